@@ -1,0 +1,96 @@
+package device
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/units"
+)
+
+// Profile is one device and the system it stands in.
+type Profile struct {
+	Name        string
+	Aliases     []string
+	Vendor      Vendor
+	Generation  string // "ascend-a3", "hopper", "blackwell", "cdna3" …
+	Description string
+
+	// Matrix and Vector are dense peaks by format, in operations per second; a
+	// zero means the device has no such unit.
+	Matrix [dtype.Formats]units.OpsPerSecond
+	Vector [dtype.Formats]units.OpsPerSecond
+
+	Memory    units.Bytes
+	Bandwidth units.BytesPerSecond
+
+	// Efficiencies are the share of the peaks that kernels reach.
+	ComputeEfficiency float64
+	MemoryEfficiency  float64
+
+	// Fixed is the launch cost added to each operator by the unit that runs it.
+	Fixed Fixed
+
+	// Links are the levels of the interconnect, outermost first; ranks are laid
+	// out row-major over their sizes.
+	Links []Link
+
+	Node  int     // devices per node (one server, or one rack of GB200)
+	Power float64 // watts per device, 0 = unknown
+	Price Price
+
+	// Source says where the numbers come from.
+	Source string
+}
+
+// Vendor decides which cost world a device belongs to.
+type Vendor string
+
+// The vendors.
+const (
+	Ascend Vendor = "ascend"
+	NVIDIA Vendor = "nvidia"
+	AMD    Vendor = "amd"
+	Intel  Vendor = "intel"
+	Test   Vendor = "test" // TEST_DEVICE, costed as Ascend
+	Other  Vendor = "other"
+)
+
+// Fixed is the cost of starting an operator.
+type Fixed struct {
+	Matrix        units.Seconds
+	Vector        units.Seconds
+	Communication units.Seconds
+}
+
+// Link is one level of the interconnect.
+type Link struct {
+	Name       string
+	Size       int                  // positions along this level
+	Bandwidth  units.BytesPerSecond // one direction, per device
+	Latency    units.Seconds
+	Efficiency float64
+	Topology   Topology
+}
+
+// Topology of a level: through switches, or a full mesh of direct links whose
+// bandwidth a smaller group can only use in part.
+type Topology string
+
+// The topologies.
+const (
+	Clos     Topology = "clos"
+	FullMesh Topology = "full_mesh"
+)
+
+// Price is the list price of one device for an hour.
+type Price struct {
+	USDPerHour float64 // 0 = unknown
+	Source     string
+}
+
+// Ranks is the number of devices the grid holds.
+func (p *Profile) Ranks() int {
+	n := 1
+	for _, l := range p.Links {
+		n *= l.Size
+	}
+	return n
+}

@@ -1,0 +1,9 @@
+// Package model turns a Hugging Face config.json into a Model: which layers
+// there are, how their attention and feed-forward parts are shaped, what the
+// checkpoint stores, and the facts that follow (parameters, KV bytes per token).
+//
+// In: config.json with its quantization notes, from the embedded catalog, a
+// directory or the Hugging Face cache, always through an fs.FS. Out: a Model,
+// immutable after return. It knows no device, no layout and no engine. Start
+// with model.go, then family.go, then any one family's file.
+package model

@@ -1,0 +1,191 @@
+package model
+
+import "plimsoll/internal/dtype"
+
+// Model is a language model as far as its cost depends on it.
+type Model struct {
+	ID           string // "Qwen/Qwen3-32B", or the path it was read from
+	Architecture string // "Qwen3ForCausalLM"
+	Family       string // "qwen3"
+
+	Hidden      int
+	Vocab       int
+	MaxPosition int  // rows of the rotary table
+	Tied        bool // the output head shares the embedding's weights
+	// DType is what the checkpoint computes in where it is not quantized.
+	DType dtype.Format
+
+	// Kinds are the distinct layer kinds; Layers gives each decoder layer's
+	// index into Kinds, in order.
+	Kinds  []Layer
+	Layers []int
+
+	// MTP describes the multi-token-prediction modules of the checkpoint.
+	MTP MTP
+	// Vision is the image tower, nil for a text model.
+	Vision *Vision
+	// Quant is how the checkpoint itself is quantized.
+	Quant Quantization
+	// Notes state the approximations made for this model, one sentence each.
+	Notes []string
+}
+
+// Layer is one kind of decoder layer: a token mixer and a feed-forward part,
+// either of which may be absent (Nemotron-H puts one in each layer).
+type Layer struct {
+	Attention Attention
+	FFN       FFN
+	// Norms is the number of hidden-wide norms (2 for the usual pre-norm pair,
+	// 4 for Gemma's sandwich).
+	Norms int
+	// Streams is the number of parallel residual streams (4 with DeepSeek-V4's
+	// hyper-connections), 1 otherwise.
+	Streams int
+}
+
+// AttentionKind names a token mixer.
+type AttentionKind uint8
+
+// The token mixers.
+const (
+	NoAttention AttentionKind = iota
+	GQA                       // grouped-query attention with a KV cache
+	MLA                       // multi-head latent attention
+	GatedDelta                // gated delta rule: Qwen3-Next, Kimi's KDA
+	Mamba2                    // Mamba-2 state space
+)
+
+// Attention is the token mixer of a layer. Fields that a kind does not use are
+// zero.
+type Attention struct {
+	Kind AttentionKind
+
+	Heads    int // query heads
+	KVHeads  int // key/value heads; for MLA equal to Heads
+	HeadDim  int // query and key width of a head
+	ValueDim int // value width of a head
+	RopeDim  int // rotated part of HeadDim
+
+	QKNorm   QKNorm
+	Bias     bool // bias on q, k, v
+	OutBias  bool // bias on the output projection
+	OutGate  bool // output gate as wide as the queries (Qwen3-Next, Kimi-K3)
+	Sinks    bool // one learned sink logit per head
+	Window   int  // attends to the last Window tokens; 0 = all
+	Chunked  bool // Window is a fixed chunk grid (Llama 4), not sliding
+	KeyIsVal bool // no value projection: values are the keys (Gemma 4 global)
+	SharedKV bool // reuses an earlier layer's KV: no k, v projection, no cache
+
+	// MLA.
+	QRank    int // query low rank; 0 = full-rank queries
+	KVRank   int // latent width in the cache
+	OutRank  int // output low rank per group (DeepSeek-V4); 0 = full rank
+	OutGroup int // groups of the low-rank output
+
+	// Sparse attention: a lightning indexer selects TopK tokens.
+	Indexer Indexer
+	// Compress keeps one cache entry per Compress tokens (DeepSeek-V4); 0 and 1
+	// mean every token.
+	Compress int
+
+	// Recurrent kinds (GatedDelta, Mamba2).
+	Recurrent Recurrent
+}
+
+// QKNorm says which norm queries and keys get.
+type QKNorm uint8
+
+// The kinds of query/key norm.
+const (
+	NoQKNorm    QKNorm = iota
+	PerHead            // over HeadDim, weights shared by all heads (Qwen3)
+	WholeVector        // over all heads together (MiniMax-M2)
+)
+
+// Indexer is the token selector of sparse attention.
+type Indexer struct {
+	Heads, Dim int
+	TopK       int  // tokens attended to after selection; 0 = no indexer
+	Block      int  // tokens selected together; 1 = single tokens
+	Shared     bool // uses an earlier layer's selection: no indexer of its own
+}
+
+// Recurrent is the state of a linear-attention or state-space layer.
+type Recurrent struct {
+	KeyHeads, ValueHeads int // Mamba2: ValueHeads = heads
+	KeyDim, ValueDim     int // Mamba2: KeyDim = state size, ValueDim = head dim
+	Groups               int // Mamba2: groups of B and C
+	Conv                 int // causal convolution kernel width
+	GateRank             int // low rank of the output/decay gates (KDA); 0 = full
+	StateFormat          dtype.Format
+}
+
+// FFNKind names a feed-forward part.
+type FFNKind uint8
+
+// The feed-forward parts.
+const (
+	NoFFN FFNKind = iota
+	Dense
+	MoE
+)
+
+// FFN is the feed-forward part of a layer.
+type FFN struct {
+	Kind FFNKind
+	// Intermediate is the inner width of a dense part. A MoE layer that also
+	// runs a dense part beside the experts (Gemma 4, Llama 4 does not) has it too.
+	Intermediate int
+	// Ungated parts have an up and a down matrix only (Nemotron-H's relu²).
+	Ungated bool
+	Bias    bool
+
+	Experts            int // routed experts
+	TopK               int
+	ExpertIntermediate int  // inner width of one routed expert
+	SharedIntermediate int  // inner width of all shared experts together
+	SharedGate         bool // sigmoid gate on the shared expert (Qwen2-MoE)
+	RouterBias         bool // per-expert correction bias
+	// Latent is the width the routed experts work in when tokens are projected
+	// down before dispatch (Nemotron-3, Kimi-K3); 0 = Hidden.
+	Latent int
+	// RawLogits marks routers that score in float32 outside the gate module, as
+	// DeepSeek's do; TensorCast traces the two router styles differently.
+	RawLogits bool
+}
+
+// MTP describes the multi-token-prediction modules.
+type MTP struct {
+	Layers int // modules in the checkpoint
+	Kind   int // index into Kinds of the module's decoder layer
+}
+
+// Vision is the image tower.
+type Vision struct {
+	Layers, Hidden, Intermediate, Heads int
+	Patch                               int // pixels per patch side
+	TemporalPatch                       int // frames per patch
+	Merge                               int // patches per side merged into one token
+	Out                                 int // width handed to the language model
+	Window                              int // pixels per side of windowed attention; 0 = full
+	FullLayers                          int // layers with full attention when Window > 0
+	Ungated                             bool
+	// MergerHidden is the inner width of the projector; 0 = Hidden·Merge².
+	MergerHidden int
+	// DeepStack is the number of extra projectors feeding early decoder layers.
+	DeepStack int
+	// TokensPerImage fixes the token count whatever the size (Gemma); 0 = from
+	// height × width.
+	TokensPerImage int
+}
+
+// Quantization is the checkpoint's own storage per part of the model.
+type Quantization struct {
+	Method    string // as the checkpoint names it: "fp8", "modelopt", "mxfp4", ""
+	Attention dtype.Scheme
+	Dense     dtype.Scheme // dense feed-forward parts
+	Experts   dtype.Scheme
+	Shared    dtype.Scheme // shared experts
+	Head      dtype.Scheme // output head
+	KV        dtype.Format // None = as DType
+}

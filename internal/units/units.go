@@ -1,0 +1,109 @@
+package units
+
+import (
+	"fmt"
+	"math"
+)
+
+// Seconds is a duration. A float, because operators last microseconds and runs
+// last hours, and because sums of thousands of operators must not round.
+type Seconds float64
+
+// Bytes is an amount of memory or traffic. A float, because 4-bit formats put
+// half a byte on an element.
+type Bytes float64
+
+// Ops counts arithmetic operations; a fused multiply-add is two.
+type Ops float64
+
+// BytesPerSecond is a bandwidth.
+type BytesPerSecond float64
+
+// OpsPerSecond is a peak arithmetic rate.
+type OpsPerSecond float64
+
+// Binary and decimal multiples. Memory is sold and reported in binary units,
+// links in decimal ones.
+const (
+	KiB Bytes = 1 << 10
+	MiB Bytes = 1 << 20
+	GiB Bytes = 1 << 30
+	TiB Bytes = 1 << 40
+
+	GB Bytes = 1e9
+	TB Bytes = 1e12
+
+	Microsecond Seconds = 1e-6
+	Millisecond Seconds = 1e-3
+
+	Tera Ops = 1e12
+)
+
+// GiB returns the amount in gibibytes.
+func (b Bytes) GiB() float64 { return float64(b / GiB) }
+
+// Ms returns the duration in milliseconds.
+func (s Seconds) Ms() float64 { return float64(s) * 1e3 }
+
+// Us returns the duration in microseconds.
+func (s Seconds) Us() float64 { return float64(s) * 1e6 }
+
+// String prints a duration with three or four significant digits in the unit
+// that suits it: "12.34 µs", "5.678 ms", "1.234 s".
+func (s Seconds) String() string {
+	a := math.Abs(float64(s))
+	switch {
+	case a == 0:
+		return "0 s"
+	case a < 1e-3:
+		return significant(s.Us()) + " µs"
+	case a < 1:
+		return significant(s.Ms()) + " ms"
+	default:
+		return significant(float64(s)) + " s"
+	}
+}
+
+// String prints an amount in the binary unit that suits it: "1.50 GiB".
+func (b Bytes) String() string {
+	a := math.Abs(float64(b))
+	switch {
+	case a < float64(KiB):
+		return fmt.Sprintf("%.0f B", float64(b))
+	case a < float64(MiB):
+		return significant(float64(b/KiB)) + " KiB"
+	case a < float64(GiB):
+		return significant(float64(b/MiB)) + " MiB"
+	case a < float64(TiB):
+		return significant(float64(b/GiB)) + " GiB"
+	default:
+		return significant(float64(b/TiB)) + " TiB"
+	}
+}
+
+// Count prints a large count with a decimal suffix: "32.8 B", "671 B", "1.04 T".
+func Count(n float64) string {
+	for _, s := range []struct {
+		at   float64
+		name string
+	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
+		if math.Abs(n) >= s.at {
+			return fmt.Sprintf("%.3g %s", n/s.at, s.name)
+		}
+	}
+	return fmt.Sprintf("%.0f", n)
+}
+
+// significant prints four significant digits without an exponent.
+func significant(x float64) string {
+	switch a := math.Abs(x); {
+	case a >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	case a >= 100:
+		return fmt.Sprintf("%.1f", x)
+	case a >= 10:
+		return fmt.Sprintf("%.2f", x)
+	default:
+		return fmt.Sprintf("%.3f", x)
+	}
+}
