@@ -1,0 +1,85 @@
+# Targets: build test lint fmt bench cover fuzz clean. Needs Go, and make; a C compiler only for the race detector.
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+# One set of flags for every call of the go command, or everything is compiled twice.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
+
+# The tools have a module of their own, so that the program's go.mod never sees what they need.
+LINT      := go tool -modfile=tools/go.mod golangci-lint
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
+FUZZTIME  ?= 10s
+BENCH     ?= .
+COUNT     ?= 1
+
+# Without a C compiler the tests run without the race detector, and say so.
+ifeq ($(CC_FOUND),)
+  GOTEST := CGO_ENABLED=0 go test
+else
+  GOTEST := CGO_ENABLED=1 go test -race
+endif
+
+.PHONY: build
+build: ## a static binary, bin/plimsoll
+	CGO_ENABLED=0 go build -o bin/plimsoll ./cmd/plimsoll
+
+.PHONY: test
+test: check-format vet fix-check unit cross lint ## everything CI asks for
+
+.PHONY: unit
+unit: ## the tests, with the race detector where there is a C compiler
+ifeq ($(CC_FOUND),)
+	@echo '*** NO C COMPILER FOUND: RUNNING THE TESTS WITHOUT THE RACE DETECTOR ***'
+endif
+	$(GOTEST) ./...
+
+.PHONY: check-format
+check-format:
+	@out=$$(gofmt -l cmd internal) && test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; echo "run: make fmt"; exit 1; }
+
+.PHONY: vet
+vet:
+	go vet ./...
+
+.PHONY: fix-check
+fix-check: ## code that a newer form of Go says better
+	@go fix -diff ./... || { echo "run: go fix ./..."; exit 1; }
+
+.PHONY: cross
+cross: ## the program compiles for every platform, without C
+	@set -e; for p in $(PLATFORMS); do \
+	  echo "build $$p"; \
+	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build ./...; \
+	done
+
+.PHONY: lint
+lint:
+	$(LINT) run ./...
+
+.PHONY: fmt
+fmt:
+	$(LINT) fmt ./...
+
+.PHONY: bench
+bench: ## BENCH=regexp COUNT=6; compare two runs with: go tool -modfile=tools/go.mod benchstat old new
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+.PHONY: cover
+cover: ## statement coverage, with .cache/cover.out for go tool cover
+	@mkdir -p .cache
+	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	@go tool cover -func=.cache/cover.out | tail -n 1
+
+.PHONY: fuzz
+fuzz: ## every Fuzz function for FUZZTIME each
+	@set -e; go test -list '^Fuzz' ./... \
+	| awk '/^Fuzz/ { f[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' \
+	| while read -r pkg name; do \
+	  echo "fuzz $$pkg $$name"; \
+	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+	done
+
+.PHONY: clean
+clean:
+	rm -rf bin .cache

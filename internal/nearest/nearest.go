@@ -1,0 +1,108 @@
+// Package nearest finds the words of a list that a mistyped word most likely meant.
+//
+// In: a word and the words that would have been right. Out: the best of them, when one is near enough to be worth
+// suggesting. It does not know what the words are, and prints nothing: a caller puts the answer into its error or hint.
+// Start at [Match].
+//
+// Case and the separators "-", "_", "." , "/" and space count for nothing, since "Qwen3_32B" for "Qwen/Qwen3-32B" is a
+// spelling and not another name.
+package nearest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Match returns the one of among that word most likely meant, and whether any is near enough to suggest.
+// Of equally near ones the first in among wins.
+func Match(word string, among []string) (string, bool) {
+	best := Some(word, among, 1)
+	if len(best) == 0 {
+		return "", false
+	}
+	return best[0], true
+}
+
+// Some returns up to n of among that are near enough to word to suggest, nearest first; equally near ones keep their
+// order in among.
+func Some(word string, among []string, n int) []string {
+	type candidate struct {
+		text string
+		far  int
+	}
+	folded := fold(word)
+	var near []candidate
+	for _, text := range among {
+		if far, ok := score(folded, fold(text)); ok {
+			near = append(near, candidate{text, far})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
+	var out []string
+	for _, c := range near[:min(max(n, 0), len(near))] {
+		out = append(out, c.text)
+	}
+	return out
+}
+
+// score says how far two folded words are apart and whether that is near enough to suggest one for the other.
+// A third of the longer word may be wrong: "--devcie" finds "--device" (2 of 6), "tp" does not find "pp".
+// A word that is a part of the other one is near as well ("llama" for "meta-llama/Llama-3.1-8B"), but comes after every
+// misspelling.
+func score(word, text []rune) (far int, ok bool) {
+	const afterEdits = 1 << 16
+	if len(word) == 0 || len(text) == 0 {
+		return 0, false
+	}
+	far = Distance(string(word), string(text))
+	if far*3 <= max(len(word), len(text)) {
+		return far, true
+	}
+	const shortestPart = 3
+	shorter, longer := word, text
+	if len(shorter) > len(longer) {
+		shorter, longer = longer, shorter
+	}
+	if len(shorter) >= shortestPart && strings.Contains(string(longer), string(shorter)) {
+		return afterEdits + far, true
+	}
+	return far, false
+}
+
+// fold drops what does not tell names apart.
+func fold(s string) []rune {
+	return []rune(strings.Map(func(r rune) rune {
+		switch r {
+		case '-', '_', '.', '/', ' ':
+			return -1
+		}
+		return r
+	}, strings.ToLower(s)))
+}
+
+// Distance counts the letters to insert, delete, replace, or swap with their neighbour to turn a into b
+// (the optimal string alignment distance: no letter is edited twice).
+func Distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	// Three rows of the table of distances between prefixes: a swap looks two rows back.
+	before, above, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(s); i++ {
+		row[0] = i
+		for j := 1; j <= len(t); j++ {
+			wrong := 0
+			if s[i-1] != t[j-1] {
+				wrong = 1
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+wrong)
+			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(t)]
+}

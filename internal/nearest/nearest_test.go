@@ -1,0 +1,74 @@
+package nearest_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"plimsoll/internal/nearest"
+)
+
+func TestMatch(t *testing.T) {
+	models := []string{"Qwen/Qwen3-32B", "Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "meta-llama/Llama-3.1-8B"}
+	flags := []string{"device", "num-devices", "tp-sizes", "ep-sizes", "n"}
+	tests := []struct {
+		word  string
+		among []string
+		want  string // "" for none
+	}{
+		{"devcie", flags, "device"},
+		{"Device", flags, "device"},
+		{"tp_size", flags, "tp-sizes"},
+		{"num-device", flags, "num-devices"},
+		{"quantize", flags, ""},
+		{"m", flags, ""},
+		{"", flags, ""},
+		{"qwen/qwen3_32b", models, "Qwen/Qwen3-32B"},
+		{"Qwen3-8B", models, "Qwen/Qwen3-8B"},
+		{"deepseek", models, "deepseek-ai/DeepSeek-V3.1"},
+		{"gpt-oss", models, ""},
+	}
+	for _, tt := range tests {
+		got, ok := nearest.Match(tt.word, tt.among)
+		if got != tt.want || ok != (tt.want != "") {
+			t.Errorf("Match(%q): want %q, got %q, %v", tt.word, tt.want, got, ok)
+		}
+	}
+}
+
+func TestSomeIsOrderedAndBounded(t *testing.T) {
+	among := []string{"Llama-3.1-70B", "Llama-3.1-8B", "Llama-3.2-8B", "Qwen3-8B"}
+	want := []string{"Llama-3.1-8B", "Llama-3.2-8B"}
+	if d := cmp.Diff(want, nearest.Some("llama3.1-8b", among, 2)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := nearest.Some("llama", among, -1); len(got) != 0 {
+		t.Errorf("n < 0: want none, got %q", got)
+	}
+}
+
+func TestDistanceLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-cé]{0,8}`)
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		d := nearest.Distance(a, b)
+		longest, shortest := max(len([]rune(a)), len([]rune(b))), min(len([]rune(a)), len([]rune(b)))
+		switch {
+		case (d == 0) != (a == b):
+			t.Fatalf("Distance(%q, %q) = %d", a, b, d)
+		case d != nearest.Distance(b, a):
+			t.Fatalf("Distance(%q, %q) is not symmetric", a, b)
+		case d > longest || d < longest-shortest:
+			t.Fatalf("Distance(%q, %q) = %d, out of bounds", a, b, d)
+		}
+		if r := []rune(a); len(r) > 1 && r[0] != r[1] {
+			swapped := slices.Clone(r)
+			swapped[0], swapped[1] = r[1], r[0]
+			if got := nearest.Distance(a, string(swapped)); got != 1 {
+				t.Fatalf("Distance(%q, %q): want 1 for a swap, got %d", a, string(swapped), got)
+			}
+		}
+	})
+}
