@@ -2,6 +2,8 @@
 // efficiencies, fixed costs, the grid of links between devices, price and power.
 //
 // In: YAML profiles, embedded or a user's own. Out: a Profile, immutable after
-// return. It knows no model and no operator. Start with profile.go; the embedded
-// profiles are in profiles/.
+// return. It knows no model and no operator. Start with profile.go; catalog.go
+// finds an embedded profile by name, parse.go reads a user's file with the line
+// of every mistake, facts.go is what is shown. The profiles are in profiles/,
+// one file each, and profile.schema.json describes them to editors.
 package device

@@ -13,6 +13,13 @@ type Profile struct {
 	Generation  string // "ascend-a3", "hopper", "blackwell", "cdna3" …
 	Description string
 
+	// Base is the embedded profile a user's file started from, "" otherwise.
+	// Coefficients fitted to the base are the best guess for its variants.
+	Base string
+
+	// Tier says how far the numbers are to be trusted.
+	Tier Tier
+
 	// Matrix and Vector are dense peaks by format, in operations per second; a
 	// zero means the device has no such unit.
 	Matrix [dtype.Formats]units.OpsPerSecond
@@ -32,7 +39,8 @@ type Profile struct {
 	// out row-major over their sizes.
 	Links []Link
 
-	Node  int     // devices per node (one server, or one rack of GB200)
+	Node  int     // devices per node: one server, one tray of GB200
+	Rack  int     // devices per rack that acts as one node (GB200: 72), 0 = none
 	Power float64 // watts per device, 0 = unknown
 	Price Price
 
@@ -51,6 +59,17 @@ const (
 	Intel  Vendor = "intel"
 	Test   Vendor = "test" // TEST_DEVICE, costed as Ascend
 	Other  Vendor = "other"
+)
+
+// Tier is the origin of a profile's efficiencies and fixed costs.
+type Tier string
+
+// The tiers, best first.
+const (
+	Measured    Tier = "measured"    // kernel tables of this device
+	Calibrated  Tier = "calibrated"  // fitted to this device
+	Transferred Tier = "transferred" // fitted to a relative
+	Datasheet   Tier = "datasheet"   // published peaks and default efficiencies
 )
 
 // Fixed is the cost of starting an operator.
