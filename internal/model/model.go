@@ -87,6 +87,9 @@ type Attention struct {
 	// Compress keeps one cache entry per Compress tokens (DeepSeek-V4); 0 and 1
 	// mean every token.
 	Compress int
+	// Local is the number of recent tokens kept and attended uncompressed beside
+	// a compressed cache (DeepSeek-V4).
+	Local int
 
 	// Recurrent kinds (GatedDelta, Mamba2).
 	Recurrent Recurrent
@@ -117,7 +120,10 @@ type Recurrent struct {
 	Groups               int // Mamba2: groups of B and C
 	Conv                 int // causal convolution kernel width
 	GateRank             int // low rank of the output/decay gates (KDA); 0 = full
-	StateFormat          dtype.Format
+	// ChannelDecay marks a decay per key channel (KDA), which has a low-rank
+	// projection of its own, instead of one per head.
+	ChannelDecay bool
+	StateFormat  dtype.Format
 }
 
 // FFNKind names a feed-forward part.
@@ -177,6 +183,13 @@ type Vision struct {
 	// TokensPerImage fixes the token count whatever the size (Gemma); 0 = from
 	// height × width.
 	TokensPerImage int
+	// Pooled towers average the merged patches and project them with one matrix
+	// (Gemma) instead of concatenating them into a two-layer projector.
+	Pooled bool
+	// Positions is the number of learned position embeddings.
+	Positions int
+	// Bias marks biases on the tower's linear layers.
+	Bias bool
 }
 
 // Quantization is the checkpoint's own storage per part of the model.
@@ -188,4 +201,14 @@ type Quantization struct {
 	Shared    dtype.Scheme // shared experts
 	Head      dtype.Scheme // output head
 	KV        dtype.Format // None = as DType
+}
+
+// HasExperts reports whether any layer routes tokens to experts.
+func (m *Model) HasExperts() bool {
+	for _, k := range m.Kinds {
+		if k.FFN.Kind == MoE {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,139 @@
+package model
+
+// deepseek is the config of DeepSeek V2, V3, R1, V3.1, V3.2, of Kimi K2 and of
+// GLM-5: latent attention, dense layers first, shared experts beside the routed.
+type deepseek struct {
+	base
+	latent
+	routed
+
+	IndexHeads int `json:"index_n_heads"`
+	IndexDim   int `json:"index_head_dim"`
+	IndexTopK  int `json:"index_topk"`
+	// GLM-5.2: "shared" layers reuse the selection of the "full" one before.
+	IndexerTypes []string `json:"indexer_types"`
+
+	Predict int `json:"num_nextn_predict_layers"`
+}
+
+// latent holds the fields of multi-head latent attention.
+type latent struct {
+	QRank  int `json:"q_lora_rank"` // null: full-rank queries
+	KVRank int `json:"kv_lora_rank"`
+	Nope   int `json:"qk_nope_head_dim"`
+	Rope   int `json:"qk_rope_head_dim"`
+	Value  int `json:"v_head_dim"`
+}
+
+// routed holds the fields of a DeepSeek-style expert layer.
+type routed struct {
+	Experts     int       `json:"n_routed_experts"`
+	TopK        int       `json:"num_experts_per_tok"`
+	ExpertWidth int       `json:"moe_intermediate_size"`
+	Shared      int       `json:"n_shared_experts"`
+	DenseFirst  int       `json:"first_k_dense_replace"`
+	Frequency   frequency `json:"moe_layer_freq"`
+	MLPTypes    []string  `json:"mlp_layer_types"` // "dense", "sparse": states them instead
+	Method      string    `json:"topk_method"`     // "noaux_tc": with a correction bias
+}
+
+// parseDeepSeekV2 reads DeepSeek-V2, V2-Lite and V2.5.
+func parseDeepSeekV2(r *reader) *Model { return parseDeepSeek(r, false, false) }
+
+// parseDeepSeekV3 reads DeepSeek-V3, R1, V3.1 and Kimi K2.
+func parseDeepSeekV3(r *reader) *Model { return parseDeepSeek(r, true, false) }
+
+// parseDeepSeekV32 reads DeepSeek-V3.2.
+func parseDeepSeekV32(r *reader) *Model { return parseDeepSeek(r, true, true) }
+
+// parseDeepSeek reads the whole group. Bias says that routers carry a correction
+// bias even where the config does not state the method, sparse that attention
+// has an indexer.
+func parseDeepSeek(r *reader, bias, sparse bool) *Model {
+	var c deepseek
+	if !r.decode(&c) {
+		return nil
+	}
+	m := r.model(&c.base)
+	a := r.latentAttention(&c.base, &c.latent)
+	if sparse {
+		a.Indexer = r.indexer(&c)
+	}
+	dense, moe := r.routedFFN(&c.base, &c.routed)
+	moe.RouterBias = c.Method == "noaux_tc" || (c.Method == "" && bias)
+	r.layerKinds("indexer_types", c.IndexerTypes, c.Layers, "full", "shared")
+	if r.failed() {
+		return nil
+	}
+	m.fill(c.Layers, func(i int) Layer {
+		l := Layer{Attention: a, FFN: dense, Norms: 2}
+		if c.sparse(i) {
+			l.FFN = moe
+		}
+		if sparse && len(c.IndexerTypes) > 0 {
+			l.Attention.Indexer.Shared = c.IndexerTypes[i] == "shared"
+		}
+		return l
+	})
+	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	return m
+}
+
+// latentAttention checks the fields of multi-head latent attention.
+func (r *reader) latentAttention(b *base, c *latent) Attention {
+	r.need("num_attention_heads", b.Heads, maxHeads)
+	r.may("q_lora_rank", c.QRank, maxHidden)
+	r.need("kv_lora_rank", c.KVRank, maxHidden)
+	r.need("qk_nope_head_dim", c.Nope, maxHeadDim)
+	r.need("qk_rope_head_dim", c.Rope, maxHeadDim)
+	r.need("v_head_dim", c.Value, maxHeadDim)
+	return Attention{
+		Kind: MLA, Heads: b.Heads, KVHeads: b.Heads,
+		HeadDim: c.Nope + c.Rope, ValueDim: c.Value, RopeDim: c.Rope,
+		QRank: c.QRank, KVRank: c.KVRank,
+	}
+}
+
+// indexer checks the token selector of DeepSeek's sparse attention.
+func (r *reader) indexer(c *deepseek) Indexer {
+	r.need("index_n_heads", c.IndexHeads, maxHeads)
+	r.need("index_head_dim", c.IndexDim, maxHeadDim)
+	r.need("index_topk", c.IndexTopK, maxPositions)
+	return Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK, Block: 1}
+}
+
+// routedFFN checks both feed-forward parts; the dense one is asked for only
+// where a layer has it.
+func (r *reader) routedFFN(b *base, c *routed) (dense, moe FFN) {
+	moe = r.experts([3]string{"n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"},
+		c.Experts, c.TopK, c.ExpertWidth)
+	r.may("n_shared_experts", c.Shared, maxExperts)
+	moe.SharedIntermediate = c.Shared * c.ExpertWidth
+	moe.RawLogits = true
+	r.may("first_k_dense_replace", c.DenseFirst, b.Layers)
+	r.may("moe_layer_freq", c.Frequency.every, maxLayers)
+	r.listLength("moe_layer_freq", len(c.Frequency.list), b.Layers, 0)
+	r.layerKinds("mlp_layer_types", c.MLPTypes, b.Layers, "dense", "sparse")
+	if c.hasDense(b.Layers) {
+		dense = r.dense("intermediate_size", b.Intermediate)
+	}
+	return dense, moe
+}
+
+// sparse reports whether layer i has experts.
+func (c *routed) sparse(i int) bool {
+	if i < len(c.MLPTypes) {
+		return c.MLPTypes[i] == "sparse"
+	}
+	return i >= c.DenseFirst && c.Frequency.at(i)
+}
+
+// hasDense reports whether any of n layers has no experts.
+func (c *routed) hasDense(n int) bool {
+	for i := range min(n, maxLayers) {
+		if !c.sparse(i) {
+			return true
+		}
+	}
+	return false
+}

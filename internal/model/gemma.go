@@ -1,0 +1,169 @@
+package model
+
+import "encoding/json"
+
+// gemma is the text_config of Gemma 3 and 4: five layers with a sliding window
+// to one without, norms before and after each part.
+type gemma struct {
+	base
+
+	Window     int      `json:"sliding_window"`
+	Pattern    int      `json:"sliding_window_pattern"` // every Pattern-th layer is global
+	LayerTypes []string `json:"layer_types"`            // states them instead
+	Bias       bool     `json:"attention_bias"`
+
+	// Gemma 4: global layers have their own head shape, may use keys as values,
+	// and the last layers may share an earlier layer's cache.
+	GlobalHeadDim int  `json:"global_head_dim"`
+	GlobalKVHeads int  `json:"num_global_key_value_heads"`
+	KeyIsVal      bool `json:"attention_k_eq_v"`
+	SharedLayers  int  `json:"num_kv_shared_layers"`
+	DoubleWide    bool `json:"use_double_wide_mlp"` // in those last layers
+	LayerInput    int  `json:"hidden_size_per_layer_input"`
+	RopeByType    struct {
+		Full struct {
+			Partial float64 `json:"partial_rotary_factor"`
+		} `json:"full_attention"`
+	} `json:"rope_parameters"`
+
+	// Gemma 4 with experts runs them beside the dense part.
+	MoE         bool `json:"enable_moe_block"`
+	Experts     int  `json:"num_experts"`
+	TopK        int  `json:"top_k_experts"`
+	ExpertWidth int  `json:"moe_intermediate_size"`
+}
+
+// parseGemma3 reads Gemma 3. Its published configs leave out what equals the
+// class's defaults.
+func parseGemma3(r *reader) *Model {
+	c := gemma{base: base{
+		Heads: 8, KVHeads: 4, HeadDim: 256, Vocab: 262208, MaxPosition: 131072, Tied: new(true),
+	}, Window: 4096, Pattern: 6}
+	if !r.decode(&c) {
+		return nil
+	}
+	return r.gemmaModel(&c)
+}
+
+// parseGemma4 reads Gemma 4.
+func parseGemma4(r *reader) *Model {
+	c := gemma{base: base{Tied: new(true)}, Pattern: 6}
+	if !r.decode(&c) {
+		return nil
+	}
+	return r.gemmaModel(&c)
+}
+
+func (r *reader) gemmaModel(c *gemma) *Model {
+	m := r.model(&c.base)
+	local := r.attention(&c.base)
+	local.QKNorm = PerHead
+	local.Bias, local.OutBias = c.Bias, c.Bias
+	r.need("sliding_window", c.Window, maxPositions)
+	r.need("sliding_window_pattern", c.Pattern, maxLayers)
+	r.may("num_kv_shared_layers", c.SharedLayers, c.Layers)
+	r.layerKinds("layer_types", c.LayerTypes, c.Layers, "sliding_attention", "full_attention")
+	global := r.gemmaGlobal(c, local)
+	local.Window = c.Window
+	f := r.gemmaFFN(c)
+	r.gemmaVision(m)
+	if r.failed() {
+		return nil
+	}
+	norms := 4
+	if f.Kind == MoE {
+		norms = 7
+	}
+	m.fill(c.Layers, func(i int) Layer {
+		l := Layer{Attention: local, FFN: f, Norms: norms}
+		if c.global(i) {
+			l.Attention = global
+		}
+		if i >= c.Layers-c.SharedLayers {
+			l.Attention.SharedKV = true
+			if c.DoubleWide {
+				l.FFN.Intermediate *= 2
+			}
+		}
+		return l
+	})
+	if c.LayerInput > 0 {
+		m.note("Per-layer input embeddings are not modelled.")
+	}
+	return m
+}
+
+// gemmaGlobal is the attention of layers without a window.
+func (r *reader) gemmaGlobal(c *gemma, a Attention) Attention {
+	r.may("global_head_dim", c.GlobalHeadDim, maxHeadDim)
+	r.may("num_global_key_value_heads", c.GlobalKVHeads, maxHeads)
+	r.divides("num_global_key_value_heads", c.GlobalKVHeads, "num_attention_heads", c.Heads)
+	if c.GlobalHeadDim > 0 {
+		a.HeadDim, a.ValueDim, a.RopeDim = c.GlobalHeadDim, c.GlobalHeadDim, c.GlobalHeadDim
+	}
+	if c.GlobalKVHeads > 0 {
+		a.KVHeads = c.GlobalKVHeads
+	}
+	if p := c.RopeByType.Full.Partial; p > 0 && p <= 1 {
+		a.RopeDim = int(p * float64(a.HeadDim))
+	}
+	a.KeyIsVal = c.KeyIsVal
+	return a
+}
+
+func (r *reader) gemmaFFN(c *gemma) FFN {
+	f := r.dense("intermediate_size", c.Intermediate)
+	if !c.MoE {
+		return f
+	}
+	moe := r.experts([3]string{"num_experts", "top_k_experts", "moe_intermediate_size"},
+		c.Experts, c.TopK, c.ExpertWidth)
+	moe.Intermediate = f.Intermediate
+	return moe
+}
+
+// global reports whether layer i has no window.
+func (c *gemma) global(i int) bool {
+	if len(c.LayerTypes) > 0 {
+		return c.LayerTypes[i] == "full_attention"
+	}
+	return (i+1)%c.Pattern == 0
+}
+
+// gemmaVision is the vision_config of Gemma 3 (SigLIP) and 4.
+type gemmaVision struct {
+	Type         string `json:"model_type"` // "siglip_vision_model", "gemma4_vision"
+	Layers       int    `json:"num_hidden_layers"`
+	Hidden       int    `json:"hidden_size"`
+	Intermediate int    `json:"intermediate_size"`
+	Heads        int    `json:"num_attention_heads"`
+	Patch        int    `json:"patch_size"`
+	Image        int    `json:"image_size"`              // Gemma 3: pixels per side
+	Positions    int    `json:"position_embedding_size"` // Gemma 4: per axis
+	Pool         int    `json:"pooling_kernel_size"`     // Gemma 4
+	Tokens       int    `json:"default_output_length"`   // Gemma 4
+}
+
+// gemmaVision reads the image tower; a config without one is a text model.
+func (r *reader) gemmaVision(m *Model) {
+	if !present(r.outer.VisionConfig) {
+		return
+	}
+	var c gemmaVision
+	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
+		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
+		return
+	}
+	v := &Vision{
+		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
+		Patch: c.Patch, TemporalPatch: 1, Merge: c.Pool, Out: m.Hidden,
+		Pooled: true, Positions: 2 * min(c.Positions, maxVocab), TokensPerImage: c.Tokens,
+	}
+	if c.Image > 0 && c.Patch > 0 { // SigLIP: a square image, pooled to 256 tokens
+		side := min(c.Image/c.Patch, maxPatch)
+		v.Positions, v.Merge, v.TokensPerImage = side*side, max(side/16, 1), 256
+		v.Ungated, v.Bias = true, true
+	}
+	r.vision(v)
+	m.Vision = v
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// plainJSON replaces the literals NaN, Infinity and -Infinity, which Python
+// writes and JSON does not know, by null. Text inside strings stays as it is.
+// The input is not changed; without such literals it is returned itself.
+func plainJSON(b []byte) []byte {
+	if !bytes.Contains(b, []byte("NaN")) && !bytes.Contains(b, []byte("Infinity")) {
+		return b
+	}
+	out := make([]byte, 0, len(b))
+	inString := false
+	for i := 0; i < len(b); {
+		switch {
+		case inString:
+			if b[i] == '\\' && i+1 < len(b) {
+				out = append(out, b[i])
+				i++
+			} else if b[i] == '"' {
+				inString = false
+			}
+		case b[i] == '"':
+			inString = true
+		default:
+			if n := literal(b[i:]); n > 0 {
+				out = append(out, "null"...)
+				i += n
+				continue
+			}
+		}
+		out = append(out, b[i])
+		i++
+	}
+	return out
+}
+
+// literal is the length of the non-finite number b begins with, 0 if none.
+func literal(b []byte) int {
+	for _, s := range []string{"NaN", "Infinity", "-Infinity", "-NaN"} {
+		if bytes.HasPrefix(b, []byte(s)) {
+			return len(s)
+		}
+	}
+	return 0
+}
+
+// frequency is a field written as one number or as a list with a number for
+// every layer (moe_layer_freq).
+type frequency struct {
+	every int
+	list  []int
+}
+
+// UnmarshalJSON takes either form; null leaves the zero value.
+func (f *frequency) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return json.Unmarshal(b, &f.list)
+	}
+	return json.Unmarshal(b, &f.every)
+}
+
+// at reports whether layer i is selected: its entry of the list, or every n-th.
+func (f frequency) at(i int) bool {
+	if f.list != nil {
+		return i < len(f.list) && f.list[i] != 0
+	}
+	return f.every <= 1 || i%f.every == 0
+}
+
+// indices is a list of layer numbers, written as a list or as "3,4,5".
+type indices []int
+
+// UnmarshalJSON takes either form.
+func (x *indices) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte("["+s+"]"), (*[]int)(x))
+	}
+	return json.Unmarshal(b, (*[]int)(x))
+}
+
+// has reports whether layer i is listed.
+func (x indices) has(i int) bool {
+	for _, n := range x {
+		if n == i {
+			return true
+		}
+	}
+	return false
+}
+
+// listLength checks a per-layer list, which may also cover extra layers after
+// the decoder's own (multi-token prediction).
+func (r *reader) listLength(field string, got, layers, extra int) {
+	if got == 0 || got == layers || (extra > 0 && got == layers+extra) {
+		return
+	}
+	r.addf(field, "%d entries, want num_hidden_layers = %d", got, layers)
+}
+
+// addf records a problem of one field.
+func (r *reader) addf(field, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("config.json: %s%s: %s", r.path, field, fmt.Sprintf(format, args...)))
+}

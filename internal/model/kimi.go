@@ -1,0 +1,155 @@
+package model
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// kimiVision is the vision_config of Kimi K2.5 and K3.
+type kimiVision struct {
+	Layers       int   `json:"vt_num_hidden_layers"`
+	Hidden       int   `json:"vt_hidden_size"`
+	Intermediate int   `json:"vt_intermediate_size"`
+	Heads        int   `json:"vt_num_attention_heads"`
+	QKV          int   `json:"qkv_hidden_size"` // K3: wider than Hidden
+	Patch        int   `json:"patch_size"`
+	Merge        []int `json:"merge_kernel_size"`
+	Rows         int   `json:"init_pos_emb_height"`
+	Columns      int   `json:"init_pos_emb_width"`
+	LinearBias   *bool `json:"linear_bias"` // absent: true
+}
+
+// parseKimiK25 reads Kimi K2.5 and later K2: Kimi K2 with an image tower.
+func parseKimiK25(r *reader) *Model { return r.withKimiVision(parseDeepSeekV3(r)) }
+
+// withKimiVision reads the image tower into m.
+func (r *reader) withKimiVision(m *Model) *Model {
+	if m == nil || !present(r.outer.VisionConfig) {
+		return m
+	}
+	var c kimiVision
+	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
+		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
+		return nil
+	}
+	v := &Vision{
+		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
+		Patch: c.Patch, TemporalPatch: 1, Merge: 1, Out: m.Hidden,
+		Ungated: true, Bias: c.LinearBias == nil || *c.LinearBias,
+	}
+	if len(c.Merge) > 0 {
+		v.Merge = c.Merge[0]
+	}
+	if c.Rows > 0 && c.Columns > 0 && c.Rows < maxPatch && c.Columns < maxPatch {
+		v.Positions = c.Rows * c.Columns
+	}
+	if c.QKV > 0 && c.QKV != c.Hidden {
+		m.note("The image tower's attention is wider than its hidden size; it is counted at the hidden size.")
+	}
+	r.vision(v)
+	m.Vision = v
+	return m
+}
+
+// kimiLinear is the config of Kimi-Linear and the text_config of Kimi K3: Kimi
+// delta attention with latent attention in every fourth layer.
+type kimiLinear struct {
+	base
+	latent
+
+	Linear struct {
+		KDA      indices `json:"kda_layers"` // numbered from 1
+		Full     indices `json:"full_attn_layers"`
+		Heads    int     `json:"num_heads"`
+		Dim      int     `json:"head_dim"`
+		Conv     int     `json:"short_conv_kernel_size"`
+		FullGate bool    `json:"use_full_rank_gate"`
+	} `json:"linear_attn_config"`
+	NoRope  bool `json:"mla_use_nope"`
+	OutGate bool `json:"mla_use_output_gate"`
+
+	Experts     int    `json:"num_experts"`
+	TopK        int    `json:"num_experts_per_token"`
+	ExpertWidth int    `json:"moe_intermediate_size"`
+	Shared      int    `json:"num_shared_experts"`
+	Latent      int    `json:"routed_expert_hidden_size"` // K3: experts work in this width
+	DenseFirst  int    `json:"first_k_dense_replace"`
+	Step        int    `json:"moe_layer_freq"`
+	Method      string `json:"topk_method"`
+
+	ResidualBlock int `json:"attn_res_block_size"` // K3: layers per residual block
+	Predict       int `json:"num_nextn_predict_layers"`
+}
+
+// parseKimiK3 reads Kimi K3.
+func parseKimiK3(r *reader) *Model { return r.withKimiVision(parseKimiLinear(r)) }
+
+// parseKimiLinear reads Kimi-Linear and the language model of Kimi K3.
+func parseKimiLinear(r *reader) *Model {
+	var c kimiLinear
+	if !r.decode(&c) {
+		return nil
+	}
+	m := r.model(&c.base)
+	full, delta := r.kimiAttention(&c)
+	moe := r.experts([3]string{"num_experts", "num_experts_per_token", "moe_intermediate_size"},
+		c.Experts, c.TopK, c.ExpertWidth)
+	r.may("num_shared_experts", c.Shared, maxExperts)
+	r.may("routed_expert_hidden_size", c.Latent, maxHidden)
+	r.may("first_k_dense_replace", c.DenseFirst, c.Layers)
+	r.may("moe_layer_freq", c.Step, maxLayers)
+	moe.SharedIntermediate, moe.Latent = c.Shared*c.ExpertWidth, c.Latent
+	moe.RouterBias, moe.RawLogits = true, true
+	var dense FFN
+	if c.DenseFirst > 0 || c.Step > 1 {
+		dense = r.dense("intermediate_size", c.Intermediate)
+	}
+	if r.failed() {
+		return nil
+	}
+	norms := 2
+	if c.ResidualBlock > 0 {
+		norms = 4
+		m.note("Attention over earlier residual blocks is counted as two more norms a layer; its mixing is not modelled.")
+	}
+	m.fill(c.Layers, func(i int) Layer {
+		l := Layer{Attention: full, FFN: dense, Norms: norms}
+		if c.Linear.KDA.has(i + 1) {
+			l.Attention = delta
+		}
+		if i >= c.DenseFirst && i%max(c.Step, 1) == 0 {
+			l.FFN = moe
+		}
+		return l
+	})
+	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	return m
+}
+
+// kimiAttention checks both token mixers.
+func (r *reader) kimiAttention(c *kimiLinear) (full, delta Attention) {
+	full = r.latentAttention(&c.base, &c.latent)
+	full.OutGate = c.OutGate
+	// Without rotation the rope part stays in the projections and in the cache;
+	// RopeDim is therefore kept.
+	if c.NoRope {
+		r.notes = append(r.notes, "Latent attention here has no rotary embedding; the width reserved for it is kept and its rotation is counted.")
+	}
+	l := &c.Linear
+	r.need("linear_attn_config.kda_layers", len(l.KDA), maxLayers)
+	r.need("linear_attn_config.num_heads", l.Heads, maxHeads)
+	r.need("linear_attn_config.head_dim", l.Dim, maxHeadDim)
+	r.need("linear_attn_config.short_conv_kernel_size", l.Conv, maxPatch)
+	if n := slices.Max(append([]int{0}, l.KDA...)); n > c.Layers {
+		r.addf("linear_attn_config.kda_layers", "layer %d of %d", n, c.Layers)
+	}
+	gate := l.Dim
+	if l.FullGate {
+		gate = 0
+	}
+	delta = Attention{Kind: GatedDelta, Recurrent: Recurrent{
+		KeyHeads: l.Heads, ValueHeads: l.Heads, KeyDim: l.Dim, ValueDim: l.Dim,
+		Conv: l.Conv, GateRank: gate, ChannelDecay: true, StateFormat: r.stateFormat("", ""),
+	}}
+	return full, delta
+}

@@ -1,0 +1,155 @@
+package model
+
+// nemotronH is the config of Nemotron-H, Nemotron Nano 2 and Nemotron 3: each
+// layer holds one part only, a Mamba-2 mixer, attention, an MLP or experts.
+type nemotronH struct {
+	base
+
+	// One letter a layer: M mamba, * attention, - MLP, E experts. Newer configs
+	// write words instead.
+	Pattern    string   `json:"hybrid_override_pattern"`
+	BlockTypes []string `json:"layers_block_type"` // "mamba", "attention", "mlp", "moe"
+	HeadDimOld int      `json:"attention_head_dim"`
+	Bias       bool     `json:"attention_bias"`
+	MLPBias    bool     `json:"mlp_bias"`
+
+	MambaHeads int    `json:"mamba_num_heads"`
+	MambaDim   int    `json:"mamba_head_dim"`
+	StateSize  int    `json:"ssm_state_size"`
+	Groups     int    `json:"n_groups"`
+	Conv       int    `json:"conv_kernel"`
+	State      string `json:"mamba_ssm_cache_dtype"`
+
+	Experts     int `json:"n_routed_experts"`
+	TopK        int `json:"num_experts_per_tok"`
+	ExpertWidth int `json:"moe_intermediate_size"`
+	SharedWidth int `json:"moe_shared_expert_intermediate_size"`
+	Shared      int `json:"n_shared_experts"`
+	Latent      int `json:"moe_latent_size"`
+
+	Predict        int      `json:"num_nextn_predict_layers"`
+	PredictPattern string   `json:"mtp_hybrid_override_pattern"`
+	PredictTypes   []string `json:"mtp_layers_block_type"`
+}
+
+// parseNemotronH reads Nemotron-H and its successors.
+func parseNemotronH(r *reader) *Model {
+	var c nemotronH
+	if !r.decode(&c) {
+		return nil
+	}
+	pattern := r.blockPattern("hybrid_override_pattern", c.Pattern, c.BlockTypes)
+	if c.Layers == 0 { // Nemotron 3 Ultra states the list alone
+		c.Layers = len(pattern)
+	}
+	if c.HeadDim == 0 {
+		c.HeadDim = c.HeadDimOld
+	}
+	m := r.model(&c.base)
+	r.need("hybrid_override_pattern", len(pattern), maxLayers)
+	r.listLength("hybrid_override_pattern", len(pattern), c.Layers, 0)
+	predict := r.blockPattern("mtp_hybrid_override_pattern", c.PredictPattern, c.PredictTypes)
+	parts := r.nemotronParts(&c, pattern+predict)
+	if r.failed() {
+		return nil
+	}
+	m.fill(c.Layers, func(i int) Layer { return parts[pattern[i]] })
+	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	if m.MTP.Layers > 0 && predict != "" {
+		m.MTP.Kind = m.kind(joined(parts, predict))
+	}
+	return m
+}
+
+// blockPattern brings both spellings to letters.
+func (r *reader) blockPattern(field, letters string, words []string) string {
+	if letters == "" {
+		b := make([]byte, 0, len(words))
+		for i, w := range words {
+			letter, ok := map[string]byte{"mamba": 'M', "attention": '*', "mlp": '-', "moe": 'E'}[w]
+			if !ok {
+				r.addf("layers_block_type", "entry %d: %s is not mamba, attention, mlp or moe", i, quoted(w))
+				return ""
+			}
+			b = append(b, letter)
+		}
+		letters = string(b)
+	}
+	for i := range len(letters) {
+		switch letters[i] {
+		case 'M', '*', '-', 'E':
+		default:
+			r.addf(field, "letter %d: %q is not M, *, - or E", i, letters[i:i+1])
+			return ""
+		}
+	}
+	return letters
+}
+
+// nemotronParts checks and returns the layer of each letter in use.
+func (r *reader) nemotronParts(c *nemotronH, used string) map[byte]Layer {
+	parts := map[byte]Layer{}
+	for i := range len(used) {
+		letter := used[i]
+		if _, ok := parts[letter]; ok {
+			continue
+		}
+		l := Layer{Norms: 1}
+		switch letter {
+		case 'M':
+			l.Attention = r.mamba(c)
+		case '*':
+			l.Attention = r.attention(&c.base)
+			l.Attention.Bias, l.Attention.OutBias = c.Bias, c.Bias
+		case '-':
+			l.FFN = r.dense("intermediate_size", c.Intermediate)
+			l.FFN.Ungated, l.FFN.Bias = true, c.MLPBias
+		case 'E':
+			l.FFN = r.nemotronExperts(c)
+		}
+		parts[letter] = l
+	}
+	return parts
+}
+
+func (r *reader) mamba(c *nemotronH) Attention {
+	r.need("mamba_num_heads", c.MambaHeads, maxHeads)
+	r.need("mamba_head_dim", c.MambaDim, maxHeadDim)
+	r.need("ssm_state_size", c.StateSize, maxHeadDim)
+	r.need("n_groups", c.Groups, maxHeads)
+	r.need("conv_kernel", c.Conv, maxPatch)
+	r.divides("n_groups", c.Groups, "mamba_num_heads", c.MambaHeads)
+	return Attention{Kind: Mamba2, Recurrent: Recurrent{
+		ValueHeads: c.MambaHeads, ValueDim: c.MambaDim, KeyDim: c.StateSize, Groups: c.Groups,
+		Conv: c.Conv, StateFormat: r.stateFormat("mamba_ssm_cache_dtype", c.State),
+	}}
+}
+
+func (r *reader) nemotronExperts(c *nemotronH) FFN {
+	f := r.experts([3]string{"n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"},
+		c.Experts, c.TopK, c.ExpertWidth)
+	r.may("moe_shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
+	r.may("n_shared_experts", c.Shared, maxPatch)
+	r.may("moe_latent_size", c.Latent, maxHidden)
+	f.Ungated, f.Bias = true, c.MLPBias
+	f.SharedIntermediate = max(c.Shared, 1) * c.SharedWidth
+	f.Latent = c.Latent
+	f.RouterBias, f.RawLogits = true, true
+	return f
+}
+
+// joined is a prediction module's layer: the parts its pattern names, together.
+func joined(parts map[byte]Layer, pattern string) Layer {
+	var l Layer
+	for i := range len(pattern) {
+		p := parts[pattern[i]]
+		if p.Attention.Kind != NoAttention {
+			l.Attention = p.Attention
+		}
+		if p.FFN.Kind != NoFFN {
+			l.FFN = p.FFN
+		}
+		l.Norms += p.Norms
+	}
+	return l
+}

@@ -1,0 +1,205 @@
+package model
+
+// Parameters counts the weights of a model by part. The multi-token-prediction
+// modules are counted apart: published totals leave them out.
+type Parameters struct {
+	Embedding float64 `json:"embedding"`
+	Head      float64 `json:"head"` // 0 when tied to the embedding
+	Attention float64 `json:"attention"`
+	Dense     float64 `json:"dense"`
+	Experts   float64 `json:"experts"`
+	Shared    float64 `json:"shared_experts"`
+	Router    float64 `json:"router"` // with the projections into and out of a latent
+	Small     float64 `json:"small"`  // norms, biases, convolutions, sinks
+	Vision    float64 `json:"vision"`
+
+	// Idle is the part of Experts that one token does not use.
+	Idle float64 `json:"idle_experts"`
+	// MTP is all of the prediction modules, without the embedding and head they
+	// share with the model.
+	MTP float64 `json:"mtp"`
+}
+
+// total is every weight but those of the prediction modules.
+func (p Parameters) total() float64 {
+	return p.Embedding + p.Head + p.Vision + p.decoder()
+}
+
+// decoder is the weights of the layers.
+func (p Parameters) decoder() float64 {
+	return p.Attention + p.Dense + p.Experts + p.Shared + p.Router + p.Small
+}
+
+// active is what one text token uses, the whole embedding and head included, as
+// published figures count it.
+func (p Parameters) active() float64 { return p.total() - p.Vision - p.Idle }
+
+// add adds n times the layer parts of q.
+func (p *Parameters) add(n float64, q Parameters) {
+	p.Attention += n * q.Attention
+	p.Dense += n * q.Dense
+	p.Experts += n * q.Experts
+	p.Shared += n * q.Shared
+	p.Router += n * q.Router
+	p.Small += n * q.Small
+	p.Idle += n * q.Idle
+}
+
+// Parameters counts the model's weights.
+func (m *Model) Parameters() Parameters {
+	h := float64(m.Hidden)
+	var p Parameters
+	for i, n := range m.Counts() {
+		p.add(float64(n), m.Kinds[i].parameters(h))
+	}
+	p.Embedding = float64(m.Vocab) * h
+	if !m.Tied {
+		p.Head = p.Embedding
+	}
+	p.Small += h // the last norm
+	if s := streams(m); s > 1 {
+		p.Small += s * s * h // mixes the streams before the head
+	}
+	p.Vision = m.Vision.Parameters()
+	if m.MTP.Layers > 0 {
+		// A module joins the hidden state and the next token's embedding by one
+		// matrix, with a norm on each and one before the shared head.
+		p.MTP = float64(m.MTP.Layers) * (m.Kinds[m.MTP.Kind].parameters(h).decoder() + 2*h*h + 3*h)
+	}
+	return p
+}
+
+// Counts is the number of decoder layers of each kind. A kind that only a
+// prediction module has counts none.
+func (m *Model) Counts() []int {
+	n := make([]int, len(m.Kinds))
+	for _, k := range m.Layers {
+		n[k]++
+	}
+	return n
+}
+
+func streams(m *Model) float64 {
+	if len(m.Layers) == 0 {
+		return 1
+	}
+	return float64(m.Kinds[m.Layers[0]].Streams)
+}
+
+// parameters counts one layer's weights for a model h wide.
+func (l Layer) parameters(h float64) Parameters {
+	var p Parameters
+	p.Attention, p.Small = l.Attention.parameters(h)
+	p.add(1, l.FFN.parameters(h))
+	p.Small += float64(l.Norms) * h
+	if l.Streams > 1 { // hyper-connections around both parts
+		s := float64(l.Streams)
+		p.Small += 2 * (2 + s) * s * (s*h + 1)
+	}
+	return p
+}
+
+// parameters counts the matrices of a token mixer and its small vectors.
+func (a Attention) parameters(h float64) (matrices, small float64) {
+	switch a.Kind {
+	case GQA:
+		matrices, small = a.grouped(h)
+	case MLA:
+		matrices, small = a.latent(h)
+	case GatedDelta:
+		matrices, small = a.Recurrent.delta(h)
+	case Mamba2:
+		matrices, small = a.Recurrent.mamba(h)
+	case NoAttention:
+	}
+	if a.Sinks {
+		small += float64(a.Heads)
+	}
+	im, is := a.indexer(h)
+	return matrices + im, small + is
+}
+
+func (a Attention) grouped(h float64) (matrices, small float64) {
+	q := float64(a.Heads * a.HeadDim)
+	k, v := float64(a.KVHeads*a.HeadDim), float64(a.KVHeads*a.ValueDim)
+	out := float64(a.Heads * a.ValueDim)
+	if a.KeyIsVal {
+		v = 0
+	}
+	if a.SharedKV {
+		k, v = 0, 0
+	}
+	matrices = h * (q + k + v + out)
+	if a.OutGate {
+		matrices += h * out
+	}
+	if a.Bias {
+		small += q + k + v
+	}
+	if a.OutBias {
+		small += h
+	}
+	switch a.QKNorm {
+	case PerHead:
+		small += 2 * float64(a.HeadDim)
+	case WholeVector:
+		small += q + k
+	case NoQKNorm:
+	}
+	return matrices, small
+}
+
+func (a Attention) latent(h float64) (matrices, small float64) {
+	heads, rank := float64(a.Heads), float64(a.KVRank)
+	q, out := heads*float64(a.HeadDim), heads*float64(a.ValueDim)
+	if r := float64(a.QRank); r > 0 {
+		matrices, small = h*r+r*q, r
+	} else {
+		matrices = h * q
+	}
+	matrices += h * (rank + float64(a.RopeDim))
+	small += rank
+	if !a.KeyIsVal {
+		matrices += rank * heads * float64(a.HeadDim-a.RopeDim+a.ValueDim)
+	}
+	if r := float64(a.OutRank); r > 0 { // each group projects its own heads
+		matrices += out*r + float64(a.OutGroup)*r*h
+	} else {
+		matrices += out * h
+	}
+	if a.OutGate {
+		matrices += h * out
+	}
+	if a.Compress > 1 {
+		matrices += 2 * h * a.PoolWidth() // values and gates of the pooling
+		small += float64(a.Compress)*a.PoolWidth() + float64(a.HeadDim)
+	}
+	return matrices, small
+}
+
+// PoolWidth is the width of DeepSeek-V4's compressor: windows that feed an indexer
+// overlap and carry two halves.
+func (a Attention) PoolWidth() float64 {
+	if a.Indexer.TopK > 0 {
+		return 2 * float64(a.HeadDim)
+	}
+	return float64(a.HeadDim)
+}
+
+// indexer counts the token selector: queries from the low rank or the hidden
+// state, one key, and a weight for each head.
+func (a Attention) indexer(h float64) (matrices, small float64) {
+	x := a.Indexer
+	if x.TopK == 0 || x.Shared {
+		return 0, 0
+	}
+	heads, dim := float64(x.Heads), float64(x.Dim)
+	if a.Kind == GQA { // MiniMax-M3: no head weights, norms on queries and keys
+		return h * (heads*dim + dim), 2 * dim
+	}
+	matrices = float64(a.QRank)*heads*dim + h*heads
+	if a.Compress > 1 {
+		return matrices + 2*h*2*dim, float64(a.Compress)*2*dim + dim
+	}
+	return matrices + h*dim, 2 * dim
+}

@@ -1,0 +1,132 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Source is where models other than the catalog's come from. Either field may
+// be nil.
+type Source struct {
+	// Dir opens a directory of the user's by its path.
+	Dir func(path string) fs.FS
+	// Hub is the Hugging Face cache, the directory with "models--org--name".
+	Hub fs.FS
+}
+
+// Open finds a model by name. A path (beginning with "/", "." or "~", or ending
+// in config.json) is read as a directory; any other name is looked for in the
+// catalog, then as a directory, then in the Hugging Face cache.
+func (s Source) Open(name string) (*Model, error) {
+	dir, isFile := name, path.Base(name) == "config.json"
+	if isFile {
+		dir = path.Dir(name)
+	}
+	if isFile || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") {
+		if s.Dir == nil {
+			return nil, fmt.Errorf("%s: directories cannot be read here", name)
+		}
+		return Read(s.Dir(dir), name)
+	}
+	m, unknown := Lookup(name)
+	if unknown == nil {
+		return m, nil
+	}
+	if s.Dir != nil {
+		if m, err := Read(s.Dir(name), name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
+			return m, err
+		}
+	}
+	if s.Hub != nil {
+		if m, err := ReadCache(s.Hub, name); !errors.Is(err, fs.ErrNotExist) {
+			return m, err
+		}
+	}
+	return nil, unknown
+}
+
+// Read reads the model in a directory: config.json, and hf_quant_config.json
+// where there is one. The id becomes the model's ID.
+func Read(dir fs.FS, id string) (*Model, error) {
+	if _, err := fs.Stat(dir, "model_index.json"); err == nil {
+		return nil, fmt.Errorf("reading %s: model_index.json: a diffusion pipeline, not a language model", id)
+	}
+	config, err := readBounded(dir, "config.json")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", id, err)
+	}
+	quant, err := readBounded(dir, "hf_quant_config.json")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s: %w", id, err)
+	}
+	m, err := Parse(config, quant)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", id, err)
+	}
+	m.ID = id
+	return m, nil
+}
+
+// ReadCache reads a model from the Hugging Face cache: the snapshot that
+// refs/main names, or without it the last by name that has a config.json.
+func ReadCache(hub fs.FS, id string) (*Model, error) {
+	dir := "models--" + strings.ReplaceAll(id, "/", "--")
+	if !fs.ValidPath(dir) || strings.Contains(dir, "/") {
+		return nil, fmt.Errorf("%s is not a model id: %w", quoted(id), fs.ErrNotExist)
+	}
+	snapshot, err := snapshotOf(hub, dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for %s in the Hugging Face cache: %w", id, err)
+	}
+	sub, err := fs.Sub(hub, snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s from the Hugging Face cache: %w", id, err)
+	}
+	return Read(sub, id)
+}
+
+// snapshotOf finds the directory of the current revision.
+func snapshotOf(hub fs.FS, dir string) (string, error) {
+	snapshots := path.Join(dir, "snapshots")
+	if ref, err := readBounded(hub, path.Join(dir, "refs", "main")); err == nil {
+		name := strings.TrimSpace(string(ref))
+		at := path.Join(snapshots, name)
+		if name == path.Base(name) && fs.ValidPath(at) {
+			if _, err := fs.Stat(hub, path.Join(at, "config.json")); err == nil {
+				return at, nil
+			}
+		}
+	}
+	entries, err := fs.ReadDir(hub, snapshots) // sorted by name
+	if err != nil {
+		return "", err
+	}
+	for i := len(entries) - 1; i >= 0; i-- {
+		at := path.Join(snapshots, entries[i].Name())
+		if _, err := fs.Stat(hub, path.Join(at, "config.json")); err == nil {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("%s: no snapshot has a config.json: %w", snapshots, fs.ErrNotExist)
+}
+
+// readBounded reads a file that is not larger than a config may be.
+func readBounded(dir fs.FS, name string) ([]byte, error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	b, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxConfig {
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, maxConfig>>20)
+	}
+	return b, nil
+}
