@@ -1,0 +1,55 @@
+package cost
+
+import (
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// Estimate is the time of one operator and its parts. Total is not the sum of
+// the parts: arithmetic and memory traffic overlap.
+type Estimate struct {
+	Total  units.Seconds
+	Matrix units.Seconds // matrix unit
+	Vector units.Seconds // vector unit
+	Memory units.Seconds // traffic to device memory
+	Comm   units.Seconds // links to other devices
+	Fixed  units.Seconds // launches
+}
+
+// Coster estimates operators on one device.
+type Coster interface {
+	Cost(o *op.Op) Estimate
+}
+
+// Bound names what an operator waits for.
+type Bound uint8
+
+// The bounds.
+const (
+	Free Bound = iota // costs nothing
+	Memory
+	Communication
+	Compute
+	Overhead // launches take longer than the work
+)
+
+// String returns the bound's name as shown in tables and JSON.
+func (b Bound) String() string {
+	return [...]string{"free", "memory", "communication", "compute", "overhead"}[b]
+}
+
+// Bound returns the largest of memory, communication and arithmetic, launches
+// aside.
+func (e Estimate) Bound() Bound {
+	compute := e.Matrix + e.Vector
+	switch {
+	case e.Total == 0:
+		return Free
+	case e.Comm >= e.Memory && e.Comm >= compute && e.Comm > 0:
+		return Communication
+	case e.Memory >= compute:
+		return Memory
+	default:
+		return Compute
+	}
+}

@@ -1,0 +1,7 @@
+// Package cost says what an operator costs on a device: its time, where the
+// time goes, and how well that is known.
+//
+// In: an op.Op. Out: an Estimate. It knows no model. This package holds the
+// vocabulary; the ways of estimating are packages below it: roofline (peaks and
+// efficiencies from a profile).
+package cost

@@ -1,0 +1,88 @@
+package roofline
+
+import (
+	"math"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/device"
+	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/units"
+)
+
+// level is one level of the interconnect, prepared.
+type level struct {
+	inside    int32   // ranks inside one position of this level
+	ranks     float64 // ranks of one whole group at this level
+	bandwidth float64 // bytes per second at the link's efficiency
+	latency   float64
+	mesh      bool
+}
+
+// levels prepares a profile's links, outermost first.
+func levels(p *device.Profile) []level {
+	out := make([]level, len(p.Links))
+	inside := int32(1)
+	for i := len(p.Links) - 1; i >= 0; i-- {
+		l := &p.Links[i]
+		out[i] = level{
+			inside:    inside,
+			bandwidth: float64(l.Bandwidth) * l.Efficiency,
+			latency:   float64(l.Latency),
+			mesh:      l.Topology == device.FullMesh,
+		}
+		inside *= int32(l.Size)
+		out[i].ranks = float64(inside)
+	}
+	return out
+}
+
+// link returns the bandwidth and latency of the outermost level a group spans;
+// the whole collective runs at that level's speed. In a full mesh a group uses
+// only the links to its own members.
+func (m *Model) link(g parallel.Group) (bandwidth, latency float64) {
+	last := (g.Size - 1) * g.Stride
+	for i := range m.levels {
+		l := &m.levels[i]
+		if last < l.inside {
+			continue
+		}
+		if l.mesh && l.ranks > 1 {
+			return l.bandwidth * float64(g.Size-1) / (l.ranks - 1), l.latency
+		}
+		return l.bandwidth, l.latency
+	}
+	return math.Inf(1), 0 // a device without links, or a group of one
+}
+
+// communicate costs a collective: the better of two algorithms, never faster
+// than memory moves its inputs and outputs.
+func (m *Model) communicate(o *op.Op) cost.Estimate {
+	n := float64(o.Group.Size)
+	bandwidth, latency := m.link(o.Group)
+	wire := float64(o.Payload) / bandwidth
+	log := math.Log2(n)
+	var t float64
+	switch o.Comm {
+	case op.AllReduce:
+		ring := 2*(n-1)*latency + 2*(n-1)/n*wire
+		tree := 2*log*latency + 2*wire
+		t = math.Min(ring, tree)
+	case op.AllGather:
+		t = log*latency + (n-1)*wire
+	case op.ReduceScatter:
+		t = log*latency + (n-1)/n*wire
+	case op.AllToAll:
+		t = log*latency + wire
+	case op.SendRecv:
+		t = latency + wire
+	case op.NoComm:
+	}
+	e := cost.Estimate{
+		Comm:   units.Seconds(t),
+		Memory: units.Seconds(float64(o.Bytes) * m.memory),
+		Fixed:  m.profile.Fixed.Communication,
+	}
+	e.Total = max(e.Comm, e.Memory) + e.Fixed
+	return e
+}

@@ -1,0 +1,231 @@
+package graph
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// attention emits the token mixer of a layer, its norm in front included.
+func (w *walk) attention(k *kind) {
+	switch a := &k.layer.Attention; a.Kind {
+	case model.GQA:
+		w.gqa(k, a)
+	case model.MLA:
+		w.latent(k, a)
+	case model.GatedDelta:
+		w.gatedDelta(a)
+	case model.Mamba2:
+		w.mamba(a)
+	case model.NoAttention:
+	}
+}
+
+// gqa emits grouped-query attention up to the sum over TP ranks.
+func (w *walk) gqa(k *kind, a *model.Attention) {
+	s := w.g.spec.Quant.Attention
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	w.inputNorm(s, true)
+	w.projectQKV(k, a)
+	w.qkNorm(k, a)
+	w.rope(k, a)
+	if w.g.spec.Quant.AttentionIn >= dtype.FP8 {
+		w.narrow(w.tokens * k.hq * d)
+		w.narrow(w.tokens * k.hk * d)
+		w.narrow(w.tokens * k.hk * v)
+	}
+	if !a.SharedKV {
+		w.cacheWrite(k.hk * (d + v))
+	}
+	if a.Indexer.TopK > 0 {
+		w.indexer(a, w.h)
+	}
+	w.gqaKernel(k, a)
+	if a.OutGate {
+		w.elementwise(op.Mul, 3*w.width()*w.tokens*k.hq*v)
+	}
+	w.outProjection(a, k.hq*v)
+}
+
+// projectQKV emits the query, key and value products, joined when compiled.
+func (w *walk) projectQKV(k *kind, a *model.Attention) {
+	s, t := w.g.spec.Quant.Attention, w.tokens
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	q, kk, vv := k.hq*d, k.hk*d, k.hk*v
+	if a.OutGate {
+		q *= 2
+	}
+	if a.KeyIsVal {
+		vv = 0
+	}
+	if a.SharedKV {
+		kk, vv = 0, 0
+	}
+	switch {
+	case w.g.spec.Compile && s.Weight == dtype.FP4 && w.g.spec.Policy.QuantizedActivations && kk > 0:
+		// Only products with scales of one shape are joined.
+		w.linear(s, t, w.h, q, 1)
+		w.linear(s, t, w.h, kk+vv, 2)
+	case w.g.spec.Compile:
+		w.linear(s, t, w.h, q+kk+vv, 3)
+		w.bias(a.Bias, q+kk+vv)
+	default:
+		for _, cols := range [3]float64{q, kk, vv} {
+			if cols == 0 {
+				continue
+			}
+			w.fanOut(s, t, w.h, 1)
+			w.linear(s, t, w.h, cols, 1)
+			w.bias(a.Bias, cols)
+		}
+	}
+}
+
+// bias adds a bias vector to the product just emitted.
+func (w *walk) bias(has bool, cols float64) {
+	if !has {
+		return
+	}
+	o := &w.items[len(w.items)-1].Op
+	o.Bytes += units.Bytes(w.width() * cols)
+	if o.Weight >= dtype.FP8 {
+		o.Vector += units.Ops(o.Rows * cols)
+	}
+}
+
+// qkNorm emits the norms of queries and keys.
+func (w *walk) qkNorm(k *kind, a *model.Attention) {
+	t, d := w.tokens, float64(a.HeadDim)
+	switch a.QKNorm {
+	case model.PerHead:
+		w.norm(t*k.hq, d)
+		if !a.SharedKV {
+			w.norm(t*k.hk, d)
+		}
+	case model.WholeVector:
+		w.norm(t, k.hq*d)
+		if !a.SharedKV {
+			w.norm(t, k.hk*d)
+		}
+	case model.NoQKNorm:
+	}
+}
+
+// rope emits the rotation of queries and keys.
+func (w *walk) rope(k *kind, a *model.Attention) {
+	r := float64(a.RopeDim)
+	if r == 0 {
+		return
+	}
+	t, e, hk := w.tokens, w.width(), k.hk
+	if a.SharedKV {
+		hk = 0
+	}
+	if !w.g.spec.Compile {
+		w.eagerRope(t, k.hq, r)
+		w.eagerRope(t, hk, r)
+		return
+	}
+	n := t * (k.hq + hk) * r
+	o := w.elementwise(op.Rope, e*(2*n+2*t*r))
+	o.Vector = units.Ops(3 * n)
+	if a.RopeDim < a.HeadDim && w.g.spec.Policy.FragmentedRouter {
+		// The rotated and the passed part are joined again, for each of the two.
+		w.cat(t * k.hq * float64(a.HeadDim))
+		w.cat(t * hk * float64(a.HeadDim))
+	}
+}
+
+// eagerRope rotates one tensor in five operators.
+func (w *walk) eagerRope(t, heads, r float64) {
+	if heads == 0 {
+		return
+	}
+	n, e := t*heads*r, w.width()
+	w.elementwise(op.Mul, e*(2*n+t*r))
+	w.elementwise(op.Neg, e*n)
+	w.elementwise(op.Cat, 2*e*n)
+	w.elementwise(op.Mul, e*(2*n+t*r))
+	w.elementwise(op.Add, 3*e*n)
+}
+
+// cacheWrite emits the copy of new keys and values into the cache, quantizing
+// queries, keys and values first where attention works in a narrow format.
+func (w *walk) cacheWrite(cols float64) {
+	in := w.base
+	if q := w.g.spec.Quant.AttentionIn; q >= dtype.FP8 {
+		in = q
+	}
+	n := w.tokens * cols
+	w.elementwise(op.CacheWrite, float64(in.Bytes(n)+w.g.spec.Quant.KV.Bytes(n))+indexBytes*w.tokens)
+}
+
+// narrow emits one static quantization of n elements.
+func (w *walk) narrow(n float64) {
+	w.elementwise(op.Quantize, (w.width()+1)*n+scaleBytes)
+}
+
+// gqaKernel emits the attention kernel itself, with context parallelism.
+func (w *walk) gqaKernel(k *kind, a *model.Attention) {
+	t, d, v := w.tokens, float64(a.HeadDim), float64(a.ValueDim)
+	dcp := w.g.spec.Layout.DCPGroup()
+	w.allGather(dcp, t, k.hq*d)
+	o := w.next(op.Attention, op.GQAttention)
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
+	o.Prefill, o.Decode = w.spans(a)
+	o.Out, o.KV = w.base, w.g.spec.Quant.KV
+	padded, _ := w.blocks()
+	o.Bytes = units.Bytes(indexBytes * (padded + w.requests + 1 + 2*w.requests))
+	if in := w.g.spec.Quant.AttentionIn; in >= dtype.FP8 {
+		o.Name, o.In = op.GQAttentionQuant, in
+		w.attentionQuant(o)
+	}
+	if dcp.Size > 1 {
+		x := 4 * t * k.hq * v * float64(dcp.Size-1)
+		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
+	}
+}
+
+// attentionQuant adds the vector work of quantized attention: scores back to
+// the working format, probabilities narrowed, the output widened; two
+// operations an element with offsets (INT8), one without (FP8).
+func (w *walk) attentionQuant(o *op.Op) {
+	f := 2.0
+	if o.In == dtype.FP8 {
+		f = 1
+	}
+	if w.g.spec.Policy.QuantizedActivations {
+		o.In = dtype.INT8
+	}
+	pairs := o.Prefill.Pairs + o.Decode.Pairs
+	tokens := o.Prefill.Tokens + o.Decode.Tokens
+	o.Vector += units.Ops(f * (2*pairs*o.Heads + tokens*o.Heads*o.ValueDim))
+	o.Bytes += 3 * scaleBytes
+}
+
+// outProjection emits the product behind attention and the sum over TP.
+func (w *walk) outProjection(a *model.Attention, depth float64) {
+	s, t := w.g.spec.Quant.Attention, w.tokens
+	if a.OutRank > 0 {
+		// Low-rank output in groups: depth/groups → rank each, then rank·groups → hidden.
+		groups, rank := float64(a.OutGroup)/w.g.tp, float64(a.OutRank)
+		w.quantize(s, t, depth)
+		w.grouped(s, t*groups, groups, depth/groups, rank, 0)
+		depth = rank * groups
+	}
+	w.quantize(s, t, depth)
+	w.linear(s, t, depth, w.h, 1)
+	w.bias(a.OutBias, w.h)
+	w.reduceTP(t)
+}
+
+// reduceTP sums partial hidden states over TP, overlapped with the product in
+// front where that is asked for.
+func (w *walk) reduceTP(rows float64) {
+	before := len(w.items)
+	w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
+	if w.g.spec.MatMulAllReduce && w.g.spec.Compile && len(w.items) > before {
+		w.items[len(w.items)-1].Beside = true
+	}
+}

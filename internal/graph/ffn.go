@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
+	"plimsoll/internal/op"
+)
+
+// layer emits one decoder layer.
+func (w *walk) layer(k *kind) {
+	a, f := k.layer.Attention.Kind, k.layer.FFN.Kind
+	w.attention(k)
+	if a != model.NoAttention && k.layer.Norms > 2 {
+		w.norm(w.tokens, w.h) // behind the mixer, before the residual sum
+	}
+	if f != model.NoFFN {
+		s, sole := w.g.spec.Quant.Dense, f == model.Dense
+		if a == model.NoAttention {
+			w.inputNorm(s, sole)
+		} else {
+			w.addNorm(s, sole)
+		}
+		w.feedForward(k)
+		if k.layer.Norms > 2 {
+			w.norm(w.tokens, w.h)
+		}
+	}
+	w.add(w.tokens, w.h)
+	if n := k.layer.Streams; n > 1 {
+		// Mixing n residual streams reads and writes them around each part.
+		w.elementwise(op.Add, 4*w.width()*w.tokens*w.h*float64(n))
+	}
+}
+
+// feedForward emits the part behind the second norm.
+func (w *walk) feedForward(k *kind) {
+	f := &k.layer.FFN
+	if f.Kind == model.MoE {
+		w.moe(k)
+		if f.Intermediate > 0 { // a dense part beside the experts
+			w.quantize(w.g.spec.Quant.Dense, w.tokens, w.h)
+			w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f.Ungated, f.Bias)
+			w.reduceTP(w.tokens)
+			w.add(w.tokens, w.h)
+		}
+		return
+	}
+	w.fanIn(f.Ungated)
+	w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f.Ungated, f.Bias)
+	w.reduceTP(w.tokens)
+}
+
+// fanIn quantizes the input of the dense part where the norm in front has not.
+func (w *walk) fanIn(ungated bool) {
+	n := 2
+	if ungated {
+		n = 1
+	}
+	w.fanOut(w.g.spec.Quant.Dense, w.tokens, w.h, n)
+}
+
+// mlp emits gate and up, the activation, and down, for rows × hidden inputs
+// that are quantized already.
+func (w *walk) mlp(s dtype.Scheme, rows, hidden, inter float64, ungated, bias bool) {
+	e := w.width()
+	cols := 2 * inter
+	if ungated {
+		cols = inter
+	}
+	switch {
+	case w.g.spec.Compile:
+		w.linear(s, rows, hidden, cols, 2)
+		w.bias(bias, cols)
+		w.elementwise(op.SwiGLU, e*rows*(cols+inter))
+	default:
+		w.linear(s, rows, hidden, inter, 1)
+		if !ungated {
+			w.linear(s, rows, hidden, inter, 1)
+		}
+		w.elementwise(op.SiLU, 2*e*rows*inter)
+		if !ungated {
+			w.elementwise(op.Mul, 3*e*rows*inter)
+		}
+	}
+	w.quantize(s, rows, inter)
+	w.linear(s, rows, inter, hidden, 1)
+	w.bias(bias, hidden)
+}

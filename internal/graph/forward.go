@@ -1,0 +1,99 @@
+package graph
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// forward emits a whole step.
+func (w *walk) forward(b Batch) {
+	w.reps = 1
+	w.vision(b.Images)
+	w.embed()
+	w.ropeTables()
+	for i, r := range w.g.runs {
+		w.n, w.run, w.reps = r.count, uint16(i+1), r.count
+		w.layer(&w.g.kinds[r.kind])
+	}
+	w.n, w.run, w.reps = 1, 0, 1
+	if w.g.boundaries > 0 {
+		w.n = w.g.boundaries
+		o := w.next(op.Transfer, op.Send)
+		o.Comm, o.Group = op.SendRecv, w.g.spec.Layout.PPGroup()
+		o.Payload = units.Bytes(w.width() * w.tokens * w.h)
+		w.n = 1
+	}
+	w.norm(w.tokens, w.h)
+	w.head()
+	if w.g.spec.MTP > 0 {
+		w.predict()
+	}
+}
+
+// embed emits the word embedding, whole on every rank or cut.
+func (w *walk) embed() {
+	t, e, tp := w.tokens, w.width(), w.g.spec.Layout.TPGroup()
+	switch w.g.spec.EmbeddingTP {
+	case EmbeddingCols:
+		w.elementwise(op.Embedding, indexBytes*t+2*e*t*w.h/w.g.tp)
+		w.allGather(tp, t, w.h/w.g.tp)
+	case EmbeddingRows:
+		// Ids outside the rank's rows are masked: six operators on ids, one on rows.
+		w.n *= 6
+		w.elementwise(op.Mul, 2*indexBytes*t)
+		w.n /= 6
+		w.elementwise(op.Embedding, indexBytes*t+2*e*t*w.h)
+		w.elementwise(op.Mul, 2*e*t*w.h+t)
+		w.allReduce(tp, t, w.h)
+	case EmbeddingCopied:
+		w.elementwise(op.Embedding, indexBytes*t+2*e*t*w.h)
+		if !w.g.spec.Policy.CopiedEmbedding {
+			w.allReduce(tp, t, w.h) // rows live on other ranks
+		}
+	}
+}
+
+// ropeTables emits the look-ups of the rotary cosines and sines.
+func (w *walk) ropeTables() {
+	if w.g.ropeDim == 0 {
+		return
+	}
+	w.n = 2
+	w.index(w.g.maxPos, w.tokens, w.g.ropeDim)
+	w.n = 1
+}
+
+// index emits the selection of rows from a table of the same width.
+func (w *walk) index(table, rows, cols float64) {
+	e := w.width()
+	name, read := op.Index, table
+	if !w.g.spec.Compile {
+		name, read = op.IndexSelect, rows
+	} else if !w.g.spec.Policy.WholeIndex {
+		read = rows
+	}
+	w.elementwise(name, e*(read+rows)*cols+indexBytes*rows)
+}
+
+// head emits the output head: the rows that want logits, the product, and the
+// gathering of the vocabulary.
+func (w *walk) head() {
+	if w.logits < w.tokens {
+		w.index(w.tokens, w.logits, w.h)
+	} else if w.g.spec.MTP > 0 {
+		w.speculatedRows()
+	}
+	w.project(w.logits)
+}
+
+// project emits the product with the output head for rows tokens.
+func (w *walk) project(rows float64) {
+	s := w.g.spec.Quant.Head
+	if w.g.spec.Policy.HalfPrecision {
+		s = dtype.Unquantized(w.base) // --quantize-lmhead has no effect there
+	}
+	w.quantize(s, rows, w.h)
+	w.linear(s, rows, w.h, w.g.vocabRank, 1)
+	w.allGather(w.g.spec.Layout.TPGroup(), rows, w.g.vocabRank)
+}

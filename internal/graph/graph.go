@@ -1,0 +1,235 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
+	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
+)
+
+// Spec is what a graph is built from, complete: no field takes a default here.
+type Spec struct {
+	Model  *model.Model
+	Layout parallel.Layout
+	Policy Policy
+	Quant  Quant
+
+	// Compile fuses operators; without it every elementwise step is its own.
+	Compile bool
+	// MTP is the number of extra tokens predicted in a step.
+	MTP int
+
+	EmbeddingTP EmbeddingTP
+	// SharedExpertTP cuts the shared experts over TP instead of copying them.
+	SharedExpertTP bool
+	// SequenceParallel replaces all-reduce by reduce-scatter and all-gather
+	// around the norms, where TensorCast's pass fires.
+	SequenceParallel bool
+	// Vision says that the image tower is loaded.
+	Vision bool
+	// MatMulAllReduce overlaps a product with the all-reduce behind it.
+	MatMulAllReduce bool
+	// DispatchCombine replaces dispatch, experts and combination by one kernel.
+	DispatchCombine bool
+}
+
+// EmbeddingTP says how the word embedding is cut over TP.
+type EmbeddingTP uint8
+
+// The ways.
+const (
+	EmbeddingCopied EmbeddingTP = iota
+	EmbeddingCols               // cut along the hidden width
+	EmbeddingRows               // cut along the vocabulary
+)
+
+// Quant is the number format of every part, resolved from the checkpoint and
+// the user's actions.
+type Quant struct {
+	Base      dtype.Format // unquantized tensors and activations
+	Attention dtype.Scheme
+	Dense     dtype.Scheme
+	Experts   dtype.Scheme
+	Shared    dtype.Scheme
+	Head      dtype.Scheme
+	// KV is the format of the cache, AttentionIn of queries and scores; equal to
+	// Base when attention is not quantized.
+	KV          dtype.Format
+	AttentionIn dtype.Format
+}
+
+// Segment is a number of equal requests in a batch.
+type Segment struct {
+	Requests int
+	Query    int  // new tokens of each
+	Seq      int  // tokens of each after this step: cached + new
+	Decode   bool // wants logits for every new token, not for the last only
+}
+
+// Batch is what one data-parallel rank processes in a step.
+type Batch struct {
+	Segments []Segment
+	// ImagePatches and ImageTokens are the vision tower's input patches and the
+	// tokens it yields, over all images of the rank's batch.
+	Images Images
+}
+
+// Images describes the pictures of a batch; the zero value is none.
+type Images struct {
+	Count   int // pictures on this rank
+	Patches int // patches of each
+	Tokens  int // language tokens of each
+}
+
+// Graph is a prepared Spec: every size that does not depend on the batch.
+// It is immutable and safe for concurrent use.
+type Graph struct {
+	spec  Spec
+	runs  []run // layers of the busiest pipeline stage… all stages, in order
+	kinds []kind
+	// pp is the number of stage boundaries.
+	boundaries float64
+	tp         float64
+	hidden     float64
+	base       dtype.Format
+	vocabRank  float64
+	ropeDim    float64
+	maxPos     float64
+	mtpKind    int
+}
+
+// run is a number of equal layers.
+type run struct {
+	kind  int
+	count float64
+}
+
+// kind holds one rank's share of a layer kind.
+type kind struct {
+	layer model.Layer
+	hq    float64 // query heads
+	hk    float64 // key/value heads
+	inter float64 // dense inner width, rounded up
+	moe   expertShare
+}
+
+// expertShare is one rank's share of a mixture of experts.
+type expertShare struct {
+	local  float64 // experts on this rank
+	inter  float64 // inner width of each
+	shared float64 // inner width of the shared experts
+	hidden float64 // width the routed experts work in
+}
+
+// New prepares a graph. It reports layouts the model cannot be cut into.
+func New(s Spec) (*Graph, error) {
+	if s.Model == nil || len(s.Model.Layers) == 0 {
+		return nil, errors.New("graph: the model has no layers")
+	}
+	if err := s.Layout.Check(s.Model); err != nil {
+		return nil, err
+	}
+	if s.SharedExpertTP && s.Layout.EP <= 1 {
+		return nil, errors.New("shared-expert TP needs --ep-size above 1")
+	}
+	if s.Quant.AttentionIn >= dtype.FP8 && !s.Quant.Attention.Quantized() && s.Policy.QuantizedActivations && hasLatent(s.Model) {
+		return nil, fmt.Errorf("quantized latent attention needs quantized linear layers, not %s", s.Quant.Attention.Name())
+	}
+	m := s.Model
+	g := &Graph{
+		spec:       s,
+		boundaries: float64(s.Layout.PP - 1),
+		tp:         float64(s.Layout.TP),
+		hidden:     float64(m.Hidden),
+		base:       s.Quant.Base,
+		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
+		maxPos:     float64(m.MaxPosition),
+		mtpKind:    m.MTP.Kind,
+	}
+	for _, l := range m.Kinds {
+		g.kinds = append(g.kinds, share(l, s))
+		g.ropeDim = max(g.ropeDim, float64(l.Attention.RopeDim))
+	}
+	for _, k := range m.Layers {
+		if n := len(g.runs); n > 0 && g.runs[n-1].kind == k {
+			g.runs[n-1].count++
+			continue
+		}
+		g.runs = append(g.runs, run{k, 1})
+	}
+	g.runs = mergeRuns(g.runs)
+	return g, nil
+}
+
+// Spec returns what the graph was built from.
+func (g *Graph) Spec() *Spec { return &g.spec }
+
+// mergeRuns joins runs of the same kind: the sum over a step does not depend on
+// the order of layers, and hybrids alternate kinds dozens of times.
+func mergeRuns(runs []run) []run {
+	var out []run
+	at := map[int]int{}
+	for _, r := range runs {
+		if i, ok := at[r.kind]; ok {
+			out[i].count += r.count
+			continue
+		}
+		at[r.kind] = len(out)
+		out = append(out, r)
+	}
+	return out
+}
+
+// share cuts a layer kind for one rank. Columns that do not divide are padded.
+func share(l model.Layer, s Spec) kind {
+	tp := float64(s.Layout.TP)
+	k := kind{layer: l}
+	a, f := l.Attention, l.FFN
+	k.hq = float64(a.Heads) / tp
+	k.hk = float64(a.KVHeads) / tp
+	if k.hk < 1 {
+		k.hk = 1
+	}
+	k.inter = math.Ceil(float64(f.Intermediate) / tp)
+	if f.Kind == model.MoE {
+		k.moe.local = math.Ceil(float64(f.Experts) / float64(s.Layout.EP))
+		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.Layout.MoETP))
+		k.moe.shared = s.SharedWidth(&f)
+		k.moe.hidden = float64(s.Model.Hidden)
+		if f.Latent > 0 {
+			k.moe.hidden = float64(f.Latent)
+		}
+	}
+	return k
+}
+
+// SharedWidth is the inner width of the shared experts on one rank: whole, or
+// cut over TP where that is asked for or where all ranks see the same tokens.
+func (s *Spec) SharedWidth(f *model.FFN) float64 {
+	w := float64(f.SharedIntermediate)
+	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.EP == 1 && s.Layout.DP == 1 {
+		w = math.Ceil(w / float64(s.Layout.TP))
+	}
+	return w
+}
+
+func hasLatent(m *model.Model) bool {
+	for _, k := range m.Kinds {
+		if k.Attention.Kind == model.MLA {
+			return true
+		}
+	}
+	return false
+}
+
+// Append appends the operators of one step to dst, in order.
+func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
+	w := walk{g: g, items: dst, base: g.base, h: g.hidden}
+	w.measure(b)
+	w.forward(b)
+	return w.items
+}

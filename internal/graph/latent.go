@@ -1,0 +1,176 @@
+package graph
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// prologueLaunches is what TensorCast charges for the fused projections beyond
+// the first launch.
+const prologueLaunches = 15
+
+// latent emits multi-head latent attention up to the sum over TP ranks.
+func (w *walk) latent(k *kind, a *model.Attention) {
+	q := &w.g.spec.Quant
+	if w.g.spec.Policy.SlowPrologue {
+		w.norm(w.tokens, w.h)
+		w.fusedPrologue(k, a)
+	} else {
+		w.inputNorm(q.Attention, true)
+		w.prologue(k, a)
+	}
+	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
+		w.indexer(a, float64(a.QRank))
+	}
+	rank, rope := float64(a.KVRank), float64(a.RopeDim)
+	if q.AttentionIn >= dtype.FP8 && w.g.spec.Policy.QuantizedActivations {
+		w.narrow(w.tokens * k.hq * float64(a.HeadDim))
+		w.narrow(w.tokens * rank)
+		w.narrow(w.tokens * rope)
+	}
+	w.cacheWrite(rank + rope)
+	w.items[len(w.items)-1].Op.Name = op.LatentCacheWrite
+	if a.Compress > 1 {
+		// Values and gates of the pooling, then one entry per Compress tokens.
+		w.linear(q.Attention, w.tokens, w.h, 2*a.PoolWidth(), 2)
+		w.elementwise(op.Sum, w.width()*w.tokens*a.PoolWidth()*2)
+	}
+	w.latentKernel(k, a)
+	v := k.hq * float64(a.ValueDim)
+	if a.OutGate {
+		w.linear(q.Attention, w.tokens, w.h, v, 1)
+		w.elementwise(op.Mul, 3*w.width()*w.tokens*v)
+	}
+	w.outProjection(a, v)
+}
+
+// fusedPrologue is the single operator TensorCast has for both low-rank
+// projections, their norms and the rotation.
+func (w *walk) fusedPrologue(k *kind, a *model.Attention) {
+	s := w.g.spec.Quant.Attention
+	t, h, e := w.tokens, w.h, w.width()
+	ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
+	qd := k.hq * float64(a.HeadDim)
+	o := w.next(op.LatentPrologue, op.Prologue)
+	o.Launches = prologueLaunches
+	weights := h*ql + ql*qd + h*(kl+r)
+	if ql == 0 {
+		weights = h*qd + h*(kl+r)
+	}
+	o.Matrix = units.Ops(2 * t * weights)
+	o.Vector = units.Ops(t * (5*ql + 3*k.hq*r + 5*kl + 3*r))
+	o.Weight = w.base
+	wb := w.base.Bytes(weights)
+	if s.Quantized() {
+		o.Name = op.PrologueQuant
+		o.In, o.Weight = w.matrixFormat(s), s.Weight
+		o.Vector += units.Ops(t*h + h*ql + t*ql + ql*qd + t*h + h*(kl+r))
+		wb = s.Weight.Bytes(weights) + 3*scaleBytes
+	}
+	o.Bytes = wb + units.Bytes(e*(t*h+2*t*r+ql+kl)+
+		e*t*(qd+kl+r+ql)+
+		e*(2*t*ql+2*t*(kl+r)+t*ql))
+}
+
+// prologue emits the projections as the kernels they are: one joined product
+// down, two norms, one product up, the rotation.
+func (w *walk) prologue(k *kind, a *model.Attention) {
+	s, t := w.g.spec.Quant.Attention, w.tokens
+	ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
+	qd := k.hq * float64(a.HeadDim)
+	w.fanOut(s, t, w.h, 1)
+	if ql == 0 {
+		w.linear(s, t, w.h, qd+kl+r, 2)
+	} else {
+		w.linear(s, t, w.h, ql+kl+r, 2)
+		w.norm(t, ql)
+		w.quantize(s, t, ql)
+		w.linear(s, t, ql, qd, 1)
+	}
+	w.norm(t, kl)
+	if r > 0 {
+		n := t * (k.hq + 1) * r
+		o := w.elementwise(op.Rope, w.width()*(2*n+2*t*r))
+		o.Vector = units.Ops(3 * n)
+	}
+}
+
+// latentKernel emits the attention kernel. Context parallelism gathers the
+// queries of the group and cuts the cache.
+func (w *walk) latentKernel(k *kind, a *model.Attention) {
+	spec := &w.g.spec
+	dcp := spec.Layout.DCPGroup()
+	cut := float64(dcp.Size)
+	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
+	o := w.next(op.Latent, op.LatentAttention)
+	o.Heads, o.HeadDim, o.ValueDim = k.hq*cut, float64(a.HeadDim), float64(a.ValueDim)
+	o.Rank, o.Rope = float64(a.KVRank), float64(a.RopeDim)
+	o.Prefill, o.Decode = w.spans(a)
+	o.Expanded = o.Prefill.Tokens
+	if !spec.Policy.CheapContext {
+		o.Expanded = o.Prefill.Context
+	}
+	if dcp.Size > 1 {
+		o.Prefill.Pairs /= cut
+		o.Prefill.Context /= cut
+		o.Decode.Pairs /= cut
+		o.Decode.Context /= cut
+	}
+	o.Weight, o.Out, o.KV = w.base, w.base, spec.Quant.KV
+	if a.KeyIsVal {
+		// Keys and values are the cached entry itself: plain attention over one
+		// head, read once for both.
+		o.Kind, o.KVHeads = op.Attention, 0.5
+	}
+	_, exact := w.blocks()
+	o.Bytes = units.Bytes(indexBytes * (w.requests + 1 + 2*w.requests + exact))
+	if in := spec.Quant.AttentionIn; in >= dtype.FP8 && spec.Policy.QuantizedActivations {
+		o.Name, o.In, o.Weight = op.LatentAttentionQuant, in, in
+		w.latentQuant(o)
+	}
+	if dcp.Size > 1 {
+		x := 4 * w.tokens * k.hq * float64(a.KVRank) * (cut - 1)
+		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
+	}
+}
+
+// latentQuant adds the vector work of quantized latent attention: what leaves
+// each product is narrowed again, and the output widened.
+func (w *walk) latentQuant(o *op.Op) {
+	if w.g.spec.Policy.QuantizedActivations {
+		o.In = dtype.INT8
+	}
+	h := o.Heads
+	p, d := &o.Prefill, &o.Decode
+	o.Vector += units.Ops(
+		2*p.Tokens*h*(o.HeadDim-o.Rope+o.ValueDim) + 2*p.Pairs*h +
+			4*d.Tokens*h*o.Rank + 2*d.Pairs*h +
+			2*(p.Tokens+d.Tokens)*h*o.ValueDim)
+	o.Bytes += 8 * scaleBytes
+}
+
+// indexer emits the selector of sparse attention: its queries from depth-wide
+// inputs, its keys, their cache, the scores and the choice.
+func (w *walk) indexer(a *model.Attention, depth float64) {
+	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
+	ix := &a.Indexer
+	heads, d := float64(ix.Heads), float64(ix.Dim)
+	w.quantize(s, t, depth)
+	w.linear(s, t, depth, heads*d, 1)
+	w.linear(s, t, w.h, d, 1)
+	w.norm(t, d)
+	w.elementwise(op.IndexerCacheWrite, 2*e*t*d+indexBytes*t)
+	w.linear(dtype.Unquantized(w.base), t, w.h, heads, 1)
+	// The selector looks at every cached entry, sparse as the attention behind
+	// it may be.
+	full := model.Attention{Compress: a.Compress}
+	prefill, decode := w.spans(&full)
+	o := w.next(op.Elementwise, op.IndexerScore)
+	pairs := prefill.Pairs + decode.Pairs
+	o.Matrix = units.Ops(2 * pairs * heads * d)
+	o.Vector = units.Ops(2 * pairs * heads)
+	o.Bytes = units.Bytes(e*(t*heads*d+(prefill.Context+decode.Context)*d) + 4*pairs)
+	w.elementwise(op.TopK, 4*pairs+indexBytes*t*float64(ix.TopK))
+}

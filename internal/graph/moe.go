@@ -1,0 +1,367 @@
+package graph
+
+import (
+	"math"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// routed is how a rank's tokens meet the experts in one step.
+type routed struct {
+	rows  float64 // tokens this rank routes
+	pairs float64 // token-expert pairs it sends
+	mine  float64 // of those, for its own experts
+	recv  float64 // pairs its experts receive from the whole group
+
+	// Local experts in two classes of equal load.
+	many, few         float64 // experts in each class
+	manyRows, fewRows float64 // rows of each expert in it
+}
+
+// active is the number of local experts with any row.
+func (r *routed) active() float64 {
+	n := r.many
+	if r.fewRows > 0 {
+		n += r.few
+	}
+	return n
+}
+
+// moe emits a mixture of experts, from the norm's output to the hidden states
+// before the residual sum.
+func (w *walk) moe(k *kind) {
+	l := &w.g.spec.Layout
+	tp := l.TPGroup()
+	slice := l.EP > 1 && l.DP != l.EP
+	gather := l.EP == 1 && l.DP > 1
+	rows := w.tokens
+	raw := k.layer.FFN.RawLogits
+	switch {
+	case slice:
+		padded := math.Ceil(w.tokens/w.g.tp) * w.g.tp
+		rows = padded / w.g.tp
+		if raw {
+			w.router(k, w.tokens, rows)
+		}
+		if padded > w.tokens {
+			w.elementwise(op.Pad, w.width()*(w.tokens+padded)*w.h)
+		}
+	case gather:
+		w.allGather(l.DPGroup(), w.tokens, w.h)
+		rows = w.tokens * float64(l.DP)
+	}
+	if !slice || !raw {
+		w.router(k, rows, rows)
+	}
+	if !w.g.spec.SharedExpertTP {
+		w.sharedExperts(k, rows)
+	}
+	w.routedExperts(k, rows)
+	if slice {
+		w.allGather(tp, rows, w.h)
+	}
+	if w.g.spec.SharedExpertTP {
+		w.sharedExperts(k, w.tokens)
+	}
+}
+
+// router emits the choice of experts: scores on rows tokens, the choice on the
+// chosen ones that this rank goes on with.
+func (w *walk) router(k *kind, rows, chosen float64) {
+	f := &k.layer.FFN
+	e, topK := float64(f.Experts), float64(f.TopK)
+	const f32 = 4
+	if f.RawLogits {
+		w.convert((w.width() + f32) * rows * w.h)
+		if !w.g.spec.Compile {
+			w.convert((w.width() + f32) * e * w.h) // the weights too, each time
+		}
+		o := w.next(op.GEMM, op.MatMul)
+		o.Rows, o.Depth, o.Cols = rows, w.h, e
+		o.In, o.Weight, o.Out = dtype.F32, dtype.F32, dtype.F32
+		if padded := chosen * w.g.tp; padded > rows {
+			w.elementwise(op.Pad, f32*(rows+padded)*e)
+		}
+	} else {
+		w.linear(dtype.Unquantized(w.base), rows, w.h, e, 1)
+	}
+	if f.RawLogits || !w.g.spec.Policy.FragmentedRouter {
+		w.elementwise(op.GatingTopK, f32*chosen*e+(f32+indexBytes)*chosen*topK)
+	} else {
+		w.softmaxTopK(chosen, e, topK)
+	}
+	if w.g.spec.Policy.FragmentedRouter {
+		w.elementwise(op.Sum, f32*chosen*(topK+1))
+		w.elementwise(op.Div, f32*chosen*(2*topK+1))
+		w.convert((w.width() + f32) * chosen * topK)
+	}
+}
+
+// softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
+// steps, top-k.
+func (w *walk) softmaxTopK(rows, e, topK float64) {
+	const f32 = 4
+	n := rows * e
+	w.convert((w.width() + f32) * n)
+	w.elementwise(op.Max, f32*(n+rows))
+	w.elementwise(op.Sub, f32*(2*n+rows))
+	w.elementwise(op.Exp, 2*f32*n)
+	w.elementwise(op.Sum, f32*(n+rows))
+	w.elementwise(op.Div, f32*(2*n+rows))
+	w.elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
+}
+
+// convert emits a change of format; eager and compiled traces name it apart.
+func (w *walk) convert(bytes float64) {
+	name := op.Convert
+	if !w.g.spec.Compile {
+		name = op.ToCopy
+	}
+	w.elementwise(name, bytes)
+}
+
+// route deals rows tokens to the experts.
+func (w *walk) route(k *kind, rows float64) routed {
+	f := &k.layer.FFN
+	ep := float64(w.g.spec.Layout.EP)
+	e, local := float64(f.Experts), k.moe.local
+	r := routed{rows: rows, pairs: rows * float64(f.TopK)}
+	if !w.g.spec.Policy.FrontLoaded {
+		// Tokens of all ranks fall on experts at random: this rank's receive an
+		// even share, and those with any row are the expected number.
+		r.recv = r.pairs * ep * local / e
+		r.mine = r.recv / ep
+		r.many = local * -math.Expm1(r.pairs*ep*math.Log1p(-1/math.Max(e, 1.0000001)))
+		r.many = math.Min(math.Min(local, r.recv), math.Max(r.many, math.Min(1, r.recv)))
+		r.manyRows = r.recv / r.many
+		return r
+	}
+	base := math.Floor(r.pairs / e)
+	extra := r.pairs - base*e
+	r.many = math.Min(local, extra)
+	r.few = local - r.many
+	r.manyRows, r.fewRows = (base+1)*ep, base*ep
+	r.recv = r.many*r.manyRows + r.few*r.fewRows
+	r.mine = r.recv / ep
+	return r
+}
+
+// routedExperts emits dispatch, the experts and the combination.
+func (w *walk) routedExperts(k *kind, rows float64) {
+	l, e := &w.g.spec.Layout, w.width()
+	f := &k.layer.FFN
+	h := k.moe.hidden
+	if f.Latent > 0 {
+		w.linear(dtype.Unquantized(w.base), rows, w.h, h, 1)
+	}
+	r := w.route(k, rows)
+	if w.g.spec.DispatchCombine && w.g.spec.Compile && l.EP > 1 {
+		w.dispatchCombine(k, &r)
+	} else {
+		w.elementwise(op.InitRouting, e*(r.rows+r.pairs)*h+indexBytes*r.pairs)
+		exchange := e * h * math.Max(r.pairs-r.mine, r.recv-r.mine)
+		traffic := e * h * (r.pairs + r.recv)
+		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), exchange, traffic)
+		w.experts(k, &r)
+		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), exchange, traffic)
+	}
+	w.combine(k, &r)
+	if f.Latent > 0 {
+		w.linear(dtype.Unquantized(w.base), rows, h, w.h, 1)
+	}
+}
+
+// combine emits the weighted sum of each token's expert outputs.
+func (w *walk) combine(k *kind, r *routed) {
+	e, h := w.width(), k.moe.hidden
+	if !w.g.spec.Policy.FragmentedRouter {
+		w.elementwise(op.Unpermute, e*(r.pairs+r.rows)*h+(e+indexBytes)*r.pairs)
+		return
+	}
+	w.elementwise(op.Unpermute, 2*e*r.pairs*h+indexBytes*r.pairs)
+	w.elementwise(op.Mul, 2*e*r.pairs*h+e*r.pairs)
+	w.elementwise(op.Sum, e*(r.pairs+r.rows)*h)
+}
+
+// experts emits the products of the local experts, grouped where possible.
+func (w *walk) experts(k *kind, r *routed) {
+	spec := &w.g.spec
+	l, e, h := &spec.Layout, w.width(), k.moe.hidden
+	group := float64(l.TP)
+	if l.EP == 1 {
+		group = float64(l.MoETP)
+	}
+	gathered := l.EP > 1 && l.MoETP > 1 && l.MoETP != l.TP && spec.Policy.FragileGrouping
+	idle := l.EP > 1 && r.few > 0 && r.fewRows == 0
+	switch {
+	case spec.Compile && !gathered && (!spec.Policy.FragileGrouping || divides(r, group)):
+		if idle && spec.Policy.FragileGrouping {
+			w.cat(r.recv * h)
+		}
+		w.groupedExperts(k, r)
+		w.allReduce(l.MoETPGroup(), r.recv, h)
+	default:
+		if !spec.Compile && l.EP > 1 {
+			w.eagerRegroup(k, r)
+		} else if idle {
+			w.cat(r.recv * h)
+		}
+		w.separateExperts(k, r.many, r.manyRows, group, gathered)
+		w.separateExperts(k, r.few, r.fewRows, group, gathered)
+	}
+	if spec.Policy.FragmentedRouter {
+		w.elementwise(op.Cat, 2*e*r.recv*h)
+	}
+}
+
+// divides reports whether every active expert's rows are a multiple of n.
+func divides(r *routed, n float64) bool {
+	ok := func(experts, rows float64) bool { return experts == 0 || math.Mod(rows, n) == 0 }
+	return ok(r.many, r.manyRows) && ok(r.few, r.fewRows)
+}
+
+// eagerRegroup joins each expert's rows from all ranks, then all experts'.
+func (w *walk) eagerRegroup(k *kind, r *routed) {
+	h, n := k.moe.hidden, w.n
+	for _, c := range [2]struct{ experts, rows float64 }{{r.many, r.manyRows}, {r.few, r.fewRows}} {
+		if c.experts == 0 || c.rows == 0 {
+			continue
+		}
+		w.n = n * c.experts
+		w.cat(c.rows * h)
+	}
+	w.n = n
+	w.cat(r.recv * h)
+}
+
+// groupedExperts emits both products of all active experts as two kernels.
+func (w *walk) groupedExperts(k *kind, r *routed) {
+	s, h := w.g.spec.Quant.Experts, k.moe.hidden
+	inter := k.moe.inter
+	w.quantize(s, r.recv, h)
+	up := 2 * inter
+	if k.layer.FFN.Ungated {
+		up = inter
+	}
+	w.grouped(s, r.recv, r.active(), h, up, inter)
+	w.quantize(s, r.recv, inter)
+	w.grouped(s, r.recv, r.active(), inter, h, 0)
+}
+
+// grouped emits one product of rows over several matrices; fused is the width
+// behind the activation fused into it, 0 for none.
+func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float64) {
+	o := w.next(op.GroupedGEMM, op.GroupedMatMul)
+	o.Rows, o.Depth, o.Cols, o.OutCols = rows, depth, cols, fused
+	o.Experts = matrices
+	o.Out = w.base
+	w.quantizedProduct(o, s, o.Experts)
+	o.Name = op.GroupedMatMul
+	if s.Quantized() {
+		o.Name = op.GroupedMatMulQuant
+	}
+	if fused > 0 {
+		o.Vector += units.Ops(7 * rows * fused)
+		o.Name = op.GroupedMatMulSwiGLU
+		if s.Quantized() {
+			o.Name = op.GroupedMatMulQuantSwiGLU
+		}
+	}
+}
+
+// separateExperts emits n experts of rows tokens each, one after another.
+func (w *walk) separateExperts(k *kind, n, rows, group float64, gathered bool) {
+	if n == 0 || rows == 0 {
+		return
+	}
+	s, h, inter := w.g.spec.Quant.Experts, k.moe.hidden, k.moe.inter
+	f := &k.layer.FFN
+	outer := w.n
+	w.n = outer * n
+	padded := math.Ceil(rows/group) * group
+	if padded > rows {
+		w.elementwise(op.Pad, w.width()*(rows+padded)*h)
+	}
+	if gathered {
+		w.gatheredExpert(k, padded)
+	} else {
+		w.quantize(s, padded, h)
+		if !w.g.spec.Compile && !f.Ungated {
+			w.quantize(s, padded, h)
+		}
+		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
+		w.allReduce(w.g.spec.Layout.MoETPGroup(), padded, h)
+	}
+	w.n = outer
+}
+
+// gatheredExpert emits one expert whose slices live in another group than its
+// tokens: each product gathers its input rows, its output columns, and deals
+// the rows back.
+func (w *walk) gatheredExpert(k *kind, rows float64) {
+	l := &w.g.spec.Layout
+	s, h, inter := w.g.spec.Quant.Experts, k.moe.hidden, k.moe.inter
+	full := float64(k.layer.FFN.ExpertIntermediate)
+	tp, slices := l.TPGroup(), l.MoETPGroup()
+	part := rows / w.g.tp
+	wide := part * float64(l.MoETP)
+	for range 2 { // gate and up
+		w.allGather(slices, part, h)
+		w.quantize(s, wide, h)
+		w.linear(s, wide, h, inter, 1)
+		w.allGather(slices, wide, inter)
+		w.allGather(tp, part, full)
+	}
+	w.elementwise(op.SwiGLU, 3*w.width()*rows*full)
+	w.allGather(slices, part, full)
+	w.quantize(s, wide, inter)
+	w.linear(s, wide, inter, h, 1)
+	w.allReduce(slices, wide, h)
+	w.allGather(tp, part, h)
+}
+
+// sharedExperts emits the experts every token visits.
+func (w *walk) sharedExperts(k *kind, rows float64) {
+	if k.moe.shared == 0 {
+		return
+	}
+	s, f := w.g.spec.Quant.Shared, &k.layer.FFN
+	w.br = 1
+	w.quantize(s, rows, w.h)
+	if !w.g.spec.Compile && !f.Ungated {
+		w.quantize(s, rows, w.h)
+	}
+	w.mlp(s, rows, w.h, k.moe.shared, f.Ungated, f.Bias)
+	if f.SharedGate {
+		w.linear(dtype.Unquantized(w.base), rows, w.h, 1, 1)
+		w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
+	}
+	if k.moe.shared < float64(f.SharedIntermediate) {
+		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
+	}
+	w.add(rows, w.h)
+	w.br = 0
+}
+
+// dispatchCombine emits the fused kernel that exchanges tokens and runs the
+// experts behind one another: the exchanges in the weights' format, the
+// products together, one pass over inputs, weights and outputs.
+func (w *walk) dispatchCombine(k *kind, r *routed) {
+	l, h, s := &w.g.spec.Layout, k.moe.hidden, w.g.spec.Quant.Experts
+	format := w.base
+	if s.Quantized() {
+		format = w.matrixFormat(s)
+	}
+	// Even splits, whatever the load of rank 0.
+	x := float64(format.Bytes(r.pairs*h)) * float64(l.EP-1) / float64(l.EP)
+	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
+	o := w.next(op.Elementwise, op.DispatchCombine)
+	o.Launches = -1 // no launch of its own
+	o.In = format
+	weights := 3 * h * k.moe.inter
+	o.Matrix = units.Ops(2 * r.recv * weights)
+	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(k.moe.local*weights)
+	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
+}

@@ -1,0 +1,141 @@
+package memory
+
+import (
+	"math"
+
+	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/units"
+)
+
+// blockTokens is the size of a KV block on Ascend.
+const blockTokens = 128
+
+// share is what the cache keeps per layer of one kind on one device.
+type share struct {
+	layers   float64
+	perToken units.Bytes // of each cached token
+	perEntry units.Bytes // of each compressed entry
+	state    units.Bytes // per request, whatever its length
+	window   float64     // tokens kept at most; 0 = all
+	compress float64     // tokens per compressed entry; 0 = none
+	cut      float64     // context parallelism
+}
+
+// cacheShares prepares the cache of the fullest stage.
+func cacheShares(s *graph.Spec) []share {
+	m := s.Model
+	count := make([]float64, len(m.Kinds))
+	for _, k := range m.Layers {
+		count[k] += 1 / float64(s.Layout.PP)
+	}
+	if s.MTP > 0 {
+		count[m.MTP.Kind] += float64(s.MTP)
+	}
+	var out []share
+	for i := range m.Kinds {
+		if c := cacheShare(s, &m.Kinds[i].Attention); c.perToken > 0 || c.state > 0 || c.perEntry > 0 {
+			c.layers = count[i]
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// cacheShare is one layer's cache on one device.
+func cacheShare(s *graph.Spec, a *model.Attention) share {
+	tp, kv := float64(s.Layout.TP), s.Quant.KV
+	c := share{cut: 1}
+	switch a.Kind {
+	case model.GQA:
+		if a.SharedKV {
+			return c
+		}
+		heads := math.Max(1, float64(a.KVHeads)/tp)
+		c.perToken = kv.Bytes(heads * float64(a.HeadDim+a.ValueDim))
+		c.cut = math.Min(float64(s.Layout.DCP), math.Max(1, tp/float64(a.KVHeads)))
+	case model.MLA:
+		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
+		c.cut = float64(s.Layout.DCP)
+	case model.GatedDelta, model.Mamba2:
+		c.state = stateBytes(s, a)
+	case model.NoAttention:
+	}
+	if ix := &a.Indexer; ix.TopK > 0 && !ix.Shared {
+		c.perToken += s.Quant.Base.Bytes(float64(ix.Dim))
+		c.cut = 1
+	}
+	if !s.Policy.FullAttention {
+		c.window = float64(a.Window)
+	}
+	if a.Compress > 1 {
+		c.compress, c.perEntry = float64(a.Compress), c.perToken
+		c.window = float64(a.Local)
+	}
+	return c
+}
+
+// stateBytes is the recurrent state and the convolution window of a request.
+func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
+	r, tp := &a.Recurrent, float64(s.Layout.TP)
+	heads := math.Max(1, float64(r.ValueHeads)/tp)
+	format := r.StateFormat
+	if format == 0 {
+		format = s.Quant.Base
+	}
+	keys := math.Max(1, float64(r.KeyHeads)/tp)
+	conv := heads*float64(r.ValueDim) + 2*keys*float64(r.KeyDim)
+	if a.Kind == model.Mamba2 {
+		conv = heads*float64(r.ValueDim) + 2*math.Max(1, float64(r.Groups)/tp)*float64(r.KeyDim)
+	}
+	return format.Bytes(heads*float64(r.KeyDim*r.ValueDim)) +
+		s.Quant.Base.Bytes(conv*float64(max(0, r.Conv-1)))
+}
+
+// KV is the cache of a batch, in whole blocks, with room for the tokens the
+// step produces.
+func (m *Model) KV(b graph.Batch) units.Bytes {
+	room := m.spec.MTP + 1
+	var total units.Bytes
+	for i := range m.layers {
+		c := &m.layers[i]
+		tokens, entries, requests := 0.0, 0.0, 0.0
+		for _, s := range b.Segments {
+			n, seq := float64(s.Requests), float64(s.Seq+room)
+			requests += n
+			kept := seq
+			if c.window > 0 {
+				kept = math.Min(seq, c.window)
+			}
+			if c.compress > 0 {
+				entries += n * math.Ceil(seq/c.compress)
+				if c.window == 0 {
+					kept = 0
+				}
+			}
+			tokens += n * kept
+		}
+		blocks := math.Ceil(math.Ceil(tokens/blockTokens) / c.cut)
+		total += units.Bytes(c.layers) * (units.Bytes(blocks*blockTokens)*c.perToken +
+			units.Bytes(entries)*c.perEntry + units.Bytes(requests)*c.state)
+	}
+	return total
+}
+
+// BytesPerToken is the cache one more token takes on one device, over all
+// layers without a window.
+func (m *Model) BytesPerToken() units.Bytes {
+	var b units.Bytes
+	for i := range m.layers {
+		c := &m.layers[i]
+		if c.window > 0 {
+			continue
+		}
+		per := c.perToken / units.Bytes(c.cut)
+		if c.compress > 0 {
+			per = c.perEntry / units.Bytes(c.compress)
+		}
+		b += units.Bytes(c.layers) * per
+	}
+	return b
+}

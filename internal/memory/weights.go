@@ -1,0 +1,280 @@
+package memory
+
+import (
+	"math"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/units"
+)
+
+// fullestStage is the weight of the fullest pipeline stage on one device.
+// Layers are cut into contiguous stages, the remainder to the stages before
+// the last.
+func fullestStage(s *graph.Spec) units.Bytes {
+	m, stages := s.Model, s.Layout.PP
+	per, rest := len(m.Layers)/stages, len(m.Layers)%stages
+	var fullest units.Bytes
+	at := 0
+	for i := range stages {
+		n := per
+		if i < rest {
+			n++
+		}
+		var b units.Bytes
+		for _, k := range m.Layers[at : at+n] {
+			b += layerWeights(s, &m.Kinds[k])
+		}
+		at += n
+		if i == 0 {
+			b += embedding(s) + ropeTables(s) + visionWeights(s)
+		}
+		if i == stages-1 {
+			b += head(s) + s.Quant.Base.Bytes(float64(m.Hidden)) + mtpWeights(s)
+		}
+		fullest = max(fullest, b)
+	}
+	return fullest
+}
+
+// embedding is the word embedding's share of a device.
+func embedding(s *graph.Spec) units.Bytes {
+	v, h := float64(s.Model.Vocab), float64(s.Model.Hidden)
+	if s.EmbeddingTP == graph.EmbeddingCopied && s.Policy.CopiedEmbedding {
+		return s.Quant.Base.Bytes(v * h)
+	}
+	return s.Quant.Base.Bytes(math.Ceil(v/float64(s.Layout.TP)) * h)
+}
+
+// head is the output head's share. A tied head costs nothing on a device that
+// holds the same rows of the embedding already.
+func head(s *graph.Spec) units.Bytes {
+	m := s.Model
+	if m.Tied && s.Layout.PP == 1 && (!s.Policy.CopiedEmbedding || s.Layout.TP == 1) {
+		return 0
+	}
+	scheme := s.Quant.Head
+	if s.Policy.HalfPrecision {
+		scheme = dtype.Unquantized(s.Quant.Base)
+	}
+	return scheme.WeightBytes(math.Ceil(float64(m.Vocab)/float64(s.Layout.TP)), float64(m.Hidden))
+}
+
+// ropeTables are the cosines and sines for every position.
+func ropeTables(s *graph.Spec) units.Bytes {
+	d := 0
+	for i := range s.Model.Kinds {
+		d = max(d, s.Model.Kinds[i].Attention.RopeDim)
+	}
+	return s.Quant.Base.Bytes(2 * float64(s.Model.MaxPosition) * float64(d))
+}
+
+// layerWeights is one decoder layer's share of a device.
+func layerWeights(s *graph.Spec, l *model.Layer) units.Bytes {
+	b := s.Quant.Base.Bytes(float64(l.Norms * s.Model.Hidden))
+	if n := float64(l.Streams); n > 1 {
+		b += s.Quant.Base.Bytes(2 * (2 + n) * n * (n*float64(s.Model.Hidden) + 1))
+	}
+	return b + attentionWeights(s, &l.Attention) + ffnWeights(s, &l.FFN)
+}
+
+func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
+	h, tp := float64(s.Model.Hidden), float64(s.Layout.TP)
+	scheme, base := s.Quant.Attention, s.Quant.Base
+	hq := float64(a.Heads) / tp
+	hk := math.Max(1, float64(a.KVHeads)/tp)
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	var b units.Bytes
+	switch a.Kind {
+	case model.GQA:
+		b = gqaWeights(s, a, hq, hk)
+	case model.MLA:
+		ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
+		if ql > 0 {
+			b += scheme.WeightBytes(ql, h) + scheme.WeightBytes(hq*d, ql) + base.Bytes(ql)
+		} else {
+			b += scheme.WeightBytes(hq*d, h)
+		}
+		b += scheme.WeightBytes(kl+r, h) + base.Bytes(kl)
+		if !a.KeyIsVal {
+			b += scheme.WeightBytes(hq*(d-r+v), kl) // up-projection of keys and values
+		}
+		if a.Compress > 1 {
+			b += scheme.WeightBytes(2*a.PoolWidth(), h) + base.Bytes(float64(a.Compress)*a.PoolWidth()+d)
+		}
+		if a.Sinks {
+			b += base.Bytes(hq)
+		}
+		b += outWeights(s, a, hq*v)
+		if a.OutGate {
+			b += scheme.WeightBytes(hq*v, h)
+		}
+		b += indexerWeights(s, a, ql)
+	case model.GatedDelta, model.Mamba2:
+		b = recurrentWeights(s, a)
+	case model.NoAttention:
+	}
+	return b
+}
+
+func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
+	h, scheme, base := float64(s.Model.Hidden), s.Quant.Attention, s.Quant.Base
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	q, kv := hq*d, hk*(d+v)
+	if a.OutGate {
+		q *= 2
+	}
+	if a.KeyIsVal {
+		kv = hk * d
+	}
+	if a.SharedKV {
+		kv = 0
+	}
+	b := scheme.WeightBytes(q+kv, h) + outWeights(s, a, hq*v)
+	if a.Bias {
+		b += base.Bytes(q + kv)
+	}
+	switch a.QKNorm {
+	case model.PerHead:
+		b += base.Bytes(2 * d)
+	case model.WholeVector:
+		b += base.Bytes((hq + hk) * d)
+	case model.NoQKNorm:
+	}
+	if a.Sinks {
+		b += base.Bytes(hq)
+	}
+	return b + indexerWeights(s, a, h)
+}
+
+// outWeights is the projection behind attention.
+func outWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
+	h, scheme := float64(s.Model.Hidden), s.Quant.Attention
+	b := units.Bytes(0)
+	if a.OutRank > 0 {
+		groups := float64(a.OutGroup) / float64(s.Layout.TP)
+		b += scheme.WeightBytes(float64(a.OutRank), depth)
+		depth = float64(a.OutRank) * groups
+	}
+	if a.OutBias {
+		b += s.Quant.Base.Bytes(h)
+	}
+	return b + scheme.WeightBytes(h, depth)
+}
+
+// indexerWeights is the selector of sparse attention, whole on every rank.
+func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
+	ix := &a.Indexer
+	if ix.TopK == 0 || ix.Shared {
+		return 0
+	}
+	h, heads, d := float64(s.Model.Hidden), float64(ix.Heads), float64(ix.Dim)
+	scheme, base := s.Quant.Attention, s.Quant.Base
+	b := scheme.WeightBytes(heads*d, depth) + base.Bytes(2*d)
+	switch {
+	case a.Kind == model.GQA: // no weights of the heads
+		return b + scheme.WeightBytes(d, h)
+	case a.Compress > 1: // keys pooled as the cache is
+		return b + base.Bytes(heads*h) + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
+	}
+	return b + base.Bytes(heads*h) + scheme.WeightBytes(d, h)
+}
+
+// recurrentWeights is a linear-attention or state-space layer.
+func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
+	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
+	r := &a.Recurrent
+	vh := math.Max(1, float64(r.ValueHeads)/tp)
+	value := vh * float64(r.ValueDim)
+	if a.Kind == model.Mamba2 {
+		state := math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
+		conv := value + 2*state
+		return scheme.WeightBytes(value+conv+vh, h) + scheme.WeightBytes(h, value) +
+			base.Bytes(conv*float64(r.Conv+1)+3*vh+value)
+	}
+	key := math.Max(1, float64(r.KeyHeads)/tp) * float64(r.KeyDim)
+	conv := 2*key + value
+	b := scheme.WeightBytes(conv+vh, h) + scheme.WeightBytes(h, value) +
+		base.Bytes(conv*float64(r.Conv)+vh+float64(r.ValueDim))
+	if rank := float64(r.GateRank); rank > 0 {
+		b += scheme.WeightBytes(rank, h) + scheme.WeightBytes(value, rank)
+	} else {
+		b += scheme.WeightBytes(value, h)
+	}
+	if r.ChannelDecay {
+		rank := float64(r.KeyDim)
+		return b + scheme.WeightBytes(rank, h) + scheme.WeightBytes(key, rank) + base.Bytes(key)
+	}
+	return b + scheme.WeightBytes(vh, h) + base.Bytes(vh)
+}
+
+// ffnWeights is the feed-forward part.
+func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
+	h, base := float64(s.Model.Hidden), s.Quant.Base
+	var b units.Bytes
+	if f.Intermediate > 0 {
+		b += mlpWeights(s, s.Quant.Dense, math.Ceil(float64(f.Intermediate)/float64(s.Layout.TP)), h, f)
+	}
+	if f.Kind != model.MoE {
+		return b
+	}
+	width := h
+	if f.Latent > 0 {
+		width = float64(f.Latent)
+		b += base.Bytes(2*h*width + width)
+	}
+	e := float64(f.Experts)
+	local := math.Ceil(e / float64(s.Layout.EP))
+	inter := math.Ceil(float64(f.ExpertIntermediate) / float64(s.Layout.MoETP))
+	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, inter, width, f)
+	if f.SharedIntermediate > 0 {
+		b += mlpWeights(s, s.Quant.Shared, s.SharedWidth(f), h, f)
+		if f.SharedGate {
+			b += base.Bytes(h)
+		}
+	}
+	b += base.Bytes(e * h)
+	if f.RouterBias || f.Bias {
+		b += base.Bytes(e)
+	}
+	return b
+}
+
+// mlpWeights is a gate, an up and a down matrix, with their biases.
+func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.FFN) units.Bytes {
+	up := 2 * inter
+	if f.Ungated {
+		up = inter
+	}
+	b := q.WeightBytes(up, hidden) + q.WeightBytes(hidden, inter)
+	if f.Bias {
+		b += s.Quant.Base.Bytes(up + hidden)
+	}
+	return b
+}
+
+// mtpWeights are the prediction modules in use, with their own embedding and
+// head.
+func mtpWeights(s *graph.Spec) units.Bytes {
+	if s.MTP == 0 {
+		return 0
+	}
+	m := s.Model
+	h := float64(m.Hidden)
+	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
+		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
+	b := units.Bytes(s.MTP) * one
+	if s.Policy.CopiedEmbedding {
+		b += embedding(s) + head(s)
+	}
+	return b
+}
+
+// visionWeights is the image tower, whole on every rank.
+func visionWeights(s *graph.Spec) units.Bytes {
+	if s.Model.Vision == nil || !s.Vision {
+		return 0
+	}
+	return s.Quant.Base.Bytes(s.Model.Vision.Parameters())
+}

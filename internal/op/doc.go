@@ -1,0 +1,7 @@
+// Package op describes operators, the kernels of one forward pass, as small
+// comparable values: what shape they have and therefore how many bytes they
+// move and how much arithmetic they do.
+//
+// In: shapes. Out: Op values and their Work. It knows neither the model an
+// operator came from nor the device it runs on. Start with Op, then Work.
+package op

@@ -1,0 +1,166 @@
+package op
+
+// Name is what an operator is called in reports. The names are those Ascend's
+// profiles use, so that a user can lay two tables side by side.
+type Name uint8
+
+// The names.
+const (
+	Unnamed Name = iota
+	Embedding
+	Index
+	IndexSelect
+	RMSNorm
+	RMSNormQuant
+	RMSNormStaticQuant
+	AddRMSNorm
+	AddRMSNormQuant
+	AddRMSNormStaticQuant
+	MatMul
+	QuantLinear
+	QuantLinearInt4
+	FP8Linear
+	FP4Linear
+	Rope
+	CacheWrite
+	GQAttention
+	GQAttentionQuant
+	Quantize
+	DynamicQuantize
+	SwiGLU
+	SiLU
+	Add
+	Mul
+	Sub
+	Div
+	Exp
+	Sum
+	Max
+	TopK
+	ToCopy
+	Convert
+	Pow
+	Mean
+	Rsqrt
+	Neg
+	Cat
+	Pad
+	GatingTopK
+	InitRouting
+	Unpermute
+	GroupedMatMulSwiGLU
+	GroupedMatMul
+	GroupedMatMulQuantSwiGLU
+	GroupedMatMulQuant
+	LatentCacheWrite
+	LatentAttention
+	LatentAttentionQuant
+	Prologue
+	PrologueQuant
+	ReduceAll
+	GatherAll
+	ScatterReduce
+	Exchange
+	Send
+	ArgMax
+	DevicePut
+	CopyOp
+	SelectScatter
+	Clone
+	Cos
+	Sin
+	ShiftIDs
+	IndexerScore
+	IndexerCacheWrite
+	DeltaRule
+	SelectiveScan
+	Conv1D
+	LayerNorm
+	GELU
+	PatchEmbed
+	VisionAttention
+	FusedLinearAllReduce
+	DispatchCombine
+	nameCount
+)
+
+//nolint:gochecknoglobals // a constant table
+var names = [nameCount]string{
+	Embedding:                "embedding",
+	Index:                    "index",
+	IndexSelect:              "index_select",
+	RMSNorm:                  "rms_norm",
+	RMSNormQuant:             "rms_norm_dynamic_quant",
+	RMSNormStaticQuant:       "rms_norm_quant",
+	AddRMSNormStaticQuant:    "add_rms_norm_quant2",
+	AddRMSNorm:               "add_rms_norm2",
+	AddRMSNormQuant:          "add_rms_norm_dynamic_quant2",
+	MatMul:                   "mm",
+	QuantLinear:              "static_quant_linear",
+	QuantLinearInt4:          "static_quant_linear_int4",
+	FP8Linear:                "fp8_linear",
+	FP4Linear:                "mxfp4_linear",
+	Rope:                     "apply_rope",
+	CacheWrite:               "reshape_and_cache",
+	GQAttention:              "attention",
+	GQAttentionQuant:         "attention_quant",
+	Quantize:                 "quantize",
+	DynamicQuantize:          "dynamic_quantize",
+	SwiGLU:                   "swiglu",
+	SiLU:                     "silu",
+	Add:                      "add",
+	Mul:                      "mul",
+	Sub:                      "sub",
+	Div:                      "div",
+	Exp:                      "exp",
+	Sum:                      "sum",
+	Max:                      "amax",
+	TopK:                     "topk",
+	ToCopy:                   "_to_copy",
+	Convert:                  "convert_element_type",
+	Pow:                      "pow",
+	Mean:                     "mean",
+	Rsqrt:                    "rsqrt",
+	Neg:                      "neg",
+	Cat:                      "cat",
+	Pad:                      "constant_pad_nd",
+	GatingTopK:               "moe_gating_top_k_softmax",
+	InitRouting:              "init_routing_v2",
+	Unpermute:                "unpermute_tokens",
+	GroupedMatMulSwiGLU:      "grouped_matmul_swiglu",
+	GroupedMatMul:            "grouped_matmul",
+	GroupedMatMulQuantSwiGLU: "grouped_matmul_quant_swiglu",
+	GroupedMatMulQuant:       "grouped_matmul_quant",
+	LatentCacheWrite:         "concat_and_cache_mla",
+	LatentAttention:          "multihead_latent_attention",
+	LatentAttentionQuant:     "multihead_latent_attention_quant",
+	Prologue:                 "mlapo",
+	PrologueQuant:            "mlapo_quant",
+	ReduceAll:                "all_reduce",
+	GatherAll:                "all_gather",
+	ScatterReduce:            "reduce_scatter",
+	Exchange:                 "all_to_all",
+	Send:                     "send_recv",
+	ArgMax:                   "argmax",
+	DevicePut:                "device_put",
+	CopyOp:                   "copy",
+	SelectScatter:            "select_scatter",
+	Clone:                    "clone",
+	Cos:                      "cos",
+	Sin:                      "sin",
+	ShiftIDs:                 "shift_and_update_input_ids",
+	IndexerScore:             "lightning_indexer",
+	IndexerCacheWrite:        "indexer_cache",
+	DeltaRule:                "gated_delta_rule",
+	SelectiveScan:            "selective_scan",
+	Conv1D:                   "causal_conv1d",
+	LayerNorm:                "layer_norm",
+	GELU:                     "gelu",
+	PatchEmbed:               "patch_embed",
+	VisionAttention:          "vision_attention",
+	FusedLinearAllReduce:     "linear_all_reduce",
+	DispatchCombine:          "dispatch_ffn_combine",
+}
+
+// String returns the name.
+func (n Name) String() string { return names[n] }

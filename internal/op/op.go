@@ -1,0 +1,106 @@
+package op
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/units"
+)
+
+// Kind says which formula an operator follows.
+type Kind uint8
+
+// The kinds.
+const (
+	Elementwise    Kind = iota // norms, activations, quantization, copies, routing
+	GEMM                       // one matrix product
+	GroupedGEMM                // the products of all local experts in one kernel
+	Attention                  // grouped-query attention over a KV cache
+	Latent                     // multi-head latent attention
+	LatentPrologue             // the projections in front of latent attention, fused
+	Recurrent                  // linear attention and state-space scans
+	Collective                 // communication in a group of ranks
+	Transfer                   // point to point, between pipeline stages
+)
+
+// Op is one operator. Fields a kind does not use are zero, so that equal
+// operators compare equal. Sizes are floats: they are only ever multiplied.
+type Op struct {
+	Name Name
+	Kind Kind
+
+	In, Weight, Out dtype.Format
+
+	// Launches counts fixed costs beyond the first.
+	Launches int32
+
+	// GEMM: Rows × Depth times Depth × Cols. A grouped product has Rows over all
+	// its Experts matrices. OutCols is the width written when an activation is
+	// fused behind the product, 0 = Cols.
+	Rows, Cols, Depth float64
+	Experts           float64
+	OutCols           float64
+
+	// Bytes is the whole traffic of an elementwise operator, the extra traffic
+	// (scales, metadata) of every other one.
+	Bytes units.Bytes
+	// Matrix is matrix work beyond what the shape implies.
+	Matrix units.Ops
+	// Vector work by the two formats that occur: F32 and the working format.
+	Vector32 units.Ops
+	Vector   units.Ops
+	// VectorIn is the format of Vector.
+	VectorIn dtype.Format
+
+	// Attention and Latent.
+	Heads, KVHeads    float64
+	HeadDim, ValueDim float64
+	Rank, Rope        float64 // latent width and rotated width
+	Prefill, Decode   Span
+	Expanded          float64 // Latent: tokens whose keys and values a prefill expands
+	KV                dtype.Format
+
+	// Collective and Transfer.
+	Comm  Comm
+	Group parallel.Group
+	// Payload is what crosses the link: this rank's input, or for all-to-all the
+	// larger of what it sends and receives.
+	Payload units.Bytes
+}
+
+// Span sums the requests of one phase in a batch.
+type Span struct {
+	Requests float64
+	Tokens   float64 // new tokens
+	Pairs    float64 // query-key pairs: sum of query length × attended length
+	Context  float64 // cached tokens read: sum of attended lengths
+}
+
+// Comm names a communication pattern.
+type Comm uint8
+
+// The patterns.
+const (
+	NoComm Comm = iota
+	AllReduce
+	AllGather
+	ReduceScatter
+	AllToAll
+	SendRecv
+)
+
+// Item is an operator and how many times a step runs it.
+type Item struct {
+	Op    Op
+	Count float64
+	// Run numbers the run of equal layers this operator belongs to, from 1; 0 is
+	// outside the layers. Layers is that run's length, so that Count/Layers
+	// operators fall on one layer.
+	Run    uint16
+	Layers float64
+	// Branch groups operators that may overlap when communication has its own
+	// stream: 0 is the main line, 1 the shared experts beside it.
+	Branch uint8
+	// Beside marks an operator that runs at the same time as the one before it,
+	// so that only what it lasts longer counts.
+	Beside bool
+}

@@ -1,0 +1,86 @@
+package op
+
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/units"
+)
+
+// Work is what an operator asks of a device. It is small enough to travel in
+// registers; keep its address out of the code that makes it.
+type Work struct {
+	Bytes    units.Bytes
+	Matrix   units.Ops
+	Vector32 units.Ops
+	Vector   units.Ops
+	MatrixIn dtype.Format // the peak the matrix work uses
+	VectorIn dtype.Format
+}
+
+// Work returns the bytes and the arithmetic of the operator: what its shape
+// implies plus what its fields state.
+func (o *Op) Work() Work {
+	var bytes units.Bytes
+	var matrix, vector units.Ops
+	switch o.Kind {
+	case GEMM, GroupedGEMM:
+		bytes, matrix = o.gemm()
+	case Attention:
+		bytes, matrix, vector = o.attention()
+	case Latent:
+		bytes, matrix, vector = o.latent()
+	case Elementwise, LatentPrologue, Recurrent, Collective, Transfer:
+		// All of it stands in the fields.
+	}
+	return Work{
+		Bytes: bytes + o.Bytes, Matrix: matrix + o.Matrix,
+		Vector32: o.Vector32, Vector: vector + o.Vector,
+		MatrixIn: o.In, VectorIn: o.VectorIn,
+	}
+}
+
+// gemm is the product: inputs, weights of every expert, outputs.
+func (o *Op) gemm() (units.Bytes, units.Ops) {
+	matrices, out := 1.0, o.Cols
+	if o.Kind == GroupedGEMM {
+		matrices = o.Experts
+	}
+	if o.OutCols > 0 {
+		out = o.OutCols
+	}
+	return o.In.Bytes(o.Rows*o.Depth) + o.Weight.Bytes(matrices*o.Depth*o.Cols) + o.Out.Bytes(o.Rows*out),
+		units.Ops(2 * o.Rows * o.Cols * o.Depth)
+}
+
+// attention is scores and values over the cache, and the softmax between them
+// at four vector operations an element.
+func (o *Op) attention() (units.Bytes, units.Ops, units.Ops) {
+	pairs := o.Prefill.Pairs + o.Decode.Pairs
+	tokens := o.Prefill.Tokens + o.Decode.Tokens
+	context := o.Prefill.Context + o.Decode.Context
+	bytes := o.In.Bytes(tokens*o.Heads*o.HeadDim) + o.Out.Bytes(tokens*o.Heads*o.ValueDim) +
+		o.KV.Bytes(context*o.KVHeads*(o.HeadDim+o.ValueDim))
+	return bytes, units.Ops(2 * pairs * o.Heads * (o.HeadDim + o.ValueDim)), units.Ops(4 * pairs * o.Heads)
+}
+
+// latent is latent attention. A decode step works in the latent space, with the
+// up-projections absorbed into queries and outputs; a prefill expands keys and
+// values first.
+func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
+	nope, h := o.HeadDim-o.Rope, o.Heads
+	up := o.Rank * h * (nope + o.ValueDim)
+	p, d := &o.Prefill, &o.Decode
+	var weights, matrix float64
+	if p.Tokens > 0 {
+		weights += up
+		matrix += 2*o.Expanded*up + 2*p.Pairs*h*(o.HeadDim+o.ValueDim)
+	}
+	if d.Tokens > 0 {
+		weights += up
+		matrix += 2*d.Tokens*up + 2*d.Pairs*h*(2*o.Rank+o.Rope)
+	}
+	tokens := p.Tokens + d.Tokens
+	bytes := o.Weight.Bytes(weights) +
+		o.In.Bytes(tokens*h*o.HeadDim) + o.Out.Bytes(tokens*h*o.ValueDim) +
+		o.KV.Bytes((p.Context+d.Context)*(o.Rank+o.Rope))
+	return bytes, units.Ops(matrix), units.Ops(4 * (p.Pairs + d.Pairs) * h)
+}

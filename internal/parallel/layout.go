@@ -1,0 +1,148 @@
+package parallel
+
+import (
+	"errors"
+	"fmt"
+
+	"plimsoll/internal/model"
+)
+
+// Layout is how a model is cut over devices. Attention is cut over TP and
+// copied over DP; experts are cut over EP (whole experts) and MoETP (slices of
+// each), and copied over MoEDP; PP cuts the layers; DCP cuts the context of a
+// decode step inside a TP group.
+type Layout struct {
+	Devices int
+	TP      int
+	DP      int
+	PP      int
+	EP      int
+	MoETP   int
+	MoEDP   int
+	DCP     int
+}
+
+// Group is a set of ranks that communicate: Size ranks, Stride apart, starting
+// at rank zero. The cost of a collective depends on nothing else.
+type Group struct {
+	Size   int32
+	Stride int32
+}
+
+// Complete fills the sizes left zero: TP, PP, EP, MoE-DP and DCP are 1, DP is
+// what remains of the devices, MoE-TP what remains for the experts. A dense
+// model has no expert dimensions.
+func (l Layout) Complete(m *model.Model) Layout {
+	for _, p := range []*int{&l.Devices, &l.TP, &l.PP, &l.EP, &l.MoEDP, &l.DCP} {
+		if *p == 0 {
+			*p = 1
+		}
+	}
+	if l.DP == 0 {
+		l.DP = max(1, l.Devices/(l.TP*l.PP))
+	}
+	if !m.HasExperts() {
+		l.EP, l.MoETP, l.MoEDP = 1, 1, 1
+		return l
+	}
+	if l.MoETP == 0 {
+		l.MoETP = max(1, l.Devices/(l.PP*l.EP*l.MoEDP))
+	}
+	return l
+}
+
+// Check reports everything that makes a complete layout illegal for a model.
+func (l Layout) Check(m *model.Model) error {
+	var errs []error
+	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	for _, s := range []struct {
+		name string
+		size int
+	}{
+		{"num-devices", l.Devices},
+		{"tp-size", l.TP},
+		{"dp-size", l.DP},
+		{"pp-size", l.PP},
+		{"ep-size", l.EP},
+		{"moe-tp-size", l.MoETP},
+		{"moe-dp-size", l.MoEDP},
+		{"dcp-size", l.DCP},
+	} {
+		if s.size < 1 {
+			bad("--%s must be at least 1, got %d", s.name, s.size)
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	if l.TP*l.DP*l.PP != l.Devices {
+		bad("TP %d × DP %d × PP %d = %d does not equal the %d devices", l.TP, l.DP, l.PP, l.TP*l.DP*l.PP, l.Devices)
+	}
+	if m.HasExperts() && l.EP*l.MoETP*l.MoEDP*l.PP != l.Devices {
+		bad("EP %d × MoE-TP %d × MoE-DP %d × PP %d = %d does not equal the %d devices",
+			l.EP, l.MoETP, l.MoEDP, l.PP, l.EP*l.MoETP*l.MoEDP*l.PP, l.Devices)
+	}
+	if l.PP > len(m.Layers) {
+		bad("--pp-size %d is more than the model's %d layers", l.PP, len(m.Layers))
+	}
+	if l.TP%l.DCP != 0 {
+		bad("--dcp-size %d does not divide --tp-size %d", l.DCP, l.TP)
+	}
+	errs = append(errs, l.checkHeads(m)...)
+	return errors.Join(errs...)
+}
+
+// checkHeads reports head and expert counts that the layout cannot divide.
+func (l Layout) checkHeads(m *model.Model) []error {
+	var errs []error
+	for _, k := range m.Kinds {
+		if h := k.Attention.Heads; h > 0 && h%l.TP != 0 {
+			errs = append(errs, fmt.Errorf("--tp-size %d does not divide the model's %d attention heads", l.TP, h))
+			break
+		}
+	}
+	for _, k := range m.Kinds {
+		if h := k.Attention.KVHeads; k.Attention.Kind == model.GQA && h%l.TP != 0 && l.TP%h != 0 {
+			errs = append(errs, fmt.Errorf("--tp-size %d and the model's %d key/value heads do not divide one another", l.TP, h))
+			break
+		}
+	}
+	for _, k := range m.Kinds {
+		if e := k.FFN.Experts; e > 0 && l.EP > e {
+			errs = append(errs, fmt.Errorf("--ep-size %d is more than the model's %d experts", l.EP, e))
+			break
+		}
+	}
+	return errs
+}
+
+// TPGroup is the group of one tensor-parallel rank set.
+func (l Layout) TPGroup() Group { return Group{int32(l.TP), 1} }
+
+// DPGroup is the group of equal TP positions over data-parallel ranks.
+func (l Layout) DPGroup() Group { return Group{int32(l.DP), int32(l.TP * l.PP)} }
+
+// EPGroup is the group that exchanges tokens between experts.
+func (l Layout) EPGroup() Group { return Group{int32(l.EP), int32(l.MoETP)} }
+
+// MoETPGroup is the group that shares the slices of each expert.
+func (l Layout) MoETPGroup() Group { return Group{int32(l.MoETP), 1} }
+
+// DCPGroup is the group that shares the context of a decode step.
+func (l Layout) DCPGroup() Group { return Group{int32(l.DCP), 1} }
+
+// PPGroup is a pair of neighbouring pipeline stages.
+func (l Layout) PPGroup() Group { return Group{2, int32(l.TP)} }
+
+// Label is the layout as printed in tables. A model with experts shows the
+// expert dimensions always, the context dimension only where it is in use.
+func (l Layout) Label(experts bool) string {
+	s := fmt.Sprintf("TP=%d | PP=%d | DP=%d", l.TP, l.PP, l.DP)
+	if experts {
+		s += fmt.Sprintf(" | EP=%d | MOE-TP=%d | MOE-DP=%d", l.EP, l.MoETP, l.MoEDP)
+	}
+	if l.DCP > 1 {
+		s += fmt.Sprintf(" | DCP=%d", l.DCP)
+	}
+	return s
+}

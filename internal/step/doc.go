@@ -1,0 +1,7 @@
+// Package step evaluates one forward pass: the operators of a graph at the
+// prices of a device, their sum, where the time goes, and the memory it takes.
+//
+// In: a graph and a coster, once, and a batch per evaluation. Out: a Result, or
+// only its totals without allocating. This is the one place where model and
+// device meet. Start with evaluator.go.
+package step

@@ -1,0 +1,81 @@
+package step
+
+import (
+	"plimsoll/internal/cost"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// Evaluator evaluates steps of one graph on one device. It reuses its memory
+// from step to step and is not safe for concurrent use; Fork gives a second.
+type Evaluator struct {
+	graph  *graph.Graph
+	coster cost.Coster
+	items  []op.Item
+	costs  []cost.Estimate
+}
+
+// New returns an evaluator.
+func New(g *graph.Graph, c cost.Coster) *Evaluator {
+	return &Evaluator{graph: g, coster: c}
+}
+
+// Fork returns an evaluator of the same graph and device for another goroutine.
+func (e *Evaluator) Fork() *Evaluator { return New(e.graph, e.coster) }
+
+// Graph returns the graph evaluated.
+func (e *Evaluator) Graph() *graph.Graph { return e.graph }
+
+// Totals is the time of a step and what it is bound by. Bounds leave launches
+// out, so they do not add up to Time.
+type Totals struct {
+	Time  units.Seconds
+	Bound Bounds
+	Fixed units.Seconds // launches
+}
+
+// Bounds is the time of operators by what bounds them, arithmetic divided
+// between the matrix and the vector unit.
+type Bounds struct {
+	Memory units.Seconds
+	Comm   units.Seconds
+	Cube   units.Seconds
+	Vector units.Seconds
+}
+
+// Totals evaluates a step without allocating.
+func (e *Evaluator) Totals(b graph.Batch) Totals {
+	e.items = e.graph.Append(e.items[:0], b)
+	var t Totals
+	var before units.Seconds
+	for i := range e.items {
+		it := &e.items[i]
+		c := e.coster.Cost(&it.Op)
+		t.add(it, c, before)
+		before = c.Total
+	}
+	return t
+}
+
+// add counts one operator. before is the time of the one in front, beside
+// which it may run.
+func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
+	n := units.Seconds(it.Count)
+	time := c.Total
+	if it.Beside {
+		time = max(0, time-before)
+	}
+	t.Time += n * time
+	t.Fixed += n * c.Fixed
+	switch c.Bound() {
+	case cost.Memory:
+		t.Bound.Memory += n * c.Memory
+	case cost.Communication:
+		t.Bound.Comm += n * c.Comm
+	case cost.Compute:
+		t.Bound.Cube += n * c.Matrix
+		t.Bound.Vector += n * c.Vector
+	case cost.Free, cost.Overhead:
+	}
+}

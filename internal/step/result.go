@@ -1,0 +1,117 @@
+package step
+
+import (
+	"plimsoll/internal/cost"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// Operator is the sum of all calls of one name in a step.
+type Operator struct {
+	Name  string
+	Calls float64
+	Time  units.Seconds
+	// Parts are summed over the calls; Parts.Total equals Time except where an
+	// operator runs beside another.
+	Parts cost.Estimate
+	Bound cost.Bound
+}
+
+// Result is a step in detail.
+type Result struct {
+	Totals
+	// Hidden is the time saved by a second stream for communication.
+	Hidden units.Seconds
+	// Operators in the order of their first call.
+	Operators []Operator
+	// Items and Costs are every operator of the step with its price.
+	Items []op.Item
+	Costs []cost.Estimate
+}
+
+// Evaluate evaluates a step in detail. Unlike Totals it allocates. With
+// multistream, communication has a stream of its own.
+func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
+	r := &Result{Items: e.graph.Append(nil, b)}
+	r.Costs = make([]cost.Estimate, len(r.Items))
+	at := map[op.Name]int{}
+	var before units.Seconds
+	for i := range r.Items {
+		it := &r.Items[i]
+		c := e.coster.Cost(&it.Op)
+		r.Costs[i] = c
+		was := r.Time
+		r.add(it, c, before)
+		before = c.Total
+		k, ok := at[it.Op.Name]
+		if !ok {
+			k = len(r.Operators)
+			at[it.Op.Name] = k
+			r.Operators = append(r.Operators, Operator{Name: it.Op.Name.String()})
+		}
+		r.Operators[k].add(it, &c, r.Time-was)
+	}
+	for i := range r.Operators {
+		o := &r.Operators[i]
+		o.Bound = o.Parts.Bound()
+	}
+	if multistream {
+		r.Hidden = hidden(r.Items, r.Costs)
+		r.Time -= r.Hidden
+	}
+	return r
+}
+
+func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
+	n := units.Seconds(it.Count)
+	o.Calls += it.Count
+	o.Time += time
+	o.Parts.Total += n * c.Total
+	o.Parts.Matrix += n * c.Matrix
+	o.Parts.Vector += n * c.Vector
+	o.Parts.Memory += n * c.Memory
+	o.Parts.Comm += n * c.Comm
+	o.Parts.Fixed += n * c.Fixed
+}
+
+// hidden is what a second stream saves: shared experts, which do not depend on
+// the routed ones, run while those exchange tokens. An operator is moved only
+// where it fits whole, so the main line is never delayed.
+func hidden(items []op.Item, costs []cost.Estimate) units.Seconds {
+	var saved units.Seconds
+	for start := 0; start < len(items); {
+		end := start
+		for end < len(items) && items[end].Run == items[start].Run {
+			end++
+		}
+		if items[start].Run > 0 {
+			saved += hiddenInLayer(items[start:end], costs[start:end])
+		}
+		start = end
+	}
+	return saved
+}
+
+// hiddenInLayer fills the communication of one run of equal layers.
+func hiddenInLayer(items []op.Item, costs []cost.Estimate) units.Seconds {
+	next := 0 // the next operator of the branch
+	var saved units.Seconds
+	for i := range items {
+		if items[i].Branch != 0 || items[i].Op.Kind != op.Collective {
+			continue
+		}
+		idle := costs[i].Total
+		for ; next < len(items); next++ {
+			if items[next].Branch == 0 || items[next].Op.Kind == op.Collective {
+				continue
+			}
+			if costs[next].Total > idle {
+				break
+			}
+			idle -= costs[next].Total
+			saved += costs[next].Total * units.Seconds(items[next].Count)
+		}
+	}
+	return saved
+}
