@@ -1,0 +1,6 @@
+// Package app holds the operations of the product: a request in, a response
+// out. Defaults, validation and provenance are decided here, once, for every
+// face (command line, server, agent protocol). No formula lives here.
+//
+// Start with world.go, then the file of an operation: step.go.
+package app

@@ -1,0 +1,263 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"plimsoll/internal/cost/roofline"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/memory"
+	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// StepRequest asks for one forward pass.
+type StepRequest struct {
+	Model      string
+	Device     string
+	DeviceFile string
+	Policy     string // "" = tensorcast on Ascend, physical elsewhere
+
+	Layout parallel.Layout // sizes left zero take their defaults
+
+	Queries       int // over all data-parallel ranks
+	QueryLength   int // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int // tokens cached before the step
+	Decode        bool
+	MTP           int
+	// PrefixHitRate moves that share of a prefill's query into the context.
+	PrefixHitRate float64
+
+	LinearAction    dtype.Action // "" = the device's default
+	NonExpertAction dtype.Action
+	AttentionAction dtype.Action
+	MXFP4Group      int
+
+	Compile          bool
+	Multistream      bool
+	SequenceParallel bool
+	MatMulAllReduce  bool
+	DispatchCombine  bool
+	EmbeddingTP      graph.EmbeddingTP
+	SharedExpertTP   bool
+
+	ReservedGiB             float64
+	ImageHeight, ImageWidth int
+}
+
+// StepResponse is one forward pass, evaluated.
+type StepResponse struct {
+	Model  *model.Model
+	Device *device.Profile
+	Spec   graph.Spec
+	Batch  graph.Batch
+	Result *step.Result
+	Memory memory.Use
+	// TokensPerSecond is new tokens per second and device.
+	TokensPerSecond float64
+	// Artefacts are the policy entries that changed the time visibly.
+	Artefacts []Effect
+	Notes     []string
+}
+
+// Effect is what a policy entry did to a step.
+type Effect struct {
+	Name  string
+	Doc   string
+	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
+}
+
+// visible is the share of a step's time from which an artefact is worth saying.
+const visible = 0.01
+
+// Step evaluates one forward pass.
+func (w *World) Step(r *StepRequest) (*StepResponse, error) {
+	m, err := w.Model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	d, err := w.Device(r.Device, r.DeviceFile)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.spec(m, d)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	batch, err := r.batch(m, &spec)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	g, err := graph.New(spec)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
+	e := step.New(g, roofline.New(d, roofline.Settings{FreeUnsupported: spec.Policy.FreeUnsupported}))
+	out.Result = e.Evaluate(batch, r.Multistream)
+	out.Memory = memory.New(&spec).Use(batch, d.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
+	query := float64(batch.Segments[0].Query)
+	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
+	out.Artefacts = artefacts(d, spec, batch, out.Result.Time+out.Result.Hidden)
+	return out, nil
+}
+
+// spec resolves and checks everything but the batch.
+func (r *StepRequest) spec(m *model.Model, d *device.Profile) (graph.Spec, error) {
+	policy, err := policyFor(r.Policy, d)
+	if err != nil {
+		return graph.Spec{}, err
+	}
+	layout := r.Layout.Complete(m)
+	if n := d.Ranks(); layout.Devices > n {
+		return graph.Spec{}, fmt.Errorf("--num-devices %d is more than the %d that %s can connect", layout.Devices, n, d.Name)
+	}
+	actions := graph.Actions{
+		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
+	}
+	defaultActions(&actions, d)
+	var errs []error
+	if r.MTP < 0 || r.MTP > maxMTP {
+		errs = append(errs, fmt.Errorf("--num-mtp-tokens must be between 0 and %d, got %d", maxMTP, r.MTP))
+	}
+	if r.MXFP4Group < 0 {
+		errs = append(errs, fmt.Errorf("--mxfp4-group-size must be positive, got %d", r.MXFP4Group))
+	}
+	s := graph.Spec{
+		Model: m, Layout: layout, Policy: policy, Quant: graph.Resolve(m, policy, actions),
+		Compile: r.Compile, MTP: r.MTP,
+		EmbeddingTP: r.EmbeddingTP, SharedExpertTP: r.SharedExpertTP,
+		SequenceParallel: r.SequenceParallel, MatMulAllReduce: r.MatMulAllReduce, DispatchCombine: r.DispatchCombine,
+		Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
+	}
+	return s, errors.Join(errs...)
+}
+
+// maxMTP is the most extra tokens the Ascend command line accepts.
+const maxMTP = 9
+
+// batch builds what one data-parallel rank processes.
+func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
+	var errs []error
+	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	positive := func(flag string, v int) {
+		if v < 1 || v > maxTokens {
+			bad("--%s must be between 1 and %d, got %d", flag, maxTokens, v)
+		}
+	}
+	query := r.QueryLength
+	if query == 0 && r.Decode {
+		query = 1 + r.MTP
+	}
+	positive("num-queries", r.Queries)
+	positive("query-length", query)
+	if r.ContextLength < 0 || r.ContextLength > maxTokens {
+		bad("--context-length must be between 0 and %d, got %d", maxTokens, r.ContextLength)
+	}
+	if r.PrefixHitRate < 0 || r.PrefixHitRate >= 1 || math.IsNaN(r.PrefixHitRate) {
+		bad("--prefix-cache-hit-rate must be at least 0 and below 1, got %g", r.PrefixHitRate)
+	}
+	if r.ReservedGiB < 0 || math.IsNaN(r.ReservedGiB) || math.IsInf(r.ReservedGiB, 0) {
+		bad("--reserved-memory-gb must not be negative, got %g", r.ReservedGiB)
+	}
+	if (r.ImageHeight > 0) != (r.ImageWidth > 0) || r.ImageHeight < 0 || r.ImageWidth < 0 {
+		bad("--image-height and --image-width must both be positive, got %d and %d", r.ImageHeight, r.ImageWidth)
+	}
+	if r.ImageHeight > 0 && m.Vision == nil {
+		bad("--image-height: %s has no vision tower", m.ID)
+	}
+	if len(errs) > 0 {
+		return graph.Batch{}, errors.Join(errs...)
+	}
+	context := r.ContextLength
+	if !r.Decode {
+		hit := int(float64(query) * r.PrefixHitRate)
+		query, context = query-hit, context+hit
+	}
+	requests := (r.Queries + s.Layout.DP - 1) / s.Layout.DP
+	b := graph.Batch{}
+	if r.ImageHeight > 0 && !r.Decode {
+		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
+		b.Images = graph.Images{Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Tokens: tokens}
+		query += tokens + imageMarks
+	}
+	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
+	return b, nil
+}
+
+const (
+	// maxTokens bounds lengths and counts, as the Ascend command line does.
+	maxTokens = 100_000_000
+	// imageMarks are the two tokens around an image's own.
+	imageMarks = 2
+)
+
+// policyFor finds a policy by name; the default is TensorCast's where TensorCast
+// is at home.
+func policyFor(name string, d *device.Profile) (graph.Policy, error) {
+	switch name {
+	case "":
+		if d.Vendor == device.Ascend || d.Vendor == device.Test {
+			return graph.TensorCast(), nil
+		}
+		return graph.Physical(), nil
+	case "tensorcast":
+		return graph.TensorCast(), nil
+	case "physical":
+		return graph.Physical(), nil
+	}
+	return graph.Policy{}, fmt.Errorf("--policy must be tensorcast or physical, got %q", name)
+}
+
+// defaultActions fills in what the user left open: the Ascend guide's default on
+// its devices, the checkpoint's own formats elsewhere.
+func defaultActions(a *graph.Actions, d *device.Profile) {
+	if d.Vendor != device.Ascend && d.Vendor != device.Test {
+		return
+	}
+	if a.Linear == "" {
+		a.Linear = dtype.W8A8Dynamic
+	}
+	if a.Attention == "" {
+		a.Attention = dtype.Disabled
+	}
+}
+
+// artefacts finds which policy entries made a visible difference, by taking
+// each back alone.
+func artefacts(d *device.Profile, spec graph.Spec, b graph.Batch, time units.Seconds) []Effect {
+	var out []Effect
+	for _, a := range graph.Artefacts() {
+		if !*a.Field(&spec.Policy) {
+			continue
+		}
+		other := spec
+		*a.Field(&other.Policy) = false
+		if a.Name == "half-precision" {
+			other.Quant = requantize(spec.Quant, spec.Model.DType)
+		}
+		g, err := graph.New(other)
+		if err != nil {
+			continue // the artefact is what makes the layout legal
+		}
+		c := roofline.New(d, roofline.Settings{FreeUnsupported: other.Policy.FreeUnsupported})
+		without := step.New(g, c).Totals(b).Time
+		if share := float64((time - without) / time); math.Abs(share) >= visible {
+			out = append(out, Effect{a.Name, a.Doc, share})
+		}
+	}
+	return out
+}
+
+// requantize moves unquantized parts to another base format.
+func requantize(q graph.Quant, base dtype.Format) graph.Quant {
+	if base == dtype.None {
+		return q
+	}
+	return q.Rebase(base)
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/model"
+)
+
+// World is where models and devices come from beyond what is built in.
+type World struct {
+	// Dir opens a local directory.
+	Dir func(path string) fs.FS
+	// ReadFile reads a local file.
+	ReadFile func(name string) ([]byte, error)
+	// Hub is the Hugging Face cache, nil when there is none.
+	Hub fs.FS
+}
+
+// InputError is a mistake in a request, to be mended by asking differently.
+type InputError struct{ Err error }
+
+// Error returns the mistake.
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Err }
+
+func badInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &InputError{err}
+}
+
+// Model finds a model: a directory that holds a config.json, an id of the
+// catalog, or an id in the Hugging Face cache, in that order.
+func (w *World) Model(id string) (*model.Model, error) {
+	if id == "" {
+		return nil, badInput(errors.New("no model given"))
+	}
+	if w.Dir != nil {
+		dir := w.Dir(id)
+		for _, mark := range []string{"config.json", "model_index.json"} {
+			if _, err := fs.Stat(dir, mark); err == nil {
+				m, err := model.Read(dir, id)
+				return m, badInput(err)
+			}
+		}
+	}
+	m, unknown := model.Lookup(id)
+	if unknown == nil {
+		return m, nil
+	}
+	if w.Hub != nil && strings.Contains(id, "/") {
+		m, err := model.ReadCache(w.Hub, id)
+		if err == nil {
+			return m, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, badInput(err)
+		}
+	}
+	return nil, badInput(unknown)
+}
+
+// Device finds a device: the profile in file if one is given, otherwise an
+// embedded profile by name.
+func (w *World) Device(name, file string) (*device.Profile, error) {
+	if file == "" {
+		p, err := device.Lookup(name)
+		return p, badInput(err)
+	}
+	data, err := w.ReadFile(file)
+	if err != nil {
+		return nil, badInput(fmt.Errorf("reading --device-file: %w", err))
+	}
+	p, err := device.Parse(data, file)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	if name != "" && !strings.EqualFold(name, p.Name) {
+		return nil, badInput(fmt.Errorf("--device %s is not the device of %s, which is %s", name, file, p.Name))
+	}
+	return p, nil
+}

@@ -1,0 +1,54 @@
+package cli
+
+import "github.com/spf13/pflag"
+
+// sectionKey is the annotation under which a flag carries the heading that help prints it below.
+const sectionKey = "plimsoll_section"
+
+// section defines flags that belong together; help prints them below title, in the order of their definition, and the
+// sections in the order of their first flag. Calling it twice with one title adds to that section.
+func section(into *pflag.FlagSet, title string, define func(*pflag.FlagSet)) {
+	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	fs.SortFlags = false
+	define(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[sectionKey] = []string{title}
+	})
+	into.SortFlags = false
+	into.AddFlagSet(fs)
+}
+
+// flagSection is the flags below one heading.
+type flagSection struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// sections sorts the visible flags of fs by heading; flags that have none come first, below "Flags".
+func sections(fs *pflag.FlagSet) []flagSection {
+	all := []flagSection{{title: "Flags"}}
+	at := map[string]int{"Flags": 0}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		title := "Flags"
+		if v := f.Annotations[sectionKey]; len(v) == 1 {
+			title = v[0]
+		}
+		i, known := at[title]
+		if !known {
+			i = len(all)
+			at[title] = i
+			all = append(all, flagSection{title: title})
+		}
+		all[i].flags = append(all[i].flags, f)
+	})
+	if len(all[0].flags) == 0 {
+		all = all[1:]
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/model"
+	"plimsoll/internal/report"
+)
+
+// newModelsCmd makes "plimsoll models".
+func newModelsCmd(env *Env) *cobra.Command {
+	var asJSON bool
+	var family string
+	cmd := &cobra.Command{
+		Use:   "models [ID]",
+		Short: "The models of the catalog, or the facts of one",
+		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: parameters, those one
+token uses, bytes of KV cache per token, and the weights in several number formats. ID may also be a directory with a
+config.json or an id in the Hugging Face cache.`,
+		Example: `  plimsoll models
+  plimsoll models --family deepseek
+  plimsoll models Qwen/Qwen3-235B-A22B
+  plimsoll models ./my-checkpoint --json`,
+		GroupID: groupCatalog,
+		Args:    atMostOne("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showModel(env, args[0], asJSON)
+			}
+			return listModels(env, family, asJSON)
+		},
+		ValidArgsFunction: completeModel,
+	}
+	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins so")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func showModel(env *Env, id string, asJSON bool) error {
+	m, err := env.world().Model(id)
+	if err != nil {
+		return asked(err)
+	}
+	f := m.Facts()
+	if asJSON {
+		return env.JSON(f)
+	}
+	report.Model(env.Stdout, &f)
+	return nil
+}
+
+func listModels(env *Env, family string, asJSON bool) error {
+	var rows []report.ModelRow
+	families := map[string]bool{}
+	for _, e := range model.IDs() {
+		families[e.Family] = true
+		if !strings.HasPrefix(e.Family, strings.ToLower(family)) {
+			continue
+		}
+		row := report.ModelRow{ID: e.ID, Family: e.Family, AliasOf: e.AliasOf}
+		if e.AliasOf == "" {
+			m, err := model.Lookup(e.ID)
+			if err != nil {
+				return err
+			}
+			f := m.Facts()
+			row.Parameters, row.Active, row.KVBytes = f.Parameters, f.Active, float64(f.KV.Checkpoint)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))
+	}
+	if asJSON {
+		return env.JSON(rows)
+	}
+	report.Models(env.Stdout, rows)
+	return nil
+}

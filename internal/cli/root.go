@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/nargs"
+)
+
+// commands lists the commands. Help sorts them by name within their group.
+func commands(env *Env) []*cobra.Command {
+	return []*cobra.Command{
+		newStepCmd(env),
+		newModelsCmd(env),
+		newDevicesCmd(env),
+		newVersionCmd(env),
+		newCompletionCmd(env),
+	}
+}
+
+// The groups under which help lists commands; a command names one in its GroupID.
+const (
+	groupPlan    = "plan"
+	groupCatalog = "catalog"
+	groupAbout   = "about"
+)
+
+// groups returns the groups in the order help prints them.
+func groups() []*cobra.Group {
+	return []*cobra.Group{
+		{ID: groupPlan, Title: "Plan"},
+		{ID: groupCatalog, Title: "Look up"},
+		{ID: groupAbout, Title: "About this program"},
+	}
+}
+
+// flagAliases maps other spellings of a flag, on any command, to its name.
+func flagAliases() map[string]string {
+	return map[string]string{
+		"devices": "device",
+		"system":  "device",
+		"systems": "device",
+	}
+}
+
+// newRootCmd assembles the program.
+func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "plimsoll COMMAND",
+		Short: "Find how to serve a language model on given hardware",
+		Long: `Plimsoll finds how to serve a language model on given hardware: which parallel layout, batch and mode carry the
+most load inside the limits on latency, and what that costs.
+
+It needs neither the hardware nor the weights. Answers go to standard output, everything else to standard error.`,
+		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
+      --num-queries 32 --context-length 4096 --decode --compile
+  plimsoll models Qwen/Qwen3-32B
+  plimsoll devices h200_sxm
+  source <(plimsoll completion bash)`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return prof.start() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(env, false)
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	section(root.PersistentFlags(), "Global", func(fs *pflag.FlagSet) {
+		fs.BoolP("help", "h", false, "print help")
+		prof.flags(fs)
+	})
+	root.AddGroup(groups()...)
+	root.AddCommand(commands...)
+	root.SetHelpCommand(newHelpCmd())
+	root.InitDefaultHelpCmd()
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })
+	root.SetFlagErrorFunc(flagError)
+	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
+	return root
+}

@@ -1,0 +1,54 @@
+package cli_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"plimsoll/internal/cli"
+	"plimsoll/internal/golden"
+)
+
+// TestMain lets the test binary stand in for the program in scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"plimsoll": func() { os.Exit(cli.Main(cli.OSEnv())) },
+	})
+}
+
+// TestScripts runs testdata/script/*.txtar: whole command lines, what they print and how they exit.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       golden.Update(),
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits,
+		},
+	})
+}
+
+// exits is the script command "exits CODE PROGRAM ARGS...": exec, with the exit code it must end with.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("running %s: %v", args[1], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code: want %d, got %d", want, got)
+	}
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// versionInfo says which build of the program this is.
+type versionInfo struct {
+	Version  string `json:"version"`            // of the module, "(devel)" for a build outside a release
+	Revision string `json:"revision,omitempty"` // of the source, if it was built in its repository
+	Time     string `json:"time,omitempty"`     // of the revision
+	Modified bool   `json:"modified,omitempty"` // the source differed from the revision
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// newVersionCmd makes "plimsoll version".
+func newVersionCmd(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		GroupID: groupAbout,
+		Args:    noArgs,
+		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// printVersion prints the version of this binary.
+func printVersion(env *Env, asJSON bool) error {
+	info, _ := debug.ReadBuildInfo()
+	v := versionOf(info)
+	if asJSON {
+		return env.JSON(v)
+	}
+	fmt.Fprintln(env.Stdout, v)
+	return nil
+}
+
+// versionOf reads what the Go tool wrote into a binary; info is nil if it wrote nothing.
+func versionOf(info *debug.BuildInfo) versionInfo {
+	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info == nil {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// String prints one line.
+func (v versionInfo) String() string {
+	s := "plimsoll " + v.Version
+	if v.Revision != "" {
+		s += " " + v.Revision[:min(12, len(v.Revision))]
+		if v.Modified {
+			s += " (modified)"
+		}
+	}
+	return s + " " + v.Go + " " + v.Platform
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// Step prints a step for people.
+func Step(w io.Writer, r *app.StepResponse) {
+	s := &r.Spec
+	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.ID, s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
+	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(s))
+	operators(w, r.Result)
+	fmt.Fprintf(w, "\nStep            %s", r.Result.Time)
+	if r.Result.Hidden > 0 {
+		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
+	}
+	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
+	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
+	memoryLine(w, r)
+	for _, a := range r.Artefacts {
+		fmt.Fprintf(w, "Artefact        %s: %s (%+.1f %% of the step)\n", a.Name, a.Doc, 100*a.Share)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note            %s\n", n)
+	}
+	fmt.Fprintf(w, "Basis           %s\n", basis(r))
+}
+
+// basis says what kind of number this is.
+func basis(r *app.StepResponse) string {
+	b := "a model from the profile's peaks and efficiencies (tier " + string(r.Device.Tier) + "), not a measurement"
+	if s := r.Spec.Policy.Name; s == "tensorcast" {
+		b += "; repeats TensorCast's assumptions (--policy physical does not)"
+	}
+	return b
+}
+
+func batchLine(r *app.StepResponse) string {
+	g := &r.Batch.Segments[0]
+	phase := "prefill"
+	if g.Decode {
+		phase = "decode"
+	}
+	line := fmt.Sprintf("%s of %d request%s per DP rank, %d new token%s each", phase, g.Requests, plural(g.Requests), g.Query, plural(g.Query))
+	if cached := g.Seq - g.Query; cached > 0 {
+		line += fmt.Sprintf(" after %d cached", cached)
+	}
+	if n := r.Spec.MTP; n > 0 {
+		line += fmt.Sprintf(", MTP %d", n)
+	}
+	if im := r.Batch.Images; im.Count > 0 {
+		line += fmt.Sprintf(", an image of %d patches (%d tokens) each", im.Patches, im.Tokens)
+	}
+	return line
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func formatLine(s *graph.Spec) string {
+	q := &s.Quant
+	linear := q.Attention.Name()
+	if e := q.Experts.Name(); s.Model.HasExperts() && e != linear {
+		linear += ", experts " + e
+	}
+	mode := "eager"
+	if s.Compile {
+		mode = "compiled"
+	}
+	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, q.KV, mode, s.Policy.Name)
+}
+
+// operators prints the table of operators, longest first as they ran.
+func operators(w io.Writer, r *step.Result) {
+	t := newTable(2, 3, 4, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"})
+	for i := range r.Operators {
+		o := &r.Operators[i]
+		p := &o.Parts
+		t.AppendRow(table.Row{
+			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound.String(),
+			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed),
+		})
+	}
+	fmt.Fprintln(w, trimRight(t.Render()))
+}
+
+// plain is the table style of this program: no frame, a rule under the header.
+func plain() table.Style {
+	s := table.StyleLight
+	s.Options = table.Options{SeparateHeader: true}
+	s.Format.Header = text.FormatDefault
+	s.Box.PaddingLeft = ""
+	s.Box.PaddingRight = "  "
+	return s
+}
+
+// trimRight removes the blanks tables pad their last column with.
+func trimRight(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// blank prints a duration, or nothing for none.
+func blank(s units.Seconds) string {
+	if s == 0 {
+		return ""
+	}
+	return s.String()
+}
+
+func percent(part, whole units.Seconds) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part/whole)
+}
+
+// Split prints the four bounds as shares of their sum, in the order the Ascend
+// tools print them.
+func Split(b step.Bounds) string {
+	sum := b.Memory + b.Comm + b.Cube + b.Vector
+	return fmt.Sprintf("Mem %.2f | Comm %.2f | Cube %.2f | Vec %.2f %%",
+		percent(b.Memory, sum), percent(b.Comm, sum), percent(b.Cube, sum), percent(b.Vector, sum))
+}
+
+func memoryLine(w io.Writer, r *app.StepResponse) {
+	m := &r.Memory
+	fmt.Fprintf(w, "Memory          weights %.2f + KV %.2f + activation %.2f", m.Weights.GiB(), m.KV.GiB(), m.Activation.GiB())
+	if m.Reserved > 0 {
+		fmt.Fprintf(w, " + reserved %.2f", m.Reserved.GiB())
+	}
+	fmt.Fprintf(w, " of %.2f GiB per device: ", r.Device.Memory.GiB())
+	if m.Available < 0 {
+		fmt.Fprintf(w, "does not fit, %.2f GiB short\n", -m.Available.GiB())
+		return
+	}
+	fmt.Fprintf(w, "%.2f GiB left\n", m.Available.GiB())
+}

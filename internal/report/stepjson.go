@@ -1,0 +1,87 @@
+package report
+
+import "plimsoll/internal/app"
+
+// StepJSON is a step for programs. Field names are part of the contract.
+type StepJSON struct {
+	Model  string `json:"model"`
+	Device string `json:"device"`
+	Layout string `json:"layout"`
+	Policy string `json:"policy"`
+
+	TotalS          float64 `json:"total_s"`
+	TokensPerSecond float64 `json:"tokens_per_s_per_device"`
+
+	WeightsGiB    float64 `json:"weights_gib"`
+	KVGiB         float64 `json:"kv_gib"`
+	ActivationGiB float64 `json:"activation_gib"`
+	ReservedGiB   float64 `json:"reserved_gib"`
+	AvailableGiB  float64 `json:"available_gib"`
+
+	BoundS  BoundJSON `json:"bound_s"`
+	FixedS  float64   `json:"fixed_s"`
+	HiddenS float64   `json:"hidden_s"`
+
+	Operators []OperatorJSON `json:"operators"`
+	Artefacts []ArtefactJSON `json:"artefacts"`
+	Tier      string         `json:"tier"`
+	Notes     []string       `json:"notes"`
+}
+
+// BoundJSON is the time of operators by what bounds them, launches aside.
+type BoundJSON struct {
+	Memory        float64 `json:"memory_bound"`
+	Communication float64 `json:"communication_bound"`
+	Cube          float64 `json:"compute_bound_mma"`
+	Vector        float64 `json:"compute_bound_gp"`
+}
+
+// OperatorJSON is the sum of all calls of one operator.
+type OperatorJSON struct {
+	Name    string  `json:"name"`
+	Calls   float64 `json:"calls"`
+	TotalS  float64 `json:"total_s"`
+	Bound   string  `json:"bound"`
+	CubeS   float64 `json:"cube_s"`
+	VectorS float64 `json:"vector_s"`
+	MemoryS float64 `json:"memory_s"`
+	CommS   float64 `json:"comm_s"`
+	FixedS  float64 `json:"fixed_s"`
+}
+
+// ArtefactJSON is a policy entry that changed the step visibly.
+type ArtefactJSON struct {
+	Name  string  `json:"name"`
+	Doc   string  `json:"doc"`
+	Share float64 `json:"share"`
+}
+
+// NewStepJSON converts a response.
+func NewStepJSON(r *app.StepResponse) *StepJSON {
+	s := r.Result
+	out := &StepJSON{
+		Model: r.Model.ID, Device: r.Device.Name,
+		Layout: r.Spec.Layout.Label(r.Model.HasExperts()), Policy: r.Spec.Policy.Name,
+		TotalS: float64(s.Time), TokensPerSecond: r.TokensPerSecond,
+		WeightsGiB: r.Memory.Weights.GiB(), KVGiB: r.Memory.KV.GiB(), ActivationGiB: r.Memory.Activation.GiB(),
+		ReservedGiB: r.Memory.Reserved.GiB(), AvailableGiB: r.Memory.Available.GiB(),
+		BoundS: BoundJSON{
+			float64(s.Bound.Memory), float64(s.Bound.Comm), float64(s.Bound.Cube), float64(s.Bound.Vector),
+		},
+		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden),
+		Operators: []OperatorJSON{}, Artefacts: []ArtefactJSON{},
+		Tier: string(r.Device.Tier), Notes: append([]string{}, r.Notes...),
+	}
+	for i := range s.Operators {
+		o := &s.Operators[i]
+		out.Operators = append(out.Operators, OperatorJSON{
+			o.Name, o.Calls, float64(o.Time), o.Bound.String(),
+			float64(o.Parts.Matrix), float64(o.Parts.Vector), float64(o.Parts.Memory),
+			float64(o.Parts.Comm), float64(o.Parts.Fixed),
+		})
+	}
+	for _, a := range r.Artefacts {
+		out.Artefacts = append(out.Artefacts, ArtefactJSON(a))
+	}
+	return out
+}
