@@ -221,10 +221,16 @@ func (w *walk) outProjection(a *model.Attention, depth float64) {
 }
 
 // reduceTP sums partial hidden states over TP, overlapped with the product in
-// front where that is asked for.
+// front where that is asked for. A cut residual stream keeps only its rows.
 func (w *walk) reduceTP(rows float64) {
+	tp := w.g.spec.Layout.TPGroup()
+	if w.stream < w.tokens {
+		b := w.width() * rows * w.h
+		w.collective(op.ReduceScatter, op.ScatterReduce, tp, b, b*(1+1/w.g.tp))
+		return
+	}
 	before := len(w.items)
-	w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
+	w.allReduce(tp, rows, w.h)
 	if w.g.spec.MatMulAllReduce && w.g.spec.Compile && len(w.items) > before {
 		w.items[len(w.items)-1].Beside = true
 	}

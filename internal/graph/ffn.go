@@ -11,7 +11,7 @@ func (w *walk) layer(k *kind) {
 	a, f := k.layer.Attention.Kind, k.layer.FFN.Kind
 	w.attention(k)
 	if a != model.NoAttention && k.layer.Norms > 2 {
-		w.norm(w.tokens, w.h) // behind the mixer, before the residual sum
+		w.norm(w.stream, w.h) // behind the mixer, before the residual sum
 	}
 	if f != model.NoFFN {
 		s, sole := w.g.spec.Quant.Dense, f == model.Dense
@@ -22,13 +22,13 @@ func (w *walk) layer(k *kind) {
 		}
 		w.feedForward(k)
 		if k.layer.Norms > 2 {
-			w.norm(w.tokens, w.h)
+			w.norm(w.stream, w.h)
 		}
 	}
-	w.add(w.tokens, w.h)
+	w.add(w.stream, w.h)
 	if n := k.layer.Streams; n > 1 {
 		// Mixing n residual streams reads and writes them around each part.
-		w.elementwise(op.Add, 4*w.width()*w.tokens*w.h*float64(n))
+		w.elementwise(op.Add, 4*w.width()*w.stream*w.h*float64(n))
 	}
 }
 

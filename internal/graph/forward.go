@@ -24,7 +24,8 @@ func (w *walk) forward(b Batch) {
 		o.Payload = units.Bytes(w.width() * w.tokens * w.h)
 		w.n = 1
 	}
-	w.norm(w.tokens, w.h)
+	w.norm(w.stream, w.h)
+	w.gatherStream()
 	w.head()
 	if w.g.spec.MTP > 0 {
 		w.predict()
@@ -45,7 +46,7 @@ func (w *walk) embed() {
 		w.n /= 6
 		w.elementwise(op.Embedding, indexBytes*t+2*e*t*w.h)
 		w.elementwise(op.Mul, 2*e*t*w.h+t)
-		w.allReduce(tp, t, w.h)
+		w.reduceTP(t)
 	case EmbeddingCopied:
 		w.elementwise(op.Embedding, indexBytes*t+2*e*t*w.h)
 		if !w.g.spec.Policy.CopiedEmbedding {

@@ -197,7 +197,7 @@ func share(l model.Layer, s Spec) kind {
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
 		k.moe.local = math.Ceil(float64(f.Experts) / float64(s.Layout.EP))
-		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.Layout.MoETP))
+		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
 		k.moe.shared = s.SharedWidth(&f)
 		k.moe.hidden = float64(s.Model.Hidden)
 		if f.Latent > 0 {
@@ -205,6 +205,23 @@ func share(l model.Layer, s Spec) kind {
 		}
 	}
 	return k
+}
+
+// cutsStream reports whether sequence parallelism keeps the residual stream cut
+// over TP. TensorCast's pass fires only where the embedding already sums over
+// TP and no norm quantizes; mixtures of experts cut their tokens their own way.
+func (g *Graph) cutsStream() bool {
+	s := &g.spec
+	fires := s.SequenceParallel && s.Compile && s.Layout.TP > 1 && s.EmbeddingTP == EmbeddingRows
+	return fires && !s.Model.HasExperts() && !s.Quant.Attention.Quantized()
+}
+
+// ExpertTP is the group over which each expert is cut.
+func (s *Spec) ExpertTP() parallel.Group {
+	if s.Policy.IgnoredCopies && s.Layout.EP == 1 {
+		return parallel.Group{Size: int32(s.Layout.Devices / s.Layout.PP), Stride: 1}
+	}
+	return s.Layout.MoETPGroup()
 }
 
 // SharedWidth is the inner width of the shared experts on one rank: whole, or

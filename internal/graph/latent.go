@@ -15,7 +15,8 @@ const prologueLaunches = 15
 func (w *walk) latent(k *kind, a *model.Attention) {
 	q := &w.g.spec.Quant
 	if w.g.spec.Policy.SlowPrologue {
-		w.norm(w.tokens, w.h)
+		w.norm(w.stream, w.h)
+		w.gatherStream()
 		w.fusedPrologue(k, a)
 	} else {
 		w.inputNorm(q.Attention, true)

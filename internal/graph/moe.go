@@ -191,7 +191,7 @@ func (w *walk) experts(k *kind, r *routed) {
 	l, e, h := &spec.Layout, w.width(), k.moe.hidden
 	group := float64(l.TP)
 	if l.EP == 1 {
-		group = float64(l.MoETP)
+		group = float64(spec.ExpertTP().Size)
 	}
 	gathered := l.EP > 1 && l.MoETP > 1 && l.MoETP != l.TP && spec.Policy.FragileGrouping
 	idle := l.EP > 1 && r.few > 0 && r.fewRows == 0
@@ -201,7 +201,7 @@ func (w *walk) experts(k *kind, r *routed) {
 			w.cat(r.recv * h)
 		}
 		w.groupedExperts(k, r)
-		w.allReduce(l.MoETPGroup(), r.recv, h)
+		w.allReduce(spec.ExpertTP(), r.recv, h)
 	default:
 		if !spec.Compile && l.EP > 1 {
 			w.eagerRegroup(k, r)
@@ -292,7 +292,7 @@ func (w *walk) separateExperts(k *kind, n, rows, group float64, gathered bool) {
 			w.quantize(s, padded, h)
 		}
 		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
-		w.allReduce(w.g.spec.Layout.MoETPGroup(), padded, h)
+		w.allReduce(w.g.spec.ExpertTP(), padded, h)
 	}
 	w.n = outer
 }

@@ -35,27 +35,36 @@ func (w *walk) eagerNorm(rows, cols float64) {
 // Compiled, the norm also quantizes; sole says that the product is the only
 // consumer, without which the two cannot be fused.
 func (w *walk) inputNorm(s dtype.Scheme, sole bool) {
-	t, h := w.tokens, w.h
+	t, h := w.stream, w.h
 	if !w.g.spec.Compile || !sole || !w.quantizesInput(s) {
 		w.norm(t, h)
-		return
+	} else {
+		w.elementwise(normName(op.RMSNormQuant, s), w.width()*(t*h+h)+w.narrowBytes(s, t, h))
 	}
-	w.elementwise(normName(op.RMSNormQuant, s), w.width()*(t*h+h)+w.narrowBytes(s, t, h))
+	w.gatherStream()
 }
 
 // addNorm emits the residual sum and the norm behind it.
 func (w *walk) addNorm(s dtype.Scheme, sole bool) {
-	t, h, e := w.tokens, w.h, w.width()
-	if !w.g.spec.Compile {
+	t, h, e := w.stream, w.h, w.width()
+	switch {
+	case !w.g.spec.Compile:
 		w.add(t, h)
 		w.norm(t, h)
-		return
-	}
-	if !sole || !w.quantizesInput(s) {
+	case !sole || !w.quantizesInput(s):
 		w.elementwise(op.AddRMSNorm, e*(2*t*h+h)+2*e*t*h)
-		return
+	default:
+		w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)
 	}
-	w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)
+	w.gatherStream()
+}
+
+// gatherStream joins the residual stream where sequence parallelism keeps it
+// cut over TP between the parts of a layer.
+func (w *walk) gatherStream() {
+	if w.stream < w.tokens {
+		w.allGather(w.g.spec.Layout.TPGroup(), w.stream, w.h)
+	}
 }
 
 // normName is the static variant's name where activation scales are fixed.

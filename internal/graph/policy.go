@@ -35,6 +35,9 @@ type Policy struct {
 	// CopiedEmbedding keeps the whole word embedding on every rank unless told
 	// otherwise; engines cut it over the vocabulary.
 	CopiedEmbedding bool
+	// IgnoredCopies cuts every expert over all devices when there is no expert
+	// parallelism, whatever number of copies was asked for.
+	IgnoredCopies bool
 	// FrontLoaded lets every rank deal its tokens to experts from the first one
 	// on, so that with few tokens rank 0 is full while others idle.
 	FrontLoaded bool
@@ -107,6 +110,10 @@ func Artefacts() []Artefact {
 		{
 			"copied-embedding", "the word embedding is copied to every rank",
 			func(p *Policy) *bool { return &p.CopiedEmbedding },
+		},
+		{
+			"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says",
+			func(p *Policy) *bool { return &p.IgnoredCopies },
 		},
 		{
 			"front-loaded-experts", "every rank deals tokens to experts from the first one on",

@@ -22,6 +22,7 @@ type walk struct {
 	h     float64 // hidden width
 
 	tokens   float64 // new tokens
+	stream   float64 // rows of the residual stream on this rank
 	requests float64
 	logits   float64 // rows that want logits
 	segments []Segment
@@ -46,7 +47,10 @@ func (w *walk) measure(b Batch) {
 			w.logits += n
 		}
 	}
-	// Image tokens are already part of the requests' lengths.
+	w.stream = w.tokens
+	if w.g.cutsStream() {
+		w.stream = math.Ceil(w.tokens / w.g.tp)
+	}
 	w.n = 1
 }
 

@@ -48,10 +48,10 @@ func embedding(s *graph.Spec) units.Bytes {
 }
 
 // head is the output head's share. A tied head costs nothing on a device that
-// holds the same rows of the embedding already.
+// holds the same rows of the embedding already; TensorCast keeps a second copy.
 func head(s *graph.Spec) units.Bytes {
 	m := s.Model
-	if m.Tied && s.Layout.PP == 1 && (!s.Policy.CopiedEmbedding || s.Layout.TP == 1) {
+	if m.Tied && s.Layout.PP == 1 && !s.Policy.CopiedEmbedding {
 		return 0
 	}
 	scheme := s.Quant.Head
@@ -226,7 +226,7 @@ func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
 	}
 	e := float64(f.Experts)
 	local := math.Ceil(e / float64(s.Layout.EP))
-	inter := math.Ceil(float64(f.ExpertIntermediate) / float64(s.Layout.MoETP))
+	inter := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
 	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, inter, width, f)
 	if f.SharedIntermediate > 0 {
 		b += mlpWeights(s, s.Quant.Shared, s.SharedWidth(f), h, f)
