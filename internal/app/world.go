@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -37,34 +36,10 @@ func badInput(err error) error {
 }
 
 // Model finds a model: a directory that holds a config.json, an id of the
-// catalog, or an id in the Hugging Face cache, in that order.
+// catalog, or an id in the Hugging Face cache.
 func (w *World) Model(id string) (*model.Model, error) {
-	if id == "" {
-		return nil, badInput(errors.New("no model given"))
-	}
-	if w.Dir != nil {
-		dir := w.Dir(id)
-		for _, mark := range []string{"config.json", "model_index.json"} {
-			if _, err := fs.Stat(dir, mark); err == nil {
-				m, err := model.Read(dir, id)
-				return m, badInput(err)
-			}
-		}
-	}
-	m, unknown := model.Lookup(id)
-	if unknown == nil {
-		return m, nil
-	}
-	if w.Hub != nil && strings.Contains(id, "/") {
-		m, err := model.ReadCache(w.Hub, id)
-		if err == nil {
-			return m, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, badInput(err)
-		}
-	}
-	return nil, badInput(unknown)
+	m, err := model.Source{Dir: w.Dir, Hub: w.Hub}.Open(id)
+	return m, badInput(err)
 }
 
 // Device finds a device: the profile in file if one is given, otherwise an

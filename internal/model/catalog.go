@@ -155,7 +155,7 @@ func nearest(name string, n int) []string {
 		_, short, _ := strings.Cut(id, "/")
 		c := candidate{r.id, min(distance(key, id), distance(key, short)+1)}
 		if strings.Contains(id, key) {
-			c.away = len(id) / 8
+			c.away = len(id) / 16
 		}
 		all = append(all, c)
 	}

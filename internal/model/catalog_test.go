@@ -71,7 +71,7 @@ func TestCatalogFiles(t *testing.T) {
 
 // Names that users of the two Python tools come with.
 func TestCatalogCovers(t *testing.T) {
-	for _, name := range strings.Fields(`
+	for name := range strings.FieldsSeq(`
 		MiniMaxAI/MiniMax-M2.5 MiniMaxAI/MiniMax-M2.7 MiniMaxAI/MiniMax-M3 Qwen/Qwen3-0.6B Qwen/Qwen3-1.7B
 		Qwen/Qwen3-235B-A22B-FP8 Qwen/Qwen3-235B-A22B Qwen/Qwen3-30B-A3B-FP8 Qwen/Qwen3-30B-A3B
 		Qwen/Qwen3-32B-FP8-Static-PerTensor Qwen/Qwen3-32B-FP8 Qwen/Qwen3-32B Qwen/Qwen3-8B

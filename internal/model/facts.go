@@ -18,6 +18,8 @@ type Facts struct {
 	MaxPosition  int    `json:"max_position"`
 	DType        string `json:"dtype"`
 	Quantization string `json:"quantization,omitempty"`
+	// Storage names the checkpoint's scheme for each part the model has.
+	Storage StorageFacts `json:"storage"`
 
 	// Parameters leaves out the prediction modules and has the image tower;
 	// Active is what one text token uses, embedding and head included.
@@ -32,6 +34,17 @@ type Facts struct {
 	Weights    WeightFacts `json:"weight_bytes"`
 	Kinds      []KindFacts `json:"layer_kinds"`
 	Notes      []string    `json:"notes,omitempty"`
+}
+
+// StorageFacts are the names of number formats and schemes, "" for a part the
+// model does not have.
+type StorageFacts struct {
+	Attention string `json:"attention,omitempty"`
+	Dense     string `json:"dense,omitempty"`
+	Experts   string `json:"experts,omitempty"`
+	Shared    string `json:"shared_experts,omitempty"`
+	Head      string `json:"head,omitempty"`
+	KV        string `json:"kv"`
 }
 
 // KVFacts are cache bytes per token over all layers.
@@ -73,7 +86,7 @@ func (m *Model) Facts() Facts {
 	f := Facts{
 		ID: m.ID, Architecture: m.Architecture, Family: m.Family,
 		Layers: len(m.Layers), Hidden: m.Hidden, Vocab: m.Vocab, MaxPosition: m.MaxPosition,
-		DType: m.DType.String(), Quantization: m.Quant.Method,
+		DType: m.DType.String(), Quantization: m.Quant.Method, Storage: storage(&m.Quant, &p, cache),
 		Parameters: whole(p.total()), Active: whole(p.active()), MTPParameters: whole(p.MTP), Parts: p,
 		KV: KVFacts{
 			Checkpoint: m.KVBytesPerToken(cache),
@@ -103,6 +116,24 @@ func (m *Model) Facts() Facts {
 		})
 	}
 	return f
+}
+
+// storage names the schemes of the parts that have weights.
+func storage(q *Quantization, p *Parameters, cache dtype.Format) StorageFacts {
+	name := func(weights float64, s dtype.Scheme) string {
+		if weights == 0 {
+			return ""
+		}
+		return s.Name()
+	}
+	return StorageFacts{
+		Attention: name(p.Attention, q.Attention),
+		Dense:     name(p.Dense, q.Dense),
+		Experts:   name(p.Experts, q.Experts),
+		Shared:    name(p.Shared, q.Shared),
+		Head:      name(p.Head, q.Head),
+		KV:        cache.String(),
+	}
 }
 
 func whole(n float64) int64 { return int64(math.Round(n)) }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func findFamily(h header) (*family, string) {
 // unknownArchitecture says which supported family is spelled most like name.
 func unknownArchitecture(name string) error {
 	if name == "" {
-		return fmt.Errorf("config.json: architectures: missing, and model_type too: not a language model's config")
+		return errors.New("config.json: architectures: missing, and model_type too: not a language model's config")
 	}
 	if len(name) > 128 {
 		name = name[:128]

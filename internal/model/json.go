@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // plainJSON replaces the literals NaN, Infinity and -Infinity, which Python
@@ -89,12 +90,7 @@ func (x *indices) UnmarshalJSON(b []byte) error {
 
 // has reports whether layer i is listed.
 func (x indices) has(i int) bool {
-	for _, n := range x {
-		if n == i {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(x, i)
 }
 
 // listLength checks a per-layer list, which may also cover extra layers after

@@ -32,7 +32,7 @@ func parseMiniMaxM2(r *reader) *Model {
 		c.Experts, c.TopK, c.Intermediate)
 	r.may("shared_intermediate_size", c.Shared, maxIntermediate)
 	f.SharedIntermediate = c.Shared
-	f.RouterBias, f.RawLogits = c.RouterBias, true
+	f.RouterBias = c.RouterBias
 	if r.failed() {
 		return nil
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func mergedQuant(r *reader, file []byte) (*quantConfig, error) {
 	case f.Config != nil:
 		return f.Config, nil
 	case f.Quantization == nil:
-		return nil, fmt.Errorf("hf_quant_config.json: quantization: missing")
+		return nil, errors.New("hf_quant_config.json: quantization: missing")
 	}
 	c.overlay(f.Quantization)
 	return &c, nil

@@ -100,7 +100,7 @@ func (c *quantConfig) methodScheme(base dtype.Format) (dtype.Scheme, error) {
 		case 8:
 			s.Weight = dtype.INT8
 		default:
-			return s, fmt.Errorf("quantization_config: bits: %d is not supported; known: 4, 8", bits)
+			return s, fmt.Errorf("config.json: quantization_config.bits: %d is not supported; known: 4, 8", bits)
 		}
 		return s, nil
 	case "bitsandbytes":
@@ -109,7 +109,7 @@ func (c *quantConfig) methodScheme(base dtype.Format) (dtype.Scheme, error) {
 		}
 		return dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: 64, Scale: dtype.F32}, nil
 	}
-	return dtype.Scheme{}, fmt.Errorf("quantization_config: quant_method: %s is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt", quoted(c.Method))
+	return dtype.Scheme{}, fmt.Errorf("config.json: quantization_config.quant_method: %s is not supported; known: fp8, fbgemm_fp8, mxfp4, awq, gptq, bitsandbytes, compressed-tensors, modelopt", quoted(c.Method))
 }
 
 // scheme is what a compressed-tensors group asks for.
@@ -122,7 +122,7 @@ func (g quantGroup) scheme(base dtype.Format) (dtype.Scheme, error) {
 	s.Weight = tensorFormat(w)
 	switch {
 	case s.Weight == dtype.None:
-		return s, fmt.Errorf("quantization_config: config_groups: %d-bit %s weights are not supported; known: 4 or 8 bits, int or float", w.Bits, quoted(w.Type))
+		return s, fmt.Errorf("config.json: quantization_config.config_groups: %d-bit %s weights are not supported; known: 4 or 8 bits, int or float", w.Bits, quoted(w.Type))
 	case s.Weight == dtype.FP4:
 		s.Scale = dtype.FP8
 	case len(w.Block) == 2 && w.Block[0] > 0 && w.Block[1] > 0:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -105,8 +106,8 @@ func snapshotOf(hub fs.FS, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for i := len(entries) - 1; i >= 0; i-- {
-		at := path.Join(snapshots, entries[i].Name())
+	for _, e := range slices.Backward(entries) {
+		at := path.Join(snapshots, e.Name())
 		if _, err := fs.Stat(hub, path.Join(at, "config.json")); err == nil {
 			return at, nil
 		}

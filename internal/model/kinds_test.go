@@ -1,0 +1,247 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/dtype"
+)
+
+func lookup(t *testing.T, id string) *Model {
+	t.Helper()
+	m, err := Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The layers of one model of every family, as `plimsoll models ID` shows them.
+func TestLayerKinds(t *testing.T) {
+	type kinds map[string]int
+	for id, want := range map[string]kinds{
+		"meta-llama/Llama-3.1-70B": {"64/8 heads of 128, MLP 28672": 80},
+		"meta-llama/Llama-4-Maverick-17B-128E-Instruct": {
+			"40/8 heads of 128, chunks of 8192, MLP 16384":                              24,
+			"40/8 heads of 128, chunks of 8192, 1 of 128 experts of 8192 + shared 8192": 12,
+			"40/8 heads of 128, 1 of 128 experts of 8192 + shared 8192":                 12,
+		},
+		"mistralai/Mistral-7B-v0.1":      {"32/8 heads of 128, window 4096, MLP 14336": 32},
+		"mistralai/Mixtral-8x7B-v0.1":    {"32/8 heads of 128, 2 of 8 experts of 14336": 32},
+		"microsoft/phi-4":                {"40/10 heads of 128, MLP 17920": 40},
+		"Qwen/Qwen2.5-7B":                {"28/4 heads of 128, MLP 18944": 28},
+		"Qwen/Qwen2-57B-A14B":            {"28/4 heads of 128, 8 of 64 experts of 2560 + shared 20480": 28},
+		"Qwen/Qwen3-32B":                 {"64/8 heads of 128, MLP 25600": 64},
+		"Qwen/Qwen3-235B-A22B":           {"64/4 heads of 128, 8 of 128 experts of 1536": 94},
+		"Qwen/Qwen2.5-VL-7B-Instruct":    {"28/4 heads of 128, MLP 18944": 28},
+		"Qwen/Qwen3-VL-8B-Instruct":      {"32/8 heads of 128, MLP 12288": 36},
+		"Qwen/Qwen3-VL-30B-A3B-Instruct": {"32/4 heads of 128, 8 of 128 experts of 768": 48},
+		"Qwen/Qwen3-Next-80B-A3B-Instruct": {
+			"gated delta 16/32 heads of 128, 10 of 512 experts of 512 + shared 512": 36,
+			"16/2 heads of 256, 10 of 512 experts of 512 + shared 512":              12,
+		},
+		"Qwen/Qwen3.5-27B": {
+			"gated delta 16/48 heads of 128, MLP 17408": 48,
+			"24/4 heads of 256, MLP 17408":              16,
+		},
+		"Qwen/Qwen3.5-397B-A17B": {
+			"gated delta 16/64 heads of 128, 10 of 512 experts of 1024 + shared 1024": 45,
+			"32/2 heads of 256, 10 of 512 experts of 1024 + shared 1024":              15,
+		},
+		"deepseek-ai/DeepSeek-V2-Lite": {
+			"MLA 16 heads of 192, latent 512+64, MLP 10944":                             1,
+			"MLA 16 heads of 192, latent 512+64, 6 of 64 experts of 1408 + shared 2816": 26,
+		},
+		"deepseek-ai/DeepSeek-V3": {
+			"MLA 128 heads of 192, latent 512+64, MLP 18432":                              3,
+			"MLA 128 heads of 192, latent 512+64, 8 of 256 experts of 2048 + shared 2048": 58,
+		},
+		"deepseek-ai/DeepSeek-V3.2": {
+			"MLA 128 heads of 192, latent 512+64, indexer top 2048, MLP 18432":                              3,
+			"MLA 128 heads of 192, latent 512+64, indexer top 2048, 8 of 256 experts of 2048 + shared 2048": 58,
+		},
+		"deepseek-ai/DeepSeek-V4-Flash": {
+			"MLA 64 heads of 512, latent 448+64, window 128, 6 of 256 experts of 2048 + shared 2048, 4 residual streams":                 2,
+			"MLA 64 heads of 512, latent 448+64, 4:1 cache, indexer top 512, 6 of 256 experts of 2048 + shared 2048, 4 residual streams": 21,
+			"MLA 64 heads of 512, latent 448+64, 128:1 cache, 6 of 256 experts of 2048 + shared 2048, 4 residual streams":                20,
+		},
+		"moonshotai/Kimi-K2.5": {
+			"MLA 64 heads of 192, latent 512+64, MLP 18432":                              1,
+			"MLA 64 heads of 192, latent 512+64, 8 of 384 experts of 2048 + shared 2048": 60,
+		},
+		"moonshotai/Kimi-K3": {
+			"gated delta 96/96 heads of 128, MLP 33792":                                                  1,
+			"gated delta 96/96 heads of 128, 16 of 896 experts of 3072 + shared 6144 in latent 3584":     68,
+			"MLA 96 heads of 192, latent 512+64, 16 of 896 experts of 3072 + shared 6144 in latent 3584": 24,
+		},
+		"zai-org/GLM-4.5": {
+			"96/8 heads of 128, MLP 12288":                              3,
+			"96/8 heads of 128, 8 of 160 experts of 1536 + shared 1536": 89,
+		},
+		"zai-org/GLM-5.2": {
+			"MLA 64 heads of 256, latent 512+64, indexer top 2048, MLP 12288":                              3,
+			"MLA 64 heads of 256, latent 512+64, indexer top 2048, 8 of 256 experts of 2048 + shared 2048": 18,
+			"MLA 64 heads of 256, latent 512+64, shared top 2048, 8 of 256 experts of 2048 + shared 2048":  57,
+		},
+		"MiniMaxAI/MiniMax-M2.5": {"48/8 heads of 128, 8 of 256 experts of 1536": 62},
+		"MiniMaxAI/MiniMax-M3": {
+			"64/4 heads of 128, MLP 12288": 3,
+			"64/4 heads of 128, indexer top 2048, 4 of 128 experts of 3072 + shared 3072": 57,
+		},
+		"openai/gpt-oss-120b": {
+			"64/8 heads of 64, window 128, 4 of 128 experts of 2880": 18,
+			"64/8 heads of 64, 4 of 128 experts of 2880":             18,
+		},
+		"google/gemma-3-27b-it": {
+			"32/16 heads of 128, window 1024, MLP 21504": 52,
+			"32/16 heads of 128, MLP 21504":              10,
+		},
+		"google/gemma-4-26B-A4B": {
+			"16/8 heads of 256, window 1024, 8 of 128 experts of 704 + MLP 2112": 25,
+			"16/2 heads of 512, 8 of 128 experts of 704 + MLP 2112":              5,
+		},
+		"nvidia/Nemotron-H-56B-Base-8K": {
+			"Mamba-2 256 heads of 64, state 256": 54, "MLP 32768": 54, "64/8 heads of 128": 10,
+		},
+		"nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4": {
+			"Mamba-2 128 heads of 64, state 128":                                        40,
+			"22 of 512 experts of 2688 + shared 5376 in latent 1024":                    40,
+			"32/2 heads of 128":                                                         8,
+			"32/2 heads of 128, 22 of 512 experts of 2688 + shared 5376 in latent 1024": 0, // prediction only
+		},
+		"stepfun-ai/Step-3.7-Flash": {
+			"64/8 heads of 128, MLP 11264":                                          1,
+			"96/8 heads of 128, window 512, MLP 11264":                              2,
+			"64/8 heads of 128, 8 of 288 experts of 1280 + shared 1280":             11,
+			"96/8 heads of 128, window 512, 8 of 288 experts of 1280 + shared 1280": 31,
+		},
+		"XiaomiMiMo/MiMo-7B-Base": {"32/8 heads of 128, MLP 11008": 36},
+		"XiaomiMiMo/MiMo-V2-Flash": {
+			"64/4 heads of 192, MLP 16384":                            1,
+			"64/8 heads of 192, window 128, 8 of 256 experts of 2048": 39,
+			"64/4 heads of 192, 8 of 256 experts of 2048":             8,
+		},
+	} {
+		got := kinds{}
+		for _, k := range lookup(t, id).Facts().Kinds {
+			got[k.Description] += k.Count
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (want -, got +):\n%s", id, d)
+		}
+	}
+}
+
+func TestEveryFamilyHasAModel(t *testing.T) {
+	have := map[string]bool{}
+	for _, e := range IDs() {
+		have[e.Family] = true
+	}
+	for _, f := range families() {
+		if !have[f.name] {
+			t.Errorf("family %s: no model in the catalog", f.name)
+		}
+	}
+}
+
+// Details that a layer's description does not show.
+func TestAttentionDetails(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		kind int
+		want Attention
+	}{
+		{"Qwen/Qwen2.5-7B", 0, Attention{Kind: GQA, Heads: 28, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 128, Bias: true}},
+		{"Qwen/Qwen3-32B", 0, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 128, QKNorm: PerHead}},
+		{"zai-org/GLM-4.5", 1, Attention{Kind: GQA, Heads: 96, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: PerHead, Bias: true}},
+		{"MiniMaxAI/MiniMax-M2", 0, Attention{Kind: GQA, Heads: 48, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: WholeVector}},
+		{"openai/gpt-oss-20b", 0, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 64, ValueDim: 64, RopeDim: 64, Bias: true, OutBias: true, Sinks: true, Window: 128}},
+		{"google/gemma-4-31B", 1, Attention{Kind: GQA, Heads: 32, KVHeads: 4, HeadDim: 512, ValueDim: 512, RopeDim: 128, QKNorm: PerHead, KeyIsVal: true}},
+		{"XiaomiMiMo/MiMo-V2-Flash", 1, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 192, ValueDim: 128, RopeDim: 64, Sinks: true, Window: 128}},
+		{"Qwen/Qwen3.5-27B", 1, Attention{Kind: GQA, Heads: 24, KVHeads: 4, HeadDim: 256, ValueDim: 256, RopeDim: 64, QKNorm: PerHead, OutGate: true}},
+		{"Qwen/Qwen3.5-27B", 0, Attention{Kind: GatedDelta, Recurrent: Recurrent{KeyHeads: 16, ValueHeads: 48, KeyDim: 128, ValueDim: 128, Conv: 4, StateFormat: dtype.F32}}},
+		{"deepseek-ai/DeepSeek-V3", 0, Attention{Kind: MLA, Heads: 128, KVHeads: 128, HeadDim: 192, ValueDim: 128, RopeDim: 64, QRank: 1536, KVRank: 512}},
+		{"moonshotai/Kimi-K3", 2, Attention{Kind: MLA, Heads: 96, KVHeads: 96, HeadDim: 192, ValueDim: 128, RopeDim: 64, QRank: 1536, KVRank: 512, OutGate: true}},
+		{"moonshotai/Kimi-K3", 0, Attention{Kind: GatedDelta, Recurrent: Recurrent{KeyHeads: 96, ValueHeads: 96, KeyDim: 128, ValueDim: 128, Conv: 4, ChannelDecay: true, StateFormat: dtype.F32}}},
+		{"deepseek-ai/DeepSeek-V4-Pro", 1, Attention{
+			Kind: MLA, Heads: 128, KVHeads: 1, HeadDim: 512, ValueDim: 512, RopeDim: 64, Sinks: true, KeyIsVal: true,
+			QRank: 1536, KVRank: 448, OutRank: 1024, OutGroup: 16, Compress: 4, Local: 128,
+			Indexer: Indexer{Heads: 64, Dim: 128, TopK: 1024, Block: 1},
+		}},
+		{"MiniMaxAI/MiniMax-M3", 1, Attention{
+			Kind: GQA, Heads: 64, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: PerHead,
+			Indexer: Indexer{Heads: 4, Dim: 128, TopK: 2048, Block: 128},
+		}},
+		{"nvidia/Nemotron-H-8B-Base-8K", 0, Attention{Kind: Mamba2, Recurrent: Recurrent{ValueHeads: 128, KeyDim: 128, ValueDim: 64, Groups: 8, Conv: 4, StateFormat: dtype.F32}}},
+	} {
+		if d := cmp.Diff(c.want, lookup(t, c.id).Kinds[c.kind].Attention); d != "" {
+			t.Errorf("%s kind %d (want -, got +):\n%s", c.id, c.kind, d)
+		}
+	}
+}
+
+func TestFFNDetails(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		kind int
+		want FFN
+	}{
+		{"Qwen/Qwen2-57B-A14B", 0, FFN{Kind: MoE, Experts: 64, TopK: 8, ExpertIntermediate: 2560, SharedIntermediate: 20480, SharedGate: true}},
+		{"Qwen/Qwen3-235B-A22B", 0, FFN{Kind: MoE, Experts: 128, TopK: 8, ExpertIntermediate: 1536}},
+		{"deepseek-ai/DeepSeek-V3.1", 1, FFN{Kind: MoE, Experts: 256, TopK: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, RouterBias: true, RawLogits: true}},
+		{"deepseek-ai/DeepSeek-V2", 1, FFN{Kind: MoE, Experts: 160, TopK: 6, ExpertIntermediate: 1536, SharedIntermediate: 3072, RawLogits: true}},
+		{"openai/gpt-oss-20b", 0, FFN{Kind: MoE, Experts: 32, TopK: 4, ExpertIntermediate: 2880, Bias: true}},
+		{"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 1, FFN{Kind: MoE, Ungated: true, Experts: 128, TopK: 6, ExpertIntermediate: 1856, SharedIntermediate: 3712, RouterBias: true, RawLogits: true}},
+		{"google/gemma-4-26B-A4B", 0, FFN{Kind: MoE, Intermediate: 2112, Experts: 128, TopK: 8, ExpertIntermediate: 704}},
+	} {
+		if d := cmp.Diff(c.want, lookup(t, c.id).Kinds[c.kind].FFN); d != "" {
+			t.Errorf("%s kind %d (want -, got +):\n%s", c.id, c.kind, d)
+		}
+	}
+}
+
+func TestPredictionModules(t *testing.T) {
+	for id, want := range map[string]MTP{
+		"deepseek-ai/DeepSeek-V3":       {Layers: 1, Kind: 1},
+		"MiniMaxAI/MiniMax-M2":          {Layers: 3, Kind: 0},
+		"Qwen/Qwen3.5-27B":              {Layers: 1, Kind: 1},
+		"zai-org/GLM-4.5":               {Layers: 1, Kind: 1},
+		"deepseek-ai/DeepSeek-V4-Flash": {Layers: 1, Kind: 0}, // a window alone, as its first layers
+		"deepseek-ai/DeepSeek-V4-Pro":   {Layers: 1, Kind: 2}, // a kind no decoder layer has
+		"moonshotai/Kimi-K2-Instruct":   {},
+		"Qwen/Qwen3-32B":                {},
+	} {
+		if got := lookup(t, id).MTP; got != want {
+			t.Errorf("%s: want %+v, got %+v", id, want, got)
+		}
+	}
+}
+
+// Some layers of the searched Llama have no attention, some a narrower MLP.
+func TestNemotronNAS(t *testing.T) {
+	m := lookup(t, "nvidia/Llama-3_3-Nemotron-Super-49B-v1")
+	without, widths := 0, map[int]int{}
+	for _, k := range m.Layers {
+		l := m.Kinds[k]
+		if l.Attention.Kind == NoAttention {
+			without++
+			if l.Norms != 1 {
+				t.Errorf("a block without attention has %d norms", l.Norms)
+			}
+		}
+		widths[l.FFN.Intermediate]++
+	}
+	if without != 31 || len(m.Layers) != 80 || widths[28672] == 0 || widths[14336] == 0 {
+		t.Errorf("%d of %d blocks without attention, widths %v", without, len(m.Layers), widths)
+	}
+}
+
+// The newest architectures do not fit exactly and must say so.
+func TestApproximationsAreStated(t *testing.T) {
+	for _, id := range []string{"deepseek-ai/DeepSeek-V4-Pro", "moonshotai/Kimi-K3", "MiniMaxAI/MiniMax-M3", "stepfun-ai/Step-3.7-Flash"} {
+		if len(lookup(t, id).Notes) == 0 {
+			t.Errorf("%s: no notes", id)
+		}
+	}
+}
