@@ -79,3 +79,13 @@ func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
 	case cost.Free, cost.Overhead:
 	}
 }
+
+// Plus adds two sets of bounds.
+func (b Bounds) Plus(o Bounds) Bounds {
+	return Bounds{b.Memory + o.Memory, b.Comm + o.Comm, b.Cube + o.Cube, b.Vector + o.Vector}
+}
+
+// Times multiplies the bounds.
+func (b Bounds) Times(n units.Seconds) Bounds {
+	return Bounds{b.Memory * n, b.Comm * n, b.Cube * n, b.Vector * n}
+}

@@ -98,12 +98,12 @@ func hiddenInLayer(items []op.Item, costs []cost.Estimate) units.Seconds {
 	next := 0 // the next operator of the branch
 	var saved units.Seconds
 	for i := range items {
-		if items[i].Branch != 0 || items[i].Op.Kind != op.Collective {
+		if items[i].Branch != 2 || items[i].Op.Kind != op.Collective {
 			continue
 		}
 		idle := costs[i].Total
 		for ; next < len(items); next++ {
-			if items[next].Branch == 0 || items[next].Op.Kind == op.Collective {
+			if items[next].Branch != 1 || items[next].Op.Kind == op.Collective {
 				continue
 			}
 			if costs[next].Total > idle {

@@ -1,0 +1,211 @@
+package search
+
+import (
+	"fmt"
+	"sync"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+)
+
+// Mode is what a deployment does.
+type Mode uint8
+
+// The modes.
+const (
+	Aggregated Mode = iota
+	PrefillOnly
+	DecodeOnly
+)
+
+// Problem is one search: everything but the layout.
+type Problem struct {
+	Mode   Mode
+	Spec   graph.Spec // without its layout and MTP
+	Coster cost.Coster
+	// Memory and Reserved are per device.
+	Memory, Reserved units.Bytes
+	Load             serving.Load // without what depends on the layout
+	// AutoBudget tries 4, 2 and 1 prompts' worth of tokens as the step's budget.
+	AutoBudget bool
+	Rates      []float64 // acceptance of speculated tokens
+	Limits     Limits
+	Range      Range
+	Images     graph.Images
+}
+
+// Result is what became of a candidate.
+type Result struct {
+	Candidate Candidate
+	Label     string
+	// Best is the outcome with the most throughput inside the limits, where OK.
+	Best serving.Outcome
+	OK   bool
+	// Binds is what keeps the batch from growing, or why there is no best.
+	Binds  Verdict
+	Reason string // of a rejection, one sentence
+	// First is the outcome at the smallest batch.
+	First  serving.Outcome
+	Points []serving.Outcome
+	Load   serving.Load
+	Spec   graph.Spec
+}
+
+// Label is the layout as printed, speculated tokens included.
+func (p *Problem) Label(c Candidate) string {
+	l := c.Layout
+	dcp := l.DCP
+	l.DCP = 1
+	s := l.Label(p.Spec.Model.HasExperts())
+	if c.MTP > 0 {
+		s += fmt.Sprintf(" | MTP=%d", c.MTP)
+	}
+	if dcp > 1 {
+		s += fmt.Sprintf(" | DCP=%d", dcp)
+	}
+	return s
+}
+
+// Run evaluates candidates with a number of workers. Results come in the order
+// of the candidates; progress, if not nil, is told after each.
+func (p *Problem) Run(candidates []Candidate, workers int, progress func(done int)) []Result {
+	results := make([]Result, len(candidates))
+	next := make(chan int)
+	var mu sync.Mutex
+	done := 0
+	var wg sync.WaitGroup
+	for range max(1, min(workers, len(candidates))) {
+		wg.Go(func() {
+			for i := range next {
+				results[i] = p.evaluate(candidates[i])
+				mu.Lock()
+				done++
+				if progress != nil {
+					progress(done)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range candidates {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return results
+}
+
+// evaluate finds the best batch of one candidate.
+func (p *Problem) evaluate(c Candidate) Result {
+	r := Result{Candidate: c, Label: p.Label(c)}
+	spec := p.Spec
+	spec.Layout, spec.MTP = c.Layout, c.MTP
+	r.Spec = spec
+	r.Load = p.load(c)
+	exact, err := p.deploy(spec)
+	if err != nil {
+		r.Binds, r.Reason = IllegalShape, err.Error()
+		return r
+	}
+	relaxed := exact
+	if spec.Policy.FragileGrouping && spec.Model.HasExperts() {
+		spec.Policy.FragileGrouping = false
+		if relaxed, err = p.deploy(spec); err != nil {
+			r.Binds, r.Reason = IllegalShape, err.Error()
+			return r
+		}
+	}
+	var f found
+	for _, budget := range p.budgets() {
+		r.Load.Budget = budget
+		f = searchBatch(p.outcome(exact, &r.Load), p.outcome(relaxed, &r.Load), p.batches(&r.Load), p.Limits, p.window(&r.Load))
+		// A smaller budget helps only where the prefill step itself does not fit.
+		if f.ok || f.first.OOM != serving.PrefillPhase {
+			break
+		}
+	}
+	r.Best, r.OK, r.Binds, r.First, r.Points = f.best, f.ok, f.binds, f.first, f.points
+	if !r.OK {
+		r.Reason = p.reason(&r)
+	}
+	return r
+}
+
+func (p *Problem) deploy(spec graph.Spec) (*Deployment, error) {
+	return NewDeployment(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+}
+
+// load fills in what depends on the layout.
+func (p *Problem) load(c Candidate) serving.Load {
+	l := p.Load
+	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
+	l.DecodeQuery = 1 + c.MTP
+	l.Fold = serving.Fold(c.MTP, p.Rates)
+	return l
+}
+
+// budgets are the token budgets to try.
+func (p *Problem) budgets() []int {
+	if !p.AutoBudget {
+		return []int{p.Load.Budget}
+	}
+	n := p.Load.Input
+	if d := p.Load.Distribution; d != nil {
+		n = d.MeanEffective(p.Load.HitRate)
+	}
+	return []int{4 * n, 2 * n, n}
+}
+
+// batches is the range to search. A prefill without a limit would queue prompts
+// without end and gain nothing: it is searched for a few full steps only.
+func (p *Problem) batches(l *serving.Load) Range {
+	r := p.Range
+	if p.Mode != PrefillOnly || p.Limits.TTFT > 0 || r.Given {
+		return r
+	}
+	const steps = 4
+	query := l.Input
+	if l.Distribution != nil {
+		query = l.Distribution.MeanEffective(l.HitRate)
+	}
+	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/max(1, query))))
+	return r
+}
+
+// window is smaller where an evaluation simulates every step.
+func (p *Problem) window(l *serving.Load) int {
+	if l.Chunked() {
+		return mixedWindow
+	}
+	return window
+}
+
+func (p *Problem) outcome(e serving.Engine, l *serving.Load) evaluate {
+	switch p.Mode {
+	case PrefillOnly:
+		return func(b int) serving.Outcome { return serving.PrefillOnly(e, l, b) }
+	case DecodeOnly:
+		return func(b int) serving.Outcome { return serving.DecodeOnly(e, l, b) }
+	case Aggregated:
+	}
+	return func(b int) serving.Outcome { return serving.Aggregated(e, l, b) }
+}
+
+// reason says why a candidate has no feasible batch.
+func (p *Problem) reason(r *Result) string {
+	o := &r.First
+	v := judge(o, p.Limits)
+	r.Binds = v
+	switch v {
+	case NoMemory:
+		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
+	case OverTPOT:
+		return fmt.Sprintf("TPOT %.2f ms at batch %d is over the limit of %.2f ms", o.TPOT.Ms(), o.Batch, p.Limits.TPOT.Ms())
+	case OverTTFT:
+		return fmt.Sprintf("TTFT %.2f ms at batch %d is over the limit of %.2f ms", o.TTFT.Ms(), o.Batch, p.Limits.TTFT.Ms())
+	case Fits, RangeEnds, IllegalShape:
+	}
+	return "no batch in the range keeps the limits"
+}

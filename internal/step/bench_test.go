@@ -1,0 +1,115 @@
+package step_test
+
+import (
+	"testing"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// served is a model as it is commonly deployed on Ascend A3 dies: decode steps
+// of 32 requests a rank behind 4096 cached tokens.
+func served(name string) point {
+	_, byID := models()
+	m, l := byID["Qwen/Qwen3-32B"], parallel.Layout{Devices: 8, TP: 8}
+	if name == "DeepSeek-V3" {
+		m, l = byID["deepseek-ai/DeepSeek-V3"], parallel.Layout{Devices: 16, EP: 16}
+	}
+	policy := graph.TensorCast()
+	return point{
+		spec: graph.Spec{
+			Model: m, Layout: l.Complete(m), Policy: policy, Compile: true,
+			Quant: graph.Resolve(m, policy, graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled}),
+		},
+		batch:  graph.Batch{Segments: []graph.Segment{{Requests: 32, Query: 1, Seq: 4097, Decode: true}}},
+		device: profiles()["ATLAS_800_A3_752T_128G_DIE"],
+	}
+}
+
+// TestTotalsAllocatesNothing, whatever kinds of layers a model has.
+func TestTotalsAllocatesNothing(t *testing.T) {
+	families, byID := models()
+	for _, ids := range families {
+		for _, policy := range []graph.Policy{graph.TensorCast(), graph.Physical()} {
+			m := byID[ids[0]]
+			p := served("DeepSeek-V3")
+			p.spec = graph.Spec{
+				Model: m, Layout: parallel.Layout{Devices: 2}.Complete(m), Policy: policy,
+				Quant: graph.Resolve(m, policy, graph.Actions{}), Compile: true, MTP: 1,
+			}
+			e := p.evaluator(t)
+			e.Totals(p.batch) // makes room for the operators
+			if n := testing.AllocsPerRun(10, func() { e.Totals(p.batch) }); n != 0 {
+				t.Errorf("%s, policy %s: %g allocations", m.ID, policy.Name, n)
+			}
+		}
+	}
+}
+
+// TestForkIsTheSame: evaluators of one graph agree and do not share memory.
+func TestForkIsTheSame(t *testing.T) {
+	p := served("DeepSeek-V3")
+	e := p.evaluator(t)
+	f, want := e.Fork(), e.Totals(p.batch)
+	results := make(chan step.Totals)
+	for _, each := range []*step.Evaluator{e, f} {
+		go func() { results <- each.Totals(p.batch) }()
+	}
+	for range 2 {
+		if got := <-results; got != want {
+			t.Errorf("want %+v, got %+v", want, got)
+		}
+	}
+}
+
+// TestStreams: a second stream hides shared experts behind the exchange of
+// tokens. Where one of the two is missing it hides nothing.
+func TestStreams(t *testing.T) {
+	deepseek, qwen := served("DeepSeek-V3"), served("Qwen3-32B")
+	alone := served("DeepSeek-V3")
+	alone.spec.Layout = parallel.Layout{}.Complete(alone.spec.Model)
+	hidden := func(p *point) units.Seconds { return p.evaluator(t).Evaluate(p.batch, true).Hidden }
+	if hidden(&qwen) != 0 || hidden(&alone) != 0 {
+		t.Errorf("dense: %v hidden; one device: %v", hidden(&qwen), hidden(&alone))
+	}
+	var shared units.Seconds
+	r := deepseek.evaluator(t).Evaluate(deepseek.batch, true)
+	for i, it := range r.Items {
+		if it.Branch == 1 {
+			shared += r.Costs[i].Total * units.Seconds(it.Count)
+		}
+	}
+	if r.Hidden <= 0 || r.Hidden > shared*(1+rounding) {
+		t.Errorf("%v hidden of %v of shared experts", r.Hidden, shared)
+	}
+}
+
+func BenchmarkTotals(b *testing.B) {
+	for _, name := range []string{"Qwen3-32B", "DeepSeek-V3"} {
+		b.Run("model="+name+"/phase=decode", func(b *testing.B) {
+			p := served(name)
+			e := p.evaluator(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Totals(p.batch)
+			}
+		})
+	}
+}
+
+func BenchmarkGraphNew(b *testing.B) {
+	for _, name := range []string{"Qwen3-32B", "DeepSeek-V3"} {
+		b.Run("model="+name, func(b *testing.B) {
+			p := served(name)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := graph.New(p.spec); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

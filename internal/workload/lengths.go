@@ -1,0 +1,85 @@
+package workload
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Bin is a range of prompt lengths, Min inclusive, Max exclusive, and its share
+// of the requests. Weights need not add up to one.
+type Bin struct {
+	Min, Max int
+	Weight   float64
+}
+
+// Distribution is prompt lengths in bins, in the order they were given.
+type Distribution struct {
+	Bins []Bin
+}
+
+// Row stands for the requests of one bin.
+type Row struct {
+	Tokens  int     // representative prompt length
+	Query   int     // tokens to compute, after the prefix cache
+	Ratio   float64 // share of the requests
+	Samples int     // requests of a batch
+}
+
+// Effective is what is left of a prompt after the prefix cache took its share,
+// rounded down; at least one token is computed.
+func Effective(tokens int, hitRate float64) int {
+	return max(1, tokens-int(float64(tokens)*hitRate))
+}
+
+// Rows returns one row per bin at its midpoint.
+func (d *Distribution) Rows(hitRate float64) []Row {
+	sum := 0.0
+	for _, b := range d.Bins {
+		sum += b.Weight
+	}
+	rows := make([]Row, len(d.Bins))
+	for i, b := range d.Bins {
+		tokens := (b.Min + b.Max) / 2
+		rows[i] = Row{Tokens: tokens, Query: Effective(tokens, hitRate), Ratio: b.Weight / sum}
+	}
+	return rows
+}
+
+// MeanEffective is the mean number of tokens to compute per request, rounded
+// down, at least one.
+func (d *Distribution) MeanEffective(hitRate float64) int {
+	mean := 0.0
+	for _, r := range d.Rows(hitRate) {
+		mean += float64(r.Query) * r.Ratio
+	}
+	return max(1, int(mean))
+}
+
+// Mean is the mean prompt length, rounded down, at least one.
+func (d *Distribution) Mean() int { return d.MeanEffective(0) }
+
+// Deal divides n requests over the bins by the method of largest remainders:
+// every bin gets the whole part of its share, the rest go one each to the
+// largest fractions, longer prompts first among equals. Empty rows are left
+// out.
+func (d *Distribution) Deal(n int, hitRate float64) []Row {
+	rows := d.Rows(hitRate)
+	left := n
+	fraction := make([]float64, len(rows))
+	order := make([]int, len(rows))
+	for i := range rows {
+		ideal := float64(n) * rows[i].Ratio
+		rows[i].Samples = int(math.Floor(ideal))
+		fraction[i] = ideal - math.Floor(ideal)
+		left -= rows[i].Samples
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(fraction[b], fraction[a]), cmp.Compare(rows[b].Query, rows[a].Query))
+	})
+	for _, i := range order[:max(0, min(left, len(order)))] {
+		rows[i].Samples++
+	}
+	return slices.DeleteFunc(rows, func(r Row) bool { return r.Samples == 0 })
+}
