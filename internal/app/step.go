@@ -143,40 +143,22 @@ const maxMTP = 9
 
 // batch builds what one data-parallel rank processes.
 func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
-	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	positive := func(flag string, v int) {
-		if v < 1 || v > maxTokens {
-			bad("--%s must be between 1 and %d, got %d", flag, maxTokens, v)
-		}
-	}
-	query := r.QueryLength
+	query, context := r.QueryLength, r.ContextLength
 	if query == 0 && r.Decode {
 		query = 1 + r.MTP
 	}
-	positive("num-queries", r.Queries)
-	positive("query-length", query)
-	if r.ContextLength < 0 || r.ContextLength > maxTokens {
-		bad("--context-length must be between 0 and %d, got %d", maxTokens, r.ContextLength)
+	err := errors.Join(
+		between("num-queries", r.Queries, 1, maxTokens),
+		between("query-length", query, 1, maxTokens),
+		between("context-length", context, 0, maxTokens),
+		r.checkShares(),
+		r.checkImages(m),
+	)
+	if err != nil {
+		return graph.Batch{}, err
 	}
-	if r.PrefixHitRate < 0 || r.PrefixHitRate >= 1 || math.IsNaN(r.PrefixHitRate) {
-		bad("--prefix-cache-hit-rate must be at least 0 and below 1, got %g", r.PrefixHitRate)
-	}
-	if r.ReservedGiB < 0 || math.IsNaN(r.ReservedGiB) || math.IsInf(r.ReservedGiB, 0) {
-		bad("--reserved-memory-gb must not be negative, got %g", r.ReservedGiB)
-	}
-	if (r.ImageHeight > 0) != (r.ImageWidth > 0) || r.ImageHeight < 0 || r.ImageWidth < 0 {
-		bad("--image-height and --image-width must both be positive, got %d and %d", r.ImageHeight, r.ImageWidth)
-	}
-	if r.ImageHeight > 0 && m.Vision == nil {
-		bad("--image-height: %s has no vision tower", m.ID)
-	}
-	if len(errs) > 0 {
-		return graph.Batch{}, errors.Join(errs...)
-	}
-	context := r.ContextLength
 	if !r.Decode {
-		hit := int(float64(query) * r.PrefixHitRate)
+		hit := min(int(float64(query)*r.PrefixHitRate), query-1)
 		query, context = query-hit, context+hit
 	}
 	requests := (r.Queries + s.Layout.DP - 1) / s.Layout.DP
@@ -190,9 +172,45 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	return b, nil
 }
 
+// between checks a whole number.
+func between(flag string, v, least, most int) error {
+	if v < least || v > most {
+		return fmt.Errorf("--%s must be between %d and %d, got %d", flag, least, most, v)
+	}
+	return nil
+}
+
+// checkShares checks the numbers that are not whole.
+func (r *StepRequest) checkShares() error {
+	var errs []error
+	if !(r.PrefixHitRate >= 0 && r.PrefixHitRate < 1) {
+		errs = append(errs, fmt.Errorf("--prefix-cache-hit-rate must be at least 0 and below 1, got %g", r.PrefixHitRate))
+	}
+	if !(r.ReservedGiB >= 0) || math.IsInf(r.ReservedGiB, 0) {
+		errs = append(errs, fmt.Errorf("--reserved-memory-gb must be finite and not negative, got %g", r.ReservedGiB))
+	}
+	return errors.Join(errs...)
+}
+
+// checkImages checks the size of the images, if there are any.
+func (r *StepRequest) checkImages(m *model.Model) error {
+	switch {
+	case r.ImageHeight == 0 && r.ImageWidth == 0:
+		return nil
+	case m.Vision == nil:
+		return fmt.Errorf("--image-height: %s has no vision tower", m.ID)
+	}
+	return errors.Join(
+		between("image-height", r.ImageHeight, 1, maxPixels),
+		between("image-width", r.ImageWidth, 1, maxPixels),
+	)
+}
+
 const (
 	// maxTokens bounds lengths and counts, as the Ascend command line does.
 	maxTokens = 100_000_000
+	// maxPixels bounds the sides of an image.
+	maxPixels = 1 << 16
 	// imageMarks are the two tokens around an image's own.
 	imageMarks = 2
 )

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -38,6 +39,9 @@ func badInput(err error) error {
 // Model finds a model: a directory that holds a config.json, an id of the
 // catalog, or an id in the Hugging Face cache.
 func (w *World) Model(id string) (*model.Model, error) {
+	if id == "" {
+		return nil, badInput(errors.New("no model given"))
+	}
 	m, err := model.Source{Dir: w.Dir, Hub: w.Hub}.Open(id)
 	return m, badInput(err)
 }

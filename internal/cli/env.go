@@ -94,7 +94,10 @@ func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return err
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = failed.Err // names a file the user never asked for
+		}
+		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	err = fill(f, write)
 	if err == nil {

@@ -10,6 +10,8 @@ import (
 // commands lists the commands. Help sorts them by name within their group.
 func commands(env *Env) []*cobra.Command {
 	return []*cobra.Command{
+		newOptimizeCmd(env),
+		newExplainCmd(env),
 		newStepCmd(env),
 		newModelsCmd(env),
 		newDevicesCmd(env),
@@ -40,6 +42,14 @@ func flagAliases() map[string]string {
 		"devices": "device",
 		"system":  "device",
 		"systems": "device",
+
+		// Older and newer spellings of the Ascend tools.
+		"ttft-limits":         "ttft-limit",
+		"tpot-limits":         "tpot-limit",
+		"mtp-acceptance-rate": "mtp-acceptance-rates",
+		"max-prefill-tokens":  "max-batched-tokens",
+		"chrome-trace-file":   "chrome-trace",
+		"profiling-database":  "profiling-database-path",
 	}
 }
 

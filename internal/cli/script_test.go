@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,7 +29,8 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
+			"exits":   exits,
+			"refuses": refuses,
 		},
 	})
 }
@@ -50,5 +52,26 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code: want %d, got %d", want, got)
+	}
+}
+
+// refuses is the script command "refuses MESSAGE PROGRAM ARGS...": the program exits with 2, prints no answer, and says
+// MESSAGE in its one line of error; hints may follow.
+func refuses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: refuses MESSAGE PROGRAM ARGS...")
+	}
+	exits(ts, false, append([]string{strconv.Itoa(cli.ExitUsage)}, args[1:]...))
+	if answer := ts.ReadFile("stdout"); answer != "" {
+		ts.Fatalf("bad input has an answer: %q", answer)
+	}
+	said := strings.Split(strings.TrimSuffix(ts.ReadFile("stderr"), "\n"), "\n")
+	if want := "plimsoll: error: " + args[0]; said[0] != want {
+		ts.Fatalf("(-want +got)\n-%s\n+%s", want, said[0])
+	}
+	for _, line := range said[1:] {
+		if !strings.HasPrefix(line, "plimsoll: hint: ") {
+			ts.Fatalf("more than one error: %s", line)
+		}
 	}
 }

@@ -135,18 +135,24 @@ func action(fs *pflag.FlagSet, dst *dtype.Action, name string, among []dtype.Act
 	}, usage)
 }
 
+// embeddingTP reads --word-embedding-tp.
+func embeddingTP(word string) graph.EmbeddingTP {
+	switch word {
+	case "col":
+		return graph.EmbeddingCols
+	case "row":
+		return graph.EmbeddingRows
+	}
+	return graph.EmbeddingCopied
+}
+
 // runStep evaluates and prints.
 func runStep(env *Env, f *stepFlags) error {
 	f.Multistream = slices.Contains(f.compilation, "enable_multistream")
 	f.SequenceParallel = slices.Contains(f.compilation, "enable_sequence_parallel")
 	f.MatMulAllReduce = slices.Contains(f.compilation, "enable_matmul_allreduce")
 	f.DispatchCombine = slices.Contains(f.compilation, "enable_dispatch_ffn_combine")
-	switch f.embedding {
-	case "col":
-		f.EmbeddingTP = graph.EmbeddingCols
-	case "row":
-		f.EmbeddingTP = graph.EmbeddingRows
-	}
+	f.EmbeddingTP = embeddingTP(f.embedding)
 	r, err := env.world().Step(&f.StepRequest)
 	if err != nil {
 		return asked(err)

@@ -38,7 +38,7 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 	if !a.SharedKV {
 		w.cacheWrite(k.hk * (d + v))
 	}
-	if a.Indexer.TopK > 0 {
+	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
 		w.indexer(a, w.h)
 	}
 	w.gqaKernel(k, a)
@@ -89,8 +89,8 @@ func (w *walk) bias(has bool, cols float64) {
 	}
 	o := &w.items[len(w.items)-1].Op
 	o.Bytes += units.Bytes(w.width() * cols)
-	if o.Weight >= dtype.FP8 {
-		o.Vector += units.Ops(o.Rows * cols)
+	if o.Weight >= dtype.FP8 || !w.g.spec.Policy.QuantizedActivations {
+		o.Vector += units.Ops(o.Rows * cols) // TensorCast counts it behind narrow weights only
 	}
 }
 

@@ -30,6 +30,21 @@ func (w *walk) forward(b Batch) {
 	if w.g.spec.MTP > 0 {
 		w.predict()
 	}
+	if n := w.g.spec.Draft.Layers; n > 0 {
+		w.propose(float64(n))
+	}
+}
+
+// propose emits a draft model: layers like the target's last over the tokens of
+// the step, and the head for one row a request.
+func (w *walk) propose(layers float64) {
+	w.embed()
+	w.n = layers
+	w.layer(&w.g.kinds[w.g.spec.Model.Layers[len(w.g.spec.Model.Layers)-1]])
+	w.n = 1
+	w.norm(w.stream, w.h)
+	w.project(w.requests)
+	w.argmax(w.requests)
 }
 
 // embed emits the word embedding, whole on every rank or cut.
@@ -82,7 +97,7 @@ func (w *walk) index(table, rows, cols float64) {
 func (w *walk) head() {
 	if w.logits < w.tokens {
 		w.index(w.tokens, w.logits, w.h)
-	} else if w.g.spec.MTP > 0 {
+	} else if w.g.spec.MTP > 0 && w.logits > w.requests {
 		w.speculatedRows()
 	}
 	w.project(w.logits)

@@ -23,6 +23,9 @@ type Spec struct {
 	// MTP is the number of extra tokens predicted in a step.
 	MTP int
 
+	// Draft is a draft model that proposes tokens before a decode step.
+	Draft Draft
+
 	EmbeddingTP EmbeddingTP
 	// SharedExpertTP cuts the shared experts over TP instead of copying them.
 	SharedExpertTP bool
@@ -36,6 +39,15 @@ type Spec struct {
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
 	DispatchCombine bool
 }
+
+// Draft is a draft model made of decoder layers like the target's last.
+type Draft struct {
+	Layers int
+	Block  int // tokens verified in a step
+}
+
+// Room is the tokens a step may add to each request's cache.
+func (s *Spec) Room() int { return max(s.MTP, s.Draft.Block-1) + 1 }
 
 // EmbeddingTP says how the word embedding is cut over TP.
 type EmbeddingTP uint8
@@ -213,7 +225,7 @@ func share(l model.Layer, s Spec) kind {
 func (g *Graph) cutsStream() bool {
 	s := &g.spec
 	fires := s.SequenceParallel && s.Compile && s.Layout.TP > 1 && s.EmbeddingTP == EmbeddingRows
-	return fires && !s.Model.HasExperts() && !s.Quant.Attention.Quantized()
+	return fires && !s.Model.HasExperts() && !s.quantizesInput(s.Quant.Attention) && !s.quantizesInput(s.Quant.Dense)
 }
 
 // ExpertTP is the group over which each expert is cut.

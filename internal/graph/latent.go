@@ -160,10 +160,16 @@ func (w *walk) indexer(a *model.Attention, depth float64) {
 	heads, d := float64(ix.Heads), float64(ix.Dim)
 	w.quantize(s, t, depth)
 	w.linear(s, t, depth, heads*d, 1)
-	w.linear(s, t, w.h, d, 1)
+	keys := d
+	if a.Compress > 1 {
+		keys *= 4 // pooled as the cache is: values and gates, in two halves
+	}
+	w.linear(s, t, w.h, keys, 1)
 	w.norm(t, d)
 	w.elementwise(op.IndexerCacheWrite, 2*e*t*d+indexBytes*t)
-	w.linear(dtype.Unquantized(w.base), t, w.h, heads, 1)
+	if a.Kind == model.MLA { // a weight for each head, which MiniMax-M3 has not
+		w.linear(dtype.Unquantized(w.base), t, w.h, heads, 1)
+	}
 	// The selector looks at every cached entry, sparse as the attention behind
 	// it may be.
 	full := model.Attention{Compress: a.Compress}

@@ -32,44 +32,42 @@ func (r *routed) active() float64 {
 // moe emits a mixture of experts, from the norm's output to the hidden states
 // before the residual sum.
 func (w *walk) moe(k *kind) {
-	l := &w.g.spec.Layout
-	tp := l.TPGroup()
-	slice := l.EP > 1 && l.DP != l.EP
-	gather := l.EP == 1 && l.DP > 1
-	rows := w.tokens
-	raw := k.layer.FFN.RawLogits
-	switch {
-	case slice:
-		padded := math.Ceil(w.tokens/w.g.tp) * w.g.tp
-		rows = padded / w.g.tp
-		if raw {
-			w.router(k, w.tokens, rows)
-		}
-		if padded > w.tokens {
-			w.elementwise(op.Pad, w.width()*(w.tokens+padded)*w.h)
-		}
-	case gather:
-		w.allGather(l.DPGroup(), w.tokens, w.h)
-		rows = w.tokens * float64(l.DP)
-	}
-	if !slice || !raw {
-		w.router(k, rows, rows)
+	m := w.meet()
+	w.allGather(m.gather, w.tokens, w.h)
+	if k.layer.FFN.RawLogits && m.slice.Size > 1 {
+		w.router(k, w.tokens, m.rows, m.padded) // before the tokens are divided
+		w.padTokens(&m)
+	} else {
+		w.padTokens(&m)
+		w.router(k, m.rows, m.rows, m.rows)
 	}
 	if !w.g.spec.SharedExpertTP {
+		rows := m.rows
+		if !w.g.spec.Policy.UnevenTokens {
+			rows = math.Min(rows, w.tokens) // a rank's own tokens, not those it fetched
+		}
 		w.sharedExperts(k, rows)
 	}
-	w.routedExperts(k, rows)
-	if slice {
-		w.allGather(tp, rows, w.h)
-	}
+	w.br = 2
+	w.routedExperts(k, m.rows)
+	w.allGather(m.slice, m.rows, w.h)
+	w.br = 0
 	if w.g.spec.SharedExpertTP {
 		w.sharedExperts(k, w.tokens)
 	}
 }
 
+// padTokens emits the filling up of the tokens to equal shares, which TensorCast
+// traces as an operator of its own.
+func (w *walk) padTokens(m *meeting) {
+	if m.padded > w.tokens && w.g.spec.Policy.FragmentedRouter {
+		w.elementwise(op.Pad, w.width()*(w.tokens+m.padded)*w.h)
+	}
+}
+
 // router emits the choice of experts: scores on rows tokens, the choice on the
-// chosen ones that this rank goes on with.
-func (w *walk) router(k *kind, rows, chosen float64) {
+// chosen ones that this rank goes on with, padded of all ranks together.
+func (w *walk) router(k *kind, rows, chosen, padded float64) {
 	f := &k.layer.FFN
 	e, topK := float64(f.Experts), float64(f.TopK)
 	const f32 = 4
@@ -81,7 +79,7 @@ func (w *walk) router(k *kind, rows, chosen float64) {
 		o := w.next(op.GEMM, op.MatMul)
 		o.Rows, o.Depth, o.Cols = rows, w.h, e
 		o.In, o.Weight, o.Out = dtype.F32, dtype.F32, dtype.F32
-		if padded := chosen * w.g.tp; padded > rows {
+		if padded > rows && w.g.spec.Policy.FragmentedRouter {
 			w.elementwise(op.Pad, f32*(rows+padded)*e)
 		}
 	} else {
@@ -129,12 +127,11 @@ func (w *walk) route(k *kind, rows float64) routed {
 	e, local := float64(f.Experts), k.moe.local
 	r := routed{rows: rows, pairs: rows * float64(f.TopK)}
 	if !w.g.spec.Policy.FrontLoaded {
-		// Tokens of all ranks fall on experts at random: this rank's receive an
-		// even share, and those with any row are the expected number.
+		// Tokens of all ranks choose experts at random: this rank's receive an even
+		// share, and an expert is idle when every token passes it by.
 		r.recv = r.pairs * ep * local / e
 		r.mine = r.recv / ep
-		r.many = local * -math.Expm1(r.pairs*ep*math.Log1p(-1/math.Max(e, 1.0000001)))
-		r.many = math.Min(math.Min(local, r.recv), math.Max(r.many, math.Min(1, r.recv)))
+		r.many = math.Min(local*-math.Expm1(rows*ep*math.Log1p(-float64(f.TopK)/e)), r.recv)
 		r.manyRows = r.recv / r.many
 		return r
 	}
@@ -187,38 +184,46 @@ func (w *walk) combine(k *kind, r *routed) {
 
 // experts emits the products of the local experts, grouped where possible.
 func (w *walk) experts(k *kind, r *routed) {
-	spec := &w.g.spec
-	l, e, h := &spec.Layout, w.width(), k.moe.hidden
-	group := float64(l.TP)
-	if l.EP == 1 {
-		group = float64(spec.ExpertTP().Size)
-	}
-	gathered := l.EP > 1 && l.MoETP > 1 && l.MoETP != l.TP && spec.Policy.FragileGrouping
-	idle := l.EP > 1 && r.few > 0 && r.fewRows == 0
+	spec, l, h := &w.g.spec, &w.g.spec.Layout, k.moe.hidden
+	fragile := spec.Policy.FragileGrouping
+	gathered := fragile && l.EP > 1 && l.MoETP > 1 && l.MoETP != l.TP
+	multiple := spec.rowMultiple()
 	switch {
-	case spec.Compile && !gathered && (!spec.Policy.FragileGrouping || divides(r, group)):
-		if idle && spec.Policy.FragileGrouping {
-			w.cat(r.recv * h)
-		}
+	case !spec.Compile && l.EP > 1:
+		w.eagerRegroup(k, r)
+	case l.EP > 1 && r.idle():
+		w.cat(r.recv * h)
+	}
+	if spec.Compile && !gathered && r.divides(multiple) {
 		w.groupedExperts(k, r)
 		w.allReduce(spec.ExpertTP(), r.recv, h)
-	default:
-		if !spec.Compile && l.EP > 1 {
-			w.eagerRegroup(k, r)
-		} else if idle {
-			w.cat(r.recv * h)
-		}
-		w.separateExperts(k, r.many, r.manyRows, group, gathered)
-		w.separateExperts(k, r.few, r.fewRows, group, gathered)
+	} else {
+		w.separateExperts(k, r.many, r.manyRows, multiple, gathered)
+		w.separateExperts(k, r.few, r.fewRows, multiple, gathered)
 	}
 	if spec.Policy.FragmentedRouter {
-		w.elementwise(op.Cat, 2*e*r.recv*h)
+		w.cat(r.recv * h)
 	}
 }
 
+// rowMultiple is what TensorCast fills each expert's rows up to a multiple of;
+// 0 is no such need.
+func (s *Spec) rowMultiple() float64 {
+	switch {
+	case !s.Policy.FragileGrouping:
+		return 0
+	case s.Layout.EP == 1:
+		return float64(s.ExpertTP().Size)
+	}
+	return float64(s.Layout.TP)
+}
+
+// idle reports whether some local expert has no row.
+func (r *routed) idle() bool { return r.few > 0 && r.fewRows == 0 }
+
 // divides reports whether every active expert's rows are a multiple of n.
-func divides(r *routed, n float64) bool {
-	ok := func(experts, rows float64) bool { return experts == 0 || math.Mod(rows, n) == 0 }
+func (r *routed) divides(n float64) bool {
+	ok := func(experts, rows float64) bool { return n == 0 || experts == 0 || math.Mod(rows, n) == 0 }
 	return ok(r.many, r.manyRows) && ok(r.few, r.fewRows)
 }
 
@@ -271,8 +276,9 @@ func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	}
 }
 
-// separateExperts emits n experts of rows tokens each, one after another.
-func (w *walk) separateExperts(k *kind, n, rows, group float64, gathered bool) {
+// separateExperts emits n experts of rows tokens each, one after another, the
+// rows filled up to a multiple.
+func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool) {
 	if n == 0 || rows == 0 {
 		return
 	}
@@ -280,7 +286,10 @@ func (w *walk) separateExperts(k *kind, n, rows, group float64, gathered bool) {
 	f := &k.layer.FFN
 	outer := w.n
 	w.n = outer * n
-	padded := math.Ceil(rows/group) * group
+	padded := rows
+	if multiple > 0 {
+		padded = math.Ceil(rows/multiple) * multiple
+	}
 	if padded > rows {
 		w.elementwise(op.Pad, w.width()*(rows+padded)*h)
 	}

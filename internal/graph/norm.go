@@ -36,7 +36,7 @@ func (w *walk) eagerNorm(rows, cols float64) {
 // consumer, without which the two cannot be fused.
 func (w *walk) inputNorm(s dtype.Scheme, sole bool) {
 	t, h := w.stream, w.h
-	if !w.g.spec.Compile || !sole || !w.quantizesInput(s) {
+	if !w.g.spec.Compile || !sole || !w.g.spec.quantizesInput(s) {
 		w.norm(t, h)
 	} else {
 		w.elementwise(normName(op.RMSNormQuant, s), w.width()*(t*h+h)+w.narrowBytes(s, t, h))
@@ -51,7 +51,7 @@ func (w *walk) addNorm(s dtype.Scheme, sole bool) {
 	case !w.g.spec.Compile:
 		w.add(t, h)
 		w.norm(t, h)
-	case !sole || !w.quantizesInput(s):
+	case !sole || !w.g.spec.quantizesInput(s):
 		w.elementwise(op.AddRMSNorm, e*(2*t*h+h)+2*e*t*h)
 	default:
 		w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)

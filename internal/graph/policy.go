@@ -38,6 +38,10 @@ type Policy struct {
 	// IgnoredCopies cuts every expert over all devices when there is no expert
 	// parallelism, whatever number of copies was asked for.
 	IgnoredCopies bool
+	// UnevenTokens divides tokens over TP whenever EP differs from DP, and joins
+	// them over DP whenever there is no EP, whatever the slices of the experts
+	// need: with both EP and MoE-TP some of the work is done by no one.
+	UnevenTokens bool
 	// FrontLoaded lets every rank deal its tokens to experts from the first one
 	// on, so that with few tokens rank 0 is full while others idle.
 	FrontLoaded bool
@@ -53,8 +57,7 @@ func TensorCast() Policy {
 		FullAttention: true, FragileGrouping: true, WholeIndex: true,
 		QuantizedActivations: true, HalfPrecision: true, SlowPrologue: true,
 		CheapContext: true, FragmentedRouter: true, CopiedShared: true, CopiedEmbedding: true,
-		FrontLoaded:     true,
-		FreeUnsupported: true,
+		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, FreeUnsupported: true,
 	}
 }
 
@@ -114,6 +117,10 @@ func Artefacts() []Artefact {
 		{
 			"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says",
 			func(p *Policy) *bool { return &p.IgnoredCopies },
+		},
+		{
+			"uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone",
+			func(p *Policy) *bool { return &p.UnevenTokens },
 		},
 		{
 			"front-loaded-experts", "every rank deals tokens to experts from the first one on",

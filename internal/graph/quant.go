@@ -28,9 +28,9 @@ func Resolve(m *model.Model, p Policy, a Actions) Quant {
 	if group == 0 {
 		group = DefaultMXFP4Group
 	}
+	own := &m.Quant
 	switch a.Linear {
 	case dtype.Auto, "":
-		own := &m.Quant
 		q.Attention, q.Dense = rebase(own.Attention, q.Base), rebase(own.Dense, q.Base)
 		q.Experts, q.Shared = rebase(own.Experts, q.Base), rebase(own.Shared, q.Base)
 		q.Head = rebase(own.Head, q.Base)
@@ -39,7 +39,12 @@ func Resolve(m *model.Model, p Policy, a Actions) Quant {
 		q.Attention, q.Dense, q.Experts, q.Shared = s, s, s, s
 		q.Head = dtype.Unquantized(q.Base)
 	}
-	if a.NonExpert != "" && a.NonExpert != dtype.Disabled {
+	switch a.NonExpert {
+	case "", dtype.Disabled: // as every linear layer
+	case dtype.Auto:
+		q.Attention, q.Dense = rebase(own.Attention, q.Base), rebase(own.Dense, q.Base)
+		q.Shared = rebase(own.Shared, q.Base)
+	default:
 		s := a.NonExpert.Scheme(q.Base, group)
 		q.Attention, q.Dense, q.Shared = s, s, s
 	}
@@ -50,9 +55,10 @@ func Resolve(m *model.Model, p Policy, a Actions) Quant {
 	case dtype.AttentionFP8:
 		q.KV, q.AttentionIn = dtype.FP8, dtype.FP8
 	case dtype.Auto, "":
-		if m.Quant.KV >= dtype.FP8 {
-			q.KV = m.Quant.KV // stored narrow, widened in the kernel
+		if own.KV >= dtype.FP8 {
+			q.KV = own.KV // stored narrow, widened in the kernel
 		}
+	default: // Disabled
 	}
 	return q
 }

@@ -29,54 +29,65 @@ func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	return prefill, decode
 }
 
-// pairs is the number of keys that q queries at the end of seq tokens attend
-// to, together.
+// pairs is the number of cache entries that q queries at the end of seq tokens
+// attend to, together.
 func (w *walk) pairs(a *model.Attention, q, seq float64) float64 {
-	limit := attended(a, seq)
 	if w.g.spec.Policy.FullAttention {
-		return q * limit
+		return q * attended(a, seq)
 	}
-	// Query i of q sees seq-q+i tokens, but no more than the limit.
-	first := seq - q + 1
-	if first >= limit {
-		return q * limit
-	}
-	rising := math.Min(q, limit-first+1)
-	return rising*(first+first+rising-1)/2 + (q-rising)*limit
+	upTo := func(n float64) float64 { return triangle(n, grain(a), most(a)) + triangle(n, 1, float64(a.Local)) }
+	return upTo(seq) - upTo(seq-q)
 }
 
-// attended is the largest number of cache entries one query attends to.
-func attended(a *model.Attention, seq float64) float64 {
-	n := seq
-	if a.Compress > 1 {
-		// Recent tokens one by one, older ones by the compressed entry.
-		n = math.Ceil(seq / float64(a.Compress))
+// triangle is what n queries attend to together when query i sees i tokens: one
+// entry for each grain of them, at most limit.
+func triangle(n, grain, limit float64) float64 {
+	if n > grain*limit {
+		return triangle(grain*limit, grain, limit) + (n-grain*limit)*limit
 	}
+	whole := math.Floor(n / grain)
+	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1)
+}
+
+// attended is the number of cache entries one query attends to that sees seq
+// tokens: recent ones one by one, older ones by the compressed entry.
+func attended(a *model.Attention, seq float64) float64 {
+	return math.Min(math.Ceil(seq/grain(a)), most(a)) + math.Min(seq, float64(a.Local))
+}
+
+// grain is the number of tokens that share a cache entry.
+func grain(a *model.Attention) float64 { return math.Max(1, float64(a.Compress)) }
+
+// most is the largest number of entries one query attends to, local ones aside.
+func most(a *model.Attention) float64 {
+	n := math.Inf(1)
 	if a.Indexer.TopK > 0 {
-		n = math.Min(n, float64(a.Indexer.TopK))
+		n = float64(a.Indexer.TopK)
 	}
 	if a.Window > 0 {
 		n = math.Min(n, float64(a.Window))
 	}
-	return n + math.Min(seq, float64(a.Local))
+	return n
 }
 
 // reach is the number of cache entries read for one request: what its queries
-// attend to together. A prefill over a window slides over q more tokens.
+// attend to together. A prefill's window slides over q-1 more tokens, and its
+// queries choose different entries.
 func reach(a *model.Attention, seq, q float64) float64 {
-	n := attended(a, seq)
 	if q < decodeQuery {
-		return n
+		return attended(a, seq)
 	}
-	switch {
-	case a.Indexer.TopK > 0: // different queries choose different entries
-		return math.Max(n, seq/math.Max(1, float64(a.Compress)))
-	case a.Window > 0:
-		return math.Min(seq, n+q-1)
-	case a.Local > 0:
-		return math.Max(n, math.Min(seq, n+q-1))
+	entries, local := math.Ceil(seq/grain(a)), 0.0
+	if a.Indexer.TopK > 0 {
+		entries = math.Min(entries, q*float64(a.Indexer.TopK))
 	}
-	return n
+	if a.Window > 0 {
+		entries = math.Min(entries, float64(a.Window)+math.Ceil((q-1)/grain(a)))
+	}
+	if a.Local > 0 {
+		local = math.Min(seq, float64(a.Local)+q-1)
+	}
+	return entries + local
 }
 
 // blocks is the number of page-table entries of the batch.

@@ -159,8 +159,8 @@ func (w *walk) matrixFormat(s dtype.Scheme) dtype.Format {
 }
 
 // quantizesInput reports whether activations are narrowed before a product.
-func (w *walk) quantizesInput(s dtype.Scheme) bool {
-	return s.Quantized() && (w.g.spec.Policy.QuantizedActivations || !s.WeightOnly())
+func (s *Spec) quantizesInput(q dtype.Scheme) bool {
+	return q.Quantized() && (s.Policy.QuantizedActivations || !q.WeightOnly())
 }
 
 // narrowBytes is the size of rows × cols activations under a scheme, with their
@@ -175,7 +175,7 @@ func (w *walk) narrowBytes(s dtype.Scheme, rows, cols float64) float64 {
 // quantize emits the narrowing of rows × cols activations in front of a
 // product, where the scheme has one.
 func (w *walk) quantize(s dtype.Scheme, rows, cols float64) {
-	if !w.quantizesInput(s) {
+	if !w.g.spec.quantizesInput(s) {
 		return
 	}
 	name := op.DynamicQuantize

@@ -22,15 +22,23 @@ type share struct {
 	cut      float64     // context parallelism
 }
 
-// cacheShares prepares the cache of the fullest stage.
+// cacheShares prepares the cache of the fullest stage: for each kind, the stage
+// that has most of it.
 func cacheShares(s *graph.Spec) []share {
 	m := s.Model
 	count := make([]float64, len(m.Kinds))
-	for _, k := range m.Layers {
-		count[k] += 1 / float64(s.Layout.PP)
-	}
-	if s.MTP > 0 {
-		count[m.MTP.Kind] += float64(s.MTP)
+	all := stages(s)
+	for i, layers := range all {
+		of := make([]float64, len(m.Kinds))
+		for _, k := range layers {
+			of[k]++
+		}
+		if i == len(all)-1 && s.MTP > 0 {
+			of[m.MTP.Kind] += float64(s.MTP)
+		}
+		for k := range count {
+			count[k] = math.Max(count[k], of[k])
+		}
 	}
 	var out []share
 	for i := range m.Kinds {
@@ -95,7 +103,7 @@ func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 // KV is the cache of a batch, in whole blocks, with room for the tokens the
 // step produces.
 func (m *Model) KV(b graph.Batch) units.Bytes {
-	room := m.spec.MTP + 1
+	room := m.spec.Room()
 	var total units.Bytes
 	for i := range m.layers {
 		c := &m.layers[i]
@@ -128,14 +136,12 @@ func (m *Model) BytesPerToken() units.Bytes {
 	var b units.Bytes
 	for i := range m.layers {
 		c := &m.layers[i]
-		if c.window > 0 {
-			continue
+		switch {
+		case c.compress > 0: // the window beside the compressed entries is full
+			b += units.Bytes(c.layers) * c.perEntry / units.Bytes(c.compress)
+		case c.window == 0:
+			b += units.Bytes(c.layers) * c.perToken / units.Bytes(c.cut)
 		}
-		per := c.perToken / units.Bytes(c.cut)
-		if c.compress > 0 {
-			per = c.perEntry / units.Bytes(c.compress)
-		}
-		b += units.Bytes(c.layers) * per
 	}
 	return b
 }

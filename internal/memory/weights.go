@@ -9,33 +9,51 @@ import (
 	"plimsoll/internal/units"
 )
 
-// fullestStage is the weight of the fullest pipeline stage on one device.
-// Layers are cut into contiguous stages, the remainder to the stages before
-// the last.
-func fullestStage(s *graph.Spec) units.Bytes {
-	m, stages := s.Model, s.Layout.PP
-	per, rest := len(m.Layers)/stages, len(m.Layers)%stages
-	var fullest units.Bytes
-	at := 0
-	for i := range stages {
-		n := per
+// stages cuts the layers into contiguous pipeline stages, the remainder to the
+// first ones. Each layer is the index of its kind.
+func stages(s *graph.Spec) [][]int {
+	layers, n := s.Model.Layers, s.Layout.PP
+	out := make([][]int, n)
+	per, rest := len(layers)/n, len(layers)%n
+	for i := range out {
+		size := per
 		if i < rest {
-			n++
+			size++
 		}
+		out[i], layers = layers[:size], layers[size:]
+	}
+	return out
+}
+
+// fullestStage is the weight of the fullest pipeline stage on one device.
+func fullestStage(s *graph.Spec) units.Bytes {
+	m := s.Model
+	all := stages(s)
+	var fullest units.Bytes
+	for i, layers := range all {
 		var b units.Bytes
-		for _, k := range m.Layers[at : at+n] {
+		for _, k := range layers {
 			b += layerWeights(s, &m.Kinds[k])
 		}
-		at += n
 		if i == 0 {
 			b += embedding(s) + ropeTables(s) + visionWeights(s)
 		}
-		if i == stages-1 {
-			b += head(s) + s.Quant.Base.Bytes(float64(m.Hidden)) + mtpWeights(s)
+		if i == len(all)-1 {
+			b += head(s) + lastNorm(s) + mtpWeights(s)
 		}
 		fullest = max(fullest, b)
 	}
 	return fullest
+}
+
+// lastNorm is the norm in front of the head, with the mixing of parallel
+// residual streams into one.
+func lastNorm(s *graph.Spec) units.Bytes {
+	m, h := s.Model, float64(s.Model.Hidden)
+	if n := float64(m.Kinds[m.Layers[0]].Streams); n > 1 {
+		h += n * n * h
+	}
+	return s.Quant.Base.Bytes(h)
 }
 
 // embedding is the word embedding's share of a device.
@@ -269,6 +287,12 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 		b += embedding(s) + head(s)
 	}
 	return b
+}
+
+// draftWeights are the layers of a draft model; it shares embedding and head.
+func draftWeights(s *graph.Spec) units.Bytes {
+	last := s.Model.Layers[len(s.Model.Layers)-1]
+	return units.Bytes(s.Draft.Layers) * layerWeights(s, &s.Model.Kinds[last])
 }
 
 // visionWeights is the image tower, whole on every rank.

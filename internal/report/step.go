@@ -84,7 +84,7 @@ func formatLine(s *graph.Spec) string {
 	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, q.KV, mode, s.Policy.Name)
 }
 
-// operators prints the table of operators, longest first as they ran.
+// operators prints the table of operators, in the order of their first call.
 func operators(w io.Writer, r *step.Result) {
 	t := newTable(2, 3, 4, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"})

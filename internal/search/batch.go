@@ -76,7 +76,7 @@ const (
 // last one that relaxed makes feasible. From there batches are evaluated exactly
 // in falling order until none was better for a whole window and relaxed says
 // that none below can be. For models without jumps the two are one function.
-func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int) found {
+func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int, tight bool) found {
 	f := found{first: exact(r.Min)}
 	start := relaxed(r.Min)
 	if v := judge(&start, l); v == NoMemory {
@@ -100,7 +100,7 @@ func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int) found {
 		if judge(&o, l) != Fits {
 			continue
 		}
-		if !f.ok || better(&o, &f.best, l) {
+		if !f.ok || better(&o, &f.best, tight) {
 			f.best, f.ok, idle = o, true, 0
 		}
 	}
@@ -112,14 +112,12 @@ func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int) found {
 }
 
 // better reports whether o, at a smaller batch, is to be preferred. Equal
-// throughputs, which differ in their last digits only, go to the larger batch
-// where a limit says how far the queue may grow, and to the smaller where
-// nothing does: another wave of prompts then only adds waiting.
-func better(o, best *serving.Outcome, l Limits) bool {
+// throughputs differ in their last digits only.
+func better(o, best *serving.Outcome, tight bool) bool {
 	if o.Throughput > best.Throughput*(1+same) {
 		return true
 	}
-	return l == Limits{} && o.Throughput >= best.Throughput*(1-same)
+	return tight && o.Throughput >= best.Throughput*(1-same)
 }
 
 // lastFeasible is the largest batch the relaxed time makes feasible, by

@@ -31,9 +31,16 @@ type Problem struct {
 	// AutoBudget tries 4, 2 and 1 prompts' worth of tokens as the step's budget.
 	AutoBudget bool
 	Rates      []float64 // acceptance of speculated tokens
-	Limits     Limits
-	Range      Range
-	Images     graph.Images
+	// Block and Accepted describe a draft model in place of Rates: the tokens of
+	// a decode step and how many of them are accepted on average.
+	Block    int
+	Accepted float64
+	Suffix   string // behind every label
+	// Tight prefers the smaller of batches with equal throughput.
+	Tight  bool
+	Limits Limits
+	Range  Range
+	Images graph.Images
 }
 
 // Result is what became of a candidate.
@@ -65,7 +72,7 @@ func (p *Problem) Label(c Candidate) string {
 	if dcp > 1 {
 		s += fmt.Sprintf(" | DCP=%d", dcp)
 	}
-	return s
+	return s + p.Suffix
 }
 
 // Run evaluates candidates with a number of workers. Results come in the order
@@ -79,7 +86,7 @@ func (p *Problem) Run(candidates []Candidate, workers int, progress func(done in
 	for range max(1, min(workers, len(candidates))) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = p.evaluate(candidates[i])
+				results[i] = p.Evaluate(candidates[i])
 				mu.Lock()
 				done++
 				if progress != nil {
@@ -97,8 +104,8 @@ func (p *Problem) Run(candidates []Candidate, workers int, progress func(done in
 	return results
 }
 
-// evaluate finds the best batch of one candidate.
-func (p *Problem) evaluate(c Candidate) Result {
+// Evaluate finds the best batch of one candidate.
+func (p *Problem) Evaluate(c Candidate) Result {
 	r := Result{Candidate: c, Label: p.Label(c)}
 	spec := p.Spec
 	spec.Layout, spec.MTP = c.Layout, c.MTP
@@ -120,7 +127,7 @@ func (p *Problem) evaluate(c Candidate) Result {
 	var f found
 	for _, budget := range p.budgets() {
 		r.Load.Budget = budget
-		f = searchBatch(p.outcome(exact, &r.Load), p.outcome(relaxed, &r.Load), p.batches(&r.Load), p.Limits, p.window(&r.Load))
+		f = searchBatch(p.outcome(exact, &r.Load), p.outcome(relaxed, &r.Load), p.batches(&r.Load), p.Limits, p.window(&r.Load), p.tight())
 		// A smaller budget helps only where the prefill step itself does not fit.
 		if f.ok || f.first.OOM != serving.PrefillPhase {
 			break
@@ -143,6 +150,9 @@ func (p *Problem) load(c Candidate) serving.Load {
 	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
 	l.DecodeQuery = 1 + c.MTP
 	l.Fold = serving.Fold(c.MTP, p.Rates)
+	if p.Block > 0 {
+		l.DecodeQuery, l.Fold = p.Block, 1+p.Accepted
+	}
 	return l
 }
 
@@ -173,6 +183,11 @@ func (p *Problem) batches(l *serving.Load) Range {
 	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/max(1, query))))
 	return r
 }
+
+// tight reports which of batches with equal throughput is taken: the larger
+// where a limit says how far the queue may grow, the smaller where nothing does,
+// for another wave of prompts then only adds waiting.
+func (p *Problem) tight() bool { return p.Tight || p.Limits == Limits{} }
 
 // window is smaller where an evaluation simulates every step.
 func (p *Problem) window(l *serving.Load) int {

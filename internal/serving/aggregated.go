@@ -22,7 +22,7 @@ func Aggregated(e Engine, l *Load, batch int) Outcome {
 	if o.OOM != "" {
 		return o
 	}
-	d := e.Decode(o.Concurrency, l.DecodeQuery, l.decodeSeq())
+	d := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
 	o.fuller(&d)
 	o.DecodeTime, o.DecodeBound = d.Time, d.Bound
 	if d.left() < 0 {

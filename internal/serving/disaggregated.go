@@ -66,7 +66,7 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 // DecodeOnly evaluates a deployment that only produces tokens.
 func DecodeOnly(e Engine, l *Load, batch int) Outcome {
 	o := Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
-	s := e.Decode(o.Concurrency, l.DecodeQuery, l.decodeSeq())
+	s := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
 	o.fuller(&s)
 	o.DecodeTime, o.DecodeBound = s.Time, s.Bound
 	if s.left() < 0 {

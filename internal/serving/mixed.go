@@ -202,7 +202,7 @@ func (m *mixer) prefill(p int) (Step, bool) {
 func (m *mixer) decode(d int) (Step, bool) {
 	s, ok := m.decodes[d]
 	if !ok {
-		s = m.engine.Decode(d, m.load.DecodeQuery, m.load.decodeSeq())
+		s = m.engine.Decode(d, m.load.DecodeQuery, m.load.DecodeSeq())
 		m.decodes[d] = s
 		m.out.fuller(&s)
 		if s.Time > m.out.DecodeTime {

@@ -82,14 +82,22 @@ const (
 	DecodePhase  = "decode"
 )
 
-// decodeSeq is the length at which decode steps are evaluated: the prompt, half
+// DecodeSeq is the length at which decode steps are evaluated: the prompt, half
 // the answer, and the tokens of the step.
-func (l *Load) decodeSeq() int {
+func (l *Load) DecodeSeq() int {
 	input := l.Input
 	if l.Distribution != nil {
 		input = l.Distribution.MeanEffective(l.HitRate)
 	}
 	return input + l.Output/2 + l.DecodeQuery
+}
+
+// EffectiveInput is the tokens to compute of a prompt, on average.
+func (l *Load) EffectiveInput() int {
+	if l.Distribution != nil {
+		return l.Distribution.MeanEffective(l.HitRate)
+	}
+	return workload.Effective(l.Input, l.HitRate)
 }
 
 // concurrency is the requests in flight at a batch per DP rank and stage.

@@ -13,7 +13,6 @@ type Evaluator struct {
 	graph  *graph.Graph
 	coster cost.Coster
 	items  []op.Item
-	costs  []cost.Estimate
 }
 
 // New returns an evaluator.

@@ -1,0 +1,273 @@
+package app
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/cost/roofline"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/search"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// Explanation says why the best row of a pass is what it is.
+type Explanation struct {
+	Device string
+	Mode   search.Mode
+	Row    *search.Result
+	Steps  []StepShare
+	// Binds is what keeps the batch from growing.
+	Binds search.Verdict
+	// Next is the second-best layout, nil when there is none.
+	Next *search.Result
+	What []WhatIf
+}
+
+// StepShare is where the time of one kind of step goes.
+type StepShare struct {
+	Phase string
+	Time  units.Seconds
+	Bound step.Bounds
+	Fixed units.Seconds
+	// Command evaluates the step alone.
+	Command string
+}
+
+// WhatIf is what a change would do to the row's throughput.
+type WhatIf struct {
+	Change     string
+	Throughput float64
+	Share      float64 // of the row's throughput: +0.1 = a tenth more
+	OK         bool    // false: nothing would be feasible
+}
+
+// Explain explains the best row of every pass.
+func (o *OptimizeResponse) Explain() []Explanation {
+	var out []Explanation
+	for i := range o.Devices {
+		d := &o.Devices[i]
+		for k := range d.Passes {
+			if p := &d.Passes[k]; len(p.Rows) > 0 {
+				out = append(out, o.explain(d.Device, p))
+			}
+		}
+	}
+	return out
+}
+
+func (o *OptimizeResponse) explain(d *device.Profile, p *Pass) Explanation {
+	row := p.Rows[0]
+	x := Explanation{Device: d.Name, Mode: p.Mode, Row: row, Binds: row.Binds}
+	if len(p.Rows) > 1 {
+		x.Next = p.Rows[1]
+	}
+	if p.Mode != search.DecodeOnly {
+		x.Steps = append(x.Steps, o.share(d, p, row, false))
+	}
+	if p.Mode != search.PrefillOnly {
+		x.Steps = append(x.Steps, o.share(d, p, row, true))
+	}
+	x.What = whatIfs(d, p, row)
+	return x
+}
+
+// share evaluates a step behind a row in detail.
+func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result, decode bool) StepShare {
+	requests, seg := rowStep(row, decode)
+	b := graph.Batch{Segments: []graph.Segment{seg}}
+	s := StepShare{Phase: "prefill", Command: stepCommand(o.Request, o.Model, d, row, requests, seg)}
+	if decode {
+		s.Phase = "decode"
+	}
+	g, err := graph.New(row.Spec)
+	if err != nil {
+		return s // the row was evaluated with this spec
+	}
+	t := step.New(g, p.Problem.Coster).Totals(b)
+	s.Time, s.Bound, s.Fixed = t.Time, t.Bound, t.Fixed
+	return s
+}
+
+// NamedTrace is a step to be written as a trace.
+type NamedTrace struct {
+	Name   string
+	Result *step.Result
+}
+
+// Traces evaluates the steps behind every row in detail, named by layout.
+func (o *OptimizeResponse) Traces() []NamedTrace {
+	var out []NamedTrace
+	for i := range o.Devices {
+		d := &o.Devices[i]
+		for k := range d.Passes {
+			p := &d.Passes[k]
+			for _, row := range p.Rows {
+				g, err := graph.New(row.Spec)
+				if err != nil {
+					continue // the row was evaluated with this spec
+				}
+				_, seg := rowStep(row, p.Mode != search.PrefillOnly)
+				l := &row.Spec.Layout
+				name := fmt.Sprintf("tp%ddp%dmtp%d", l.TP, l.DP, row.Spec.MTP)
+				if o.Model.HasExperts() {
+					name = fmt.Sprintf("tp%ddp%dep%dmoedp%dmtp%d", l.TP, l.DP, l.EP, l.MoEDP, row.Spec.MTP)
+				}
+				if len(o.Devices) > 1 || len(d.Passes) > 1 {
+					name = fmt.Sprintf("%s_%d_%s", d.Device.Name, k, name)
+				}
+				e := step.New(g, p.Problem.Coster)
+				out = append(out, NamedTrace{name, e.Evaluate(graph.Batch{Segments: []graph.Segment{seg}}, false)})
+			}
+		}
+	}
+	return out
+}
+
+// rowStep is the step behind a row: how many requests over all ranks, and one
+// rank's share.
+func rowStep(row *search.Result, decode bool) (int, graph.Segment) {
+	l, best := &row.Load, &row.Best
+	perRank := func(n int) int { return (n + l.DP - 1) / l.DP }
+	if decode {
+		q := l.DecodeQuery
+		return best.Concurrency, graph.Segment{Requests: perRank(best.Concurrency), Query: q, Seq: l.DecodeSeq(), Decode: true}
+	}
+	n := max(1, best.PrefillBatch)
+	query := min(l.Budget, l.EffectiveInput())
+	return n, graph.Segment{Requests: perRank(n), Query: query, Seq: query}
+}
+
+// stepCommand is the command that evaluates a step alone.
+func stepCommand(r *OptimizeRequest, m *model.Model, d *device.Profile, row *search.Result, requests int, s graph.Segment) string {
+	l := &row.Spec.Layout
+	args := []string{"plimsoll step", m.ID, "--device", d.Name}
+	add := func(flag string, value any) { args = append(args, fmt.Sprintf("--%s %v", flag, value)) }
+	add("num-devices", l.Devices)
+	add("tp-size", l.TP)
+	if l.PP > 1 {
+		add("pp-size", l.PP)
+	}
+	if m.HasExperts() {
+		add("ep-size", l.EP)
+		add("moe-tp-size", l.MoETP)
+		add("moe-dp-size", l.MoEDP)
+	}
+	if l.DCP > 1 {
+		add("dcp-size", l.DCP)
+	}
+	add("num-queries", requests)
+	add("query-length", s.Query)
+	if c := s.Seq - s.Query; c > 0 {
+		add("context-length", c)
+	}
+	if s.Decode {
+		args = append(args, "--decode")
+	}
+	if row.Spec.MTP > 0 {
+		add("num-mtp-tokens", row.Spec.MTP)
+	}
+	if r.LinearAction != "" {
+		add("quantize-linear-action", r.LinearAction)
+	}
+	if r.AttentionAction != "" {
+		add("quantize-attention-action", r.AttentionAction)
+	}
+	if r.Compile {
+		args = append(args, "--compile")
+	}
+	if r.Policy != "" {
+		add("policy", r.Policy)
+	}
+	return strings.Join(args, " ")
+}
+
+// whatIfs evaluates the row's layout again under small changes.
+func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
+	const more = 1.1
+	hardware := func(change func(*device.Profile)) *search.Problem {
+		other := *d
+		other.Links = append([]device.Link(nil), d.Links...)
+		change(&other)
+		q := *p.Problem
+		q.Coster = roofline.New(&other, roofline.Settings{FreeUnsupported: q.Spec.Policy.FreeUnsupported})
+		q.Memory = other.Memory
+		return &q
+	}
+	changed := func(change func(*search.Problem)) *search.Problem {
+		q := *p.Problem
+		change(&q)
+		return &q
+	}
+	var out []WhatIf
+	try := func(name string, q *search.Problem) {
+		r := q.Evaluate(row.Candidate)
+		w := WhatIf{Change: name, OK: r.OK, Throughput: r.Best.Throughput}
+		if r.OK {
+			w.Share = r.Best.Throughput/row.Best.Throughput - 1
+		}
+		out = append(out, w)
+	}
+	try("memory bandwidth +10 %", hardware(func(o *device.Profile) { o.Bandwidth *= more }))
+	try("compute +10 %", hardware(func(o *device.Profile) { o.ComputeEfficiency *= more }))
+	if row.Spec.Layout.Devices > 1 {
+		try("link bandwidth +10 %", hardware(func(o *device.Profile) {
+			for i := range o.Links {
+				o.Links[i].Bandwidth *= more
+			}
+		}))
+	}
+	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more }))
+	if p.Problem.Spec.Quant.KV < dtype.FP8 {
+		try("FP8 KV cache", changed(func(q *search.Problem) { q.Spec.Quant.KV = dtype.FP8 }))
+	}
+	if p.Limits.TPOT > 0 {
+		try("TPOT limit +10 %", changed(func(q *search.Problem) { q.Limits.TPOT *= more }))
+	}
+	if p.Limits.TTFT > 0 {
+		try("TTFT limit +10 %", changed(func(q *search.Problem) { q.Limits.TTFT *= more }))
+	}
+	return out
+}
+
+// shaped finds which artefacts of the policy shaped the best row: those with a
+// visible share of its step, and a batch that was chosen because experts divide
+// evenly at it.
+func shaped(p *search.Problem, d *device.Profile, row *search.Result) ([]Effect, []string) {
+	decode := p.Mode != search.PrefillOnly
+	_, seg := rowStep(row, decode)
+	time := row.Best.DecodeTime
+	if !decode {
+		time = row.Best.PrefillTime
+	}
+	effects := artefacts(d, row.Spec, graph.Batch{Segments: []graph.Segment{seg}}, time)
+	var notes []string
+	if row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
+		q := *p
+		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
+		q.Limits = search.Limits{}
+		next := q.Evaluate(row.Candidate)
+		if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
+			notes = append(notes, fmt.Sprintf(
+				"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; --policy physical has no such jumps)",
+				row.Best.Batch, row.Best.Batch+1, 100*jump))
+		}
+	}
+	return effects, notes
+}
+
+// evenJump is the change of a step's time from one batch to the next from which
+// the batch is called chosen for its divisibility.
+const evenJump = 0.05
+
+// Gap is how far the next layout is behind the best.
+func (x *Explanation) Gap() float64 {
+	if x.Next == nil {
+		return math.NaN()
+	}
+	return 1 - x.Next.Best.Throughput/x.Row.Best.Throughput
+}

@@ -1,0 +1,7 @@
+// Package rank orders what a search found: the best of each layout by
+// throughput, pairs of prefill and decode, and what comes nearest when nothing
+// keeps the limits.
+//
+// In: search results. Out: ordered rows. Orders are total, so that equal inputs
+// give equal bytes. Start with rank.go.
+package rank

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/search"
+)
+
+// ExplainJSON says why the best row of a pass is what it is.
+type ExplainJSON struct {
+	Device   string          `json:"device"`
+	Phase    string          `json:"phase"`
+	Parallel string          `json:"parallel"`
+	Binds    string          `json:"bound_by"`
+	Steps    []StepShareJSON `json:"steps"`
+	Next     string          `json:"next_parallel,omitempty"`
+	Gap      *float64        `json:"next_gap,omitempty"`
+	WhatIf   []WhatIfJSON    `json:"what_if"`
+}
+
+// StepShareJSON is where the time of a step goes.
+type StepShareJSON struct {
+	Phase     string         `json:"phase"`
+	TotalS    float64        `json:"total_s"`
+	Breakdown *BreakdownJSON `json:"breakdown"`
+	Fixed     float64        `json:"fixed_share"`
+	Command   string         `json:"command"`
+}
+
+// WhatIfJSON is the effect of a change on the throughput.
+type WhatIfJSON struct {
+	Change     string  `json:"change"`
+	Feasible   bool    `json:"feasible"`
+	Throughput float64 `json:"throughput"`
+	Share      float64 `json:"change_of_throughput"`
+}
+
+func explainJSON(x *app.Explanation) ExplainJSON {
+	out := ExplainJSON{
+		Device: x.Device, Phase: Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Binds),
+		Steps: []StepShareJSON{}, WhatIf: []WhatIfJSON{},
+	}
+	for _, s := range x.Steps {
+		out.Steps = append(out.Steps, StepShareJSON{
+			s.Phase, float64(s.Time), breakdown(s.Bound), percent(s.Fixed, s.Time) / 100, s.Command,
+		})
+	}
+	if x.Next != nil {
+		gap := x.Gap()
+		out.Next, out.Gap = x.Next.Label, &gap
+	}
+	for _, w := range x.What {
+		out.WhatIf = append(out.WhatIf, WhatIfJSON{w.Change, w.OK, w.Throughput, w.Share})
+	}
+	return out
+}
+
+// Explain prints explanations, and with several devices what tells them apart.
+func Explain(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
+	for i := range all {
+		explain(w, &all[i])
+	}
+	if len(r.Devices) > 1 {
+		difference(w, r, all)
+	}
+}
+
+func explain(w io.Writer, x *app.Explanation) {
+	o := &x.Row.Best
+	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, Phase(x.Mode), o.Batch, o.Throughput)
+	for _, s := range x.Steps {
+		fmt.Fprintf(w, "  A %s step takes %s: %s; launches %.1f %% of it\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
+		fmt.Fprintf(w, "    %s\n", s.Command)
+	}
+	fmt.Fprintf(w, "  The batch is bound by: %s\n", binding(x.Binds))
+	if x.Next != nil {
+		fmt.Fprintf(w, "  Next: %s, %.1f %% behind (bound by: %s)\n", x.Next.Label, 100*x.Gap(), binding(x.Next.Binds))
+	}
+	fmt.Fprintln(w, "  What would change it:")
+	for _, c := range x.What {
+		if !c.OK {
+			fmt.Fprintf(w, "    %-24s nothing feasible\n", c.Change)
+			continue
+		}
+		fmt.Fprintf(w, "    %-24s %+.1f %% throughput\n", c.Change, 100*c.Share)
+	}
+}
+
+// binding names what keeps a batch from growing.
+func binding(v search.Verdict) string {
+	if v == search.Fits {
+		return "nothing, throughput falls beyond it"
+	}
+	return string(v)
+}
+
+// difference compares the devices' best rows of each phase with the ratios of
+// their hardware.
+func difference(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
+	base := r.Devices[0].Device
+	for i := range all {
+		x := &all[i]
+		var first *app.Explanation
+		for k := range all {
+			if all[k].Mode == x.Mode {
+				first = &all[k]
+				break
+			}
+		}
+		if first == x {
+			continue
+		}
+		for k := range r.Devices {
+			d := r.Devices[k].Device
+			if d.Name != x.Device {
+				continue
+			}
+			var parts []string
+			add := func(name string, a, b float64) {
+				if b > 0 {
+					parts = append(parts, fmt.Sprintf("%s ×%.2f", name, a/b))
+				}
+			}
+			add("compute", wide(&d.Matrix)*d.ComputeEfficiency, wide(&base.Matrix)*base.ComputeEfficiency)
+			add("memory bandwidth", float64(d.Bandwidth)*d.MemoryEfficiency, float64(base.Bandwidth)*base.MemoryEfficiency)
+			add("memory", d.Memory.GiB(), base.Memory.GiB())
+			if len(d.Links) > 0 && len(base.Links) > 0 {
+				a, b := d.Links[len(d.Links)-1], base.Links[len(base.Links)-1]
+				add("inner link", float64(a.Bandwidth)*a.Efficiency, float64(b.Bandwidth)*b.Efficiency)
+			}
+			fmt.Fprintf(w, "\n%s against %s (%s): throughput ×%.2f; hardware %s\n", d.Name, base.Name, Phase(x.Mode),
+				x.Row.Best.Throughput/first.Row.Best.Throughput, strings.Join(parts, ", "))
+			for s := range x.Steps {
+				fmt.Fprintf(w, "  %s step: %s against %s (%s | %s)\n", x.Steps[s].Phase, x.Steps[s].Time, first.Steps[s].Time,
+					Split(x.Steps[s].Bound), Split(first.Steps[s].Bound))
+			}
+		}
+	}
+}

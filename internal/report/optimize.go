@@ -1,0 +1,254 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+)
+
+// OptimizeView is how the tables of a search are shown.
+type OptimizeView struct {
+	Color  bool
+	Memory bool // with columns and a block on memory
+	Width  int  // of the terminal, 0 = none
+	Plots  bool
+}
+
+// The widths of the vendor's frames.
+const (
+	frame      = 80
+	ratioFrame = 120
+)
+
+// Optimize prints the result of a search: the block of every device, then the
+// comparison of devices where there are several.
+func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if d.Ratio != nil {
+			ratioBlock(w, r, d, v)
+		} else {
+			for k := range d.Passes {
+				passBlock(w, r, d, &d.Passes[k], v)
+			}
+		}
+		if len(r.Devices) == 1 && v.Plots {
+			plots(w, r, d, v)
+		}
+	}
+	if len(r.Devices) > 1 {
+		crossHardware(w, r, v)
+	}
+	fmt.Fprintln(w, Caution)
+}
+
+// Caution ends every result.
+const Caution = "These figures come from a model of the hardware, not from a measurement: use them to plan,\n" +
+	"and measure your own traffic before you decide."
+
+// passBlock prints the block of one pass.
+func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, v OptimizeView) {
+	if len(p.Rows) == 0 {
+		nothing(w, p)
+		return
+	}
+	best := p.Rows[0]
+	rule := "  " + strings.Repeat("-", frame-4)
+	fmt.Fprintln(w, "\n"+strings.Repeat("*", frame))
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration:")
+	fmt.Fprintf(w, "    Model: %s\n", r.Model.ID)
+	linear, attention := actions(r, p)
+	fmt.Fprintf(w, "    Quantize Linear action: %s\n", linear)
+	fmt.Fprintf(w, "    Quantize Attention action: %s\n", attention)
+	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
+	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
+	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
+	fmt.Fprintln(w, rule)
+	if v.Memory {
+		fmt.Fprintln(w, "  Memory Info:")
+		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
+		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.Problem.Reserved.GiB())
+		fmt.Fprintln(w, rule)
+	}
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "    Best Throughput: %.2f tokens/s\n", best.Best.Throughput)
+	if p.Mode != search.DecodeOnly {
+		fmt.Fprintf(w, "    TTFT: %.2f ms\n", best.Best.TTFT.Ms())
+	}
+	if p.Mode != search.PrefillOnly {
+		fmt.Fprintf(w, "    TPOT: %.2f ms\n", best.Best.TPOT.Ms())
+	}
+	fmt.Fprintln(w, rule)
+	fmt.Fprintf(w, "Top %d %s Configurations:\n", len(p.Rows), passTitle(p.Mode))
+	t := passTable(r, p, v)
+	fmt.Fprintln(w, t.render(v.Color))
+	fmt.Fprintln(w, strings.Repeat("*", frame))
+	shapedBy(w, p)
+}
+
+// shapedBy says which artefacts of the policy shaped the best row.
+func shapedBy(w io.Writer, p *app.Pass) {
+	for _, a := range p.Artefacts {
+		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+}
+
+func passTitle(m search.Mode) string {
+	switch m {
+	case search.PrefillOnly:
+		return "Disaggregation (Prefill)"
+	case search.DecodeOnly:
+		return "Disaggregation (Decode)"
+	case search.Aggregated:
+	}
+	return "Aggregation"
+}
+
+// actions are the quantization actions as the user would name them.
+func actions(r *app.OptimizeResponse, p *app.Pass) (linear, attention string) {
+	q := &p.Problem.Spec.Quant
+	linear, attention = string(r.Request.LinearAction), string(r.Request.AttentionAction)
+	if linear == "" {
+		linear = string(q.Dense.Action)
+	}
+	if linear == "" {
+		linear = "AUTO (" + q.Dense.Name() + ")"
+	}
+	if attention == "" {
+		attention = string(dtype.Disabled)
+		if q.KV >= dtype.FP8 {
+			attention = "AUTO (" + q.KV.String() + ")"
+		}
+	}
+	return linear, attention
+}
+
+// limit prints a limit as Python prints a float, or None.
+func limit(s units.Seconds) string {
+	if s == 0 {
+		return "None"
+	}
+	text := strconv.FormatFloat(s.Ms(), 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// passTable is the table of one pass.
+func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
+	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
+		return distributionTable(r, p)
+	}
+	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
+	latency := func(o *serving.Outcome) []string {
+		switch p.Mode {
+		case search.PrefillOnly:
+			return []string{f2(o.QPS(&p.Rows[0].Load)), f2(o.TTFT.Ms())}
+		case search.DecodeOnly:
+			return []string{f2(o.QPS(&p.Rows[0].Load)), f2(o.TPOT.Ms())}
+		case search.Aggregated:
+		}
+		return []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms())}
+	}
+	switch p.Mode {
+	case search.PrefillOnly:
+		t.header = append(t.header, "QPS (req/s)", "TTFT (ms)")
+	case search.DecodeOnly:
+		t.header = append(t.header, "QPS (req/s)", "TPOT (ms)")
+	case search.Aggregated:
+		t.header = append(t.header, "TTFT (ms)", "TPOT (ms)")
+	}
+	t.header = append(t.header, "concurrency", "num_devices", "parallel", "batch_size")
+	if v.Memory {
+		t.header = append(t.header, "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB")
+	}
+	for i, row := range p.Rows {
+		o := &row.Best
+		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(o)...)
+		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(p.NumDevices), row.Label, strconv.Itoa(o.Batch))
+		if v.Memory {
+			u := &o.Use
+			cells = append(cells, f2(u.Weights.GiB()), f2(u.KV.GiB()), f2(u.Activation.GiB()), f2(u.Available.GiB()))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
+}
+
+// distributionTable has one row for the whole batch and one per length in it.
+func distributionTable(r *app.OptimizeResponse, p *app.Pass) *pretty {
+	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
+	if p.Mode == search.Aggregated {
+		t.header = append(t.header, "TPOT (ms)")
+		t.bold = 8
+	}
+	t.header = append(t.header, "Throughput (token/s)", "parallel", "batch_size")
+	for i, row := range p.Rows {
+		o := &row.Best
+		devices, c, batch := strconv.Itoa(p.NumDevices), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
+		cells := func(top, tokens, ratio, samples, ttft, tpot, throughput string) []string {
+			out := []string{top, devices, tokens, ratio, samples, c, ttft}
+			if p.Mode == search.Aggregated {
+				out = append(out, tpot)
+			}
+			return append(out, throughput, row.Label, batch)
+		}
+		t.rows = append(t.rows, cells(strconv.Itoa(i+1), "all", "1.000", c, f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)))
+		perRank := (o.Concurrency + row.Load.DP - 1) / row.Load.DP
+		for _, l := range r.Request.Distribution.Deal(perRank, r.Request.PrefixHitRate) {
+			t.rows = append(t.rows, cells("-", strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples), "-", "-", "-"))
+		}
+	}
+	return t
+}
+
+func f2(x float64) string { return fmt.Sprintf("%.2f", x) }
+
+// nothing says that no configuration keeps the limits, why, and what would be
+// feasible.
+func nothing(w io.Writer, p *app.Pass) {
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintln(w, "\n"+stars)
+	fmt.Fprintln(w, "No configurations satisfy the current TTFT/TPOT filters.")
+	counts := map[search.Verdict]int{}
+	for i := range p.Results {
+		counts[p.Results[i].Binds]++
+	}
+	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.IllegalShape} {
+		if n := counts[verdict]; n > 0 {
+			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Results), verdict)
+		}
+	}
+	for i := range p.Results {
+		fmt.Fprintf(w, "    %s: %s\n", p.Results[i].Label, p.Results[i].Reason)
+	}
+	if n := p.Nearest; n != nil {
+		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p.Mode, n.TTFT, n.TPOT), n.Result.Label, n.Result.First.Batch)
+	} else {
+		fmt.Fprintln(w, "  No layout fits in memory: use more devices, a narrower quantization or less reserved memory.")
+	}
+	fmt.Fprintln(w, stars)
+}
+
+func nearestLimits(m search.Mode, ttft, tpot units.Seconds) string {
+	switch m {
+	case search.PrefillOnly:
+		return fmt.Sprintf("TTFT %.2f ms", ttft.Ms())
+	case search.DecodeOnly:
+		return fmt.Sprintf("TPOT %.2f ms", tpot.Ms())
+	case search.Aggregated:
+	}
+	return fmt.Sprintf("TTFT %.2f ms and TPOT %.2f ms", ttft.Ms(), tpot.Ms())
+}
