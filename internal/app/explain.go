@@ -240,13 +240,14 @@ func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 func shaped(p *search.Problem, d *device.Profile, row *search.Result) ([]Effect, []string) {
 	decode := p.Mode != search.PrefillOnly
 	_, seg := rowStep(row, decode)
-	time := row.Best.DecodeTime
-	if !decode {
-		time = row.Best.PrefillTime
+	batch := graph.Batch{Segments: []graph.Segment{seg}}
+	g, err := graph.New(row.Spec)
+	if err != nil {
+		return nil, nil // the row was evaluated with this spec
 	}
-	effects := artefacts(d, row.Spec, graph.Batch{Segments: []graph.Segment{seg}}, time)
+	effects := artefacts(d, row.Spec, batch, step.New(g, p.Coster).Totals(batch).Time)
 	var notes []string
-	if row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
+	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
 		q := *p
 		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
 		q.Limits = search.Limits{}

@@ -111,6 +111,47 @@ func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int, tight b
 	return f
 }
 
+// bisectBatch finds a batch for a load of unequal prompts as the vendor does:
+// doubling, then bisection on feasibility, and of the batches bisection accepts
+// the one with the most throughput. An exact search would be misled: the fewer
+// requests a batch has, the more it leaves out of the distribution's long tail,
+// and a batch of one is all short prompts.
+func bisectBatch(exact evaluate, r Range, l Limits) found {
+	f := found{first: exact(r.Min)}
+	if f.binds = judge(&f.first, l); f.binds != Fits {
+		return f
+	}
+	lo, hi := r.Min, r.Max
+	if !r.Given {
+		const first, doublings = 512, 10
+		hi = first
+		for range doublings {
+			o := exact(hi)
+			if judge(&o, l) != Fits {
+				break
+			}
+			lo, hi = hi, 2*hi
+		}
+	}
+	f.best, f.ok, f.binds = f.first, true, RangeEnds
+	recorded := false
+	for lo <= hi {
+		mid := (lo + hi) / 2
+		o := exact(mid)
+		if v := judge(&o, l); v != Fits {
+			f.binds = v
+			hi = mid - 1
+			continue
+		}
+		lo = mid + 1
+		if !recorded || o.Throughput > f.best.Throughput {
+			f.best, recorded = o, true
+		}
+	}
+	f.points = samples(exact, r, f.best.Batch)
+	return f
+}
+
 // better reports whether o, at a smaller batch, is to be preferred. Equal
 // throughputs differ in their last digits only.
 func better(o, best *serving.Outcome, tight bool) bool {

@@ -127,7 +127,7 @@ func (p *Problem) Evaluate(c Candidate) Result {
 	var f found
 	for _, budget := range p.budgets() {
 		r.Load.Budget = budget
-		f = searchBatch(p.outcome(exact, &r.Load), p.outcome(relaxed, &r.Load), p.batches(&r.Load), p.Limits, p.window(&r.Load), p.tight())
+		f = p.search(exact, relaxed, &r.Load)
 		// A smaller budget helps only where the prefill step itself does not fit.
 		if f.ok || f.first.OOM != serving.PrefillPhase {
 			break
@@ -138,6 +138,14 @@ func (p *Problem) Evaluate(c Candidate) Result {
 		r.Reason = p.reason(&r)
 	}
 	return r
+}
+
+// search finds the best batch under one load.
+func (p *Problem) search(exact, relaxed *Deployment, l *serving.Load) found {
+	if l.Distribution != nil && p.Mode != DecodeOnly {
+		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
+	}
+	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), p.tight())
 }
 
 func (p *Problem) deploy(spec graph.Spec) (*Deployment, error) {
