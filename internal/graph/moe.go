@@ -207,10 +207,11 @@ func (w *walk) experts(k *kind, r *routed) {
 }
 
 // rowMultiple is what TensorCast fills each expert's rows up to a multiple of;
-// 0 is no such need.
+// 0 is no such need. Rows dealt at random are averages, whose divisibility says
+// nothing.
 func (s *Spec) rowMultiple() float64 {
 	switch {
-	case !s.Policy.FragileGrouping:
+	case !s.Policy.FragileGrouping || !s.Policy.FrontLoaded:
 		return 0
 	case s.Layout.EP == 1:
 		return float64(s.ExpertTP().Size)

@@ -152,8 +152,13 @@ func peaks(p *device.FormatFacts) string {
 		name string
 		peak float64
 	}{
-		{"f32", p.F32}, {"bf16", p.BF16}, {"f16", p.F16}, {"fp8", p.FP8},
-		{"int8", p.INT8}, {"fp4", p.FP4}, {"int4", p.INT4},
+		{"f32", p.F32},
+		{"bf16", p.BF16},
+		{"f16", p.F16},
+		{"fp8", p.FP8},
+		{"int8", p.INT8},
+		{"fp4", p.FP4},
+		{"int4", p.INT4},
 	} {
 		if x.peak > 0 {
 			parts = append(parts, x.name+" "+number(x.peak))

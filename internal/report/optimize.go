@@ -40,7 +40,7 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 			}
 		}
 		if len(r.Devices) == 1 && v.Plots {
-			plots(w, r, d, v)
+			plots(w, d, v)
 		}
 	}
 	if len(r.Devices) > 1 {

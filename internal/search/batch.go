@@ -208,3 +208,6 @@ func samples(exact evaluate, r Range, last int) []serving.Outcome {
 	}
 	return out
 }
+
+// Keeps reports whether an outcome fits in memory and keeps the limits.
+func (l Limits) Keeps(o *serving.Outcome) bool { return judge(o, l) == Fits }
