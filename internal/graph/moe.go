@@ -370,8 +370,15 @@ func (w *walk) dispatchCombine(k *kind, r *routed) {
 	o := w.next(op.Elementwise, op.DispatchCombine)
 	o.Launches = -1 // no launch of its own
 	o.In = format
-	weights := 3 * h * k.moe.inter
+	weights, experts := 3*h*k.moe.inter, k.moe.local
+	if k.layer.FFN.Ungated {
+		weights = 2 * h * k.moe.inter
+	}
+	if !w.g.spec.Policy.FrontLoaded {
+		experts = r.active() // TensorCast reads idle ones too
+	}
 	o.Matrix = units.Ops(2 * r.recv * weights)
-	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(k.moe.local*weights)
+	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(experts*weights)
+	w.allReduce(w.g.spec.ExpertTP(), r.recv, h)
 	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
 }

@@ -33,8 +33,9 @@ func cacheShares(s *graph.Spec) []share {
 		for _, k := range layers {
 			of[k]++
 		}
-		if i == len(all)-1 && s.MTP > 0 {
+		if i == len(all)-1 {
 			of[m.MTP.Kind] += float64(s.MTP)
+			of[m.Layers[len(m.Layers)-1]] += float64(s.Draft.Layers)
 		}
 		for k := range count {
 			count[k] = math.Max(count[k], of[k])

@@ -66,6 +66,23 @@ func TestPredictionModules(t *testing.T) {
 	}
 }
 
+// TestDraft: a draft model is as large as that many more of the last layer.
+func TestDraft(t *testing.T) {
+	s, longer := plain(t, "Qwen/Qwen3-8B"), plain(t, "Qwen/Qwen3-8B")
+	s.Draft.Layers = 2
+	last := longer.Model.Layers[len(longer.Model.Layers)-1]
+	longer.Model.Layers = append(longer.Model.Layers, last, last)
+	want, got := memory.New(longer), memory.New(s)
+	if b := batch(3, 1, 1000); got.Weights() != want.Weights() || got.KV(b) != want.KV(b) {
+		t.Errorf("want weights %v and KV %v, got %v and %v", want.Weights(), want.KV(b), got.Weights(), got.KV(b))
+	}
+	short := got.KV(batch(1, 1, 1))
+	s.Draft.Block = 129 // its tokens need room in the cache
+	if long := memory.New(s).KV(batch(1, 1, 1)); long != 2*short {
+		t.Errorf("want a second block of %v, got %v", short, long)
+	}
+}
+
 // TestCachePerToken: a token takes what package model says, and the cache of a
 // long request grows by just that.
 func TestCachePerToken(t *testing.T) {

@@ -39,7 +39,7 @@ func fullestStage(s *graph.Spec) units.Bytes {
 			b += embedding(s) + ropeTables(s) + visionWeights(s)
 		}
 		if i == len(all)-1 {
-			b += head(s) + lastNorm(s) + mtpWeights(s)
+			b += head(s) + lastNorm(s) + mtpWeights(s) + draftWeights(s)
 		}
 		fullest = max(fullest, b)
 	}

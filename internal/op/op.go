@@ -98,7 +98,8 @@ type Item struct {
 	Run    uint16
 	Layers float64
 	// Branch groups operators that may overlap when communication has its own
-	// stream: 0 is the main line, 1 the shared experts beside it.
+	// stream: 0 is the main line, 1 the shared experts, 2 the routed ones, which
+	// need nothing of each other.
 	Branch uint8
 	// Beside marks an operator that runs at the same time as the one before it,
 	// so that only what it lasts longer counts.

@@ -39,17 +39,21 @@ func (l Layout) Complete(m *model.Model) Layout {
 		}
 	}
 	if l.DP == 0 {
-		l.DP = max(1, l.Devices/(l.TP*l.PP))
+		l.DP = max(1, l.Devices/l.TP/l.PP)
 	}
 	if !m.HasExperts() {
 		l.EP, l.MoETP, l.MoEDP = 1, 1, 1
 		return l
 	}
 	if l.MoETP == 0 {
-		l.MoETP = max(1, l.Devices/(l.PP*l.EP*l.MoEDP))
+		l.MoETP = max(1, l.Devices/l.PP/l.EP/l.MoEDP)
 	}
 	return l
 }
+
+// maxSize bounds each size: far above any machine, and products of four stay
+// exact.
+const maxSize = 1 << 15
 
 // Check reports everything that makes a complete layout illegal for a model.
 func (l Layout) Check(m *model.Model) error {
@@ -68,8 +72,8 @@ func (l Layout) Check(m *model.Model) error {
 		{"moe-dp-size", l.MoEDP},
 		{"dcp-size", l.DCP},
 	} {
-		if s.size < 1 {
-			bad("--%s must be at least 1, got %d", s.name, s.size)
+		if s.size < 1 || s.size > maxSize {
+			bad("--%s must be between 1 and %d, got %d", s.name, maxSize, s.size)
 		}
 	}
 	if len(errs) > 0 {
@@ -92,28 +96,31 @@ func (l Layout) Check(m *model.Model) error {
 	return errors.Join(errs...)
 }
 
-// checkHeads reports head and expert counts that the layout cannot divide.
+// checkHeads reports head and expert counts that the layout cannot divide, each
+// once.
 func (l Layout) checkHeads(m *model.Model) []error {
-	var errs []error
+	var heads, experts error
 	for _, k := range m.Kinds {
-		if h := k.Attention.Heads; h > 0 && h%l.TP != 0 {
-			errs = append(errs, fmt.Errorf("--tp-size %d does not divide the model's %d attention heads", l.TP, h))
-			break
+		a, e := &k.Attention, k.FFN.Experts
+		if heads == nil {
+			heads = l.checkAttention(a)
+		}
+		if experts == nil && e > 0 && l.EP > e {
+			experts = fmt.Errorf("--ep-size %d is more than the model's %d experts", l.EP, e)
 		}
 	}
-	for _, k := range m.Kinds {
-		if h := k.Attention.KVHeads; k.Attention.Kind == model.GQA && h%l.TP != 0 && l.TP%h != 0 {
-			errs = append(errs, fmt.Errorf("--tp-size %d and the model's %d key/value heads do not divide one another", l.TP, h))
-			break
-		}
+	return []error{heads, experts} // nil ones vanish when joined
+}
+
+// checkAttention reports heads that TP cannot divide.
+func (l Layout) checkAttention(a *model.Attention) error {
+	switch kv := a.KVHeads; {
+	case a.Heads%l.TP != 0:
+		return fmt.Errorf("--tp-size %d does not divide the model's %d attention heads", l.TP, a.Heads)
+	case a.Kind == model.GQA && kv%l.TP != 0 && l.TP%kv != 0:
+		return fmt.Errorf("--tp-size %d and the model's %d key/value heads do not divide one another", l.TP, kv)
 	}
-	for _, k := range m.Kinds {
-		if e := k.FFN.Experts; e > 0 && l.EP > e {
-			errs = append(errs, fmt.Errorf("--ep-size %d is more than the model's %d experts", l.EP, e))
-			break
-		}
-	}
-	return errs
+	return nil
 }
 
 // TPGroup is the group of one tensor-parallel rank set.

@@ -63,6 +63,7 @@ type found struct {
 // the last feasible one. Throughputs closer than same are equal.
 const (
 	window      = 512
+	widest      = 1 << 14 // for prompts of a few tokens
 	mixedWindow = 48
 	ripple      = 8
 	same        = 1e-9
@@ -123,14 +124,13 @@ func bisectBatch(exact evaluate, r Range, l Limits) found {
 	}
 	lo, hi := r.Min, r.Max
 	if !r.Given {
-		const first, doublings = 512, 10
-		hi = first
-		for range doublings {
+		const first = 512
+		for hi = min(first, r.Max); hi < r.Max; {
 			o := exact(hi)
 			if judge(&o, l) != Fits {
 				break
 			}
-			lo, hi = hi, 2*hi
+			lo, hi = hi, min(2*hi, r.Max)
 		}
 	}
 	f.best, f.ok, f.binds = f.first, true, RangeEnds

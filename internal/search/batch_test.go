@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/memory"
@@ -241,6 +242,66 @@ func TestSearchNoMemory(t *testing.T) {
 	}
 	if c.asked > 2 {
 		t.Errorf("asked for %d batches", c.asked)
+	}
+}
+
+// TestBisectProbes: unequal prompts are searched as the vendor does, probe by
+// probe.
+func TestBisectProbes(t *testing.T) {
+	given := func(low, high int) Range { return Range{Min: low, Max: high, Given: true} }
+	for _, c := range []struct {
+		name     string
+		r        Range
+		feasible int
+		want     []int
+	}{
+		{"below the first step", DefaultRange(), 175, []int{1, 512, 256, 128, 192, 160, 176, 168, 172, 174, 175}},
+		{"after doubling", DefaultRange(), 600, []int{1, 512, 1024, 768, 639, 575, 607, 591, 599, 603, 601, 600}},
+		{"range", given(1, 256), 100, []int{1, 128, 64, 96, 112, 104, 100, 102, 101}},
+		{"end of the range", given(1, 64), 64, []int{1, 32, 48, 56, 60, 62, 63, 64}},
+		{"narrow", given(2, 8), 5, []int{2, 5, 7, 6}},
+		{"nothing", DefaultRange(), 0, []int{1}},
+		{"a range that was not given", Range{Min: 1, Max: 20}, 1000, []int{1, 10, 15, 18, 19, 20}},
+		{"another", Range{Min: 1, Max: 600}, 1000, []int{1, 512, 556, 578, 589, 595, 598, 599, 600}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var probes []int
+			f := bisectBatch(func(b int) serving.Outcome {
+				probes = append(probes, b)
+				o := serving.Outcome{Batch: b, TTFT: units.Seconds(b), Throughput: float64(b)}
+				return o
+			}, c.r, Limits{TTFT: units.Seconds(c.feasible) + 0.5})
+			probes = probes[:len(probes)-len(f.points)] // those for plots
+			if d := cmp.Diff(c.want, probes); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			want := min(c.feasible, c.r.Max)
+			binds := OverTTFT
+			if want == c.r.Max {
+				binds = RangeEnds
+			}
+			if f.ok != (want > 0) || f.best.Batch != want || f.binds != binds {
+				t.Errorf("want batch %d, bound by %q; got %d, by %q", want, binds, f.best.Batch, f.binds)
+			}
+		})
+	}
+	if f := bisectBatch(func(b int) serving.Outcome { return serving.Outcome{Batch: b} }, DefaultRange(), Limits{}); f.binds != RangeEnds {
+		t.Errorf("without an end: bound by %q", f.binds)
+	}
+}
+
+// TestBisectBest: of the batches bisection accepts, the one with the most
+// throughput, which need not be the largest.
+func TestBisectBest(t *testing.T) {
+	c := &curve{memory: 700, ttft: func(b int) float64 { return float64(b) }}
+	c.makespan = func(b int) float64 { return float64(b) * (1 + math.Abs(float64(b-640))) }
+	f := bisectBatch(c.outcome, DefaultRange(), Limits{TTFT: millis(690)})
+	if !f.ok || f.best.Batch != 639 || f.binds != OverTTFT { // probes 512, 1024, 768, 639, 703, 671, …
+		t.Errorf("want batch 639 bound by TTFT, got %d by %q", f.best.Batch, f.binds)
+	}
+	c.memory = 0
+	if f = bisectBatch(c.outcome, DefaultRange(), Limits{}); f.ok || f.binds != NoMemory {
+		t.Errorf("want no memory, got %t, %q", f.ok, f.binds)
 	}
 }
 

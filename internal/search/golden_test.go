@@ -27,6 +27,7 @@ type table struct {
 	model, mode, device, kv        string
 	devices, input, output, budget int
 	ttft, tpot                     float64 // limits in ms, 0 = none
+	replayed                       bool    // from the operators of another device
 	rows                           []row
 }
 
@@ -82,6 +83,8 @@ func readTables(t *testing.T, file string) []table {
 		case "device":
 			all = append(all, now)
 			all[len(all)-1].device = f[1]
+		case "replayed":
+			all[len(all)-1].replayed = true
 		case "row":
 			last := &all[len(all)-1]
 			last.rows = append(last.rows, row{
@@ -136,11 +139,11 @@ func (w *table) problem(t testing.TB) search.Problem {
 }
 
 // run searches the default space and returns what was found, best first.
-func (w *table) run(t testing.TB, workers int) []search.Result {
+func (w *table) run(t testing.TB) []search.Result {
 	t.Helper()
 	p := w.problem(t)
 	space := search.Space{}.Resolve(w.devices)
-	results := p.Run(space.Enumerate(w.devices, p.Spec.Model.HasExperts()), workers, nil)
+	results := p.Run(space.Enumerate(w.devices, p.Spec.Model.HasExperts()), 2, nil)
 	slices.SortStableFunc(results, func(a, b search.Result) int {
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
@@ -155,8 +158,13 @@ func near(t testing.TB, what string, want, got, tolerance float64) {
 	}
 }
 
-// percent is how far our numbers may be from the vendor's.
-const percent = 0.01
+// How far our numbers may be from the vendor's. They agree to the digits it
+// prints; a thousandth is what we promise, a hundredth what the vendor does for
+// replayed operators.
+const (
+	promised = 0.001
+	percent  = 0.01
+)
 
 // TestVendorTablesDense: a dense model has no jumps, so that the vendor's
 // bisection and our search must find the same.
@@ -164,61 +172,76 @@ func TestVendorTablesDense(t *testing.T) {
 	for _, name := range []string{"agg-q32-test", "cross-q32", "decode-q32", "kvint8-q8", "prefill-q32"} {
 		for _, w := range readTables(t, filepath.Join("testdata", name+".txt")) {
 			t.Run(name+"/"+w.device, func(t *testing.T) {
-				got := w.run(t, 2)
+				got := w.run(t)
 				if len(got) != len(w.rows) {
 					t.Fatalf("want %d layouts, got %d", len(w.rows), len(got))
 				}
 				for i, want := range w.rows {
-					t.Run(want.label, func(t *testing.T) { compareDense(t, &w, &want, &got[i]) })
+					t.Run(want.label, func(t *testing.T) { w.compareDense(t, &want, &got[i]) })
 				}
 			})
 		}
 	}
 }
 
-func compareDense(t *testing.T, w *table, want *row, got *search.Result) {
+func (w *table) compareDense(t *testing.T, want *row, got *search.Result) {
 	t.Helper()
 	if got.Label != want.label || !got.OK {
 		t.Fatalf("want %s in this place, got %s (%s)", want.label, got.Label, got.Reason)
 	}
+	if w.replayed {
+		w.compareBatch(t, want, got, percent)
+		return
+	}
 	o := &got.Best
-	near(t, "tokens/s", want.throughput, o.Throughput, percent)
+	near(t, "tokens/s", want.throughput, o.Throughput, promised)
 	if w.mode == "prefill" && want.label == "TP=8 | PP=1 | DP=1" {
 		// Batches of whole waves (2, 4, … 22) tie here. The vendor's unstable
 		// sort picked one in the middle; we take the largest within the limit.
 		if want.batch != 16 || o.Batch != 22 || o.TTFT > ms(w.ttft) {
 			t.Errorf("want batch 22 (vendor 16) within %g ms, got %d (vendor %d) at %.6g ms", w.ttft, o.Batch, want.batch, o.TTFT.Ms())
 		}
+		w.compareBatch(t, want, got, promised)
 		return
 	}
-	near(t, "concurrency", float64(want.concurrency), float64(o.Concurrency), percent)
-	near(t, "TTFT", want.ttft, o.TTFT.Ms(), percent)
-	near(t, "TPOT", want.tpot, o.TPOT.Ms(), percent)
+	near(t, "TTFT", want.ttft, o.TTFT.Ms(), promised)
+	near(t, "TPOT", want.tpot, o.TPOT.Ms(), promised)
+	if o.Concurrency != want.concurrency || o.Batch != want.batch {
+		t.Errorf("want batch %d, concurrency %d; got %d, %d", want.batch, want.concurrency, o.Batch, o.Concurrency)
+	}
+}
+
+// compareBatch is for tables where another batch may be the best: it must keep
+// the limits and carry as much, and at the vendor's batch the numbers must agree.
+func (w *table) compareBatch(t *testing.T, want *row, got *search.Result, tolerance float64) {
+	t.Helper()
+	p := w.problem(t)
+	o := &got.Best
+	if o.Throughput < (1-tolerance)*want.throughput ||
+		w.tpot > 0 && o.TPOT > p.Limits.TPOT || w.ttft > 0 && o.TTFT > p.Limits.TTFT {
+		t.Errorf("want %.6g tokens/s or more within %+v, got %.6g, TTFT %v, TPOT %v",
+			want.throughput, p.Limits, o.Throughput, o.TTFT, o.TPOT)
+	}
+	p.Limits, p.Range = search.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
+	at := p.Evaluate(got.Candidate).First
+	near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), tolerance)
+	near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), tolerance)
+	near(t, "tokens/s at the vendor's batch", want.throughput, at.Throughput, tolerance)
+	near(t, "concurrency at the vendor's batch", float64(want.concurrency), float64(at.Concurrency), 0)
 }
 
 // TestVendorTablesMoE: with experts the time jumps with the batch and the
-// vendor's bisection stops at some feasible batch. Ours must be as good or
-// better, and at the vendor's batch the numbers must agree.
+// vendor's bisection stops at some feasible batch. Ours must be as good.
 func TestVendorTablesMoE(t *testing.T) {
 	for _, w := range readTables(t, filepath.Join("testdata", "moe-tp.txt")) {
-		results := w.run(t, 2)
+		results := w.run(t)
 		for _, want := range w.rows {
 			t.Run(want.label, func(t *testing.T) {
 				i := slices.IndexFunc(results, func(r search.Result) bool { return r.Label == want.label })
 				if i < 0 || !results[i].OK {
 					t.Fatal("not found")
 				}
-				o := &results[i].Best
-				if o.Throughput < (1-percent)*want.throughput || o.TPOT > ms(w.tpot) {
-					t.Errorf("want %.6g tokens/s or more within %g ms, got %.6g at %.6g ms", want.throughput, w.tpot, o.Throughput, o.TPOT.Ms())
-				}
-				t.Logf("best: %d at %d, vendor's %d at %d", int(o.Throughput), o.Batch, int(want.throughput), want.batch)
-				p := w.problem(t)
-				p.Limits, p.Range = search.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
-				at := p.Run([]search.Candidate{results[i].Candidate}, 1, nil)[0].First
-				near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), percent)
-				near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), percent)
-				near(t, "tokens/s at the vendor's batch", want.throughput, at.Throughput, percent)
+				w.compareBatch(t, &want, &results[i], percent)
 			})
 		}
 	}

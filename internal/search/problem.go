@@ -184,11 +184,7 @@ func (p *Problem) batches(l *serving.Load) Range {
 		return r
 	}
 	const steps = 4
-	query := l.Input
-	if l.Distribution != nil {
-		query = l.Distribution.MeanEffective(l.HitRate)
-	}
-	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/max(1, query))))
+	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/l.EffectiveInput())))
 	return r
 }
 
@@ -197,12 +193,16 @@ func (p *Problem) batches(l *serving.Load) Range {
 // for another wave of prompts then only adds waiting.
 func (p *Problem) tight() bool { return p.Tight || p.Limits == Limits{} }
 
-// window is smaller where an evaluation simulates every step.
+// window is smaller where an evaluation simulates every step, and holds a whole
+// wave of prompts, with which throughput repeats.
 func (p *Problem) window(l *serving.Load) int {
 	if l.Chunked() {
 		return mixedWindow
 	}
-	return window
+	if p.Mode == DecodeOnly {
+		return window
+	}
+	return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), widest)
 }
 
 func (p *Problem) outcome(e serving.Engine, l *serving.Load) evaluate {

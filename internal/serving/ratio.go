@@ -39,15 +39,14 @@ func Split(ratio float64, budget, prefill, decode int) Instances {
 	var best Instances
 	bestOff := math.Inf(1)
 	for d := 1; d*decode <= budget; d++ {
-		ideal := float64(d) * ratio
-		p := max(1, int(math.RoundToEven(ideal)))
-		// When the ideal does not fit, the most that does is the closest.
-		if most := (budget - d*decode) / prefill; p > most {
-			p = most
-		}
-		if p < 1 {
+		most := (budget - d*decode) / prefill
+		if most < 1 {
 			break
 		}
+		// Half way between two the larger is as close; when the ideal does not
+		// fit, the most that does is the closest.
+		ideal := float64(d) * ratio
+		p := int(min(max(1, math.Round(ideal)), float64(most)))
 		off := math.Abs(float64(p) - ideal)
 		// Equal up to rounding: the larger split carries more.
 		if off < bestOff+1e-9 {

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -48,15 +49,18 @@ func TestMoreWorkIsNeverFaster(t *testing.T) {
 		}},
 		{"layers", func(t *rapid.T, p *point) {
 			m := p.spec.Model
-			m.Layers = append(m.Layers, rapid.IntRange(0, len(m.Kinds)-1).Draw(t, "kind"))
+			m.Layers = slices.Insert(m.Layers, 0, rapid.IntRange(0, len(m.Kinds)-1).Draw(t, "kind"))
 		}},
 		{"predicted tokens", func(_ *rapid.T, p *point) { p.spec.MTP++ }},
+		{"no fusion", func(_ *rapid.T, p *point) { p.spec.Compile = false }},
 		{"wider cache", func(_ *rapid.T, p *point) { p.spec.Quant.KV = p.spec.Quant.Base }},
 		{"wider weights", func(_ *rapid.T, p *point) { linear(p, dtype.Unquantized(p.spec.Quant.Base)) }},
 	} {
 		t.Run(c.name, rapid.MakeCheck(func(t *rapid.T) {
 			p := physical(t)
 			switch q := &p.spec.Quant; c.name {
+			case "no fusion":
+				p.spec.Compile = true
 			case "wider cache": // stored narrow, computed in the base format
 				q.AttentionIn, q.KV = q.Base, dtype.FP8
 			case "wider weights":

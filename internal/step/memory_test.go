@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -28,7 +29,7 @@ func TestMemoryGrows(t *testing.T) {
 				t.Skip("stages of other layers may be smaller")
 			}
 			m := p.spec.Model
-			m.Layers = append(m.Layers, rapid.IntRange(0, len(m.Kinds)-1).Draw(t, "kind"))
+			m.Layers = slices.Insert(m.Layers, 0, rapid.IntRange(0, len(m.Kinds)-1).Draw(t, "kind"))
 		}},
 	} {
 		t.Run(c.name, rapid.MakeCheck(func(t *rapid.T) {

@@ -153,6 +153,7 @@ func anyPoint(t *rapid.T, policy graph.Policy, usable func(*device.Profile) bool
 		Compile: flag("compile"), MTP: rapid.IntRange(0, 3).Draw(t, "MTP"),
 		EmbeddingTP:    graph.EmbeddingTP(rapid.IntRange(0, 2).Draw(t, "embedding TP")),
 		SharedExpertTP: layout.EP > 1 && flag("shared-expert TP"),
+		Draft:          graph.Draft{Layers: rapid.IntRange(0, 2).Draw(t, "draft layers"), Block: rapid.IntRange(0, 5).Draw(t, "draft block")},
 		Vision:         true, SequenceParallel: flag("sequence parallel"),
 		MatMulAllReduce: flag("matmul all-reduce"), DispatchCombine: flag("dispatch combine"),
 	}}

@@ -55,9 +55,9 @@ func (s Seconds) String() string {
 	switch {
 	case a == 0:
 		return "0 s"
-	case a < 1e-3:
+	case a < 999.95e-6: // what would round to 1000 µs is 1 ms
 		return significant(s.Us()) + " µs"
-	case a < 1:
+	case a < 999.95e-3:
 		return significant(s.Ms()) + " ms"
 	default:
 		return significant(float64(s)) + " s"
@@ -87,7 +87,9 @@ func Count(n float64) string {
 		at   float64
 		name string
 	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
-		if math.Abs(n) >= s.at {
+		if a := math.Abs(n) / s.at; a >= 999.5 {
+			return fmt.Sprintf("%.0f %s", n/s.at, s.name)
+		} else if a >= 0.9995 { // 999.6 million is 1 B
 			return fmt.Sprintf("%.3g %s", n/s.at, s.name)
 		}
 	}
@@ -97,11 +99,11 @@ func Count(n float64) string {
 // significant prints four significant digits without an exponent.
 func significant(x float64) string {
 	switch a := math.Abs(x); {
-	case a >= 1000:
+	case a >= 999.95:
 		return fmt.Sprintf("%.0f", x)
-	case a >= 100:
+	case a >= 99.995:
 		return fmt.Sprintf("%.1f", x)
-	case a >= 10:
+	case a >= 9.9995:
 		return fmt.Sprintf("%.2f", x)
 	default:
 		return fmt.Sprintf("%.3f", x)

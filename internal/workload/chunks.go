@@ -7,8 +7,10 @@ type Piece struct {
 	Last                 bool // completes the prompt
 }
 
-// Chunks cuts a prompt of length tokens into pieces of at most budget.
+// Chunks cuts a prompt of length tokens into pieces of at most budget. A budget
+// below one counts as one.
 func Chunks(length, budget int) []Piece {
+	budget = max(1, budget)
 	var out []Piece
 	for done := 0; done < length; {
 		q := min(budget, length-done)
@@ -19,8 +21,10 @@ func Chunks(length, budget int) []Piece {
 }
 
 // Pack fills steps of budget tokens with the requests of rows, in order; a
-// prompt is cut where a step is full. Each step is a list of pieces.
+// prompt is cut where a step is full. Each step is a list of pieces. A budget
+// below one counts as one.
 func Pack(rows []Row, budget int) [][]Piece {
+	budget = max(1, budget)
 	var steps [][]Piece
 	left := 0
 	for _, r := range rows {

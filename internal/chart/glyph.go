@@ -1,0 +1,69 @@
+package chart
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// hue returns the colour of a series. The colours can be told apart with any kind of colour blindness: Okabe and Ito,
+// "Color Universal Design", 2008, without black, which the text has, and yellow, which is faint on white.
+func hue(series int) color.NRGBA {
+	return []color.NRGBA{
+		{0x00, 0x72, 0xb2, 0xff}, // blue
+		{0xd5, 0x5e, 0x00, 0xff}, // vermilion
+		{0x00, 0x9e, 0x73, 0xff}, // bluish green
+		{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
+		{0xe6, 0x9f, 0x00, 0xff}, // orange
+		{0x56, 0xb4, 0xe9, 0xff}, // sky blue
+	}[series%6]
+}
+
+// outline returns the shape of a series around a place. There are five, against six colours, so that thirty series differ.
+func outline(series int, at vg.Point) vg.Path {
+	const radius = 3.4 // of the circle, in points; the others are so large that they look as heavy
+	var corners [][2]vg.Length
+	switch series % 5 {
+	case 0:
+		var circle vg.Path
+		circle.Move(vg.Point{X: at.X + radius, Y: at.Y})
+		circle.Arc(at, radius, 0, 2*math.Pi)
+		circle.Close()
+		return circle
+	case 1: // square
+		corners = [][2]vg.Length{{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}}
+	case 2: // triangle
+		corners = [][2]vg.Length{{-1.15, -.85}, {1.15, -.85}, {0, 1.2}}
+	case 3: // diamond
+		corners = [][2]vg.Length{{-1.25, 0}, {0, -1.25}, {1.25, 0}, {0, 1.25}}
+	case 4: // triangle that points down
+		corners = [][2]vg.Length{{-1.15, .85}, {0, -1.2}, {1.15, .85}}
+	}
+	var path vg.Path
+	for i, corner := range corners {
+		pt := vg.Point{X: at.X + corner[0]*radius, Y: at.Y + corner[1]*radius}
+		if i == 0 {
+			path.Move(pt)
+		} else {
+			path.Line(pt)
+		}
+	}
+	path.Close()
+	return path
+}
+
+// drawGlyph draws a point. A filled one has a white rim, so that points that touch can be counted; a hollow one steps back.
+func drawGlyph(c draw.Canvas, at vg.Point, series int, tint color.NRGBA, filled bool) {
+	path := outline(series, at)
+	if filled {
+		c.SetColor(tint)
+		c.Fill(path)
+		c.SetLineStyle(line(0.6, color.White))
+	} else {
+		tint.A = 0xb0
+		c.SetLineStyle(line(0.9, tint))
+	}
+	c.Stroke(path)
+}

@@ -1,0 +1,63 @@
+package search_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"plimsoll/internal/graph"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+)
+
+// best of some results; a benchmark that finds nothing fails.
+func best(b *testing.B, results []search.Result) *search.Result {
+	b.Helper()
+	r := slices.MaxFunc(results, func(x, y search.Result) int { return cmp.Compare(x.Best.Throughput, y.Best.Throughput) })
+	if !r.OK {
+		b.Fatal("no layout keeps the limits")
+	}
+	return &r
+}
+
+// BenchmarkSearch runs examples of the Ascend guide on one worker.
+func BenchmarkSearch(b *testing.B) {
+	guide := func(model string) search.Problem {
+		p := ascend(b, model, "TEST_DEVICE", graph.Actions{})
+		p.Load.Accounting = serving.Documented
+		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
+		return p
+	}
+	b.Run("example=guide-first", func(b *testing.B) {
+		p := guide("Qwen/Qwen3-32B")
+		p.Limits.TPOT = ms(50)
+		candidates := search.Space{}.Resolve(8).Enumerate(8, false)
+		b.ReportAllocs()
+		for b.Loop() {
+			best(b, p.Run(candidates, 1, nil))
+		}
+	})
+	b.Run("example=moe-3d", func(b *testing.B) {
+		p := guide("Qwen/Qwen3-30B-A3B")
+		p.Limits.TPOT = ms(50)
+		candidates := search.Space{TP: all, EP: all, MoEDP: all}.Resolve(8).Enumerate(8, true)
+		b.ReportAllocs()
+		for b.Loop() {
+			best(b, p.Run(candidates, 1, nil))
+		}
+	})
+	b.Run("example=ds-ratio", func(b *testing.B) {
+		prefill := guide("deepseek-ai/DeepSeek-V3.1")
+		prefill.Mode, prefill.Limits.TTFT = search.PrefillOnly, ms(7000)
+		decode := prefill
+		decode.Mode, decode.Limits = search.DecodeOnly, search.Limits{TPOT: ms(200)}
+		candidates := search.Space{}.Resolve(16).Enumerate(16, true)
+		b.ReportAllocs()
+		for b.Loop() {
+			x, y := best(b, prefill.Run(candidates, 1, nil)), best(b, decode.Run(candidates, 1, nil))
+			if m := serving.Match(x.Best, y.Best, decode.Load.Output); m.Ratio <= 0 {
+				b.Fatal(m.Ratio)
+			}
+		}
+	})
+}

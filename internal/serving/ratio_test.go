@@ -1,0 +1,123 @@
+package serving
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestMatch(t *testing.T) {
+	p, d := Outcome{Concurrency: 10, TTFT: ms(100)}, Outcome{Concurrency: 8, TPOT: ms(10)}
+	for _, c := range []struct {
+		output int
+		decode float64
+	}{{1024, 8 / (10.0 * 1023) * 1000}, {2, 800}, {1, 800}} {
+		x := Match(p, d, c.output)
+		same(t, "prefill QPS", 100, x.PrefillQPS, 0)
+		same(t, "decode QPS", c.decode, x.DecodeQPS, 0)
+		same(t, "ratio", c.decode/100, x.Ratio, 0)
+		same(t, "balanced", math.Min(100, c.decode), x.Balanced, 0)
+	}
+}
+
+// off is how far a split is from the ratio.
+func (i Instances) off(ratio float64) float64 {
+	return math.Abs(float64(i.Prefill) - float64(i.Decode)*ratio)
+}
+
+// TestSplit: the vendor takes the first of the closest splits it looks at, we
+// take the largest of all.
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		ratio                   float64
+		budget, prefill, decode int
+		vendor, want            Instances
+	}{
+		{1, 8, 4, 2, Instances{1, 1}, Instances{1, 1}},
+		{1.5, 16, 4, 2, Instances{3, 2}, Instances{3, 2}},
+		{0.5, 16, 4, 2, Instances{1, 2}, Instances{2, 4}},
+		{2.5, 32, 2, 4, Instances{5, 2}, Instances{5, 2}},
+		{0.625, 32, 2, 4, Instances{2, 3}, Instances{3, 5}},
+		{0.3, 64, 4, 4, Instances{3, 10}, Instances{3, 10}},
+		{1.7, 64, 4, 8, Instances{5, 3}, Instances{5, 3}},
+		// The vendor finds nothing where the closest whole number does not fit.
+		{2, 16, 8, 8, Instances{}, Instances{1, 1}},
+		// Half way between two whole numbers the larger is as close.
+		{2.5, 4, 1, 1, Instances{2, 1}, Instances{3, 1}},
+		{1, 7, 4, 4, Instances{}, Instances{}},
+		{1e300, 10, 1, 1, Instances{}, Instances{9, 1}},
+		{1e-300, 10, 1, 1, Instances{1, 1}, Instances{1, 9}},
+	} {
+		got := Split(c.ratio, c.budget, c.prefill, c.decode)
+		if got != c.want {
+			t.Errorf("ratio %g of %d devices, %d and %d each: want %+v, got %+v", c.ratio, c.budget, c.prefill, c.decode, c.want, got)
+		}
+		if c.vendor == (Instances{}) {
+			continue
+		}
+		same(t, "distance", c.vendor.off(c.ratio), got.off(c.ratio), 0)
+		if got.Prefill < c.vendor.Prefill || got.Decode < c.vendor.Decode {
+			t.Errorf("ratio %g: the vendor has %+v, we %+v", c.ratio, c.vendor, got)
+		}
+	}
+}
+
+// TestSplitIsTheBest: of all pairs of one or more instances each that fit the
+// budget, Split returns the one for which |prefill − decode·ratio| is smallest;
+// among those the one with the most decode instances; among those the one with
+// the most prefill instances. The ratios are sixteenths, so that floats are
+// exact; rounding in others is worth 1e-9 of an instance.
+func TestSplitIsTheBest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ratio := float64(rapid.IntRange(0, 160).Draw(t, "sixteenths")) / 16
+		budget := rapid.IntRange(0, 100).Draw(t, "budget")
+		prefill, decode := rapid.IntRange(1, 12).Draw(t, "prefill"), rapid.IntRange(1, 12).Draw(t, "decode")
+		var want Instances
+		largest := Instances{} // in each kind apart, of all that are as close
+		for d := 1; d <= budget; d++ {
+			for p := 1; p*prefill+d*decode <= budget; p++ {
+				i := Instances{p, d}
+				switch {
+				case want == Instances{} || i.off(ratio) < want.off(ratio):
+					want, largest = i, i
+				case i.off(ratio) == want.off(ratio):
+					want = i // more decode instances, or as many and more prefill
+					largest = Instances{max(largest.Prefill, p), max(largest.Decode, d)}
+				}
+			}
+		}
+		if got := Split(ratio, budget, prefill, decode); got != want {
+			t.Errorf("want %+v, got %+v", want, got)
+		}
+		if want != largest { // so that it does not matter which is counted first
+			t.Errorf("%+v is not the largest in both: %+v", want, largest)
+		}
+	})
+}
+
+// TestSplitAnyRatio: other ratios, to the rounding of floats.
+func TestSplitAnyRatio(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ratio := rapid.Float64Range(0, 10).Draw(t, "ratio")
+		budget := rapid.IntRange(2, 100).Draw(t, "budget")
+		prefill, decode := rapid.IntRange(1, budget-1).Draw(t, "prefill"), rapid.IntRange(1, budget).Draw(t, "decode")
+		got := Split(ratio, budget, prefill, decode)
+		if got == (Instances{}) {
+			if prefill+decode <= budget {
+				t.Error("want one of each")
+			}
+			return
+		}
+		if used := got.Prefill*prefill + got.Decode*decode; used > budget {
+			t.Errorf("%+v takes %d devices of %d", got, used, budget)
+		}
+		for d := 1; d <= budget; d++ {
+			for p := 1; p*prefill+d*decode <= budget; p++ {
+				if i := (Instances{p, d}); i.off(ratio) < got.off(ratio)-1e-8 {
+					t.Errorf("%+v is closer than %+v", i, got)
+				}
+			}
+		}
+	})
+}

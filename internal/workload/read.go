@@ -1,0 +1,186 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+const (
+	// maxFile bounds a file. A request has 36 bytes in the Azure trace and, with
+	// the hashes of its blocks, 285 in Mooncake's.
+	maxFile = 256 << 20
+	// maxTokens bounds a length, far beyond any context, to catch a column that
+	// holds something else; two of them add up in 32 bits.
+	maxTokens = 1_000_000_000
+	// headSize is how much of a file is looked at to tell what it is.
+	headSize = 4 << 10
+)
+
+// Trace is what a file says about requests.
+type Trace struct {
+	Input      Distribution
+	MeanOutput float64 // tokens of an answer; 0 if the file does not tell
+}
+
+// ReadDistribution reads prompt lengths from a file's data; [ReadTrace] says
+// which files.
+func ReadDistribution(data []byte, name string) (*Distribution, error) {
+	t, err := ReadTrace(bytes.NewReader(data), name)
+	if err != nil {
+		return nil, err
+	}
+	return &t.Input, nil
+}
+
+// ReadTrace reads one of
+//
+//   - YAML (.yaml, .yml): a mapping with a list bins of min_tokens, max_tokens
+//     and weight, taken as they are;
+//   - CSV (.csv): one column of prompt lengths, with or without a name, or
+//     several of which one has a name in use for them: input_length,
+//     prompt_tokens, ContextTokens (Azure), "Request tokens" (BurstGPT),
+//     num_prefill_tokens (Vidur) and more;
+//   - JSON, one object a line (.jsonl, .ndjson), with such a name (Mooncake,
+//     Qwen-Bailian).
+//
+// A file with another ending is told by its first line. Lengths become at most
+// 32 bins whose midpoints have the mean of the lengths (see tally.go). A file may
+// have up to 256 MiB; memory grows with its different lengths, not its size.
+//
+// The name is used in messages and for its ending. The error joins all mistakes
+// found, up to 20, one *Problem with its line each.
+func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
+
+func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
+	ps := &problems{file: name}
+	b := bufio.NewReaderSize(&limited{r: r, left: limit}, headSize)
+	head, err := b.Peek(headSize)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	var t *Trace
+	if err == nil && ps.text(head) {
+		if mark := []byte("\ufeff"); bytes.HasPrefix(head, mark) {
+			_, err = b.Discard(len(mark)) // what Windows puts before UTF-8
+			head = head[len(mark):]
+		}
+		if err == nil {
+			t, err = ps.read(formatOf(head, name), b)
+		}
+	}
+	if errors.Is(err, errTooLarge) {
+		ps.list = nil // the last line is cut off
+		ps.add(1, "", "the file has more than %d MiB; cut a part out of it", limit>>20)
+	} else if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if err := ps.err(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// text refuses what no format could be.
+func (ps *problems) text(head []byte) bool {
+	switch {
+	case len(bytes.TrimSpace(head)) == 0 && len(head) < headSize:
+		ps.add(1, "", "the file is empty")
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		ps.add(1, "", "compressed with gzip; unpack it first")
+	case bytes.IndexByte(head, 0) >= 0:
+		ps.add(1, "", "not a text in UTF-8")
+	default:
+		return true
+	}
+	return false
+}
+
+// read returns an error only where reading itself failed.
+func (ps *problems) read(f format, r *bufio.Reader) (*Trace, error) {
+	if f == yamlBins {
+		data, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
+		if err != nil {
+			return nil, err
+		}
+		return &Trace{Input: Distribution{(&binReader{ps}).bins(data)}}, nil
+	}
+	requests := &requests{problems: ps, seen: map[int]tally{}}
+	read := requests.csv
+	if f == jsonLines {
+		read = requests.jsonl
+	}
+	if err := read(r); err != nil {
+		return nil, err
+	}
+	return requests.trace(), nil
+}
+
+type format int
+
+const (
+	csvLengths format = iota
+	jsonLines
+	yamlBins
+)
+
+// formatOf tells what a file is by its ending, or else by its first line that
+// is neither blank nor a comment.
+func formatOf(head []byte, name string) format {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml":
+		return yamlBins
+	case ".csv":
+		return csvLengths
+	case ".jsonl", ".ndjson":
+		return jsonLines
+	default:
+		return formatIn(head)
+	}
+}
+
+func formatIn(head []byte) format {
+	first := ""
+	for line := range strings.Lines(string(head)) {
+		if first = strings.TrimSpace(line); first != "" && first[0] != '#' {
+			break
+		}
+	}
+	if object, ok := strings.CutPrefix(first, "{"); ok {
+		// JSON is YAML, so an object of bins is read as such.
+		if object = strings.TrimSpace(object); strings.HasPrefix(object, `"`) && !bytes.Contains(head, []byte(`"bins"`)) {
+			return jsonLines
+		}
+		return yamlBins
+	}
+	// "bins:" or "bins: [", but not the 18:17:03 of a time.
+	key, value, isKey := strings.Cut(first, ":")
+	isKey = isKey && !strings.Contains(key, ",") && (value == "" || value[0] == ' ')
+	if isKey || strings.HasPrefix(first, "- ") || strings.HasPrefix(first, "---") {
+		return yamlBins
+	}
+	return csvLengths
+}
+
+var errTooLarge = errors.New("file too large")
+
+// limited fails once more than left bytes were there to read.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, errTooLarge
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left+1)])
+	if l.left -= int64(n); l.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}
