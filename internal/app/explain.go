@@ -3,13 +3,10 @@ package app
 import (
 	"fmt"
 	"math"
-	"strings"
 
-	"plimsoll/internal/cost/roofline"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
-	"plimsoll/internal/model"
 	"plimsoll/internal/search"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -34,7 +31,7 @@ type StepShare struct {
 	Time  units.Seconds
 	Bound step.Bounds
 	Fixed units.Seconds
-	// Command evaluates the step alone.
+	// Command evaluates the step alone; "" where "plimsoll step" cannot.
 	Command string
 }
 
@@ -78,9 +75,8 @@ func (o *OptimizeResponse) explain(d *device.Profile, p *Pass) Explanation {
 
 // share evaluates a step behind a row in detail.
 func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result, decode bool) StepShare {
-	requests, seg := rowStep(row, decode)
-	b := graph.Batch{Segments: []graph.Segment{seg}}
-	s := StepShare{Phase: "prefill", Command: stepCommand(o.Request, o.Model, d, row, requests, seg)}
+	b := rowStep(p, row, decode)
+	s := StepShare{Phase: "prefill", Command: o.stepCommand(d, row, b)}
 	if decode {
 		s.Phase = "decode"
 	}
@@ -93,99 +89,6 @@ func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result,
 	return s
 }
 
-// NamedTrace is a step to be written as a trace.
-type NamedTrace struct {
-	Name   string
-	Result *step.Result
-}
-
-// Traces evaluates the steps behind every row in detail, named by layout.
-func (o *OptimizeResponse) Traces() []NamedTrace {
-	var out []NamedTrace
-	for i := range o.Devices {
-		d := &o.Devices[i]
-		for k := range d.Passes {
-			p := &d.Passes[k]
-			for _, row := range p.Rows {
-				g, err := graph.New(row.Spec)
-				if err != nil {
-					continue // the row was evaluated with this spec
-				}
-				_, seg := rowStep(row, p.Mode != search.PrefillOnly)
-				l := &row.Spec.Layout
-				name := fmt.Sprintf("tp%ddp%dmtp%d", l.TP, l.DP, row.Spec.MTP)
-				if o.Model.HasExperts() {
-					name = fmt.Sprintf("tp%ddp%dep%dmoedp%dmtp%d", l.TP, l.DP, l.EP, l.MoEDP, row.Spec.MTP)
-				}
-				if len(o.Devices) > 1 || len(d.Passes) > 1 {
-					name = fmt.Sprintf("%s_%d_%s", d.Device.Name, k, name)
-				}
-				e := step.New(g, p.Problem.Coster)
-				out = append(out, NamedTrace{name, e.Evaluate(graph.Batch{Segments: []graph.Segment{seg}}, false)})
-			}
-		}
-	}
-	return out
-}
-
-// rowStep is the step behind a row: how many requests over all ranks, and one
-// rank's share.
-func rowStep(row *search.Result, decode bool) (int, graph.Segment) {
-	l, best := &row.Load, &row.Best
-	perRank := func(n int) int { return (n + l.DP - 1) / l.DP }
-	if decode {
-		q := l.DecodeQuery
-		return best.Concurrency, graph.Segment{Requests: perRank(best.Concurrency), Query: q, Seq: l.DecodeSeq(), Decode: true}
-	}
-	n := max(1, best.PrefillBatch)
-	query := min(l.Budget, l.EffectiveInput())
-	return n, graph.Segment{Requests: perRank(n), Query: query, Seq: query}
-}
-
-// stepCommand is the command that evaluates a step alone.
-func stepCommand(r *OptimizeRequest, m *model.Model, d *device.Profile, row *search.Result, requests int, s graph.Segment) string {
-	l := &row.Spec.Layout
-	args := []string{"plimsoll step", m.ID, "--device", d.Name}
-	add := func(flag string, value any) { args = append(args, fmt.Sprintf("--%s %v", flag, value)) }
-	add("num-devices", l.Devices)
-	add("tp-size", l.TP)
-	if l.PP > 1 {
-		add("pp-size", l.PP)
-	}
-	if m.HasExperts() {
-		add("ep-size", l.EP)
-		add("moe-tp-size", l.MoETP)
-		add("moe-dp-size", l.MoEDP)
-	}
-	if l.DCP > 1 {
-		add("dcp-size", l.DCP)
-	}
-	add("num-queries", requests)
-	add("query-length", s.Query)
-	if c := s.Seq - s.Query; c > 0 {
-		add("context-length", c)
-	}
-	if s.Decode {
-		args = append(args, "--decode")
-	}
-	if row.Spec.MTP > 0 {
-		add("num-mtp-tokens", row.Spec.MTP)
-	}
-	if r.LinearAction != "" {
-		add("quantize-linear-action", r.LinearAction)
-	}
-	if r.AttentionAction != "" {
-		add("quantize-attention-action", r.AttentionAction)
-	}
-	if r.Compile {
-		args = append(args, "--compile")
-	}
-	if r.Policy != "" {
-		add("policy", r.Policy)
-	}
-	return strings.Join(args, " ")
-}
-
 // whatIfs evaluates the row's layout again under small changes.
 func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 	const more = 1.1
@@ -194,7 +97,7 @@ func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 		other.Links = append([]device.Link(nil), d.Links...)
 		change(&other)
 		q := *p.Problem
-		q.Coster = roofline.New(&other, roofline.Settings{FreeUnsupported: q.Spec.Policy.FreeUnsupported})
+		q.Coster, _ = coster(&other, q.Spec.Policy)
 		q.Memory = other.Memory
 		return &q
 	}
@@ -237,10 +140,10 @@ func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 // shaped finds which artefacts of the policy shaped the best row: those with a
 // visible share of its step, and a batch that was chosen because experts divide
 // evenly at it.
-func shaped(p *search.Problem, d *device.Profile, row *search.Result) ([]Effect, []string) {
+func shaped(pass *Pass, d *device.Profile, row *search.Result) ([]Effect, []string) {
+	p := pass.Problem
 	decode := p.Mode != search.PrefillOnly
-	_, seg := rowStep(row, decode)
-	batch := graph.Batch{Segments: []graph.Segment{seg}}
+	batch := rowStep(pass, row, decode)
 	g, err := graph.New(row.Spec)
 	if err != nil {
 		return nil, nil // the row was evaluated with this spec

@@ -1,7 +1,8 @@
 package app
 
 import (
-	"plimsoll/internal/cost/roofline"
+	"slices"
+
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -43,6 +44,9 @@ type Pass struct {
 	Artefacts []Effect
 	Notes     []string
 }
+
+// Phase names a mode as programs read it.
+func Phase(m search.Mode) string { return [...]string{"aggregated", "prefill", "decode"}[m] }
 
 // Ratio is how prefill and decode instances are matched.
 type Ratio struct {
@@ -87,11 +91,11 @@ func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile) (*DeviceRe
 		return p, err
 	}
 	if r.PDRatio {
-		p, err := run(search.PrefillOnly, r.PrefillDevices, search.Limits{TTFT: r.TTFTLimit})
+		p, err := run(search.PrefillOnly, r.PrefillDevices, limits(r.TTFTLimit, 0))
 		if err != nil {
 			return nil, err
 		}
-		dec, err := run(search.DecodeOnly, r.DecodeDevices, search.Limits{TPOT: r.TPOTLimit})
+		dec, err := run(search.DecodeOnly, r.DecodeDevices, limits(0, r.TPOTLimit))
 		if err != nil {
 			return nil, err
 		}
@@ -99,16 +103,16 @@ func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile) (*DeviceRe
 		return out, nil
 	}
 	if !r.Disagg {
-		_, err := run(search.Aggregated, r.NumDevices, search.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit})
+		_, err := run(search.Aggregated, r.NumDevices, limits(r.TTFTLimit, r.TPOTLimit))
 		return out, err
 	}
 	if r.TTFTLimit > 0 {
-		if _, err := run(search.PrefillOnly, r.NumDevices, search.Limits{TTFT: r.TTFTLimit}); err != nil {
+		if _, err := run(search.PrefillOnly, r.NumDevices, limits(r.TTFTLimit, 0)); err != nil {
 			return nil, err
 		}
 	}
 	if r.TPOTLimit > 0 {
-		if _, err := run(search.DecodeOnly, r.NumDevices, search.Limits{TPOT: r.TPOTLimit}); err != nil {
+		if _, err := run(search.DecodeOnly, r.NumDevices, limits(0, r.TPOTLimit)); err != nil {
 			return nil, err
 		}
 	}
@@ -134,9 +138,11 @@ func (r *OptimizeRequest) pass(m *model.Model, d *device.Profile, mode search.Mo
 	if mode == search.PrefillOnly {
 		space.DCP = nil // context parallelism is for decode
 	}
-	candidates := space.Resolve(devices).Enumerate(devices, m.HasExperts())
+	resolved := space.Resolve(devices)
+	resolved.MTP = unique(resolved.MTP)
+	candidates := resolved.Enumerate(devices, m.HasExperts())
 	if len(candidates) == 0 {
-		return nil, errNoCombination(devices)
+		return nil, errNoCombination(space, devices)
 	}
 	var progress func(int)
 	if r.Progress != nil {
@@ -149,7 +155,7 @@ func (r *OptimizeRequest) pass(m *model.Model, d *device.Profile, mode search.Mo
 		out.Nearest = rank.Near(out.Results, l)
 		return out, nil
 	}
-	out.Artefacts, out.Notes = shaped(p, d, out.Rows[0])
+	out.Artefacts, out.Notes = shaped(out, d, out.Rows[0])
 	return out, nil
 }
 
@@ -172,7 +178,6 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 			Draft:  r.Draft.graph(),
 			Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
 		},
-		Coster: roofline.New(d, roofline.Settings{FreeUnsupported: policy.FreeUnsupported}),
 		Memory: d.Memory, Reserved: units.Bytes(r.ReservedGiB) * units.GiB,
 		Load: serving.Load{
 			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
@@ -184,6 +189,7 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 		Range:      search.DefaultRange(),
 		Tight:      r.PDRatio,
 	}
+	p.Coster, _ = coster(d, policy)
 	if r.Draft.Method != "" {
 		p.Block, p.Accepted = r.Draft.Block, r.Draft.Accepted
 		p.Suffix = r.Draft.label()
@@ -201,4 +207,15 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 		}
 	}
 	return p, nil
+}
+
+// unique drops repetitions and keeps the order.
+func unique(all []int) []int {
+	var out []int
+	for _, n := range all {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }

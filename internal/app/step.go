@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"plimsoll/internal/cost/roofline"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -58,6 +57,8 @@ type StepResponse struct {
 	Batch  graph.Batch
 	Result *step.Result
 	Memory memory.Use
+	// Tier says how well the operators' prices are known.
+	Tier device.Tier
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
 	// Artefacts are the policy entries that changed the time visibly.
@@ -98,7 +99,9 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 		return nil, badInput(err)
 	}
 	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
-	e := step.New(g, roofline.New(d, roofline.Settings{FreeUnsupported: spec.Policy.FreeUnsupported}))
+	prices, tier := coster(d, spec.Policy)
+	out.Tier = tier
+	e := step.New(g, prices)
 	out.Result = e.Evaluate(batch, r.Multistream)
 	out.Memory = memory.New(&spec).Use(batch, d.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
 	query := float64(batch.Segments[0].Query)
@@ -151,8 +154,9 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 		between("num-queries", r.Queries, 1, maxTokens),
 		between("query-length", query, 1, maxTokens),
 		between("context-length", context, 0, maxTokens),
-		r.checkShares(),
-		r.checkImages(m),
+		hitRate(r.PrefixHitRate),
+		notNegative("reserved-memory-gb", r.ReservedGiB),
+		checkImage(m, r.ImageHeight, r.ImageWidth),
 	)
 	if err != nil {
 		return graph.Batch{}, err
@@ -180,30 +184,24 @@ func between(flag string, v, least, most int) error {
 	return nil
 }
 
-// checkShares checks the numbers that are not whole.
-func (r *StepRequest) checkShares() error {
-	var errs []error
-	if !(r.PrefixHitRate >= 0 && r.PrefixHitRate < 1) {
-		errs = append(errs, fmt.Errorf("--prefix-cache-hit-rate must be at least 0 and below 1, got %g", r.PrefixHitRate))
-	}
-	if !(r.ReservedGiB >= 0) || math.IsInf(r.ReservedGiB, 0) {
-		errs = append(errs, fmt.Errorf("--reserved-memory-gb must be finite and not negative, got %g", r.ReservedGiB))
-	}
-	return errors.Join(errs...)
-}
-
-// checkImages checks the size of the images, if there are any.
-func (r *StepRequest) checkImages(m *model.Model) error {
+// checkImage checks the size of the images, if there are any.
+func checkImage(m *model.Model, height, width int) error {
 	switch {
-	case r.ImageHeight == 0 && r.ImageWidth == 0:
+	case height == 0 && width == 0:
 		return nil
+	case m.Vision == nil && height != 0:
+		return noVision("image-height", m)
 	case m.Vision == nil:
-		return fmt.Errorf("--image-height: %s has no vision tower", m.ID)
+		return noVision("image-width", m)
 	}
 	return errors.Join(
-		between("image-height", r.ImageHeight, 1, maxPixels),
-		between("image-width", r.ImageWidth, 1, maxPixels),
+		between("image-height", height, 1, maxPixels),
+		between("image-width", width, 1, maxPixels),
 	)
+}
+
+func noVision(flag string, m *model.Model) error {
+	return fmt.Errorf("--%s: %s has no vision tower", flag, m.ID)
 }
 
 const (
@@ -263,7 +261,7 @@ func artefacts(d *device.Profile, spec graph.Spec, b graph.Batch, time units.Sec
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c := roofline.New(d, roofline.Settings{FreeUnsupported: other.Policy.FreeUnsupported})
+		c, _ := coster(d, other.Policy)
 		without := step.New(g, c).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})

@@ -4,6 +4,7 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/units"
 )
 
@@ -229,8 +230,14 @@ func (w *walk) reduceTP(rows float64) {
 		w.collective(op.ReduceScatter, op.ScatterReduce, tp, b, b*(1+1/w.g.tp))
 		return
 	}
+	w.reduceProduct(tp, rows, w.h)
+}
+
+// reduceProduct sums the product just emitted over a group, overlapped with it
+// where that is asked for.
+func (w *walk) reduceProduct(g parallel.Group, rows, cols float64) {
 	before := len(w.items)
-	w.allReduce(tp, rows, w.h)
+	w.allReduce(g, rows, cols)
 	if w.g.spec.MatMulAllReduce && w.g.spec.Compile && len(w.items) > before {
 		w.items[len(w.items)-1].Beside = true
 	}

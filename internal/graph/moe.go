@@ -302,7 +302,7 @@ func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool
 			w.quantize(s, padded, h)
 		}
 		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
-		w.allReduce(w.g.spec.ExpertTP(), padded, h)
+		w.reduceProduct(w.g.spec.ExpertTP(), padded, h)
 	}
 	w.n = outer
 }

@@ -42,6 +42,12 @@ func New(p *device.Profile, s Settings) *Model {
 // Profile returns the device.
 func (m *Model) Profile() *device.Profile { return m.profile }
 
+// Peak is the rate at which a device works in a format, widened where it has no
+// unit for it.
+func Peak(peaks *[dtype.Formats]units.OpsPerSecond, f dtype.Format) units.OpsPerSecond {
+	return peak(peaks, f, false)
+}
+
 // peak finds the rate of a format; without a unit of its own, narrow formats
 // are widened before use.
 func peak(peaks *[dtype.Formats]units.OpsPerSecond, f dtype.Format, free bool) units.OpsPerSecond {

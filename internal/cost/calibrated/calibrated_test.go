@@ -1,0 +1,140 @@
+package calibrated_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/units"
+)
+
+// gpus are the devices with fitted or transferred constants.
+func gpus(t *testing.T) map[string]*calibrated.Model {
+	t.Helper()
+	out := map[string]*calibrated.Model{}
+	for _, name := range device.Names() {
+		p, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, ok := calibrated.New(p)
+		gpu := p.Vendor != device.Ascend && p.Vendor != device.Test
+		if ok != gpu {
+			t.Errorf("%s (%s): constants known: %v", name, p.Generation, ok)
+		}
+		if ok {
+			out[name] = m
+		}
+	}
+	return out
+}
+
+func TestTiers(t *testing.T) {
+	for name, want := range map[string]device.Tier{
+		"h100_sxm": device.Calibrated, "h200_sxm": device.Calibrated, "b200_sxm": device.Calibrated,
+		"a100_sxm": device.Transferred, "mi300x": device.Transferred, "b300_sxm": device.Transferred,
+	} {
+		if got := gpus(t)[name].Tier(); got != want {
+			t.Errorf("%s: want tier %s, got %s", name, want, got)
+		}
+	}
+}
+
+// operator draws an operator of any kind.
+func operator(t *rapid.T) op.Op {
+	size := func(name string, most int) float64 { return float64(rapid.IntRange(1, most).Draw(t, name)) }
+	o := op.Op{In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, KV: dtype.BF16, VectorIn: dtype.BF16}
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		o.Kind = op.GEMM
+		o.In = rapid.SampledFrom([]dtype.Format{dtype.BF16, dtype.FP8}).Draw(t, "in")
+		o.Weight = o.In
+		o.Rows, o.Cols, o.Depth = size("rows", 1<<14), size("cols", 1<<15), size("depth", 1<<15)
+	case 1:
+		o.Kind = op.GroupedGEMM
+		o.Rows, o.Cols, o.Depth, o.Experts = size("rows", 1<<14), size("cols", 1<<13), size("depth", 1<<13), size("experts", 256)
+	case 2:
+		o.Kind, o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = op.Attention, 32, 8, 128, 128
+		n, s := size("requests", 512), size("context", 1<<16)
+		o.Decode = op.Span{Requests: n, Tokens: n, Pairs: n * s, Context: n * s}
+	case 3:
+		o.Kind, o.Heads, o.HeadDim, o.ValueDim, o.Rank, o.Rope = op.Latent, 128, 192, 128, 512, 64
+		s := size("prompt", 1<<15)
+		o.Prefill = op.Span{Requests: 1, Tokens: s, Pairs: s * s / 2, Context: s}
+		o.Expanded = s
+	case 4:
+		o.Kind, o.Comm = op.Collective, op.AllReduce
+		o.Group = parallel.Group{Size: 8, Stride: 1}
+		o.Payload = units.Bytes(size("payload", 1<<28))
+		o.Bytes = 2 * o.Payload
+	default:
+		o.Bytes = units.Bytes(size("bytes", 1<<30))
+	}
+	return o
+}
+
+// TestSpeedOfLight: no operator is faster than the device's peaks allow.
+func TestSpeedOfLight(t *testing.T) {
+	all := gpus(t)
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "mi300x", "l40s"}).Draw(t, "device")
+		p, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := operator(t)
+		e := all[name].Cost(&o)
+		w := o.Work()
+		peak := float64(p.Matrix[w.MatrixIn])
+		if peak == 0 {
+			peak = float64(p.Matrix[dtype.BF16])
+		}
+		light := math.Max(float64(w.Matrix)/peak, float64(w.Bytes)/float64(p.Bandwidth))
+		if float64(e.Total) < light*(1-1e-12) {
+			t.Errorf("%v on %s: %v is below the speed of light, %v", o.Kind, name, e.Total, units.Seconds(light))
+		}
+	})
+}
+
+// TestMonotone: more of anything is never faster.
+func TestMonotone(t *testing.T) {
+	m := gpus(t)["h200_sxm"]
+	rapid.Check(t, func(t *rapid.T) {
+		small := operator(t)
+		big := small
+		by := rapid.Float64Range(1, 4).Draw(t, "by")
+		switch small.Kind {
+		case op.GEMM:
+			big.Rows *= by
+		case op.GroupedGEMM:
+			big.Rows *= by
+		case op.Attention:
+			big.Decode.Pairs *= by
+			big.Decode.Context *= by
+		case op.Latent:
+			big.Prefill.Pairs *= by
+			big.Prefill.Context *= by
+		default:
+			big.Bytes *= units.Bytes(by)
+			big.Payload *= units.Bytes(by)
+		}
+		a, b := m.Cost(&small), m.Cost(&big)
+		if b.Total < a.Total*(1-1e-12) {
+			t.Errorf("%+v: %v, but %v times as much takes %v", small, a.Total, by, b.Total)
+		}
+	})
+}
+
+func TestCostAllocatesNothing(t *testing.T) {
+	m := gpus(t)["h200_sxm"]
+	o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, Rows: 64, Cols: 4096, Depth: 4096}
+	if n := testing.AllocsPerRun(100, func() { m.Cost(&o) }); n != 0 {
+		t.Errorf("Cost allocates %v times", n)
+	}
+}

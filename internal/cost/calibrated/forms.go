@@ -1,0 +1,138 @@
+package calibrated
+
+import (
+	"math"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/units"
+)
+
+// product costs one matrix product. The soft maximum is what a kernel that
+// overlaps loads and arithmetic imperfectly shows between its two limits; a
+// deep reduction adds the time to fill the pipeline.
+func (m *Model) product(o *op.Op) cost.Estimate {
+	w := o.Work()
+	g := &m.c.GEMM.Wide
+	switch w.MatrixIn {
+	case dtype.FP8, dtype.INT8:
+		g = &m.c.GEMM.FP8
+	case dtype.FP4, dtype.INT4:
+		g = &m.c.GEMM.FP4
+	case dtype.None, dtype.F32, dtype.BF16, dtype.F16, dtype.Formats:
+	}
+	matrix := float64(w.Matrix) * m.matrix[w.MatrixIn] / g.Compute
+	memory := float64(w.Bytes) * m.memory / g.Memory
+	launch := g.Launch * micro
+	if o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows) {
+		launch += m.c.GEMM.BlockLaunch * micro // scales of blocks, not of rows
+	}
+	busy := soft(matrix, memory, g.Soft) + g.Depth*micro*o.Depth/1024
+	return m.estimate(&w, launch, matrix, 0, memory, busy)
+}
+
+// soft is a maximum without a corner.
+func soft(a, b, r float64) float64 {
+	hi, lo := math.Max(a, b), math.Min(a, b)
+	if hi == 0 {
+		return 0
+	}
+	return hi * math.Pow(1+math.Pow(lo/hi, r), 1/r)
+}
+
+// tileRows is the rows of a tile that an expert occupies however few it has.
+const tileRows = 64
+
+// experts costs the products of all active experts in one kernel: arithmetic
+// counts whole tiles, memory the active experts' weights.
+func (m *Model) experts(o *op.Op) cost.Estimate {
+	w := o.Work()
+	f := &m.c.Experts
+	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*share(o)) * o.Cols * o.Depth
+	matrix := padded * m.matrix[w.MatrixIn] / f.Compute
+	out := o.Cols
+	if o.OutCols > 0 {
+		out = o.OutCols
+	}
+	io := float64(o.In.Bytes(o.Rows*o.Depth)+o.Out.Bytes(o.Rows*out)) * m.memory / f.IO
+	memory := (float64(w.Bytes)*m.memory - io*f.IO) / f.Memory
+	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
+}
+
+// share is the part of a padded tile that is empty: none once every expert has
+// tiles full of rows.
+func share(o *op.Op) float64 {
+	if o.Experts == 0 {
+		return 0
+	}
+	rows := o.Rows / o.Experts
+	if rows >= tileRows {
+		return 0.5 // the last tile of each, on average half empty
+	}
+	return 1 - rows/tileRows
+}
+
+// attention costs both phases of attention: a prefill by its arithmetic, less
+// efficient for short prompts, a decode by the cache it reads and a share for
+// each request and head.
+func (m *Model) attention(o *op.Op, prefill, decode *form) cost.Estimate {
+	w := o.Work()
+	var e cost.Estimate
+	if o.Prefill.Tokens > 0 {
+		p := *o
+		p.Decode = op.Span{}
+		pw := p.Work()
+		length := math.Max(1, o.Prefill.Tokens/math.Max(1, o.Prefill.Requests))
+		matrix := float64(pw.Matrix) * m.matrix[pw.MatrixIn] / prefill.Compute
+		matrix *= 1 + prefill.Short*128/math.Max(128, length)
+		memory := float64(pw.Bytes) * m.memory / prefill.Memory
+		e = m.estimate(&pw, prefill.Launch*micro, matrix, 0, memory, matrix+memory)
+	}
+	if o.Decode.Tokens > 0 {
+		d := *o
+		d.Prefill, d.Expanded = op.Span{}, 0
+		dw := d.Work()
+		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
+		memory := float64(dw.Bytes) * m.memory / decode.Memory
+		heads := decode.Head * micro * o.Decode.Requests * math.Max(1, o.KVHeads)
+		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, math.Max(matrix, memory)+heads)
+		e = cost.Estimate{
+			Total: e.Total + x.Total, Matrix: e.Matrix + x.Matrix, Memory: e.Memory + x.Memory, Fixed: e.Fixed + x.Fixed,
+		}
+	}
+	e.Vector = units.Seconds(float64(w.Vector) * m.vector[w.VectorIn])
+	return e
+}
+
+// plain costs an operator that is its traffic and arithmetic.
+func (m *Model) plain(o *op.Op, f *form) cost.Estimate {
+	w := o.Work()
+	compute := f.Compute
+	if compute == 0 {
+		compute = 0.5
+	}
+	matrix := float64(w.Matrix) * m.matrix[w.MatrixIn] / compute
+	vector := (float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]) / 0.5
+	memory := float64(w.Bytes) * m.memory / f.Memory
+	if o.Launches < 0 {
+		return m.estimate(&w, 0, matrix, vector, memory, math.Max(matrix+vector, memory))
+	}
+	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, math.Max(matrix+vector, memory))
+}
+
+// communicate costs a collective: inside a node by a launch that grows with the
+// ranks and the link's fitted share; beyond it by the profile's links.
+func (m *Model) communicate(o *op.Op) cost.Estimate {
+	c := &m.c.Comm
+	e := m.floor.Cost(o)
+	n := float64(o.Group.Size)
+	launch := (c.Launch + c.PerRank*n) * micro
+	if o.Comm == op.AllToAll {
+		launch = c.ExchangeLaunch * micro
+	}
+	busy := math.Max(float64(e.Comm)/c.Efficiency, float64(e.Memory))
+	return cost.Estimate{
+		Total: units.Seconds(launch + busy), Comm: units.Seconds(busy), Memory: e.Memory, Fixed: units.Seconds(launch),
+	}
+}
