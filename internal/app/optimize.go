@@ -34,6 +34,8 @@ type Pass struct {
 	NumDevices int
 	Limits     search.Limits
 	Problem    *search.Problem
+	// Tier says how well the operators' prices are known.
+	Tier device.Tier
 	// Results are all candidates in the order of enumeration, Rows the feasible
 	// ones, best first.
 	Results []search.Result
@@ -149,6 +151,7 @@ func (r *OptimizeRequest) pass(m *model.Model, d *device.Profile, mode search.Mo
 		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
 	}
 	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p}
+	_, out.Tier = coster(d, p.Spec.Policy)
 	out.Results = p.Run(candidates, r.Jobs, progress)
 	out.Rows = rank.Best(out.Results)
 	if len(out.Rows) == 0 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"math"
 
 	"github.com/spf13/pflag"
@@ -67,6 +68,9 @@ func (d *draftFlags) draft() (app.Draft, error) {
 	if d.method == "" {
 		return app.Draft{}, nil
 	}
+	if err := d.check(); err != nil {
+		return app.Draft{}, err
+	}
 	out := app.Draft{Method: d.method, Block: defaultBlock, Layers: defaultLayers}
 	if d.tokens >= 1 {
 		out.Block = d.tokens + 1
@@ -80,6 +84,28 @@ func (d *draftFlags) draft() (app.Draft, error) {
 	}
 	out.Accepted = math.Max(0, math.Min(d.accepted, most))
 	return out, nil
+}
+
+// The most a draft may have: far beyond any published one.
+const (
+	maxSpeculated  = 1024
+	maxDraftLayers = 1024
+)
+
+// check reports numbers out of range; zeros stand for the defaults, and more
+// accepted tokens than proposed are cut down.
+func (d *draftFlags) check() error {
+	var errs []error
+	if d.tokens < 0 || d.tokens > maxSpeculated {
+		errs = append(errs, usagef("--num-speculative-tokens must be between 0 and %d, got %d", maxSpeculated, d.tokens))
+	}
+	if d.layers < 0 || d.layers > maxDraftLayers {
+		errs = append(errs, usagef("--num-draft-layers must be between 0 and %d, got %d", maxDraftLayers, d.layers))
+	}
+	if !(d.accepted >= 0) {
+		errs = append(errs, usagef("--acceptance-length must not be negative, got %g", d.accepted))
+	}
+	return errors.Join(errs...)
 }
 
 // profilingFlags are the vendor's second performance model, which needs tables

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/report"
 	"plimsoll/internal/search"
 )
 
@@ -16,6 +16,7 @@ type talk struct {
 	level   int
 	start   time.Time
 	live    bool // stderr is a terminal
+	quiet   bool
 	mu      sync.Mutex
 	printed bool
 }
@@ -31,10 +32,17 @@ const (
 func newTalk(env *Env, f *optimizeFlags) *talk {
 	levels := map[string]int{"debug": levelDebug, "info": levelInfo, "warning": levelWarning, "error": levelError, "critical": levelError}
 	level := levels[f.logLevel]
-	if f.verbose {
+	if f.verbose && !f.set.Changed("log-level") {
 		level = levelDebug
 	}
-	return &talk{env: env, level: level, start: env.Now(), live: env.IsTerminal(env.Stderr) && !f.quiet}
+	return &talk{env: env, level: level, start: env.Now(), live: env.IsTerminal(env.Stderr) && !f.quiet, quiet: f.quiet}
+}
+
+// note says something that is not an error, unless silence was asked for.
+func (t *talk) note(format string, args ...any) {
+	if !t.quiet {
+		t.env.Note(fmt.Sprintf(format, args...))
+	}
 }
 
 // warnSize warns of searches with very many combinations.
@@ -45,8 +53,34 @@ func (t *talk) warnSize(f *optimizeFlags) {
 	}
 	s := f.Space.Resolve(max(1, n))
 	if f.warnCombinations > 0 && s.Size() > f.warnCombinations {
-		t.env.Note(fmt.Sprintf("%d combinations to search (TP:%d x EP:%d x MOE-DP:%d x MTP:%d x DCP:%d x PP:%d)",
-			s.Size(), len(s.TP), len(s.EP), len(s.MoEDP), len(s.MTP), len(s.DCP), len(s.PP)))
+		t.note("%d combinations to search (TP:%d x EP:%d x MOE-DP:%d x MTP:%d x DCP:%d x PP:%d)",
+			s.Size(), len(s.TP), len(s.EP), len(s.MoEDP), len(s.MTP), len(s.DCP), len(s.PP))
+	}
+}
+
+// ignored names what was asked for and has no effect, or another one than may
+// be expected.
+func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
+	for _, c := range []struct{ flag, why string }{
+		{"draft-model-config-path", "the draft's layers are taken like the model's last"},
+		{"dspark-markov-rank", "the Markov head is not modelled"},
+		{"dspark-markov-head", "the Markov head is not modelled"},
+	} {
+		if f.set.Changed(c.flag) {
+			t.note("--%s has no effect: %s", c.flag, c.why)
+		}
+	}
+	if slices.Contains(f.compilation, "enable_multistream") {
+		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
+	}
+	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {
+		t.note("--serving-cost has no effect: it is added to disaggregated phases only")
+	}
+	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
+		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
+	}
+	if n := slices.Max(append(f.Space.MTP, 0)); n > 0 && r.Model.MTP.Layers == 0 {
+		t.note("%s has no MTP modules: --num-mtp-tokens adds a decoder layer for each token", r.Model.ID)
 	}
 }
 
@@ -61,7 +95,7 @@ func (t *talk) progress(device string, mode search.Mode, done, of int) {
 		return
 	}
 	t.printed = true
-	fmt.Fprintf(t.env.Stderr, "\r%s %s: %d of %d layouts", device, report.Phase(mode), done, of)
+	fmt.Fprintf(t.env.Stderr, "\r%s %s: %d of %d layouts", device, app.Phase(mode), done, of)
 }
 
 // done ends the line of progress and, on a terminal, says how long it took.
@@ -70,7 +104,7 @@ func (t *talk) done() {
 		fmt.Fprintln(t.env.Stderr)
 	}
 	if t.level <= levelInfo {
-		t.env.Note(fmt.Sprintf("searched in %.3f s", t.env.Now().Sub(t.start).Seconds()))
+		t.note("searched in %.3f s", t.env.Now().Sub(t.start).Seconds())
 	}
 }
 
@@ -95,9 +129,16 @@ func (t *talk) result(d *app.DeviceResult, p *app.Pass, c *search.Result) {
 	o := &c.Best
 	switch {
 	case c.OK:
-		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s, TTFT %.2f ms, TPOT %.2f ms, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
-			d.Device.Name, report.Phase(p.Mode), c.Label, o.Throughput, o.TTFT.Ms(), o.TPOT.Ms(), o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
+		latency := ""
+		if p.Mode != search.DecodeOnly {
+			latency += fmt.Sprintf(", TTFT %.2f ms", o.TTFT.Ms())
+		}
+		if p.Mode != search.PrefillOnly {
+			latency += fmt.Sprintf(", TPOT %.2f ms", o.TPOT.Ms())
+		}
+		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s%s, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
+			d.Device.Name, app.Phase(p.Mode), c.Label, o.Throughput, latency, o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
 	case t.level == levelDebug:
-		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, report.Phase(p.Mode), c.Label, c.Reason)
+		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, app.Phase(p.Mode), c.Label, c.Reason)
 	}
 }

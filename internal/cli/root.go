@@ -15,6 +15,9 @@ func commands(env *Env) []*cobra.Command {
 		newStepCmd(env),
 		newModelsCmd(env),
 		newDevicesCmd(env),
+		newEnginesCmd(env),
+		newAccuracyCmd(env),
+		newCalibrateCmd(env),
 		newVersionCmd(env),
 		newCompletionCmd(env),
 	}
@@ -24,6 +27,7 @@ func commands(env *Env) []*cobra.Command {
 const (
 	groupPlan    = "plan"
 	groupCatalog = "catalog"
+	groupTrust   = "trust"
 	groupAbout   = "about"
 )
 
@@ -32,6 +36,7 @@ func groups() []*cobra.Group {
 	return []*cobra.Group{
 		{ID: groupPlan, Title: "Plan"},
 		{ID: groupCatalog, Title: "Look up"},
+		{ID: groupTrust, Title: "Compare with measurements"},
 		{ID: groupAbout, Title: "About this program"},
 	}
 }

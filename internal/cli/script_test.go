@@ -28,6 +28,11 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
+		Setup: func(env *testscript.Env) error {
+			// The race detector lets every process sleep a second before it exits, and the scripts run hundreds.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":   exits,
 			"refuses": refuses,

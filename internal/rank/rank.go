@@ -67,7 +67,7 @@ func Pairs(prefill, decode []*search.Result, output int) []Pair {
 }
 
 // comparePairs is the order of pairs: balanced rate, then either rate, then
-// latencies, then larger batches, then labels.
+// latencies, then larger batches and concurrencies, then labels.
 func comparePairs(a, b Pair) int {
 	return cmp.Or(
 		cmp.Compare(b.Balanced, a.Balanced),
@@ -77,6 +77,8 @@ func comparePairs(a, b Pair) int {
 		cmp.Compare(a.Decode.TPOT, b.Decode.TPOT),
 		cmp.Compare(b.Decode.Batch, a.Decode.Batch),
 		cmp.Compare(b.Prefill.Batch, a.Prefill.Batch),
+		cmp.Compare(b.Decode.Concurrency, a.Decode.Concurrency),
+		cmp.Compare(b.Prefill.Concurrency, a.Prefill.Concurrency),
 		strings.Compare(a.P.Label, b.P.Label),
 		strings.Compare(a.D.Label, b.D.Label),
 	)
@@ -88,8 +90,8 @@ type Nearest struct {
 	TTFT, TPOT units.Seconds
 }
 
-// Near finds the candidate whose smallest batch exceeds the limits least; nil
-// when none fits in memory at all.
+// Near finds the candidate whose smallest batch exceeds the limits least, of
+// equal ones that with the smaller label; nil when none fits in memory at all.
 func Near(results []search.Result, l search.Limits) *Nearest {
 	var best *Nearest
 	least := math.Inf(1)
@@ -106,7 +108,7 @@ func Near(results []search.Result, l search.Limits) *Nearest {
 		if l.TPOT > 0 {
 			over = math.Max(over, float64(o.TPOT/l.TPOT))
 		}
-		if over < least {
+		if over < least || over == least && best != nil && r.Label < best.Result.Label {
 			least, best = over, &Nearest{r, o.TTFT, o.TPOT}
 		}
 	}

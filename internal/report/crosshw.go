@@ -87,10 +87,13 @@ type bestOf struct {
 // crossPass prints the best row of every device for pass k.
 func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	var rows []bestOf
+	var without []string
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if p := &d.Passes[k]; len(p.Rows) > 0 {
 			rows = append(rows, bestOf{d.Device, p, p.Rows[0]})
+		} else {
+			without = append(without, d.Device.Name)
 		}
 	}
 	if len(rows) == 0 {
@@ -116,6 +119,14 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 		t.rows = append(t.rows, crossRow(i+1, &b))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
+	infeasible(w, without)
+}
+
+// infeasible names the devices a comparison has no row for.
+func infeasible(w io.Writer, devices []string) {
+	if len(devices) > 0 {
+		fmt.Fprintf(w, "Nothing feasible on: %s\n", strings.Join(devices, ", "))
+	}
 }
 
 func crossRow(top int, b *bestOf) []string {
@@ -137,9 +148,13 @@ func crossRow(top int, b *bestOf) []string {
 // crossRatio prints the best pair of every device.
 func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	var rows []*app.DeviceResult
+	var without []string
 	for i := range r.Devices {
-		if len(r.Devices[i].Ratio.Pairs) > 0 {
-			rows = append(rows, &r.Devices[i])
+		d := &r.Devices[i]
+		if len(d.Ratio.Pairs) > 0 {
+			rows = append(rows, d)
+		} else {
+			without = append(without, d.Device.Name)
 		}
 	}
 	if len(rows) == 0 {
@@ -166,6 +181,7 @@ func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 		t.rows = append(t.rows, cells)
 	}
 	fmt.Fprintln(w, t.render(v.Color))
+	infeasible(w, without)
 	if split {
 		fmt.Fprintf(w, "P/D instance counts: the integer split under --num-devices=%d that is closest to the ratio, the largest of these.\n", r.Request.NumDevices)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/device"
 	"plimsoll/internal/search"
 )
 
@@ -27,7 +28,7 @@ type StepShareJSON struct {
 	TotalS    float64        `json:"total_s"`
 	Breakdown *BreakdownJSON `json:"breakdown"`
 	Fixed     float64        `json:"fixed_share"`
-	Command   string         `json:"command"`
+	Command   string         `json:"command,omitempty"`
 }
 
 // WhatIfJSON is the effect of a change on the throughput.
@@ -40,7 +41,7 @@ type WhatIfJSON struct {
 
 func explainJSON(x *app.Explanation) ExplainJSON {
 	out := ExplainJSON{
-		Device: x.Device, Phase: Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Binds),
+		Device: x.Device, Phase: app.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Binds),
 		Steps: []StepShareJSON{}, WhatIf: []WhatIfJSON{},
 	}
 	for _, s := range x.Steps {
@@ -58,22 +59,25 @@ func explainJSON(x *app.Explanation) ExplainJSON {
 	return out
 }
 
-// Explain prints explanations, and with several devices what tells them apart.
-func Explain(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
+// explainAll prints explanations, and with several devices what tells them
+// apart.
+func explainAll(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
 	for i := range all {
 		explain(w, &all[i])
 	}
 	if len(r.Devices) > 1 {
-		difference(w, r, all)
+		differences(w, r, all)
 	}
 }
 
 func explain(w io.Writer, x *app.Explanation) {
 	o := &x.Row.Best
-	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, Phase(x.Mode), o.Batch, o.Throughput)
+	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, app.Phase(x.Mode), o.Batch, o.Throughput)
 	for _, s := range x.Steps {
 		fmt.Fprintf(w, "  A %s step takes %s: %s; launches %.1f %% of it\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
-		fmt.Fprintf(w, "    %s\n", s.Command)
+		if s.Command != "" {
+			fmt.Fprintf(w, "    %s\n", s.Command)
+		}
 	}
 	fmt.Fprintf(w, "  The batch is bound by: %s\n", binding(x.Binds))
 	if x.Next != nil {
@@ -97,46 +101,44 @@ func binding(v search.Verdict) string {
 	return string(v)
 }
 
-// difference compares the devices' best rows of each phase with the ratios of
-// their hardware.
-func difference(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
-	base := r.Devices[0].Device
+// differences compares each device's best row of a phase with that of the first
+// device that has one, beside the ratios of their hardware.
+func differences(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
+	profile := map[string]*device.Profile{}
+	for i := range r.Devices {
+		profile[r.Devices[i].Device.Name] = r.Devices[i].Device
+	}
+	first := map[search.Mode]*app.Explanation{}
 	for i := range all {
 		x := &all[i]
-		var first *app.Explanation
-		for k := range all {
-			if all[k].Mode == x.Mode {
-				first = &all[k]
-				break
-			}
-		}
-		if first == x {
+		base, ok := first[x.Mode]
+		if !ok {
+			first[x.Mode] = x
 			continue
 		}
-		for k := range r.Devices {
-			d := r.Devices[k].Device
-			if d.Name != x.Device {
-				continue
-			}
-			var parts []string
-			add := func(name string, a, b float64) {
-				if b > 0 {
-					parts = append(parts, fmt.Sprintf("%s ×%.2f", name, a/b))
-				}
-			}
-			add("compute", wide(&d.Matrix)*d.ComputeEfficiency, wide(&base.Matrix)*base.ComputeEfficiency)
-			add("memory bandwidth", float64(d.Bandwidth)*d.MemoryEfficiency, float64(base.Bandwidth)*base.MemoryEfficiency)
-			add("memory", d.Memory.GiB(), base.Memory.GiB())
-			if len(d.Links) > 0 && len(base.Links) > 0 {
-				a, b := d.Links[len(d.Links)-1], base.Links[len(base.Links)-1]
-				add("inner link", float64(a.Bandwidth)*a.Efficiency, float64(b.Bandwidth)*b.Efficiency)
-			}
-			fmt.Fprintf(w, "\n%s against %s (%s): throughput ×%.2f; hardware %s\n", d.Name, base.Name, Phase(x.Mode),
-				x.Row.Best.Throughput/first.Row.Best.Throughput, strings.Join(parts, ", "))
-			for s := range x.Steps {
-				fmt.Fprintf(w, "  %s step: %s against %s (%s | %s)\n", x.Steps[s].Phase, x.Steps[s].Time, first.Steps[s].Time,
-					Split(x.Steps[s].Bound), Split(first.Steps[s].Bound))
-			}
+		fmt.Fprintf(w, "\n%s against %s (%s): throughput ×%.2f; hardware %s\n", x.Device, base.Device, app.Phase(x.Mode),
+			x.Row.Best.Throughput/base.Row.Best.Throughput, ratios(profile[x.Device], profile[base.Device]))
+		for s := range x.Steps {
+			a, b := &x.Steps[s], &base.Steps[s]
+			fmt.Fprintf(w, "  %s step: %s (%s) against %s (%s)\n", a.Phase, a.Time, Split(a.Bound), b.Time, Split(b.Bound))
 		}
 	}
+}
+
+// ratios is how much more of everything a device has than another.
+func ratios(d, base *device.Profile) string {
+	var parts []string
+	add := func(name string, a, b float64) {
+		if b > 0 {
+			parts = append(parts, fmt.Sprintf("%s ×%.2f", name, a/b))
+		}
+	}
+	add("compute", wide(&d.Matrix)*d.ComputeEfficiency, wide(&base.Matrix)*base.ComputeEfficiency)
+	add("memory bandwidth", float64(d.Bandwidth)*d.MemoryEfficiency, float64(base.Bandwidth)*base.MemoryEfficiency)
+	add("memory", d.Memory.GiB(), base.Memory.GiB())
+	if len(d.Links) > 0 && len(base.Links) > 0 {
+		a, b := d.Links[len(d.Links)-1], base.Links[len(base.Links)-1]
+		add("inner link", float64(a.Bandwidth)*a.Efficiency, float64(b.Bandwidth)*b.Efficiency)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // OptimizeView is how the tables of a search are shown.
@@ -27,9 +31,9 @@ const (
 	ratioFrame = 120
 )
 
-// Optimize prints the result of a search: the block of every device, then the
-// comparison of devices where there are several.
-func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
+// Optimize prints the result of a search: the block of every device, the
+// comparison of devices where there are several, and explanations if there are.
+func Optimize(w io.Writer, r *app.OptimizeResponse, explanations []app.Explanation, v OptimizeView) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if d.Ratio != nil {
@@ -46,6 +50,13 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	if len(r.Devices) > 1 {
 		crossHardware(w, r, v)
 	}
+	if len(explanations) > 0 {
+		explainAll(w, r, explanations)
+	}
+	fmt.Fprintln(w)
+	for _, n := range r.Model.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
 	fmt.Fprintln(w, Caution)
 }
 
@@ -56,7 +67,7 @@ const Caution = "These figures come from a model of the hardware, not from a mea
 // passBlock prints the block of one pass.
 func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, v OptimizeView) {
 	if len(p.Rows) == 0 {
-		nothing(w, p)
+		nothing(w, r, d, p)
 		return
 	}
 	best := p.Rows[0]
@@ -91,6 +102,9 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	t := passTable(r, p, v)
 	fmt.Fprintln(w, t.render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", frame))
+	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
+		fmt.Fprintln(w, "Samples are of all DP ranks in the rows of all lengths, of one rank in the rows of one length.")
+	}
 	shapedBy(w, p)
 }
 
@@ -136,20 +150,35 @@ func actions(r *app.OptimizeResponse, p *app.Pass) (linear, attention string) {
 
 // limit prints a limit as Python prints a float, or None.
 func limit(s units.Seconds) string {
-	if s == 0 {
+	x := limitMs(s)
+	if x == nil {
 		return "None"
 	}
-	text := strconv.FormatFloat(s.Ms(), 'f', -1, 64)
+	text := strconv.FormatFloat(*x, 'f', -1, 64)
 	if !strings.Contains(text, ".") {
 		text += ".0"
 	}
 	return text
 }
 
+// limitMs is a limit in the milliseconds it was given in, nil for none. What
+// the way through seconds added beyond the digits anyone types is taken off.
+func limitMs(s units.Seconds) *float64 {
+	const typed = 12
+	if s == 0 || math.IsInf(float64(s), 1) {
+		return nil
+	}
+	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
+	if err != nil {
+		x = s.Ms() // what was just printed can be read
+	}
+	return &x
+}
+
 // passTable is the table of one pass.
 func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
-		return distributionTable(r, p)
+		return distributionTable(p)
 	}
 	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
 	latency := func(o *serving.Outcome) []string {
@@ -188,7 +217,7 @@ func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
 }
 
 // distributionTable has one row for the whole batch and one per length in it.
-func distributionTable(r *app.OptimizeResponse, p *app.Pass) *pretty {
+func distributionTable(p *app.Pass) *pretty {
 	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
 	if p.Mode == search.Aggregated {
 		t.header = append(t.header, "TPOT (ms)")
@@ -206,49 +235,23 @@ func distributionTable(r *app.OptimizeResponse, p *app.Pass) *pretty {
 			return append(out, throughput, row.Label, batch)
 		}
 		t.rows = append(t.rows, cells(strconv.Itoa(i+1), "all", "1.000", c, f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)))
-		perRank := (o.Concurrency + row.Load.DP - 1) / row.Load.DP
-		for _, l := range r.Request.Distribution.Deal(perRank, r.Request.PrefixHitRate) {
+		for _, l := range composition(p, row) {
 			t.rows = append(t.rows, cells("-", strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples), "-", "-", "-"))
 		}
 	}
 	return t
 }
 
+// composition is the prompts in the batch of one data-parallel rank, shortest
+// first; nil where all are equal.
+func composition(p *app.Pass, row *search.Result) []workload.Row {
+	l := &row.Load
+	if l.Distribution == nil || p.Mode == search.DecodeOnly {
+		return nil
+	}
+	rows := l.Distribution.Deal((row.Best.Concurrency+l.DP-1)/l.DP, l.HitRate)
+	slices.SortStableFunc(rows, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
+	return rows
+}
+
 func f2(x float64) string { return fmt.Sprintf("%.2f", x) }
-
-// nothing says that no configuration keeps the limits, why, and what would be
-// feasible.
-func nothing(w io.Writer, p *app.Pass) {
-	stars := strings.Repeat("*", frame)
-	fmt.Fprintln(w, "\n"+stars)
-	fmt.Fprintln(w, "No configurations satisfy the current TTFT/TPOT filters.")
-	counts := map[search.Verdict]int{}
-	for i := range p.Results {
-		counts[p.Results[i].Binds]++
-	}
-	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.IllegalShape} {
-		if n := counts[verdict]; n > 0 {
-			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Results), verdict)
-		}
-	}
-	for i := range p.Results {
-		fmt.Fprintf(w, "    %s: %s\n", p.Results[i].Label, p.Results[i].Reason)
-	}
-	if n := p.Nearest; n != nil {
-		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p.Mode, n.TTFT, n.TPOT), n.Result.Label, n.Result.First.Batch)
-	} else {
-		fmt.Fprintln(w, "  No layout fits in memory: use more devices, a narrower quantization or less reserved memory.")
-	}
-	fmt.Fprintln(w, stars)
-}
-
-func nearestLimits(m search.Mode, ttft, tpot units.Seconds) string {
-	switch m {
-	case search.PrefillOnly:
-		return fmt.Sprintf("TTFT %.2f ms", ttft.Ms())
-	case search.DecodeOnly:
-		return fmt.Sprintf("TPOT %.2f ms", tpot.Ms())
-	case search.Aggregated:
-	}
-	return fmt.Sprintf("TTFT %.2f ms and TPOT %.2f ms", ttft.Ms(), tpot.Ms())
-}

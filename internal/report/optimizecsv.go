@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/search"
@@ -45,15 +47,15 @@ func OptimizeDump(w io.Writer, r *app.OptimizeResponse) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	for _, row := range rows {
-		line := ""
+		cells := make([]string, len(row))
 		for i, cell := range row {
-			line += fmt.Sprintf("%*s ", widths[i], cell)
+			cells[i] = fmt.Sprintf("%*s", widths[i], cell)
 		}
-		fmt.Fprintln(w, trimRight(line))
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, " "), " "))
 	}
 }
 
@@ -94,14 +96,14 @@ func rawRow(r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, row *sear
 			cells = append(cells, "")
 		}
 		cells = append(cells, row.Label, "", "", "", "", "", "", "")
-		return append(cells, Phase(p.Mode), "false", string(row.Binds), row.Reason)
+		return append(cells, app.Phase(p.Mode), "false", string(row.Binds), row.Reason)
 	}
 	u := &o.Use
 	cells = append(cells, strconv.Itoa(o.Concurrency), latency(o.TTFT.Ms()), latency(o.TPOT.Ms()),
 		f3(o.Throughput), f3(o.Throughput/float64(p.NumDevices)), row.Label, strconv.Itoa(o.Batch),
 		bounds(o.PrefillBound), bounds(o.DecodeBound),
 		f3(u.Weights.GiB()), f3(u.KV.GiB()), f3(u.Activation.GiB()), f3(u.Available.GiB()))
-	return append(cells, Phase(p.Mode), "true", string(row.Binds), "")
+	return append(cells, app.Phase(p.Mode), "true", string(row.Binds), "")
 }
 
 // latency prints milliseconds, nothing for a phase that has none.
@@ -117,5 +119,5 @@ func bounds(b step.Bounds) string {
 	if b == (step.Bounds{}) {
 		return ""
 	}
-	return Split(b)
+	return shares(b)
 }

@@ -11,9 +11,13 @@ import (
 )
 
 // plots draws the sweep of a single device in the terminal: throughput against
-// concurrency, and against the latency of the phase.
+// concurrency, and against the latency of the phase, whether it keeps its limit
+// or not.
 func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 	for _, c := range charts(d) {
+		if len(c.Series) == 0 {
+			continue // nothing fits in memory, which was said
+		}
 		p := termplot.Plot{
 			Title: c.Title, XLabel: c.XLabel, YLabel: c.YLabel,
 			Marked: c.Marked, Unmarked: c.Unmarked, Width: v.Width, Color: v.Color,
@@ -50,7 +54,7 @@ func charts(d *app.DeviceResult) []chart.Chart {
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
 			continue
 		}
-		title := fmt.Sprintf("%s, %s on %d × %s", p.Problem.Spec.Model.ID, Phase(p.Mode), p.NumDevices, d.Device.Name)
+		title := fmt.Sprintf("%s, %s on %d × %s", p.Problem.Spec.Model.ID, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
 		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
 	}
 	return out

@@ -22,15 +22,16 @@ func (p *pretty) render(color bool) string {
 		}
 	}
 	var b strings.Builder
-	rule := "+"
-	for _, w := range widths {
-		rule += strings.Repeat("-", w+2) + "+"
+	dashes := make([]string, len(widths))
+	for i, w := range widths {
+		dashes[i] = strings.Repeat("-", w+2)
 	}
-	line := func(cells []string, mark bool) {
+	rule := "+" + strings.Join(dashes, "+") + "+"
+	line := func(cells []string) {
 		b.WriteString("|")
 		for i, cell := range cells {
 			text := centre(cell, widths[i])
-			if mark && color && i == p.bold {
+			if color && i == p.bold {
 				text = strings.Replace(text, cell, "\x1b[1m"+cell+"\x1b[0m", 1)
 			}
 			b.WriteString(" " + text + " |")
@@ -38,10 +39,10 @@ func (p *pretty) render(color bool) string {
 		b.WriteString("\n")
 	}
 	b.WriteString(rule + "\n")
-	line(p.header, true)
+	line(p.header)
 	b.WriteString(rule + "\n")
 	for _, row := range p.rows {
-		line(row, true)
+		line(row)
 	}
 	b.WriteString(rule)
 	return b.String()

@@ -16,7 +16,7 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	if len(pairs) == 0 {
 		for k := range d.Passes {
 			if len(d.Passes[k].Rows) == 0 {
-				nothing(w, &d.Passes[k])
+				nothing(w, r, d, &d.Passes[k])
 			}
 		}
 		return

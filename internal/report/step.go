@@ -38,7 +38,7 @@ func Step(w io.Writer, r *app.StepResponse) {
 
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
-	b := "a model from the profile's peaks and efficiencies (tier " + string(r.Device.Tier) + "), not a measurement"
+	b := "a model from the profile's peaks and efficiencies (tier " + string(r.Tier) + "), not a measurement"
 	if s := r.Spec.Policy.Name; s == "tensorcast" {
 		b += "; repeats TensorCast's assumptions (--policy physical does not)"
 	}
@@ -135,9 +135,12 @@ func percent(part, whole units.Seconds) float64 {
 
 // Split prints the four bounds as shares of their sum, in the order the Ascend
 // tools print them.
-func Split(b step.Bounds) string {
+func Split(b step.Bounds) string { return shares(b) + " %" }
+
+// shares is the same without the unit, as it stands in their tables.
+func shares(b step.Bounds) string {
 	sum := b.Memory + b.Comm + b.Cube + b.Vector
-	return fmt.Sprintf("Mem %.2f | Comm %.2f | Cube %.2f | Vec %.2f %%",
+	return fmt.Sprintf("Mem %.2f | Comm %.2f | Cube %.2f | Vec %.2f",
 		percent(b.Memory, sum), percent(b.Comm, sum), percent(b.Cube, sum), percent(b.Vector, sum))
 }
 

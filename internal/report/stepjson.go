@@ -70,7 +70,7 @@ func NewStepJSON(r *app.StepResponse) *StepJSON {
 		},
 		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden),
 		Operators: []OperatorJSON{}, Artefacts: []ArtefactJSON{},
-		Tier: string(r.Device.Tier), Notes: append([]string{}, r.Notes...),
+		Tier: string(r.Tier), Notes: append([]string{}, r.Notes...),
 	}
 	for i := range s.Operators {
 		o := &s.Operators[i]

@@ -23,47 +23,58 @@ func wantCalls(t *testing.T, want, got []call) {
 func TestWaves(t *testing.T) {
 	perRequest := func(x float64) clock { return func(n, _, _ int) float64 { return x * float64(n) } }
 	for _, c := range []struct {
-		name      string
-		load      Load
-		batch     int
-		prefill   clock
-		decode    float64
-		want      numbers
-		wantBatch int
-		calls     []call
+		name    string
+		load    Load
+		batch   int
+		prefill clock
+		decode  float64
+		want    numbers
+		wave    int // requests
+		calls   []call
 	}{
 		{
 			// The vendor's test decodes three requests although five are in flight;
 			// here there is one number, and the decode time is the same.
-			"two waves and a rest", Load{Input: 10, Output: 5, Budget: 20}, 5,
-			func(n, _, _ int) float64 { return map[int]float64{2: 10, 1: 4}[n] }, 2,
-			numbers{16.8, 5.36, 932.8358209}, 2,
-			[]call{{PrefillPhase, 2, 10, 10}, {PrefillPhase, 1, 10, 10}, {DecodePhase, 5, 1, 13}},
+			name: "two waves and a rest",
+			load: Load{Input: 10, Output: 5, Budget: 20}, batch: 5,
+			prefill: func(n, _, _ int) float64 { return map[int]float64{2: 10, 1: 4}[n] }, decode: 2,
+			want: numbers{16.8, 5.36, 932.8358209}, wave: 2,
+			calls: []call{{PrefillPhase, 2, 10, 10}, {PrefillPhase, 1, 10, 10}, {DecodePhase, 5, 1, 13}},
 		},
 		{
-			"one wave over ranks", Load{Input: 10, Output: 5, Budget: 20, DP: 4}, 2, always(10), 2,
-			numbers{10, 4, 2000}, 8,
-			[]call{{PrefillPhase, 8, 10, 10}, {DecodePhase, 8, 1, 13}},
+			name: "one wave over ranks",
+			load: Load{Input: 10, Output: 5, Budget: 20, DP: 4}, batch: 2,
+			prefill: always(10), decode: 2,
+			want: numbers{10, 4, 2000}, wave: 8,
+			calls: []call{{PrefillPhase, 8, 10, 10}, {DecodePhase, 8, 1, 13}},
 		},
 		{
-			"three waves", Load{Input: 2048, Output: 128, Budget: 8192, DP: 3}, 12, always(100), 10,
-			numbers{200, 11.5625, 3113.5135}, 12,
-			[]call{{PrefillPhase, 12, 2048, 2048}, {DecodePhase, 36, 1, 2048 + 64 + 1}},
+			name: "three waves",
+			load: Load{Input: 2048, Output: 128, Budget: 8192, DP: 3}, batch: 12,
+			prefill: always(100), decode: 10,
+			want: numbers{200, 11.5625, 3113.5135}, wave: 12,
+			calls: []call{{PrefillPhase, 12, 2048, 2048}, {DecodePhase, 36, 1, 2048 + 64 + 1}},
 		},
 		{
-			"sixteen waves", Load{Input: 3500, Output: 1500, Budget: 14000, DP: 2}, 64, perRequest(50), 20,
-			numbers{3400, 22.26667, 5748.50299}, 8,
-			[]call{{PrefillPhase, 8, 3500, 3500}, {DecodePhase, 128, 1, 3500 + 750 + 1}},
+			name: "sixteen waves",
+			load: Load{Input: 3500, Output: 1500, Budget: 14000, DP: 2}, batch: 64,
+			prefill: perRequest(50), decode: 20,
+			want: numbers{3400, 22.26667, 5748.50299}, wave: 8,
+			calls: []call{{PrefillPhase, 8, 3500, 3500}, {DecodePhase, 128, 1, 3500 + 750 + 1}},
 		},
 		{
-			"cache and stages", Load{Input: 1000, HitRate: 0.25, Output: 100, Budget: 4000, DP: 4, PP: 2}, 10, perRequest(5), 8,
-			numbers{250.375, 10.50375, 7616.32750}, 21,
-			[]call{{PrefillPhase, 21, 750, 750}, {PrefillPhase, 17, 750, 750}, {DecodePhase, 80, 1, 1051}},
+			name: "cache and stages",
+			load: Load{Input: 1000, HitRate: 0.25, Output: 100, Budget: 4000, DP: 4, PP: 2}, batch: 10,
+			prefill: perRequest(5), decode: 8,
+			want: numbers{250.375, 10.50375, 7616.32750}, wave: 21,
+			calls: []call{{PrefillPhase, 21, 750, 750}, {PrefillPhase, 17, 750, 750}, {DecodePhase, 80, 1, 1051}},
 		},
 		{
-			"only a rest", Load{Input: 10, Output: 5, Budget: 100}, 3, always(6), 2,
-			numbers{6, 3.2, 937.5}, 3,
-			[]call{{PrefillPhase, 3, 10, 10}, {DecodePhase, 3, 1, 13}},
+			name: "only a rest",
+			load: Load{Input: 10, Output: 5, Budget: 100}, batch: 3,
+			prefill: always(6), decode: 2,
+			want: numbers{6, 3.2, 937.5}, wave: 3,
+			calls: []call{{PrefillPhase, 3, 10, 10}, {DecodePhase, 3, 1, 13}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,8 +83,8 @@ func TestWaves(t *testing.T) {
 			o := Aggregated(&e, &l, c.batch)
 			c.want.check(t, &o)
 			wantCalls(t, c.calls, e.calls)
-			if o.PrefillBatch != c.wantBatch || o.Chunks != 1 || o.Batch != c.batch || o.Concurrency != c.batch*l.DP*l.PP {
-				t.Errorf("batch %d, concurrency %d, %d per wave (want %d), %d chunks", o.Batch, o.Concurrency, o.PrefillBatch, c.wantBatch, o.Chunks)
+			if o.PrefillBatch != c.wave || o.Chunks != 1 || o.Batch != c.batch || o.Concurrency != c.batch*l.DP*l.PP {
+				t.Errorf("batch %d, concurrency %d, %d per wave (want %d), %d chunks", o.Batch, o.Concurrency, o.PrefillBatch, c.wave, o.Chunks)
 			}
 		})
 	}
@@ -160,6 +171,32 @@ func TestBoundsWeighByTime(t *testing.T) {
 	same(t, "memory", 81.25, float64(b.Memory), 0)
 	for _, x := range []units.Seconds{b.Comm, b.Cube, b.Vector} {
 		same(t, "others", 6.25, float64(x), 0)
+	}
+}
+
+// TestBounds: what bounds the steps behind a row. Requests stand for time.
+func TestBounds(t *testing.T) {
+	e := fake{prefill: always(1), decode: always(1)}
+	e.bound = func(c call) step.Bounds { return step.Bounds{Memory: units.Seconds(c.requests)} }
+	load := func(budget int) *Load {
+		l := plain(Load{Input: 10, Output: 5, Budget: budget})
+		return &l
+	}
+	for _, c := range []struct {
+		name            string
+		outcome         Outcome
+		prefill, decode units.Seconds
+	}{
+		{"full wave", Aggregated(&e, load(20), 5), 2, 5},
+		{"only a rest", Aggregated(&e, load(100), 5), 5, 5},
+		{"first chunk and first of the slowest", Aggregated(&e, load(7), 5), 1, 2},
+		{"sum over waves", PrefillOnly(&e, load(20), 5), 2 + 2 + 1, 0},
+		{"sum over chunks", PrefillOnly(&e, load(7), 5), 5 + 2 + 2 + 1, 0},
+		{"decode", DecodeOnly(&e, load(20), 5), 0, 5},
+	} {
+		if p, d := c.outcome.PrefillBound.Memory, c.outcome.DecodeBound.Memory; p != c.prefill || d != c.decode {
+			t.Errorf("%s: want %g and %g, got %g and %g", c.name, float64(c.prefill), float64(c.decode), float64(p), float64(d))
+		}
 	}
 }
 

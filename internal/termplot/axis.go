@@ -41,7 +41,8 @@ func spread(lo, hi float64) (float64, float64) {
 	case size < 1e-300: // zero, or too near to it for division
 		return 0, 1
 	case hi-lo < same*size:
-		return lo - apart*size, hi + apart*size
+		by := apart * size // a variable, or some processors round the sum in another way
+		return lo - by, hi + by
 	}
 	return lo, hi
 }

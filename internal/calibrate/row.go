@@ -1,0 +1,155 @@
+package calibrate
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/units"
+)
+
+// Row is one measured deployment.
+type Row struct {
+	Line    int
+	ID      string
+	Engine  string
+	Version string
+	Model   string
+	System  string
+	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
+	Precision string
+	Mode      string // agg or disagg
+
+	Input, Output         int
+	Concurrency, Requests int
+	LengthLow             float64 // lengths are uniform from this share to the whole
+	TP, DP, MoETP, MoEEP  int
+
+	// What the engine was told; zero means its default.
+	KV             string
+	TokenBudget    int
+	MemoryShare    float64
+	MaxSequences   int
+	ReceiveEvery   int
+	BatchWaitSteps int
+	BatchWaitRatio float64
+
+	TTFT, TPOT units.Seconds // measured
+	// Quality is empty for a clean row, otherwise why it is not what it says.
+	Quality string
+	// Defaulted names the columns that were missing or empty and took defaults.
+	Defaulted []string
+}
+
+// Cell is a model on a system under an engine.
+func (r *Row) Cell() string { return r.Model + " · " + r.System + " · " + r.Engine }
+
+// maxRows bounds a file.
+const maxRows = 1 << 20
+
+// Read reads measured rows. Columns are found by name; those a row cannot do
+// without are reported with their line.
+func Read(file io.Reader, name string) ([]Row, error) {
+	in := csv.NewReader(file)
+	in.FieldsPerRecord = -1
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: no header: %w", name, err)
+	}
+	columns := map[string]int{}
+	for i, h := range head {
+		columns[strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))] = i
+	}
+	var errs []error
+	for _, need := range []string{"backend", "model_path", "system", "isl", "osl", "tp_size", "silicon_ttft_ms", "silicon_tpot_ms"} {
+		if _, ok := columns[need]; !ok {
+			errs = append(errs, fmt.Errorf("%s:1: no column %q", name, need))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	var rows []Row
+	for len(rows) < maxRows {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := in.FieldPos(0)
+		c := cells{name: name, line: line, columns: columns, record: record}
+		row := c.row()
+		if c.err != nil {
+			return nil, c.err
+		}
+		rows = append(rows, row)
+	}
+	return nil, fmt.Errorf("%s: more than %d rows", name, maxRows)
+}
+
+// cells reads the fields of one record.
+type cells struct {
+	name      string
+	line      int
+	columns   map[string]int
+	record    []string
+	defaulted []string
+	err       error
+}
+
+func (c *cells) text(column string) string {
+	i, ok := c.columns[column]
+	if !ok || i >= len(c.record) {
+		return ""
+	}
+	return strings.TrimSpace(c.record[i])
+}
+
+// number reads a number; an empty field is the default and is remembered.
+func (c *cells) number(column string, fallback float64) float64 {
+	s := c.text(column)
+	if s == "" {
+		c.defaulted = append(c.defaulted, column)
+		return fallback
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("%s:%d: %s: want a number, got %q", c.name, c.line, column, s)
+	}
+	return x
+}
+
+func (c *cells) whole(column string, fallback int) int {
+	return int(c.number(column, float64(fallback)))
+}
+
+func (c *cells) row() Row {
+	r := Row{
+		Line: c.line, ID: c.text("id"), Engine: c.text("backend"), Version: c.text("backend_version"),
+		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
+		Input: c.whole("isl", 0), Output: c.whole("osl", 0), TP: c.whole("tp_size", 1),
+		DP: c.whole("attention_dp_size", 1), MoETP: c.whole("moe_tp_size", 0), MoEEP: c.whole("moe_ep_size", 1),
+		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
+		MaxSequences: c.whole("max_num_seqs", 0), ReceiveEvery: c.whole("recv_interval", 0),
+		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
+		LengthLow: c.number("length_ratio_low", 1),
+		TTFT:      units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
+		Quality: c.text("quality"),
+	}
+	if r.Mode == "" {
+		r.Mode = "agg"
+	}
+	r.Concurrency = c.whole("concurrency", c.whole("batch_size", 1)*r.DP)
+	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
+	r.Defaulted = c.defaulted
+	if c.err == nil && (r.Input < 1 || r.Output < 1 || r.TP < 0) {
+		c.err = fmt.Errorf("%s:%d: isl, osl and tp_size must be positive", c.name, c.line)
+	}
+	return r
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/report"
+)
+
+// newAccuracyCmd makes "plimsoll accuracy".
+func newAccuracyCmd(env *Env) *cobra.Command {
+	var r app.AccuracyRequest
+	var asJSON bool
+	var perRow string
+	cmd := &cobra.Command{
+		Use:   "accuracy FILE.csv",
+		Short: "How far predictions lie from measured deployments",
+		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, system, model
+and mode. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
+silicon_ttft_ms and silicon_tpot_ms at least; concurrency, num_prompts, token_budget, memory_fraction and others where
+known. A column "quality" marks rows that are not what they say; they are counted apart.`,
+		Example: `  plimsoll accuracy measured.csv
+  plimsoll accuracy measured.csv --json
+  plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
+		GroupID: groupTrust,
+		Args:    exactFileArg,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.File = args[0]
+			res, err := env.world().Accuracy(&r)
+			if err != nil {
+				return asked(err)
+			}
+			if perRow != "" {
+				if err := env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				return env.JSON(report.NewAccuracyJSON(res))
+			}
+			report.Accuracy(env.Stdout, res)
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&r.Calibration, "calibration", "", "a `file` written by plimsoll calibrate, instead of the shipped fit")
+	fs.BoolVar(&r.Untuned, "untuned", false, "without any calibration of engines")
+	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
+	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// newCalibrateCmd makes "plimsoll calibrate".
+func newCalibrateCmd(env *Env) *cobra.Command {
+	var r app.CalibrateRequest
+	var out string
+	cmd := &cobra.Command{
+		Use:   "calibrate FILE.csv",
+		Short: "Fit the engines to measured deployments",
+		Long: `Calibrate fits multipliers of kernel prices and host times, per engine and generation of devices, to measured rows, and
+writes them to a file that "plimsoll accuracy" and "plimsoll simulate" take with --calibration. Parameters are shrunk to
+the prior: a few dozen rows move what they speak of and leave the rest. --folds cross-validates: each row is also
+predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system.`,
+		Example: `  plimsoll calibrate measured.csv --out mine.yaml
+  plimsoll calibrate measured.csv --folds 5`,
+		GroupID: groupTrust,
+		Args:    exactFileArg,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.File = args[0]
+			if env.IsTerminal(env.Stderr) {
+				r.Progress = env.Note
+			}
+			res, err := env.world().Calibrate(&r)
+			if err != nil {
+				return asked(err)
+			}
+			report.Calibration(env.Stdout, res)
+			if out == "" {
+				return nil
+			}
+			return env.CreateAtomic(out, res.Overlay.Write)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&out, "out", "", "write the fit to a `file`")
+	fs.IntVar(&r.Folds, "folds", 0, "cross-validate with so many folds")
+	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
+	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
+	return cmd
+}
+
+// exactFileArg accepts one positional argument, a file.
+func exactFileArg(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 1:
+		return nil
+	case 0:
+		return withHint(usagef("%s: no FILE given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
+	}
+	return usagef("%s: unexpected argument %q after FILE %q", cmd.CommandPath(), args[1], args[0])
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/nargs"
+	"plimsoll/internal/report"
+)
+
+// enginesRequest is what "plimsoll engines" was asked for.
+type enginesRequest struct {
+	version    string
+	device     string
+	deviceFile string
+	devices    int
+	set        []string
+	json       bool
+}
+
+// newEnginesCmd makes "plimsoll engines".
+func newEnginesCmd(env *Env) *cobra.Command {
+	var r enginesRequest
+	cmd := &cobra.Command{
+		Use:   "engines [NAME]",
+		Short: "The serving engines and their defaults, or one in full",
+		Long: `Engines lists the serving engines. With a NAME it prints every default of one: how it schedules, its token budget,
+its share of the memory, its KV blocks, what its host side costs, and the engine's own name for each setting.
+
+Some defaults depend on the device (--device) and on how many of them a replica takes (--num-devices). Any value can be
+replaced with --set, by the key that is printed with it.`,
+		Example: `  plimsoll engines
+  plimsoll engines vllm
+  plimsoll engines vllm --engine-version 0.11.2
+  plimsoll engines sglang --device h200 --num-devices 8
+  plimsoll engines trtllm --set token_budget=16384 batch_wait.steps=20 --json`,
+		Aliases: []string{"backends"},
+		GroupID: groupCatalog,
+		Args:    atMostOne("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showEngine(env, args[0], &r)
+			}
+			if r.version != "" || r.device != "" || r.deviceFile != "" || len(r.set) > 0 {
+				return usagef("--engine-version, --device and --set need the NAME of an engine")
+			}
+			return listEngines(env, r.json)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return engine.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().StringVar(&r.version, "engine-version", "", "the engine's `VERSION`; the newest by default")
+	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults on this device, by `NAME`")
+	cmd.Flags().StringVar(&r.deviceFile, "device-file", "", "your own device profile")
+	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices of one replica")
+	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "replace values, each as `KEY=VALUE`")
+	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	return cmd
+}
+
+func showEngine(env *Env, name string, r *enginesRequest) error {
+	p, err := engine.LookupVersion(name, r.version)
+	if err != nil {
+		return usage(err)
+	}
+	if p, err = p.With(r.set...); err != nil {
+		return usage(err)
+	}
+	if r.device != "" || r.deviceFile != "" {
+		if r.devices < 1 {
+			return usagef("--num-devices must be positive, got %d", r.devices)
+		}
+		d, err := env.world().Device(r.device, r.deviceFile)
+		if err != nil {
+			return asked(err)
+		}
+		p = p.On(d, r.devices)
+	}
+	f := p.Facts()
+	if r.json {
+		return env.JSON(f)
+	}
+	report.Engine(env.Stdout, &f)
+	return nil
+}
+
+func listEngines(env *Env, asJSON bool) error {
+	var all []engine.Facts
+	for _, name := range engine.Names() {
+		versions, err := engine.Versions(name)
+		if err != nil {
+			return err
+		}
+		for _, p := range versions {
+			all = append(all, p.Facts())
+		}
+	}
+	if asJSON {
+		return env.JSON(all)
+	}
+	report.Engines(env.Stdout, all)
+	return nil
+}

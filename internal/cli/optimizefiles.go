@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/report"
+)
+
+// plotFormats are the pictures --plot draws.
+func plotFormats() []string { return []string{"png", "svg"} }
+
+// plotFormat is the format a file's ending asks for.
+func plotFormat(file string) string {
+	return strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+}
+
+// checkFiles reports files that cannot be written as asked, before the search.
+func (f *optimizeFlags) checkFiles() error {
+	var errs []error
+	if f.plot != "" && !slices.Contains(plotFormats(), plotFormat(f.plot)) {
+		errs = append(errs, usagef("invalid value %q for --plot: want a file that ends in .png or .svg", f.plot))
+	}
+	if f.csv == "-" && (f.json || f.dump) {
+		errs = append(errs, usagef("--csv - prints the table in place of --json or --dump-original-results; give one of them"))
+	}
+	if f.trace == "-" {
+		errs = append(errs, usagef("invalid value %q for --chrome-trace: want the name of a file, to which each row adds its layout", f.trace))
+	}
+	return errors.Join(errs...)
+}
+
+// files writes what was asked for beside the answer.
+func (f *optimizeFlags) files(env *Env, r *app.OptimizeResponse) error {
+	if f.csv != "" {
+		if err := env.CreateAtomic(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) }); err != nil {
+			return err
+		}
+	}
+	if f.plot != "" {
+		draw := func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) }
+		if err := env.CreateAtomic(f.plot, draw); err != nil {
+			return err
+		}
+	}
+	if f.trace == "" {
+		return nil
+	}
+	for _, t := range r.Traces() {
+		ext := filepath.Ext(f.trace)
+		name := strings.TrimSuffix(f.trace, ext) + "_" + t.Name + ext
+		if err := env.CreateAtomic(name, func(w io.Writer) error { return report.Trace(w, t.Result) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/nargs"
+	"plimsoll/internal/serving"
+)
+
+// define adds the flags, in the sections of the guide.
+func (f *optimizeFlags) define(fs *pflag.FlagSet) {
+	section(fs, "Options", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.input, "input-length", "", "prompt `length` in tokens, or a file of lengths")
+		fs.StringVar(&f.distribution, "length-distribution", "", "prompt lengths by distribution: alone the built-in one, or a `file` (YAML bins, CSV, trace)")
+		nargs.MarkOptional(fs.Lookup("length-distribution"), builtinDistribution)
+		fs.IntVar(&f.Output, "output-length", 0, "answer length in tokens")
+		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each speculated token is accepted")
+		fs.BoolVar(&f.dump, "dump-original-results", false, "print the raw table of all candidates instead")
+	})
+	section(fs, "General options", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.modelID, "model-id", "", "the model, instead of the argument")
+		nargs.ListVar(fs, &f.Devices, "device", nargs.OneOrMore, nargs.Text, "device profiles; several are compared")
+		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
+		fs.IntVar(&f.NumDevices, "num-devices", f.NumDevices, "number of devices of each profile")
+		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", f.ReservedGiB, "memory of each device kept free, in GiB")
+		nargs.Var(fs, &f.logLevel, "log-level", nargs.OneOf("debug", "info", "warning", "error", "critical"), "how much to say on standard error")
+		fs.BoolVarP(&f.verbose, "verbose", "v", false, "the same as --log-level debug")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "the same as --log-level error")
+	})
+	f.defineModel(fs)
+	f.defineService(fs)
+	section(fs, "PD ratio options", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.PDRatio, "enable-optimize-prefill-decode-ratio", false, "match prefill and decode instances")
+		fs.IntVar(&f.PrefillDevices, "prefill-devices-per-instance", 0, "devices of a prefill instance")
+		fs.IntVar(&f.DecodeDevices, "decode-devices-per-instance", 0, "devices of a decode instance")
+	})
+	section(fs, "Multimodal options", func(fs *pflag.FlagSet) {
+		fs.IntVar(&f.ImageBatch, "image-batch-size", 0, "images per request (default 1)")
+		fs.IntVar(&f.ImageHeight, "image-height", 0, "pixels of an image")
+		fs.IntVar(&f.ImageWidth, "image-width", 0, "pixels of an image")
+	})
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
+		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
+		fs.BoolVar(&f.explain, "explain", f.explain, "say why the best row is the best")
+		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`")
+		fs.StringVar(&f.plot, "plot", "", "also draw the sweep to a `file`, .png or .svg")
+		fs.BoolVar(&f.noPlots, "no-terminal-plots", f.noPlots, "leave out the plots of a single device")
+		fs.StringVar(&f.trace, "chrome-trace", "", "write the step behind each row as a trace `file` that Perfetto opens")
+	})
+}
+
+// defineModel adds the model and quantization options.
+func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
+	section(fs, "Model & quantization options", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.Compile, "compile", false, "fuse operators as a graph compiler does")
+		fs.Bool("compile-allow-graph-break", false, "accepted for compatibility; has no effect")
+		nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...), "further passes: "+join(compilationTokens()))
+		nargs.ListVar(fs, &f.Space.MTP, "num-mtp-tokens", nargs.OneOrMore, nargs.Int, "extra tokens predicted in a step; several values are searched")
+		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers (default W8A8_DYNAMIC on Ascend, AUTO elsewhere)")
+		action(fs, &f.NonExpertAction, "quantize-non-expert-linear-action", dtype.LinearActions(), "other quantization for attention, dense and shared-expert layers")
+		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache (default DISABLED on Ascend, AUTO elsewhere)")
+		fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", f.MXFP4Group, "elements that share an MXFP4 scale")
+		sizes := func(dst *[]int, name, what string) {
+			nargs.ListVar(fs, dst, name, nargs.ZeroOrMore, nargs.Int, what)
+		}
+		sizes(&f.Space.TP, "tp-sizes", "search TP; without values every power of two")
+		sizes(&f.Space.EP, "ep-sizes", "search EP")
+		sizes(&f.Space.MoEDP, "moe-dp-sizes", "search MoE-DP")
+		sizes(&f.Space.PP, "pp-sizes", "search PP")
+		sizes(&f.Space.DCP, "dcp-sizes", "search decode context parallelism")
+		nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "cut the word embedding over TP: col or row")
+		fs.BoolVar(&f.SharedExpertTP, "enable-shared-expert-tp", false, "cut the shared experts over TP (needs EP)")
+		fs.IntVar(&f.warnCombinations, "max-search-combinations", f.warnCombinations, "warn above this many combinations; 0 never")
+		nargs.Var(fs, &f.Policy, "policy", nargs.OneOf("tensorcast", "physical"), "tensorcast repeats Ascend's model (default there), physical does not")
+	})
+	f.draft.define(fs)
+	f.profiling.define(fs)
+}
+
+// defineService adds the service options.
+func (f *optimizeFlags) defineService(fs *pflag.FlagSet) {
+	section(fs, "Service options", func(fs *pflag.FlagSet) {
+		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "most TTFT in `ms`; none without it")
+		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "most TPOT in `ms`; none without it")
+		fs.StringVar(&f.budget, "max-batched-tokens", f.budget, "`tokens` of one step and DP rank, or auto (4, 2 or 1 prompts)")
+		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache, at least 0 and below 1")
+		nargs.ListVar(fs, &f.BatchRange, "batch-range", nargs.OneOrMore, nargs.Int, "batch sizes per DP rank: max, or min max")
+		fs.Float64Var(&f.servingCost, "serving-cost", 0, "`ms` added to each disaggregated phase")
+		fs.BoolVar(&f.Disagg, "disagg", false, "prefill (--ttft-limit) and decode (--tpot-limit) apart")
+		nargs.Var(fs, &f.accounting, "accounting", nargs.OneOf(string(serving.Documented), string(serving.Steady)), "the formulas: documented or steady")
+		fs.IntVarP(&f.Jobs, "jobs", "j", f.Jobs, "workers")
+		nargs.Var(fs, &f.strategy, "concurrency-search-strategy", nargs.OneOf("exponential", "linear_exponential"), "accepted for compatibility; the search is exact")
+	})
+}

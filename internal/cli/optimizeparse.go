@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// builtinDistribution is what --length-distribution means alone.
+const builtinDistribution = "builtin"
+
+// modelArg accepts the model as an argument or as --model-id.
+func (f *optimizeFlags) modelArg(env *Env, cmd *cobra.Command, args []string) error {
+	switch {
+	case f.modelID != "" && len(args) > 0:
+		return usagef("give the model either as an argument or with --model-id, not both")
+	case f.modelID != "":
+		f.Model = f.modelID
+		return nil
+	case len(args) == 0 && f.tookModel(env):
+		f.Model, f.distribution = f.distribution, builtinDistribution
+		return nil
+	}
+	if err := exactModelArg(cmd, args); err != nil {
+		return err
+	}
+	f.Model = args[0]
+	return nil
+}
+
+// tookModel reports whether the file of --length-distribution is the model: the
+// guide's flag is a switch, and a model may follow it.
+func (f *optimizeFlags) tookModel(env *Env) bool {
+	if f.distribution == "" || f.distribution == builtinDistribution {
+		return false
+	}
+	_, err := env.ReadFile(f.distribution)
+	return err != nil
+}
+
+// positiveOrInf parses a positive number of milliseconds, or inf.
+func positiveOrInf(word string) (float64, error) {
+	x, err := strconv.ParseFloat(word, 64)
+	switch {
+	case err != nil || math.IsNaN(x):
+		return 0, errors.New("want a positive number of milliseconds, or inf")
+	case x <= 0:
+		return 0, errors.New("must be positive")
+	}
+	return x, nil
+}
+
+// complete turns flags into a request.
+func (f *optimizeFlags) complete(env *Env) error {
+	if f.DeviceFile != "" && !f.set.Changed("device") {
+		f.Devices = nil
+	}
+	f.TTFTLimit, f.TPOTLimit = units.Seconds(f.ttft/1e3), units.Seconds(f.tpot/1e3)
+	f.ServingCost = units.Seconds(f.servingCost / 1e3)
+	f.Accounting = serving.Accounting(f.accounting)
+	f.SequenceParallel = slices.Contains(f.compilation, "enable_sequence_parallel")
+	f.MatMulAllReduce = slices.Contains(f.compilation, "enable_matmul_allreduce")
+	f.DispatchCombine = slices.Contains(f.compilation, "enable_dispatch_ffn_combine")
+	f.EmbeddingTP = embeddingTP(f.embedding)
+	if err := errors.Join(f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
+		return err
+	}
+	var err error
+	if f.Draft, err = f.draft.draft(); err != nil {
+		return err
+	}
+	if f.Budget, err = budget(f.budget); err != nil {
+		return err
+	}
+	return f.lengths(env)
+}
+
+// checkGiven reports counts that were given and are none, and what must be
+// given.
+func (f *optimizeFlags) checkGiven() error {
+	var errs []error
+	for _, c := range []struct {
+		flag  string
+		value int
+	}{
+		{"prefill-devices-per-instance", f.PrefillDevices},
+		{"decode-devices-per-instance", f.DecodeDevices},
+		{"image-batch-size", f.ImageBatch},
+		{"image-height", f.ImageHeight},
+		{"image-width", f.ImageWidth},
+	} {
+		if f.set.Changed(c.flag) && c.value < 1 {
+			errs = append(errs, usagef("--%s must be positive, got %d", c.flag, c.value))
+		}
+	}
+	if f.warnCombinations < 0 {
+		errs = append(errs, usagef("--max-search-combinations must not be negative, got %d", f.warnCombinations))
+	}
+	if !f.set.Changed("output-length") {
+		errs = append(errs, usagef("give --output-length, the tokens of an answer"))
+	}
+	return errors.Join(errs...)
+}
+
+// budget parses --max-batched-tokens; auto is 0.
+func budget(word string) (int, error) {
+	if strings.EqualFold(word, "auto") {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 {
+		return 0, usagef("invalid value %q for --max-batched-tokens: want a positive whole number, or auto", word)
+	}
+	return n, nil
+}
+
+// lengths reads --input-length and --length-distribution. A length may also be
+// a file, as in newer versions of the vendor's tool.
+func (f *optimizeFlags) lengths(env *Env) error {
+	if f.set.Changed("input-length") && f.set.Changed("length-distribution") {
+		return usagef("give either --input-length or --length-distribution, not both")
+	}
+	if f.distribution == builtinDistribution {
+		f.Distribution = workload.Builtin()
+		return nil
+	}
+	if f.set.Changed("length-distribution") {
+		return f.readLengths(env, f.distribution)
+	}
+	if !f.set.Changed("input-length") {
+		return nil // the request is checked for it
+	}
+	n, err := strconv.Atoi(f.input)
+	switch {
+	case err == nil && n > 0:
+		f.Input = n
+		return nil
+	case err == nil:
+		return usagef("invalid value %q for --input-length: must be positive", f.input)
+	case errors.Is(err, strconv.ErrRange):
+		return usagef("invalid value %q for --input-length: out of range", f.input)
+	}
+	if err := f.readLengths(env, f.input); err != nil {
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
+			return usagef("invalid value %q for --input-length: want a positive whole number or a file of lengths", f.input)
+		}
+		return err
+	}
+	return nil
+}
+
+// readLengths reads the distribution in a file.
+func (f *optimizeFlags) readLengths(env *Env, file string) error {
+	data, err := env.ReadFile(file)
+	if err != nil {
+		return usagef("reading --length-distribution: %w", err)
+	}
+	f.Distribution, err = workload.ReadDistribution(data, file)
+	return usage(err)
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/nearest"
+)
+
+//go:embed profiles/*.yaml
+var profiles embed.FS
+
+// entry names an engine; its file is the name. The aliases are repeated here so
+// that finding an engine reads one file.
+type entry struct {
+	name    string
+	aliases []string
+}
+
+// catalog lists the engines in the order they are shown.
+//
+//nolint:gochecknoglobals // a constant table
+var catalog = [...]entry{
+	{"vllm", []string{"vllm-v1"}},
+	{"sglang", []string{"sgl"}},
+	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
+	{"mindie", []string{"mindie-llm", "ascend"}},
+	{"generic", nil},
+}
+
+// Names lists the engines.
+func Names() []string {
+	names := make([]string, len(catalog))
+	for i, e := range catalog {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Lookup returns the newest profile of an engine by its name or an alias, in any
+// case.
+func Lookup(name string) (*Profile, error) {
+	all, err := Versions(name)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// LookupVersion returns the profile of an engine for a version, "0.11.2" or
+// "1.2.0rc6"; "" is the newest.
+func LookupVersion(name, release string) (*Profile, error) {
+	all, err := Versions(name)
+	if err != nil {
+		return nil, err
+	}
+	if release == "" {
+		return all[0], nil
+	}
+	v, err := parseVersion(release)
+	if err != nil {
+		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
+	}
+	for _, p := range all {
+		if p.Versions.contains(v) {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("engine %s: version %s is too old; the profiles begin with %s",
+		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// Versions returns the profiles of an engine, one for each range of versions,
+// newest first.
+func Versions(name string) ([]*Profile, error) {
+	e, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	file := "profiles/" + e.name + ".yaml"
+	data, err := profiles.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+	}
+	all, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return all, nil
+}
+
+// UnknownError is a name that no engine has.
+type UnknownError struct {
+	Name    string
+	Nearest string // "" when none is near
+}
+
+// Error names the engines there are.
+func (e *UnknownError) Error() string {
+	hint := ""
+	if e.Nearest != "" {
+		hint = "; nearest: " + e.Nearest
+	}
+	return fmt.Sprintf("unknown engine %q%s (the engines are %s)", e.Name, hint, strings.Join(Names(), ", "))
+}
+
+// find resolves a name, or returns the error that helps to correct it.
+func find(name string) (entry, error) {
+	var words []string
+	owner := map[string]string{}
+	for _, e := range catalog {
+		for _, w := range append([]string{e.name}, e.aliases...) {
+			if normal(w) == normal(name) {
+				return e, nil
+			}
+			words = append(words, w)
+			owner[w] = e.name
+		}
+	}
+	near, _ := nearest.Match(name, words)
+	return entry{}, &UnknownError{Name: name, Nearest: owner[near]}
+}
+
+// normal is the form in which names are compared: case, "-", "_" and blanks make
+// no difference.
+func normal(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+}

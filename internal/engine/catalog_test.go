@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/units"
+)
+
+func lookup(t *testing.T, name string) *Profile {
+	t.Helper()
+	p, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// every calls do for each profile of each engine.
+func every(t *testing.T, do func(t *testing.T, p *Profile)) {
+	t.Helper()
+	for _, name := range Names() {
+		all, err := Versions(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			t.Run(name+"@"+p.Versions.Since, func(t *testing.T) { do(t, p) })
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	if diff := cmp.Diff([]string{"vllm", "sglang", "trtllm", "mindie", "generic"}, Names()); diff != "" {
+		t.Error(diff)
+	}
+	for _, e := range catalog {
+		p := lookup(t, e.name)
+		if p.Name != e.name || !slices.Equal(p.Aliases, e.aliases) {
+			t.Errorf("the catalog says %s %v, the file %s %v", e.name, e.aliases, p.Name, p.Aliases)
+		}
+	}
+	for alias, name := range map[string]string{
+		"tensorrt-llm": "trtllm", "TensorRT_LLM": "trtllm", "trt-llm": "trtllm", "TRTLLM": "trtllm",
+		"vLLM": "vllm", "SGLang": "sglang", "MindIE": "mindie",
+	} {
+		if p := lookup(t, alias); p.Name != name {
+			t.Errorf("%s is %s, want %s", alias, p.Name, name)
+		}
+	}
+}
+
+// TestDefaults: the defaults that the engines document.
+func TestDefaults(t *testing.T) {
+	type defaults struct {
+		policy  Policy
+		chunked bool
+		budget  int
+		seqs    int
+		share   float64
+		of      ShareOf
+		block   int
+		reserve float64
+		graph   int
+		overlap bool
+	}
+	want := map[string]defaults{
+		"vllm":    {DecodeFirst, true, 8192, 1024, 0.92, OfTotal, 16, 0, 512, true},
+		"sglang":  {PrefillFirst, true, 8192, 1024, 0.88, OfStatic, 1, 0.3, 256, true},
+		"trtllm":  {InFlight, false, 8192, 2048, 0.9, OfFree, 32, 1, 128, true},
+		"mindie":  {PrefillFirst, false, 8192, 200, 0.8, OfFree, 128, 0, 200, false},
+		"generic": {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
+	}
+	got := map[string]defaults{}
+	for _, name := range Names() {
+		p := lookup(t, name)
+		got[name] = defaults{
+			p.Policy, p.ChunkedPrefill, p.TokenBudget, p.MaxSequences, p.MemoryShare, p.MemoryShareOf, p.BlockTokens,
+			p.Reserve, p.Graph.MaxBatch, p.HostFor("hopper", Dense).Overlapped,
+		}
+		if p.KVFormat != dtype.None || p.BatchWait.Steps != 0 || p.ReceiveInterval != 1 || p.MTP.Tokens != 0 {
+			t.Errorf("%s: KV format, batch wait, receive interval or MTP is not off by default", name)
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(defaults{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestLookupVersion(t *testing.T) {
+	for _, c := range []struct {
+		name, version, since string
+		share, exposed       float64
+	}{
+		{"vllm", "", "0.22", 0.92, 0.3},
+		{"vllm", "v0.30.1", "0.22", 0.92, 0.3},
+		{"vllm", "0.22.0", "0.22", 0.92, 0.3},
+		{"vllm", "0.22.0rc1", "0.14", 0.9, 0.3},
+		{"vllm", "0.19.0+cu129", "0.14", 0.9, 0.3},
+		{"vllm", "0.13.0.post1", "0.8", 0.9, 1},
+		{"vllm", "0.8", "0.8", 0.9, 1},
+		{"sglang", "0.5.6.post2", "0.5.3", 0.88, 0.25},
+		{"sglang", "0.4.9", "0.4", 0.88, 0.25},
+		{"trtllm", "1.2.0rc6.post3", "0.20", 0.9, 0.4},
+		{"mindie", "2.1.RC1", "", 0.8, 1},
+	} {
+		p, err := LookupVersion(c.name, c.version)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if p.Versions.Since != c.since || p.MemoryShare != c.share || p.Exposed != c.exposed {
+			t.Errorf("%s %s: since %s, share %g, exposed %g; want %s, %g, %g", c.name, c.version,
+				p.Versions.Since, p.MemoryShare, p.Exposed, c.since, c.share, c.exposed)
+		}
+	}
+}
+
+func TestLookupRefuses(t *testing.T) {
+	for _, c := range []struct{ name, version, want string }{
+		{"vlm", "", `unknown engine "vlm"; nearest: vllm (the engines are vllm, sglang, trtllm, mindie, generic)`},
+		{"tensorrt", "", `unknown engine "tensorrt"; nearest: trtllm (`},
+		{"zzzz", "", `unknown engine "zzzz" (the engines are`},
+		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the profiles begin with 0.8"},
+		{"trt-llm", "latest", `engine trtllm: "latest" is no version; want for instance 0.11.2 or 1.2.0rc6`},
+		{"vllm", "1.2x", `"1.2x" is no version`},
+	} {
+		_, err := LookupVersion(c.name, c.version)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %s", c.name, c.version, err, c.want)
+		}
+	}
+	_, err := Lookup("vlm")
+	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Nearest != "vllm" {
+		t.Errorf("%#v", err)
+	}
+}
+
+// TestFactsAreTheFile: facts and profile are the same thing in two sets of units,
+// and no float dust shows.
+func TestFactsAreTheFile(t *testing.T) {
+	every(t, func(t *testing.T, p *Profile) {
+		f := p.Facts()
+		again := f.profile()
+		if len(again.Aliases) == 0 {
+			again.Aliases = p.Aliases
+		}
+		if diff := cmp.Diff(p, again, cmp.Comparer(func(a, b units.Seconds) bool { return us(a) == us(b) })); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "00000") || strings.Contains(string(text), "99999") {
+			t.Errorf("float dust: %s", text)
+		}
+		keys := Keys()
+		for key := range p.Options {
+			if !slices.Contains(keys, key) {
+				t.Errorf("options name %s, which is no setting", key)
+			}
+		}
+	})
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":   {"", "the file is empty"},
+		"unknown": {"nme: x", "field nme not found"},
+		"values":  {"name: x\nmemory_share: 2", "memory_share must be above 0 and at most 1, got 2"},
+		"all":     {"name: x\nmemory_share: 2", "block_tokens must be positive"},
+		"host":    {"name: x", "host.times_us.default is missing"},
+	} {
+		if _, err := parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	for _, ranges := range [][]Range{
+		{{"0.2", "0.3"}},
+		{{"0.2", ""}, {"0.1", "0.3"}},
+		{{"0.2", ""}, {"0.3", "0.2"}},
+		{{"x", ""}},
+	} {
+		if checkRanges(ranges) == nil {
+			t.Errorf("%v is accepted", ranges)
+		}
+	}
+}
+
+func TestRangeString(t *testing.T) {
+	for want, r := range map[string]Range{
+		"any": {}, "0.22 and later": {Since: "0.22"}, "before 2": {Until: "2"}, "0.14 to before 0.22": {"0.14", "0.22"},
+	} {
+		if r.String() != want {
+			t.Errorf("%s, want %s", r, want)
+		}
+	}
+}
+
+func TestVersionOrder(t *testing.T) {
+	order := []string{"0.8", "0.13.9", "0.14.0.dev3", "0.14.0a1", "0.14.0b1", "0.14rc2", "0.14", "0.14.0.post1", "0.14.1", "1"}
+	for i := range order {
+		for j := range order {
+			if got := mustVersion(order[i]).compare(mustVersion(order[j])); got < 0 != (i < j) || got > 0 != (i > j) {
+				t.Errorf("%s against %s is %d", order[i], order[j], got)
+			}
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// Package engine knows the serving engines: how each schedules prompts and
+// tokens, its budgets and their defaults, its share of the memory, its KV blocks,
+// and what its host side costs.
+//
+// In: YAML profiles, embedded, one file for each engine with its version ranges.
+// Out: a Profile, immutable after return. It knows no operator and no workload,
+// and of a device only its memory and generation. Start with profile.go;
+// catalog.go finds a profile by name and version, settle.go fits the defaults to a
+// device, memory.go counts the KV tokens, host.go has the times of the host side,
+// set.go replaces single values, facts.go is what is written and shown.
+package engine

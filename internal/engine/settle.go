@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/units"
+)
+
+// Tier is a set of defaults for some devices; a zero changes nothing.
+type Tier struct {
+	// Below and Generations say which devices: those with less memory than Below
+	// (0 is any), and of one of the Generations (none is any).
+	Below       units.Bytes
+	Generations []string
+
+	TokenBudget  int
+	MaxSequences int
+	GraphBatch   int
+	// WideGraphBatch is GraphBatch for replicas of four devices and more.
+	WideGraphBatch int
+	// SetAside replaces the fixed part of the ShareRule.
+	SetAside units.Bytes
+}
+
+// wide is the number of devices from which a replica is wide.
+const wide = 4
+
+// ShareRule derives MemoryShare from what the engine sets aside for activations
+// and graphs: Fixed + PerToken·TokenBudget + PerGraph·Graph.MaxBatch +
+// PerDevice·devices, and no less than Least where the device has more than
+// LeastAbove.
+type ShareRule struct {
+	Fixed, PerToken, PerGraph, PerDevice units.Bytes
+	Least, LeastAbove                    units.Bytes
+}
+
+// On returns the profile with the defaults the engine chooses on a device when a
+// replica takes so many of them (TP × PP). The first tier that fits counts. Values
+// replaced by With stay.
+func (p *Profile) On(d *device.Profile, devices int) *Profile {
+	q := *p
+	for _, t := range p.Tiers {
+		if t.fits(d) {
+			t.apply(&q, devices)
+			break
+		}
+	}
+	if r := q.ShareRule; r != nil && d.Memory > 0 {
+		q.MemoryShare = r.share(&q, d.Memory, devices)
+	}
+	q.Tiers, q.ShareRule = nil, nil
+	return &q
+}
+
+func (t *Tier) fits(d *device.Profile) bool {
+	return (t.Below == 0 || d.Memory < t.Below) &&
+		(len(t.Generations) == 0 || slices.Contains(t.Generations, d.Generation))
+}
+
+func (t *Tier) apply(p *Profile, devices int) {
+	set := func(dst *int, value int) {
+		if value > 0 {
+			*dst = value
+		}
+	}
+	set(&p.TokenBudget, t.TokenBudget)
+	set(&p.MaxSequences, t.MaxSequences)
+	set(&p.Graph.MaxBatch, t.GraphBatch)
+	if devices >= wide {
+		set(&p.Graph.MaxBatch, t.WideGraphBatch)
+	}
+	if t.SetAside > 0 && p.ShareRule != nil {
+		rule := *p.ShareRule
+		rule.Fixed = t.SetAside
+		p.ShareRule = &rule
+	}
+}
+
+// share is the rule's share, to three digits as the engines round it.
+func (r *ShareRule) share(p *Profile, memory units.Bytes, devices int) float64 {
+	aside := r.Fixed + r.PerToken*units.Bytes(p.TokenBudget) + r.PerGraph*units.Bytes(p.Graph.MaxBatch) +
+		r.PerDevice*units.Bytes(devices)
+	if memory > r.LeastAbove {
+		aside = max(aside, r.Least)
+	}
+	const digits = 1000
+	return max(math.Round(float64((memory-aside)/memory)*digits)/digits, 1./digits)
+}

@@ -1,0 +1,162 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/memory"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// Tuning multiplies the prices of a step's parts and the host's times; a
+// calibration fits it. Ones leave everything as it is.
+type Tuning struct {
+	Decode, Prefill                                     [step.Parts]float64
+	PerStep, PerSequence, PerPrefillStep                float64
+	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
+}
+
+// Untuned leaves prices and host times as they are.
+func Untuned() Tuning {
+	t := Tuning{
+		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
+	}
+	for p := range t.Decode {
+		t.Decode[p], t.Prefill[p] = 1, 1
+	}
+	return t
+}
+
+// Replica is one copy of a deployment. It is immutable and safe for concurrent
+// use.
+type Replica struct {
+	spec   graph.Spec
+	engine *engine.Profile
+	host   engine.Host
+	curve  *step.Curve
+	tuning Tuning
+	layers int
+	query  float64 // tokens of a decode query
+
+	// KVTokens is the cache of one data-parallel rank.
+	KVTokens int
+	// Weights is the share of one device.
+	Weights units.Bytes
+	// BytesPerToken is the cache of one token over all devices of a rank.
+	BytesPerToken units.Bytes
+}
+
+// ErrNoCache says that weights leave no room for a cache.
+var ErrNoCache = errors.New("the weights leave no room for a KV cache")
+
+// New prepares a replica.
+func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster) (*Replica, error) {
+	g, err := graph.New(s)
+	if err != nil {
+		return nil, err
+	}
+	m := memory.New(&s)
+	r := &Replica{
+		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
+		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
+		query: float64(1 + s.MTP), Weights: m.Weights(),
+	}
+	full := graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: e.TokenBudget, Seq: e.TokenBudget}}}
+	perToken := m.BytesPerToken()
+	r.BytesPerToken = perToken * units.Bytes(s.Layout.TP)
+	r.KVTokens = e.KVTokens(d.Memory, m.Weights(), m.Activation(full), perToken)
+	if r.KVTokens < e.BlockTokens {
+		return nil, fmt.Errorf("%w: %s of weights on %s of %s", ErrNoCache, m.Weights(), d.Memory, d.Name)
+	}
+	return r, nil
+}
+
+// Tuned is the replica with its prices and host times multiplied.
+func (r *Replica) Tuned(t Tuning) *Replica {
+	out := *r
+	out.tuning = t
+	h := &out.host
+	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
+	scale(&h.PerStep, t.PerStep)
+	scale(&h.PerSequence, t.PerSequence)
+	scale(&h.PerPrefillStep, t.PerPrefillStep)
+	scale(&h.PerLayer, t.PerLayer)
+	scale(&h.PerLayerFloor, t.LaunchFloor)
+	scale(&h.APIFixed, t.APIFixed)
+	scale(&h.APIPerToken, t.APIPerToken)
+	scale(&h.First, t.First)
+	return &out
+}
+
+// Layout labels the replica's layout.
+func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
+
+// Pool is n copies of the replica for a simulation. A data-parallel rank is a
+// copy of its own there: ranks hold their own requests and step together.
+func (r *Replica) Pool(n int, sequences int) sim.Pool {
+	e := r.engine
+	out := sim.Engine{
+		Policy:      policy(e.Policy),
+		TokenBudget: e.TokenBudget, MaxSequences: e.MaxSequences,
+		Blocks: r.KVTokens / e.BlockTokens, BlockTokens: e.BlockTokens,
+		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval,
+		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
+		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
+	}
+	if sequences > 0 {
+		out.MaxSequences = sequences
+	}
+	return sim.Pool{Replicas: n, Engine: out, Stepper: r}
+}
+
+// policy is the scheduler of an engine as the simulation names it.
+func policy(p engine.Policy) sim.Policy {
+	switch p {
+	case engine.PrefillFirst:
+		return sim.PrefillFirst
+	case engine.InFlight:
+		return sim.InFlight
+	case engine.DecodeFirst:
+	}
+	return sim.DecodeFirst
+}
+
+// Step implements sim.Stepper.
+func (r *Replica) Step(b sim.Batch) units.Seconds {
+	m := step.Mixed{
+		PrefillRequests: float64(b.PrefillRequests), PrefillTokens: float64(b.PrefillTokens),
+		PrefillPairs: b.PrefillPairs, PrefillContext: float64(b.PrefillContext + b.PrefillTokens),
+		Decode: float64(b.Decode), Query: r.query, DecodeContext: b.DecodeContext,
+	}
+	t := r.curve.Times(m)
+	prefill := b.PrefillTokens > 0
+	f := &r.tuning.Decode
+	if prefill {
+		f = &r.tuning.Prefill
+	}
+	var layers units.Seconds
+	for _, p := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
+		layers += t[p] * units.Seconds(f[p])
+	}
+	layers += r.host.PerLayer * units.Seconds(r.layers)
+	if prefill && r.engine.Graph.EagerPrefill || b.Decode > r.engine.Graph.MaxBatch && r.engine.Graph.MaxBatch > 0 {
+		layers = r.host.Launch(layers, r.layers)
+	}
+	gpu := layers + t[step.Head]*units.Seconds(f[step.Head]) + t[step.Attention]*units.Seconds(f[step.Attention])
+	return r.host.Step(gpu, b.Decode+b.PrefillRequests, prefill)
+}
+
+// Decode implements sim.Stepper. Time is linear in the context but for the
+// hidden host work, so the steps of a run take as long as that many at the mean
+// context.
+func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
+	mean := context + growth*math.Max(0, float64(steps-1))/2
+	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
+)
+
+// AccuracyJSON is error figures for programs. All but AllRows is over rows
+// without a mark on their quality.
+type AccuracyJSON struct {
+	Overall  AccuracyGroup            `json:"overall"`
+	AllRows  AccuracyGroup            `json:"all_rows"`
+	ByMode   map[string]AccuracyGroup `json:"by_mode"`
+	ByEngine map[string]AccuracyGroup `json:"by_engine"`
+	BySystem map[string]AccuracyGroup `json:"by_system"`
+	ByModel  map[string]AccuracyGroup `json:"by_model"`
+	Source   string                   `json:"calibration"`
+}
+
+// AccuracyGroup is the errors of a set of rows.
+type AccuracyGroup struct {
+	Rows      int            `json:"rows"`
+	Predicted int            `json:"predicted"`
+	Clean     int            `json:"clean"`
+	TTFT      AccuracyErrors `json:"ttft"`
+	TPOT      AccuracyErrors `json:"tpot"`
+}
+
+// AccuracyErrors are shares; Coverage80 is the share of measurements inside the
+// 80 % interval.
+type AccuracyErrors struct {
+	MAPE       float64 `json:"mape"`
+	MedianAPE  float64 `json:"median_ape"`
+	P90        float64 `json:"p90"`
+	Bias       float64 `json:"bias"`
+	Coverage80 float64 `json:"coverage80"`
+}
+
+// NewAccuracyJSON converts a response.
+func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
+	clean := calibrate.Clean(r.Rows)
+	by := func(key func(*calibrate.Row) string) map[string]AccuracyGroup {
+		sets := map[string][]calibrate.Compared{}
+		for _, c := range clean {
+			sets[key(c.Row)] = append(sets[key(c.Row)], c)
+		}
+		out := map[string]AccuracyGroup{}
+		for name, rows := range sets {
+			out[name] = accuracyGroup(r, rows)
+		}
+		return out
+	}
+	return &AccuracyJSON{
+		Overall: accuracyGroup(r, clean), AllRows: accuracyGroup(r, r.Rows),
+		ByMode:   by(func(r *calibrate.Row) string { return r.Mode }),
+		ByEngine: by(func(r *calibrate.Row) string { return r.Engine }),
+		BySystem: by(func(r *calibrate.Row) string { return r.System }),
+		ByModel:  by(func(r *calibrate.Row) string { return r.Model }),
+		Source:   r.Overlay.Source,
+	}
+}
+
+func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyGroup {
+	g := calibrate.Summarize("", rows)
+	ttft, tpot := r.Coverage(rows)
+	conv := func(e calibrate.Errors, coverage float64) AccuracyErrors {
+		if e.Rows == 0 {
+			coverage = 0
+		}
+		return AccuracyErrors{e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
+	}
+	return AccuracyGroup{g.Rows, g.Predicted, g.Clean, conv(g.TTFT, ttft), conv(g.TPOT, tpot)}
+}
+
+// Accuracy prints error figures for people.
+func Accuracy(w io.Writer, r *app.AccuracyResponse) {
+	clean := calibrate.Clean(r.Rows)
+	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+	t.AppendHeader(table.Row{"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "TPOT MAPE", "median", "p90", "bias"})
+	add := func(name string, g calibrate.Group) {
+		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+		t.AppendRow(table.Row{
+			name, g.Rows, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), fmt.Sprintf("%+.2f", g.TTFT.Bias),
+			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), fmt.Sprintf("%+.2f", g.TPOT.Bias),
+		})
+	}
+	add("clean", calibrate.Summarize("", clean))
+	add("all", calibrate.Summarize("", r.Rows))
+	for _, key := range []func(*calibrate.Row) string{
+		func(r *calibrate.Row) string { return r.Mode },
+		func(r *calibrate.Row) string { return r.Engine },
+		func(r *calibrate.Row) string { return r.System },
+		func(r *calibrate.Row) string { return r.Model },
+	} {
+		t.AppendSeparator()
+		for _, g := range calibrate.By(clean, key) {
+			add(g.Name, g)
+		}
+	}
+	fmt.Fprintln(w, trimRight(t.Render()))
+	ttft, tpot := r.Coverage(clean)
+	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
+	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
+	unpredicted(w, r.Rows)
+}
+
+// unpredicted counts the rows without a prediction by their reason.
+func unpredicted(w io.Writer, rows []calibrate.Compared) {
+	counts := map[string]int{}
+	var order []string
+	for i := range rows {
+		if err := rows[i].Pred.Err; err != nil {
+			if counts[err.Error()] == 0 {
+				order = append(order, err.Error())
+			}
+			counts[err.Error()]++
+		}
+	}
+	for _, reason := range order {
+		fmt.Fprintf(w, "Not predicted: %d rows: %s\n", counts[reason], reason)
+	}
+}
+
+// AccuracyCSV writes every row with its prediction.
+func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{
+		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
+		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions", "error",
+	}); err != nil {
+		return err
+	}
+	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	for i := range r.Rows {
+		c := &r.Rows[i]
+		m, p, reason := c.Row, &c.Pred, ""
+		if p.Err != nil {
+			reason = p.Err.Error()
+		}
+		if err := out.Write([]string{
+			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
+			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
+			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), reason,
+		}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// Calibration prints what a fit is worth.
+func Calibration(w io.Writer, r *app.CalibrateResponse) {
+	t := newTable(2, 3, 4, 5, 6, 7, 8)
+	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "TPOT MAPE", "median", "p90"})
+	add := func(name string, rows []calibrate.Compared) {
+		if len(rows) == 0 {
+			return
+		}
+		g := calibrate.Summarize("", rows)
+		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+		t.AppendRow(table.Row{name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90)})
+	}
+	add("the fit itself", r.InSample)
+	add("fits without their configuration", r.ByConfiguration)
+	add("fits without their cell", r.ByCell)
+	fmt.Fprintln(w, trimRight(t.Render()))
+}

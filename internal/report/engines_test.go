@@ -1,0 +1,54 @@
+package report_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/golden"
+	"plimsoll/internal/report"
+)
+
+func TestEngines(t *testing.T) {
+	var all []engine.Facts
+	for _, name := range engine.Names() {
+		p, err := engine.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p.Facts())
+	}
+	var b bytes.Buffer
+	report.Engines(&b, all)
+	golden.Check(t, "testdata/engines.golden", b.Bytes())
+	b.Reset()
+	report.Engine(&b, &all[slices.Index(engine.Names(), "sglang")])
+	golden.Check(t, "testdata/engine.golden", b.Bytes())
+}
+
+// TestEngineShowsEveryKey: what can be set can be seen.
+func TestEngineShowsEveryKey(t *testing.T) {
+	for _, name := range engine.Names() {
+		versions, err := engine.Versions(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range versions {
+			f := p.Facts()
+			var b bytes.Buffer
+			report.Engine(&b, &f)
+			for _, key := range engine.Keys() {
+				if !strings.Contains(b.String(), "\n"+key+" ") {
+					t.Errorf("%s %s: no line for %s", name, p.Versions, key)
+				}
+			}
+			for line := range strings.Lines(b.String()) {
+				if strings.TrimRight(line, " \n") != strings.TrimSuffix(line, "\n") {
+					t.Errorf("%s: blanks at the end of %q", name, line)
+				}
+			}
+		}
+	}
+}

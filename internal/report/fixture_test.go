@@ -1,0 +1,178 @@
+package report_test
+
+import (
+	"bytes"
+	"testing"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/memory"
+	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/rank"
+	"plimsoll/internal/report"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Searches with made-up numbers, so that the pictures change only with the way
+// they are drawn.
+
+func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
+
+// found is a layout of Qwen3-32B at its best batch.
+type found struct {
+	tp, dp                 int
+	throughput, ttft, tpot float64
+	batch                  int
+}
+
+// result is what a search says about it.
+func (f found) result(l serving.Load) search.Result {
+	layout := parallel.Layout{Devices: f.tp * f.dp, TP: f.tp, PP: 1, DP: f.dp, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}
+	l.DP, l.PP, l.Devices, l.DecodeQuery, l.Fold = f.dp, 1, f.tp*f.dp, 1, 1
+	r := search.Result{
+		Candidate: search.Candidate{Layout: layout}, Label: layout.Label(false), OK: true, Binds: search.OverTPOT, Load: l,
+		Best: serving.Outcome{
+			Batch: f.batch, Concurrency: f.batch * f.dp, Throughput: f.throughput, TTFT: millis(f.ttft), TPOT: millis(f.tpot), Chunks: 1,
+			Use: memory.Use{
+				Weights: 40 * units.GiB / units.Bytes(f.tp), KV: 2 * units.GiB * units.Bytes(f.batch), Activation: units.GiB / 2,
+				Available: 7.25 * units.GiB,
+			},
+		},
+	}
+	if f.ttft > 0 {
+		r.Best.PrefillTime = millis(f.ttft / 4)
+		r.Best.PrefillBound = step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}
+	}
+	if f.tpot > 0 {
+		r.Best.DecodeTime = millis(f.tpot / 2)
+		r.Best.DecodeBound = step.Bounds{Memory: 3, Comm: 1}
+	}
+	r.First = r.Best
+	r.Spec.Layout = layout
+	return r
+}
+
+// rejected is a layout without a feasible batch.
+func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason string) search.Result {
+	r := found{tp: tp, dp: dp, ttft: ttft, tpot: tpot, batch: 1}.result(serving.Load{Input: 3500, Output: 1500, Budget: 8192})
+	r.OK, r.Binds, r.Reason, r.Best = false, binds, reason, serving.Outcome{}
+	return r
+}
+
+// pass is a search with these results.
+func pass(m *model.Model, mode search.Mode, devices int, l search.Limits, results ...search.Result) app.Pass {
+	p := app.Pass{
+		Mode: mode, NumDevices: devices, Limits: l, Results: results,
+		Problem: &search.Problem{
+			Mode: mode, Limits: l, Memory: 64 * units.GiB, Reserved: 10 * units.GiB,
+			Spec: graph.Spec{Model: m, Policy: graph.TensorCast(), Quant: graph.Resolve(m, graph.TensorCast(), graph.Actions{
+				Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled,
+			})},
+		},
+	}
+	p.Rows = rank.Best(p.Results)
+	if len(p.Rows) == 0 {
+		p.Nearest = rank.Near(p.Results, l)
+	}
+	return p
+}
+
+// response is a search on devices; their passes are added by the caller.
+func response(t *testing.T, devices ...string) *app.OptimizeResponse {
+	t.Helper()
+	m, err := model.Lookup("Qwen/Qwen3-32B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &app.OptimizeResponse{
+		Model:   m,
+		Request: &app.OptimizeRequest{Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: 10, Accounting: serving.Documented},
+	}
+	for _, name := range devices {
+		d, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Devices = append(r.Devices, app.DeviceResult{Device: d})
+	}
+	return r
+}
+
+// Two devices, and the load of every fixture.
+const (
+	a2 = "ATLAS_800_A2_280T_64G"
+	a3 = "ATLAS_800_A3_560T_128G_DIE"
+)
+
+func load() serving.Load { return serving.Load{Input: 3500, Output: 1500, Budget: 8192} }
+
+// aggregated has the best row in the middle and a rejected one.
+func aggregated(r *app.OptimizeResponse, speed float64) app.Pass {
+	return pass(
+		r.Model, search.Aggregated, 8, search.Limits{TPOT: millis(50)},
+		found{8, 1, 1000 * speed, 900, 40, 100}.result(load()),
+		found{4, 2, 2888.445 * speed, 16032.05, 49.9, 87}.result(load()),
+		found{2, 4, 500 * speed, 12345.678, 5, 9}.result(load()),
+		rejected(1, 8, 700, 60, search.OverTPOT, "TPOT 60.00 ms at batch 1 is over the limit of 50.00 ms"),
+	)
+}
+
+func prefillPass(r *app.OptimizeResponse, devices int) app.Pass {
+	return pass(
+		r.Model, search.PrefillOnly, devices, search.Limits{TTFT: millis(2000)},
+		found{tp: devices, dp: 1, throughput: 42000, ttft: 1324.01, batch: 2}.result(load()),
+		found{tp: devices / 2, dp: 2, throughput: 21000.5, ttft: 800, batch: 10}.result(load()),
+	)
+}
+
+func decodePass(r *app.OptimizeResponse) app.Pass {
+	return pass(
+		r.Model, search.DecodeOnly, 8, search.Limits{TPOT: millis(33.3)},
+		found{tp: 8, dp: 1, throughput: 5146.04, tpot: 33.25, batch: 257}.result(load()),
+		found{tp: 4, dp: 2, throughput: 4845.99, tpot: 33, batch: 121}.result(load()),
+	)
+}
+
+// unequal is a prefill of prompts in two lengths, given longest first.
+func unequal(r *app.OptimizeResponse, mode search.Mode) app.Pass {
+	r.Request.Input = 0
+	r.Request.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}}
+	l := serving.Load{Distribution: r.Request.Distribution, Output: 1500, Budget: 8192}
+	return pass(
+		r.Model, mode, 8, search.Limits{TTFT: millis(5000)},
+		found{4, 2, 30000, 4000, 20, 10}.result(l), found{8, 1, 20000, 4500, 25, 7}.result(l),
+	)
+}
+
+// nothingFits is a search in which each layout fails, each in its own way.
+func nothingFits(r *app.OptimizeResponse, mode search.Mode) app.Pass {
+	return pass(
+		r.Model, mode, 8, search.Limits{TTFT: millis(5), TPOT: millis(5)},
+		rejected(1, 8, 877.58, 42.28, search.NoMemory, "batch 1 does not fit in memory: 3.00 GiB short in prefill"),
+		rejected(2, 4, 732.18, 26.51, search.OverTTFT, "TTFT 732.18 ms at batch 1 is over the limit of 5.00 ms"),
+		rejected(4, 2, 426.081, 18.571, search.OverTPOT, "TPOT 18.57 ms at batch 1 is over the limit of 5.00 ms"),
+		rejected(8, 1, 1, 1, search.IllegalShape, "--tp-size 8 does not divide the model's heads"),
+	)
+}
+
+// matched pairs the phases of a device.
+func matched(r *app.OptimizeResponse, d *app.DeviceResult, instances serving.Instances) {
+	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
+	r.Request.TTFTLimit, r.Request.TPOTLimit = millis(2000), millis(33.3)
+	d.Passes = []app.Pass{prefillPass(r, 4), decodePass(r)}
+	d.Ratio = &app.Ratio{Pairs: rank.Pairs(d.Passes[0].Rows, d.Passes[1].Rows, r.Request.Output), Instances: instances}
+}
+
+// text is a response printed.
+func text(r *app.OptimizeResponse, x []app.Explanation, v report.OptimizeView) []byte {
+	var b bytes.Buffer
+	report.Optimize(&b, r, x, v)
+	return b.Bytes()
+}

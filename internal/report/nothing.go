@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/search"
+	"plimsoll/internal/units"
+)
+
+// nothing says that no configuration is feasible, why, and what would be.
+func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass) {
+	counts := map[search.Verdict]int{}
+	for i := range p.Results {
+		counts[p.Results[i].Binds]++
+	}
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintln(w, "\n"+stars)
+	switch {
+	case counts[search.OverTPOT]+counts[search.OverTTFT] > 0:
+		fmt.Fprintln(w, "No configurations satisfy the current TTFT/TPOT filters.")
+	case counts[search.NoMemory] > 0:
+		fmt.Fprintln(w, "No configurations fit in memory.")
+	default:
+		fmt.Fprintln(w, "No configurations are possible with these sizes.")
+	}
+	fmt.Fprintf(w, "  %s, %s on %d × %s\n", r.Model.ID, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
+	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
+		if n := counts[verdict]; n > 0 {
+			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Results), verdict)
+		}
+	}
+	for i := range p.Results {
+		fmt.Fprintf(w, "    %s: %s\n", p.Results[i].Label, p.Results[i].Reason)
+	}
+	switch n := p.Nearest; {
+	case n != nil:
+		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Result.Label, n.Result.First.Batch)
+	case counts[search.NoMemory] > 0:
+		fmt.Fprintln(w, "  Use more devices, a narrower quantization, shorter prompts or less reserved memory.")
+	default:
+		fmt.Fprintln(w, "  The model allows none of these layouts: change what is named above.")
+	}
+	fmt.Fprintln(w, stars)
+}
+
+// nearestLimits names the limits to raise, and the latency beside them.
+func nearestLimits(p *app.Pass) string {
+	n := p.Nearest
+	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", upMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", upMs(n.TPOT))
+	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
+	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT
+	switch {
+	case p.Mode == search.PrefillOnly:
+		return ttft
+	case p.Mode == search.DecodeOnly:
+		return tpot
+	case overTTFT && !overTPOT:
+		return ttft + " (" + tpot + ")"
+	case overTPOT && !overTTFT:
+		return tpot + " (" + ttft + ")"
+	}
+	return ttft + " and " + tpot
+}
+
+// upMs is a latency in milliseconds, rounded up to two decimals: a limit of that
+// much is kept.
+func upMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }

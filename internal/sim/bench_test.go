@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/units"
+)
+
+// BenchmarkClosedLoop is one configuration of a search: 10·C requests of about
+// 1,000 tokens in and out.
+func BenchmarkClosedLoop(b *testing.B) {
+	for name, engine := range map[string]Engine{"decode-first": vllm(), "prefill-first": sglang(), "in-flight": trtllm()} {
+		for _, c := range []int{4, 16, 64, 256} {
+			b.Run(fmt.Sprintf("policy=%s/concurrency=%d", name, c), func(b *testing.B) {
+				config := &Config{Client: closed(c), Workers: Pool{Engine: engine, Stepper: h100()}}
+				measure(b, config, 10*c)
+			})
+		}
+	}
+}
+
+// BenchmarkTrace is the Mooncake trace's lengths, repeated, over replicas.
+func BenchmarkTrace(b *testing.B) {
+	trace := mooncake(b)
+	for _, times := range []int{1, 4, 16} {
+		for _, cache := range []bool{false, true} {
+			b.Run(fmt.Sprintf("requests=%d/prefix=%t", times*len(trace.Requests), cache), func(b *testing.B) {
+				engine := vllm()
+				engine.Blocks, engine.PrefixCache = 40_000, cache
+				config := &Config{
+					Client:  repeat(trace, times),
+					Workers: Pool{Replicas: 8, Routing: LeastLoaded, Engine: engine, Stepper: h100()},
+				}
+				measure(b, config, times*len(trace.Requests))
+			})
+		}
+	}
+}
+
+// BenchmarkDisaggregated is the same trace with two pools.
+func BenchmarkDisaggregated(b *testing.B) {
+	trace := mooncake(b)
+	config := &Config{
+		Client:  trace,
+		Workers: Pool{Replicas: 6, Routing: LeastLoaded, Engine: sglang(), Stepper: h100()},
+		Decode:  &Pool{Replicas: 2, Routing: LeastLoaded, Engine: sglang(), Stepper: h100()},
+		Link:    Link{BytesPerToken: 160_000, Bandwidth: 50e9, Latency: 1e-3},
+	}
+	measure(b, config, len(trace.Requests))
+}
+
+func measure(b *testing.B, config *Config, requests int) {
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := Run(context.Background(), config)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if r.Finished+r.Refused != requests {
+			b.Fatal(r.Finished)
+		}
+	}
+	b.ReportMetric(float64(requests)*float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
+
+func mooncake(tb testing.TB) *Trace {
+	tb.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "traces", "mooncake-synthetic.jsonl"))
+	if err != nil {
+		tb.Skip(err)
+	}
+	defer file.Close()
+	trace, err := ReadTrace(file, "mooncake.jsonl", 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return trace
+}
+
+// repeat plays a trace several times, each time with contents of its own.
+func repeat(t *Trace, times int) *Trace {
+	out := &Trace{BlockTokens: t.BlockTokens}
+	contents := uint32(0)
+	for _, q := range t.Requests {
+		for _, b := range q.Blocks {
+			contents = max(contents, b+1)
+		}
+	}
+	for i := range times {
+		for _, q := range t.Requests {
+			q.Arrival += t.Requests[len(t.Requests)-1].Arrival * 1.0001 * units.Seconds(i)
+			blocks := make([]uint32, len(q.Blocks))
+			for j, b := range q.Blocks {
+				blocks[j] = b + uint32(i)*contents
+			}
+			q.Blocks = blocks
+			out.Requests = append(out.Requests, q)
+		}
+	}
+	return out
+}
+
+// BenchmarkReadTrace reads Mooncake's lines.
+func BenchmarkReadTrace(b *testing.B) {
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, `{"timestamp": %d, "input_length": 5120, "output_length": 50, "hash_ids": [0,1,2,3,4,5,6,7,8,%d]}`+"\n", i, i+9)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := ReadTrace(strings.NewReader(text.String()), "x.jsonl", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"fmt"
+)
+
+// newSimulation checks a configuration and sets the stage.
+func newSimulation(c *Config) (*simulation, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s := &simulation{config: c, load: c.Client.load(c.Seed)}
+	s.requests = s.load.requests
+	s.left = len(s.requests)
+	for i := range s.requests {
+		q := &s.requests[i]
+		q.id, q.need = i, q.input
+	}
+	s.series = newSeries()
+	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
+		return nil, fmt.Errorf("workers: blocks of %d tokens and contents known by %d: one must be a multiple of the other",
+			e.BlockTokens, s.load.blockTokens)
+	}
+	workers, decode := max(1, c.Workers.Replicas), 0
+	if c.Decode != nil {
+		decode = max(1, c.Decode.Replicas)
+	}
+	s.replicas = make([]replica, workers+decode)
+	s.workers = s.build(&c.Workers, 0, workers, c.Decode == nil)
+	for i := range s.workers.replicas {
+		s.remember(&s.workers.replicas[i])
+	}
+	if c.Decode != nil {
+		s.decode = s.build(c.Decode, workers, workers+decode, true)
+	}
+	return s, nil
+}
+
+// build makes the replicas of a pool, in the places given.
+func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
+	engine := p.Engine.normal()
+	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
+	for i := range made.replicas {
+		made.replicas[i] = replica{
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes,
+			decode: newDecodeSet(&engine, s.requests),
+			cache:  cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
+			gaps:   gapMeter{all: &s.gaps}, running: running{requests: s.requests},
+		}
+	}
+	return made
+}
+
+// remember gives a replica a prefix cache, if it is to have one. Decode replicas
+// have none: what comes over the link is not shared.
+func (s *simulation) remember(r *replica) {
+	if !r.engine.PrefixCache || s.load.contents == nil {
+		return
+	}
+	kinds := 0
+	for _, blocks := range s.load.contents {
+		for _, b := range blocks {
+			kinds = max(kinds, int(b)+1)
+		}
+	}
+	tokens := s.load.blockTokens
+	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, tokens/r.engine.BlockTokens)
+}

@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"plimsoll/internal/units"
+)
+
+// Config is one simulation.
+type Config struct {
+	Client Client
+	// Workers take every request. With a Decode pool they compute prompts only.
+	Workers Pool
+	// Decode, if given, generates what the workers prefilled, and Link carries
+	// the caches between them.
+	Decode *Pool
+	Link   Link
+
+	Seed uint64
+	// Limits define goodput.
+	Limits Limits
+	// Records asks for one [Record] per request in the result.
+	Records bool
+}
+
+// Pool is replicas of one kind.
+type Pool struct {
+	Replicas int // 0 means 1
+	Routing  Routing
+	Engine   Engine
+	Stepper  Stepper
+}
+
+// Link is the network between a prefill and a decode replica. Each prefill
+// replica sends one cache after the other.
+type Link struct {
+	BytesPerToken units.Bytes // of KV cache
+	Bandwidth     units.BytesPerSecond
+	Latency       units.Seconds
+}
+
+// Limits are what a request must keep to count as good; zero is no limit.
+type Limits struct {
+	TTFT, TPOT, Latency units.Seconds
+}
+
+// maxReplicas bounds a pool.
+const maxReplicas = 1 << 14
+
+func (p *Pool) check(name string) error {
+	errs := []error{p.Engine.check(name)}
+	if p.Replicas < 0 || p.Replicas > maxReplicas {
+		errs = append(errs, fmt.Errorf("%s: replicas must be from 1 to %d, got %d", name, maxReplicas, p.Replicas))
+	}
+	if p.Stepper == nil {
+		errs = append(errs, errors.New(name+": no step model"))
+	}
+	if p.Routing < RoundRobin || p.Routing > LeastLoaded {
+		errs = append(errs, fmt.Errorf("%s: unknown %v", name, p.Routing))
+	}
+	return errors.Join(errs...)
+}
+
+// check returns all that is wrong with a configuration.
+func (c *Config) check() error {
+	errs := []error{c.Workers.check("workers")}
+	if c.Client == nil {
+		errs = append(errs, errors.New("client: none given"))
+	} else if err := c.Client.check(); err != nil {
+		errs = append(errs, fmt.Errorf("client: %w", err))
+	}
+	if c.Decode != nil {
+		errs = append(errs, c.Decode.check("decode"))
+		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) {
+			errs = append(errs, errors.New("link: needs a bandwidth above 0, and neither bytes nor latency below 0"))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,60 @@
+package sim
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"plimsoll/internal/units"
+)
+
+// The columns of our own CSV that a trace needs. Records have them too, so that
+// a result can be replayed.
+const (
+	arrivalColumn = "arrival_s"
+	inputColumn   = "input_tokens"
+	outputColumn  = "output_tokens"
+)
+
+// WriteCSV writes records, one line each, times in seconds. [ReadTrace] reads
+// the file as a trace.
+func WriteCSV(w io.Writer, records []Record) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("request," + arrivalColumn + "," + inputColumn + "," + outputColumn +
+		",cached_tokens,state,ttft_s,tpot_s,latency_s,preempted,worker,decoder\n")
+	var line []byte
+	for i := range records {
+		r := &records[i]
+		state := "finished"
+		switch {
+		case r.Refused:
+			state = "refused"
+		case r.Warmup:
+			state = "warmup"
+		}
+		line = appendInt(line[:0], r.ID)
+		line = appendSeconds(line, r.Arrival)
+		line = appendInt(append(line, ','), r.Input)
+		line = appendInt(append(line, ','), r.Output)
+		line = appendInt(append(line, ','), r.Cached)
+		line = append(append(line, ','), state...)
+		line = appendSeconds(line, r.TTFT)
+		line = appendSeconds(line, r.TPOT)
+		line = appendSeconds(line, r.Latency)
+		line = appendInt(append(line, ','), r.Preempted)
+		line = appendInt(append(line, ','), r.Worker)
+		line = append(line, ',')
+		if r.Decoder >= 0 {
+			line = appendInt(line, r.Decoder)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return b.Flush()
+}
+
+func appendInt(line []byte, n int) []byte { return strconv.AppendInt(line, int64(n), 10) }
+
+// appendSeconds keeps nanoseconds.
+func appendSeconds(line []byte, t units.Seconds) []byte {
+	return strconv.AppendFloat(append(line, ','), float64(t), 'f', 9, 64)
+}

@@ -1,0 +1,42 @@
+// Package sim simulates clients and engine replicas event by event: queues,
+// schedulers, KV space, prefix reuse, the transfer of a cache from a prefill to
+// a decode pool. It tells what steady-state formulas cannot: percentiles,
+// queues under bursts, the first wave of a benchmark, a cache that runs full.
+//
+// In: a [Config]: a [Client] (closed loop, open loop or [Trace]), pools of
+// replicas with the scheduling rules of their [Engine], and a [Stepper] that
+// says how long a step of a given [Batch] takes. Out: a [Result].
+// It knows neither models nor devices nor engine names; it reads no clock, and
+// the same configuration and seed give the same bytes.
+//
+// # Where to start reading
+//
+// Three files are the whole story: step.go says what a step is, run.go is the
+// event loop, replica.go is the life of a replica, which is begin, complete,
+// begin, complete. Then:
+//
+//   - what is asked: client.go, lengths.go, arrival.go, and trace.go for files
+//   - what a replica may do next: decodefirst.go, prefillfirst.go, inflight.go,
+//     one per [Policy], with admit.go for what they share
+//   - where its tokens are: blocks.go, and prefix.go for shared prompts
+//   - who is generating: decode.go
+//   - several replicas: route.go, transfer.go
+//   - what came of it: result.go, summary.go, series.go, csv.go
+//
+// # Why it is fast
+//
+// The work is in proportion to the requests, not to the tokens. Requests that
+// generate all gain the same number of tokens per step, so their set is a few
+// sums and a heap of finish times (decode.go). Steps without prefill are not
+// taken one by one: a run of them, up to the next finish or until blocks run
+// out, is one call of [Stepper.Decode]; a request that becomes visible in the
+// middle cuts the run at the boundary where a scheduler would have seen it
+// (jump.go).
+//
+// # Laws
+//
+// Requests in are requests out, finished or refused. Blocks held, cached and
+// free add up to the total. The clock never goes back. A single request takes
+// as long as the steps it is made of. A jump is the sum of its steps. All are
+// tested; so is agreement with a simulator that takes every step (naive_test.go).
+package sim

@@ -1,0 +1,89 @@
+package sim
+
+import "plimsoll/internal/units"
+
+// kind orders what happens at the same time: steps end, caches arrive, clients
+// send, schedulers see. Only then do replicas begin their next step.
+type kind uint8
+
+const (
+	stepEnds kind = iota
+	cacheArrives
+	clientSends
+	requestReady
+)
+
+// event is something that will happen. Events are ordered by time, kind and
+// the order in which they were planned, so that ties are always broken alike.
+// They hold places, not pointers: moving them costs the garbage collector
+// nothing.
+type event struct {
+	at      units.Seconds
+	kind    kind
+	version uint32 // stepEnds: the plan it belongs to
+	replica int32  // its place in simulation.replicas
+	request int32  // its place in simulation.requests
+	planned uint64
+}
+
+func (e *event) before(f *event) bool {
+	switch {
+	case e.at != f.at:
+		return e.at < f.at
+	case e.kind != f.kind:
+		return e.kind < f.kind
+	default:
+		return e.planned < f.planned
+	}
+}
+
+// agenda is the events to come, a heap.
+type agenda struct {
+	heap    []event
+	planned uint64
+}
+
+func (a *agenda) push(e event) {
+	e.planned = a.planned
+	a.planned++
+	h := append(a.heap, e)
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !e.before(&h[up]) {
+			break
+		}
+		h[i] = h[up]
+		i = up
+	}
+	h[i] = e
+	a.heap = h
+}
+
+func (a *agenda) pop() event {
+	h := a.heap
+	top := h[0]
+	n := len(h) - 1
+	e := h[n]
+	h = h[:n]
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= n {
+			break
+		}
+		if down+1 < n && h[down+1].before(&h[down]) {
+			down++
+		}
+		if !h[down].before(&e) {
+			break
+		}
+		h[i] = h[down]
+		i = down
+	}
+	if n > 0 {
+		h[i] = e
+	}
+	a.heap = h
+	return top
+}

@@ -1,0 +1,46 @@
+package sim
+
+// inFlight fills a step as [InFlight] says and reports whether requests
+// generate in it.
+func (r *replica) inFlight() bool {
+	generating := r.decode.n
+	candidates, tokens := r.candidates(generating)
+	if candidates == 0 {
+		return r.decode.n > 0
+	}
+	if generating > 0 && tokens > 0 && r.holdsBack(tokens) {
+		r.hold = true
+		return true
+	}
+	r.waited = 0
+	for range candidates {
+		r.admit(r.fits(r.waiting.at(0), r.engine.TokenBudget))
+	}
+	return r.decode.n > 0
+}
+
+// candidates counts the requests at the head of the line that could be admitted
+// now, and the tokens to compute for them. A prompt above the budget runs alone.
+func (r *replica) candidates(generating int) (n, tokens int) {
+	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
+	available := r.cache.available()
+	for n < r.waiting.n && r.running.n+n < r.engine.MaxSequences {
+		f := r.fits(r.waiting.at(n), budget)
+		alone := tokens == 0 && generating == 0
+		if f.needs > available || f.tokens > budget && !alone {
+			break
+		}
+		available -= f.needs
+		budget -= f.tokens
+		tokens += f.tokens
+		n++
+	}
+	return n, tokens
+}
+
+// holdsBack reports whether prompts wait for more to fill the step.
+func (r *replica) holdsBack(tokens int) bool {
+	load := tokens + r.decode.n*r.engine.VerifiedPerStep
+	return r.waited < r.engine.BatchWaitSteps &&
+		float64(load) < r.engine.BatchWaitRatio*float64(r.engine.TokenBudget)
+}

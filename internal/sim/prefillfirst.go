@@ -1,0 +1,61 @@
+package sim
+
+// clippedAnswer bounds what an answer not yet begun asks of the cache when it
+// is admitted, in tokens (SGLang's CLIP_MAX_NEW_TOKENS).
+const clippedAnswer = 4096
+
+// prefillFirst fills a step as [PrefillFirst] says and reports whether requests
+// generate in it.
+func (r *replica) prefillFirst() bool {
+	budget := r.engine.TokenBudget
+	expected := r.expected()
+	if q := r.partial; q != nil {
+		tokens := min(q.need-q.context, budget)
+		r.cache.take(r.more(q, tokens))
+		r.chunks = append(r.chunks, chunk{q, tokens})
+		budget -= tokens
+	}
+	for r.waiting.n > 0 && budget > 0 && r.running.n < r.engine.MaxSequences {
+		q := r.waiting.at(0)
+		f := r.fits(q, budget)
+		prompt := float64(q.need - f.entries*r.cache.prefix.tokens)
+		left := r.toGenerate(q)
+		if !r.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(r.cache.total*r.cache.tokens) ||
+			f.needs > r.spare() {
+			break
+		}
+		expected += prompt + r.engine.Reserve*float64(left)
+		r.admit(f)
+		budget -= f.tokens
+	}
+	if len(r.chunks) > 0 {
+		return false
+	}
+	r.makeRoom()
+	return r.decode.n > 0
+}
+
+// expected is the tokens in the cache, with the whole of the prompt under way,
+// and the share kept free for running answers. While requests generate and
+// nothing else happens it never falls, so one who had to wait still has to.
+func (r *replica) expected() float64 {
+	tokens := r.decode.tokens() + r.carrying
+	left := r.decode.remaining()
+	if q := r.partial; q != nil {
+		tokens += q.need
+		left += r.toGenerate(q)
+	}
+	// What several requests share is there once.
+	p := &r.cache.prefix
+	tokens += (p.live - p.shares) * p.tokens
+	return float64(tokens) + r.engine.Reserve*float64(left)
+}
+
+// toGenerate is how many tokens of a request not yet generating will be
+// generated here.
+func (r *replica) toGenerate(q *request) int {
+	if !r.decodes {
+		return 0
+	}
+	return q.output - q.generated
+}

@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"plimsoll/internal/units"
+)
+
+// simulation is a run in progress.
+type simulation struct {
+	config   *Config
+	load     load
+	requests []request
+	replicas []replica
+	workers  pool // of the replicas
+	decode   pool // likewise; none unless disaggregated
+
+	now     units.Seconds
+	agenda  agenda
+	due     []*replica // to begin a step once all else at this time has happened
+	sent    int        // requests the client has sent, or has planned to
+	left    int        // requests that have not ended
+	refused int
+	series  series
+	gaps    histogram
+	err     error
+
+	// For tests: single takes every step by itself, watch sees every replica
+	// that has completed a step.
+	single bool
+	watch  func(*replica)
+}
+
+// Run simulates a configuration to its end.
+func Run(ctx context.Context, c *Config) (*Result, error) {
+	s, err := newSimulation(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return s.result(), nil
+}
+
+// run takes events in order until none is left.
+func (s *simulation) run(ctx context.Context) error {
+	const often = 1 << 14
+	s.open()
+	for count := 1; len(s.agenda.heap) > 0; count++ {
+		e := s.agenda.pop()
+		s.now = e.at
+		if s.now >= s.series.next {
+			s.sample()
+		}
+		s.happen(&e)
+		if len(s.agenda.heap) == 0 || s.agenda.heap[0].at > s.now {
+			for _, r := range s.due {
+				r.due = false
+				r.begin()
+			}
+			s.due = s.due[:0]
+		}
+		if s.err != nil {
+			return s.err
+		}
+		if count%often == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if s.left > 0 {
+		return fmt.Errorf("simulating: %d requests never ended", s.left)
+	}
+	return nil
+}
+
+// happen acts on one event.
+func (s *simulation) happen(e *event) {
+	switch e.kind {
+	case stepEnds:
+		if r := &s.replicas[e.replica]; r.busy && e.version == r.plan.version {
+			r.complete()
+			if s.watch != nil {
+				s.watch(r)
+			}
+		}
+	case cacheArrives:
+		s.arrive(&s.requests[e.request], &s.replicas[e.replica])
+	case clientSends:
+		s.receive(&s.requests[e.request])
+	case requestReady:
+		s.replicas[e.replica].deliver(&s.requests[e.request])
+	}
+}
+
+// open plans the first requests.
+func (s *simulation) open() {
+	n := 1
+	if s.load.window > 0 {
+		n = s.load.window
+	}
+	for range min(n, len(s.requests)) {
+		s.plan(s.requests[s.sent].arrived)
+	}
+}
+
+// plan has the client send its next request.
+func (s *simulation) plan(at units.Seconds) {
+	q := &s.requests[s.sent]
+	q.arrived = at
+	s.sent++
+	s.agenda.push(event{at: at, kind: clientSends, request: int32(q.id)})
+}
+
+// receive takes a request from the client, through a router and an API server.
+func (s *simulation) receive(q *request) {
+	if s.load.window == 0 && s.sent < len(s.requests) {
+		s.plan(s.requests[s.sent].arrived)
+	}
+	if !s.possible(q) {
+		q.state = refused
+		s.refused++
+		s.gone(q)
+		return
+	}
+	q.state = queued
+	r := s.workers.route()
+	q.worker = r.index
+	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
+	if service == 0 {
+		r.deliver(q)
+		return
+	}
+	r.apiFree = max(r.apiFree, s.now) + service
+	s.agenda.push(event{at: r.apiFree, kind: requestReady, replica: r.place, request: int32(q.id)})
+}
+
+// possible reports whether a request would fit if it were alone.
+func (s *simulation) possible(q *request) bool {
+	fits := func(p *pool) bool {
+		r := &p.replicas[0]
+		return r.cache.blocks(r.kept(q)) <= r.cache.total
+	}
+	return fits(&s.workers) && (len(s.decode.replicas) == 0 || q.output == 1 || fits(&s.decode))
+}
+
+// finish hands a request back to its client.
+func (s *simulation) finish(q *request) {
+	q.state = finished
+	s.gone(q)
+}
+
+func (s *simulation) gone(q *request) {
+	q.done = s.now
+	s.left--
+	if s.load.window > 0 && s.sent < len(s.requests) {
+		s.plan(s.now + s.load.think)
+	}
+}
+
+// sound checks what a step model said.
+func (s *simulation) sound(took units.Seconds, p *plan) units.Seconds {
+	if took > 0 && !math.IsInf(float64(took), 0) {
+		return took
+	}
+	if s.err == nil {
+		s.err = fmt.Errorf("step model: %v for %d steps with %d decoding requests, context %g; a time must be positive and finite",
+			float64(took), p.steps, p.decodes, p.context)
+	}
+	return 1
+}

@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"plimsoll/internal/units"
+)
+
+// Trace is recorded traffic: requests in order of arrival.
+type Trace struct {
+	Requests []TraceRequest
+	// BlockTokens is how many prompt tokens an entry of Blocks stands for.
+	BlockTokens int
+	// Speed divides the times between arrivals; 0 means 1.
+	Speed float64
+	// Warmup is how many of the first requests are served but not counted.
+	Warmup int
+	// Skipped requests of the file had no prompt or no answer.
+	Skipped int
+}
+
+// TraceRequest is one request of a trace.
+type TraceRequest struct {
+	Arrival       units.Seconds // from the start of the trace
+	Input, Output int           // tokens
+	// Blocks are the contents of the prompt from its beginning, a number for
+	// each block and all before it: equal numbers mean equal prompts up to
+	// there. Numbers count from 0 in the order in which they are first seen; the
+	// last may stand for less than a whole block.
+	Blocks []uint32
+}
+
+func (t *Trace) check() error {
+	if len(t.Requests) == 0 || len(t.Requests) > maxRequests {
+		return fmt.Errorf("a trace must have from 1 to %d requests, got %d", maxRequests, len(t.Requests))
+	}
+	if !(t.Speed >= 0 && t.Speed <= 1e9) {
+		return fmt.Errorf("speed must be positive, got %g", t.Speed)
+	}
+	contents := uint32(0)
+	for i := range t.Requests {
+		q := &t.Requests[i]
+		if i > 0 && q.Arrival < t.Requests[i-1].Arrival || !sound(q.Arrival) {
+			return fmt.Errorf("request %d arrives before the one in front of it", i+1)
+		}
+		if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
+			return fmt.Errorf("request %d: %d and %d tokens; must be from 1 to %d", i+1, q.Input, q.Output, maxTokens)
+		}
+		for _, b := range q.Blocks {
+			if b > contents {
+				return fmt.Errorf("request %d: block %d, but contents are numbered as they come, and the next is %d", i+1, b, contents)
+			}
+			contents = max(contents, b+1)
+		}
+	}
+	if contents > 0 && t.BlockTokens < 1 {
+		return errors.New("a trace with blocks must say how many tokens a block has")
+	}
+	return checkWarmup(t.Warmup)
+}
+
+func (t *Trace) load(uint64) load {
+	l := load{requests: make([]request, len(t.Requests)), warmup: t.Warmup}
+	if t.BlockTokens > 0 {
+		l.contents, l.blockTokens = make([][]uint32, len(t.Requests)), t.BlockTokens
+	}
+	speed := t.Speed
+	if speed == 0 {
+		speed = 1
+	}
+	for i := range t.Requests {
+		q := &t.Requests[i]
+		l.requests[i] = request{arrived: q.Arrival / units.Seconds(speed), input: q.Input, output: q.Output}
+		if l.contents != nil {
+			l.contents[i] = q.Blocks
+		}
+	}
+	return l
+}
+
+// coarsen makes the blocks of contents no smaller than those of a cache: of
+// several small ones the last stands for all. It reports whether one size is a
+// multiple of the other.
+func (l *load) coarsen(tokens int) bool {
+	if l.contents == nil || l.blockTokens%tokens == 0 {
+		return true
+	}
+	if tokens%l.blockTokens != 0 {
+		return false
+	}
+	n := tokens / l.blockTokens
+	for i, small := range l.contents {
+		large := make([]uint32, 0, len(small)/n)
+		for j := n - 1; j < len(small); j += n {
+			large = append(large, small[j])
+		}
+		l.contents[i] = large
+	}
+	l.blockTokens = tokens
+	return true
+}
