@@ -21,7 +21,7 @@ func ByEngine(p *Predictor, rows []Row) []Set {
 	sets := map[string][]Prepared{}
 	for i := range rows {
 		r := &rows[i]
-		if r.Quality != "" {
+		if r.Quality != "" || r.Mode != "agg" {
 			continue
 		}
 		if q := p.Prepare(r); q.Err == nil {
@@ -98,9 +98,9 @@ func predict(rows []Prepared, p *Params) []Compared {
 // fold deals a row's configuration, its concurrency left out, into one of n
 // folds: rows of one configuration are never split.
 func fold(r *Row, n int) int {
-	h := fnv.New32a()
+	h := fnv.New64a()
 	fmt.Fprint(h, r.Cell(), r.Precision, r.Input, r.Output, r.TP, r.DP, r.MoETP, r.MoEEP)
-	return int(h.Sum32() % uint32(n))
+	return int(h.Sum64() >> 32 % uint64(n)) // the low bits mix badly
 }
 
 // cellsOf are the cells of rows, in order of first appearance.

@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"plimsoll/internal/cost"
@@ -32,31 +31,52 @@ type Predictor struct {
 	Tune   func(engineName, generation string) replica.Tuning
 }
 
-// errDisaggregated marks rows whose pools the file does not describe.
-var errDisaggregated = errors.New("disaggregated rows are not predicted yet")
-
 // Prepared is a row ready to be simulated under any tuning.
 type Prepared struct {
 	Row        *Row
 	Err        error
 	Generation string
-	replica    *replica.Replica
+	workers    *replica.Replica
+	decode     *replica.Replica // of a disaggregated row
+	link       sim.Link
 	client     sim.ClosedLoop
 }
+
+// maxRequests bounds the requests simulated for a row: beyond some thousand the
+// means no longer move.
+const maxRequests = 4096
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
 	out := Prepared{Row: row}
-	r, d, err := p.Replica(row)
+	d, err := device.Lookup(row.System)
 	if err != nil {
 		out.Err = err
 		return out
 	}
-	dp := max(1, row.DP)
-	c := max(1, row.Concurrency/dp)
-	out.replica, out.Generation = r, d.Generation
+	out.Generation = d.Generation
+	// Data-parallel ranks of one aggregated worker are alike: one is simulated,
+	// with its share of the requests.
+	share := 1
+	if row.Mode == "disagg" {
+		out.workers, out.Err = p.replica(row, &row.Prefill, d)
+		if out.Err == nil {
+			out.decode, out.Err = p.replica(row, &row.Decode, d)
+		}
+		if out.Err == nil {
+			outer := &d.Links[0]
+			out.link = sim.Link{
+				BytesPerToken: out.decode.BytesPerToken, Latency: outer.Latency,
+				Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
+			}
+		}
+	} else {
+		out.workers, out.Err = p.replica(row, &row.Workers, d)
+		share = row.DP
+	}
+	c := max(1, row.Concurrency/share)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, row.Requests/dp), Concurrency: c,
+		Requests: max(c, min(row.Requests/share, max(maxRequests, 2*c))), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}
@@ -68,13 +88,16 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if p.Err != nil {
 		return Prediction{Err: p.Err}
 	}
-	r := p.replica.Tuned(t)
-	pool := r.Pool(1, p.Row.MaxSequences)
-	if p.Row.BatchWaitSteps > 0 {
-		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
+	r := p.workers.Tuned(t)
+	config := sim.Config{Client: p.client, Seed: 1}
+	if p.decode == nil {
+		config.Workers = p.pool(r, 1)
+	} else {
+		config.Workers = p.pool(r, p.Row.Prefill.Count*p.Row.Prefill.DP)
+		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count*p.Row.Decode.DP)
+		config.Decode, config.Link = &d, p.link
 	}
-	pool.Engine.PrefixCache = false // the benchmarks send random prompts
-	res, err := sim.Run(context.Background(), &sim.Config{Client: p.client, Workers: pool, Seed: 1})
+	res, err := sim.Run(context.Background(), &config)
 	if err != nil {
 		return Prediction{Err: err}
 	}
@@ -82,6 +105,16 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
 	}
 	return Prediction{TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions}
+}
+
+// pool is n copies of a replica with what the row says of its scheduler.
+func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
+	pool := r.Pool(n, p.Row.MaxSequences)
+	if p.Row.BatchWaitSteps > 0 {
+		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
+	}
+	pool.Engine.PrefixCache = false // the benchmarks send random prompts
+	return pool
 }
 
 // Predict simulates the benchmark behind a row.
@@ -94,37 +127,28 @@ func (p *Predictor) Predict(row *Row) Prediction {
 	return prep.Simulate(t)
 }
 
-// Replica builds the deployment a row describes.
-func (p *Predictor) Replica(row *Row) (*replica.Replica, *device.Profile, error) {
-	if row.Mode != "agg" {
-		return nil, nil, errDisaggregated
-	}
+// replica builds one worker of a row.
+func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.Replica, error) {
 	m, err := model.Lookup(row.Model)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d, err := device.Lookup(row.System)
+	e, err := p.engine(row, w, d)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e, err := p.engine(row, d)
-	if err != nil {
-		return nil, nil, err
-	}
-	l := parallel.Layout{Devices: row.TP * max(1, row.DP), TP: row.TP, DP: max(1, row.DP), EP: max(1, row.MoEEP), MoETP: row.MoETP}.Complete(m)
-	policy := graph.Physical()
-	spec := graph.Spec{Model: m, Layout: l, Policy: policy, Quant: quantization(m, row), Compile: true}
-	r, err := replica.New(spec, d, e, p.Prices(d))
-	return r, d, err
+	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
+	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
+	return replica.New(spec, d, e, p.Prices(d))
 }
 
 // engine is the engine's profile with what the row says of its settings.
-func (p *Predictor) engine(row *Row, d *device.Profile) (*engine.Profile, error) {
+func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Profile, error) {
 	base, err := engine.LookupVersion(row.Engine, "")
 	if err != nil {
 		return nil, err
 	}
-	e := *base.On(d, row.TP)
+	e := *base.On(d, w.TP)
 	if row.TokenBudget > 0 {
 		e.TokenBudget = row.TokenBudget
 	}

@@ -26,7 +26,9 @@ type Row struct {
 	Input, Output         int
 	Concurrency, Requests int
 	LengthLow             float64 // lengths are uniform from this share to the whole
-	TP, DP, MoETP, MoEEP  int
+	Workers                       // of an aggregated deployment
+	// Prefill and Decode are the pools of a disaggregated one.
+	Prefill, Decode Workers
 
 	// What the engine was told; zero means its default.
 	KV             string
@@ -42,6 +44,12 @@ type Row struct {
 	Quality string
 	// Defaulted names the columns that were missing or empty and took defaults.
 	Defaulted []string
+}
+
+// Workers is a number of equal workers and how each is cut.
+type Workers struct {
+	Count                int
+	TP, DP, MoETP, MoEEP int
 }
 
 // Cell is a model on a system under an engine.
@@ -133,8 +141,7 @@ func (c *cells) row() Row {
 	r := Row{
 		Line: c.line, ID: c.text("id"), Engine: c.text("backend"), Version: c.text("backend_version"),
 		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
-		Input: c.whole("isl", 0), Output: c.whole("osl", 0), TP: c.whole("tp_size", 1),
-		DP: c.whole("attention_dp_size", 1), MoETP: c.whole("moe_tp_size", 0), MoEEP: c.whole("moe_ep_size", 1),
+		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
 		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
 		MaxSequences: c.whole("max_num_seqs", 0), ReceiveEvery: c.whole("recv_interval", 0),
 		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
@@ -142,14 +149,33 @@ func (c *cells) row() Row {
 		TTFT:      units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
 		Quality: c.text("quality"),
 	}
-	if r.Mode == "" {
-		r.Mode = "agg"
+	if r.Mode == "disagg" {
+		r.Prefill, r.Decode = c.workers("prefill_"), c.workers("decode_")
+	} else {
+		r.Mode, r.Workers = "agg", c.workers("")
 	}
-	r.Concurrency = c.whole("concurrency", c.whole("batch_size", 1)*r.DP)
+	inFlight := c.whole("batch_size", 1) * r.DP
+	if r.Mode == "disagg" {
+		inFlight = c.whole("decode_batch_size", 1) * r.Decode.DP * r.Decode.Count
+	}
+	r.Concurrency = c.whole("concurrency", inFlight)
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
 	r.Defaulted = c.defaulted
-	if c.err == nil && (r.Input < 1 || r.Output < 1 || r.TP < 0) {
-		c.err = fmt.Errorf("%s:%d: isl, osl and tp_size must be positive", c.name, c.line)
+	if c.err == nil && (r.Input < 1 || r.Output < 1) {
+		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
 	}
 	return r
+}
+
+// workers reads the columns of a pool.
+func (c *cells) workers(prefix string) Workers {
+	w := Workers{
+		Count: 1, TP: c.whole(prefix+"tp_size", 1), DP: c.whole(prefix+"attention_dp_size", 1),
+		MoETP: c.whole(prefix+"moe_tp_size", 0), MoEEP: c.whole(prefix+"moe_ep_size", 1),
+	}
+	if prefix != "" {
+		w.Count = c.whole(prefix+"num_workers", 1)
+	}
+	w.Count, w.TP, w.DP, w.MoEEP = max(1, w.Count), max(1, w.TP), max(1, w.DP), max(1, w.MoEEP)
+	return w
 }

@@ -38,6 +38,7 @@ func TestExplainedSteps(t *testing.T) {
 		{"Qwen/Qwen3-32B --tpot-limit 50" + load, 2, false},
 		{"Qwen/Qwen3-32B --disagg --ttft-limit 2000 --tpot-limit 50 --device TEST_DEVICE h200_sxm" + load, 4, false},
 		{"Qwen/Qwen3-30B-A3B --ep-sizes 4 --moe-dp-sizes 2 --tp-sizes 4 --tpot-limit 50" + load, 2, false},
+		{"Qwen/Qwen3-32B --tp-sizes 8 --compilation-config enable_sequence_parallel enable_matmul_allreduce" + load, 2, false},
 		{"Qwen/Qwen3-32B --pp-sizes 2 --tp-sizes 2 --tpot-limit 50" + load, 2, true}, // waits for the pipeline to fill
 		{"Qwen/Qwen3-32B --tp-sizes 8 --dcp-sizes 1 --prefix-cache-hit-rate 0.5" + load, 2, false},
 		{"deepseek-ai/DeepSeek-V3.1 --num-devices 16 --input-length 999 --output-length 99 --num-mtp-tokens 2 --compile --tp-sizes 4 --dcp-sizes 2", 2, false},

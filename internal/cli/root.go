@@ -12,6 +12,7 @@ func commands(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newOptimizeCmd(env),
 		newExplainCmd(env),
+		newSimulateCmd(env),
 		newStepCmd(env),
 		newModelsCmd(env),
 		newDevicesCmd(env),

@@ -124,15 +124,20 @@ func compilationTokens() []string {
 
 // action defines a flag whose value is one of the quantization actions.
 func action(fs *pflag.FlagSet, dst *dtype.Action, name string, among []dtype.Action, usage string) {
-	words := make([]string, len(among))
-	for i, a := range among {
-		words[i] = string(a)
-	}
-	oneOf := nargs.OneOf(words...)
+	oneOf := nargs.OneOf(actionWords(among)...)
 	nargs.Var(fs, dst, name, func(word string) (dtype.Action, error) {
 		w, err := oneOf(word)
 		return dtype.Action(w), err
 	}, usage)
+}
+
+// actionWords are quantization actions as the user writes them.
+func actionWords(actions []dtype.Action) []string {
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		words[i] = string(a)
+	}
+	return words
 }
 
 // embeddingTP reads --word-embedding-tp.

@@ -142,13 +142,17 @@ func TestNear(t *testing.T) {
 	full.First.OOM = serving.DecodePhase
 	illegal := near("illegal", 1, 1)
 	illegal.Binds = search.IllegalShape
-	results := []search.Result{full, illegal, near("c", 4000, 20), near("b", 2000, 60), near("a", 2000, 60)}
+	results := []search.Result{full, illegal, near("c", 900, 100), near("b", 2000, 60), near("a", 2000, 60)}
 	l := search.Limits{TTFT: ms(1000), TPOT: ms(20)}
 	if n := Near(results, l); n == nil || n.Result.Label != "a" || n.TTFT != ms(2000) || n.TPOT != ms(60) {
 		t.Errorf("want a, got %+v", n)
 	}
-	if n := Near(results, search.Limits{TPOT: ms(20)}); n == nil || n.Result.Label != "c" {
-		t.Errorf("TPOT alone: want c, got %+v", n)
+	if n := Near(results, search.Limits{TTFT: ms(500)}); n == nil || n.Result.Label != "c" {
+		t.Errorf("TTFT alone: want c, got %+v", n)
+	}
+	six, five := near("six times the TTFT", 600, 20), near("five times the TPOT", 100, 100)
+	if n := Near([]search.Result{six, five}, search.Limits{TTFT: ms(100), TPOT: ms(20)}); n == nil || n.Result.Label != five.Label {
+		t.Errorf("want the smaller factor, got %+v", n)
 	}
 	if n := Near([]search.Result{full, illegal, {}}, l); n != nil {
 		t.Errorf("want none, got %s", n.Result.Label)

@@ -95,7 +95,7 @@ func TestPrettyBold(t *testing.T) {
 // TestLimit: limits are printed as Python prints the float that was typed.
 func TestLimit(t *testing.T) {
 	for ms, want := range map[float64]string{
-		50: "50.0", 33.3: "33.3", 0.1: "0.1", 12345.678: "12345.678", 1e6: "1000000.0", 1e-3: "0.001", 29.97: "29.97",
+		50: "50.0", 33.3: "33.3", 0.1: "0.1", 12345.678: "12345.678", 1e6: "1000000.0", 1e-3: "0.001", 0.123: "0.123", 15.629: "15.629",
 	} {
 		if got := limit(units.Seconds(ms / 1e3)); got != want {
 			t.Errorf("want %s, got %s", want, got)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -70,12 +71,11 @@ func measure(b *testing.B, config *Config, requests int) {
 
 func mooncake(tb testing.TB) *Trace {
 	tb.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "traces", "mooncake-synthetic.jsonl"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "traces", "mooncake-synthetic.jsonl"))
 	if err != nil {
 		tb.Skip(err)
 	}
-	defer file.Close()
-	trace, err := ReadTrace(file, "mooncake.jsonl", 0)
+	trace, err := ReadTrace(bytes.NewReader(text), "mooncake.jsonl", 0)
 	if err != nil {
 		tb.Fatal(err)
 	}

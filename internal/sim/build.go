@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // newSimulation checks a configuration and sets the stage.
 func newSimulation(c *Config) (*simulation, error) {
@@ -43,9 +41,11 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		made.replicas[i] = replica{
 			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes,
-			decode: newDecodeSet(&engine, s.requests),
-			cache:  cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
-			gaps:   gapMeter{all: &s.gaps}, running: running{requests: s.requests},
+			decode:   newDecodeSet(&engine, s.requests),
+			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
+			gaps:     gapMeter{all: &s.gaps, requests: s.requests},
+			running:  running{requests: s.requests},
+			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests},
 		}
 	}
 	return made

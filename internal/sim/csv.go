@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -20,36 +21,42 @@ const (
 // the file as a trace.
 func WriteCSV(w io.Writer, records []Record) error {
 	b := bufio.NewWriter(w)
-	b.WriteString("request," + arrivalColumn + "," + inputColumn + "," + outputColumn +
-		",cached_tokens,state,ttft_s,tpot_s,latency_s,preempted,worker,decoder\n")
+	fmt.Fprintf(b, "request,%s,%s,%s,cached_tokens,state,ttft_s,tpot_s,latency_s,preempted,worker,decoder\n",
+		arrivalColumn, inputColumn, outputColumn)
 	var line []byte
 	for i := range records {
-		r := &records[i]
-		state := "finished"
-		switch {
-		case r.Refused:
-			state = "refused"
-		case r.Warmup:
-			state = "warmup"
+		line = append(records[i].appendCSV(line[:0]), '\n')
+		if _, err := b.Write(line); err != nil {
+			return err
 		}
-		line = appendInt(line[:0], r.ID)
-		line = appendSeconds(line, r.Arrival)
-		line = appendInt(append(line, ','), r.Input)
-		line = appendInt(append(line, ','), r.Output)
-		line = appendInt(append(line, ','), r.Cached)
-		line = append(append(line, ','), state...)
-		line = appendSeconds(line, r.TTFT)
-		line = appendSeconds(line, r.TPOT)
-		line = appendSeconds(line, r.Latency)
-		line = appendInt(append(line, ','), r.Preempted)
-		line = appendInt(append(line, ','), r.Worker)
-		line = append(line, ',')
-		if r.Decoder >= 0 {
-			line = appendInt(line, r.Decoder)
-		}
-		b.Write(append(line, '\n'))
 	}
 	return b.Flush()
+}
+
+func (r *Record) appendCSV(line []byte) []byte {
+	state := "finished"
+	switch {
+	case r.Refused:
+		state = "refused"
+	case r.Warmup:
+		state = "warmup"
+	}
+	line = appendInt(line, r.ID)
+	line = appendSeconds(line, r.Arrival)
+	line = appendInt(append(line, ','), r.Input)
+	line = appendInt(append(line, ','), r.Output)
+	line = appendInt(append(line, ','), r.Cached)
+	line = append(append(line, ','), state...)
+	line = appendSeconds(line, r.TTFT)
+	line = appendSeconds(line, r.TPOT)
+	line = appendSeconds(line, r.Latency)
+	line = appendInt(append(line, ','), r.Preempted)
+	line = appendInt(append(line, ','), r.Worker)
+	line = append(line, ',')
+	if r.Decoder >= 0 {
+		line = appendInt(line, r.Decoder)
+	}
+	return line
 }
 
 func appendInt(line []byte, n int) []byte { return strconv.AppendInt(line, int64(n), 10) }

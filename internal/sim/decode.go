@@ -173,7 +173,8 @@ func (d *decodeSet) next() *request {
 }
 
 func (d *decodeSet) push(e ending) {
-	h := append(d.heap, e)
+	d.heap = append(d.heap, e)
+	h := d.heap
 	i := len(h) - 1
 	for i > 0 {
 		up := (i - 1) / 2
@@ -184,7 +185,6 @@ func (d *decodeSet) push(e ending) {
 		i = up
 	}
 	h[i] = e
-	d.heap = h
 }
 
 func (d *decodeSet) pop() {

@@ -21,7 +21,7 @@
 //   - where its tokens are: blocks.go, and prefix.go for shared prompts
 //   - who is generating: decode.go
 //   - several replicas: route.go, transfer.go
-//   - what came of it: result.go, summary.go, series.go, csv.go
+//   - what came of it: result.go, summary.go, gap.go, series.go, csv.go
 //
 // # Why it is fast
 //

@@ -46,7 +46,8 @@ type agenda struct {
 func (a *agenda) push(e event) {
 	e.planned = a.planned
 	a.planned++
-	h := append(a.heap, e)
+	a.heap = append(a.heap, e)
+	h := a.heap
 	i := len(h) - 1
 	for i > 0 {
 		up := (i - 1) / 2
@@ -57,7 +58,6 @@ func (a *agenda) push(e event) {
 		i = up
 	}
 	h[i] = e
-	a.heap = h
 }
 
 func (a *agenda) pop() event {

@@ -8,11 +8,13 @@ func (r *replica) inFlight() bool {
 	if candidates == 0 {
 		return r.decode.n > 0
 	}
-	if generating > 0 && tokens > 0 && r.holdsBack(tokens) {
-		r.hold = true
-		return true
+	if generating > 0 && tokens > 0 {
+		if r.holdsBack(tokens) {
+			r.hold = true
+			return true
+		}
+		r.waited = 0 // but not where nothing generated, just as the engine does
 	}
-	r.waited = 0
 	for range candidates {
 		r.admit(r.fits(r.waiting.at(0), r.engine.TokenBudget))
 	}

@@ -2,8 +2,9 @@ package sim
 
 import "plimsoll/internal/units"
 
-// replica is one engine: an API server, a scheduler, a cache. Its life is begin
-// (look at the queue, fill a step), complete (hand out tokens), begin …
+// replica is one engine: an API server, a scheduler, a cache. Its life is to
+// begin a step (look at the queue, fill it), to complete it (hand out tokens),
+// and to begin the next.
 type replica struct {
 	sim     *simulation
 	place   int32 // in simulation.replicas
@@ -80,7 +81,7 @@ func (r *replica) deliver(q *request) {
 func (r *replica) wake() {
 	if !r.busy && !r.due {
 		r.due = true
-		r.sim.due = append(r.sim.due, r)
+		r.sim.due = append(r.sim.due, r.place)
 	}
 }
 

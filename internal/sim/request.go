@@ -92,41 +92,42 @@ func (l *running) left(a admission) bool { return l.requests[a.id].turn != a.tur
 // queue is requests in line, a ring that grows. Preempted requests go to the
 // front.
 type queue struct {
-	ring []*request
-	head int
-	n    int
+	requests []request // of the simulation, by identity
+	ring     []int32
+	head     int
+	n        int
 }
 
-func (u *queue) at(i int) *request { return u.ring[(u.head+i)&(len(u.ring)-1)] }
+func (u *queue) slot(i int) *int32 { return &u.ring[(u.head+i)&(len(u.ring)-1)] }
+
+func (u *queue) at(i int) *request { return &u.requests[*u.slot(i)] }
 
 func (u *queue) grow() {
-	ring := make([]*request, max(16, 2*len(u.ring)))
+	if u.n < len(u.ring) {
+		return
+	}
+	ring := make([]int32, max(16, 2*len(u.ring)))
 	for i := range u.n {
-		ring[i] = u.at(i)
+		ring[i] = *u.slot(i)
 	}
 	u.ring, u.head = ring, 0
 }
 
 func (u *queue) push(q *request) {
-	if u.n == len(u.ring) {
-		u.grow()
-	}
-	u.ring[(u.head+u.n)&(len(u.ring)-1)] = q
+	u.grow()
+	*u.slot(u.n) = int32(q.id)
 	u.n++
 }
 
 func (u *queue) pushFront(q *request) {
-	if u.n == len(u.ring) {
-		u.grow()
-	}
+	u.grow()
 	u.head = (u.head - 1) & (len(u.ring) - 1)
-	u.ring[u.head] = q
+	*u.slot(0) = int32(q.id)
 	u.n++
 }
 
 func (u *queue) pop() *request {
-	q := u.ring[u.head]
-	u.ring[u.head] = nil
+	q := u.at(0)
 	u.head = (u.head + 1) & (len(u.ring) - 1)
 	u.n--
 	return q

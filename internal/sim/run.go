@@ -19,9 +19,9 @@ type simulation struct {
 
 	now     units.Seconds
 	agenda  agenda
-	due     []*replica // to begin a step once all else at this time has happened
-	sent    int        // requests the client has sent, or has planned to
-	left    int        // requests that have not ended
+	due     []int32 // places of replicas to begin a step once all else at this time has happened
+	sent    int     // requests the client has sent, or has planned to
+	left    int     // requests that have not ended
 	refused int
 	series  series
 	gaps    histogram
@@ -45,11 +45,11 @@ func Run(ctx context.Context, c *Config) (*Result, error) {
 	return s.result(), nil
 }
 
-// run takes events in order until none is left.
+// run takes events in order until all requests have ended.
 func (s *simulation) run(ctx context.Context) error {
 	const often = 1 << 14
 	s.open()
-	for count := 1; len(s.agenda.heap) > 0; count++ {
+	for count := 1; s.left > 0 && len(s.agenda.heap) > 0; count++ {
 		e := s.agenda.pop()
 		s.now = e.at
 		if s.now >= s.series.next {
@@ -57,7 +57,8 @@ func (s *simulation) run(ctx context.Context) error {
 		}
 		s.happen(&e)
 		if len(s.agenda.heap) == 0 || s.agenda.heap[0].at > s.now {
-			for _, r := range s.due {
+			for _, place := range s.due {
+				r := &s.replicas[place]
 				r.due = false
 				r.begin()
 			}

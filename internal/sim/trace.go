@@ -39,25 +39,35 @@ func (t *Trace) check() error {
 		return fmt.Errorf("speed must be positive, got %g", t.Speed)
 	}
 	contents := uint32(0)
+	last := units.Seconds(0)
 	for i := range t.Requests {
 		q := &t.Requests[i]
-		if i > 0 && q.Arrival < t.Requests[i-1].Arrival || !sound(q.Arrival) {
-			return fmt.Errorf("request %d arrives before the one in front of it", i+1)
+		if !(q.Arrival >= last) || !sound(q.Arrival) {
+			return fmt.Errorf("request %d must not arrive before the one in front of it, at %v", i+1, last)
 		}
-		if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
-			return fmt.Errorf("request %d: %d and %d tokens; must be from 1 to %d", i+1, q.Input, q.Output, maxTokens)
-		}
-		for _, b := range q.Blocks {
-			if b > contents {
-				return fmt.Errorf("request %d: block %d, but contents are numbered as they come, and the next is %d", i+1, b, contents)
-			}
-			contents = max(contents, b+1)
+		last = q.Arrival
+		if err := q.check(&contents); err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
 		}
 	}
 	if contents > 0 && t.BlockTokens < 1 {
 		return errors.New("a trace with blocks must say how many tokens a block has")
 	}
 	return checkWarmup(t.Warmup)
+}
+
+// check looks at one request; contents is how many have been seen.
+func (q *TraceRequest) check(contents *uint32) error {
+	if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
+		return fmt.Errorf("lengths must be from 1 to %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
+	}
+	for _, b := range q.Blocks {
+		if b > *contents {
+			return fmt.Errorf("block %d, but contents are numbered as they come, and the next is %d", b, *contents)
+		}
+		*contents = max(*contents, b+1)
+	}
+	return nil
 }
 
 func (t *Trace) load(uint64) load {

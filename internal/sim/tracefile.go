@@ -2,13 +2,13 @@ package sim
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"unicode"
 
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -41,14 +41,15 @@ func ReadTrace(r io.Reader, name string, blockTokens int) (*Trace, error) {
 	t := &tracer{file: name, blockTokens: blockTokens}
 	limited := &io.LimitedReader{R: r, N: maxFile}
 	b := bufio.NewReaderSize(limited, 1<<16)
-	if mark, _ := b.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
-		b.Discard(3) // what Windows puts before UTF-8
+	first, err := t.begin(b)
+	if err == nil {
+		read := t.csv
+		if first == '{' {
+			read = t.jsonLines
+		}
+		err = read(b)
 	}
-	read := t.csv
-	if first := firstByte(b); first == '{' {
-		read = t.jsonLines
-	}
-	if err := read(b); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if limited.N <= 0 {
@@ -63,15 +64,20 @@ func ReadTrace(r io.Reader, name string, blockTokens int) (*Trace, error) {
 	return t.trace(), nil
 }
 
-// firstByte looks at the first character that is no space.
-func firstByte(b *bufio.Reader) byte {
-	for n := 1; ; n++ {
-		head, err := b.Peek(n)
-		if err != nil {
-			return 0
-		}
-		if c := head[n-1]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return c
+// begin skips the mark that Windows puts before UTF-8, and spaces, and looks at
+// the first character; 0 if there is none.
+func (t *tracer) begin(b *bufio.Reader) (byte, error) {
+	for {
+		r, _, err := b.ReadRune()
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, nil
+		case err != nil:
+			return 0, err
+		case r != '\ufeff' && !unicode.IsSpace(r):
+			return byte(min(r, unicode.MaxLatin1)), b.UnreadRune()
+		case r == '\n':
+			t.before++
 		}
 	}
 }
@@ -80,6 +86,7 @@ func firstByte(b *bufio.Reader) byte {
 type tracer struct {
 	file        string
 	blockTokens int
+	before      int // empty lines at the beginning
 	rows        []row
 	skipped     int
 	problems    []error
@@ -94,7 +101,7 @@ type row struct {
 
 func (t *tracer) wrong(line int, field, format string, args ...any) {
 	t.problems = append(t.problems, &workload.Problem{
-		File: t.file, Line: max(1, line), Field: field, Text: fmt.Sprintf(format, args...),
+		File: t.file, Line: t.before + max(1, line), Field: field, Text: fmt.Sprintf(format, args...),
 	})
 }
 

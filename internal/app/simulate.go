@@ -1,0 +1,175 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/replica"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+)
+
+// SimulateRequest asks for a run of requests through a deployment.
+type SimulateRequest struct {
+	Model, Device, DeviceFile string
+	Engine, EngineVersion     string
+	Set                       []string // engine settings, key=value
+	Calibration               string
+	Layout                    parallel.Layout
+	Replicas                  int
+	LeastLoaded               bool
+
+	LinearAction, AttentionAction dtype.Action
+
+	// One of these says what comes: a number in flight, a rate, or a trace.
+	Concurrency int
+	Rate        float64
+	Trace       string
+
+	Requests      int // 0 = ten per request in flight, or 1000
+	Input, Output int
+	LengthLow     float64
+	Seed          uint64
+	TTFTLimit     units.Seconds
+	TPOTLimit     units.Seconds
+	Records       bool
+}
+
+// SimulateResponse is what came of it.
+type SimulateResponse struct {
+	Request *SimulateRequest
+	Model   *model.Model
+	Device  *device.Profile
+	Engine  *engine.Profile
+	Layout  string
+	// KVTokens is the cache of one data-parallel rank.
+	KVTokens int
+	Result   *sim.Result
+	// Spread is the standard deviation of the logarithm of a predicted time.
+	Spread calibrate.Residual
+	Tier   device.Tier
+}
+
+// Simulate runs requests through a deployment.
+func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResponse, error) {
+	if err := r.check(); err != nil {
+		return nil, badInput(err)
+	}
+	m, err := w.Model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	d, err := w.Device(r.Device, r.DeviceFile)
+	if err != nil {
+		return nil, err
+	}
+	o, err := w.overlay(r.Calibration, false)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.engine(d)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	prices, tier := coster(d, graph.Physical())
+	spec := graph.Spec{Model: m, Layout: r.Layout.Complete(m), Policy: graph.Physical(), Compile: true}
+	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
+	copyOf, err := replica.New(spec, d, e, prices)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	copyOf = copyOf.Tuned(o.Tuning(e.Name, d.Generation))
+	client, err := w.client(r)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	pool := copyOf.Pool(r.Replicas*spec.Layout.DP, 0)
+	if r.LeastLoaded {
+		pool.Routing = sim.LeastLoaded
+	}
+	res, err := sim.Run(ctx, &sim.Config{
+		Client: client, Workers: pool, Seed: r.Seed, Records: r.Records,
+		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
+	})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	out := &SimulateResponse{
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Result: res,
+		Spread: o.Spread(e.Name, tier == device.Calibrated), Tier: tier,
+	}
+	return out, nil
+}
+
+// check reports what is wrong with the request itself.
+func (r *SimulateRequest) check() error {
+	var errs []error
+	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	ways := 0
+	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		bad("give one of --concurrency, --rate and --trace")
+	}
+	if r.Concurrency < 0 || r.Rate < 0 || r.Requests < 0 {
+		bad("--concurrency, --rate and --num-prompts must be positive")
+	}
+	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > maxTokens || r.Output > maxTokens) {
+		bad("--input-length and --output-length must be between 1 and %d, got %d and %d", maxTokens, r.Input, r.Output)
+	}
+	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
+		bad("--length-ratio-low must be above 0 and at most 1, got %g", r.LengthLow)
+	}
+	if r.Replicas < 1 {
+		bad("--replicas must be at least 1, got %d", r.Replicas)
+	}
+	return errors.Join(errs...)
+}
+
+// engine is the engine's profile on the device with the user's settings.
+func (r *SimulateRequest) engine(d *device.Profile) (*engine.Profile, error) {
+	e, err := engine.LookupVersion(r.Engine, r.EngineVersion)
+	if err != nil {
+		return nil, err
+	}
+	if e, err = e.With(r.Set...); err != nil {
+		return nil, err
+	}
+	return e.On(d, max(1, r.Layout.TP*max(1, r.Layout.PP))), nil
+}
+
+// client says which requests come.
+func (w *World) client(r *SimulateRequest) (sim.Client, error) {
+	input, output := sim.Lengths{Tokens: r.Input, Low: r.LengthLow}, sim.Lengths{Tokens: r.Output, Low: r.LengthLow}
+	switch {
+	case r.Trace != "":
+		data, err := w.ReadFile(r.Trace)
+		if err != nil {
+			return nil, fmt.Errorf("reading --trace: %w", err)
+		}
+		return sim.ReadTrace(bytes.NewReader(data), r.Trace, 0)
+	case r.Rate > 0:
+		n := r.Requests
+		if n == 0 {
+			n = 1000
+		}
+		return sim.OpenLoop{Rate: r.Rate, Requests: n, Input: input, Output: output}, nil
+	}
+	n := r.Requests
+	if n == 0 {
+		n = 10 * r.Concurrency
+	}
+	return sim.ClosedLoop{Requests: n, Concurrency: r.Concurrency, Input: input, Output: output}, nil
+}

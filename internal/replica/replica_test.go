@@ -1,0 +1,119 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/replica"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+)
+
+func build(t *testing.T, id, system, engineName string, tp int) (*replica.Replica, error) {
+	t.Helper()
+	m, err := model.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := device.Lookup(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Lookup(engineName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, ok := calibrated.New(d)
+	if !ok {
+		t.Fatalf("no prices for %s", system)
+	}
+	s := graph.Spec{
+		Model: m, Layout: parallel.Layout{Devices: tp, TP: tp}.Complete(m), Policy: graph.Physical(),
+		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true,
+	}
+	return replica.New(s, d, e.On(d, tp), prices)
+}
+
+// TestSteps: more of anything in a step never makes it shorter, and a step is
+// never shorter than its parts alone.
+func TestSteps(t *testing.T) {
+	for id, engineName := range map[string]string{
+		"Qwen/Qwen3-32B": "vllm", "openai/gpt-oss-120b": "trtllm", "deepseek-ai/DeepSeek-V3": "sglang", "Qwen/Qwen3.5-397B-A17B": "sglang",
+	} {
+		r, err := build(t, id, "b200_sxm", engineName, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
+			b := sim.Batch{Decode: 1 + draw("decode", 255)}
+			b.DecodeContext = float64(b.Decode * draw("context", 8192))
+			if n := draw("prefill", 4); n > 0 {
+				c := 1 + draw("chunk", 4096)
+				b.PrefillRequests, b.PrefillTokens = n, n*c
+				b.PrefillPairs = float64(n) * float64(c) * float64(c+1) / 2
+			}
+			more := b
+			more.Decode += draw("more", 64)
+			more.DecodeContext += float64(draw("deeper", 100000))
+			if a, z := r.Step(b), r.Step(more); z < a*(1-1e-9) || !(a > 0) || math.IsInf(float64(a), 0) {
+				t.Errorf("%s: %+v takes %v, %+v takes %v", id, b, a, more, z)
+			}
+		})
+	}
+}
+
+// TestDecodeRuns: a jump over many steps takes as long as the steps.
+func TestDecodeRuns(t *testing.T) {
+	r, err := build(t, "Qwen/Qwen3-32B", "h200_sxm", "vllm", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum units.Seconds
+	const n, context, steps = 32, 32 * 1000, 500
+	for i := range steps {
+		sum += r.Step(sim.Batch{Decode: n, DecodeContext: context + float64(i*n), Sampled: n})
+	}
+	if got := r.Decode(n, context, n, steps); math.Abs(float64(got/sum)-1) > 1e-3 {
+		t.Errorf("want %v, got %v", sum, got)
+	}
+}
+
+// TestOneRequest: a request alone takes its prefill and its decode steps.
+func TestOneRequest(t *testing.T) {
+	r, err := build(t, "Qwen/Qwen3-32B", "h200_sxm", "vllm", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := sim.Run(context.Background(), &sim.Config{
+		Client:  sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1000}, Output: sim.Lengths{Tokens: 100}},
+		Workers: r.Pool(1, 0),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefill := r.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: 1000, PrefillPairs: 1000 * 1001 / 2, Sampled: 1})
+	if res.TTFT.Mean < prefill || res.TTFT.Mean > prefill+50*units.Millisecond {
+		t.Errorf("TTFT %v, the prefill step takes %v", res.TTFT.Mean, prefill)
+	}
+	decode := r.Decode(1, 1000, 1, 99) / 99
+	if math.Abs(float64(res.TPOT.Mean/decode)-1) > 0.01 {
+		t.Errorf("TPOT %v, a decode step takes %v", res.TPOT.Mean, decode)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	if _, err := build(t, "deepseek-ai/DeepSeek-V3", "h100_sxm", "vllm", 2); !errors.Is(err, replica.ErrNoCache) {
+		t.Errorf("want ErrNoCache, got %v", err)
+	}
+}

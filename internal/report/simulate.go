@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/termplot"
+	"plimsoll/internal/units"
+)
+
+// SimulateJSON is a simulated run for programs; times in milliseconds.
+type SimulateJSON struct {
+	Model    string `json:"model"`
+	Device   string `json:"device"`
+	Engine   string `json:"engine"`
+	Layout   string `json:"layout"`
+	Tier     string `json:"tier"`
+	KVTokens int    `json:"kv_tokens"`
+
+	Requests  int     `json:"requests"`
+	Finished  int     `json:"finished"`
+	Refused   int     `json:"refused"`
+	DurationS float64 `json:"duration_s"`
+
+	TTFT    TimesJSON `json:"ttft_ms"`
+	TPOT    TimesJSON `json:"tpot_ms"`
+	ITL     TimesJSON `json:"itl_ms"`
+	Latency TimesJSON `json:"latency_ms"`
+
+	RequestRate float64 `json:"requests_per_s"`
+	InputRate   float64 `json:"input_tokens_per_s"`
+	OutputRate  float64 `json:"output_tokens_per_s"`
+	GoodRate    float64 `json:"goodput_per_s"`
+	GoodShare   float64 `json:"good_share"`
+
+	Busy        float64 `json:"utilization"`
+	KVMean      float64 `json:"kv_use_mean"`
+	KVPeak      float64 `json:"kv_use_peak"`
+	Preemptions int     `json:"preemptions"`
+	CachedShare float64 `json:"prefix_cached_share"`
+}
+
+// TimesJSON is how a time is distributed. Low and High bound the mean with
+// 80 % confidence.
+type TimesJSON struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+	Low  float64 `json:"low80"`
+	High float64 `json:"high80"`
+}
+
+func timesJSON(s *sim.Summary, sigma float64) TimesJSON {
+	lo, hi := calibrate.Interval(s.Mean, sigma)
+	return TimesJSON{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
+}
+
+// NewSimulateJSON converts a response.
+func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
+	s := r.Result
+	return &SimulateJSON{
+		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.KVTokens,
+		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
+		TTFT: timesJSON(&s.TTFT, r.Spread.TTFT), TPOT: timesJSON(&s.TPOT, r.Spread.TPOT),
+		ITL: timesJSON(&s.ITL, r.Spread.TPOT), Latency: timesJSON(&s.Latency, r.Spread.TPOT),
+		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
+		Busy: s.Workers.Busy, KVMean: s.Workers.KVMean, KVPeak: s.Workers.KVPeak, Preemptions: s.Workers.Preemptions,
+		CachedShare: s.CachedShare,
+	}
+}
+
+// Simulate prints a simulated run for people, with a timeline.
+func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
+	s := r.Result
+	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model.ID, r.Device.Name, r.Engine.Title, r.Layout)
+	if n := r.Request.Replicas; n > 1 {
+		fmt.Fprintf(w, ", %d replicas", n)
+	}
+	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
+	if s.Refused > 0 {
+		fmt.Fprintf(w, ", %d refused: longer than the cache", s.Refused)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := newTable(2, 3, 4, 5, 6, 7)
+	t.AppendHeader(table.Row{"", "mean", "± 80 %", "p50", "p90", "p95", "p99"})
+	add := func(name string, x *sim.Summary, sigma float64) {
+		_, hi := calibrate.Interval(1, sigma)
+		t.AppendRow(table.Row{name, x.Mean, fmt.Sprintf("%.0f %%", 100*float64(hi-1)), x.P50, x.P90, x.P95, x.P99})
+	}
+	add("time to first token", &s.TTFT, r.Spread.TTFT)
+	add("time per output token", &s.TPOT, r.Spread.TPOT)
+	add("between tokens", &s.ITL, r.Spread.TPOT)
+	add("whole request", &s.Latency, r.Spread.TPOT)
+	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s\n", s.RequestRate, s.InputRate, s.OutputRate)
+	if l := r.Request; l.TTFTLimit > 0 || l.TPOTLimit > 0 {
+		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
+	}
+	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
+		100*s.Workers.Busy, r.KVTokens, 100*s.Workers.KVMean, 100*s.Workers.KVPeak, s.Workers.Preemptions)
+	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
+	if v.Plots {
+		timeline(w, s, v)
+	}
+}
+
+// timeline draws requests waiting and running over time.
+func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
+	p := termplot.Plot{Title: "Requests over time", XLabel: "s", YLabel: "requests", Width: v.Width, Height: 14, Color: v.Color}
+	waiting, running := termplot.Series{Name: "waiting"}, termplot.Series{Name: "running"}
+	for _, x := range s.Series {
+		at := float64(x.At / units.Seconds(1))
+		waiting.Points = append(waiting.Points, termplot.Point{X: at, Y: float64(x.Waiting)})
+		running.Points = append(running.Points, termplot.Point{X: at, Y: float64(x.Running), Mark: true})
+	}
+	p.Series = []termplot.Series{running, waiting}
+	p.Marked, p.Unmarked = "running", "waiting"
+	fmt.Fprintln(w)
+	p.Render(w)
+}

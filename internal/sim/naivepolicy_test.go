@@ -1,0 +1,126 @@
+package sim
+
+import "slices"
+
+func (n *naive) fill() bool {
+	switch n.e.Policy {
+	case PrefillFirst:
+		return n.prefillFirst()
+	case InFlight:
+		return n.inFlight()
+	default:
+		return n.decodeFirst()
+	}
+}
+
+func (n *naive) admit(tokens int) {
+	q := n.waiting[0]
+	n.waiting = n.waiting[1:]
+	q.chunk = tokens
+	n.running = append(n.running, q)
+}
+
+func (n *naive) decodeFirst() bool {
+	for n.spare() < 0 {
+		n.preempt()
+	}
+	budget := n.e.TokenBudget - len(n.decoding())*n.e.VerifiedPerStep
+	for _, q := range slices.Clone(n.running) {
+		if q.prefilled || budget <= 0 {
+			continue
+		}
+		c := min(q.need-q.context, budget)
+		if n.blocks(q.context+c)-n.blocks(q.context) > n.spare() {
+			n.preempt()
+			break
+		}
+		q.chunk = c
+		budget -= c
+	}
+	for !n.evicted && len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
+		q := n.waiting[0]
+		c := min(q.need, budget)
+		must := c
+		if n.e.ReservePrompt {
+			must = q.need
+		}
+		if n.blocks(must) > n.spare() {
+			break
+		}
+		n.admit(c)
+		budget -= c
+	}
+	return true
+}
+
+func (n *naive) prefillFirst() bool {
+	budget := n.e.TokenBudget
+	tokens, left := 0, 0
+	for _, q := range n.running {
+		left += q.output - q.generated
+		tokens += q.context
+		if !q.prefilled {
+			tokens += q.need - q.context
+		}
+	}
+	expected := float64(tokens) + n.e.Reserve*float64(left)
+	prefills := false
+	for _, q := range n.running {
+		if !q.prefilled {
+			q.chunk = min(q.need-q.context, budget)
+			budget -= q.chunk
+			prefills = true
+		}
+	}
+	for len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
+		q := n.waiting[0]
+		rest := q.output - q.generated
+		full := expected+float64(q.need)+float64(min(rest, 4096)) > float64(n.e.Blocks*n.e.BlockTokens)
+		if full && len(n.running) > 0 || n.blocks(q.need) > n.spare() {
+			break
+		}
+		expected += float64(q.need) + n.e.Reserve*float64(rest)
+		c := min(q.need, budget)
+		n.admit(c)
+		budget -= c
+		prefills = true
+	}
+	if prefills {
+		return false
+	}
+	for n.spare() < 0 {
+		n.preempt()
+	}
+	return true
+}
+
+func (n *naive) inFlight() bool {
+	decoding := len(n.decoding()) * n.e.VerifiedPerStep
+	budget, free, tokens, count := n.e.TokenBudget-decoding, n.free(), 0, 0
+	for _, q := range n.waiting {
+		if len(n.running)+count == n.e.MaxSequences || n.held(q) > free {
+			break
+		}
+		if q.need > budget && (tokens > 0 || decoding > 0) {
+			break
+		}
+		free -= n.held(q)
+		budget -= q.need
+		tokens += q.need
+		count++
+	}
+	if count == 0 {
+		return true
+	}
+	if decoding > 0 {
+		if n.waited < n.e.BatchWaitSteps && float64(tokens+decoding) < n.e.BatchWaitRatio*float64(n.e.TokenBudget) {
+			n.waited++
+			return true
+		}
+		n.waited = 0
+	}
+	for range count {
+		n.admit(n.waiting[0].need)
+	}
+	return true
+}
