@@ -2,58 +2,12 @@ package chart
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
+
+	"plimsoll/internal/axis"
 )
-
-// span is a range of values, hi above lo.
-type span struct{ lo, hi float64 }
-
-// drawable reports whether arithmetic with v stays clear of overflow.
-func drawable(v float64) bool { return math.Abs(v) <= 1e300 } // false for NaN
-
-// around returns a range with 8 % of room on both sides of the values, but not below zero if no value is. It takes in the
-// limits that are not further from the values than half of what these span.
-func around(values, limits []float64) span {
-	const room, near = 0.08, 0.5
-	lo, hi := slices.Min(values), slices.Max(values)
-	floor := math.Inf(-1)
-	if lo >= 0 {
-		floor = 0
-	}
-	lo, hi = spread(lo, hi)
-	first, last := lo, hi
-	for _, at := range limits {
-		if at >= first-near*(last-first) && at <= last+near*(last-first) {
-			lo, hi = min(lo, at), max(hi, at)
-		}
-	}
-	pad := room * (hi - lo)
-	return span{max(floor, lo-pad), hi + pad}
-}
-
-// spread moves the ends of a range apart until values in it can be told from each other: when they agree in the first six
-// digits, no label of bearable length could.
-func spread(lo, hi float64) (float64, float64) {
-	const same, apart = 1e-6, 0.08
-	size := max(math.Abs(lo), math.Abs(hi))
-	switch {
-	case size < 1e-300: // zero, or too near to it for division
-		return 0, 1
-	case hi-lo < same*size:
-		by := apart * size // a variable, or some processors round the sum in another way
-		return lo - by, hi + by
-	}
-	return lo, hi
-}
-
-// holds reports whether v is inside the range.
-func (s span) holds(v float64) bool { return v >= s.lo && v <= s.hi }
-
-// part returns how far v is from lo to hi, from 0 to 1.
-func (s span) part(v float64) float64 { return (v - s.lo) / (s.hi - s.lo) }
 
 // ticks places the labels of an axis for gonum's plot: at the multiples of 1, 2 or 5 times a power of ten. gonum's own
 // ticks are three to an axis, and 12000 is "1.2e+04".
@@ -61,17 +15,14 @@ type ticks struct{}
 
 // Ticks returns at most eight labelled places between lo and hi.
 func (ticks) Ticks(lo, hi float64) []plot.Tick {
-	const (
-		most = 8
-		blur = 1e-9 // the error of a quotient must not cost the tick at the end of a range
-	)
-	power := int(math.Floor(math.Log10((hi - lo) / most)))
-	for i := 0; ; i++ {
-		step := []float64{1, 2, 5}[i%3] * math.Pow10(power+i/3)
-		first, last := math.Ceil(lo/step-blur), math.Floor(hi/step+blur)
+	const most = 8
+	span := axis.Span{Lo: lo, Hi: hi}
+	for round := span.Finest(most); ; round = round.Coarser() {
+		first, last := span.Multiples(round)
 		if last-first+1 > most {
 			continue
 		}
+		step := round.Size()
 		unit, suffix := unitOf(max(math.Abs(lo), math.Abs(hi)), step)
 		var out []plot.Tick
 		for k := first; k <= last; k++ {

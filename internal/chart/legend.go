@@ -45,7 +45,7 @@ func (p panel) entries() [][]entry {
 		if l.Vertical {
 			s = p.x
 		}
-		if p.empty || !s.holds(l.At) {
+		if p.empty || !s.Holds(l.At) {
 			name += " (out of view)"
 		}
 		names = append(names, entry{name: name, dashed: true})

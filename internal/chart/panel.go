@@ -9,12 +9,14 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"plimsoll/internal/axis"
 )
 
 // panel is one chart with its axes and legend worked out.
 type panel struct {
 	Chart
-	x, y   span
+	x, y   axis.Span
 	empty  bool // no point can be drawn
 	legend [][]entry
 }
@@ -40,12 +42,12 @@ func newPanel(c Chart) panel {
 			horizontal = append(horizontal, l.At)
 		}
 	}
-	p.x, p.y = around(xs, vertical), around(ys, horizontal)
+	p.x, p.y = axis.Around(xs, vertical), axis.Around(ys, horizontal)
 	p.legend = p.entries()
 	return p
 }
 
-func (pt Point) drawable() bool { return drawable(pt.X) && drawable(pt.Y) }
+func (pt Point) drawable() bool { return axis.Drawable(pt.X) && axis.Drawable(pt.Y) }
 
 func (p panel) height() vg.Length { return height + vg.Length(len(p.legend))*lineStep }
 
@@ -67,8 +69,8 @@ func (p panel) draw(c draw.Canvas, legend vg.Length) {
 	pl.Draw(c)
 }
 
-func setAxis(a *plot.Axis, s span, label string) {
-	a.Min, a.Max = s.lo, s.hi
+func setAxis(a *plot.Axis, s axis.Span, label string) {
+	a.Min, a.Max = s.Lo, s.Hi
 	a.Padding = 0
 	a.LineStyle = line(0.8, grey())
 	a.Label.Text = label
@@ -90,11 +92,11 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 	for _, l := range p.Limits {
 		switch {
-		case l.Vertical && p.x.holds(l.At):
-			x := c.X(p.x.part(l.At))
+		case l.Vertical && p.x.Holds(l.At):
+			x := c.X(p.x.Part(l.At))
 			c.StrokeLine2(dashes(), x, c.Min.Y, x, c.Max.Y)
-		case !l.Vertical && p.y.holds(l.At):
-			y := c.Y(p.y.part(l.At))
+		case !l.Vertical && p.y.Holds(l.At):
+			y := c.Y(p.y.Part(l.At))
 			c.StrokeLine2(dashes(), c.Min.X, y, c.Max.X, y)
 		}
 	}
@@ -102,7 +104,7 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 		for i, s := range slices.Backward(p.Series) {
 			for _, pt := range s.Points {
 				if pt.Mark == filled && pt.drawable() {
-					at := vg.Point{X: c.X(p.x.part(pt.X)), Y: c.Y(p.y.part(pt.Y))}
+					at := vg.Point{X: c.X(p.x.Part(pt.X)), Y: c.Y(p.y.Part(pt.Y))}
 					drawGlyph(c, at, i, hue(i), filled)
 				}
 			}

@@ -109,15 +109,15 @@ func find(name string) (entry, error) {
 		}
 	}
 	hint := ""
-	if near := nearest(key); near != "" {
+	if near := suggest(key); near != "" {
 		hint = "; nearest: " + near
 	}
 	return entry{}, fmt.Errorf("unknown device %q%s (plimsoll devices lists all %d)", name, hint, len(catalog))
 }
 
-// nearest suggests canonical names for a normalised one: those it is a part of,
+// suggest returns canonical names for a normalised one: those it is a part of,
 // else the one with the fewest edits from it or from an alias.
-func nearest(key string) string {
+func suggest(key string) string {
 	const few, shortest = 3, 3
 	var parts, words []string
 	owner := map[string]string{}

@@ -66,7 +66,7 @@ func (r *reader) start(root *yaml.Node) (p *Profile, derived bool) {
 		ComputeEfficiency: defaultCompute,
 		MemoryEfficiency:  defaultMemory,
 		Fixed:             Fixed{defaultLaunch, defaultLaunch, defaultCommunication},
-		Source:            "file " + r.file,
+		Source:            "file " + r.File,
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value != "base" {
@@ -79,7 +79,7 @@ func (r *reader) start(root *yaml.Node) (p *Profile, derived bool) {
 		}
 		p, err := Lookup(name)
 		if err != nil {
-			r.add(n.Line, "base", "%v", err)
+			r.Add(n.Line, "base", "%v", err)
 			return fresh, true
 		}
 		p.Base, p.Aliases = p.Name, nil
@@ -127,14 +127,14 @@ func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 		_, isDecimal := seen[decimalKey]
 		_, isBinary := seen[binaryKey]
 		if isDecimal && isBinary {
-			r.add(max(seen[decimalKey], seen[binaryKey]), path, "give %s or %s, not both", decimalKey, binaryKey)
+			r.Add(max(seen[decimalKey], seen[binaryKey]), path, "give %s or %s, not both", decimalKey, binaryKey)
 		}
 		if derived || seen == nil {
 			return
 		}
 		r.require(path, n, seen, "size_gib")
 		if !isDecimal && !isBinary {
-			r.add(n.Line, path, "missing %s or %s", decimalKey, binaryKey)
+			r.Add(n.Line, path, "missing %s or %s", decimalKey, binaryKey)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
 // source of the old one.
 func (r *reader) price(p *Profile) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		p.Price.Source = "file " + r.file
+		p.Price.Source = "file " + r.File
 		seen := r.mapping(path, n, []field{
 			{"usd_per_hour", scaledTo(r, &p.Price.USDPerHour, 0, atLeast0(maxUSD))},
 			{"source", r.line(&p.Price.Source)},
@@ -175,7 +175,7 @@ func (r *reader) name(dst *string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		s, ok := r.text(path, n)
 		if ok && !validName(s) {
-			r.add(n.Line, path, "must be 1 to 64 letters, digits, '.', '_' or '-', got %s", show(s))
+			r.Add(n.Line, path, "must be 1 to 64 letters, digits, '.', '_' or '-', got %s", show(s))
 			return
 		}
 		if ok {
@@ -187,7 +187,7 @@ func (r *reader) name(dst *string) func(string, *yaml.Node) {
 func (r *reader) aliases(dst *[]string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode || len(n.Content) > maxAliases {
-			r.add(n.Line, path, "must be a list of at most %d names, got %s", maxAliases, kindOf(n))
+			r.Add(n.Line, path, "must be a list of at most %d names, got %s", maxAliases, r.KindOf(n))
 			return
 		}
 		list := make([]string, len(n.Content))

@@ -18,11 +18,11 @@ const (
 func (r *reader) links(dst *[]Link) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			r.add(n.Line, path, "must be a list of levels, outermost first, got %s", kindOf(n))
+			r.Add(n.Line, path, "must be a list of levels, outermost first, got %s", r.KindOf(n))
 			return
 		}
 		if len(n.Content) > maxLevels {
-			r.add(n.Line, path, "must have at most %d levels, got %d", maxLevels, len(n.Content))
+			r.Add(n.Line, path, "must have at most %d levels, got %d", maxLevels, len(n.Content))
 			return
 		}
 		list := make([]Link, len(n.Content))
@@ -30,7 +30,7 @@ func (r *reader) links(dst *[]Link) func(string, *yaml.Node) {
 			list[i] = r.link(index(path, i), item, *dst)
 			for j := range i {
 				if list[i].Name != "" && list[j].Name == list[i].Name {
-					r.add(item.Line, index(path, i)+".name", "two levels named %s", show(list[i].Name))
+					r.Add(item.Line, index(path, i)+".name", "two levels named %s", show(list[i].Name))
 				}
 			}
 		}
@@ -75,7 +75,7 @@ func nameOf(n *yaml.Node) string {
 // check looks at what single fields cannot show: that nodes fit the grid. It
 // runs only on a file without other problems.
 func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
-	if len(r.list) > 0 {
+	if len(r.List) > 0 {
 		return
 	}
 	line := func(keys ...string) int {
@@ -87,12 +87,12 @@ func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 		return root.Line
 	}
 	if p.Matrix[dtype.BF16] == 0 && p.Matrix[dtype.F16] == 0 {
-		r.add(line("peak_tflops"), "peak_tflops.matrix", "bf16 and f16 are both 0")
+		r.Add(line("peak_tflops"), "peak_tflops.matrix", "bf16 and f16 are both 0")
 	}
 	ranks := 1
 	for _, l := range p.Links {
 		if ranks *= l.Size; ranks > maxDevices { // checked at each level: no overflow
-			r.add(line("links"), "links", "the levels hold more than %d devices", maxDevices)
+			r.Add(line("links"), "links", "the levels hold more than %d devices", maxDevices)
 			return
 		}
 	}
@@ -100,10 +100,10 @@ func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 		p.Node = innermost(p.Links)
 	}
 	if ranks%p.Node != 0 {
-		r.add(line("node", "links"), "node", "%d devices a node do not divide the %d of the links", p.Node, ranks)
+		r.Add(line("node", "links"), "node", "%d devices a node do not divide the %d of the links", p.Node, ranks)
 	}
 	if p.Rack != 0 && (p.Rack%p.Node != 0 || ranks%p.Rack != 0) {
-		r.add(line("rack", "node", "links"), "rack",
+		r.Add(line("rack", "node", "links"), "rack",
 			"%d devices a rack must be whole nodes of %d and divide the %d of the links", p.Rack, p.Node, ranks)
 	}
 }

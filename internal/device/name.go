@@ -1,6 +1,10 @@
 package device
 
-import "strings"
+import (
+	"strings"
+
+	"plimsoll/internal/nearest"
+)
 
 // normal is the form in which names are compared: case, "-", "_" and blanks make
 // no difference.
@@ -30,31 +34,10 @@ func closest(s string, words []string) string {
 	}
 	best, least := "", 0
 	for _, w := range words {
-		d := edits(s, w)
+		d := nearest.Edits(s, w)
 		if 2*d <= max(len(s), len(w)) && (best == "" || d < least) {
 			best, least = w, d
 		}
 	}
 	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

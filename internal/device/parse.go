@@ -1,14 +1,11 @@
 package device
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"plimsoll/internal/strictyaml"
 )
 
 // maxFile bounds a profile file; a real one has one or two kilobytes.
@@ -20,13 +17,13 @@ const maxFile = 1 << 20
 // A profile that says "base: NAME" starts as a copy of that embedded profile and
 // states only what differs: a price, a bandwidth, one level of links.
 func Parse(data []byte, file string) (*Profile, error) {
-	r := &reader{problems{file: file}}
+	r := &reader{strictyaml.Problems{File: file, Most: maxProblems}}
 	root := r.document(data)
 	if root == nil {
-		return nil, r.err()
+		return nil, r.Err()
 	}
 	p := r.profile(root)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -34,100 +31,11 @@ func Parse(data []byte, file string) (*Profile, error) {
 
 // document decodes one YAML document whose root is a mapping; nil after failure.
 func (r *reader) document(data []byte) *yaml.Node {
-	if !r.readable(data) {
-		return nil
-	}
-	var doc, next yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	switch err := decoder.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		r.add(1, "", "the file is empty")
-		return nil
-	case err != nil:
-		r.syntax(err, data)
-		return nil
-	}
-	if err := decoder.Decode(&next); err == nil {
-		r.add(next.Line, "", "a second document; a file holds one profile")
-		return nil
-	} else if !errors.Is(err, io.EOF) {
-		r.syntax(err, data)
-		return nil
-	}
-	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode {
-		r.add(root.Line, "", "must be a mapping of keys to values, got %s", kindOf(root))
-		return nil
-	}
-	if !r.aliasFree(root) {
-		return nil
-	}
-	return root
-}
-
-// readable refuses what is no text, with the line that YAML's own errors lack.
-func (r *reader) readable(data []byte) bool {
-	if len(data) > maxFile {
-		r.add(1, "", "the file has %d bytes; a profile has at most %d", len(data), maxFile)
-		return false
-	}
-	line := 1
-	for rest := data; len(rest) > 0; {
-		c, size := utf8.DecodeRune(rest)
-		switch {
-		case c == '\n':
-			line++
-		case c == utf8.RuneError && size == 1:
-			r.add(line, "", "not valid UTF-8")
-			return false
-		case c < ' ' && c != '\t' && c != '\r', c >= 0x7f && c < 0xa0 && c != 0x85:
-			r.add(line, "", "control character %q", c)
-			return false
-		}
-		rest = rest[size:]
-	}
-	return true
-}
-
-// aliasFree refuses anchors and aliases: no profile needs them, and nested ones
-// can stand for more text than memory holds.
-func (r *reader) aliasFree(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		r.add(n.Line, "", "anchors and aliases (& and *) are not allowed in a profile")
-		return false
-	}
-	for _, c := range n.Content {
-		if !r.aliasFree(c) {
-			return false
-		}
-	}
-	return true
-}
-
-// syntax reports an error of the YAML parser under its line.
-func (r *reader) syntax(err error, data []byte) {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if number, message, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(number); err == nil {
-				line, text = n+parserOffset(message), message
-			}
-		}
-	} else if _, name, ok := strings.Cut(text, "unknown anchor '"); ok {
-		before, _, _ := bytes.Cut(data, []byte("*"+strings.TrimSuffix(name, "' referenced")))
-		line += bytes.Count(before, []byte("\n"))
-	}
-	r.add(line, "", "not valid YAML: %s", strings.ReplaceAll(text, "\n", " "))
-}
-
-// parserOffset corrects the line of an error: yaml.v3 counts from 1 in errors of
-// its scanner and from 0 in those of its parser, which are these.
-func parserOffset(message string) int {
-	switch strings.TrimPrefix(message, "did not find expected ") {
-	case "<stream-start>", "<document start>", "node content", "key", "'-' indicator", "',' or ']'", "',' or '}'":
-		return 1
-	default:
-		return 0
-	}
+	return r.Document(data, strictyaml.Form{
+		Holds:    "profile",
+		Largest:  maxFile,
+		TooLarge: fmt.Sprintf("the file has %d bytes; a profile has at most %d", len(data), maxFile),
+		Aliases:  "anchors and aliases (& and *) are not allowed in a profile",
+		Mapping:  true,
+	})
 }

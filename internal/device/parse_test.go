@@ -234,7 +234,7 @@ func TestAliasBomb(t *testing.T) {
 func TestProblemsAreTypedAndBounded(t *testing.T) {
 	_, err := Parse([]byte("base: h100_sxm\nnode: 0\n"), "my.yaml")
 	p, ok := errors.AsType[*Problem](err)
-	if want := (Problem{"my.yaml", 2, "node", "must not be below 1, got 0"}); !ok || *p != want {
+	if want := (Problem{File: "my.yaml", Line: 2, Field: "node", Text: "must not be below 1, got 0"}); !ok || *p != want {
 		t.Errorf("want %+v, got %+v", want, p)
 	}
 	var text strings.Builder

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"plimsoll/internal/strictyaml"
 )
 
 // reader turns YAML nodes into values and collects what is wrong with them.
-type reader struct{ problems }
+type reader struct{ strictyaml.Problems }
 
 // field is a key of a mapping and what to do with its value.
 type field struct {
@@ -21,26 +23,11 @@ type field struct {
 // mapping reads a mapping's fields in the order of the file and returns the line
 // of each key seen. Unknown and repeated keys are problems.
 func (r *reader) mapping(path string, n *yaml.Node, fields []field) map[string]int {
-	seen := map[string]int{}
 	if n.Kind != yaml.MappingNode {
-		r.add(n.Line, path, "must be a mapping of keys to values, got %s", kindOf(n))
+		r.Add(n.Line, path, "must be a mapping of keys to values, got %s", r.KindOf(n))
 		return nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Kind != yaml.ScalarNode {
-			r.add(key.Line, path, "a key must be a word, got %s", kindOf(key))
-			continue
-		}
-		at := join(path, show(key.Value))
-		if first, repeated := seen[key.Value]; repeated {
-			r.add(key.Line, at, "given twice, first on line %d", first)
-			continue
-		}
-		seen[key.Value] = key.Line
-		r.dispatch(at, key, value, fields)
-	}
-	return seen
+	return r.Keys(path, n, func(at string, key, value *yaml.Node) { r.dispatch(at, key, value, fields) })
 }
 
 func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
@@ -53,10 +40,10 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 		known[i] = f.key
 	}
 	if near := closest(strings.ToLower(key.Value), known); near != "" {
-		r.add(key.Line, path, "unknown key; nearest: %s", near)
+		r.Add(key.Line, path, "unknown key; nearest: %s", near)
 		return
 	}
-	r.add(key.Line, path, "unknown key; known here: %s", strings.Join(known, ", "))
+	r.Add(key.Line, path, "unknown key; known here: %s", strings.Join(known, ", "))
 }
 
 // require adds a problem for each key a mapping lacks. A nil seen was no mapping
@@ -64,7 +51,7 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 func (r *reader) require(path string, n *yaml.Node, seen map[string]int, keys ...string) {
 	for _, k := range keys {
 		if _, ok := seen[k]; !ok && seen != nil {
-			r.add(n.Line, join(path, k), "missing")
+			r.Add(n.Line, strictyaml.Join(path, k), "missing")
 		}
 	}
 }
@@ -105,14 +92,12 @@ func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // number reads a number within a span; ok is false after a problem.
 func (r *reader) number(path string, n *yaml.Node, s span) (d decimal, ok bool) {
-	var x float64
-	tag := n.ShortTag()
-	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil {
-		r.add(n.Line, path, "must be a number, got %s", kindOf(n))
+	x, ok := r.Number(path, n)
+	if !ok {
 		return decimal{}, false
 	}
 	if why := s.refuse(x); why != "" {
-		r.add(n.Line, path, "%s, got %s", why, show(n.Value))
+		r.Add(n.Line, path, "%s, got %s", why, show(n.Value))
 		return decimal{}, false
 	}
 	return newDecimal(n.Value, x), true
@@ -122,7 +107,7 @@ func (r *reader) number(path string, n *yaml.Node, s span) (d decimal, ok bool) 
 func (r *reader) count(path string, n *yaml.Node, s span, dst *int) {
 	d, ok := r.number(path, n, s)
 	if ok && d.value != math.Trunc(d.value) {
-		r.add(n.Line, path, "must be a whole number, got %s", show(n.Value))
+		r.Add(n.Line, path, "must be a whole number, got %s", show(n.Value))
 		return
 	}
 	if ok {
@@ -134,15 +119,15 @@ func (r *reader) count(path string, n *yaml.Node, s span, dst *int) {
 func (r *reader) text(path string, n *yaml.Node) (s string, ok bool) {
 	const longest = 500
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		r.add(n.Line, path, "must be text, got %s", kindOf(n))
+		r.Add(n.Line, path, "must be text, got %s", r.KindOf(n))
 		return "", false
 	}
 	switch {
 	case len([]rune(n.Value)) > longest:
-		r.add(n.Line, path, "must have at most %d characters", longest)
+		r.Add(n.Line, path, "must have at most %d characters", longest)
 		return "", false
 	case strings.ContainsFunc(n.Value, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		r.add(n.Line, path, "must be one line of plain text")
+		r.Add(n.Line, path, "must be one line of plain text")
 		return "", false
 	}
 	return n.Value, true
@@ -157,34 +142,6 @@ func (r *reader) choice(path string, n *yaml.Node, words []string) (string, bool
 	if slices.Contains(words, s) {
 		return s, true
 	}
-	r.add(n.Line, path, "must be one of %s, got %s", strings.Join(words, ", "), show(s))
+	r.Add(n.Line, path, "must be one of %s, got %s", strings.Join(words, ", "), show(s))
 	return "", false
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// kindOf describes a node to someone who does not know YAML's words.
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.ScalarNode:
-		switch n.ShortTag() {
-		case "!!null":
-			return "nothing"
-		case "!!str":
-			return "the text " + show(n.Value)
-		default:
-			return show(n.Value)
-		}
-	default:
-		return "something else"
-	}
 }

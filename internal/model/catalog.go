@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/nearest"
 )
 
 // catalogFiles holds the shapes (shape/*.json, config.json files cut down to the
@@ -96,7 +98,7 @@ func Lookup(name string) (*Model, error) {
 		r, ok = find(r.aliasOf)
 	}
 	if !ok {
-		return nil, &UnknownError{Name: name, Nearest: nearest(name, 3)}
+		return nil, &UnknownError{Name: name, Nearest: similar(name, 3)}
 	}
 	config, err := catalogFiles.ReadFile("catalog/shape/" + r.shape + ".json")
 	if err != nil {
@@ -138,9 +140,9 @@ func IDs() []Entry {
 	return all
 }
 
-// nearest is the n names spelled most like name, by the number of edits; one
+// similar is the n names spelled most like name, by the number of edits; one
 // that contains it is near, the nearer the shorter it is.
-func nearest(name string, n int) []string {
+func similar(name string, n int) []string {
 	type candidate struct {
 		id   string
 		away int
@@ -153,7 +155,7 @@ func nearest(name string, n int) []string {
 	for r := range rows {
 		id := strings.ToLower(r.id)
 		_, short, _ := strings.Cut(id, "/")
-		c := candidate{r.id, min(distance(key, id), distance(key, short)+1)}
+		c := candidate{r.id, min(nearest.Edits(key, id), nearest.Edits(key, short)+1)}
 		if strings.Contains(id, key) {
 			c.away = len(id) / 16
 		}

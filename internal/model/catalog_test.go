@@ -149,7 +149,7 @@ func TestLookupUnknown(t *testing.T) {
 		"llama-3.3":    "meta-llama/Llama-3.3-70B-Instruct",
 		"DeepSeek-V3x": "deepseek-ai/DeepSeek-V3",
 	} {
-		if got := nearest(name, 3); !slices.Contains(got, want) {
+		if got := similar(name, 3); !slices.Contains(got, want) {
 			t.Errorf("%s: want %s among %v", name, want, got)
 		}
 	}

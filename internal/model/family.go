@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/nearest"
 )
 
 // family is a group of architectures whose config.json has the same form.
@@ -99,31 +101,11 @@ func unknownArchitecture(name string) error {
 	least := -1
 	for _, f := range families() {
 		for _, s := range slices.Concat(f.architectures, f.modelTypes) {
-			if d := distance(strings.ToLower(name), strings.ToLower(s)); least < 0 || d < least {
+			if d := nearest.Edits(strings.ToLower(name), strings.ToLower(s)); least < 0 || d < least {
 				best, least = f, d
 			}
 		}
 	}
 	return fmt.Errorf("config.json: architecture %q is not supported; nearest supported family: %s (%s)",
 		name, best.name, best.architectures[0])
-}
-
-// distance is the number of single-letter edits from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

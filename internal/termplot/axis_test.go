@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/axis"
 )
 
 func TestTicks(t *testing.T) {
@@ -28,7 +30,7 @@ func TestTicks(t *testing.T) {
 		{5e19, 2e20, 4, "5e+19 1e+20 1.5e+20 2e+20"},
 	} {
 		var got []string
-		for _, tick := range (axis{c.lo, c.hi}).ticks(100, c.most, func([]tick) bool { return true }) {
+		for _, tick := range (scale{axis.Span{Lo: c.lo, Hi: c.hi}}).ticks(100, c.most, func([]tick) bool { return true }) {
 			got = append(got, tick.label)
 		}
 		if d := cmp.Diff(c.want, strings.Join(got, " ")); d != "" {
@@ -44,15 +46,15 @@ func TestTicksTellTheTruth(t *testing.T) {
 		value := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(0, 1e5), rapid.Float64Range(999.99, 1000))
 		values := rapid.SliceOfN(value, 1, 5).Draw(t, "values")
 		n := rapid.IntRange(5, 200).Draw(t, "n")
-		a := around(values, nil)
+		a := scale{axis.Around(values, nil)}
 		lowest := math.Inf(1)
 		for _, v := range values {
 			lowest = min(lowest, v)
-			if !a.holds(v) {
+			if !a.Holds(v) {
 				t.Errorf("%g is not in %v", v, a)
 			}
 		}
-		if lowest >= 0 && a.lo < 0 {
+		if lowest >= 0 && a.Lo < 0 {
 			t.Errorf("%v starts below zero, the values do not", a)
 		}
 		ticks := a.ticks(n, max(2, n/3), func([]tick) bool { return true })

@@ -19,7 +19,7 @@ func (e entry) indent() int {
 func (e entry) width() int { return e.indent() + textWidth(e.name) }
 
 // legend returns the entries of each line: series and limits in columns, and below them what solid and dotted mean.
-func (p *Plot) legend(width int, x, y axis) [][]entry {
+func (p *Plot) legend(width int, x, y scale) [][]entry {
 	fit := func(text string, room int) []rune { return cut(clean(text, p.ASCII), room, p.ASCII) }
 	var names []entry
 	for i, s := range p.Series {
@@ -36,7 +36,7 @@ func (p *Plot) legend(width int, x, y axis) [][]entry {
 		if l.Vertical {
 			a = x
 		}
-		if !a.holds(l.At) {
+		if !a.Holds(l.At) {
 			name += " (out of view)"
 		}
 		names = append(names, entry{glyph: glyph, style: faint, name: fit(name, width-2)})

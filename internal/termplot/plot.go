@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"plimsoll/internal/axis"
 )
 
 // Point is a place in the plot. NaN, infinities and magnitudes above 1e300 are left out.
@@ -81,7 +83,7 @@ func (p *Plot) Render(w io.Writer) {
 }
 
 // axes returns ranges that hold all points, and whether there is any.
-func (p *Plot) axes() (x, y axis, ok bool) {
+func (p *Plot) axes() (x, y scale, ok bool) {
 	var xs, ys []float64
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
@@ -91,7 +93,7 @@ func (p *Plot) axes() (x, y axis, ok bool) {
 		}
 	}
 	if len(xs) == 0 {
-		return axis{}, axis{}, false
+		return scale{}, scale{}, false
 	}
 	var vertical, horizontal []float64
 	for _, l := range p.Limits {
@@ -101,19 +103,19 @@ func (p *Plot) axes() (x, y axis, ok bool) {
 			horizontal = append(horizontal, l.At)
 		}
 	}
-	return around(xs, vertical), around(ys, horizontal), true
+	return scale{axis.Around(xs, vertical)}, scale{axis.Around(ys, horizontal)}, true
 }
 
-func (pt Point) drawable() bool { return drawable(pt.X) && drawable(pt.Y) }
+func (pt Point) drawable() bool { return axis.Drawable(pt.X) && axis.Drawable(pt.Y) }
 
 // area is the part of the grid between the axes.
 type area struct {
 	top, left, rows, cols int
-	x, y                  axis
+	x, y                  scale
 }
 
 // frame draws all but the points and the legend, and returns the place for the points.
-func (p *Plot) frame(g *grid, height int, x, y axis) area {
+func (p *Plot) frame(g *grid, height int, x, y scale) area {
 	box := area{rows: height - 2, x: x, y: y} // the x axis and its numbers take two lines
 	for _, line := range []struct{ text, style string }{{p.Title, bold}, {p.YLabel, ""}} {
 		if line.text != "" {
@@ -175,11 +177,11 @@ func apart(ticks []tick, cols, left int) bool {
 func (p *Plot) draw(g *grid, box area) {
 	for _, l := range p.Limits {
 		switch {
-		case l.Vertical && box.x.holds(l.At):
+		case l.Vertical && box.x.Holds(l.At):
 			for row := range box.rows {
 				g.put(box.top+row, box.left+box.x.at(l.At, box.cols), g.axis.vertical, faint)
 			}
-		case !l.Vertical && box.y.holds(l.At):
+		case !l.Vertical && box.y.Holds(l.At):
 			for col := range box.cols {
 				g.put(box.top+box.rows-1-box.y.at(l.At, box.rows), box.left+col, g.axis.horizontal, faint)
 			}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/nearest"
+	"plimsoll/internal/strictyaml"
 )
 
 // maxYAML bounds a file of bins; one of 35 bins has 3 KiB.
@@ -27,6 +29,16 @@ type placed struct {
 
 func (p placed) field() string { return "bins[" + strconv.Itoa(p.index) + "]" }
 
+// document decodes one YAML document; nil after a problem.
+func (r *binReader) document(data []byte) *yaml.Node {
+	return r.Document(data, strictyaml.Form{
+		Holds:    "distribution",
+		Largest:  maxYAML,
+		TooLarge: fmt.Sprintf("the file has more than %d MiB; give the lengths themselves as CSV", maxYAML>>20),
+		Aliases:  "anchors and aliases (& and *) are not allowed",
+	})
+}
+
 // bins reads the file; what it returns counts only without problems.
 func (r *binReader) bins(data []byte) []Bin {
 	root := r.document(data)
@@ -38,11 +50,11 @@ func (r *binReader) bins(data []byte) []Bin {
 		return nil
 	}
 	if items.Kind != yaml.SequenceNode {
-		r.add(items.Line, "bins", "must be a list of bins, got %s", kindOf(items))
+		r.Add(items.Line, "bins", "must be a list of bins, got %s", r.KindOf(items))
 		return nil
 	}
 	if len(items.Content) == 0 {
-		r.add(items.Line, "bins", "must have at least one bin")
+		r.Add(items.Line, "bins", "must have at least one bin")
 	}
 	var bins []Bin
 	var sound []placed
@@ -56,7 +68,7 @@ func (r *binReader) bins(data []byte) []Bin {
 		sum += p.Weight
 	}
 	if math.IsInf(sum, 0) {
-		r.add(items.Line, "bins", "the weights are too large to add up")
+		r.Add(items.Line, "bins", "the weights are too large to add up")
 	}
 	r.overlaps(sound)
 	return bins
@@ -72,13 +84,13 @@ func (r *binReader) bin(p *placed, n *yaml.Node) bool {
 		x, ok := r.number(field+".weight", w)
 		switch {
 		case ok && x <= 0:
-			r.add(w.Line, field+".weight", "must be positive, got %s", show(w.Value))
+			r.Add(w.Line, field+".weight", "must be positive, got %s", show(w.Value))
 		case ok:
 			p.Weight = x
 		}
 	}
 	if low && high && p.Max <= p.Min {
-		r.add(values["max_tokens"].Line, field+".max_tokens", "must be above min_tokens, %d, got %d", p.Min, p.Max)
+		r.Add(values["max_tokens"].Line, field+".max_tokens", "must be above min_tokens, %d, got %d", p.Min, p.Max)
 		return false
 	}
 	return low && high
@@ -94,7 +106,7 @@ func (r *binReader) overlaps(bins []placed) {
 			if second.index < first.index {
 				first, second = b, a
 			}
-			r.add(second.line, second.field(), "%d to %d overlaps %s on line %d, %d to %d",
+			r.Add(second.line, second.field(), "%d to %d overlaps %s on line %d, %d to %d",
 				second.Min, second.Max, first.field(), first.line, first.Min, first.Max)
 		}
 		if b.Max < a.Max {
@@ -113,11 +125,11 @@ func (r *binReader) tokens(field string, n *yaml.Node, dst *int) bool {
 	case !ok:
 		return false
 	case x < 0:
-		r.add(n.Line, field, "must not be below 0, got %s", show(n.Value))
+		r.Add(n.Line, field, "must not be below 0, got %s", show(n.Value))
 	case x > maxTokens:
-		r.add(n.Line, field, "must be at most %d, got %s", maxTokens, show(n.Value))
+		r.Add(n.Line, field, "must be at most %d, got %s", maxTokens, show(n.Value))
 	case x != math.Trunc(x):
-		r.add(n.Line, field, "must be a whole number, got %s", show(n.Value))
+		r.Add(n.Line, field, "must be a whole number, got %s", show(n.Value))
 	default:
 		*dst = int(x)
 		return true
@@ -127,13 +139,12 @@ func (r *binReader) tokens(field string, n *yaml.Node, dst *int) bool {
 
 // number reads a finite number.
 func (r *binReader) number(field string, n *yaml.Node) (x float64, ok bool) {
-	tag := n.ShortTag()
-	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" || n.Decode(&x) != nil {
-		r.add(n.Line, field, "must be a number, got %s", kindOf(n))
+	x, ok = r.Number(field, n)
+	if !ok {
 		return 0, false
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		r.add(n.Line, field, "must be finite, got %s", show(n.Value))
+		r.Add(n.Line, field, "must be finite, got %s", show(n.Value))
 		return 0, false
 	}
 	return x, true
@@ -142,32 +153,20 @@ func (r *binReader) number(field string, n *yaml.Node) (x float64, ok bool) {
 // mapping returns the values of a mapping's keys, all of which must be there.
 func (r *binReader) mapping(field string, n *yaml.Node, keys ...string) map[string]*yaml.Node {
 	if n.Kind != yaml.MappingNode {
-		r.add(n.Line, field, "must be a mapping with %s, got %s", strings.Join(keys, ", "), kindOf(n))
+		r.Add(n.Line, field, "must be a mapping with %s, got %s", strings.Join(keys, ", "), r.KindOf(n))
 		return nil
 	}
 	values := map[string]*yaml.Node{}
-	lines := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		at := join(field, show(key.Value))
-		first, repeated := lines[key.Value]
-		switch {
-		case key.Kind != yaml.ScalarNode:
-			r.add(key.Line, field, "a key must be a word, got %s", kindOf(key))
-			continue
-		case repeated:
-			r.add(key.Line, at, "given twice, first on line %d", first)
-			continue
-		case slices.Contains(keys, key.Value):
+	r.Keys(field, n, func(at string, key, value *yaml.Node) {
+		if slices.Contains(keys, key.Value) {
 			values[key.Value] = value
-		default:
-			r.add(key.Line, at, "unknown key; %s", suggest(key.Value, keys))
+			return
 		}
-		lines[key.Value] = key.Line
-	}
+		r.Add(key.Line, at, "unknown key; %s", suggest(key.Value, keys))
+	})
 	for _, key := range keys {
 		if values[key] == nil {
-			r.add(n.Line, join(field, key), "missing")
+			r.Add(n.Line, strictyaml.Join(field, key), "missing")
 		}
 	}
 	return values
@@ -181,11 +180,4 @@ func suggest(word string, keys []string) string {
 		}
 	}
 	return "known here: " + strings.Join(keys, ", ")
-}
-
-func join(field, key string) string {
-	if field == "" {
-		return key
-	}
-	return field + "." + key
 }

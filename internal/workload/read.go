@@ -57,7 +57,7 @@ func ReadDistribution(data []byte, name string) (*Distribution, error) {
 func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
 
 func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
-	ps := &problems{file: name}
+	ps := newProblems(name)
 	b := bufio.NewReaderSize(&limited{r: r, left: limit}, headSize)
 	head, err := b.Peek(headSize)
 	if errors.Is(err, io.EOF) {
@@ -74,12 +74,12 @@ func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
 		}
 	}
 	if errors.Is(err, errTooLarge) {
-		ps.list = nil // the last line is cut off
-		ps.add(1, "", "the file has more than %d MiB; cut a part out of it", limit>>20)
+		ps.List = nil // the last line is cut off
+		ps.Add(1, "", "the file has more than %d MiB; cut a part out of it", limit>>20)
 	} else if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	if err := ps.err(); err != nil {
+	if err := ps.Err(); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -89,11 +89,11 @@ func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
 func (ps *problems) text(head []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < headSize:
-		ps.add(1, "", "the file is empty")
+		ps.Add(1, "", "the file is empty")
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		ps.add(1, "", "compressed with gzip; unpack it first")
+		ps.Add(1, "", "compressed with gzip; unpack it first")
 	case bytes.IndexByte(head, 0) >= 0:
-		ps.add(1, "", "not a text in UTF-8")
+		ps.Add(1, "", "not a text in UTF-8")
 	default:
 		return true
 	}

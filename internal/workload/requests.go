@@ -42,10 +42,10 @@ func (r *requests) csv(file io.Reader) error {
 	table.Comment = '#'
 	table.ReuseRecord = true
 	var columns *columns
-	for !r.full() {
+	for !r.Full() {
 		cells, err := table.Read()
 		if mistake, ok := errors.AsType[*csv.ParseError](err); ok && !errors.Is(err, csv.ErrFieldCount) {
-			r.add(mistake.StartLine, "", "%s", mistake.Err)
+			r.Add(mistake.StartLine, "", "%s", mistake.Err)
 			continue
 		}
 		if errors.Is(err, io.EOF) {
@@ -64,7 +64,7 @@ func (r *requests) csv(file io.Reader) error {
 				continue
 			}
 		case err != nil:
-			r.add(line, "", "%d values, but %d in the first line", len(cells), columns.count)
+			r.Add(line, "", "%d values, but %d in the first line", len(cells), columns.count)
 			continue
 		}
 		output := ""
@@ -97,7 +97,7 @@ func (r *requests) columns(line int, cells []string) *columns {
 	case len(cells) == 1:
 		c.input, c.named = 0, err != nil
 	default:
-		r.add(line, "", "no column named for prompt lengths (%s); the first line has %s", list(inputNames(), 5), list(cells, 10))
+		r.Add(line, "", "no column named for prompt lengths (%s); the first line has %s", list(inputNames(), 5), list(cells, 10))
 		return nil
 	}
 	if c.named {
@@ -128,14 +128,14 @@ func (r *requests) jsonl(file io.Reader) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	line := 0
-	for !r.full() && lines.Scan() {
+	for !r.Full() && lines.Scan() {
 		line++
 		if text := bytes.TrimSpace(lines.Bytes()); len(text) > 0 {
 			r.object(line, text)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		r.add(line+1, "", "the line has more than %d MiB", maxLine>>20)
+		r.Add(line+1, "", "the line has more than %d MiB", maxLine>>20)
 	} else if err != nil {
 		return err
 	}
@@ -147,11 +147,11 @@ func (r *requests) object(line int, text []byte) {
 	var values map[string]json.RawMessage
 	err := json.Unmarshal(text, &values)
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); mistyped || err == nil && values == nil {
-		r.add(line, "", "must be a JSON object, got %s", show(string(text)))
+		r.Add(line, "", "must be a JSON object, got %s", show(string(text)))
 		return
 	}
 	if err != nil {
-		r.add(line, "", "not valid JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+		r.Add(line, "", "not valid JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 		return
 	}
 	value := func(names []string) (name, text string) {
@@ -164,7 +164,7 @@ func (r *requests) object(line int, text []byte) {
 	}
 	name, input := value(inputNames())
 	if name == "" {
-		r.add(line, "", "no key named for a prompt length (%s); there are %s",
+		r.Add(line, "", "no key named for a prompt length (%s); there are %s",
 			list(inputNames(), 5), list(slices.Sorted(maps.Keys(values)), 10))
 		return
 	}
@@ -197,13 +197,13 @@ func (r *requests) tokens(line int, field, text string) (n int, ok bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x):
-		r.add(line, field, "must be a number of tokens, got %s", show(text))
+		r.Add(line, field, "must be a number of tokens, got %s", show(text))
 	case x < 0:
-		r.add(line, field, "must not be below 0, got %s", show(text))
+		r.Add(line, field, "must not be below 0, got %s", show(text))
 	case x > maxTokens:
-		r.add(line, field, "must be at most %d, got %s", maxTokens, show(text))
+		r.Add(line, field, "must be at most %d, got %s", maxTokens, show(text))
 	case x != math.Trunc(x):
-		r.add(line, field, "must be a whole number, got %s", show(text))
+		r.Add(line, field, "must be a whole number, got %s", show(text))
 	default:
 		return int(x), true
 	}
@@ -212,8 +212,8 @@ func (r *requests) tokens(line int, field, text string) (n int, ok bool) {
 
 // some adds a problem if a file has no requests.
 func (r *requests) some() {
-	if len(r.seen) == 0 && len(r.list) == 0 {
-		r.add(1, "", "no requests")
+	if len(r.seen) == 0 && len(r.List) == 0 {
+		r.Add(1, "", "no requests")
 	}
 }
 

@@ -1,4 +1,4 @@
-package workload
+package strictyaml
 
 import (
 	"bytes"
@@ -11,41 +11,54 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document decodes one YAML document; nil after a problem.
-func (r *binReader) document(data []byte) *yaml.Node {
-	if !r.readable(data) {
+// Form is what is asked of a file, and how a message puts it.
+type Form struct {
+	Holds    string // what a file holds one of: "profile"
+	Largest  int    // bytes
+	TooLarge string // the message about a larger file
+	Aliases  string // the message about anchors and aliases
+	Mapping  bool   // the root must be a mapping
+}
+
+// Document decodes the one YAML document of a file; nil after a problem.
+func (ps *Problems) Document(data []byte, f Form) *yaml.Node {
+	if len(data) > f.Largest {
+		ps.Add(1, "", "%s", f.TooLarge)
+		return nil
+	}
+	if !ps.readable(data) {
 		return nil
 	}
 	var doc, next yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		r.add(1, "", "the file is empty")
+		ps.Add(1, "", "the file is empty")
 		return nil
 	case err != nil:
-		r.syntax(err, data)
+		ps.syntax(err, data)
 		return nil
 	}
 	if err := decoder.Decode(&next); err == nil {
-		r.add(next.Line, "", "a second document; a file holds one distribution")
+		ps.Add(next.Line, "", "a second document; a file holds one %s", f.Holds)
 		return nil
 	} else if !errors.Is(err, io.EOF) {
-		r.syntax(err, data)
+		ps.syntax(err, data)
 		return nil
 	}
 	root := doc.Content[0]
-	if !r.aliasFree(root) {
+	if f.Mapping && root.Kind != yaml.MappingNode {
+		ps.Add(root.Line, "", "must be a mapping of keys to values, got %s", ps.KindOf(root))
+		return nil
+	}
+	if !ps.aliasFree(root, f.Aliases) {
 		return nil
 	}
 	return root
 }
 
 // readable refuses what is no text, with the line that YAML's own errors lack.
-func (r *binReader) readable(data []byte) bool {
-	if len(data) > maxYAML {
-		r.add(1, "", "the file has more than %d MiB; give the lengths themselves as CSV", maxYAML>>20)
-		return false
-	}
+func (ps *Problems) readable(data []byte) bool {
 	line := 1
 	for rest := data; len(rest) > 0; {
 		c, size := utf8.DecodeRune(rest)
@@ -53,10 +66,10 @@ func (r *binReader) readable(data []byte) bool {
 		case c == '\n':
 			line++
 		case c == utf8.RuneError && size == 1:
-			r.add(line, "", "not valid UTF-8")
+			ps.Add(line, "", "not valid UTF-8")
 			return false
 		case c < ' ' && c != '\t' && c != '\r', c >= 0x7f && c < 0xa0 && c != 0x85:
-			r.add(line, "", "control character %q", c)
+			ps.Add(line, "", "control character %q", c)
 			return false
 		}
 		rest = rest[size:]
@@ -64,15 +77,15 @@ func (r *binReader) readable(data []byte) bool {
 	return true
 }
 
-// aliasFree refuses anchors and aliases: no list of bins needs them, and nested
-// ones can stand for more text than memory holds.
-func (r *binReader) aliasFree(n *yaml.Node) bool {
+// aliasFree refuses anchors and aliases: no file needs them, and nested ones can
+// stand for more text than memory holds.
+func (ps *Problems) aliasFree(n *yaml.Node, refusal string) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		r.add(n.Line, "", "anchors and aliases (& and *) are not allowed")
+		ps.Add(n.Line, "", "%s", refusal)
 		return false
 	}
 	for _, c := range n.Content {
-		if !r.aliasFree(c) {
+		if !ps.aliasFree(c, refusal) {
 			return false
 		}
 	}
@@ -80,7 +93,7 @@ func (r *binReader) aliasFree(n *yaml.Node) bool {
 }
 
 // syntax reports an error of the YAML parser under its line.
-func (r *binReader) syntax(err error, data []byte) {
+func (ps *Problems) syntax(err error, data []byte) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
 	if rest, ok := strings.CutPrefix(text, "line "); ok {
@@ -93,7 +106,7 @@ func (r *binReader) syntax(err error, data []byte) {
 		before, _, _ := bytes.Cut(data, []byte("*"+strings.TrimSuffix(name, "' referenced")))
 		line += bytes.Count(before, []byte("\n"))
 	}
-	r.add(line, "", "not valid YAML: %s", strings.ReplaceAll(text, "\n", " "))
+	ps.Add(line, "", "not valid YAML: %s", strings.ReplaceAll(text, "\n", " "))
 }
 
 // parserOffset corrects the line of an error: yaml.v3 counts from 1 in errors of
@@ -104,26 +117,5 @@ func parserOffset(message string) int {
 		return 1
 	default:
 		return 0
-	}
-}
-
-// kindOf describes a node to someone who does not know YAML's words.
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.ScalarNode:
-		switch n.ShortTag() {
-		case "!!null":
-			return "nothing"
-		case "!!str":
-			return "the text " + show(n.Value)
-		default:
-			return show(n.Value)
-		}
-	default:
-		return "something else"
 	}
 }

@@ -1,0 +1,65 @@
+package axis_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"plimsoll/internal/axis"
+)
+
+func TestAround(t *testing.T) {
+	for _, c := range []struct {
+		values, limits []float64
+		want           axis.Span
+	}{
+		{[]float64{100, 200}, nil, axis.Span{Lo: 92, Hi: 208}},
+		{[]float64{0, 100}, nil, axis.Span{Lo: 0, Hi: 108}},
+		{[]float64{-100, 0}, nil, axis.Span{Lo: -108, Hi: 8}},
+		{[]float64{100, 200}, []float64{250, 251}, axis.Span{Lo: 88, Hi: 262}}, // the second is too far
+		{[]float64{0}, nil, axis.Span{Lo: 0, Hi: 1.08}},
+	} {
+		if d := cmp.Diff(c.want, axis.Around(c.values, c.limits)); d != "" {
+			t.Errorf("%v, %v (-want +got):\n%s", c.values, c.limits, d)
+		}
+	}
+}
+
+func TestDrawable(t *testing.T) {
+	for v, want := range map[float64]bool{0: true, -1e300: true, 1e301: false, math.Inf(-1): false} {
+		if got := axis.Drawable(v); got != want {
+			t.Errorf("%g: want %v, got %v", v, want, got)
+		}
+	}
+	if axis.Drawable(math.NaN()) {
+		t.Error("NaN: want false, got true")
+	}
+}
+
+// For any values: they are inside the range; steps grow, and the finest makes as many ticks as asked for, less the one that
+// the ends of the range may cost.
+func TestStepsGrow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(-1e9, 1e9), 1, 5).Draw(t, "values")
+		most := rapid.IntRange(2, 50).Draw(t, "most")
+		s := axis.Around(values, nil)
+		for _, v := range values {
+			if !s.Holds(v) || s.Part(v) < 0 || s.Part(v) > 1 {
+				t.Fatalf("%g is not in %v", v, s)
+			}
+		}
+		step := s.Finest(most)
+		if first, last := s.Multiples(step); last-first+1 < float64(most)-1 {
+			t.Fatalf("%v has %g ticks with %v, want %d", s, last-first+1, step, most)
+		}
+		for range 6 {
+			next := step.Coarser()
+			if ratio := next.Size() / step.Size(); ratio < 1.9 || ratio > 2.6 {
+				t.Fatalf("%v follows %v", next, step)
+			}
+			step = next
+		}
+	})
+}
