@@ -67,15 +67,15 @@ func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
 	}
 	t.Time += n * time
 	t.Fixed += n * c.Fixed
-	switch c.Bound() {
-	case cost.Memory:
-		t.Bound.Memory += n * c.Memory
-	case cost.Communication:
+	// The order of cost.Estimate.Bound; a free operator adds nothing to memory.
+	switch compute := c.Matrix + c.Vector; {
+	case c.Comm > 0 && c.Comm >= c.Memory && c.Comm >= compute:
 		t.Bound.Comm += n * c.Comm
-	case cost.Compute:
+	case c.Memory >= compute:
+		t.Bound.Memory += n * c.Memory
+	default:
 		t.Bound.Cube += n * c.Matrix
 		t.Bound.Vector += n * c.Vector
-	case cost.Free, cost.Overhead:
 	}
 }
 

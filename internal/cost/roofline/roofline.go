@@ -25,6 +25,8 @@ type Model struct {
 	vector [dtype.Formats]float64
 	memory float64
 	levels []level
+
+	matrixLaunch, vectorLaunch float64
 }
 
 // New prepares a roofline of a device.
@@ -36,6 +38,7 @@ func New(p *device.Profile, s Settings) *Model {
 	}
 	m.memory = 1 / (float64(p.Bandwidth) * p.MemoryEfficiency)
 	m.levels = levels(p)
+	m.matrixLaunch, m.vectorLaunch = float64(p.Fixed.Matrix), float64(p.Fixed.Vector)
 	return m
 }
 
@@ -93,17 +96,25 @@ func (m *Model) Cost(o *op.Op) cost.Estimate {
 		return m.communicate(o)
 	}
 	w := o.Work()
-	matrix := units.Seconds(float64(w.Matrix) * m.matrix[w.MatrixIn])
-	vector := units.Seconds(float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32])
-	memory := units.Seconds(float64(w.Bytes) * m.memory)
-	busy := max(matrix+vector, memory)
+	matrix := float64(w.Matrix) * m.matrix[w.MatrixIn]
+	vector := float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]
+	memory := float64(w.Bytes) * m.memory
+	// Plain comparisons: the built-in max also orders NaN and signed zeros, which
+	// doubles the time of this function.
+	busy := matrix + vector
+	if memory > busy {
+		busy = memory
+	}
 	if busy == 0 {
 		return cost.Estimate{}
 	}
-	fixed := m.profile.Fixed.Vector
+	fixed := m.vectorLaunch
 	if matrix > 0 {
-		fixed = m.profile.Fixed.Matrix
+		fixed = m.matrixLaunch
 	}
-	fixed *= units.Seconds(1 + o.Launches)
-	return cost.Estimate{Total: busy + fixed, Matrix: matrix, Vector: vector, Memory: memory, Fixed: fixed}
+	fixed *= float64(1 + o.Launches)
+	return cost.Estimate{
+		Total: units.Seconds(busy + fixed), Matrix: units.Seconds(matrix), Vector: units.Seconds(vector),
+		Memory: units.Seconds(memory), Fixed: units.Seconds(fixed),
+	}
 }
