@@ -23,11 +23,11 @@ func TestReadme(t *testing.T) {
 	}
 	const open, end = "```console\n$ plimsoll ", "```\n"
 	text := string(data)
-	out := ""
+	var out strings.Builder
 	commands := 0
 	for {
 		before, rest, ok := strings.Cut(text, open)
-		out += before
+		out.WriteString(before)
 		if !ok {
 			break
 		}
@@ -36,7 +36,7 @@ func TestReadme(t *testing.T) {
 		if !ok {
 			t.Fatalf("the block of %q does not end", command)
 		}
-		out += open + command + "\n" + run(t, strings.Fields(command)) + end
+		out.WriteString(open + command + "\n" + run(t, strings.Fields(command)) + end)
 		text = after
 		commands++
 	}
@@ -44,12 +44,12 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the README shows %d commands, want at least 5", commands)
 	}
 	if golden.Update() {
-		if err := os.WriteFile(file, []byte(out), 0o666); err != nil {
+		if err := os.WriteFile(file, []byte(out.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if d := cmp.Diff(string(data), out); d != "" {
+	if d := cmp.Diff(string(data), out.String()); d != "" {
 		t.Errorf("README.md (-said +printed); go test ./internal/cli -update rewrites it:\n%s", d)
 	}
 }
