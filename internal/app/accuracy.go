@@ -41,6 +41,21 @@ func (w *World) Accuracy(r *AccuracyRequest) (*AccuracyResponse, error) {
 	return &AccuracyResponse{Rows: p.PredictAll(rows, r.Workers), Overlay: o}, nil
 }
 
+// ExamineResponse is the doubts about a file of measurements.
+type ExamineResponse struct {
+	Rows     []calibrate.Row
+	Findings []calibrate.Finding
+}
+
+// Examine says which rows of a file cannot be what they claim.
+func (w *World) Examine(file string) (*ExamineResponse, error) {
+	rows, err := w.measured(file)
+	if err != nil {
+		return nil, err
+	}
+	return &ExamineResponse{Rows: rows, Findings: predictor(&calibrate.Overlay{}).Examine(rows)}, nil
+}
+
 // measured reads a file of measured rows.
 func (w *World) measured(file string) ([]calibrate.Row, error) {
 	data, err := w.ReadFile(file)

@@ -34,6 +34,9 @@ type SimulateRequest struct {
 	Concurrency int
 	Rate        float64
 	Trace       string
+	// Process and Variation say how evenly requests of a rate come.
+	Process   sim.Process
+	Variation float64
 
 	Requests      int // 0 = ten per request in flight, or 1000
 	Input, Output int
@@ -43,6 +46,9 @@ type SimulateRequest struct {
 	TPOTLimit     units.Seconds
 	Records       bool
 }
+
+// maxVariation is far beyond any traffic.
+const maxVariation = 100
 
 // SimulateResponse is what came of it.
 type SimulateResponse struct {
@@ -126,6 +132,7 @@ func (r *SimulateRequest) check() error {
 	if r.Concurrency < 0 || r.Rate < 0 || r.Requests < 0 {
 		bad("--concurrency, --rate and --num-prompts must be positive")
 	}
+	errs = append(errs, r.checkArrivals())
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > maxTokens || r.Output > maxTokens) {
 		bad("--input-length and --output-length must be between 1 and %d, got %d and %d", maxTokens, r.Input, r.Output)
 	}
@@ -136,6 +143,19 @@ func (r *SimulateRequest) check() error {
 		bad("--replicas must be at least 1, got %d", r.Replicas)
 	}
 	return errors.Join(errs...)
+}
+
+// checkArrivals reports what is wrong with how requests come.
+func (r *SimulateRequest) checkArrivals() error {
+	switch {
+	case r.Rate == 0 && r.Process != sim.Poisson:
+		return fmt.Errorf("--arrival %v needs --rate", r.Process)
+	case r.Variation != 0 && r.Process != sim.Gamma:
+		return errors.New("--arrival-variation needs --arrival gamma")
+	case r.Process == sim.Gamma && !(r.Variation > 0 && r.Variation <= maxVariation):
+		return fmt.Errorf("--arrival gamma needs --arrival-variation above 0 and at most %d, got %g", maxVariation, r.Variation)
+	}
+	return nil
 }
 
 // engine is the engine's profile on the device with the user's settings.
@@ -165,7 +185,9 @@ func (w *World) client(r *SimulateRequest) (sim.Client, error) {
 		if n == 0 {
 			n = 1000
 		}
-		return sim.OpenLoop{Rate: r.Rate, Requests: n, Input: input, Output: output}, nil
+		return sim.OpenLoop{
+			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: n, Input: input, Output: output,
+		}, nil
 	}
 	n := r.Requests
 	if n == 0 {

@@ -15,6 +15,7 @@ import (
 type Row struct {
 	Line    int
 	ID      string
+	Source  string // where and when it was measured
 	Engine  string
 	Version string
 	Model   string
@@ -139,7 +140,7 @@ func (c *cells) whole(column string, fallback int) int {
 
 func (c *cells) row() Row {
 	r := Row{
-		Line: c.line, ID: c.text("id"), Engine: c.text("backend"), Version: c.text("backend_version"),
+		Line: c.line, ID: c.text("id"), Source: c.text("silicon_data_source"), Engine: c.text("backend"), Version: c.text("backend_version"),
 		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
 		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
 		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),

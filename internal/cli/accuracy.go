@@ -13,7 +13,7 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r app.AccuracyRequest
-	var asJSON bool
+	var asJSON, doctor bool
 	var perRow string
 	cmd := &cobra.Command{
 		Use:   "accuracy FILE.csv",
@@ -21,14 +21,21 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, system, model
 and mode. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
 silicon_ttft_ms and silicon_tpot_ms at least; concurrency, num_prompts, token_budget, memory_fraction and others where
-known. A column "quality" marks rows that are not what they say; they are counted apart.`,
+known. A column "quality" marks rows that are not what they say; they are counted apart.
+
+With --doctor it looks for such rows instead, by physics and by the rows beside them: cold starts, cached prompts, hidden
+speculation, several workers counted as one, duplicates, noise.`,
 		Example: `  plimsoll accuracy measured.csv
   plimsoll accuracy measured.csv --json
+  plimsoll accuracy measured.csv --doctor
   plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
 		GroupID: groupTrust,
 		Args:    exactFileArg,
 		RunE: func(_ *cobra.Command, args []string) error {
 			r.File = args[0]
+			if doctor {
+				return examine(env, r.File, asJSON)
+			}
 			res, err := env.world().Accuracy(&r)
 			if err != nil {
 				return asked(err)
@@ -50,8 +57,22 @@ known. A column "quality" marks rows that are not what they say; they are counte
 	fs.BoolVar(&r.Untuned, "untuned", false, "without any calibration of engines")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
+	fs.BoolVar(&doctor, "doctor", false, "predict nothing; say which rows cannot be what they claim, and why")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// examine prints the doubts about a file of measurements.
+func examine(env *Env, file string, asJSON bool) error {
+	res, err := env.world().Examine(file)
+	if err != nil {
+		return asked(err)
+	}
+	if asJSON {
+		return env.JSON(report.NewExamineJSON(res))
+	}
+	report.Examine(env.Stdout, res)
+	return nil
 }
 
 // newCalibrateCmd makes "plimsoll calibrate".

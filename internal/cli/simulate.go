@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -78,7 +79,9 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight: a closed loop")
-		fs.Float64Var(&f.Rate, "rate", 0, "requests per second: Poisson arrivals")
+		fs.Float64Var(&f.Rate, "rate", 0, "requests per second")
+		nargs.Var(fs, &f.Process, "arrival", arrival, "how requests of a --rate come: poisson, gamma or constant")
+		fs.Float64Var(&f.Variation, "arrival-variation", 0, "gamma: standard deviation of the gaps over their mean; 1 is poisson, more is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "requests from a trace `file`")
 		fs.IntVar(&f.Requests, "num-prompts", 0, "requests in all (default ten per request in flight, or 1000)")
 		fs.IntVar(&f.Input, "input-length", 1024, "prompt length in tokens")
@@ -93,6 +96,17 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.perRequest, "per-request", "", "also write every request to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "leave out the timeline")
 	})
+}
+
+// arrival reads the name of an arrival process.
+func arrival(word string) (sim.Process, error) {
+	processes := []sim.Process{sim.Poisson, sim.Gamma, sim.Constant}
+	words := make([]string, len(processes))
+	for i, p := range processes {
+		words[i] = p.String()
+	}
+	word, err := nargs.OneOf(words...)(word)
+	return processes[max(0, slices.Index(words, word))], err
 }
 
 // runSimulate simulates and prints.

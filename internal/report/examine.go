@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
+)
+
+// ExamineJSON is the doubts about measured rows for programs.
+type ExamineJSON struct {
+	Rows     int            `json:"rows"`
+	Doubted  int            `json:"doubted"`
+	ByRule   map[string]int `json:"by_rule"`
+	Findings []FindingJSON  `json:"findings"`
+}
+
+// FindingJSON is one of them.
+type FindingJSON struct {
+	Line     int    `json:"line"`
+	ID       string `json:"id"`
+	Rule     string `json:"rule"`
+	TTFTOnly bool   `json:"ttft_only"`
+	Why      string `json:"why"`
+}
+
+// NewExamineJSON converts a response.
+func NewExamineJSON(r *app.ExamineResponse) *ExamineJSON {
+	out := &ExamineJSON{Rows: len(r.Rows), Doubted: len(doubted(r)), ByRule: map[string]int{}, Findings: []FindingJSON{}}
+	for _, f := range r.Findings {
+		out.ByRule[f.Rule]++
+		out.Findings = append(out.Findings, FindingJSON{f.Row.Line, f.Row.ID, f.Rule, f.TTFTOnly, f.Why})
+	}
+	return out
+}
+
+// doubted are the rows with a finding.
+func doubted(r *app.ExamineResponse) map[*calibrate.Row]bool {
+	rows := map[*calibrate.Row]bool{}
+	for _, f := range r.Findings {
+		rows[f.Row] = true
+	}
+	return rows
+}
+
+// Examine prints the doubts about measured rows for people.
+func Examine(w io.Writer, r *app.ExamineResponse) {
+	rows := doubted(r)
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "Nothing speaks against any of the %d rows.\n", len(r.Rows))
+		return
+	}
+	counts := map[string]int{}
+	list := newTable(1)
+	list.AppendHeader(table.Row{"line", "id", "rule", "why"})
+	for _, f := range r.Findings {
+		counts[f.Rule]++
+		rule := f.Rule
+		if f.TTFTOnly {
+			rule += " (TTFT)"
+		}
+		list.AppendRow(table.Row{f.Row.Line, f.Row.ID, rule, f.Why})
+	}
+	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", trimRight(list.Render()), len(rows), len(r.Rows))
+	sum := newTable(2)
+	sum.AppendHeader(table.Row{"rule", "rows", "means"})
+	for _, rule := range calibrate.Rules() {
+		if n := counts[rule[0]]; n > 0 {
+			sum.AppendRow(table.Row{rule[0], n, rule[1]})
+		}
+	}
+	fmt.Fprintln(w, trimRight(sum.Render()))
+	marked, found := 0, 0
+	for i := range r.Rows {
+		if r.Rows[i].Quality != "" {
+			marked++
+			if rows[&r.Rows[i]] {
+				found++
+			}
+		}
+	}
+	if marked > 0 {
+		fmt.Fprintf(w, "\nThe file itself marks %d rows: %d of them are found here, and %d it does not mark.\n", marked, found, len(rows)-found)
+	}
+}
