@@ -139,12 +139,29 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 		}
 	}
 	if len(out.ByCell) > 0 {
-		out.Overlay.Residuals["unseen"] = calibrate.Spread(out.ByCell)
+		out.Overlay.Residuals[calibrate.Unseen] = calibrate.Spread(out.ByCell)
 	}
 	if len(out.Overlay.Engines) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
 	}
+	if r.Folds > 1 {
+		// Nothing was fitted to disaggregated rows: all of them are unseen.
+		if apart := apart(rows); len(apart) > 0 {
+			out.Overlay.Residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, r.Workers))
+		}
+	}
 	return out, nil
+}
+
+// apart are the clean disaggregated rows.
+func apart(rows []calibrate.Row) []calibrate.Row {
+	var out []calibrate.Row
+	for i := range rows {
+		if rows[i].Mode == "disagg" && rows[i].Quality == "" {
+			out = append(out, rows[i])
+		}
+	}
+	return out
 }
 
 // Coverage is the share of rows whose measurement lies in the 80 % interval.
@@ -156,7 +173,11 @@ func (a *AccuracyResponse) Coverage(rows []calibrate.Compared) (ttft, tpot float
 			continue
 		}
 		n++
-		s := a.Overlay.Spread(c.Row.Engine, true)
+		kind := c.Row.Engine
+		if c.Row.Mode == "disagg" {
+			kind = calibrate.Disaggregated
+		}
+		s := a.Overlay.Spread(kind)
 		if lo, hi := calibrate.Interval(c.Pred.TTFT, s.TTFT); c.Row.TTFT >= lo && c.Row.TTFT <= hi {
 			inTTFT++
 		}

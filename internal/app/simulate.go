@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/calibrate"
+	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
@@ -27,6 +28,10 @@ type SimulateRequest struct {
 	Layout                    parallel.Layout
 	Replicas                  int
 	LeastLoaded               bool
+	// PrefillReplicas, if any, compute the prompts, each cut as Prefill says;
+	// the others then only generate.
+	PrefillReplicas int
+	Prefill         parallel.Layout
 
 	LinearAction, AttentionAction dtype.Action
 
@@ -57,7 +62,9 @@ type SimulateResponse struct {
 	Device  *device.Profile
 	Engine  *engine.Profile
 	Layout  string
-	// KVTokens is the cache of one data-parallel rank.
+	// PrefillLayout is that of the replicas for prompts, if there are any.
+	PrefillLayout string
+	// KVTokens is the cache of one data-parallel rank that generates.
 	KVTokens int
 	Result   *sim.Result
 	// Spread is the standard deviation of the logarithm of a predicted time.
@@ -82,53 +89,72 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.engine(d)
-	if err != nil {
-		return nil, badInput(err)
-	}
 	prices, tier := coster(d, graph.Physical())
-	spec := graph.Spec{Model: m, Layout: r.Layout.Complete(m), Policy: graph.Physical(), Compile: true}
-	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
-	copyOf, err := replica.New(spec, d, e, prices)
+	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, prices, l) }
+	copyOf, err := deploy(r.Layout)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	copyOf = copyOf.Tuned(o.Tuning(e.Name, d.Generation))
 	client, err := w.client(r)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	pool := copyOf.Pool(r.Replicas*spec.Layout.DP, 0)
-	if r.LeastLoaded {
-		pool.Routing = sim.LeastLoaded
-	}
-	res, err := sim.Run(ctx, &sim.Config{
-		Client: client, Workers: pool, Seed: r.Seed, Records: r.Records,
+	config := &sim.Config{
+		Client: client, Workers: r.pool(copyOf, r.Replicas*r.Layout.DP), Seed: r.Seed, Records: r.Records,
 		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
-	})
-	if err != nil {
+	}
+	e := copyOf.Engine()
+	out := &SimulateResponse{
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Tier: tier,
+		Spread: o.Spread(e.Name),
+	}
+	if tier != device.Calibrated {
+		out.Spread = o.Spread(calibrate.Unseen)
+	}
+	if r.PrefillReplicas > 0 {
+		prompts, err := deploy(r.Prefill)
+		if err != nil {
+			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
+		}
+		decode := config.Workers
+		config.Workers = r.pool(prompts, r.PrefillReplicas*r.Prefill.DP)
+		config.Decode, config.Link = &decode, copyOf.Link(d)
+		out.PrefillLayout, out.Spread = prompts.Layout(), o.Spread(calibrate.Disaggregated)
+	}
+	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
-	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Result: res,
-		Spread: o.Spread(e.Name, tier == device.Calibrated), Tier: tier,
-	}
 	return out, nil
+}
+
+// deploy builds one replica, cut as the layout says.
+func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
+	e, err := r.engine(d, l)
+	if err != nil {
+		return nil, err
+	}
+	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true}
+	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
+	copyOf, err := replica.New(spec, d, e, prices)
+	if err != nil {
+		return nil, err
+	}
+	return copyOf.Tuned(o.Tuning(e.Name, d.Generation)), nil
+}
+
+// pool is n copies of a replica.
+func (r *SimulateRequest) pool(c *replica.Replica, n int) sim.Pool {
+	p := c.Pool(n, 0)
+	if r.LeastLoaded {
+		p.Routing = sim.LeastLoaded
+	}
+	return p
 }
 
 // check reports what is wrong with the request itself.
 func (r *SimulateRequest) check() error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	ways := 0
-	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
-		if given {
-			ways++
-		}
-	}
-	if ways != 1 {
-		bad("give one of --concurrency, --rate and --trace")
-	}
 	if r.Concurrency < 0 || r.Rate < 0 || r.Requests < 0 {
 		bad("--concurrency, --rate and --num-prompts must be positive")
 	}
@@ -139,15 +165,23 @@ func (r *SimulateRequest) check() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		bad("--length-ratio-low must be above 0 and at most 1, got %g", r.LengthLow)
 	}
-	if r.Replicas < 1 {
-		bad("--replicas must be at least 1, got %d", r.Replicas)
+	if r.Replicas < 1 || r.PrefillReplicas < 0 {
+		bad("--replicas must be at least 1 and --prefill-replicas at least 0, got %d and %d", r.Replicas, r.PrefillReplicas)
 	}
 	return errors.Join(errs...)
 }
 
 // checkArrivals reports what is wrong with how requests come.
 func (r *SimulateRequest) checkArrivals() error {
+	ways := 0
+	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
+		if given {
+			ways++
+		}
+	}
 	switch {
+	case ways != 1:
+		return errors.New("give one of --concurrency, --rate and --trace")
 	case r.Rate == 0 && r.Process != sim.Poisson:
 		return fmt.Errorf("--arrival %v needs --rate", r.Process)
 	case r.Variation != 0 && r.Process != sim.Gamma:
@@ -159,7 +193,7 @@ func (r *SimulateRequest) checkArrivals() error {
 }
 
 // engine is the engine's profile on the device with the user's settings.
-func (r *SimulateRequest) engine(d *device.Profile) (*engine.Profile, error) {
+func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout) (*engine.Profile, error) {
 	e, err := engine.LookupVersion(r.Engine, r.EngineVersion)
 	if err != nil {
 		return nil, err
@@ -167,7 +201,7 @@ func (r *SimulateRequest) engine(d *device.Profile) (*engine.Profile, error) {
 	if e, err = e.With(r.Set...); err != nil {
 		return nil, err
 	}
-	return e.On(d, max(1, r.Layout.TP*max(1, r.Layout.PP))), nil
+	return e.On(d, max(1, l.TP*max(1, l.PP))), nil
 }
 
 // client says which requests come.

@@ -165,14 +165,15 @@ func Interval(t units.Seconds, sigma float64) (lo, hi units.Seconds) {
 	return t / f, t * f
 }
 
-// Spread is the spread of predictions for an engine; "unseen" for a cell like
-// none that was fitted.
-func (o *Overlay) Spread(engine string, seen bool) Residual {
-	key := engine
-	if !seen {
-		key = "unseen"
-	}
-	if r, ok := o.Residuals[key]; ok {
+// Kinds of predictions besides those for an engine, which have its name.
+const (
+	Unseen        = "unseen" // on devices like none that was fitted
+	Disaggregated = "disagg" // with prefill and decode apart, under any engine
+)
+
+// Spread is the spread of a kind of predictions.
+func (o *Overlay) Spread(kind string) Residual {
+	if r, ok := o.Residuals[kind]; ok {
 		return r
 	}
 	return Residual{TTFT: 0.5, TPOT: 0.35} // nothing known: wide

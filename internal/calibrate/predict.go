@@ -64,11 +64,7 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 			out.decode, out.Err = p.replica(row, &row.Decode, d)
 		}
 		if out.Err == nil {
-			outer := &d.Links[0]
-			out.link = sim.Link{
-				BytesPerToken: out.decode.BytesPerToken, Latency: outer.Latency,
-				Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
-			}
+			out.link = out.decode.Link(d)
 		}
 	} else {
 		out.workers, out.Err = p.replica(row, &row.Workers, d)

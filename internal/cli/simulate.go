@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -43,7 +44,9 @@ replaces any.`,
 		Example: `  plimsoll simulate Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4 --concurrency 64 \
       --input-length 1024 --output-length 1024
   plimsoll simulate meta-llama/Llama-3.1-70B --system b200_sxm --engine trtllm --tp-size 4 --rate 5 \
-      --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json`,
+      --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json
+  plimsoll simulate deepseek-ai/DeepSeek-V3 --system h200_sxm --engine sglang --dp-size 8 --ep-size 8 \
+      --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --rate 4`,
 		GroupID: groupPlan,
 		Args:    exactModelArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -74,6 +77,10 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Layout.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert")
 		fs.IntVar(&f.Replicas, "replicas", f.Replicas, "copies of the deployment")
 		fs.BoolVar(&f.LeastLoaded, "least-loaded", false, "route to the least loaded replica instead of in turn")
+		fs.IntVar(&f.PrefillReplicas, "prefill-replicas", 0, "replicas that compute prompts only; the others then only generate")
+		fs.IntVar(&f.Prefill.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
+		fs.IntVar(&f.Prefill.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
+		fs.IntVar(&f.Prefill.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
 		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers (default the checkpoint's own)")
 		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache (default the checkpoint's own)")
 	})
@@ -116,6 +123,13 @@ func runSimulate(env *Env, f *simulateFlags) error {
 	if f.Layout.Devices == 0 {
 		f.Layout.Devices = f.Layout.TP * f.Layout.DP * f.Layout.PP
 	}
+	p := &f.Prefill
+	if f.PrefillReplicas == 0 && (p.TP != 0 || p.DP != 0 || p.EP != 0) {
+		return usagef("--prefill-tp-size, --prefill-dp-size and --prefill-ep-size need --prefill-replicas")
+	}
+	p.TP, p.DP, p.EP = cmp.Or(p.TP, f.Layout.TP), cmp.Or(p.DP, f.Layout.DP), cmp.Or(p.EP, f.Layout.EP)
+	p.PP = f.Layout.PP
+	p.Devices = p.TP * p.DP * p.PP
 	r, err := env.world().Simulate(context.Background(), &f.SimulateRequest)
 	if err != nil {
 		return asked(err)

@@ -95,6 +95,9 @@ func (r *Replica) Tuned(t Tuning) *Replica {
 	return &out
 }
 
+// Engine is the profile the replica runs under.
+func (r *Replica) Engine() *engine.Profile { return r.engine }
+
 // Layout labels the replica's layout.
 func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
 
@@ -114,6 +117,16 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 		out.MaxSequences = sequences
 	}
 	return sim.Pool{Replicas: n, Engine: out, Stepper: r}
+}
+
+// Link carries the replica's caches from a prefill replica, over the device's
+// outermost link: the two may stand in different nodes.
+func (r *Replica) Link(d *device.Profile) sim.Link {
+	outer := &d.Links[0]
+	return sim.Link{
+		BytesPerToken: r.BytesPerToken, Latency: outer.Latency,
+		Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
+	}
 }
 
 // policy is the scheduler of an engine as the simulation names it.

@@ -43,6 +43,10 @@ type SimulateJSON struct {
 	KVPeak      float64 `json:"kv_use_peak"`
 	Preemptions int     `json:"preemptions"`
 	CachedShare float64 `json:"prefix_cached_share"`
+
+	// Of the replicas for prompts, the same as the others unless there are such.
+	PrefillLayout string  `json:"prefill_layout,omitempty"`
+	PrefillBusy   float64 `json:"prefill_utilization"`
 }
 
 // TimesJSON is how a time is distributed. Low and High bound the mean with
@@ -66,15 +70,25 @@ func timesJSON(s *sim.Summary, sigma float64) TimesJSON {
 // NewSimulateJSON converts a response.
 func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 	s := r.Result
+	use, prompts := pools(s)
 	return &SimulateJSON{
 		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.KVTokens,
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesJSON(&s.TTFT, r.Spread.TTFT), TPOT: timesJSON(&s.TPOT, r.Spread.TPOT),
 		ITL: timesJSON(&s.ITL, r.Spread.TPOT), Latency: timesJSON(&s.Latency, r.Spread.TPOT),
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
-		Busy: s.Workers.Busy, KVMean: s.Workers.KVMean, KVPeak: s.Workers.KVPeak, Preemptions: s.Workers.Preemptions,
-		CachedShare: s.CachedShare,
+		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy,
 	}
+}
+
+// pools are the replicas that generate, and those that compute prompts: the same
+// unless the run was disaggregated.
+func pools(s *sim.Result) (generate, prompts *sim.PoolUse) {
+	if s.Decode != nil {
+		return s.Decode, &s.Workers
+	}
+	return &s.Workers, &s.Workers
 }
 
 // Simulate prints a simulated run for people, with a timeline.
@@ -83,6 +97,9 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model.ID, r.Device.Name, r.Engine.Title, r.Layout)
 	if n := r.Request.Replicas; n > 1 {
 		fmt.Fprintf(w, ", %d replicas", n)
+	}
+	if n := r.Request.PrefillReplicas; n > 0 {
+		fmt.Fprintf(w, ", prompts on %d × %s", n, r.PrefillLayout)
 	}
 	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
 	if s.Refused > 0 {
@@ -104,8 +121,12 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	if l := r.Request; l.TTFTLimit > 0 || l.TPOTLimit > 0 {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
 	}
+	use, prompts := pools(s)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
-		100*s.Workers.Busy, r.KVTokens, 100*s.Workers.KVMean, 100*s.Workers.KVPeak, s.Workers.Preemptions)
+		100*use.Busy, r.KVTokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
+	if s.Decode != nil {
+		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
+	}
 	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
 	if v.Plots {
 		timeline(w, s, v)
