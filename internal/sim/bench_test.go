@@ -1,11 +1,9 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -25,9 +23,9 @@ func BenchmarkClosedLoop(b *testing.B) {
 	}
 }
 
-// BenchmarkTrace is the Mooncake trace's lengths, repeated, over replicas.
+// BenchmarkTrace is a trace like Mooncake's, repeated, over replicas.
 func BenchmarkTrace(b *testing.B) {
-	trace := mooncake(b)
+	trace := mooncake()
 	for _, times := range []int{1, 4, 16} {
 		for _, cache := range []bool{false, true} {
 			b.Run(fmt.Sprintf("requests=%d/prefix=%t", times*len(trace.Requests), cache), func(b *testing.B) {
@@ -45,7 +43,7 @@ func BenchmarkTrace(b *testing.B) {
 
 // BenchmarkDisaggregated is the same trace with two pools.
 func BenchmarkDisaggregated(b *testing.B) {
-	trace := mooncake(b)
+	trace := mooncake()
 	config := &Config{
 		Client:  trace,
 		Workers: Pool{Replicas: 6, Routing: LeastLoaded, Engine: sglang(), Stepper: h100()},
@@ -69,15 +67,38 @@ func measure(b *testing.B, config *Config, requests int) {
 	b.ReportMetric(float64(requests)*float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
 
-func mooncake(tb testing.TB) *Trace {
-	tb.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "traces", "mooncake-synthetic.jsonl"))
-	if err != nil {
-		tb.Skip(err)
-	}
-	trace, err := ReadTrace(bytes.NewReader(text), "mooncake.jsonl", 0)
-	if err != nil {
-		tb.Fatal(err)
+// mooncake is a made-up trace like Mooncake's published one: as many requests in
+// as much time, the same mean lengths, as large a share of the prompts' blocks
+// seen before.
+func mooncake() *Trace {
+	const (
+		requests, seconds = 3993, 1022
+		input, output     = 15325, 149
+		block, shared     = 512, 0.64
+		families, deepest = 60, 1000 // prompts that begin alike; blocks of the longest
+	)
+	random := rand.New(rand.NewPCG(1, 2))
+	trace := &Trace{BlockTokens: block, Requests: make([]TraceRequest, requests)}
+	var beginnings [families][]uint32
+	fresh := uint32(0)
+	for i := range trace.Requests {
+		q := &trace.Requests[i]
+		q.Arrival = units.Seconds(i) * seconds / requests
+		q.Input = 1 + int(min(input*random.ExpFloat64(), deepest*block-1))
+		q.Output = 1 + int(output*random.ExpFloat64())
+		blocks := (q.Input + block - 1) / block
+		begin := &beginnings[random.IntN(families)]
+		for j := range blocks {
+			switch alike := float64(j) < shared*float64(blocks); {
+			case alike && j < len(*begin):
+				q.Blocks = append(q.Blocks, (*begin)[j])
+				continue
+			case alike:
+				*begin = append(*begin, fresh)
+			}
+			q.Blocks = append(q.Blocks, fresh)
+			fresh++
+		}
 	}
 	return trace
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -126,33 +124,6 @@ func TestResultIsTrace(t *testing.T) {
 	// The file has nanoseconds, and some arrive within them of a step's end.
 	if d := float64(first.Latency.Mean/second.Latency.Mean) - 1; d > 0.01 || d < -0.01 {
 		t.Errorf("latency: want %v, got %v", first.Latency.Mean, second.Latency.Mean)
-	}
-}
-
-// TestSharedTraces reads the traces kept beside the checkout, where there are
-// any; counts and means are those of field.md.
-func TestSharedTraces(t *testing.T) {
-	for name, want := range map[string]struct{ requests, input, output int }{
-		"azure-2023-code.csv":      {8819, 2047, 27},
-		"mooncake-synthetic.jsonl": {3993, 15325, 149},
-	} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "traces", name))
-		if err != nil {
-			t.Skip(err)
-		}
-		trace, err := ReadTrace(bytes.NewReader(text), name, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		input, output := 0, 0
-		for _, q := range trace.Requests {
-			input += q.Input
-			output += q.Output
-		}
-		n := len(trace.Requests)
-		if got := (struct{ requests, input, output int }{n, input / n, output / n}); got != want {
-			t.Errorf("%s: want %v, got %v, %d skipped", name, want, got, trace.Skipped)
-		}
 	}
 }
 
