@@ -104,10 +104,8 @@ type CalibrateRequest struct {
 	File       string
 	Iterations int
 	Workers    int
-	// Folds, if above one, also cross-validates: by configuration, and leaving
-	// out whole cells.
-	Folds    int
-	Progress func(string)
+	Validation calibrate.Validation
+	Progress   func(string)
 }
 
 // CalibrateResponse is a fit and what it is worth.
@@ -116,6 +114,9 @@ type CalibrateResponse struct {
 	// InSample are the fitted rows; ByConfiguration and ByCell predict each row
 	// by a fit that has not seen its configuration or its cell.
 	InSample, ByConfiguration, ByCell []calibrate.Compared
+	// LeftOut predicts each row by a fit that has not seen its LeaveOut.
+	LeftOut  []calibrate.Compared
+	LeaveOut string
 }
 
 // Calibrate fits engines to measured rows.
@@ -125,15 +126,16 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 		return nil, err
 	}
 	p := predictor(&calibrate.Overlay{})
-	out := &CalibrateResponse{Overlay: &calibrate.Overlay{
+	out := &CalibrateResponse{LeaveOut: r.Validation.LeaveOut, Overlay: &calibrate.Overlay{
 		Source: "plimsoll calibrate " + r.File, Residuals: map[string]calibrate.Residual{},
 	}}
 	for _, set := range calibrate.ByEngine(p, rows) {
-		f := calibrate.CrossValidate(set, r.Folds, r.Iterations, r.Workers, r.Progress)
+		f := calibrate.CrossValidate(set, r.Validation, r.Iterations, r.Workers, r.Progress)
 		out.Overlay.Set(set.Engine, f.Params)
 		out.InSample = append(out.InSample, f.InSample...)
 		out.ByConfiguration = append(out.ByConfiguration, f.ByConfiguration...)
 		out.ByCell = append(out.ByCell, f.ByCell...)
+		out.LeftOut = append(out.LeftOut, f.LeftOut...)
 		if len(f.ByConfiguration) > 0 {
 			out.Overlay.Residuals[set.Engine] = calibrate.Spread(f.ByConfiguration)
 		}
@@ -144,7 +146,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	if len(out.Overlay.Engines) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
 	}
-	if r.Folds > 1 {
+	if r.Validation.Folds > 1 {
 		// Nothing was fitted to disaggregated rows: all of them are unseen.
 		if apart := apart(rows); len(apart) > 0 {
 			out.Overlay.Residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, r.Workers))

@@ -74,7 +74,7 @@ func TestFitFindsTheTruth(t *testing.T) {
 	if len(sets) != 1 || len(sets[0].Rows) != 16 {
 		t.Fatalf("want one engine with 16 rows, got %d sets", len(sets))
 	}
-	f := calibrate.CrossValidate(sets[0], 4, 4, 2, nil)
+	f := calibrate.CrossValidate(sets[0], calibrate.Validation{Folds: 4}, 4, 2, nil)
 	before := calibrate.Summarize("", p.PredictAll(measured, 2))
 	for _, c := range []struct {
 		name string
@@ -126,6 +126,21 @@ func TestBadOverlays(t *testing.T) {
 
 // TestShipped reads the parameters the program comes with: an engine must be
 // known, and every multiplier sane.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	rows, err := calibrate.Read(strings.NewReader(file()), "rows.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := calibrate.ByEngine(predictor(), rows)[0]
+	for _, kind := range calibrate.Kinds() {
+		f := calibrate.CrossValidate(set, calibrate.Validation{LeaveOut: kind}, 1, 2, nil)
+		if len(f.LeftOut) != len(set.Rows) {
+			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(set.Rows))
+		}
+	}
+}
+
 func TestShipped(t *testing.T) {
 	o := calibrate.Shipped()
 	for _, engine := range []string{"vllm", "sglang", "trtllm"} {

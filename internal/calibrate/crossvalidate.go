@@ -45,11 +45,41 @@ func ByEngine(p *Predictor, rows []Row) []Set {
 type Fitted struct {
 	Params                            *Params
 	InSample, ByConfiguration, ByCell []Compared
+	// LeftOut predicts rows by fits without their kind, see [Validation.LeaveOut].
+	LeftOut []Compared
 }
 
-// CrossValidate fits a set, and with folds above one also fits it again without
-// each part: the configurations dealt into folds, then each cell.
-func CrossValidate(s Set, folds, iterations, workers int, progress func(string)) Fitted {
+// Validation says how a fit is tried on rows it has not seen.
+type Validation struct {
+	// Folds, if above one, fits again without each part of the configurations
+	// dealt into so many, and without each cell.
+	Folds int
+	// LeaveOut, one of [Kinds], fits again without each model, or the like.
+	LeaveOut string
+}
+
+// kind returns a function that names what of a row can be left out of a fit; nil
+// for a word that is not among [Kinds].
+func kind(word string) func(*Row) string {
+	switch word {
+	case "lengths":
+		return func(r *Row) string { return fmt.Sprintf("%d in and %d out", r.Input, r.Output) }
+	case "model":
+		return func(r *Row) string { return r.Model }
+	case "precision":
+		return func(r *Row) string { return r.Precision }
+	case "system":
+		return func(r *Row) string { return r.System }
+	}
+	return nil
+}
+
+// Kinds are the words [Validation.LeaveOut] may be.
+func Kinds() []string { return []string{"lengths", "model", "precision", "system"} }
+
+// CrossValidate fits a set, and fits it again without parts of it to predict
+// those.
+func CrossValidate(s Set, v Validation, iterations, workers int, progress func(string)) Fitted {
 	say := func(format string, a ...any) {
 		if progress != nil {
 			progress(fmt.Sprintf(format, a...))
@@ -58,9 +88,6 @@ func CrossValidate(s Set, folds, iterations, workers int, progress func(string))
 	say("%s: fitting %d rows", s.Engine, len(s.Rows))
 	f := Fitted{Params: Fit(s.Rows, nil, iterations, workers)}
 	f.InSample = predict(s.Rows, f.Params)
-	if folds < 2 {
-		return f
-	}
 	hold := func(name string, out func(*Prepared) bool) []Compared {
 		var train, test []Prepared
 		for i := range s.Rows {
@@ -76,12 +103,21 @@ func CrossValidate(s Set, folds, iterations, workers int, progress func(string))
 		say("%s: without %s (%d rows)", s.Engine, name, len(test))
 		return predict(test, Fit(train, f.Params, max(2, iterations-2), workers))
 	}
-	for k := range folds {
-		f.ByConfiguration = append(f.ByConfiguration,
-			hold(fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, folds) == k })...)
+	each := func(of func(*Row) string) (out []Compared) {
+		for _, name := range namesOf(s.Rows, of) {
+			out = append(out, hold(name, func(p *Prepared) bool { return of(p.Row) == name })...)
+		}
+		return out
 	}
-	for _, cell := range cellsOf(s.Rows) {
-		f.ByCell = append(f.ByCell, hold(cell, func(p *Prepared) bool { return p.Row.Cell() == cell })...)
+	if v.Folds > 1 {
+		for k := range v.Folds {
+			f.ByConfiguration = append(f.ByConfiguration,
+				hold(fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, v.Folds) == k })...)
+		}
+		f.ByCell = each((*Row).Cell)
+	}
+	if of := kind(v.LeaveOut); of != nil {
+		f.LeftOut = each(of)
 	}
 	return f
 }
@@ -103,11 +139,11 @@ func fold(r *Row, n int) int {
 	return int(h.Sum64() >> 32 % uint64(n)) // the low bits mix badly
 }
 
-// cellsOf are the cells of rows, in order of first appearance.
-func cellsOf(rows []Prepared) []string {
+// namesOf are the names of a kind among rows, in order of first appearance.
+func namesOf(rows []Prepared, of func(*Row) string) []string {
 	var out []string
 	for i := range rows {
-		if c := rows[i].Row.Cell(); !slices.Contains(out, c) {
+		if c := of(rows[i].Row); !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}

@@ -3,10 +3,13 @@ package cli
 import (
 	"io"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/nargs"
 	"plimsoll/internal/report"
 )
 
@@ -87,7 +90,8 @@ writes them to a file that "plimsoll accuracy" and "plimsoll simulate" take with
 the prior: a few dozen rows move what they speak of and leave the rest. --folds cross-validates: each row is also
 predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system.`,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
-  plimsoll calibrate measured.csv --folds 5`,
+  plimsoll calibrate measured.csv --folds 5
+  plimsoll calibrate measured.csv --leave-out model`,
 		GroupID: groupTrust,
 		Args:    exactFileArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -108,7 +112,9 @@ predicted by a fit that has not seen its configuration, and by one that has not 
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&out, "out", "", "write the fit to a `file`")
-	fs.IntVar(&r.Folds, "folds", 0, "cross-validate with so many folds")
+	fs.IntVar(&r.Validation.Folds, "folds", 0, "cross-validate with so many folds")
+	nargs.Var(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOf(calibrate.Kinds()...),
+		"also predict every row by a fit without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	return cmd

@@ -171,5 +171,6 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	add("the fit itself", r.InSample)
 	add("fits without their configuration", r.ByConfiguration)
 	add("fits without their cell", r.ByCell)
+	add("fits without their "+r.LeaveOut, r.LeftOut)
 	fmt.Fprintln(w, trimRight(t.Render()))
 }
