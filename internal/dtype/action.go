@@ -1,7 +1,5 @@
 package dtype
 
-import "strings"
-
 // Action is a quantization action of the Ascend command line
 // (--quantize-linear-action).
 type Action string
@@ -38,18 +36,6 @@ const (
 // AttentionActions lists what --quantize-attention-action accepts.
 func AttentionActions() []Action {
 	return []Action{Auto, Disabled, AttentionInt8, AttentionFP8}
-}
-
-// ParseAction finds an action in a list, ignoring case and the difference
-// between "-" and "_".
-func ParseAction(s string, among []Action) (Action, bool) {
-	key := strings.ToUpper(strings.ReplaceAll(s, "-", "_"))
-	for _, a := range among {
-		if string(a) == key {
-			return a, true
-		}
-	}
-	return "", false
 }
 
 // Scheme returns what the action asks for, with unquantized tensors in base.

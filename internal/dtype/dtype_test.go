@@ -124,18 +124,3 @@ func TestScalesOnlyAdd(t *testing.T) {
 		}
 	})
 }
-
-func TestParseAction(t *testing.T) {
-	for word, want := range map[string]dtype.Action{
-		"W8A8_DYNAMIC": dtype.W8A8Dynamic, "w8a8-dynamic": dtype.W8A8Dynamic, "auto": dtype.Auto, "Fp8": dtype.FP8Action,
-		"INT8": "", "": "", "W8A8": "",
-	} {
-		got, ok := dtype.ParseAction(word, dtype.LinearActions())
-		if got != want || ok != (want != "") {
-			t.Errorf("%q: want %q, got %q, %t", word, want, got, ok)
-		}
-	}
-	if got, ok := dtype.ParseAction("int8", dtype.AttentionActions()); !ok || got != dtype.AttentionInt8 {
-		t.Errorf("attention: got %q, %t", got, ok)
-	}
-}

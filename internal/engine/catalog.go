@@ -38,16 +38,6 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns the newest profile of an engine by its name or an alias, in any
-// case.
-func Lookup(name string) (*Profile, error) {
-	all, err := Versions(name)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {

@@ -15,7 +15,7 @@ import (
 
 func lookup(t *testing.T, name string) *Profile {
 	t.Helper()
-	p, err := Lookup(name)
+	p, err := LookupVersion(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestLookupRefuses(t *testing.T) {
 			t.Errorf("%s %s: %v, want %s", c.name, c.version, err, c.want)
 		}
 	}
-	_, err := Lookup("vlm")
+	_, err := LookupVersion("vlm", "")
 	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Nearest != "vllm" {
 		t.Errorf("%#v", err)
 	}

@@ -29,7 +29,7 @@ func build(t *testing.T, id, system, engineName string, tp int) (*replica.Replic
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.Lookup(engineName)
+	e, err := engine.LookupVersion(engineName, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 func TestEngines(t *testing.T) {
 	var all []engine.Facts
 	for _, name := range engine.Names() {
-		p, err := engine.Lookup(name)
+		p, err := engine.LookupVersion(name, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -38,7 +39,11 @@ func Step(w io.Writer, r *app.StepResponse) {
 
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
-	b := "a model from the profile's peaks and efficiencies (tier " + string(r.Tier) + "), not a measurement"
+	from := "the profile's peaks and efficiencies"
+	if r.Tier != device.Datasheet {
+		from = "operator times fitted to measured kernels"
+	}
+	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
 	if s := r.Spec.Policy.Name; s == "tensorcast" {
 		b += "; repeats TensorCast's assumptions (--policy physical does not)"
 	}
