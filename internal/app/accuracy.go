@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"sync"
 
@@ -10,7 +11,6 @@ import (
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
-	"plimsoll/internal/replica"
 )
 
 // AccuracyRequest asks how well measured rows are predicted.
@@ -95,64 +95,80 @@ func predictor(o *calibrate.Overlay) *calibrate.Predictor {
 			}
 			return prices[d.Name]
 		},
-		Tune: func(engine, generation string) replica.Tuning { return o.Tuning(engine, generation) },
+		Tune: o.Params().Tuning,
 	}
 }
 
 // CalibrateRequest asks for a fit to measured rows.
 type CalibrateRequest struct {
-	File       string
-	Iterations int
-	Workers    int
-	Validation calibrate.Validation
-	Progress   func(string)
+	File string
+	// Calibration is an overlay file whose parameters stay as they are while the
+	// rows' cells are fitted on top; "" = the shipped one.
+	Calibration string
+	FromScratch bool // fit every group anew instead, none to a cell
+	Iterations  int
+	Workers     int
+	Validation  calibrate.Validation
+	Progress    func(string)
 }
 
 // CalibrateResponse is a fit and what it is worth.
 type CalibrateResponse struct {
 	Overlay *calibrate.Overlay
-	// InSample are the fitted rows; ByConfiguration and ByCell predict each row
-	// by a fit that has not seen its configuration or its cell.
-	InSample, ByConfiguration, ByCell []calibrate.Compared
-	// LeftOut predicts each row by a fit that has not seen its LeaveOut.
-	LeftOut  []calibrate.Compared
+	// Before are the rows as the base predicts them.
+	Before []calibrate.Compared
+	calibrate.Validated
 	LeaveOut string
 }
 
-// Calibrate fits engines to measured rows.
+// Calibrate fits measured rows.
 func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	rows, err := w.measured(r.File)
 	if err != nil {
 		return nil, err
 	}
-	p := predictor(&calibrate.Overlay{})
-	out := &CalibrateResponse{LeaveOut: r.Validation.LeaveOut, Overlay: &calibrate.Overlay{
-		Source: "plimsoll calibrate " + r.File, Residuals: map[string]calibrate.Residual{},
-	}}
-	for _, set := range calibrate.ByEngine(p, rows) {
-		f := calibrate.CrossValidate(set, r.Validation, r.Iterations, r.Workers, r.Progress)
-		out.Overlay.Set(set.Engine, f.Params)
-		out.InSample = append(out.InSample, f.InSample...)
-		out.ByConfiguration = append(out.ByConfiguration, f.ByConfiguration...)
-		out.ByCell = append(out.ByCell, f.ByCell...)
-		out.LeftOut = append(out.LeftOut, f.LeftOut...)
-		if len(f.ByConfiguration) > 0 {
-			out.Overlay.Residuals[set.Engine] = calibrate.Spread(f.ByConfiguration)
-		}
+	base, err := w.overlay(r.Calibration, r.FromScratch)
+	if err != nil {
+		return nil, err
 	}
-	if len(out.ByCell) > 0 {
-		out.Overlay.Residuals[calibrate.Unseen] = calibrate.Spread(out.ByCell)
-	}
-	if len(out.Overlay.Engines) == 0 {
+	p := predictor(base)
+	prepared := p.PrepareClean(rows)
+	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
 	}
+	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
+	if !r.FromScratch {
+		c.Base = base.Params()
+	}
+	out := &CalibrateResponse{
+		LeaveOut: r.Validation.LeaveOut, Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
+	}
+	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File, Residuals: map[string]calibrate.Residual{}}
+	maps.Copy(out.Overlay.Residuals, base.Residuals)
+	out.Overlay.Set(out.Params)
 	if r.Validation.Folds > 1 {
-		// Nothing was fitted to disaggregated rows: all of them are unseen.
-		if apart := apart(rows); len(apart) > 0 {
-			out.Overlay.Residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, r.Workers))
-		}
+		out.addResiduals(rows, r.Workers)
 	}
 	return out, nil
+}
+
+// addResiduals puts the spreads of predictions of unseen rows into the overlay.
+func (out *CalibrateResponse) addResiduals(rows []calibrate.Row, workers int) {
+	residuals := out.Overlay.Residuals
+	engines := map[string][]calibrate.Compared{}
+	for _, c := range out.ByConfiguration {
+		engines[c.Row.Engine] = append(engines[c.Row.Engine], c)
+	}
+	for name, rows := range engines {
+		residuals[name] = calibrate.Spread(rows)
+	}
+	if len(out.ByCell) > 0 {
+		residuals[calibrate.Unseen] = calibrate.Spread(out.ByCell)
+	}
+	// Nothing was fitted to disaggregated rows: all of them are unseen.
+	if apart := apart(rows); len(apart) > 0 {
+		residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, workers))
+	}
 }
 
 // apart are the clean disaggregated rows.

@@ -139,7 +139,7 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	return copyOf.Tuned(o.Tuning(e.Name, d.Generation)), nil
+	return copyOf.Tuned(o.Params().Tuning(calibrate.SubjectOf(&spec, e.Name, d))), nil
 }
 
 // pool is n copies of a replica.

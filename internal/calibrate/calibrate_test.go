@@ -18,13 +18,13 @@ import (
 const header = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size," +
 	"concurrency,num_prompts,length_ratio_low,kv_cache_dtype,token_budget,memory_fraction,silicon_ttft_ms,silicon_tpot_ms,quality\n"
 
-// file is rows of a made-up benchmark: two models, two shapes, a few
+// file is rows of a made-up benchmark: two models, four lengths, a few
 // concurrencies.
 func file() string {
 	var b strings.Builder
 	b.WriteString(header)
 	for _, m := range []string{"meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-32B"} {
-		for _, isl := range []int{512, 2048} {
+		for _, isl := range []int{256, 512, 1024, 2048} {
 			for _, c := range []int{1, 4, 16, 64} {
 				fmt.Fprintf(&b, "%s-%d-%d,vllm,%s,h200_sxm,fp8,agg,%d,128,2,1,2,1,%d,%d,0.8,fp8,8192,0.9,100,10,\n", m, isl, c, m, isl, c, 4*c)
 			}
@@ -70,11 +70,12 @@ func TestFitFindsTheTruth(t *testing.T) {
 		}
 		measured[i].TTFT, measured[i].TPOT = got.TTFT, got.TPOT
 	}
-	sets := calibrate.ByEngine(p, measured)
-	if len(sets) != 1 || len(sets[0].Rows) != 16 {
-		t.Fatalf("want one engine with 16 rows, got %d sets", len(sets))
+	prepared := p.PrepareClean(measured)
+	if len(prepared) != 32 {
+		t.Fatalf("want 32 rows, got %d", len(prepared))
 	}
-	f := calibrate.CrossValidate(sets[0], calibrate.Validation{Folds: 4}, 4, 2, nil)
+	c := calibrate.Calibration{Iterations: 4, Workers: 2, Validation: calibrate.Validation{Folds: 4}}
+	f := c.Run(prepared)
 	before := calibrate.Summarize("", p.PredictAll(measured, 2))
 	for _, c := range []struct {
 		name string
@@ -89,32 +90,87 @@ func TestFitFindsTheTruth(t *testing.T) {
 	}
 }
 
+// TestFitOfCells fits a made-up world in which one model is served slower than
+// its groups say: the other model must keep its predictions.
+func TestFitOfCells(t *testing.T) {
+	slow := replica.Untuned()
+	slow.Decode[step.Products], slow.PerStep = 1.5, 2
+	measured := rows(t)
+	p := predictor()
+	var own []calibrate.Row
+	for i := range measured {
+		if measured[i].Model != "Qwen/Qwen3-32B" {
+			continue
+		}
+		q := p.Prepare(&measured[i])
+		got := q.Simulate(slow)
+		measured[i].TTFT, measured[i].TPOT = got.TTFT, got.TPOT
+		own = append(own, measured[i])
+	}
+	base := calibrate.Shipped().Params()
+	c := calibrate.Calibration{Base: base, Iterations: 3, Workers: 2, Validation: calibrate.Validation{Folds: 2}}
+	prepared := p.PrepareClean(own)
+	f := c.Run(prepared)
+	p.Tune = base.Tuning
+	before, after := calibrate.Summarize("", p.PredictAll(own, 2)), calibrate.Summarize("", f.ByConfiguration)
+	if after.TPOT.MAPE > 0.7*before.TPOT.MAPE {
+		t.Errorf("TPOT error of unseen configurations %.3f → %.3f: want at most 0.7 of it", before.TPOT.MAPE, after.TPOT.MAPE)
+	}
+	other := prepared[0].Subject
+	other.Model = "meta-llama/Llama-3.1-8B-Instruct"
+	if f.Params.Tuning(other) != base.Tuning(other) {
+		t.Error("a fit to one cell changes another")
+	}
+	if f.Params.Tuning(prepared[0].Subject) == base.Tuning(prepared[0].Subject) {
+		t.Error("the fit changes nothing")
+	}
+}
+
 func TestOverlayKeepsParameters(t *testing.T) {
-	p := &calibrate.Params{}
-	p.Base[0] = math.Log(1.25)
-	var o calibrate.Overlay
-	o.Source = "a test"
-	o.Set("vllm", p)
+	const text = `{source: a test, offsets: {all: {products: 1.25}, vllm: {products: 2}, vllm · hopper · fp8: {products: 1.1}}}`
+	o, err := calibrate.ReadOverlay([]byte(text), "test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var copied calibrate.Overlay
+	copied.Set(o.Params())
 	var b bytes.Buffer
-	if err := o.Write(&b); err != nil {
+	if err := copied.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	back, err := calibrate.ReadOverlay(b.Bytes(), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := back.Tuning("vllm", "hopper").Decode[step.Products]; math.Abs(got-1.25) > 1e-4 {
-		t.Errorf("want 1.25, got %g", got)
+	for _, c := range []struct {
+		subject calibrate.Subject
+		want    float64
+	}{
+		{calibrate.Subject{Engine: "vllm", Generation: "hopper", Products: "fp8"}, 2.75},
+		{calibrate.Subject{Engine: "vllm", Generation: "hopper", Products: "bf16"}, 2.5},
+		{calibrate.Subject{Engine: "vllm", Generation: "blackwell", Products: "fp8"}, 2.5},
+		{calibrate.Subject{Engine: "an engine never seen", Generation: "hopper", Products: "fp8"}, 1.25},
+	} {
+		if got := back.Params().Tuning(c.subject).Decode[step.Products]; math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%+v: want %g, got %g", c.subject, c.want, got)
+		}
 	}
-	if got := back.Tuning("sglang", "hopper"); got != replica.Untuned() {
-		t.Errorf("an engine without parameters is tuned: %+v", got)
+}
+
+// TestVariantOfGeneration takes what was fitted to a generation for its
+// variants.
+func TestVariantOfGeneration(t *testing.T) {
+	o := calibrate.Overlay{Offsets: map[string]map[string]float64{"vllm · blackwell": {"per_step": 3}}}
+	got := o.Params().Tuning(calibrate.Subject{Engine: "vllm", Generation: "blackwell-ultra"}).PerStep
+	if math.Abs(got-3) > 1e-9 {
+		t.Errorf("want 3, got %g", got)
 	}
 }
 
 func TestBadOverlays(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"engines: {vllm: {base: {prodcts: 1}}}", `x.yaml: vllm: unknown parameter "prodcts"`},
-		{"engines: {vllm: {base: {products: -1}}}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
+		{"offsets: {vllm: {prodcts: 1}}", `x.yaml: vllm: unknown parameter "prodcts"`},
+		{"offsets: {vllm: {products: -1}}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
 		{"motor: 1", "x.yaml: "},
 	} {
 		_, err := calibrate.ReadOverlay([]byte(c.text), "x.yaml")
@@ -124,31 +180,32 @@ func TestBadOverlays(t *testing.T) {
 	}
 }
 
-// TestShipped reads the parameters the program comes with: an engine must be
-// known, and every multiplier sane.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	rows, err := calibrate.Read(strings.NewReader(file()), "rows.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := calibrate.ByEngine(predictor(), rows)[0]
+	prepared := predictor().PrepareClean(rows(t))
 	for _, kind := range calibrate.Kinds() {
-		f := calibrate.CrossValidate(set, calibrate.Validation{LeaveOut: kind}, 1, 2, nil)
-		if len(f.LeftOut) != len(set.Rows) {
-			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(set.Rows))
+		c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: kind}}
+		if f := c.Run(prepared); len(f.LeftOut) != len(prepared) {
+			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(prepared))
 		}
 	}
 }
 
+// TestShipped reads the parameters the program comes with: an engine must be
+// known, and nothing may belong to one model alone.
 func TestShipped(t *testing.T) {
 	o := calibrate.Shipped()
 	for _, engine := range []string{"vllm", "sglang", "trtllm"} {
-		if _, ok := o.Engines[engine]; !ok {
+		if _, ok := o.Offsets[engine]; !ok {
 			t.Errorf("no parameters for %s", engine)
 		}
 		if r := o.Spread(engine); r.TPOT <= 0 || r.TPOT > 0.35 || r.TTFT <= 0 || r.TTFT > 0.5 {
 			t.Errorf("%s: residuals %+v", engine, r)
+		}
+	}
+	for group := range o.Offsets {
+		if strings.Contains(group, "/") {
+			t.Errorf("%s: parameters of one model", group)
 		}
 	}
 	if apart, near := o.Spread(calibrate.Disaggregated), o.Spread("vllm"); apart.TTFT <= near.TTFT || apart.TPOT <= near.TPOT {

@@ -25,21 +25,21 @@ type Prediction struct {
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
-// Tune how an engine on a generation of devices is tuned.
+// Tune how a deployment is tuned.
 type Predictor struct {
 	Prices func(*device.Profile) cost.Coster
-	Tune   func(engineName, generation string) replica.Tuning
+	Tune   func(Subject) replica.Tuning
 }
 
 // Prepared is a row ready to be simulated under any tuning.
 type Prepared struct {
-	Row        *Row
-	Err        error
-	Generation string
-	workers    *replica.Replica
-	decode     *replica.Replica // of a disaggregated row
-	link       sim.Link
-	client     sim.ClosedLoop
+	Row     *Row
+	Err     error
+	Subject Subject
+	workers *replica.Replica
+	decode  *replica.Replica // of a disaggregated row
+	link    sim.Link
+	client  sim.ClosedLoop
 }
 
 // maxRequests bounds the requests simulated for a row: beyond some thousand the
@@ -54,20 +54,19 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 		out.Err = err
 		return out
 	}
-	out.Generation = d.Generation
 	// Data-parallel ranks of one aggregated worker are alike: one is simulated,
 	// with its share of the requests.
 	share := 1
 	if row.Mode == "disagg" {
-		out.workers, out.Err = p.replica(row, &row.Prefill, d)
+		out.workers, out.Err = p.replica(row, &row.Prefill, d, &out.Subject)
 		if out.Err == nil {
-			out.decode, out.Err = p.replica(row, &row.Decode, d)
+			out.decode, out.Err = p.replica(row, &row.Decode, d, &out.Subject)
 		}
 		if out.Err == nil {
 			out.link = out.decode.Link(d)
 		}
 	} else {
-		out.workers, out.Err = p.replica(row, &row.Workers, d)
+		out.workers, out.Err = p.replica(row, &row.Workers, d, &out.Subject)
 		share = row.DP
 	}
 	c := max(1, row.Concurrency/share)
@@ -116,15 +115,19 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 // Predict simulates the benchmark behind a row.
 func (p *Predictor) Predict(row *Row) Prediction {
 	prep := p.Prepare(row)
-	t := replica.Untuned()
-	if p.Tune != nil && prep.Err == nil {
-		t = p.Tune(row.Engine, prep.Generation)
-	}
-	return prep.Simulate(t)
+	return prep.Simulate(p.tuning(&prep))
 }
 
-// replica builds one worker of a row.
-func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.Replica, error) {
+// tuning is how a prepared row is tuned.
+func (p *Predictor) tuning(r *Prepared) replica.Tuning {
+	if p.Tune == nil || r.Err != nil {
+		return replica.Untuned()
+	}
+	return p.Tune(r.Subject)
+}
+
+// replica builds one worker of a row, and says what it is.
+func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile, subject *Subject) (*replica.Replica, error) {
 	m, err := model.Lookup(row.Model)
 	if err != nil {
 		return nil, err
@@ -135,6 +138,7 @@ func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.R
 	}
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
 	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
+	*subject = SubjectOf(&spec, e.Name, d)
 	return replica.New(spec, d, e, p.Prices(d))
 }
 

@@ -168,9 +168,11 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 		t.AppendRow(table.Row{name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90)})
 	}
+	add("what was there before", r.Before)
 	add("the fit itself", r.InSample)
 	add("fits without their configuration", r.ByConfiguration)
 	add("fits without their cell", r.ByCell)
+	add("such fits and half of the cell", r.Adapted)
 	add("fits without their "+r.LeaveOut, r.LeftOut)
 	fmt.Fprintln(w, trimRight(t.Render()))
 }
