@@ -134,7 +134,7 @@ func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.R
 		return nil, err
 	}
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
+	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil}
 	return replica.New(spec, d, e, p.Prices(d))
 }
 
@@ -144,7 +144,7 @@ func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Pro
 	if err != nil {
 		return nil, err
 	}
-	e := *base.On(d, w.TP)
+	e := *base.On(d, w.TP*w.DP)
 	if row.TokenBudget > 0 {
 		e.TokenBudget = row.TokenBudget
 	}

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
@@ -47,8 +48,8 @@ type Replica struct {
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
-	// Weights is the share of one device.
-	Weights units.Bytes
+	// Memory is how the engine divides that of one device.
+	Memory engine.Budget
 	// BytesPerToken is the cache of one token over all devices of a rank.
 	BytesPerToken units.Bytes
 }
@@ -58,24 +59,35 @@ var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
 // New prepares a replica.
 func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster) (*Replica, error) {
+	if e.KVFormat != dtype.None {
+		s.Quant.KV = e.KVFormat
+	}
 	g, err := graph.New(s)
 	if err != nil {
 		return nil, err
 	}
-	m := memory.New(&s)
 	r := &Replica{
 		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
 		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
-		query: float64(1 + s.MTP), Weights: m.Weights(),
+		query: float64(1 + s.MTP),
 	}
-	full := graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: e.TokenBudget, Seq: e.TokenBudget}}}
-	perToken := m.BytesPerToken()
-	r.BytesPerToken = perToken * units.Bytes(s.Layout.TP)
-	r.KVTokens = e.KVTokens(d.Memory, m.Weights(), m.Activation(full), perToken)
+	m := memory.New(&s)
+	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
+	r.Memory = budget(m, d, e)
+	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
-		return nil, fmt.Errorf("%w: %s of weights on %s of %s", ErrNoCache, m.Weights(), d.Memory, d.Name)
+		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
+			ErrNoCache, r.Memory.Weights, r.Memory.Activation, r.Memory.Workspace, r.Memory.Memory, d.Name, e.MemoryShare, e.MemoryShareOf)
 	}
 	return r, nil
+}
+
+// budget is how the engine divides the memory of one device.
+func budget(m *memory.Model, d *device.Profile, e *engine.Profile) engine.Budget {
+	return e.Budget(engine.Needs{
+		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
+		PerToken: m.BytesPerToken(e.WindowShare),
+	})
 }
 
 // Tuned is the replica with its prices and host times multiplied.
