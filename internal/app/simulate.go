@@ -101,7 +101,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		return nil, badInput(err)
 	}
 	config := &sim.Config{
-		Client: client, Workers: r.pool(copyOf, r.Replicas*r.Layout.DP), Seed: r.Seed, Records: r.Records,
+		Client: client, Workers: r.pool(copyOf, r.Replicas), Seed: r.Seed, Records: r.Records,
 		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
 	}
 	e := copyOf.Engine()
@@ -118,7 +118,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
 		}
 		decode := config.Workers
-		config.Workers = r.pool(prompts, r.PrefillReplicas*r.Prefill.DP)
+		config.Workers = r.pool(prompts, r.PrefillReplicas)
 		config.Decode, config.Link = &decode, copyOf.Link(d)
 		out.PrefillLayout, out.Spread = prompts.Layout(), o.Spread(calibrate.Disaggregated)
 	}

@@ -16,6 +16,8 @@ type Facts struct {
 	Aliases []string `json:"aliases,omitempty" yaml:"aliases"`
 	Since   string   `json:"since,omitempty" yaml:"since"`
 	Until   string   `json:"until,omitempty" yaml:"until"`
+	// Released is the month in which the range began.
+	Released string `json:"released,omitempty" yaml:"released"`
 
 	Policy           Policy  `json:"policy" yaml:"policy"`
 	ChunkedPrefill   bool    `json:"chunked_prefill" yaml:"chunked_prefill"`
@@ -125,7 +127,7 @@ const auto = "auto"
 // Facts returns the profile in the units people use.
 func (p *Profile) Facts() Facts {
 	f := Facts{
-		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until,
+		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until, Released: p.Released,
 		Policy: p.Policy, ChunkedPrefill: p.ChunkedPrefill, TokenBudget: p.TokenBudget, MaxSequences: p.MaxSequences,
 		MemoryShare: p.MemoryShare, MemoryShareOf: p.MemoryShareOf, WorkspaceGiB: p.Workspace.GiB(),
 		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies, WindowShare: p.WindowShare,

@@ -11,6 +11,8 @@ type Profile struct {
 	Title    string // "vLLM v1"
 	Aliases  []string
 	Versions Range
+	// Released is the month in which the range began, "2026-01"; "" is unknown.
+	Released string
 
 	// Policy says who goes first when prompts and running sequences compete.
 	Policy Policy

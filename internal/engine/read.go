@@ -55,7 +55,7 @@ func parse(data []byte) ([]*Profile, error) {
 func (f *Facts) profile() *Profile {
 	format, _ := dtype.Parse(f.KVFormat)
 	p := &Profile{
-		Name: f.Name, Title: f.Title, Aliases: f.Aliases, Versions: Range{f.Since, f.Until},
+		Name: f.Name, Title: f.Title, Aliases: f.Aliases, Versions: Range{f.Since, f.Until}, Released: f.Released,
 		Policy: f.Policy, ChunkedPrefill: f.ChunkedPrefill, TokenBudget: f.TokenBudget, MaxSequences: f.MaxSequences,
 		MemoryShare: f.MemoryShare, MemoryShareOf: f.MemoryShareOf, Workspace: units.Bytes(f.WorkspaceGiB) * units.GiB,
 		Communication: units.Bytes(f.CommunicationGiB) * units.GiB, PerPeer: units.Bytes(f.PeerGiB) * units.GiB,

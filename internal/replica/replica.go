@@ -113,22 +113,26 @@ func (r *Replica) Engine() *engine.Profile { return r.engine }
 // Layout labels the replica's layout.
 func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
 
-// Pool is n copies of the replica for a simulation. A data-parallel rank is a
-// copy of its own there: ranks hold their own requests and step together.
+// Pool is n copies of the replica for a simulation, each with all of its
+// data-parallel ranks. They step together where they share experts; those of a
+// dense model are copies of their own.
 func (r *Replica) Pool(n int, sequences int) sim.Pool {
 	e := r.engine
-	out := sim.Engine{
+	if sequences == 0 {
+		sequences = e.MaxSequences
+	}
+	ranks := max(1, r.spec.Layout.DP)
+	if !r.spec.Model.HasExperts() {
+		n, ranks = n*ranks, 1
+	}
+	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
-		TokenBudget: e.TokenBudget, MaxSequences: e.MaxSequences,
-		Blocks: r.KVTokens / e.BlockTokens, BlockTokens: e.BlockTokens,
+		TokenBudget: e.TokenBudget * ranks, MaxSequences: sequences * ranks,
+		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
 		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
-	}
-	if sequences > 0 {
-		out.MaxSequences = sequences
-	}
-	return sim.Pool{Replicas: n, Engine: out, Stepper: r}
+	}}
 }
 
 // Link carries the replica's caches from a prefill replica, over the device's
