@@ -30,6 +30,7 @@ type Facts struct {
 	PeerGiB          float64 `json:"peer_gib" yaml:"peer_gib"`
 	LogitsCopies     float64 `json:"logits_copies" yaml:"logits_copies"`
 	WindowShare      float64 `json:"window_share" yaml:"window_share"`
+	StateRatio       float64 `json:"state_ratio" yaml:"state_ratio"`
 	BlockTokens      int     `json:"block_tokens" yaml:"block_tokens"`
 	KVFormat         string  `json:"kv_format" yaml:"kv_format"` // "auto": what the checkpoint asks for
 	Reserve          float64 `json:"reserve" yaml:"reserve"`
@@ -130,7 +131,7 @@ func (p *Profile) Facts() Facts {
 		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until, Released: p.Released,
 		Policy: p.Policy, ChunkedPrefill: p.ChunkedPrefill, TokenBudget: p.TokenBudget, MaxSequences: p.MaxSequences,
 		MemoryShare: p.MemoryShare, MemoryShareOf: p.MemoryShareOf, WorkspaceGiB: p.Workspace.GiB(),
-		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies, WindowShare: p.WindowShare,
+		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies, WindowShare: p.WindowShare, StateRatio: p.StateRatio,
 		BlockTokens: p.BlockTokens, KVFormat: p.KVFormat.String(), Reserve: p.Reserve, PrefixCaching: p.PrefixCaching,
 		ReceiveInterval: p.ReceiveInterval,
 		Graph:           GraphFacts(p.Graph), BatchWait: BatchWaitFacts(p.BatchWait),

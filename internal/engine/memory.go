@@ -17,6 +17,8 @@ type Needs struct {
 	Activation units.Bytes
 	// PerToken is the cache of a token on the device.
 	PerToken units.Bytes
+	// Recurrent models keep states beside the cache.
+	Recurrent bool
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -30,6 +32,8 @@ type Budget struct {
 	// many fit, in whole blocks.
 	KV     units.Bytes
 	Tokens int
+	// States is what the states of recurrent layers get.
+	States units.Bytes
 }
 
 // Budget divides the memory of a device.
@@ -48,6 +52,11 @@ func (p *Profile) Budget(n Needs) Budget {
 		b.KV = share * (n.Memory - n.Weights - n.Activation - p.Workspace)
 	}
 	b.KV = max(b.KV, 0)
+	if n.Recurrent {
+		all := b.KV
+		b.KV = all / units.Bytes(1+p.StateRatio)
+		b.States = all - b.KV
+	}
 	b.Tokens = p.tokens(b.KV, n.PerToken)
 	return b
 }

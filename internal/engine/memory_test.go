@@ -185,3 +185,19 @@ func TestNoCacheIsUnbounded(t *testing.T) {
 		}
 	})
 }
+
+// TestStates: SGLang gives the states of recurrent layers 0.9 of what it gives the
+// cache; a log of LFM2 has 4.88 GB beside 5.42.
+func TestStates(t *testing.T) {
+	p := lookup(t, "sglang")
+	n := Needs{Memory: 80 * units.GiB, Weights: 20 * units.GiB, PerToken: units.KiB}
+	plain := p.Budget(n)
+	n.Recurrent = true
+	b := p.Budget(n)
+	if ratio := float64(b.States / b.KV); math.Abs(ratio-4.88/5.42) > 0.01 {
+		t.Errorf("states take %g of the cache", ratio)
+	}
+	if math.Abs(float64((b.States+b.KV)/plain.KV)-1) > 1e-9 || plain.States != 0 {
+		t.Errorf("%s and %s are not the %s of a model without states", b.States, b.KV, plain.KV)
+	}
+}

@@ -43,6 +43,9 @@ type Profile struct {
 	// takes besides the window: 0 where only the window is kept, 1 where such
 	// layers keep everything.
 	WindowShare float64
+	// StateRatio is the memory kept for the states of recurrent layers, as a share
+	// of the KV cache beside it; 0 where states are not set aside.
+	StateRatio float64
 	// BlockTokens is the size of a KV block; a sequence takes whole blocks.
 	BlockTokens int
 	// KVFormat is the format of the KV cache; None is what the checkpoint asks for.

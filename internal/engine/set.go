@@ -109,6 +109,7 @@ func memory() []setting {
 		{"peer_gib", number(func(p *Profile, x float64) { p.PerPeer = units.Bytes(x) * units.GiB })},
 		{"logits_copies", number(func(p *Profile, x float64) { p.LogitsCopies = x })},
 		{"window_share", number(func(p *Profile, x float64) { p.WindowShare = x })},
+		{"state_ratio", number(func(p *Profile, x float64) { p.StateRatio = x })},
 		{"block_tokens", whole(func(p *Profile, n int) { p.BlockTokens = n })},
 		{"kv_format", func(p *Profile, value string) error {
 			f, ok := dtype.Parse(value)

@@ -105,5 +105,5 @@ func capacity(t *testing.T, c map[string]string) engine.Budget {
 	if e.KVFormat != dtype.None {
 		s.Quant.KV = e.KVFormat
 	}
-	return budget(memory.New(&s), d, e.On(d, tp))
+	return budget(memory.New(&s), &s, d, e.On(d, tp))
 }

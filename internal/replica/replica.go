@@ -73,7 +73,7 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 	}
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
-	r.Memory = budget(m, d, e)
+	r.Memory = budget(m, &s, d, e)
 	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
 		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
@@ -83,10 +83,10 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 }
 
 // budget is how the engine divides the memory of one device.
-func budget(m *memory.Model, d *device.Profile, e *engine.Profile) engine.Budget {
+func budget(m *memory.Model, s *graph.Spec, d *device.Profile, e *engine.Profile) engine.Budget {
 	return e.Budget(engine.Needs{
 		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
-		PerToken: m.BytesPerToken(e.WindowShare),
+		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
 	})
 }
 

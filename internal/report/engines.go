@@ -73,6 +73,7 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"communication_gib", share(f.CommunicationGiB), "workspace that further devices add"},
 		{"peer_gib", share(f.PeerGiB), "… and each of the devices to that"},
 		{"logits_copies", share(f.LogitsCopies), "float32 logits of max_sequences in the trial step"},
+		{"state_ratio", share(f.StateRatio), "memory for recurrent states, for each byte of the KV cache"},
 		{"window_share", share(f.WindowShare), "share of a sliding-window layer's cache beyond the window"},
 		{"block_tokens", strconv.Itoa(f.BlockTokens), "tokens in a KV block"},
 		{"kv_format", f.KVFormat, "auto is what the checkpoint asks for"},

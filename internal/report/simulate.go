@@ -61,13 +61,14 @@ type BudgetJSON struct {
 	ActivationGiB float64 `json:"activation_gib"`
 	WorkspaceGiB  float64 `json:"workspace_gib"`
 	KVGiB         float64 `json:"kv_gib"`
+	StatesGiB     float64 `json:"states_gib,omitempty"`
 	KVPerTokenKiB float64 `json:"kv_per_token_kib"`
 }
 
 func budgetJSON(b *engine.Budget) BudgetJSON {
 	return BudgetJSON{
 		b.Memory.GiB(), b.Share, string(b.ShareOf), b.Weights.GiB(), b.Activation.GiB(), b.Workspace.GiB(),
-		b.KV.GiB(), float64(b.PerToken / units.KiB),
+		b.KV.GiB(), b.States.GiB(), float64(b.PerToken / units.KiB),
 	}
 }
 
@@ -147,8 +148,12 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
 		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
 	m := &r.Memory
-	fmt.Fprintf(w, "Memory          %s a device, share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s a token\n",
+	fmt.Fprintf(w, "Memory          %s a device, share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s a token",
 		m.Memory, m.Share, m.ShareOf, m.Weights, m.Activation, m.Workspace, m.KV, m.PerToken)
+	if m.States > 0 {
+		fmt.Fprintf(w, ", states %s", m.States)
+	}
+	fmt.Fprintln(w)
 	if s.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}
