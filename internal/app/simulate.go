@@ -64,9 +64,10 @@ type SimulateResponse struct {
 	Layout  string
 	// PrefillLayout is that of the replicas for prompts, if there are any.
 	PrefillLayout string
-	// KVTokens is the cache of one data-parallel rank that generates.
-	KVTokens int
-	Result   *sim.Result
+	// Memory is how the engine divides that of one device that generates; its
+	// tokens are those of a data-parallel rank.
+	Memory engine.Budget
+	Result *sim.Result
 	// Spread is the standard deviation of the logarithm of a predicted time.
 	Spread calibrate.Residual
 	Tier   device.Tier
@@ -100,12 +101,12 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		return nil, badInput(err)
 	}
 	config := &sim.Config{
-		Client: client, Workers: r.pool(copyOf, r.Replicas*r.Layout.DP), Seed: r.Seed, Records: r.Records,
+		Client: client, Workers: r.pool(copyOf, r.Replicas), Seed: r.Seed, Records: r.Records,
 		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Tier: tier,
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory, Tier: tier,
 		Spread: o.Spread(e.Name),
 	}
 	if tier != device.Calibrated {
@@ -117,7 +118,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
 		}
 		decode := config.Workers
-		config.Workers = r.pool(prompts, r.PrefillReplicas*r.Prefill.DP)
+		config.Workers = r.pool(prompts, r.PrefillReplicas)
 		config.Decode, config.Link = &decode, copyOf.Link(d)
 		out.PrefillLayout, out.Spread = prompts.Layout(), o.Spread(calibrate.Disaggregated)
 	}
@@ -133,7 +134,7 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true}
+	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
 	copyOf, err := replica.New(spec, d, e, prices)
 	if err != nil {
@@ -201,7 +202,7 @@ func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout) (*engine.
 	if e, err = e.With(r.Set...); err != nil {
 		return nil, err
 	}
-	return e.On(d, max(1, l.TP*max(1, l.PP))), nil
+	return e.On(d, max(1, l.TP)*max(1, l.DP)*max(1, l.PP)), nil
 }
 
 // client says which requests come.

@@ -2,6 +2,7 @@ package calibrate_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -237,4 +238,68 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, text string) {
 		_, _ = calibrate.Read(strings.NewReader(text), "fuzz.csv")
 	})
+}
+
+// TestDrafts: kept drafts shorten the time per token by about as much as they add,
+// and drafts that are never kept cost time.
+func TestDrafts(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms,mtp_tokens,acceptance\n"
+	const row = "vllm,0.19.0,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,1024,256,8,4,80,12,"
+	measured, err := calibrate.Read(strings.NewReader(head+row+",\n"+row+"1,0.8\n"+row+"1,0\n"), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tpot []float64
+	for i := range measured {
+		p := predictor().Predict(&measured[i])
+		if p.Err != nil {
+			t.Fatal(p.Err)
+		}
+		tpot = append(tpot, p.TPOT.Ms())
+	}
+	if plain, kept, lost := tpot[0], tpot[1], tpot[2]; kept > plain/1.4 || kept < plain/1.8 || lost < plain {
+		t.Errorf("%.2f ms without drafts, %.2f with 0.8 kept, %.2f with none kept", plain, kept, lost)
+	}
+	measured[1].Model = "Qwen/Qwen3-32B"
+	if p := predictor().Predict(&measured[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no prediction modules") {
+		t.Errorf("drafts without modules: %v", p.Err)
+	}
+}
+
+// TestWorkerSizes: sizes that no worker can have are refused with the reason.
+func TestWorkerSizes(t *testing.T) {
+	const head = "backend,model_path,system,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
+	for sizes, want := range map[string]string{
+		"72,1,72,1": "tp_size 72 does not divide the model's 128 attention heads; is it the size of the whole deployment?",
+		"8,1,4,4":   "tp_size × attention_dp_size is 8 and moe_tp_size × moe_ep_size 16; both are the devices of a worker",
+		"8,1,1,8":   "",
+		"1,8,,8":    "",
+	} {
+		measured, err := calibrate.Read(strings.NewReader(head+"sglang,deepseek-ai/DeepSeek-R1,b200_sxm,512,64,"+sizes+",80,12\n"), "made-up.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predictor().Predict(&measured[0])
+		if want == "" && p.Err != nil || want != "" && (p.Err == nil || p.Err.Error() != want) {
+			t.Errorf("%s: %v, want %q", sizes, p.Err, want)
+		}
+	}
+}
+
+// TestAmpleShare: DeepSeek-R1 in 8 bits on four GB200 ran, so SGLang was not left
+// at its default; a share that a row tells is kept.
+func TestAmpleShare(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,moe_tp_size,memory_fraction,silicon_ttft_ms,silicon_tpot_ms\n"
+	const row = "sglang,0.5.8,deepseek-ai/DeepSeek-R1,gb200,fp8,512,64,4,4,"
+	measured, err := calibrate.Read(strings.NewReader(head+row+",80,12\n"+row+"0.85,80,12\n"), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := predictor()
+	if q := p.Predict(&measured[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "told to take 0.95") {
+		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
+	}
+	if q := p.Predict(&measured[1]); !errors.Is(q.Err, replica.ErrNoCache) {
+		t.Errorf("a share of 0.85: %v", q.Err)
+	}
 }

@@ -2,7 +2,9 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
@@ -21,7 +23,9 @@ type Prediction struct {
 	TTFT, TPOT units.Seconds
 	KVTokens   int
 	Preempted  int
-	Err        error
+	// Assumed says what a row does not tell and was taken for granted.
+	Assumed []string
+	Err     error
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
@@ -36,6 +40,7 @@ type Prepared struct {
 	Row     *Row
 	Err     error
 	Subject Subject
+	assumed []string
 	workers *replica.Replica
 	decode  *replica.Replica // of a disaggregated row
 	link    sim.Link
@@ -54,28 +59,37 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 		out.Err = err
 		return out
 	}
-	// Data-parallel ranks of one aggregated worker are alike: one is simulated,
-	// with its share of the requests.
-	share := 1
+	base, assumed, err := engine.LookupNear(row.Engine, row.Version, row.Measured)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.assume(assumed)
 	if row.Mode == "disagg" {
-		out.workers, out.Err = p.replica(row, &row.Prefill, d, &out.Subject)
+		out.workers, out.Err = p.replica(&out, base, &row.Prefill, d)
 		if out.Err == nil {
-			out.decode, out.Err = p.replica(row, &row.Decode, d, &out.Subject)
+			out.decode, out.Err = p.replica(&out, base, &row.Decode, d)
 		}
 		if out.Err == nil {
 			out.link = out.decode.Link(d)
 		}
 	} else {
-		out.workers, out.Err = p.replica(row, &row.Workers, d, &out.Subject)
-		share = row.DP
+		out.workers, out.Err = p.replica(&out, base, &row.Workers, d)
 	}
-	c := max(1, row.Concurrency/share)
+	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests/share, max(maxRequests, 2*c))), Concurrency: c,
+		Requests: max(c, min(row.Requests, max(maxRequests, 2*c))), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}
 	return out
+}
+
+// assume notes what a row does not tell, once.
+func (p *Prepared) assume(what string) {
+	if what != "" && !slices.Contains(p.assumed, what) {
+		p.assumed = append(p.assumed, what)
+	}
 }
 
 // Simulate runs the benchmark under a tuning.
@@ -88,8 +102,8 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if p.decode == nil {
 		config.Workers = p.pool(r, 1)
 	} else {
-		config.Workers = p.pool(r, p.Row.Prefill.Count*p.Row.Prefill.DP)
-		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count*p.Row.Decode.DP)
+		config.Workers = p.pool(r, p.Row.Prefill.Count)
+		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count)
 		config.Decode, config.Link = &d, p.link
 	}
 	res, err := sim.Run(context.Background(), &config)
@@ -99,7 +113,9 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if res.Finished == 0 {
 		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
 	}
-	return Prediction{TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions}
+	return Prediction{
+		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
+	}
 }
 
 // pool is n copies of a replica with what the row says of its scheduler.
@@ -107,6 +123,9 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 	pool := r.Pool(n, p.Row.MaxSequences)
 	if p.Row.BatchWaitSteps > 0 {
 		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
+	}
+	if n := p.Row.Drafted; n > 0 {
+		pool.Engine.VerifiedPerStep, pool.Engine.AcceptedPerStep = 1+n, 1+p.Row.Acceptance*float64(n)
 	}
 	pool.Engine.PrefixCache = false // the benchmarks send random prompts
 	return pool
@@ -126,29 +145,41 @@ func (p *Predictor) tuning(r *Prepared) replica.Tuning {
 	return p.Tune(r.Subject)
 }
 
+// ampleShare is the memory share of deployments whose weights nearly fill the
+// device: SGLang's guides ask for it where the default leaves no cache.
+const ampleShare = 0.95
+
 // replica builds one worker of a row, and says what it is.
-func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile, subject *Subject) (*replica.Replica, error) {
+func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *device.Profile) (*replica.Replica, error) {
+	row := out.Row
 	m, err := model.Lookup(row.Model)
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.engine(row, w, d)
-	if err != nil {
+	if err := w.check(m); err != nil {
 		return nil, err
 	}
+	if row.Drafted > 0 && m.MTP.Layers == 0 {
+		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
+	}
+	e := settings(base, row, w, d)
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
-	*subject = SubjectOf(&spec, e.Name, d)
-	return replica.New(spec, d, e, p.Prices(d))
+	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
+	out.Subject = SubjectOf(&spec, e.Name, d)
+	r, err := replica.New(spec, d, e, p.Prices(d))
+	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
+		// It ran, so it was told to take more than the default.
+		e.MemoryShare = ampleShare
+		if r, err = replica.New(spec, d, e, p.Prices(d)); err == nil {
+			out.assume(fmt.Sprintf("%s told to take %g of the memory: its default leaves no cache", e.Name, ampleShare))
+		}
+	}
+	return r, err
 }
 
-// engine is the engine's profile with what the row says of its settings.
-func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Profile, error) {
-	base, err := engine.LookupVersion(row.Engine, "")
-	if err != nil {
-		return nil, err
-	}
-	e := *base.On(d, w.TP)
+// settings is the engine's profile with what the row says of its settings.
+func settings(base *engine.Profile, row *Row, w *Workers, d *device.Profile) *engine.Profile {
+	e := *base.On(d, w.TP*w.DP)
 	if row.TokenBudget > 0 {
 		e.TokenBudget = row.TokenBudget
 	}
@@ -161,7 +192,7 @@ func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Pro
 	if row.ReceiveEvery > 0 {
 		e.ReceiveInterval = row.ReceiveEvery
 	}
-	return &e, nil
+	return &e
 }
 
 // quantization is the number formats of a row. A precision names what a

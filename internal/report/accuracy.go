@@ -108,23 +108,29 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	ttft, tpot := r.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
-	unpredicted(w, r.Rows)
+	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
+	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
+		if p.Err == nil {
+			return nil
+		}
+		return []string{p.Err.Error()}
+	})
 }
 
-// unpredicted counts the rows without a prediction by their reason.
-func unpredicted(w io.Writer, rows []calibrate.Compared) {
+// reasons counts rows by what is to be said of them.
+func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*calibrate.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
 	for i := range rows {
-		if err := rows[i].Pred.Err; err != nil {
-			if counts[err.Error()] == 0 {
-				order = append(order, err.Error())
+		for _, reason := range of(&rows[i].Pred) {
+			if counts[reason] == 0 {
+				order = append(order, reason)
 			}
-			counts[err.Error()]++
+			counts[reason]++
 		}
 	}
 	for _, reason := range order {
-		fmt.Fprintf(w, "Not predicted: %d rows: %s\n", counts[reason], reason)
+		fmt.Fprintf(w, "%s: %d rows: %s\n", title, counts[reason], reason)
 	}
 }
 
