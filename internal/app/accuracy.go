@@ -134,7 +134,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	p := predictor(base)
 	prepared := p.PrepareClean(rows)
 	if len(prepared) == 0 {
-		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
+		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
 	}
 	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
 	if !r.FromScratch {
@@ -147,39 +147,29 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	maps.Copy(out.Overlay.Residuals, base.Residuals)
 	out.Overlay.Set(out.Params)
 	if r.Validation.Folds > 1 {
-		out.addResiduals(rows, r.Workers)
+		out.addResiduals()
 	}
 	return out, nil
 }
 
 // addResiduals puts the spreads of predictions of unseen rows into the overlay.
-func (out *CalibrateResponse) addResiduals(rows []calibrate.Row, workers int) {
-	residuals := out.Overlay.Residuals
-	engines := map[string][]calibrate.Compared{}
+func (out *CalibrateResponse) addResiduals() {
+	kinds := map[string][]calibrate.Compared{}
 	for _, c := range out.ByConfiguration {
-		engines[c.Row.Engine] = append(engines[c.Row.Engine], c)
+		kind := c.Row.Engine
+		if c.Row.Mode == "disagg" {
+			kind = calibrate.Disaggregated
+		}
+		kinds[kind] = append(kinds[kind], c)
 	}
-	for name, rows := range engines {
-		residuals[name] = calibrate.Spread(rows)
-	}
-	if len(out.ByCell) > 0 {
-		residuals[calibrate.Unseen] = calibrate.Spread(out.ByCell)
-	}
-	// Nothing was fitted to disaggregated rows: all of them are unseen.
-	if apart := apart(rows); len(apart) > 0 {
-		residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, workers))
-	}
-}
-
-// apart are the clean disaggregated rows.
-func apart(rows []calibrate.Row) []calibrate.Row {
-	var out []calibrate.Row
-	for i := range rows {
-		if rows[i].Mode == "disagg" && rows[i].Quality == "" {
-			out = append(out, rows[i])
+	for _, c := range out.ByCell {
+		if c.Row.Mode == "agg" {
+			kinds[calibrate.Unseen] = append(kinds[calibrate.Unseen], c)
 		}
 	}
-	return out
+	for name, rows := range kinds {
+		out.Overlay.Residuals[name] = calibrate.Spread(rows)
+	}
 }
 
 // Coverage is the share of rows whose measurement lies in the 80 % interval.

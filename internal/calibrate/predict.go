@@ -163,9 +163,15 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
 	}
 	e := settings(base, row, w, d)
+	if n := row.Concurrency / (w.Count * w.DP); row.Mode == "disagg" && n > e.Graph.MaxBatch && e.Graph.MaxBatch > 0 {
+		// Recipes of decode workers name the batch to capture graphs for.
+		e.Graph.MaxBatch = n
+		out.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
+	}
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
 	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
 	out.Subject = SubjectOf(&spec, e.Name, d)
+	out.Subject.Apart = row.Mode == "disagg"
 	r, err := replica.New(spec, d, e, p.Prices(d))
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
 		// It ran, so it was told to take more than the default.

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -166,19 +167,24 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	t := newTable(2, 3, 4, 5, 6, 7, 8)
 	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "TPOT MAPE", "median", "p90"})
-	add := func(name string, rows []calibrate.Compared) {
-		if len(rows) == 0 {
+	add := func(name, mode string, rows []calibrate.Compared) {
+		g := calibrate.Summarize("", slices.DeleteFunc(slices.Clone(rows), func(c calibrate.Compared) bool { return c.Row.Mode != mode }))
+		if g.Rows == 0 {
 			return
 		}
-		g := calibrate.Summarize("", rows)
 		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 		t.AppendRow(table.Row{name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90)})
 	}
-	add("what was there before", r.Before)
-	add("the fit itself", r.InSample)
-	add("fits without their configuration", r.ByConfiguration)
-	add("fits without their cell", r.ByCell)
-	add("such fits and half of the cell", r.Adapted)
-	add("fits without their "+r.LeaveOut, r.LeftOut)
+	for i, mode := range [...]string{"agg", "disagg"} {
+		if i > 0 {
+			t.AppendSeparator()
+		}
+		add(mode+": what was there before", mode, r.Before)
+		add(mode+": the fit itself", mode, r.InSample)
+		add(mode+": fits without their configuration", mode, r.ByConfiguration)
+		add(mode+": fits without their cell", mode, r.ByCell)
+		add(mode+": such fits and half of the cell", mode, r.Adapted)
+		add(mode+": fits without their "+r.LeaveOut, mode, r.LeftOut)
+	}
 	fmt.Fprintln(w, trimRight(t.Render()))
 }
