@@ -25,6 +25,7 @@ type SimulateRequest struct {
 	Engine, EngineVersion     string
 	Set                       []string // engine settings, key=value
 	Calibration               string
+	PerfData                  PerfData
 	Layout                    parallel.Layout
 	Replicas                  int
 	LeastLoaded               bool
@@ -70,6 +71,8 @@ type SimulateResponse struct {
 	// Spread is the standard deviation of the logarithm of a predicted time.
 	Spread calibrate.Residual
 	Tier   device.Tier
+	// Tables are the measured kernels used, nil without any.
+	Tables *TableUse
 }
 
 // Simulate runs requests through a deployment.
@@ -89,8 +92,11 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	prices, tier := coster(d, graph.Physical())
-	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, prices, l) }
+	p, c, tier, err := w.priced(r.PerfData, d, graph.Physical())
+	if err != nil {
+		return nil, err
+	}
+	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, c, l) }
 	copyOf, err := deploy(r.Layout)
 	if err != nil {
 		return nil, badInput(err)
@@ -124,7 +130,8 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
-	return out, nil
+	out.Tables, err = p.used()
+	return out, err
 }
 
 // deploy builds one replica, cut as the layout says.

@@ -43,6 +43,7 @@ speculation, several workers counted as one, duplicates, noise.`,
 			if err != nil {
 				return asked(err)
 			}
+			tableNotes(env.Note, res.Tables)
 			if perRow != "" {
 				if err := env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }); err != nil {
 					return err
@@ -58,6 +59,7 @@ speculation, several workers counted as one, duplicates, noise.`,
 	fs := cmd.Flags()
 	fs.StringVar(&r.Calibration, "calibration", "", "a `file` written by plimsoll calibrate, instead of the shipped fit")
 	fs.BoolVar(&r.Untuned, "untuned", false, "without any calibration of engines")
+	perfData(fs, &r.PerfData)
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&doctor, "doctor", false, "predict nothing; say which rows cannot be what they claim, and why")
