@@ -83,20 +83,39 @@ func examine(env *Env, file string, asJSON bool) error {
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
 	var r app.CalibrateRequest
+	var kernels app.KernelsRequest
 	var out string
 	cmd := &cobra.Command{
-		Use:   "calibrate FILE.csv",
-		Short: "Fit the engines to measured deployments",
+		Use:   "calibrate [FILE.csv]",
+		Short: "Fit the engines to measured deployments, or the operators to kernels",
 		Long: `Calibrate fits multipliers of kernel prices and host times, per engine and generation of devices, to measured rows, and
 writes them to a file that "plimsoll accuracy" and "plimsoll simulate" take with --calibration. Parameters are shrunk to
 the prior: a few dozen rows move what they speak of and leave the rest. --folds cross-validates: each row is also
-predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system.`,
+predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system.
+
+With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
+measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
+of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate measured.csv --leave-out model`,
+  plimsoll calibrate measured.csv --leave-out model
+  plimsoll calibrate --perf-data systems/data --system h100_sxm h200_sxm --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args:    exactFileArg,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch kernel := kernels.PerfData.Dir != ""; {
+			case kernel && len(args) > 0:
+				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
+			case kernel:
+				return nil
+			case len(kernels.Systems) > 0:
+				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+			}
+			return exactFileArg(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if kernels.PerfData.Dir != "" {
+				return calibrateKernels(env, &kernels, out)
+			}
 			r.File = args[0]
 			if env.IsTerminal(env.Stderr) {
 				r.Progress = env.Note
@@ -118,8 +137,27 @@ predicted by a fit that has not seen its configuration, and by one that has not 
 	nargs.Var(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by a fit without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
+	perfData(fs, &kernels.PerfData)
+	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data)")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	return cmd
+}
+
+// calibrateKernels fits operators to kernels.
+func calibrateKernels(env *Env, r *app.KernelsRequest, out string) error {
+	res, err := env.world().CalibrateKernels(r)
+	if err != nil {
+		return asked(err)
+	}
+	tableNotes(env.Note, res.Tables)
+	for _, s := range res.Unknown {
+		env.Note(s + " is no device profile: its kernels are not fitted")
+	}
+	report.Kernels(env.Stdout, res)
+	if out == "" {
+		return nil
+	}
+	return env.CreateAtomic(out, res.Write)
 }
 
 // exactFileArg accepts one positional argument, a file.

@@ -63,23 +63,28 @@ func expertChores(f format, rows, choice, hidden, inter float64) []op.Op {
 }
 
 // experts reads layers of experts. A row is both products of a layer with all
-// around them; exact are the hidden width and a rank's share of the inner one.
+// around them; exact are the hidden width and a rank's share of the inner one,
+// or any if zero.
 // Rows dealt by a mild power law come nearest to a model's own routing: even
 // deals touch more experts with few tokens than random choice does.
 func (g *group) experts() []reading {
-	hidden, inter := g.exactly[0], g.exactly[1]
+	exact := map[string]float64{"hidden_size": g.exactly[0]}
+	if g.exactly[0] == 0 {
+		exact = nil
+	}
 	var out []reading
 	for _, law := range []string{"power_law_1.01", "power_law_1.2", "balanced", "uniform"} {
 		out = append(out, reading{
 			table: "moe", skip: []string{"nongated"},
 			query: common(perfdata.Query{
 				Text:   map[string]string{"moe_dtype": g.in.String(), "distribution": law},
-				Number: map[string]float64{"hidden_size": hidden},
-				Values: []string{"num_tokens", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size"},
+				Number: exact,
+				Values: []string{"num_tokens", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size", "hidden_size"},
 			}),
 			row: func(v []float64) (measurement, bool) {
 				tokens, d := v[1], deal{experts: v[4], choice: v[3], ranks: v[6]}
-				if v[2]/v[5] != inter || !(d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts) {
+				hidden, inter := v[7], v[2]/v[5]
+				if exact != nil && inter != g.exactly[1] || !(d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts) {
 					return measurement{}, false
 				}
 				rows := tokens * d.choice / d.ranks

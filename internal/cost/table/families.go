@@ -253,11 +253,14 @@ func (g *group) products() reading {
 // attention reads full attention over a head width: a site is a number of query
 // and KV heads, a line a batch, a curve the time by length.
 func (g *group) attention() reading {
-	d := g.exactly[0]
 	q := perfdata.Query{
-		Text:   map[string]string{"kv_cache_dtype": g.kv.String()},
-		Number: map[string]float64{"head_dim": d, "window_size": 0},
-		Values: []string{"batch_size", "isl", "num_heads", "num_key_value_heads", "step"}, Optional: []string{"window_size", "step"},
+		Text:     map[string]string{"kv_cache_dtype": g.kv.String()},
+		Number:   map[string]float64{"head_dim": g.exactly[0], "window_size": 0},
+		Values:   []string{"batch_size", "isl", "num_heads", "num_key_value_heads", "step", "head_dim"},
+		Optional: []string{"window_size", "step"},
+	}
+	if g.exactly[0] == 0 { // any
+		delete(q.Number, "head_dim")
 	}
 	table := "generation_attention"
 	if g.family == prefills {
@@ -266,7 +269,7 @@ func (g *group) attention() reading {
 		q.Number["step"] = 0
 	}
 	return reading{table: table, query: common(q), row: func(v []float64) (measurement, bool) {
-		b, s, heads, kv := v[1], v[2], v[3], v[4]
+		b, s, heads, kv, d := v[1], v[2], v[3], v[4], v[6]
 		if kv == 0 { // as many as query heads
 			kv = heads
 		}

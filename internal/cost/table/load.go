@@ -38,37 +38,56 @@ func (t *Tables) load(g group) []source {
 
 // understand makes curves of rows, by kernel source.
 func (t *Tables) understand(f perfdata.File, r *reading, rows *perfdata.Rows) []source {
-	use := t.uses[f.Path]
-	if use == nil {
-		use = &Use{Path: f.Path, Of: rows.Total}
-		t.uses[f.Path] = use
-	}
+	use := t.use(f, rows)
 	kernels := map[string][]row{}
-	impossible := map[string]int{}
-	worst := 1.0
-	each(r, rows, func(kernel string, m *measurement) {
-		least, ok := t.light.possible(m.least(), m.seconds)
-		if !ok {
-			use.Rejected++
-			impossible[kernel]++
-			if x := m.seconds / least; x < worst {
-				worst, use.Worst = x, describe(m, least)
-			}
-			return
-		}
+	trusted := t.believe(use, r, rows, func(kernel string, m *measurement) {
 		if ratio, ok := t.ratio(m); ok {
 			kernels[kernel] = append(kernels[kernel], row{place: m.place, line: m.line, x: m.x, ratio: ratio, deal: m.deal})
 		}
 	})
 	var out []source
-	for _, k := range slices.Sorted(maps.Keys(kernels)) {
-		good, bad := len(kernels[k]), impossible[k]
-		if float64(bad) > tooMany*float64(good+bad) {
-			use.Distrust += good
-			continue
-		}
-		use.Rows += good
+	for _, k := range trusted {
+		use.Rows += len(kernels[k])
 		out = append(out, source{from: f.Engine + " " + f.Version + " " + k, sites: curves(kernels[k])})
+	}
+	return out
+}
+
+// use is the account of a table. The caller holds the lock.
+func (t *Tables) use(f perfdata.File, rows *perfdata.Rows) *Use {
+	u := t.uses[f.Path]
+	if u == nil {
+		u = &Use{Path: f.Path, Of: rows.Total}
+		t.uses[f.Path] = u
+	}
+	return u
+}
+
+// believe visits the measurements that the device can have made, and returns the
+// kernels, in order, of which nearly all are such.
+func (t *Tables) believe(use *Use, r *reading, rows *perfdata.Rows, visit func(kernel string, m *measurement)) []string {
+	good, impossible := map[string]int{}, map[string]int{}
+	worst := 1.0
+	each(r, rows, func(kernel string, m *measurement) {
+		least, ok := t.light.possible(m.least(), m.seconds)
+		if ok {
+			good[kernel]++
+			visit(kernel, m)
+			return
+		}
+		use.Rejected++
+		impossible[kernel]++
+		if x := m.seconds / least; x < worst {
+			worst, use.Worst = x, describe(m, least)
+		}
+	})
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(good)) {
+		if n, bad := good[k], impossible[k]; float64(bad) > tooMany*float64(n+bad) {
+			use.Distrust += n
+		} else {
+			out = append(out, k)
+		}
 	}
 	return out
 }
