@@ -16,6 +16,9 @@ type deal struct {
 }
 
 func (d *deal) compare(e *deal) int {
+	if *d == *e {
+		return 0
+	}
 	return cmp.Or(cmp.Compare(d.experts, e.experts), cmp.Compare(d.choice, e.choice), cmp.Compare(d.ranks, e.ranks))
 }
 
