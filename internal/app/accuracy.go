@@ -100,7 +100,7 @@ func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 			mu.Lock()
 			defer mu.Unlock()
 			if _, ok := costers[d.Name]; !ok {
-				c, _, err := p.coster(d, graph.Physical())
+				c, err := p.coster(d, graph.Physical())
 				if err != nil {
 					c, _ = form(d, graph.Physical())
 				}

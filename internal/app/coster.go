@@ -55,17 +55,17 @@ func (w *World) prices(r PerfData) (*prices, error) {
 	return p, nil
 }
 
-// coster chooses how operators are priced, and says how well that is known: by
-// measured kernels where a directory of them was given, beyond those by fitted
-// forms where constants for the device's generation exist, otherwise by the
-// profile's peaks. TensorCast's policy is always priced by peaks.
-func (p *prices) coster(d *device.Profile, policy graph.Policy) (cost.Coster, device.Tier, error) {
-	base, tier := form(d, policy)
+// coster chooses how operators are priced: by measured kernels where a directory
+// of them was given, beyond those by fitted forms where constants for the
+// device's generation exist, otherwise by the profile's peaks. TensorCast's
+// policy is always priced by peaks.
+func (p *prices) coster(d *device.Profile, policy graph.Policy) (cost.Coster, error) {
+	base, _ := form(d, policy)
 	if p.store == nil {
-		return base, tier, nil
+		return base, nil
 	}
 	if policy.HalfPrecision {
-		return nil, "", errors.New("--perf-data needs --policy physical: TensorCast's is priced by a profile's peaks")
+		return nil, errors.New("--perf-data needs --policy physical: TensorCast's is priced by a profile's peaks")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,24 +73,40 @@ func (p *prices) coster(d *device.Profile, policy graph.Policy) (cost.Coster, de
 	if !ok {
 		var err error
 		if t, err = p.open(d, base); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		p.tables[d.Name] = t
 	}
 	if t == nil {
-		return base, tier, nil
+		return base, nil
 	}
-	return t.On(base), device.Measured, nil
+	return t.On(base), nil
+}
+
+// tier says how well the prices of a device are known, once some were asked for:
+// as measured where any measured kernel was found.
+func (p *prices) tier(d *device.Profile, policy graph.Policy) device.Tier {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.tables[d.Name]; t != nil {
+		for _, u := range t.Uses() {
+			if u.Rows > 0 {
+				return device.Measured
+			}
+		}
+	}
+	_, tier := form(d, policy)
+	return tier
 }
 
 // priced prepares the prices of one device.
-func (w *World) priced(r PerfData, d *device.Profile, policy graph.Policy) (*prices, cost.Coster, device.Tier, error) {
+func (w *World) priced(r PerfData, d *device.Profile, policy graph.Policy) (*prices, cost.Coster, error) {
 	p, err := w.prices(r)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
-	c, tier, err := p.coster(d, policy)
-	return p, c, tier, badInput(err)
+	c, err := p.coster(d, policy)
+	return p, c, badInput(err)
 }
 
 // open finds the tables of a device.
@@ -108,6 +124,9 @@ func (p *prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 			err = fmt.Errorf("%w; nearest: %s", err, near)
 		}
 		return nil, err
+	}
+	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && perfdata.Newer(oldest, p.sel.Version) {
+		return nil, fmt.Errorf("--perf-engine: %s has no tables of %s up to %s; the oldest are of %s", s.Name, p.sel.Engine, p.sel.Version, oldest)
 	}
 	return table.New(s, p.sel, d, base), nil
 }

@@ -97,7 +97,7 @@ func whatIfs(prices *prices, d *device.Profile, p *Pass, row *search.Result) []W
 		other.Links = append([]device.Link(nil), d.Links...)
 		change(&other)
 		q := *p.Problem
-		if c, _, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for d
+		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for d
 			q.Coster = c
 		}
 		q.Memory = other.Memory

@@ -39,7 +39,7 @@ func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
 	}
 	var sets []calibrate.Kernels
 	for _, d := range devices {
-		if _, _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.coster(d, graph.Physical()); err != nil {
 			return nil, badInput(err)
 		}
 		samples, err := p.tables[d.Name].Samples()

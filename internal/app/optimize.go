@@ -149,8 +149,7 @@ func (r *OptimizeRequest) pass(
 	if err != nil {
 		return nil, err
 	}
-	var tier device.Tier
-	if p.Coster, tier, err = prices.coster(d, p.Spec.Policy); err != nil {
+	if p.Coster, err = prices.coster(d, p.Spec.Policy); err != nil {
 		return nil, err
 	}
 	space := r.Space
@@ -167,8 +166,9 @@ func (r *OptimizeRequest) pass(
 	if r.Progress != nil {
 		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
 	}
-	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p, Tier: tier}
+	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p}
 	out.Results = p.Run(candidates, r.Jobs, progress)
+	out.Tier = prices.tier(d, p.Spec.Policy)
 	out.Rows = rank.Best(out.Results)
 	if len(out.Rows) == 0 {
 		out.Nearest = rank.Near(out.Results, l)

@@ -92,7 +92,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	p, c, tier, err := w.priced(r.PerfData, d, graph.Physical())
+	p, c, err := w.priced(r.PerfData, d, graph.Physical())
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +111,10 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Tier: tier,
-		Spread: o.Spread(e.Name),
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens,
+		Tier: p.tier(d, graph.Physical()), Spread: o.Spread(e.Name),
 	}
-	if tier != device.Calibrated {
+	if out.Tier != device.Calibrated {
 		out.Spread = o.Spread(calibrate.Unseen)
 	}
 	if r.PrefillReplicas > 0 {

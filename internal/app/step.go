@@ -108,13 +108,13 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 		return nil, badInput(err)
 	}
 	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
-	p, c, tier, err := w.priced(r.PerfData, d, spec.Policy)
+	p, c, err := w.priced(r.PerfData, d, spec.Policy)
 	if err != nil {
 		return nil, err
 	}
-	out.Tier = tier
 	e := step.New(g, c)
 	out.Result = e.Evaluate(batch, r.Multistream)
+	out.Tier = p.tier(d, spec.Policy)
 	if out.Tables, err = p.used(); err != nil {
 		return nil, err
 	}

@@ -149,6 +149,9 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: want %s, got %s", asked, want, got)
 		}
 	}
+	if got := gpu.Oldest("vllm"); got != "0.9.0" || Newer("0.9.0", "0.22.0") {
+		t.Errorf("oldest: %s", got)
+	}
 	if _, err := ParseSelection("vllm@new"); err == nil {
 		t.Error("a version without a number is accepted")
 	}

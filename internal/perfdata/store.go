@@ -170,6 +170,17 @@ func (s *System) Choose(table string, sel Selection) []File {
 	return out
 }
 
+// Oldest is the oldest version of an engine with any table.
+func (s *System) Oldest(engine string) string {
+	oldest := ""
+	for _, f := range s.files {
+		if f.Engine == engine && (oldest == "" || Newer(oldest, f.Version)) {
+			oldest = f.Version
+		}
+	}
+	return oldest
+}
+
 // Engines are those with a table of their own.
 func (s *System) Engines() []string {
 	var out []string

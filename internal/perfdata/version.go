@@ -45,6 +45,9 @@ scan:
 	return out
 }
 
+// Newer reports whether version a comes after b.
+func Newer(a, b string) bool { return compareVersions(a, b) > 0 }
+
 // compareVersions orders versions; missing numbers count as 0, so that a release
 // stands after its candidates and before its corrections.
 func compareVersions(a, b string) int {
