@@ -25,6 +25,7 @@ type SimulateRequest struct {
 	Engine, EngineVersion     string
 	Set                       []string // engine settings, key=value
 	Calibration               string
+	PerfData                  PerfData
 	Layout                    parallel.Layout
 	Replicas                  int
 	LeastLoaded               bool
@@ -71,6 +72,8 @@ type SimulateResponse struct {
 	// Spread is the standard deviation of the logarithm of a predicted time.
 	Spread calibrate.Residual
 	Tier   device.Tier
+	// Tables are the measured kernels used, nil without any.
+	Tables *TableUse
 }
 
 // Simulate runs requests through a deployment.
@@ -90,8 +93,11 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	prices, tier := coster(d, graph.Physical())
-	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, prices, l) }
+	p, c, err := w.priced(r.PerfData, d, graph.Physical())
+	if err != nil {
+		return nil, err
+	}
+	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, c, l) }
 	copyOf, err := deploy(r.Layout)
 	if err != nil {
 		return nil, badInput(err)
@@ -106,10 +112,10 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory, Tier: tier,
-		Spread: o.Spread(e.Name),
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
+		Tier: p.tier(d, graph.Physical()), Spread: o.Spread(e.Name),
 	}
-	if tier != device.Calibrated {
+	if out.Tier != device.Calibrated {
 		out.Spread = o.Spread(calibrate.Unseen)
 	}
 	if r.PrefillReplicas > 0 {
@@ -125,7 +131,8 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
-	return out, nil
+	out.Tables, err = p.used()
+	return out, err
 }
 
 // deploy builds one replica, cut as the layout says.

@@ -23,6 +23,7 @@ type AccuracyJSON struct {
 	BySystem map[string]AccuracyGroup `json:"by_system"`
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
 	Source   string                   `json:"calibration"`
+	Tables   *TablesJSON              `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -65,6 +66,7 @@ func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
 		BySystem: by(func(r *calibrate.Row) string { return r.System }),
 		ByModel:  by(func(r *calibrate.Row) string { return r.Model }),
 		Source:   r.Overlay.Source,
+		Tables:   newTablesJSON(r.Tables),
 	}
 }
 
