@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"sync"
 
 	"plimsoll/internal/calibrate"
@@ -11,6 +10,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/replica"
+	"plimsoll/internal/serving"
 )
 
 // AccuracyRequest asks how well measured rows are predicted.
@@ -127,68 +127,51 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	}
 	p := predictor(&calibrate.Overlay{})
 	out := &CalibrateResponse{LeaveOut: r.Validation.LeaveOut, Overlay: &calibrate.Overlay{
-		Source: "plimsoll calibrate " + r.File, Residuals: map[string]calibrate.Residual{},
+		Source: "plimsoll calibrate " + r.File,
 	}}
 	for _, set := range calibrate.ByEngine(p, rows) {
 		f := calibrate.CrossValidate(set, r.Validation, r.Iterations, r.Workers, r.Progress)
 		out.Overlay.Set(set.Engine, f.Params)
+		out.Overlay.Fitted(set.Rows)
 		out.InSample = append(out.InSample, f.InSample...)
 		out.ByConfiguration = append(out.ByConfiguration, f.ByConfiguration...)
 		out.ByCell = append(out.ByCell, f.ByCell...)
 		out.LeftOut = append(out.LeftOut, f.LeftOut...)
-		if len(f.ByConfiguration) > 0 {
-			out.Overlay.Residuals[set.Engine] = calibrate.Spread(f.ByConfiguration)
-		}
-	}
-	if len(out.ByCell) > 0 {
-		out.Overlay.Residuals[calibrate.Unseen] = calibrate.Spread(out.ByCell)
 	}
 	if len(out.Overlay.Engines) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
 	}
 	if r.Validation.Folds > 1 {
-		// Nothing was fitted to disaggregated rows: all of them are unseen.
-		if apart := apart(rows); len(apart) > 0 {
-			out.Overlay.Residuals[calibrate.Disaggregated] = calibrate.Spread(predictor(out.Overlay).PredictAll(apart, r.Workers))
-		}
+		out.learn(p, rows, r.Workers)
 	}
 	return out, nil
 }
 
-// apart are the clean disaggregated rows.
-func apart(rows []calibrate.Row) []calibrate.Row {
+// learn puts the residuals of rows no fit had seen into the overlay.
+func (c *CalibrateResponse) learn(untuned *calibrate.Predictor, rows []calibrate.Row, workers int) {
+	together, apart := cleanRows(rows, "agg"), cleanRows(rows, "disagg")
+	c.Overlay.Learn(&calibrate.Validated{
+		Seen: c.ByConfiguration, Unseen: c.ByCell,
+		Apart:    predictor(c.Overlay).PredictAll(apart, workers), // nothing is fitted to them
+		Untuned:  untuned.PredictAll(together, workers),
+		Formulas: untuned.AllFormulas(together, serving.Documented),
+		Steady:   untuned.AllFormulas(together, serving.Steady),
+	})
+}
+
+// cleanRows are the rows of a mode without a mark on their quality.
+func cleanRows(rows []calibrate.Row, mode string) []calibrate.Row {
 	var out []calibrate.Row
 	for i := range rows {
-		if rows[i].Mode == "disagg" && rows[i].Quality == "" {
+		if rows[i].Mode == mode && rows[i].Quality == "" {
 			out = append(out, rows[i])
 		}
 	}
 	return out
 }
 
-// Coverage is the share of rows whose measurement lies in the 80 % interval.
+// Coverage is the share of rows whose measurement lies in the 80 % interval; NaN
+// of none.
 func (a *AccuracyResponse) Coverage(rows []calibrate.Compared) (ttft, tpot float64) {
-	n, inTTFT, inTPOT := 0, 0, 0
-	for i := range rows {
-		c := &rows[i]
-		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
-			continue
-		}
-		n++
-		kind := c.Row.Engine
-		if c.Row.Mode == "disagg" {
-			kind = calibrate.Disaggregated
-		}
-		s := a.Overlay.Spread(kind)
-		if lo, hi := calibrate.Interval(c.Pred.TTFT, s.TTFT); c.Row.TTFT >= lo && c.Row.TTFT <= hi {
-			inTTFT++
-		}
-		if lo, hi := calibrate.Interval(c.Pred.TPOT, s.TPOT); c.Row.TPOT >= lo && c.Row.TPOT <= hi {
-			inTPOT++
-		}
-	}
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	return float64(inTTFT) / float64(n), float64(inTPOT) / float64(n)
+	return a.Overlay.Coverage(rows)
 }

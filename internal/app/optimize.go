@@ -3,6 +3,7 @@ package app
 import (
 	"slices"
 
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -45,6 +46,10 @@ type Pass struct {
 	// Artefacts are the policy entries that shaped the best row.
 	Artefacts []Effect
 	Notes     []string
+
+	// Device and Overlay are what the errors to expect depend on besides.
+	Device  *device.Profile
+	Overlay *calibrate.Overlay
 }
 
 // Phase names a mode as programs read it.
@@ -71,9 +76,13 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 	if err != nil {
 		return nil, err
 	}
+	o, err := w.overlay(r.Calibration, false)
+	if err != nil {
+		return nil, err
+	}
 	out := &OptimizeResponse{Request: r, Model: m}
 	for _, d := range devices {
-		res, err := r.onDevice(m, d)
+		res, err := r.onDevice(m, d, o)
 		if err != nil {
 			return nil, badInput(err)
 		}
@@ -83,11 +92,12 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 }
 
 // onDevice runs the mode's passes on one device.
-func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile) (*DeviceResult, error) {
+func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, o *calibrate.Overlay) (*DeviceResult, error) {
 	out := &DeviceResult{Device: d}
 	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
 		p, err := r.pass(m, d, mode, devices, l)
 		if err == nil {
+			p.Device, p.Overlay = d, o
 			out.Passes = append(out.Passes, *p)
 		}
 		return p, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
@@ -67,9 +68,17 @@ type SimulateResponse struct {
 	// KVTokens is the cache of one data-parallel rank that generates.
 	KVTokens int
 	Result   *sim.Result
-	// Spread is the standard deviation of the logarithm of a predicted time.
-	Spread calibrate.Residual
-	Tier   device.Tier
+	// Expected are the errors to expect of the means.
+	Expected calibrate.Expected
+	Tier     device.Tier
+}
+
+// Limited reports whether there is a limit to keep.
+func (r *SimulateResponse) Limited() bool { return r.Request.TTFTLimit > 0 || r.Request.TPOTLimit > 0 }
+
+// Chance is the probability that mean TTFT and TPOT keep the limits.
+func (r *SimulateResponse) Chance() float64 {
+	return r.Expected.Chance(r.Result.TTFT.Mean, r.Result.TPOT.Mean, r.Request.TTFTLimit, r.Request.TPOTLimit)
 }
 
 // Simulate runs requests through a deployment.
@@ -106,10 +115,6 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	e := copyOf.Engine()
 	out := &SimulateResponse{
 		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Tier: tier,
-		Spread: o.Spread(e.Name),
-	}
-	if tier != device.Calibrated {
-		out.Spread = o.Spread(calibrate.Unseen)
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill)
@@ -119,12 +124,37 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		decode := config.Workers
 		config.Workers = r.pool(prompts, r.PrefillReplicas*r.Prefill.DP)
 		config.Decode, config.Link = &decode, copyOf.Link(d)
-		out.PrefillLayout, out.Spread = prompts.Layout(), o.Spread(calibrate.Disaggregated)
+		out.PrefillLayout = prompts.Layout()
 	}
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
+	out.Expected = o.Expect(out.subject())
 	return out, nil
+}
+
+// subject is what the run predicts.
+func (r *SimulateResponse) subject() *calibrate.Subject {
+	q, s := r.Request, r.Result
+	out := subject(r.Model, r.Device, r.Tier)
+	out.Engine, out.Disaggregated = r.Engine.Name, q.PrefillReplicas > 0
+	out.Devices, out.Input, out.KVPeak = q.Layout.Devices, q.Input, s.KVPeak()
+	inFlight := float64(q.Concurrency)
+	if q.Concurrency == 0 { // on average, by Little's law
+		inFlight = s.RequestRate * float64(s.Latency.Mean)
+	}
+	out.Concurrency = int(math.Ceil(inFlight / float64(q.Replicas)))
+	if q.Trace != "" && s.RequestRate > 0 {
+		out.Input = int(s.InputRate / s.RequestRate)
+	}
+	return &out
+}
+
+// subject is what is predicted of a model on a device.
+func subject(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Subject {
+	return calibrate.Subject{
+		Tier: tier, Vendor: d.Vendor, Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name,
+	}
 }
 
 // deploy builds one replica, cut as the layout says.

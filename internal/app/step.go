@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -47,6 +48,8 @@ type StepRequest struct {
 
 	ReservedGiB             float64
 	ImageHeight, ImageWidth int
+
+	Calibration string // an overlay file for the error bars; "" = the shipped one
 }
 
 // StepResponse is one forward pass, evaluated.
@@ -61,6 +64,9 @@ type StepResponse struct {
 	Tier device.Tier
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
+	// Error is what to expect of the step's time, Basis where that comes from.
+	Error calibrate.Error
+	Basis string
 	// Artefacts are the policy entries that changed the time visibly.
 	Artefacts []Effect
 	Notes     []string
@@ -86,6 +92,10 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	if err != nil {
 		return nil, err
 	}
+	o, err := w.overlay(r.Calibration, false)
+	if err != nil {
+		return nil, err
+	}
 	spec, err := r.spec(m, d)
 	if err != nil {
 		return nil, badInput(err)
@@ -107,7 +117,18 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	query := float64(batch.Segments[0].Query)
 	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
 	out.Artefacts = artefacts(d, spec, batch, out.Result.Time+out.Result.Hidden)
+	out.expect(o)
 	return out, nil
+}
+
+// expect says how far the step's time may be off.
+func (r *StepResponse) expect(o *calibrate.Overlay) {
+	s := subject(r.Model, r.Device, r.Tier)
+	g := &r.Batch.Segments[0]
+	s.Method, s.Decode, s.Devices, s.Concurrency = calibrate.Pass, g.Decode, r.Spec.Layout.Devices, g.Requests
+	s.TensorCast = r.Spec.Policy.Name == tensorCast
+	e := o.Expect(&s)
+	r.Error, r.Basis = e.TPOT, e.Basis
 }
 
 // spec resolves and checks everything but the batch.
@@ -213,6 +234,9 @@ const (
 	imageMarks = 2
 )
 
+// tensorCast is the name of the policy that repeats Ascend's model.
+const tensorCast = "tensorcast"
+
 // policyFor finds a policy by name; the default is TensorCast's where TensorCast
 // is at home.
 func policyFor(name string, d *device.Profile) (graph.Policy, error) {
@@ -222,7 +246,7 @@ func policyFor(name string, d *device.Profile) (graph.Policy, error) {
 			return graph.TensorCast(), nil
 		}
 		return graph.Physical(), nil
-	case "tensorcast":
+	case tensorCast:
 		return graph.TensorCast(), nil
 	case "physical":
 		return graph.Physical(), nil

@@ -19,9 +19,12 @@ import (
 // Prediction is what the model says of a row.
 type Prediction struct {
 	TTFT, TPOT units.Seconds
+	Throughput float64 // output tokens per second
 	KVTokens   int
 	Preempted  int
-	Err        error
+	// Subject is what the prediction is about, for the errors to expect of it.
+	Subject Subject
+	Err     error
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
@@ -36,6 +39,7 @@ type Prepared struct {
 	Row        *Row
 	Err        error
 	Generation string
+	subject    Subject
 	workers    *replica.Replica
 	decode     *replica.Replica // of a disaggregated row
 	link       sim.Link
@@ -55,6 +59,9 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 		return out
 	}
 	out.Generation = d.Generation
+	if out.subject, out.Err = p.subject(row, d); out.Err != nil {
+		return out
+	}
 	// Data-parallel ranks of one aggregated worker are alike: one is simulated,
 	// with its share of the requests.
 	share := 1
@@ -79,6 +86,27 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	return out
 }
 
+// subject is what a prediction of a row is about.
+func (p *Predictor) subject(row *Row, d *device.Profile) (Subject, error) {
+	m, err := model.Lookup(row.Model)
+	if err != nil {
+		return Subject{}, err
+	}
+	w := &row.Workers
+	if row.Mode == "disagg" {
+		w = &row.Decode
+	}
+	out := Subject{
+		Tier: d.Tier, Vendor: d.Vendor, Generation: d.Generation, Class: engine.Classify(m),
+		Model: m.ID, System: d.Name, Engine: row.Engine, Disaggregated: row.Mode == "disagg",
+		Devices: w.TP * w.DP, Concurrency: row.Concurrency, Input: row.Input,
+	}
+	if fitted, ok := p.Prices(d).(interface{ Tier() device.Tier }); ok {
+		out.Tier = fitted.Tier()
+	}
+	return out, nil
+}
+
 // Simulate runs the benchmark under a tuning.
 func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if p.Err != nil {
@@ -100,7 +128,12 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if res.Finished == 0 {
 		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
 	}
-	return Prediction{TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions}
+	out := Prediction{
+		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Subject: p.subject,
+	}
+	out.Throughput = p.Row.closedLoop(out.TTFT, out.TPOT)
+	out.Subject.KVPeak = res.KVPeak()
+	return out
 }
 
 // pool is n copies of a replica with what the row says of its scheduler.
@@ -133,9 +166,13 @@ func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.R
 	if err != nil {
 		return nil, err
 	}
+	return replica.New(specOf(m, row, w), d, e, p.Prices(d))
+}
+
+// specOf is what one worker of a row computes.
+func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
-	return replica.New(spec, d, e, p.Prices(d))
+	return graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
 }
 
 // engine is the engine's profile with what the row says of its settings.
