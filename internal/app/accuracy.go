@@ -70,7 +70,8 @@ func (w *World) measured(file string) ([]calibrate.Row, error) {
 func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
 	switch {
 	case untuned:
-		return &calibrate.Overlay{Source: "none"}, nil
+		fit := calibrate.Shipped() // its residuals know of predictions without a fit
+		return &calibrate.Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}, nil
 	case file == "":
 		return calibrate.Shipped(), nil
 	}

@@ -13,7 +13,8 @@ func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibrate.Expected {
 	s.Method, s.Steady = calibrate.Formulas, l.Accounting == serving.Steady
 	s.TensorCast = p.Problem.Spec.Policy.Name == tensorCast
 	s.Disaggregated = p.Mode != search.Aggregated
-	s.Devices, s.Concurrency, s.Input = r.Spec.Layout.Devices, o.Concurrency, l.EffectiveInput()
+	s.Input = l.EffectiveInput()
+	s.On(r.Spec.Layout.Devices, o.Concurrency, r.Spec.Layout.DP, p.Problem.Spec.Model.HasExperts())
 	return p.Overlay.Expect(&s)
 }
 

@@ -138,12 +138,12 @@ func (r *SimulateResponse) subject() *calibrate.Subject {
 	q, s := r.Request, r.Result
 	out := subject(r.Model, r.Device, r.Tier)
 	out.Engine, out.Disaggregated = r.Engine.Name, q.PrefillReplicas > 0
-	out.Devices, out.Input, out.KVPeak = q.Layout.Devices, q.Input, s.KVPeak()
+	out.Input, out.KVPeak = q.Input, s.KVPeak()
 	inFlight := float64(q.Concurrency)
 	if q.Concurrency == 0 { // on average, by Little's law
 		inFlight = s.RequestRate * float64(s.Latency.Mean)
 	}
-	out.Concurrency = int(math.Ceil(inFlight / float64(q.Replicas)))
+	out.On(q.Layout.Devices, int(math.Ceil(inFlight/float64(q.Replicas))), q.Layout.DP, r.Model.HasExperts())
 	if q.Trace != "" && s.RequestRate > 0 {
 		out.Input = int(s.InputRate / s.RequestRate)
 	}

@@ -125,7 +125,9 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 func (r *StepResponse) expect(o *calibrate.Overlay) {
 	s := subject(r.Model, r.Device, r.Tier)
 	g := &r.Batch.Segments[0]
-	s.Method, s.Decode, s.Devices, s.Concurrency = calibrate.Pass, g.Decode, r.Spec.Layout.Devices, g.Requests
+	s.Method, s.Decode = calibrate.Pass, g.Decode
+	ranks := r.Spec.Layout.DP
+	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
 	s.TensorCast = r.Spec.Policy.Name == tensorCast
 	e := o.Expect(&s)
 	r.Error, r.Basis = e.TPOT, e.Basis

@@ -23,7 +23,7 @@ type Subject struct {
 	Engine        string // "" where none was simulated
 	Disaggregated bool
 	Devices       int     // of a replica
-	Concurrency   int     // over the deployment; the requests of a single pass
+	Concurrency   int     // of a replica; the requests of a single pass
 	Input         int     // prompt length in tokens
 	KVPeak        float64 // share of the cache in use where it was fullest
 	Decode        bool    // of a single pass
@@ -40,6 +40,15 @@ const (
 	Formulas                // throughput-optimizer's closed formulas
 	Pass                    // a single forward pass
 )
+
+// On sets the devices and requests of a deployment with data-parallel ranks.
+// Without experts the ranks share nothing: each is a replica.
+func (s *Subject) On(devices, concurrency, ranks int, experts bool) {
+	if !experts && ranks > 1 {
+		devices, concurrency = devices/ranks, (concurrency+ranks-1)/ranks
+	}
+	s.Devices, s.Concurrency = devices, concurrency
+}
 
 // Error is where measurements lie around a prediction: the 10 % and 90 %
 // quantiles of ln(measured/predicted).
@@ -217,8 +226,8 @@ func (o *Overlay) Expect(s *Subject) Expected {
 			break
 		}
 		share := float64(r.Rows) / float64(r.Rows+asMuch)
-		if i == 0 {
-			share = 1
+		if i == 0 { // a handful of rows is drawn to knowing nothing
+			share = min(1, float64(r.Rows)/enough)
 		}
 		out.TTFT = out.TTFT.toward(r.TTFT.error(), share)
 		out.TPOT = out.TPOT.toward(r.TPOT.error(), share)
@@ -298,8 +307,9 @@ func (s *Subject) transfer(out *Expected) {
 	}
 }
 
-// perDoubling is the standard deviation added for each doubling of concurrency
-// or prompt length beyond what was measured: a judgement, not a measurement.
+// perDoubling is the standard deviation added for each doubling of concurrency,
+// prompt length or devices beyond what was measured: a judgement, not a
+// measurement.
 const perDoubling = 0.1
 
 // extrapolate widens the errors of loads beyond those measured.
@@ -312,9 +322,11 @@ func (o *Overlay) extrapolate(s *Subject, out *Expected) {
 		out.widen(sigma, sigma, sigma)
 		out.Basis += fmt.Sprintf("; wider: %s above the %d measured", what, most)
 	}
-	if s.Method == Pass {
+	if s.Method == Pass { // its sizes are a step's, not a load's
+		beyond(s.Devices, o.Reach.Devices, "devices")
 		return
 	}
 	beyond(s.Concurrency, o.Reach.Concurrency, "concurrency")
 	beyond(s.Input, o.Reach.Input, "prompts")
+	beyond(s.Devices, o.Reach.Devices, "devices")
 }

@@ -52,6 +52,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 		{"another vendor", func(s *calibrate.Subject) { s.Tier, s.Vendor, s.System = device.Transferred, device.AMD, "mi300x" }},
 		{"more requests than measured", func(s *calibrate.Subject) { s.Concurrency = 64 * o.Reach.Concurrency }},
 		{"longer prompts than measured", func(s *calibrate.Subject) { s.Input = 4 * o.Reach.Input }},
+		{"more devices than measured", func(s *calibrate.Subject) { s.Devices = 4 * o.Reach.Devices }},
 	} {
 		far := near
 		c.change(&far)
@@ -90,6 +91,17 @@ func TestPasses(t *testing.T) {
 		if e.TTFT != e.TPOT || e.Throughput != e.TPOT.Inverse() {
 			t.Errorf("a pass has one time, got %+v", e)
 		}
+	}
+}
+
+// TestOn: ranks of a dense model are replicas, those of a mixture share experts.
+func TestOn(t *testing.T) {
+	t.Parallel()
+	var dense, mixture calibrate.Subject
+	dense.On(8, 100, 8, false)
+	mixture.On(8, 100, 8, true)
+	if dense.Devices != 1 || dense.Concurrency != 13 || mixture.Devices != 8 || mixture.Concurrency != 100 {
+		t.Errorf("dense %+v, mixture %+v", dense, mixture)
 	}
 }
 
@@ -188,6 +200,11 @@ func TestLearn(t *testing.T) {
 		if math.Abs(ttft-0.8) > 0.05 || math.Abs(tpot-0.8) > 0.05 {
 			t.Errorf("%s: the 80 %% intervals hold %.2f and %.2f", p.Name, ttft, tpot)
 		}
+	}
+	few := &calibrate.Overlay{Engines: o.Engines, Cells: o.Cells}
+	few.Learn(&calibrate.Validated{Seen: learn[:3]})
+	if a, b := few.Expect(&learn[1].Pred.Subject), back.Expect(&learn[1].Pred.Subject); wider(a.TPOT, b.TPOT) < 1 {
+		t.Errorf("three rows are surer than 1,500: %+v, %+v", a, b)
 	}
 	unknown := learn[0].Pred.Subject
 	unknown.Engine = "mindie"

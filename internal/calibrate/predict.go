@@ -99,8 +99,9 @@ func (p *Predictor) subject(row *Row, d *device.Profile) (Subject, error) {
 	out := Subject{
 		Tier: d.Tier, Vendor: d.Vendor, Generation: d.Generation, Class: engine.Classify(m),
 		Model: m.ID, System: d.Name, Engine: row.Engine, Disaggregated: row.Mode == "disagg",
-		Devices: w.TP * w.DP, Concurrency: row.Concurrency, Input: row.Input,
+		Input: row.Input,
 	}
+	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
 	if fitted, ok := p.Prices(d).(interface{ Tier() device.Tier }); ok {
 		out.Tier = fitted.Tier()
 	}

@@ -27,6 +27,7 @@ func (q Quantiles) error() Error { return Error{q[0], q[1]} }
 type Reach struct {
 	Concurrency int `yaml:"concurrency"`
 	Input       int `yaml:"input"`
+	Devices     int `yaml:"devices"` // of a replica
 }
 
 // Validated is predictions of rows that no fit had seen, by what the fit had
@@ -129,6 +130,7 @@ func (o *Overlay) Fitted(rows []Prepared) {
 		}
 		o.Reach.Concurrency = max(o.Reach.Concurrency, s.Concurrency)
 		o.Reach.Input = max(o.Reach.Input, s.Input)
+		o.Reach.Devices = max(o.Reach.Devices, s.Devices)
 	}
 }
 

@@ -21,8 +21,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accuracy FILE.csv",
 		Short: "How far predictions lie from measured deployments",
-		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, system, model
-and mode. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
+		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, concurrency,
+system, model and mode, and how many measurements lie in the 80 % intervals. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
 silicon_ttft_ms and silicon_tpot_ms at least; concurrency, num_prompts, token_budget, memory_fraction and others where
 known. A column "quality" marks rows that are not what they say; they are counted apart.
 
@@ -86,9 +86,10 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 		Use:   "calibrate FILE.csv",
 		Short: "Fit the engines to measured deployments",
 		Long: `Calibrate fits multipliers of kernel prices and host times, per engine and generation of devices, to measured rows, and
-writes them to a file that "plimsoll accuracy" and "plimsoll simulate" take with --calibration. Parameters are shrunk to
+writes them to a file that every command that predicts takes with --calibration. Parameters are shrunk to
 the prior: a few dozen rows move what they speak of and leave the rest. --folds cross-validates: each row is also
-predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system.`,
+predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system. The errors
+of these predictions, by kind, are written too: every command that predicts takes its error bars from them.`,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
   plimsoll calibrate measured.csv --leave-out model`,

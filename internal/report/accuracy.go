@@ -153,7 +153,8 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
-		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions", "error",
+		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
+		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms", "error",
 	}); err != nil {
 		return err
 	}
@@ -161,13 +162,16 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		m, p, reason := c.Row, &c.Pred, ""
+		e := r.Overlay.Expect(&p.Subject)
+		ttftLow, ttftHigh := e.TTFT.Times(p.TTFT)
+		tpotLow, tpotHigh := e.TPOT.Times(p.TPOT)
 		if p.Err != nil {
 			reason = p.Err.Error()
 		}
 		if err := out.Write([]string{
 			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
 			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), reason,
+			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()), reason,
 		}); err != nil {
 			return err
 		}
