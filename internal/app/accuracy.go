@@ -9,7 +9,6 @@ import (
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
-	"plimsoll/internal/replica"
 	"plimsoll/internal/serving"
 )
 
@@ -96,62 +95,71 @@ func predictor(o *calibrate.Overlay) *calibrate.Predictor {
 			}
 			return prices[d.Name]
 		},
-		Tune: func(engine, generation string) replica.Tuning { return o.Tuning(engine, generation) },
+		Tune: o.Params().Tuning,
 	}
 }
 
 // CalibrateRequest asks for a fit to measured rows.
 type CalibrateRequest struct {
-	File       string
-	Iterations int
-	Workers    int
-	Validation calibrate.Validation
-	Progress   func(string)
+	File string
+	// Calibration is an overlay file whose parameters stay as they are while the
+	// rows' cells are fitted on top; "" = the shipped one.
+	Calibration string
+	FromScratch bool // fit every group anew instead, none to a cell
+	Iterations  int
+	Workers     int
+	Validation  calibrate.Validation
+	Progress    func(string)
 }
 
 // CalibrateResponse is a fit and what it is worth.
 type CalibrateResponse struct {
 	Overlay *calibrate.Overlay
-	// InSample are the fitted rows; ByConfiguration and ByCell predict each row
-	// by a fit that has not seen its configuration or its cell.
-	InSample, ByConfiguration, ByCell []calibrate.Compared
-	// LeftOut predicts each row by a fit that has not seen its LeaveOut.
-	LeftOut  []calibrate.Compared
+	// Before are the rows as the base predicts them.
+	Before []calibrate.Compared
+	calibrate.Validated
 	LeaveOut string
 }
 
-// Calibrate fits engines to measured rows.
+// Calibrate fits measured rows.
 func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	rows, err := w.measured(r.File)
 	if err != nil {
 		return nil, err
 	}
-	p := predictor(&calibrate.Overlay{})
-	out := &CalibrateResponse{LeaveOut: r.Validation.LeaveOut, Overlay: &calibrate.Overlay{
-		Source: "plimsoll calibrate " + r.File,
-	}}
-	for _, set := range calibrate.ByEngine(p, rows) {
-		f := calibrate.CrossValidate(set, r.Validation, r.Iterations, r.Workers, r.Progress)
-		out.Overlay.Set(set.Engine, f.Params)
-		out.Overlay.Fitted(set.Rows)
-		out.InSample = append(out.InSample, f.InSample...)
-		out.ByConfiguration = append(out.ByConfiguration, f.ByConfiguration...)
-		out.ByCell = append(out.ByCell, f.ByCell...)
-		out.LeftOut = append(out.LeftOut, f.LeftOut...)
+	base, err := w.overlay(r.Calibration, r.FromScratch)
+	if err != nil {
+		return nil, err
 	}
-	if len(out.Overlay.Engines) == 0 {
+	p := predictor(base)
+	prepared := p.PrepareClean(rows)
+	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
 	}
+	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
+	if !r.FromScratch {
+		c.Base = base.Params()
+	}
+	out := &CalibrateResponse{
+		LeaveOut: r.Validation.LeaveOut, Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
+	}
+	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File}
+	if !r.FromScratch {
+		out.Overlay.Cells, out.Overlay.Reach, out.Overlay.Residuals = base.Cells, base.Reach, base.Residuals
+	}
+	out.Overlay.Set(out.Params)
+	out.Overlay.Fitted(prepared)
 	if r.Validation.Folds > 1 {
-		out.learn(p, rows, r.Workers)
+		out.learn(rows, r.Workers)
 	}
 	return out, nil
 }
 
 // learn puts the residuals of rows no fit had seen into the overlay.
-func (c *CalibrateResponse) learn(untuned *calibrate.Predictor, rows []calibrate.Row, workers int) {
+func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
+	untuned := predictor(&calibrate.Overlay{})
 	together, apart := cleanRows(rows, "agg"), cleanRows(rows, "disagg")
-	c.Overlay.Learn(&calibrate.Validated{
+	c.Overlay.Learn(&calibrate.Evidence{
 		Seen: c.ByConfiguration, Unseen: c.ByCell,
 		Apart:    predictor(c.Overlay).PredictAll(apart, workers), // nothing is fitted to them
 		Untuned:  untuned.PredictAll(together, workers),

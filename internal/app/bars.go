@@ -9,7 +9,7 @@ import (
 // Expect is the errors to expect of an outcome of the pass.
 func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibrate.Expected {
 	l := &r.Load
-	s := subject(p.Problem.Spec.Model, p.Device, p.Tier)
+	s := caseOf(p.Problem.Spec.Model, p.Device, p.Tier)
 	s.Method, s.Steady = calibrate.Formulas, l.Accounting == serving.Steady
 	s.TensorCast = p.Problem.Spec.Policy.Name == tensorCast
 	s.Disaggregated = p.Mode != search.Aggregated

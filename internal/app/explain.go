@@ -124,7 +124,7 @@ func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 			}
 		}))
 	}
-	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more }))
+	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more; o.Reported *= more }))
 	if p.Problem.Spec.Quant.KV < dtype.FP8 {
 		try("FP8 KV cache", changed(func(q *search.Problem) { q.Spec.Quant.KV = dtype.FP8 }))
 	}

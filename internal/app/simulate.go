@@ -65,9 +65,10 @@ type SimulateResponse struct {
 	Layout  string
 	// PrefillLayout is that of the replicas for prompts, if there are any.
 	PrefillLayout string
-	// KVTokens is the cache of one data-parallel rank that generates.
-	KVTokens int
-	Result   *sim.Result
+	// Memory is how the engine divides that of one device that generates; its
+	// tokens are those of a data-parallel rank.
+	Memory engine.Budget
+	Result *sim.Result
 	// Expected are the errors to expect of the means.
 	Expected calibrate.Expected
 	Tier     device.Tier
@@ -109,12 +110,12 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		return nil, badInput(err)
 	}
 	config := &sim.Config{
-		Client: client, Workers: r.pool(copyOf, r.Replicas*r.Layout.DP), Seed: r.Seed, Records: r.Records,
+		Client: client, Workers: r.pool(copyOf, r.Replicas), Seed: r.Seed, Records: r.Records,
 		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), KVTokens: copyOf.KVTokens, Tier: tier,
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory, Tier: tier,
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill)
@@ -122,21 +123,21 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
 		}
 		decode := config.Workers
-		config.Workers = r.pool(prompts, r.PrefillReplicas*r.Prefill.DP)
+		config.Workers = r.pool(prompts, r.PrefillReplicas)
 		config.Decode, config.Link = &decode, copyOf.Link(d)
 		out.PrefillLayout = prompts.Layout()
 	}
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
-	out.Expected = o.Expect(out.subject())
+	out.Expected = o.Expect(out.about())
 	return out, nil
 }
 
-// subject is what the run predicts.
-func (r *SimulateResponse) subject() *calibrate.Subject {
+// about is what the run predicts.
+func (r *SimulateResponse) about() *calibrate.Case {
 	q, s := r.Request, r.Result
-	out := subject(r.Model, r.Device, r.Tier)
+	out := caseOf(r.Model, r.Device, r.Tier)
 	out.Engine, out.Disaggregated = r.Engine.Name, q.PrefillReplicas > 0
 	out.Input, out.KVPeak = q.Input, s.KVPeak()
 	inFlight := float64(q.Concurrency)
@@ -150,10 +151,11 @@ func (r *SimulateResponse) subject() *calibrate.Subject {
 	return &out
 }
 
-// subject is what is predicted of a model on a device.
-func subject(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Subject {
-	return calibrate.Subject{
-		Tier: tier, Vendor: d.Vendor, Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name,
+// caseOf is a prediction about a model on a device.
+func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
+	return calibrate.Case{
+		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
+		Tier:    tier, Vendor: d.Vendor,
 	}
 }
 
@@ -163,13 +165,13 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true}
+	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
 	copyOf, err := replica.New(spec, d, e, prices)
 	if err != nil {
 		return nil, err
 	}
-	return copyOf.Tuned(o.Tuning(e.Name, d.Generation)), nil
+	return copyOf.Tuned(o.Params().Tuning(calibrate.SubjectOf(&spec, e.Name, d))), nil
 }
 
 // pool is n copies of a replica.
@@ -231,7 +233,7 @@ func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout) (*engine.
 	if e, err = e.With(r.Set...); err != nil {
 		return nil, err
 	}
-	return e.On(d, max(1, l.TP*max(1, l.PP))), nil
+	return e.On(d, max(1, l.TP)*max(1, l.DP)*max(1, l.PP)), nil
 }
 
 // client says which requests come.

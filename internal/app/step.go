@@ -123,7 +123,7 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 
 // expect says how far the step's time may be off.
 func (r *StepResponse) expect(o *calibrate.Overlay) {
-	s := subject(r.Model, r.Device, r.Tier)
+	s := caseOf(r.Model, r.Device, r.Tier)
 	g := &r.Batch.Segments[0]
 	s.Method, s.Decode = calibrate.Pass, g.Decode
 	ranks := r.Spec.Layout.DP

@@ -2,6 +2,7 @@ package calibrate_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -18,13 +19,13 @@ import (
 const header = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size," +
 	"concurrency,num_prompts,length_ratio_low,kv_cache_dtype,token_budget,memory_fraction,silicon_ttft_ms,silicon_tpot_ms,quality\n"
 
-// file is rows of a made-up benchmark: two models, two shapes, a few
+// file is rows of a made-up benchmark: two models, four lengths, a few
 // concurrencies.
 func file() string {
 	var b strings.Builder
 	b.WriteString(header)
 	for _, m := range []string{"meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-32B"} {
-		for _, isl := range []int{512, 2048} {
+		for _, isl := range []int{256, 512, 1024, 2048} {
 			for _, c := range []int{1, 4, 16, 64} {
 				fmt.Fprintf(&b, "%s-%d-%d,vllm,%s,h200_sxm,fp8,agg,%d,128,2,1,2,1,%d,%d,0.8,fp8,8192,0.9,100,10,\n", m, isl, c, m, isl, c, 4*c)
 			}
@@ -70,11 +71,12 @@ func TestFitFindsTheTruth(t *testing.T) {
 		}
 		measured[i].TTFT, measured[i].TPOT = got.TTFT, got.TPOT
 	}
-	sets := calibrate.ByEngine(p, measured)
-	if len(sets) != 1 || len(sets[0].Rows) != 16 {
-		t.Fatalf("want one engine with 16 rows, got %d sets", len(sets))
+	prepared := p.PrepareClean(measured)
+	if len(prepared) != 32 {
+		t.Fatalf("want 32 rows, got %d", len(prepared))
 	}
-	f := calibrate.CrossValidate(sets[0], calibrate.Validation{Folds: 4}, 4, 2, nil)
+	c := calibrate.Calibration{Iterations: 4, Workers: 2, Validation: calibrate.Validation{Folds: 4}}
+	f := c.Run(prepared)
 	before := calibrate.Summarize("", p.PredictAll(measured, 2))
 	for _, c := range []struct {
 		name string
@@ -89,32 +91,87 @@ func TestFitFindsTheTruth(t *testing.T) {
 	}
 }
 
+// TestFitOfCells fits a made-up world in which one model is served slower than
+// its groups say: the other model must keep its predictions.
+func TestFitOfCells(t *testing.T) {
+	slow := replica.Untuned()
+	slow.Decode[step.Products], slow.PerStep = 1.5, 2
+	measured := rows(t)
+	p := predictor()
+	var own []calibrate.Row
+	for i := range measured {
+		if measured[i].Model != "Qwen/Qwen3-32B" {
+			continue
+		}
+		q := p.Prepare(&measured[i])
+		got := q.Simulate(slow)
+		measured[i].TTFT, measured[i].TPOT = got.TTFT, got.TPOT
+		own = append(own, measured[i])
+	}
+	base := calibrate.Shipped().Params()
+	c := calibrate.Calibration{Base: base, Iterations: 3, Workers: 2, Validation: calibrate.Validation{Folds: 2}}
+	prepared := p.PrepareClean(own)
+	f := c.Run(prepared)
+	p.Tune = base.Tuning
+	before, after := calibrate.Summarize("", p.PredictAll(own, 2)), calibrate.Summarize("", f.ByConfiguration)
+	if after.TPOT.MAPE > 0.7*before.TPOT.MAPE {
+		t.Errorf("TPOT error of unseen configurations %.3f → %.3f: want at most 0.7 of it", before.TPOT.MAPE, after.TPOT.MAPE)
+	}
+	other := prepared[0].Subject
+	other.Model = "meta-llama/Llama-3.1-8B-Instruct"
+	if f.Params.Tuning(other) != base.Tuning(other) {
+		t.Error("a fit to one cell changes another")
+	}
+	if f.Params.Tuning(prepared[0].Subject) == base.Tuning(prepared[0].Subject) {
+		t.Error("the fit changes nothing")
+	}
+}
+
 func TestOverlayKeepsParameters(t *testing.T) {
-	p := &calibrate.Params{}
-	p.Base[0] = math.Log(1.25)
-	var o calibrate.Overlay
-	o.Source = "a test"
-	o.Set("vllm", p)
+	const text = `{source: a test, offsets: {all: {products: 1.25}, vllm: {products: 2}, vllm · hopper · fp8: {products: 1.1}}}`
+	o, err := calibrate.ReadOverlay([]byte(text), "test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var copied calibrate.Overlay
+	copied.Set(o.Params())
 	var b bytes.Buffer
-	if err := o.Write(&b); err != nil {
+	if err := copied.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	back, err := calibrate.ReadOverlay(b.Bytes(), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := back.Tuning("vllm", "hopper").Decode[step.Products]; math.Abs(got-1.25) > 1e-4 {
-		t.Errorf("want 1.25, got %g", got)
+	for _, c := range []struct {
+		subject calibrate.Subject
+		want    float64
+	}{
+		{calibrate.Subject{Engine: "vllm", Generation: "hopper", Products: "fp8"}, 2.75},
+		{calibrate.Subject{Engine: "vllm", Generation: "hopper", Products: "bf16"}, 2.5},
+		{calibrate.Subject{Engine: "vllm", Generation: "blackwell", Products: "fp8"}, 2.5},
+		{calibrate.Subject{Engine: "an engine never seen", Generation: "hopper", Products: "fp8"}, 1.25},
+	} {
+		if got := back.Params().Tuning(c.subject).Decode[step.Products]; math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("%+v: want %g, got %g", c.subject, c.want, got)
+		}
 	}
-	if got := back.Tuning("sglang", "hopper"); got != replica.Untuned() {
-		t.Errorf("an engine without parameters is tuned: %+v", got)
+}
+
+// TestVariantOfGeneration takes what was fitted to a generation for its
+// variants.
+func TestVariantOfGeneration(t *testing.T) {
+	o := calibrate.Overlay{Offsets: map[string]map[string]float64{"vllm · blackwell": {"per_step": 3}}}
+	got := o.Params().Tuning(calibrate.Subject{Engine: "vllm", Generation: "blackwell-ultra"}).PerStep
+	if math.Abs(got-3) > 1e-9 {
+		t.Errorf("want 3, got %g", got)
 	}
 }
 
 func TestBadOverlays(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"engines: {vllm: {base: {prodcts: 1}}}", `x.yaml: vllm: unknown parameter "prodcts"`},
-		{"engines: {vllm: {base: {products: -1}}}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
+		{"offsets: {vllm: {prodcts: 1}}", `x.yaml: vllm: unknown parameter "prodcts"`},
+		{"offsets: {vllm: {products: -1}}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
 		{"motor: 1", "x.yaml: "},
 	} {
 		_, err := calibrate.ReadOverlay([]byte(c.text), "x.yaml")
@@ -124,28 +181,29 @@ func TestBadOverlays(t *testing.T) {
 	}
 }
 
-// TestShipped reads the parameters the program comes with: an engine must be
-// known, and every multiplier sane.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	rows, err := calibrate.Read(strings.NewReader(file()), "rows.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := calibrate.ByEngine(predictor(), rows)[0]
+	prepared := predictor().PrepareClean(rows(t))
 	for _, kind := range calibrate.Kinds() {
-		f := calibrate.CrossValidate(set, calibrate.Validation{LeaveOut: kind}, 1, 2, nil)
-		if len(f.LeftOut) != len(set.Rows) {
-			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(set.Rows))
+		c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: kind}}
+		if f := c.Run(prepared); len(f.LeftOut) != len(prepared) {
+			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(prepared))
 		}
 	}
 }
 
+// TestShipped reads the parameters the program comes with: an engine must be
+// known, and nothing may belong to one model alone.
 func TestShipped(t *testing.T) {
 	o := calibrate.Shipped()
 	for _, engine := range []string{"vllm", "sglang", "trtllm"} {
-		if _, ok := o.Engines[engine]; !ok {
+		if _, ok := o.Offsets[engine]; !ok {
 			t.Errorf("no parameters for %s", engine)
+		}
+	}
+	for group := range o.Offsets {
+		if strings.Contains(group, "/") {
+			t.Errorf("%s: parameters of one model", group)
 		}
 	}
 }
@@ -170,4 +228,68 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, text string) {
 		_, _ = calibrate.Read(strings.NewReader(text), "fuzz.csv")
 	})
+}
+
+// TestDrafts: kept drafts shorten the time per token by about as much as they add,
+// and drafts that are never kept cost time.
+func TestDrafts(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms,mtp_tokens,acceptance\n"
+	const row = "vllm,0.19.0,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,1024,256,8,4,80,12,"
+	measured, err := calibrate.Read(strings.NewReader(head+row+",\n"+row+"1,0.8\n"+row+"1,0\n"), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tpot []float64
+	for i := range measured {
+		p := predictor().Predict(&measured[i])
+		if p.Err != nil {
+			t.Fatal(p.Err)
+		}
+		tpot = append(tpot, p.TPOT.Ms())
+	}
+	if plain, kept, lost := tpot[0], tpot[1], tpot[2]; kept > plain/1.4 || kept < plain/1.8 || lost < plain {
+		t.Errorf("%.2f ms without drafts, %.2f with 0.8 kept, %.2f with none kept", plain, kept, lost)
+	}
+	measured[1].Model = "Qwen/Qwen3-32B"
+	if p := predictor().Predict(&measured[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no prediction modules") {
+		t.Errorf("drafts without modules: %v", p.Err)
+	}
+}
+
+// TestWorkerSizes: sizes that no worker can have are refused with the reason.
+func TestWorkerSizes(t *testing.T) {
+	const head = "backend,model_path,system,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
+	for sizes, want := range map[string]string{
+		"72,1,72,1": "tp_size 72 does not divide the model's 128 attention heads; is it the size of the whole deployment?",
+		"8,1,4,4":   "tp_size × attention_dp_size is 8 and moe_tp_size × moe_ep_size 16; both are the devices of a worker",
+		"8,1,1,8":   "",
+		"1,8,,8":    "",
+	} {
+		measured, err := calibrate.Read(strings.NewReader(head+"sglang,deepseek-ai/DeepSeek-R1,b200_sxm,512,64,"+sizes+",80,12\n"), "made-up.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predictor().Predict(&measured[0])
+		if want == "" && p.Err != nil || want != "" && (p.Err == nil || p.Err.Error() != want) {
+			t.Errorf("%s: %v, want %q", sizes, p.Err, want)
+		}
+	}
+}
+
+// TestAmpleShare: DeepSeek-R1 in 8 bits on four GB200 ran, so SGLang was not left
+// at its default; a share that a row tells is kept.
+func TestAmpleShare(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,moe_tp_size,memory_fraction,silicon_ttft_ms,silicon_tpot_ms\n"
+	const row = "sglang,0.5.8,deepseek-ai/DeepSeek-R1,gb200,fp8,512,64,4,4,"
+	measured, err := calibrate.Read(strings.NewReader(head+row+",80,12\n"+row+"0.85,80,12\n"), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := predictor()
+	if q := p.Predict(&measured[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "told to take 0.95") {
+		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
+	}
+	if q := p.Predict(&measured[1]); !errors.Is(q.Err, replica.ErrNoCache) {
+		t.Errorf("a share of 0.85: %v", q.Err)
+	}
 }

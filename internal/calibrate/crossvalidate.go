@@ -3,48 +3,31 @@ package calibrate
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
-
-	"plimsoll/internal/units"
 )
 
-// Set is the rows of one engine, prepared.
-type Set struct {
-	Engine string
-	Rows   []Prepared
-}
-
-// ByEngine prepares the clean aggregated rows that can be predicted, by engine
-// in order of name.
-func ByEngine(p *Predictor, rows []Row) []Set {
-	sets := map[string][]Prepared{}
+// PrepareClean prepares the clean aggregated rows that can be predicted.
+func (p *Predictor) PrepareClean(rows []Row) []Prepared {
+	var out []Prepared
 	for i := range rows {
 		r := &rows[i]
 		if r.Quality != "" || r.Mode != "agg" {
 			continue
 		}
 		if q := p.Prepare(r); q.Err == nil {
-			sets[r.Engine] = append(sets[r.Engine], q)
+			out = append(out, q)
 		}
 	}
-	var out []Set
-	for name, rows := range sets {
-		out = append(out, Set{name, rows})
-	}
-	slices.SortFunc(out, func(a, b Set) int {
-		if a.Engine < b.Engine {
-			return -1
-		}
-		return 1
-	})
 	return out
 }
 
-// Fitted is a fit of one engine with its cross-validated predictions.
-type Fitted struct {
+// Validated is a fit with predictions of rows by fits that have not seen them.
+type Validated struct {
 	Params                            *Params
 	InSample, ByConfiguration, ByCell []Compared
+	// Adapted predicts half the configurations of a cell by a fit without the
+	// cell to which the other half was then added as that cell's own.
+	Adapted []Compared
 	// LeftOut predicts rows by fits without their kind, see [Validation.LeaveOut].
 	LeftOut []Compared
 }
@@ -60,74 +43,118 @@ type Validation struct {
 
 // kind returns a function that names what of a row can be left out of a fit; nil
 // for a word that is not among [Kinds].
-func kind(word string) func(*Row) string {
+func kind(word string) func(*Prepared) string {
 	switch word {
+	case "engine":
+		return func(p *Prepared) string { return p.Row.Engine }
 	case "lengths":
-		return func(r *Row) string { return fmt.Sprintf("%d in and %d out", r.Input, r.Output) }
+		return func(p *Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
 	case "model":
-		return func(r *Row) string { return r.Model }
+		return func(p *Prepared) string { return p.Row.Model }
 	case "precision":
-		return func(r *Row) string { return r.Precision }
+		return func(p *Prepared) string { return p.Row.Precision }
+	case "size":
+		return func(p *Prepared) string { return p.Subject.Size }
 	case "system":
-		return func(r *Row) string { return r.System }
+		return func(p *Prepared) string { return p.Row.System }
 	}
 	return nil
 }
 
 // Kinds are the words [Validation.LeaveOut] may be.
-func Kinds() []string { return []string{"lengths", "model", "precision", "system"} }
+func Kinds() []string { return []string{"engine", "lengths", "model", "precision", "size", "system"} }
 
-// CrossValidate fits a set, and fits it again without parts of it to predict
-// those.
-func CrossValidate(s Set, v Validation, iterations, workers int, progress func(string)) Fitted {
-	say := func(format string, a ...any) {
-		if progress != nil {
-			progress(fmt.Sprintf(format, a...))
+// Calibration is how rows are fitted and tried.
+type Calibration struct {
+	// Base, if any, stays as it is: only cells are fitted, on top of it.
+	Base       *Params
+	Iterations int
+	Workers    int
+	Validation Validation
+	Progress   func(string)
+}
+
+func (c *Calibration) say(format string, a ...any) {
+	if c.Progress != nil {
+		c.Progress(fmt.Sprintf(format, a...))
+	}
+}
+
+// Run fits rows, and fits them again without parts of them to predict those.
+func (c *Calibration) Run(rows []Prepared) Validated {
+	c.say("fitting %d rows", len(rows))
+	f := NewFit(rows, c.Base, c.Iterations, c.Workers)
+	out := Validated{Params: f.Params, InSample: predict(rows, f.Params, c.Workers)}
+	cell := func(p *Prepared) string { return p.Row.Cell() }
+	if n := c.Validation.Folds; n > 1 {
+		for k := range n {
+			out.ByConfiguration = append(out.ByConfiguration, c.hold(f, fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, n) == k })...)
+		}
+		if c.Base == nil {
+			out.ByCell = c.each(f, cell)
+			out.Adapted = c.adapt(f, cell)
 		}
 	}
-	say("%s: fitting %d rows", s.Engine, len(s.Rows))
-	f := Fitted{Params: Fit(s.Rows, nil, iterations, workers)}
-	f.InSample = predict(s.Rows, f.Params)
-	hold := func(name string, out func(*Prepared) bool) []Compared {
-		var train, test []Prepared
-		for i := range s.Rows {
-			if out(&s.Rows[i]) {
-				test = append(test, s.Rows[i])
-			} else {
-				train = append(train, s.Rows[i])
+	if of := kind(c.Validation.LeaveOut); of != nil {
+		out.LeftOut = c.each(f, of)
+	}
+	return out
+}
+
+// hold predicts rows by a fit without them.
+func (c *Calibration) hold(f *Fit, name string, out func(*Prepared) bool) []Compared {
+	var test []Prepared
+	for i := range f.rows {
+		if out(&f.rows[i]) {
+			test = append(test, f.rows[i])
+		}
+	}
+	if len(test) == 0 {
+		return nil
+	}
+	c.say("without %s (%d rows)", name, len(test))
+	return predict(test, f.Without(out), c.Workers)
+}
+
+// each predicts every row by a fit without its kind.
+func (c *Calibration) each(f *Fit, of func(*Prepared) string) (out []Compared) {
+	for _, name := range namesOf(f.rows, of) {
+		out = append(out, c.hold(f, name, func(p *Prepared) bool { return of(p) == name })...)
+	}
+	return out
+}
+
+// adapt predicts half of each cell's configurations by a fit that has seen of
+// the cell only the other half, and those alone at the cell's own level.
+func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared) {
+	const few = 10 // too few to fit and to test
+	for _, name := range namesOf(f.rows, cell) {
+		var halves [2][]Prepared
+		for i := range f.rows {
+			if p := &f.rows[i]; cell(p) == name {
+				h := fold(p.Row, 2)
+				halves[h] = append(halves[h], *p)
 			}
 		}
-		if len(test) == 0 {
-			return nil
+		if min(len(halves[0]), len(halves[1])) < few {
+			continue
 		}
-		say("%s: without %s (%d rows)", s.Engine, name, len(test))
-		return predict(test, Fit(train, f.Params, max(2, iterations-2), workers))
-	}
-	each := func(of func(*Row) string) (out []Compared) {
-		for _, name := range namesOf(s.Rows, of) {
-			out = append(out, hold(name, func(p *Prepared) bool { return of(p.Row) == name })...)
+		c.say("%s: %d rows predicted with %d of its own", name, len(halves[1]), len(halves[0]))
+		base := f.Without(func(p *Prepared) bool { return cell(p) == name })
+		for k := range halves {
+			own := NewFit(halves[1-k], base, c.Iterations, c.Workers)
+			out = append(out, predict(halves[k], own.Params, c.Workers)...)
 		}
-		return out
 	}
-	if v.Folds > 1 {
-		for k := range v.Folds {
-			f.ByConfiguration = append(f.ByConfiguration,
-				hold(fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, v.Folds) == k })...)
-		}
-		f.ByCell = each((*Row).Cell)
-	}
-	if of := kind(v.LeaveOut); of != nil {
-		f.LeftOut = each(of)
-	}
-	return f
+	return out
 }
 
 // predict simulates rows under fitted parameters.
-func predict(rows []Prepared, p *Params) []Compared {
+func predict(rows []Prepared, p *Params, workers int) []Compared {
 	out := make([]Compared, len(rows))
-	for i := range rows {
-		out[i] = Compared{rows[i].Row, rows[i].Simulate(p.Tuning(rows[i].Generation))}
-	}
+	inParallel(len(rows), workers, func(i int) {
+		out[i] = Compared{rows[i].Row, rows[i].Simulate(p.Tuning(rows[i].Subject))}
+	})
 	return out
 }
 
@@ -140,41 +167,12 @@ func fold(r *Row, n int) int {
 }
 
 // namesOf are the names of a kind among rows, in order of first appearance.
-func namesOf(rows []Prepared, of func(*Row) string) []string {
+func namesOf(rows []Prepared, of func(*Prepared) string) []string {
 	var out []string
 	for i := range rows {
-		if c := of(rows[i].Row); !slices.Contains(out, c) {
+		if c := of(&rows[i]); !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// Spread is the robust standard deviation of the logarithmic errors of rows: the
-// half-width that holds 80 % of them, over that of a normal distribution.
-func Spread(rows []Compared) Residual {
-	var ttft, tpot []float64
-	for i := range rows {
-		c := &rows[i]
-		if c.Pred.Err != nil {
-			continue
-		}
-		ttft = appendLog(ttft, c.Pred.TTFT, c.Row.TTFT)
-		tpot = appendLog(tpot, c.Pred.TPOT, c.Row.TPOT)
-	}
-	spread := func(x []float64) float64 {
-		if len(x) == 0 {
-			return 0
-		}
-		slices.Sort(x)
-		return math.Round(1e4*quantile(x, 0.8)/normal80) / 1e4
-	}
-	return Residual{TTFT: spread(ttft), TPOT: spread(tpot)}
-}
-
-func appendLog(to []float64, predicted, measured units.Seconds) []float64 {
-	if predicted <= 0 || measured <= 0 {
-		return to
-	}
-	return append(to, math.Abs(math.Log(float64(predicted/measured))))
 }

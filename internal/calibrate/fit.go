@@ -1,221 +1,287 @@
 package calibrate
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sync"
-
-	"plimsoll/internal/replica"
-	"plimsoll/internal/step"
 )
-
-// The parameters of a tuning, as logarithms of multipliers.
-const (
-	zProducts = iota
-	zExperts
-	zExchange
-	zElementwise
-	zHead
-	zDecodeAttention
-	zPrefillProducts // beyond zProducts
-	zPrefillExperts  // beyond zExperts
-	zPrefillExchange // beyond zExchange
-	zPrefillAttention
-	zPerStep
-	zPerSequence
-	zPerPrefillStep
-	zPerLayer
-	zLaunchFloor
-	zAPI
-	zFirst
-	parameters
-)
-
-// width is how far a parameter is believed to lie from its prior, in logarithms:
-// kernels are known to a third, host times to a factor of two.
-func width(i int) float64 {
-	if i >= zPerStep {
-		return 0.7
-	}
-	return 0.35
-}
-
-// generationWidth is how far a generation is believed to differ from its engine.
-const generationWidth = 0.5 // of the parameter's own width
-
-// Params are the parameters of one engine: its own and what each generation
-// adds.
-type Params struct {
-	Base       [parameters]float64
-	Generation map[string]*[parameters]float64
-}
-
-// Tuning is the tuning on a generation.
-func (p *Params) Tuning(generation string) replica.Tuning {
-	z := p.Base
-	if g, ok := p.Generation[generation]; ok {
-		for i := range z {
-			z[i] += g[i]
-		}
-	}
-	t := replica.Untuned()
-	e := func(i int) float64 { return math.Exp(z[i]) }
-	t.Decode[step.Products], t.Decode[step.Experts] = e(zProducts), e(zExperts)
-	t.Decode[step.Exchange], t.Decode[step.Elementwise] = e(zExchange), e(zElementwise)
-	t.Decode[step.Head], t.Decode[step.Attention] = e(zHead), e(zDecodeAttention)
-	t.Prefill = t.Decode
-	t.Prefill[step.Products] *= e(zPrefillProducts)
-	t.Prefill[step.Experts] *= e(zPrefillExperts)
-	t.Prefill[step.Exchange] *= e(zPrefillExchange)
-	t.Prefill[step.Attention] = e(zPrefillAttention)
-	t.PerStep, t.PerSequence, t.PerPrefillStep = e(zPerStep), e(zPerSequence), e(zPerPrefillStep)
-	t.PerLayer, t.LaunchFloor = e(zPerLayer), e(zLaunchFloor)
-	t.APIFixed, t.APIPerToken, t.First = e(zAPI), e(zAPI), e(zFirst)
-	return t
-}
 
 // Scales of the residuals: errors of this size count as one; beyond, the loss
 // grows linearly.
 const (
 	ttftScale  = 0.12
 	tpotScale  = 0.08
-	ttftWeight = 0.7
+	ttftWeight = 1.5
 )
 
-// Fit fits one engine's parameters to prepared rows by Gauss-Newton with a
-// ridge, from a start (nil for the prior). Jacobians are numeric, with wide
-// steps because a simulation is only piecewise smooth.
-func Fit(rows []Prepared, start *Params, iterations, workers int) *Params {
-	p := &Params{Generation: map[string]*[parameters]float64{}}
-	var generations []string
-	for i := range rows {
-		g := rows[i].Generation
-		if _, ok := p.Generation[g]; !ok {
-			p.Generation[g] = &[parameters]float64{}
-			generations = append(generations, g)
+// Rows of one benchmark campaign are not independent: one in so many counts
+// against the prior. A user's few rows of a cell are chosen to tell.
+const (
+	independent     = 5
+	independentCell = 3
+)
+
+// linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
+// in units of their scales, and what each parameter changes in them.
+type linear struct {
+	at       offsets
+	residual [2]float64
+	slope    [parameters][2]float64
+	known    bool // the row could be predicted
+}
+
+// slopeStep is wide because a simulation is only piecewise smooth.
+const slopeStep = 0.15
+
+// linearize simulates rows at and around their parameters.
+func linearize(rows []Prepared, p *Params, workers int) []linear {
+	out := make([]linear, len(rows))
+	inParallel(len(rows), workers, func(i int) {
+		r, l := &rows[i], &out[i]
+		l.at = p.sum(r.Subject)
+		if l.residual, l.known = r.residuals(l.at); !l.known {
+			return
 		}
-	}
-	p.startFrom(start)
-	n := parameters * (1 + len(generations))
-	for range iterations {
-		base := residuals(rows, p, "", workers)
-		jac := make([][]float64, n)
-		for k := range n {
-			only := "" // a generation's parameters change only its own rows
-			if k >= parameters {
-				only = generations[k/parameters-1]
+		for k := range parameters {
+			if !r.Subject.has(k) {
+				continue
 			}
-			const h = 0.15
-			z := p.at(k, generations)
-			*z += h
-			r := residuals(rows, p, only, workers)
-			*z -= h
-			jac[k] = make([]float64, len(base))
-			for i := range base {
-				if only == "" || rows[i/2].Generation == only {
-					jac[k][i] = (r[i] - base[i]) / h
+			up, down := l.at, l.at
+			up[k] += slopeStep
+			down[k] -= slopeStep
+			a, okA := r.residuals(up)
+			b, okB := r.residuals(down)
+			if okA && okB {
+				for j := range a {
+					l.slope[k][j] = (a[j] - b[j]) / (2 * slopeStep)
 				}
 			}
 		}
-		delta := ridge(jac, base, p, generations)
-		for k := range n {
-			*p.at(k, generations) += math.Max(-0.5, math.Min(0.5, delta[k]))
-		}
-	}
-	return p
+	})
+	return out
 }
 
-// startShare is how much of a start is taken: enough to save steps, little
-// enough that a fit without some rows forgets what they taught the start.
-const startShare = 0.4
-
-// startFrom takes a share of other parameters.
-func (p *Params) startFrom(o *Params) {
-	if o == nil {
-		return
-	}
-	for i := range p.Base {
-		p.Base[i] = startShare * o.Base[i]
-	}
-	for g, z := range p.Generation {
-		if from, ok := o.Generation[g]; ok {
-			for i := range z {
-				z[i] = startShare * from[i]
-			}
-		}
-	}
+// has reports whether a parameter can matter to the subject.
+func (s *Subject) has(parameter int) bool {
+	return s.Experts != "" || parameter != zExperts && parameter != zPrefillExperts
 }
 
-// at addresses parameter k: the engine's own first, then each generation's.
-func (p *Params) at(k int, generations []string) *float64 {
-	if k < parameters {
-		return &p.Base[k]
-	}
-	k -= parameters
-	return &p.Generation[generations[k/parameters]][k%parameters]
-}
-
-// residuals are two per row, in units of their scale, of one generation or all;
-// a row that cannot be predicted has none.
-func residuals(rows []Prepared, p *Params, only string, workers int) []float64 {
-	out := make([]float64, 2*len(rows))
+// inParallel calls f for every index with a number of workers.
+func inParallel(n, workers int, f func(i int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range max(1, workers) {
 		wg.Go(func() {
 			for i := range next {
-				r := &rows[i]
-				q := r.Simulate(p.Tuning(r.Generation))
-				if q.Err != nil || q.TTFT <= 0 || q.TPOT <= 0 || r.Row.TTFT <= 0 || r.Row.TPOT <= 0 {
-					continue
-				}
-				out[2*i] = ttftWeight * math.Log(float64(q.TTFT/r.Row.TTFT)) / ttftScale
-				out[2*i+1] = math.Log(float64(q.TPOT/r.Row.TPOT)) / tpotScale
+				f(i)
 			}
 		})
 	}
-	for i := range rows {
-		if only == "" || rows[i].Generation == only {
-			next <- i
-		}
+	for i := range n {
+		next <- i
 	}
 	close(next)
 	wg.Wait()
+}
+
+// residuals simulates a row.
+func (p *Prepared) residuals(z offsets) (out [2]float64, ok bool) {
+	q := p.Simulate(tuning(z))
+	if q.Err != nil || q.TTFT <= 0 || q.TPOT <= 0 || p.Row.TTFT <= 0 || p.Row.TPOT <= 0 {
+		return out, false
+	}
+	return [2]float64{
+		ttftWeight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale,
+		math.Log(float64(q.TPOT/p.Row.TPOT)) / tpotScale,
+	}, true
+}
+
+// unknown is one number to be found: a group's offset of a parameter.
+type unknown struct {
+	group     string
+	parameter int
+}
+
+// system is the unknowns of a fit and which of them each row knows.
+type system struct {
+	unknowns []unknown
+	widths   []float64
+	// of lists a row's unknowns by parameter.
+	of [][parameters][]int
+	// fixed is what each row takes besides the unknowns.
+	fixed  []offsets
+	lambda float64
+}
+
+// newSystem collects the unknowns: offsets of every group, or, on top of a base,
+// of cells only.
+func newSystem(rows []Prepared, base *Params) *system {
+	s := &system{of: make([][parameters][]int, len(rows)), fixed: make([]offsets, len(rows)), lambda: independent}
+	if base != nil {
+		s.lambda = independentCell
+	}
+	index := map[unknown]int{}
+	for i := range rows {
+		subject := &rows[i].Subject
+		if base != nil {
+			s.fixed[i] = base.sum(*subject)
+		}
+		for k := range parameters {
+			if !subject.has(k) {
+				continue
+			}
+			groups := []group{{subject.Cell(), cellShare}}
+			if base == nil {
+				groups = subject.groups(k)
+			}
+			for _, g := range groups {
+				u := unknown{g.name, k}
+				at, ok := index[u]
+				if !ok {
+					at = len(s.unknowns)
+					index[u] = at
+					s.unknowns = append(s.unknowns, u)
+					s.widths = append(s.widths, width(k)*g.share)
+				}
+				s.of[i][k] = append(s.of[i][k], at)
+			}
+		}
+	}
+	return s
+}
+
+// solve finds the unknowns for which the linearized rows that count fit best:
+// ridge regression towards the prior, with large residuals weighted down
+// (pseudo-Huber) again and again.
+func (s *system) solve(rows []linear, counts func(i int) bool) []float64 {
+	const reweightings = 12
+	n := len(s.unknowns)
+	x := make([]float64, n)
+	known := slices.DeleteFunc(s.equations(rows), func(e equation) bool { return !counts(e.row) })
+	for range reweightings {
+		a := make([][]float64, n)
+		for i := range n {
+			a[i] = make([]float64, i+1)
+			a[i][i] = s.lambda / (s.widths[i] * s.widths[i])
+		}
+		b := make([]float64, n)
+		for _, e := range known {
+			r := e.constant
+			for k, at := range e.at {
+				r += e.slope[k] * x[at]
+			}
+			w := 1 / math.Sqrt(1+r*r)
+			for k, i := range e.at {
+				f := w * e.slope[k]
+				b[i] -= f * e.constant
+				for m, j := range e.at {
+					if j <= i {
+						a[i][j] += f * e.slope[m]
+					}
+				}
+			}
+		}
+		x = cholesky(a, b)
+	}
+	return x
+}
+
+// equation is one residual as a linear function of the unknowns.
+type equation struct {
+	row      int
+	constant float64
+	at       []int
+	slope    []float64
+}
+
+// equations are those of all rows; the constant is the residual with every
+// unknown at zero.
+func (s *system) equations(rows []linear) []equation {
+	var out []equation
+	for i := range rows {
+		l := &rows[i]
+		if !l.known {
+			continue
+		}
+		for j := range l.residual {
+			e := equation{row: i, constant: l.residual[j]}
+			for k := range parameters {
+				if l.slope[k][j] == 0 {
+					continue
+				}
+				e.constant -= l.slope[k][j] * (l.at[k] - s.fixed[i][k])
+				for _, at := range s.of[i][k] {
+					e.at, e.slope = append(e.at, at), append(e.slope, l.slope[k][j])
+				}
+			}
+			out = append(out, e)
+		}
+	}
 	return out
 }
 
-// ridge solves the regularized normal equations for a step. Large residuals are
-// weighted down (pseudo-Huber).
-func ridge(jac [][]float64, res []float64, p *Params, generations []string) []float64 {
-	n := len(jac)
-	weight := make([]float64, len(res))
-	for i, r := range res {
-		weight[i] = 1 / math.Sqrt(1+r*r)
+// Fit is parameters fitted to rows.
+type Fit struct {
+	Params *Params
+	rows   []Prepared
+	system *system
+	base   *Params
+	// near is the rows around the parameters.
+	near []linear
+}
+
+// NewFit fits parameters to prepared rows by Gauss-Newton: offsets of every group
+// from the prior on, or, given a base, of the rows' cells on top of it.
+func NewFit(rows []Prepared, base *Params, iterations, workers int) *Fit {
+	if base != nil {
+		base = base.without(rows)
 	}
-	a := make([][]float64, n)
-	b := make([]float64, n)
-	for i := range n {
-		a[i] = make([]float64, n)
-		for j := range i + 1 {
-			sum := 0.0
-			for k := range res {
-				sum += weight[k] * jac[i][k] * jac[j][k]
-			}
-			a[i][j] = sum
+	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
+	x := make([]float64, len(f.system.unknowns))
+	f.Params = f.params(x)
+	for range iterations {
+		f.near = linearize(rows, f.Params, workers)
+		next := f.system.solve(f.near, func(int) bool { return true })
+		for i := range x {
+			const most = 0.5 // beyond, the linearization says little
+			x[i] += math.Max(-most, math.Min(most, next[i]-x[i]))
 		}
-		for k := range res {
-			b[i] -= weight[k] * jac[i][k] * res[k]
-		}
-		w := width(i % parameters)
-		if i >= parameters {
-			w *= generationWidth
-		}
-		// Rows of one benchmark campaign are not independent: one in ten counts.
-		const independent = 10
-		lambda := independent / (w * w)
-		a[i][i] += lambda
-		b[i] -= lambda * *p.at(i, generations)
+		f.Params = f.params(x)
 	}
-	return cholesky(a, b)
+	return f
+}
+
+// Without fits again without some rows. It starts from the slopes around the
+// whole fit and takes one step, which a linear model would need from anywhere.
+func (f *Fit) Without(out func(*Prepared) bool) *Params {
+	return f.params(f.system.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
+}
+
+// params are the base's with the unknowns.
+func (f *Fit) params(x []float64) *Params {
+	p := &Params{groups: map[string]*offsets{}}
+	if f.base != nil {
+		maps.Copy(p.groups, f.base.groups)
+	}
+	for i, u := range f.system.unknowns {
+		o, ok := p.groups[u.group]
+		if !ok {
+			o = &offsets{}
+			p.groups[u.group] = o
+		}
+		o[u.parameter] = x[i]
+	}
+	return p
+}
+
+// without are the parameters but for those of the rows' cells.
+func (p *Params) without(rows []Prepared) *Params {
+	out := &Params{groups: maps.Clone(p.groups)}
+	for i := range rows {
+		delete(out.groups, rows[i].Subject.Cell())
+	}
+	return out
 }
 
 // cholesky solves a symmetric positive definite system given by its lower

@@ -21,16 +21,17 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	if err != nil {
 		return Prediction{Err: err}
 	}
-	s, err := p.subject(row, d)
-	if err != nil {
+	if err := row.check(m); err != nil {
 		return Prediction{Err: err}
 	}
-	s.Method, s.Engine, s.Steady = Formulas, "", a == serving.Steady
-	spec := specOf(m, row, &row.Workers)
+	spec, prices := specOf(m, row, &row.Workers), p.Prices(d)
+	about := caseOf(m, row, &row.Workers, d, prices)
+	about.Subject = SubjectOf(&spec, "", d)
+	about.Method, about.Steady = Formulas, a == serving.Steady
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
 	batch := max(1, (row.Concurrency+row.DP-1)/row.DP)
 	problem := search.Problem{
-		Spec: spec, Coster: p.Prices(d), Memory: d.Memory,
+		Spec: spec, Coster: prices, Memory: d.Memory,
 		Load:  serving.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},
 		Range: search.Range{Min: batch, Max: batch, Given: true},
 	}
@@ -41,7 +42,7 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	if !r.OK {
 		return Prediction{Err: errors.New(r.Reason)}
 	}
-	return Prediction{TTFT: r.Best.TTFT, TPOT: r.Best.TPOT, Throughput: r.Best.Throughput, Subject: s}
+	return Prediction{TTFT: r.Best.TTFT, TPOT: r.Best.TPOT, Throughput: r.Best.Throughput, Case: about}
 }
 
 // formulaBudget is the default of throughput-optimizer's --max-batched-tokens.

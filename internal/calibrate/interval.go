@@ -11,16 +11,13 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Subject is what a prediction is about, as far as it decides how far the
-// prediction may be off.
-type Subject struct {
+// Case is what a prediction is about and how it was made, as far as that decides
+// how far it may be off.
+type Case struct {
+	Subject       // without an engine where none was simulated
 	Method        Method
 	Tier          device.Tier // of the operators' prices
 	Vendor        device.Vendor
-	Generation    string
-	Class         engine.Class
-	Model, System string // by their names in the catalogs
-	Engine        string // "" where none was simulated
 	Disaggregated bool
 	Devices       int     // of a replica
 	Concurrency   int     // of a replica; the requests of a single pass
@@ -43,7 +40,7 @@ const (
 
 // On sets the devices and requests of a deployment with data-parallel ranks.
 // Without experts the ranks share nothing: each is a replica.
-func (s *Subject) On(devices, concurrency, ranks int, experts bool) {
+func (s *Case) On(devices, concurrency, ranks int, experts bool) {
 	if !experts && ranks > 1 {
 		devices, concurrency = devices/ranks, (concurrency+ranks-1)/ranks
 	}
@@ -140,9 +137,9 @@ func about(kind string) string {
 	}[kind]
 }
 
-// kind is the residuals a subject belongs to.
-func (o *Overlay) kind(s *Subject) string {
-	_, fitted := o.Engines[s.Engine]
+// kind is the residuals a case belongs to.
+func (o *Overlay) kind(s *Case) string {
+	_, fitted := o.Cells[s.Engine]
 	switch {
 	case s.Disaggregated:
 		return apartKind
@@ -152,21 +149,21 @@ func (o *Overlay) kind(s *Subject) string {
 		return formulasKind
 	case s.Method == Pass || !fitted:
 		return untunedKind
-	case o.seen(s):
+	case o.seen(&s.Subject):
 		return seenKind
 	}
 	return unseenKind
 }
 
-// seen reports whether the fit had rows of the subject's model, system and
+// seen reports whether the fit had rows of the model on the system under the
 // engine.
 func (o *Overlay) seen(s *Subject) bool {
 	return slices.Contains(o.Cells[s.Engine][s.System], s.Model)
 }
 
-// path is the kinds of a subject from the widest to the narrowest: each divides
+// path is the kinds of a case from the widest to the narrowest: each divides
 // the one before by what moves the errors most.
-func (s *Subject) path(kind string) []string {
+func (s *Case) path(kind string) []string {
 	switch kind {
 	case apartKind:
 		return []string{kind, s.Engine}
@@ -184,7 +181,7 @@ func (s *Subject) path(kind string) []string {
 // room.
 const fullCache = 0.8
 
-func (s *Subject) pressure() string {
+func (s *Case) pressure() string {
 	if s.KVPeak > fullCache {
 		return "cache-full"
 	}
@@ -192,7 +189,7 @@ func (s *Subject) pressure() string {
 }
 
 // load is the band of a concurrency.
-func (s *Subject) load() string {
+func (s *Case) load() string {
 	switch {
 	case s.Concurrency <= 8:
 		return "to-8"
@@ -212,7 +209,7 @@ const (
 // Expect is the errors to expect of a prediction: the residuals of the narrowest
 // kind that has enough, each kind drawn to the wider one around it, and wider
 // where nothing like it was measured.
-func (o *Overlay) Expect(s *Subject) Expected {
+func (o *Overlay) Expect(s *Case) Expected {
 	kind := o.kind(s)
 	out := Expected{
 		// Nothing known: a factor of two, half as much again for a token.
@@ -249,7 +246,7 @@ func (o *Overlay) Expect(s *Subject) Expected {
 // measured: 108 of three dense models on one H200 (docs/accuracy.md). Decodes
 // came out 8 % slower than predicted in the median, prefills 1 %; nine in ten
 // errors were below 17 % and 12 %.
-func (s *Subject) pass(out *Expected) {
+func (s *Case) pass(out *Expected) {
 	if s.Tier == device.Calibrated && s.Generation == "hopper" && s.Class == engine.Dense && s.Devices == 1 {
 		const half, decodeMiddle = 0.09, 0.08
 		e := Error{-half, half}
@@ -282,7 +279,7 @@ const (
 )
 
 // transfer widens the errors of devices whose kernels nobody measured.
-func (s *Subject) transfer(out *Expected) {
+func (s *Case) transfer(out *Expected) {
 	add := func(sigma float64, why string) {
 		out.widen(sigma, sigma, sigma)
 		out.Basis += "; wider: " + why
@@ -313,7 +310,7 @@ func (s *Subject) transfer(out *Expected) {
 const perDoubling = 0.1
 
 // extrapolate widens the errors of loads beyond those measured.
-func (o *Overlay) extrapolate(s *Subject, out *Expected) {
+func (o *Overlay) extrapolate(s *Case, out *Expected) {
 	beyond := func(x, most int, what string) {
 		if most <= 0 || x <= most {
 			return

@@ -18,18 +18,18 @@ import (
 )
 
 // served is a deployment the shipped fit has seen.
-func served(t *testing.T) calibrate.Subject {
+func served(t *testing.T) calibrate.Case {
 	t.Helper()
 	for system, models := range calibrate.Shipped().Cells["vllm"] {
 		if system == "h200_sxm" {
-			return calibrate.Subject{
-				Tier: device.Calibrated, Vendor: device.NVIDIA, Generation: "hopper", Class: engine.Dense,
-				Model: models[0], System: system, Engine: "vllm", Devices: 1, Concurrency: 16, Input: 1024,
+			return calibrate.Case{
+				Subject: calibrate.Subject{Generation: "hopper", Class: engine.Dense, Model: models[0], System: system, Engine: "vllm"},
+				Tier:    device.Calibrated, Vendor: device.NVIDIA, Devices: 1, Concurrency: 16, Input: 1024,
 			}
 		}
 	}
 	t.Fatal("the shipped fit has no vLLM on an H200")
-	return calibrate.Subject{}
+	return calibrate.Case{}
 }
 
 // wider says how much wider an error is than another one: their half-widths'
@@ -43,16 +43,16 @@ func TestWiderWithLessKnown(t *testing.T) {
 	near := served(t)
 	for _, c := range []struct {
 		name   string
-		change func(*calibrate.Subject)
+		change func(*calibrate.Case)
 	}{
-		{"a model it has not seen", func(s *calibrate.Subject) { s.Model = "nobody/nothing" }},
-		{"disaggregated", func(s *calibrate.Subject) { s.Disaggregated = true }},
-		{"constants of another generation", func(s *calibrate.Subject) { s.Tier, s.System = device.Transferred, "a100_sxm" }},
-		{"the data sheet", func(s *calibrate.Subject) { s.Tier, s.System = device.Datasheet, "x" }},
-		{"another vendor", func(s *calibrate.Subject) { s.Tier, s.Vendor, s.System = device.Transferred, device.AMD, "mi300x" }},
-		{"more requests than measured", func(s *calibrate.Subject) { s.Concurrency = 64 * o.Reach.Concurrency }},
-		{"longer prompts than measured", func(s *calibrate.Subject) { s.Input = 4 * o.Reach.Input }},
-		{"more devices than measured", func(s *calibrate.Subject) { s.Devices = 4 * o.Reach.Devices }},
+		{"a model it has not seen", func(s *calibrate.Case) { s.Model = "nobody/nothing" }},
+		{"disaggregated", func(s *calibrate.Case) { s.Disaggregated = true }},
+		{"constants of another generation", func(s *calibrate.Case) { s.Tier, s.System = device.Transferred, "a100_sxm" }},
+		{"the data sheet", func(s *calibrate.Case) { s.Tier, s.System = device.Datasheet, "x" }},
+		{"another vendor", func(s *calibrate.Case) { s.Tier, s.Vendor, s.System = device.Transferred, device.AMD, "mi300x" }},
+		{"more requests than measured", func(s *calibrate.Case) { s.Concurrency = 64 * o.Reach.Concurrency }},
+		{"longer prompts than measured", func(s *calibrate.Case) { s.Input = 4 * o.Reach.Input }},
+		{"more devices than measured", func(s *calibrate.Case) { s.Devices = 4 * o.Reach.Devices }},
 	} {
 		far := near
 		c.change(&far)
@@ -74,12 +74,12 @@ func TestPasses(t *testing.T) {
 	t.Parallel()
 	o := calibrate.Shipped()
 	last := 0.0
-	for _, s := range []calibrate.Subject{
-		{Tier: device.Calibrated, Vendor: device.NVIDIA, Generation: "hopper", Class: engine.Dense, Devices: 1},
-		{Tier: device.Calibrated, Vendor: device.NVIDIA, Generation: "hopper", Class: engine.Dense, Devices: 8},
-		{Tier: device.Transferred, Vendor: device.NVIDIA, Generation: "ampere", Class: engine.Dense, Devices: 8},
-		{Tier: device.Transferred, Vendor: device.AMD, Generation: "cdna3", Class: engine.Dense, Devices: 8},
-		{Tier: device.Datasheet, Vendor: device.Ascend, Generation: "ascend-a3", Class: engine.Dense, Devices: 8},
+	for _, s := range []calibrate.Case{
+		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibrate.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 1},
+		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibrate.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibrate.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Transferred, Vendor: device.AMD, Subject: calibrate.Subject{Generation: "cdna3", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Datasheet, Vendor: device.Ascend, Subject: calibrate.Subject{Generation: "ascend-a3", Class: engine.Dense}, Devices: 8},
 	} {
 		s.Method, s.Decode, s.Concurrency = calibrate.Pass, true, 8
 		e := o.Expect(&s)
@@ -97,7 +97,7 @@ func TestPasses(t *testing.T) {
 // TestOn: ranks of a dense model are replicas, those of a mixture share experts.
 func TestOn(t *testing.T) {
 	t.Parallel()
-	var dense, mixture calibrate.Subject
+	var dense, mixture calibrate.Case
 	dense.On(8, 100, 8, false)
 	mixture.On(8, 100, 8, true)
 	if dense.Devices != 1 || dense.Concurrency != 13 || mixture.Devices != 8 || mixture.Concurrency != 100 {
@@ -166,9 +166,9 @@ func compared(n int) []calibrate.Compared {
 		row := calibrate.Row{Output: 100, LengthLow: 1, Concurrency: c, TTFT: off(), TPOT: 0.01 * off()}
 		out[i] = calibrate.Compared{Row: &row, Pred: calibrate.Prediction{
 			TTFT: 1, TPOT: 0.01, Throughput: float64(c) * 100 / (1 + 0.99),
-			Subject: calibrate.Subject{
-				Tier: device.Calibrated, Vendor: device.NVIDIA, Generation: "hopper", Class: engine.Dense,
-				Engine: "vllm", Model: "a/b", System: "h200_sxm", Concurrency: c,
+			Case: calibrate.Case{
+				Subject: calibrate.Subject{Generation: "hopper", Class: engine.Dense, Engine: "vllm", Model: "a/b", System: "h200_sxm"},
+				Tier:    device.Calibrated, Vendor: device.NVIDIA, Concurrency: c,
 			},
 		}}
 	}
@@ -182,10 +182,9 @@ func TestLearn(t *testing.T) {
 	all := compared(3000)
 	learn, try := all[:1500], all[1500:]
 	o := &calibrate.Overlay{
-		Engines: map[string]calibrate.EngineTuning{"vllm": {}},
-		Cells:   map[string]map[string][]string{"vllm": {"h200_sxm": {"a/b"}}},
+		Cells: map[string]map[string][]string{"vllm": {"h200_sxm": {"a/b"}}},
 	}
-	o.Learn(&calibrate.Validated{Seen: learn})
+	o.Learn(&calibrate.Evidence{Seen: learn})
 	var b bytes.Buffer
 	if err := o.Write(&b); err != nil {
 		t.Fatal(err)
@@ -201,12 +200,12 @@ func TestLearn(t *testing.T) {
 			t.Errorf("%s: the 80 %% intervals hold %.2f and %.2f", p.Name, ttft, tpot)
 		}
 	}
-	few := &calibrate.Overlay{Engines: o.Engines, Cells: o.Cells}
-	few.Learn(&calibrate.Validated{Seen: learn[:3]})
-	if a, b := few.Expect(&learn[1].Pred.Subject), back.Expect(&learn[1].Pred.Subject); wider(a.TPOT, b.TPOT) < 1 {
+	few := &calibrate.Overlay{Cells: o.Cells}
+	few.Learn(&calibrate.Evidence{Seen: learn[:3]})
+	if a, b := few.Expect(&learn[1].Pred.Case), back.Expect(&learn[1].Pred.Case); wider(a.TPOT, b.TPOT) < 1 {
 		t.Errorf("three rows are surer than 1,500: %+v, %+v", a, b)
 	}
-	unknown := learn[0].Pred.Subject
+	unknown := learn[0].Pred.Case
 	unknown.Engine = "mindie"
 	if e := back.Expect(&unknown); e.TTFT.High < 0.5 {
 		t.Errorf("of an engine without residuals: %+v", e)
@@ -258,7 +257,7 @@ func FuzzReadOverlay(f *testing.F) {
 		if err != nil {
 			return
 		}
-		e := o.Expect(&calibrate.Subject{Engine: "vllm", Concurrency: 100, Input: 100})
+		e := o.Expect(&calibrate.Case{Concurrency: 100, Input: 100})
 		if e.TTFT.High < e.TTFT.Low || math.IsNaN(e.TPOT.High) {
 			t.Errorf("%+v", e)
 		}

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"plimsoll/internal/replica"
 )
 
 //go:embed shipped.yaml
@@ -20,36 +18,16 @@ var shipped []byte
 // Overlay is fitted parameters of engines, and how far predictions made with
 // them lay from measurements they were not fitted to.
 type Overlay struct {
-	Source  string                  `yaml:"source"`
-	Engines map[string]EngineTuning `yaml:"engines"`
+	Source string `yaml:"source"`
+	// Offsets are multipliers by parameter of each group of predictions; one
+	// takes the product of its groups' (see [Subject]).
+	Offsets map[string]map[string]float64 `yaml:"offsets"`
 	// Cells are the models the fit had rows of, by engine and system.
 	Cells map[string]map[string][]string `yaml:"cells,omitempty"`
 	// Reach is the largest load among the rows.
 	Reach Reach `yaml:"reach,omitempty"`
 	// Residuals are those of rows no fit had seen, by kind: see [Overlay.Learn].
 	Residuals map[string]Residuals `yaml:"residuals,omitempty"`
-}
-
-// EngineTuning is one engine's parameters by name, as multipliers; a generation
-// multiplies the engine's own.
-type EngineTuning struct {
-	Base       map[string]float64            `yaml:"base"`
-	Generation map[string]map[string]float64 `yaml:"generation"`
-}
-
-// Residual is the spread of predictions.
-type Residual struct {
-	TTFT float64 `yaml:"ttft"`
-	TPOT float64 `yaml:"tpot"`
-}
-
-// names are the parameters' names in an overlay.
-//
-//nolint:gochecknoglobals // a constant table
-var names = [parameters]string{
-	"products", "experts", "exchange", "elementwise", "head", "decode_attention",
-	"prefill_products", "prefill_experts", "prefill_exchange", "prefill_attention",
-	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "api", "first",
 }
 
 // Shipped is the overlay the program comes with.
@@ -69,14 +47,9 @@ func ReadOverlay(data []byte, name string) (*Overlay, error) {
 	if err := dec.Decode(&o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for engine, t := range o.Engines {
-		if err := check(t.Base, name, engine); err != nil {
+	for _, group := range slices.Sorted(maps.Keys(o.Offsets)) {
+		if err := check(o.Offsets[group], name, group); err != nil {
 			return nil, err
-		}
-		for g, m := range t.Generation {
-			if err := check(m, name, engine+"."+g); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if err := o.checkResiduals(name); err != nil {
@@ -98,57 +71,35 @@ func check(m map[string]float64, file, where string) error {
 	return nil
 }
 
-// Set puts an engine's fitted parameters into the overlay.
-func (o *Overlay) Set(engine string, p *Params) {
-	if o.Engines == nil {
-		o.Engines = map[string]EngineTuning{}
+// Set puts fitted parameters into the overlay, but for multipliers of one.
+func (o *Overlay) Set(p *Params) {
+	o.Offsets = map[string]map[string]float64{}
+	for name, z := range p.groups {
+		m := map[string]float64{}
+		for i, n := range names {
+			if v := math.Round(1e3*math.Exp(z[i])) / 1e3; v != 1 {
+				m[n] = v
+			}
+		}
+		if len(m) > 0 {
+			o.Offsets[name] = m
+		}
 	}
-	t := EngineTuning{Base: multipliers(&p.Base), Generation: map[string]map[string]float64{}}
-	for g, z := range p.Generation {
-		t.Generation[g] = multipliers(z)
-	}
-	o.Engines[engine] = t
 }
 
-func multipliers(z *[parameters]float64) map[string]float64 {
-	m := map[string]float64{}
-	for i, n := range names {
-		m[n] = math.Round(1e4*math.Exp(z[i])) / 1e4
-	}
-	return m
-}
-
-// Params returns an engine's parameters; the zero ones where it has none.
-func (o *Overlay) Params(engine string) *Params {
-	p := &Params{Generation: map[string]*[parameters]float64{}}
-	t := o.Engines[engine]
-	p.Base = logarithms(t.Base)
-	for g, m := range t.Generation {
-		z := logarithms(m)
-		p.Generation[g] = &z
+// Params are the parameters of the overlay.
+func (o *Overlay) Params() *Params {
+	p := &Params{groups: map[string]*offsets{}}
+	for name, m := range o.Offsets {
+		z := &offsets{}
+		for i, n := range names {
+			if v, ok := m[n]; ok {
+				z[i] = math.Log(v)
+			}
+		}
+		p.groups[name] = z
 	}
 	return p
-}
-
-func logarithms(m map[string]float64) [parameters]float64 {
-	var z [parameters]float64
-	for i, n := range names {
-		if v, ok := m[n]; ok {
-			z[i] = math.Log(v)
-		}
-	}
-	return z
-}
-
-// Tuning is the tuning of an engine on a generation of devices.
-func (o *Overlay) Tuning(engine, generation string) replica.Tuning {
-	p := o.Params(engine)
-	if _, ok := p.Generation[generation]; !ok {
-		if base, _, cut := strings.Cut(generation, "-"); cut {
-			generation = base
-		}
-	}
-	return p.Tuning(generation)
 }
 
 // Write writes the overlay as YAML.

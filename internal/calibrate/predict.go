@@ -2,7 +2,9 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
@@ -22,28 +24,31 @@ type Prediction struct {
 	Throughput float64 // output tokens per second
 	KVTokens   int
 	Preempted  int
-	// Subject is what the prediction is about, for the errors to expect of it.
-	Subject Subject
-	Err     error
+	// Assumed says what a row does not tell and was taken for granted.
+	Assumed []string
+	// Case is what decides how far the prediction may be off.
+	Case Case
+	Err  error
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
-// Tune how an engine on a generation of devices is tuned.
+// Tune how a deployment is tuned.
 type Predictor struct {
 	Prices func(*device.Profile) cost.Coster
-	Tune   func(engineName, generation string) replica.Tuning
+	Tune   func(Subject) replica.Tuning
 }
 
 // Prepared is a row ready to be simulated under any tuning.
 type Prepared struct {
-	Row        *Row
-	Err        error
-	Generation string
-	subject    Subject
-	workers    *replica.Replica
-	decode     *replica.Replica // of a disaggregated row
-	link       sim.Link
-	client     sim.ClosedLoop
+	Row     *Row
+	Err     error
+	Subject Subject
+	about   Case // Subject aside
+	assumed []string
+	workers *replica.Replica
+	decode  *replica.Replica // of a disaggregated row
+	link    sim.Link
+	client  sim.ClosedLoop
 }
 
 // maxRequests bounds the requests simulated for a row: beyond some thousand the
@@ -58,54 +63,37 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 		out.Err = err
 		return out
 	}
-	out.Generation = d.Generation
-	if out.subject, out.Err = p.subject(row, d); out.Err != nil {
+	base, assumed, err := engine.LookupNear(row.Engine, row.Version, row.Measured)
+	if err != nil {
+		out.Err = err
 		return out
 	}
-	// Data-parallel ranks of one aggregated worker are alike: one is simulated,
-	// with its share of the requests.
-	share := 1
+	out.assume(assumed)
 	if row.Mode == "disagg" {
-		out.workers, out.Err = p.replica(row, &row.Prefill, d)
+		out.workers, out.Err = p.replica(&out, base, &row.Prefill, d)
 		if out.Err == nil {
-			out.decode, out.Err = p.replica(row, &row.Decode, d)
+			out.decode, out.Err = p.replica(&out, base, &row.Decode, d)
 		}
 		if out.Err == nil {
 			out.link = out.decode.Link(d)
 		}
 	} else {
-		out.workers, out.Err = p.replica(row, &row.Workers, d)
-		share = row.DP
+		out.workers, out.Err = p.replica(&out, base, &row.Workers, d)
 	}
-	c := max(1, row.Concurrency/share)
+	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests/share, max(maxRequests, 2*c))), Concurrency: c,
+		Requests: max(c, min(row.Requests, max(maxRequests, 2*c))), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}
 	return out
 }
 
-// subject is what a prediction of a row is about.
-func (p *Predictor) subject(row *Row, d *device.Profile) (Subject, error) {
-	m, err := model.Lookup(row.Model)
-	if err != nil {
-		return Subject{}, err
+// assume notes what a row does not tell, once.
+func (p *Prepared) assume(what string) {
+	if what != "" && !slices.Contains(p.assumed, what) {
+		p.assumed = append(p.assumed, what)
 	}
-	w := &row.Workers
-	if row.Mode == "disagg" {
-		w = &row.Decode
-	}
-	out := Subject{
-		Tier: d.Tier, Vendor: d.Vendor, Generation: d.Generation, Class: engine.Classify(m),
-		Model: m.ID, System: d.Name, Engine: row.Engine, Disaggregated: row.Mode == "disagg",
-		Input: row.Input,
-	}
-	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
-	if fitted, ok := p.Prices(d).(interface{ Tier() device.Tier }); ok {
-		out.Tier = fitted.Tier()
-	}
-	return out, nil
 }
 
 // Simulate runs the benchmark under a tuning.
@@ -118,8 +106,8 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if p.decode == nil {
 		config.Workers = p.pool(r, 1)
 	} else {
-		config.Workers = p.pool(r, p.Row.Prefill.Count*p.Row.Prefill.DP)
-		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count*p.Row.Decode.DP)
+		config.Workers = p.pool(r, p.Row.Prefill.Count)
+		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count)
 		config.Decode, config.Link = &d, p.link
 	}
 	res, err := sim.Run(context.Background(), &config)
@@ -130,10 +118,11 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
 	}
 	out := Prediction{
-		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Subject: p.subject,
+		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
+		Case: p.about,
 	}
 	out.Throughput = p.Row.closedLoop(out.TTFT, out.TPOT)
-	out.Subject.KVPeak = res.KVPeak()
+	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
 	return out
 }
 
@@ -143,6 +132,9 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 	if p.Row.BatchWaitSteps > 0 {
 		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
 	}
+	if n := p.Row.Drafted; n > 0 {
+		pool.Engine.VerifiedPerStep, pool.Engine.AcceptedPerStep = 1+n, 1+p.Row.Acceptance*float64(n)
+	}
 	pool.Engine.PrefixCache = false // the benchmarks send random prompts
 	return pool
 }
@@ -150,39 +142,68 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 // Predict simulates the benchmark behind a row.
 func (p *Predictor) Predict(row *Row) Prediction {
 	prep := p.Prepare(row)
-	t := replica.Untuned()
-	if p.Tune != nil && prep.Err == nil {
-		t = p.Tune(row.Engine, prep.Generation)
-	}
-	return prep.Simulate(t)
+	return prep.Simulate(p.tuning(&prep))
 }
 
-// replica builds one worker of a row.
-func (p *Predictor) replica(row *Row, w *Workers, d *device.Profile) (*replica.Replica, error) {
+// tuning is how a prepared row is tuned.
+func (p *Predictor) tuning(r *Prepared) replica.Tuning {
+	if p.Tune == nil || r.Err != nil {
+		return replica.Untuned()
+	}
+	return p.Tune(r.Subject)
+}
+
+// ampleShare is the memory share of deployments whose weights nearly fill the
+// device: SGLang's guides ask for it where the default leaves no cache.
+const ampleShare = 0.95
+
+// replica builds one worker of a row, and says what it is.
+func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *device.Profile) (*replica.Replica, error) {
+	row := out.Row
 	m, err := model.Lookup(row.Model)
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.engine(row, w, d)
-	if err != nil {
+	if err := w.check(m); err != nil {
 		return nil, err
 	}
-	return replica.New(specOf(m, row, w), d, e, p.Prices(d))
+	if row.Drafted > 0 && m.MTP.Layers == 0 {
+		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
+	}
+	e := settings(base, row, w, d)
+	spec, prices := specOf(m, row, w), p.Prices(d)
+	out.Subject, out.about = SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
+	r, err := replica.New(spec, d, e, prices)
+	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
+		// It ran, so it was told to take more than the default.
+		e.MemoryShare = ampleShare
+		if r, err = replica.New(spec, d, e, prices); err == nil {
+			out.assume(fmt.Sprintf("%s told to take %g of the memory: its default leaves no cache", e.Name, ampleShare))
+		}
+	}
+	return r, err
 }
 
 // specOf is what one worker of a row computes.
 func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
 	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	return graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true}
+	return graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
 }
 
-// engine is the engine's profile with what the row says of its settings.
-func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Profile, error) {
-	base, err := engine.LookupVersion(row.Engine, "")
-	if err != nil {
-		return nil, err
+// caseOf is what decides how far a prediction of a row may be off, but for its
+// subject.
+func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) Case {
+	out := Case{Tier: d.Tier, Vendor: d.Vendor, Disaggregated: row.Mode == "disagg", Input: row.Input}
+	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
+		out.Tier = fitted.Tier()
 	}
-	e := *base.On(d, w.TP)
+	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
+	return out
+}
+
+// settings is the engine's profile with what the row says of its settings.
+func settings(base *engine.Profile, row *Row, w *Workers, d *device.Profile) *engine.Profile {
+	e := *base.On(d, w.TP*w.DP)
 	if row.TokenBudget > 0 {
 		e.TokenBudget = row.TokenBudget
 	}
@@ -195,7 +216,7 @@ func (p *Predictor) engine(row *Row, w *Workers, d *device.Profile) (*engine.Pro
 	if row.ReceiveEvery > 0 {
 		e.ReceiveInterval = row.ReceiveEvery
 	}
-	return &e, nil
+	return &e
 }
 
 // quantization is the number formats of a row. A precision names what a

@@ -30,9 +30,9 @@ type Reach struct {
 	Devices     int `yaml:"devices"` // of a replica
 }
 
-// Validated is predictions of rows that no fit had seen, by what the fit had
-// not seen of them.
-type Validated struct {
+// Evidence is predictions of rows that no fit had seen, by what the fit had not
+// seen of them.
+type Evidence struct {
 	// Seen were predicted without their configuration, Unseen without their
 	// model on their system under their engine.
 	Seen, Unseen []Compared
@@ -45,9 +45,11 @@ type Validated struct {
 
 // Learn puts the residuals of predictions into the overlay, by kind, for
 // [Overlay.Expect]. The path of a kind narrows from left to right; a kind with few
-// rows is left out.
-func (o *Overlay) Learn(v *Validated) {
-	o.Residuals = map[string]Residuals{}
+// rows is left out, and what was known of it stays.
+func (o *Overlay) Learn(v *Evidence) {
+	if o.Residuals == nil {
+		o.Residuals = map[string]Residuals{}
+	}
 	for kind, rows := range map[string][]Compared{
 		seenKind: v.Seen, unseenKind: v.Unseen, apartKind: v.Apart,
 		untunedKind: v.Untuned, formulasKind: v.Formulas, steadyKind: v.Steady,
@@ -63,12 +65,19 @@ func (o *Overlay) learn(kind string, rows []Compared) {
 		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 || c.Pred.TTFT <= 0 || c.Pred.TPOT <= 0 {
 			continue
 		}
-		path := c.Pred.Subject.path(kind)
+		path := c.Pred.Case.path(kind)
 		for n := range path {
 			name := strings.Join(path[:n+1], "/")
 			sets[name] = append(sets[name], c)
 		}
 	}
+	if _, known := o.Residuals[kind]; known && len(sets[kind]) < enough {
+		return
+	}
+	maps.DeleteFunc(o.Residuals, func(name string, _ Residuals) bool {
+		root, _, _ := strings.Cut(name, "/")
+		return root == kind && len(sets[kind]) > 0
+	})
 	for name, set := range sets {
 		// The whole kind is kept however small: without it nothing would be known.
 		if len(set) >= enough || name == kind {
@@ -118,7 +127,7 @@ func (o *Overlay) Fitted(rows []Prepared) {
 		o.Cells = map[string]map[string][]string{}
 	}
 	for i := range rows {
-		s := &rows[i].subject
+		s, c := &rows[i].Subject, &rows[i].about
 		systems := o.Cells[s.Engine]
 		if systems == nil {
 			systems = map[string][]string{}
@@ -128,10 +137,20 @@ func (o *Overlay) Fitted(rows []Prepared) {
 			systems[s.System] = append(systems[s.System], s.Model)
 			slices.Sort(systems[s.System])
 		}
-		o.Reach.Concurrency = max(o.Reach.Concurrency, s.Concurrency)
-		o.Reach.Input = max(o.Reach.Input, s.Input)
-		o.Reach.Devices = max(o.Reach.Devices, s.Devices)
+		o.Reach.Concurrency = max(o.Reach.Concurrency, c.Concurrency)
+		o.Reach.Input = max(o.Reach.Input, c.Input)
+		o.Reach.Devices = max(o.Reach.Devices, c.Devices)
 	}
+}
+
+// Unseen is the overlay as it would be without any row of a prediction's cell.
+func (o *Overlay) Unseen() *Overlay {
+	out := *o
+	out.Cells = map[string]map[string][]string{}
+	for engine := range o.Cells {
+		out.Cells[engine] = nil
+	}
+	return &out
 }
 
 // checkResiduals refuses residuals that no fit writes.
@@ -167,7 +186,7 @@ func (o *Overlay) Coverage(rows []Compared) (ttft, tpot float64) {
 		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
 			continue
 		}
-		e := o.Expect(&c.Pred.Subject)
+		e := o.Expect(&c.Pred.Case)
 		n++
 		inTTFT += in(e.TTFT, c.Pred.TTFT, c.Row.TTFT)
 		inTPOT += in(e.TPOT, c.Pred.TPOT, c.Row.TPOT)

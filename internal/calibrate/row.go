@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/model"
 	"plimsoll/internal/units"
 )
 
@@ -18,8 +19,10 @@ type Row struct {
 	Source  string // where and when it was measured
 	Engine  string
 	Version string
-	Model   string
-	System  string
+	// Measured is the day of the measurement, "2026-01-23"; "" is unknown.
+	Measured string
+	Model    string
+	System   string
 	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
 	Precision string
 	Mode      string // agg or disagg
@@ -39,6 +42,10 @@ type Row struct {
 	ReceiveEvery   int
 	BatchWaitSteps int
 	BatchWaitRatio float64
+	// Drafted is how many tokens the model's prediction modules draft in a step,
+	// Acceptance the share of them that is kept.
+	Drafted    int
+	Acceptance float64
 
 	TTFT, TPOT units.Seconds // measured
 	// Quality is empty for a clean row, otherwise why it is not what it says.
@@ -53,8 +60,25 @@ type Workers struct {
 	TP, DP, MoETP, MoEEP int
 }
 
+// check reports sizes that are not those of a worker. Some sources give the devices
+// of a whole deployment instead, and nothing then says how they were cut.
+func (w *Workers) check(m *model.Model) error {
+	for i := range m.Kinds {
+		if heads := m.Kinds[i].Attention.Heads; heads%w.TP != 0 {
+			return fmt.Errorf("tp_size %d does not divide the model's %d attention heads; is it the size of the whole deployment?", w.TP, heads)
+		}
+	}
+	if all, experts := w.TP*w.DP, w.MoETP*w.MoEEP; m.HasExperts() && experts > 0 && experts != all {
+		return fmt.Errorf("tp_size × attention_dp_size is %d and moe_tp_size × moe_ep_size %d; both are the devices of a worker", all, experts)
+	}
+	return nil
+}
+
 // Cell is a model on a system under an engine.
 func (r *Row) Cell() string { return r.Model + " · " + r.System + " · " + r.Engine }
+
+// maxDrafted is more than any engine drafts.
+const maxDrafted = 64
 
 // maxRows bounds a file.
 const maxRows = 1 << 20
@@ -147,8 +171,13 @@ func (c *cells) row() Row {
 		MaxSequences: c.whole("max_num_seqs", 0), ReceiveEvery: c.whole("recv_interval", 0),
 		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
 		LengthLow: c.number("length_ratio_low", 1),
-		TTFT:      units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
+		Drafted:   c.whole("mtp_tokens", 0), Acceptance: c.number("acceptance", -1),
+		TTFT: units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
 		Quality: c.text("quality"),
+	}
+	r.Measured = c.text("measured")
+	if _, date, ok := strings.Cut(r.Source, "measured="); ok && r.Measured == "" {
+		r.Measured, _, _ = strings.Cut(date, "T")
 	}
 	if r.Mode == "disagg" {
 		r.Prefill, r.Decode = c.workers("prefill_"), c.workers("decode_")
@@ -165,10 +194,21 @@ func (c *cells) row() Row {
 	}
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
 	r.Defaulted = c.defaulted
-	if c.err == nil && (r.Input < 1 || r.Output < 1) {
-		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
-	}
+	c.check(&r)
 	return r
+}
+
+// check reports what no row can say.
+func (c *cells) check(r *Row) {
+	switch {
+	case c.err != nil:
+	case r.Input < 1 || r.Output < 1:
+		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
+	case r.Drafted < 0 || r.Drafted > maxDrafted:
+		c.err = fmt.Errorf("%s:%d: mtp_tokens must be from 0 to %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
+	case r.Drafted > 0 && !(r.Acceptance >= 0 && r.Acceptance <= 1):
+		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of drafted tokens that is kept, from 0 to 1", c.name, c.line)
+	}
 }
 
 // workers reads the columns of a pool.

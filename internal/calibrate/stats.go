@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 
 	"plimsoll/internal/units"
 )
@@ -21,20 +20,14 @@ type Compared struct {
 // order of the rows.
 func (p *Predictor) PredictAll(rows []Row, workers int) []Compared {
 	out := make([]Compared, len(rows))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range max(1, workers) {
-		wg.Go(func() {
-			for i := range next {
-				out[i] = Compared{&rows[i], p.Predict(&rows[i])}
-			}
-		})
-	}
-	for i := range rows {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	inParallel(len(rows), workers, func(i int) { out[i] = Compared{&rows[i], p.Predict(&rows[i])} })
+	return out
+}
+
+// PredictPrepared is PredictAll for prepared rows.
+func (p *Predictor) PredictPrepared(rows []Prepared, workers int) []Compared {
+	out := make([]Compared, len(rows))
+	inParallel(len(rows), workers, func(i int) { out[i] = Compared{rows[i].Row, rows[i].Simulate(p.tuning(&rows[i]))} })
 	return out
 }
 

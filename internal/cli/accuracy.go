@@ -84,15 +84,22 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "calibrate FILE.csv",
-		Short: "Fit the engines to measured deployments",
-		Long: `Calibrate fits multipliers of kernel prices and host times, per engine and generation of devices, to measured rows, and
-writes them to a file that every command that predicts takes with --calibration. Parameters are shrunk to
-the prior: a few dozen rows move what they speak of and leave the rest. --folds cross-validates: each row is also
-predicted by a fit that has not seen its configuration, and by one that has not seen its model on its system. The errors
-of these predictions, by kind, are written too: every command that predicts takes its error bars from them.`,
+		Short: "Fit predictions to measured deployments",
+		Long: `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
+predict take with --calibration. It keeps a calibration, the shipped one unless told otherwise, and fits to each cell of
+the rows (a model on a system under an engine) what it does differently; 20 to 50 rows are enough to tell. Parameters
+are shrunk: rows move what they speak of and leave the rest.
+
+With --from-scratch every level is fitted anew: all predictions, each engine, each engine on a generation of devices,
+and in each of these number formats, kinds of attention and classes of models; nothing to a cell. The shipped
+calibration was made so.
+
+--folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
+that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
+predictions, by kind, are written too: every command that predicts takes its error bars from them.`,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate measured.csv --leave-out model`,
+  plimsoll calibrate measured.csv --from-scratch --leave-out model`,
 		GroupID: groupTrust,
 		Args:    exactFileArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -113,11 +120,14 @@ of these predictions, by kind, are written too: every command that predicts take
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&out, "out", "", "write the fit to a `file`")
+	fs.StringVar(&r.Calibration, "calibration", "", "a `file` of an earlier fit to keep, instead of the shipped one")
+	fs.BoolVar(&r.FromScratch, "from-scratch", false, "keep nothing: fit every level but cells")
 	fs.IntVar(&r.Validation.Folds, "folds", 0, "cross-validate with so many folds")
 	nargs.Var(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by a fit without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
+	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
 }
 

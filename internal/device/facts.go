@@ -48,6 +48,7 @@ type FormatFacts struct {
 // MemoryFacts are size (binary) and bandwidth (decimal) of the memory.
 type MemoryFacts struct {
 	SizeGiB      float64 `json:"size_gib"`
+	ReportedGiB  float64 `json:"reported_gib,omitempty"` // what a process sees
 	BandwidthGBs float64 `json:"bandwidth_gb_s"`
 }
 
@@ -91,7 +92,7 @@ func (p *Profile) Facts() Facts {
 		Description: p.Description,
 		Tier:        p.Tier,
 		Peak:        PeakFacts{formatFacts(&p.Matrix), formatFacts(&p.Vector)},
-		Memory:      MemoryFacts{p.Memory.GiB(), inUnits(float64(p.Bandwidth), 9)},
+		Memory:      MemoryFacts{p.Memory.GiB(), p.Reported.GiB(), inUnits(float64(p.Bandwidth), 9)},
 		Efficiency:  ShareFacts{p.ComputeEfficiency, p.MemoryEfficiency},
 		Fixed: FixedFacts{
 			Matrix:        inUnits(float64(p.Fixed.Matrix), -6),

@@ -20,7 +20,7 @@ func TestFactsAreInPeoplesUnits(t *testing.T) {
     "matrix": {"f32": 1250, "bf16": 2500, "f16": 2500, "fp8": 5000, "int8": 5000, "fp4": 10000},
     "vector": {"f32": 80, "bf16": 160, "f16": 160}
   },
-  "memory": {"size_gib": 185.0302734375, "bandwidth_gb_s": 8000},
+  "memory": {"size_gib": 185.0302734375, "reported_gib": 184.31, "bandwidth_gb_s": 8000},
   "efficiency": {"compute": 0.75, "memory": 0.8},
   "fixed_us": {"matrix": 3, "vector": 3, "communication": 10},
   "links": [

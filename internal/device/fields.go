@@ -121,9 +121,11 @@ func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		seen := r.mapping(path, n, []field{
 			{"size_gib", binaryTo(r, &p.Memory, units.GiB, positive(maxGiB))},
+			{"reported_gib", binaryTo(r, &p.Reported, units.GiB, positive(maxGiB))},
 			{decimalKey, scaledTo(r, &p.Bandwidth, 9, positive(maxGBs))},
 			{binaryKey, binaryTo(r, &p.Bandwidth, units.TiB, positive(maxTiBs))},
 		})
+		r.reported(p, path, seen)
 		_, isDecimal := seen[decimalKey]
 		_, isBinary := seen[binaryKey]
 		if isDecimal && isBinary {
@@ -136,6 +138,19 @@ func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 		if !isDecimal && !isBinary {
 			r.Add(n.Line, path, "missing %s or %s", decimalKey, binaryKey)
 		}
+	}
+}
+
+// reported checks what a process sees of the memory. Another size makes that of
+// the base unknown.
+func (r *reader) reported(p *Profile, path string, seen map[string]int) {
+	at, given := seen["reported_gib"]
+	_, sized := seen["size_gib"]
+	switch {
+	case sized && !given:
+		p.Reported = 0
+	case given && p.Memory > 0 && p.Reported > p.Memory:
+		r.Add(at, path+".reported_gib", "must be at most size_gib, %g, got %g", p.Memory.GiB(), p.Reported.GiB())
 	}
 }
 

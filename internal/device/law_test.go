@@ -30,7 +30,8 @@ func render(p *Profile) string {
 	fmt.Fprintf(&b, "name: %s\nvendor: %s\ntier: %s\nsource: %q\npeak_tflops:\n", p.Name, p.Vendor, p.Tier, p.Source)
 	peaks("matrix", p.Matrix)
 	peaks("vector", p.Vector)
-	fmt.Fprintf(&b, "memory: {size_gib: %s, bandwidth_gb_s: %s}\n", num(p.Memory.GiB(), 0), num(float64(p.Bandwidth), 9))
+	fmt.Fprintf(&b, "memory: {size_gib: %s, reported_gib: %s, bandwidth_gb_s: %s}\n",
+		num(p.Memory.GiB(), 0), num(p.Reported.GiB(), 0), num(float64(p.Bandwidth), 9))
 	fmt.Fprintf(&b, "efficiency: {compute: %s, memory: %s}\n", num(p.ComputeEfficiency, 0), num(p.MemoryEfficiency, 0))
 	fmt.Fprintf(&b, "fixed_us: {matrix: %s, vector: %s, communication: %s}\n",
 		num(float64(p.Fixed.Matrix), -6), num(float64(p.Fixed.Vector), -6), num(float64(p.Fixed.Communication), -6))
@@ -60,6 +61,7 @@ func anyProfile(t *rapid.T) *Profile {
 		Price:             Price{rapid.Float64Range(0, 1e5).Draw(t, "price"), "a law"},
 		Source:            "a law",
 	}
+	p.Reported = p.Memory * units.Bytes(rapid.Float64Range(0.5, 1).Draw(t, "reported"))
 	seconds := rapid.Float64Range(0, 1)
 	p.Fixed = Fixed{
 		units.Seconds(seconds.Draw(t, "matrix")),

@@ -98,6 +98,7 @@ func TestParseErrors(t *testing.T) {
 			strings.Replace(minimal, "size_gib: 24", "size_gib: -3", 1),
 			`my.yaml:6: memory.size_gib: must be positive, got -3`,
 		},
+		"reported":    {base + "memory: {reported_gib: 81}", `my.yaml:2: memory.reported_gib: must be at most size_gib, 80, got 81`},
 		"infinite":    {base + "power_w: .inf", `my.yaml:2: power_w: must be finite, got .inf`},
 		"not a count": {base + "power_w: .nan", `my.yaml:2: power_w: must be finite, got .nan`},
 		"huge":        {base + "power_w: 1e300", `my.yaml:2: power_w: must be at most 1000000, got 1e300`},
@@ -244,5 +245,21 @@ func TestProblemsAreTypedAndBounded(t *testing.T) {
 	_, err = Parse([]byte(text.String()), "my.yaml")
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != maxProblems {
 		t.Errorf("want %d problems, got %d", maxProblems, len(lines))
+	}
+}
+
+// TestUsable: a process sees what the driver reports; another size of memory makes
+// the report of the base void.
+func TestUsable(t *testing.T) {
+	for text, want := range map[string]float64{
+		"base: h100_sxm":                                             79.19,
+		"base: h100_sxm\nmemory: {size_gib: 96}":                     96,
+		"base: h100_sxm\nmemory: {size_gib: 96, reported_gib: 94.5}": 94.5,
+		"base: h100_sxm\nmemory: {reported_gib: 79}":                 79,
+		"base: mi300x\nmemory: {bandwidth_gb_s: 5000}":               192,
+	} {
+		if got := parse(t, text).Usable().GiB(); got != want {
+			t.Errorf("%q: want %g GiB, got %g", text, want, got)
+		}
 	}
 }

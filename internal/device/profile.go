@@ -25,7 +25,10 @@ type Profile struct {
 	Matrix [dtype.Formats]units.OpsPerSecond
 	Vector [dtype.Formats]units.OpsPerSecond
 
-	Memory    units.Bytes
+	Memory units.Bytes
+	// Reported is what the driver tells a process its memory is, a little less
+	// than Memory; 0 is unknown. Use Usable.
+	Reported  units.Bytes
 	Bandwidth units.BytesPerSecond
 
 	// Efficiencies are the share of the peaks that kernels reach.
@@ -46,6 +49,14 @@ type Profile struct {
 
 	// Source says where the numbers come from.
 	Source string
+}
+
+// Usable is the memory that a process sees, of which engines take their share.
+func (p *Profile) Usable() units.Bytes {
+	if p.Reported > 0 {
+		return p.Reported
+	}
+	return p.Memory
 }
 
 // Vendor decides which cost world a device belongs to.

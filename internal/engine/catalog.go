@@ -61,6 +61,40 @@ func LookupVersion(name, release string) (*Profile, error) {
 		all[0].Name, release, all[len(all)-1].Versions.Since)
 }
 
+// LookupNear returns the profile of an engine for what is known of a release: its
+// version or, where that is empty, no version or older than all profiles, the month
+// of its use ("2026-01", a day may follow). Without either it is the newest, or the
+// oldest for a version before it. Assumed says what was assumed, "" when nothing
+// was.
+func LookupNear(name, release, month string) (p *Profile, assumed string, err error) {
+	all, err := Versions(name)
+	if err != nil {
+		return nil, "", err
+	}
+	v, err := parseVersion(release)
+	known := err == nil
+	for _, p := range all {
+		if known && p.Versions.contains(v) {
+			return p, "", nil
+		}
+	}
+	p = all[0]
+	if known {
+		p = all[len(all)-1]
+	}
+	by := ""
+	for _, q := range all {
+		if month != "" && q.Released != "" && q.Released <= month {
+			p, by = q, " by the date"
+			break
+		}
+	}
+	if release == "" {
+		release = "without a version"
+	}
+	return p, fmt.Sprintf("%s %s taken as %s%s", all[0].Name, release, p.Versions, by), nil
+}
+
 // Versions returns the profiles of an engine, one for each range of versions,
 // newest first.
 func Versions(name string) ([]*Profile, error) {

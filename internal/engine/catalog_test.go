@@ -101,8 +101,9 @@ func TestLookupVersion(t *testing.T) {
 		{"vllm", "", "0.22", 0.92, 0.3},
 		{"vllm", "v0.30.1", "0.22", 0.92, 0.3},
 		{"vllm", "0.22.0", "0.22", 0.92, 0.3},
-		{"vllm", "0.22.0rc1", "0.14", 0.9, 0.3},
-		{"vllm", "0.19.0+cu129", "0.14", 0.9, 0.3},
+		{"vllm", "0.22.0rc1", "0.17", 0.9, 0.3},
+		{"vllm", "0.19.0+cu129", "0.17", 0.9, 0.3},
+		{"vllm", "0.15.1", "0.14", 0.9, 0.3},
 		{"vllm", "0.13.0.post1", "0.8", 0.9, 1},
 		{"vllm", "0.8", "0.8", 0.9, 1},
 		{"sglang", "0.5.6.post2", "0.5.3", 0.88, 0.25},
@@ -118,6 +119,48 @@ func TestLookupVersion(t *testing.T) {
 		if p.Versions.Since != c.since || p.MemoryShare != c.share || p.Exposed != c.exposed {
 			t.Errorf("%s %s: since %s, share %g, exposed %g; want %s, %g, %g", c.name, c.version,
 				p.Versions.Since, p.MemoryShare, p.Exposed, c.since, c.share, c.exposed)
+		}
+	}
+}
+
+// TestLookupNear: a version in a range needs no assumption; others go by the date,
+// and without one by what is nearest.
+func TestLookupNear(t *testing.T) {
+	for _, c := range []struct{ name, version, month, since, assumed string }{
+		{"vllm", "0.19.0", "2025-01", "0.17", ""},
+		{"vllm", "", "2025-11-02", "0.8", "vllm without a version taken as 0.8 to before 0.14 by the date"},
+		{"vllm", "", "2026-05-01", "0.22", "vllm without a version taken as 0.22 and later by the date"},
+		{"vllm", "", "", "0.22", "vllm without a version taken as 0.22 and later"},
+		{"vllm", "", "2020-01", "0.22", "vllm without a version taken as 0.22 and later"},
+		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c taken as 0.17 to before 0.22 by the date"},
+		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3 taken as 0.8 to before 0.14"},
+		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1 taken as 0.20 and later by the date"},
+		{"mindie", "", "2026-02", "", "mindie without a version taken as any"},
+	} {
+		p, assumed, err := LookupNear(c.name, c.version, c.month)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Versions.Since != c.since || assumed != c.assumed {
+			t.Errorf("%s %q %q: %s, %q; want %s, %q", c.name, c.version, c.month, p.Versions.Since, assumed, c.since, c.assumed)
+		}
+	}
+	if _, _, err := LookupNear("vlm", "0.1", ""); err == nil {
+		t.Error("an unknown engine is found")
+	}
+}
+
+// TestReleases: later ranges came out later.
+func TestReleases(t *testing.T) {
+	for _, name := range Names() {
+		all, err := Versions(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 1; i < len(all); i++ {
+			if all[i].Released >= all[i-1].Released {
+				t.Errorf("%s: %s came out in %s, %s in %s", name, all[i].Versions, all[i].Released, all[i-1].Versions, all[i-1].Released)
+			}
 		}
 	}
 }

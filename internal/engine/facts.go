@@ -16,19 +16,26 @@ type Facts struct {
 	Aliases []string `json:"aliases,omitempty" yaml:"aliases"`
 	Since   string   `json:"since,omitempty" yaml:"since"`
 	Until   string   `json:"until,omitempty" yaml:"until"`
+	// Released is the month in which the range began.
+	Released string `json:"released,omitempty" yaml:"released"`
 
-	Policy          Policy  `json:"policy" yaml:"policy"`
-	ChunkedPrefill  bool    `json:"chunked_prefill" yaml:"chunked_prefill"`
-	TokenBudget     int     `json:"token_budget" yaml:"token_budget"`
-	MaxSequences    int     `json:"max_sequences" yaml:"max_sequences"`
-	MemoryShare     float64 `json:"memory_share" yaml:"memory_share"`
-	MemoryShareOf   ShareOf `json:"memory_share_of" yaml:"memory_share_of"`
-	WorkspaceGiB    float64 `json:"workspace_gib" yaml:"workspace_gib"`
-	BlockTokens     int     `json:"block_tokens" yaml:"block_tokens"`
-	KVFormat        string  `json:"kv_format" yaml:"kv_format"` // "auto": what the checkpoint asks for
-	Reserve         float64 `json:"reserve" yaml:"reserve"`
-	PrefixCaching   bool    `json:"prefix_caching" yaml:"prefix_caching"`
-	ReceiveInterval int     `json:"receive_interval" yaml:"receive_interval"`
+	Policy           Policy  `json:"policy" yaml:"policy"`
+	ChunkedPrefill   bool    `json:"chunked_prefill" yaml:"chunked_prefill"`
+	TokenBudget      int     `json:"token_budget" yaml:"token_budget"`
+	MaxSequences     int     `json:"max_sequences" yaml:"max_sequences"`
+	MemoryShare      float64 `json:"memory_share" yaml:"memory_share"`
+	MemoryShareOf    ShareOf `json:"memory_share_of" yaml:"memory_share_of"`
+	WorkspaceGiB     float64 `json:"workspace_gib" yaml:"workspace_gib"`
+	CommunicationGiB float64 `json:"communication_gib" yaml:"communication_gib"`
+	PeerGiB          float64 `json:"peer_gib" yaml:"peer_gib"`
+	LogitsCopies     float64 `json:"logits_copies" yaml:"logits_copies"`
+	WindowShare      float64 `json:"window_share" yaml:"window_share"`
+	StateRatio       float64 `json:"state_ratio" yaml:"state_ratio"`
+	BlockTokens      int     `json:"block_tokens" yaml:"block_tokens"`
+	KVFormat         string  `json:"kv_format" yaml:"kv_format"` // "auto": what the checkpoint asks for
+	Reserve          float64 `json:"reserve" yaml:"reserve"`
+	PrefixCaching    bool    `json:"prefix_caching" yaml:"prefix_caching"`
+	ReceiveInterval  int     `json:"receive_interval" yaml:"receive_interval"`
 
 	Graph       GraphFacts       `json:"graph" yaml:"graph"`
 	BatchWait   BatchWaitFacts   `json:"batch_wait" yaml:"batch_wait"`
@@ -121,9 +128,10 @@ const auto = "auto"
 // Facts returns the profile in the units people use.
 func (p *Profile) Facts() Facts {
 	f := Facts{
-		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until,
+		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until, Released: p.Released,
 		Policy: p.Policy, ChunkedPrefill: p.ChunkedPrefill, TokenBudget: p.TokenBudget, MaxSequences: p.MaxSequences,
 		MemoryShare: p.MemoryShare, MemoryShareOf: p.MemoryShareOf, WorkspaceGiB: p.Workspace.GiB(),
+		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies, WindowShare: p.WindowShare, StateRatio: p.StateRatio,
 		BlockTokens: p.BlockTokens, KVFormat: p.KVFormat.String(), Reserve: p.Reserve, PrefixCaching: p.PrefixCaching,
 		ReceiveInterval: p.ReceiveInterval,
 		Graph:           GraphFacts(p.Graph), BatchWait: BatchWaitFacts(p.BatchWait),

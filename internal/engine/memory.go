@@ -6,38 +6,70 @@ import (
 	"plimsoll/internal/units"
 )
 
-// KVBytes is the memory of one device that the engine gives to the KV cache, 0
-// when the rest does not fit. Memory is what the device reports as its size,
-// weights are that device's share of them, activation is the most that a step
-// within the token budget needs.
-func (p *Profile) KVBytes(memory, weights, activation units.Bytes) units.Bytes {
+// Needs is what one device must hold besides the KV cache, and what a token of
+// that takes.
+type Needs struct {
+	// Memory is what a process sees of the device.
+	Memory units.Bytes
+	// Weights are the device's share of them.
+	Weights units.Bytes
+	// Activation is the most that a step within the engine's limits needs.
+	Activation units.Bytes
+	// PerToken is the cache of a token on the device.
+	PerToken units.Bytes
+	// Recurrent models keep states beside the cache.
+	Recurrent bool
+}
+
+// Budget is how an engine divides the memory of one device.
+type Budget struct {
+	Needs
+	Workspace units.Bytes
+	// Share is of the memory, see ShareOf.
+	Share   float64
+	ShareOf ShareOf
+	// KV is what the KV cache gets, 0 when the rest does not fit; Tokens is how
+	// many fit, in whole blocks.
+	KV     units.Bytes
+	Tokens int
+	// States is what the states of recurrent layers get.
+	States units.Bytes
+}
+
+// Budget divides the memory of a device.
+func (p *Profile) Budget(n Needs) Budget {
+	b := Budget{Needs: n, Workspace: p.Workspace, Share: p.MemoryShare, ShareOf: p.MemoryShareOf}
 	share := units.Bytes(p.MemoryShare)
-	var b units.Bytes
 	switch p.MemoryShareOf {
 	case OfTotal:
-		b = share*memory - weights - activation - p.Workspace
+		b.KV = share*n.Memory - n.Weights - n.Activation - p.Workspace
 	case OfStatic:
 		// The share is of what is free before the weights are loaded. When the rest
 		// cannot hold the activations the engine would fail under load.
-		room := memory - p.Workspace
-		b = min(share*room, room-activation) - weights
+		room := n.Memory - p.Workspace
+		b.KV = min(share*room, room-n.Activation) - n.Weights
 	case OfFree:
-		b = share * (memory - weights - activation - p.Workspace)
+		b.KV = share * (n.Memory - n.Weights - n.Activation - p.Workspace)
 	}
-	return max(b, 0)
+	b.KV = max(b.KV, 0)
+	if n.Recurrent {
+		all := b.KV
+		b.KV = all / units.Bytes(1+p.StateRatio)
+		b.States = all - b.KV
+	}
+	b.Tokens = p.tokens(b.KV, n.PerToken)
+	return b
 }
 
-// KVTokens is the number of tokens whose KV cache fits on one device, in whole
-// blocks. PerToken is what a token takes on that device; without any the answer is
-// as good as unbounded.
-func (p *Profile) KVTokens(memory, weights, activation, perToken units.Bytes) int {
+// tokens is how many tokens fit, in whole blocks. Without a cache the answer is as
+// good as unbounded.
+func (p *Profile) tokens(kv, perToken units.Bytes) int {
 	const unbounded = math.MaxInt32
-	b := p.KVBytes(memory, weights, activation)
-	if b == 0 {
+	if kv == 0 {
 		return 0
 	}
 	block := perToken * units.Bytes(p.BlockTokens)
-	blocks := math.Floor(float64(b / block)) // +Inf without a cache
+	blocks := math.Floor(float64(kv / block)) // +Inf without a cache
 	if tokens := blocks * float64(p.BlockTokens); tokens < unbounded {
 		return int(tokens)
 	}

@@ -10,6 +10,11 @@ import (
 	"plimsoll/internal/units"
 )
 
+// tokens is how many tokens of cache a device holds.
+func tokens(p *Profile, memory, weights, activation, perToken units.Bytes) int {
+	return p.Budget(Needs{Memory: memory, Weights: weights, Activation: activation, PerToken: perToken}).Tokens
+}
+
 // TestPublishedCapacity: what engines logged and their guides compute.
 func TestPublishedCapacity(t *testing.T) {
 	const kib, gib = units.KiB, units.GiB
@@ -32,7 +37,7 @@ func TestPublishedCapacity(t *testing.T) {
 			// 1381 blocks of 16 tokens, 320 KiB each: an 80 GB device (79.1 GiB), of which
 			// 3.05 GiB go to activations and workspace.
 			"vLLM PR 12569", "vllm",
-			[]string{"memory_share=0.98"},
+			[]string{"memory_share=0.98", "workspace_gib=2"},
 			79.1 * gib, 67.7229 * gib, 1.05 * gib, 320 * kib, 1381 * 16 * 320 * kib, 0.01,
 		},
 		{
@@ -58,7 +63,7 @@ func TestPublishedCapacity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := units.Bytes(p.KVTokens(c.memory, c.weights, c.activation, c.perToken)) * c.perToken
+		got := units.Bytes(tokens(p, c.memory, c.weights, c.activation, c.perToken)) * c.perToken
 		if off := math.Abs(float64(got/c.expects) - 1); off > c.tolerance {
 			t.Errorf("%s: %s of KV cache, want %s within %g", c.source, got, c.expects, c.tolerance)
 		}
@@ -73,7 +78,7 @@ func TestLeastStaticShare(t *testing.T) {
 	p.Workspace = (140.4 - 125.65 - 12.25) * units.GiB
 	for share, fits := range map[float64]bool{0.88: false, 0.911: false, 0.9113: true, 0.93: true} {
 		p.MemoryShare = share
-		if n := p.KVTokens(140.4*units.GiB, 125.65*units.GiB, 0, 1024); n > 0 != fits {
+		if n := tokens(&p, 140.4*units.GiB, 125.65*units.GiB, 0, 1024); n > 0 != fits {
 			t.Errorf("a share of %g leaves %d tokens", share, n)
 		}
 	}
@@ -142,24 +147,24 @@ func TestCapacityLaws(t *testing.T) {
 			}
 			memory, weights, activation := draw("memory", 300e9), draw("weights", 200e9), draw("activation", 20e9)
 			perToken, more := draw("per token", 1e6)+1, draw("more", 50e9)
-			n := q.KVTokens(memory, weights, activation, perToken)
+			n := tokens(&q, memory, weights, activation, perToken)
 			if n < 0 || n%q.BlockTokens != 0 {
 				t.Fatalf("%d tokens are no whole blocks of %d", n, q.BlockTokens)
 			}
 			if used := units.Bytes(n)*perToken + weights + activation + q.Workspace; n > 0 && used > memory*(1+1e-9) {
 				t.Fatalf("%s are used of %s", used, memory)
 			}
-			if m := q.KVTokens(memory+more, weights, activation, perToken); m < n {
+			if m := tokens(&q, memory+more, weights, activation, perToken); m < n {
 				t.Fatalf("more memory holds less: %d then %d", n, m)
 			}
-			if m := q.KVTokens(memory, weights+more, activation, perToken); m > n {
+			if m := tokens(&q, memory, weights+more, activation, perToken); m > n {
 				t.Fatalf("more weights leave more: %d then %d", n, m)
 			}
-			if m := q.KVTokens(memory, weights, activation+more, perToken); m > n {
+			if m := tokens(&q, memory, weights, activation+more, perToken); m > n {
 				t.Fatalf("more activations leave more: %d then %d", n, m)
 			}
 			q.MemoryShare = rapid.Float64Range(q.MemoryShare, 1).Draw(t, "larger share")
-			if m := q.KVTokens(memory, weights, activation, perToken); m < n {
+			if m := tokens(&q, memory, weights, activation, perToken); m < n {
 				t.Fatalf("a larger share holds less: %d then %d", n, m)
 			}
 			tokens := rapid.IntRange(0, 1<<20).Draw(t, "tokens")
@@ -172,11 +177,27 @@ func TestCapacityLaws(t *testing.T) {
 
 func TestNoCacheIsUnbounded(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
-		if n := p.KVTokens(80*units.GiB, units.GiB, 0, 0); n < math.MaxInt32-p.BlockTokens || n%p.BlockTokens != 0 {
+		if n := tokens(p, 80*units.GiB, units.GiB, 0, 0); n < math.MaxInt32-p.BlockTokens || n%p.BlockTokens != 0 {
 			t.Errorf("%d tokens", n)
 		}
-		if n := p.KVTokens(80*units.GiB, 90*units.GiB, 0, 0); n != 0 {
+		if n := tokens(p, 80*units.GiB, 90*units.GiB, 0, 0); n != 0 {
 			t.Errorf("%d tokens where the weights do not fit", n)
 		}
 	})
+}
+
+// TestStates: SGLang gives the states of recurrent layers 0.9 of what it gives the
+// cache; a log of LFM2 has 4.88 GB beside 5.42.
+func TestStates(t *testing.T) {
+	p := lookup(t, "sglang")
+	n := Needs{Memory: 80 * units.GiB, Weights: 20 * units.GiB, PerToken: units.KiB}
+	plain := p.Budget(n)
+	n.Recurrent = true
+	b := p.Budget(n)
+	if ratio := float64(b.States / b.KV); math.Abs(ratio-4.88/5.42) > 0.01 {
+		t.Errorf("states take %g of the cache", ratio)
+	}
+	if math.Abs(float64((b.States+b.KV)/plain.KV)-1) > 1e-9 || plain.States != 0 {
+		t.Errorf("%s and %s are not the %s of a model without states", b.States, b.KV, plain.KV)
+	}
 }

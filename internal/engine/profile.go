@@ -11,6 +11,8 @@ type Profile struct {
 	Title    string // "vLLM v1"
 	Aliases  []string
 	Versions Range
+	// Released is the month in which the range began, "2026-01"; "" is unknown.
+	Released string
 
 	// Policy says who goes first when prompts and running sequences compete.
 	Policy Policy
@@ -28,8 +30,22 @@ type Profile struct {
 	MemoryShare   float64
 	MemoryShareOf ShareOf
 	// Workspace is what neither weights nor activations nor KV cache use: the
-	// context, communication buffers, captured graphs.
+	// context, libraries and captured graphs, as far as the rule counts them.
 	Workspace units.Bytes
+	// Communication is the workspace that exchanging with other devices adds, and
+	// PerPeer what each of the devices adds to that.
+	Communication, PerPeer units.Bytes
+	// LogitsCopies is how many float32 copies of the logits of MaxSequences are
+	// alive at the peak of the trial step that measures activations; 0 where the
+	// trial samples few sequences.
+	LogitsCopies float64
+	// WindowShare is the part of a sliding-window layer's cache that a token
+	// takes besides the window: 0 where only the window is kept, 1 where such
+	// layers keep everything.
+	WindowShare float64
+	// StateRatio is the memory kept for the states of recurrent layers, as a share
+	// of the KV cache beside it; 0 where states are not set aside.
+	StateRatio float64
 	// BlockTokens is the size of a KV block; a sequence takes whole blocks.
 	BlockTokens int
 	// KVFormat is the format of the KV cache; None is what the checkpoint asks for.

@@ -55,9 +55,11 @@ func parse(data []byte) ([]*Profile, error) {
 func (f *Facts) profile() *Profile {
 	format, _ := dtype.Parse(f.KVFormat)
 	p := &Profile{
-		Name: f.Name, Title: f.Title, Aliases: f.Aliases, Versions: Range{f.Since, f.Until},
+		Name: f.Name, Title: f.Title, Aliases: f.Aliases, Versions: Range{f.Since, f.Until}, Released: f.Released,
 		Policy: f.Policy, ChunkedPrefill: f.ChunkedPrefill, TokenBudget: f.TokenBudget, MaxSequences: f.MaxSequences,
 		MemoryShare: f.MemoryShare, MemoryShareOf: f.MemoryShareOf, Workspace: units.Bytes(f.WorkspaceGiB) * units.GiB,
+		Communication: units.Bytes(f.CommunicationGiB) * units.GiB, PerPeer: units.Bytes(f.PeerGiB) * units.GiB,
+		LogitsCopies: f.LogitsCopies, WindowShare: f.WindowShare, StateRatio: f.StateRatio,
 		BlockTokens: f.BlockTokens, KVFormat: format, Reserve: f.Reserve, PrefixCaching: f.PrefixCaching,
 		ReceiveInterval: f.ReceiveInterval,
 		Graph:           Graph(f.Graph), BatchWait: BatchWait(f.BatchWait),
@@ -113,6 +115,11 @@ func (p *Profile) check() error {
 	must(p.MaxSequences > 0, "max_sequences must be positive, got %d", p.MaxSequences)
 	must(p.BlockTokens > 0, "block_tokens must be positive, got %d", p.BlockTokens)
 	must(p.Workspace >= 0, "workspace_gib must not be negative, got %g", p.Workspace.GiB())
+	must(p.Communication >= 0, "communication_gib must not be negative, got %g", p.Communication.GiB())
+	must(p.PerPeer >= 0, "peer_gib must not be negative, got %g", p.PerPeer.GiB())
+	must(p.LogitsCopies >= 0, "logits_copies must not be negative, got %g", p.LogitsCopies)
+	must(inUnit(p.WindowShare), "window_share must be from 0 to 1, got %g", p.WindowShare)
+	must(p.StateRatio >= 0, "state_ratio must not be negative, got %g", p.StateRatio)
 	must(inUnit(p.Reserve), "reserve must be from 0 to 1, got %g", p.Reserve)
 	must(inUnit(p.Exposed), "host.exposed must be from 0 to 1, got %g", p.Exposed)
 	must(inUnit(p.BatchWait.Ratio), "batch_wait.ratio must be from 0 to 1, got %g", p.BatchWait.Ratio)

@@ -105,6 +105,11 @@ func memory() []setting {
 		{"memory_share", number(func(p *Profile, x float64) { p.MemoryShare, p.ShareRule = x, nil })},
 		{"memory_share_of", word(func(p *Profile, s string) { p.MemoryShareOf = ShareOf(s) })},
 		{"workspace_gib", number(func(p *Profile, x float64) { p.Workspace = units.Bytes(x) * units.GiB })},
+		{"communication_gib", number(func(p *Profile, x float64) { p.Communication = units.Bytes(x) * units.GiB })},
+		{"peer_gib", number(func(p *Profile, x float64) { p.PerPeer = units.Bytes(x) * units.GiB })},
+		{"logits_copies", number(func(p *Profile, x float64) { p.LogitsCopies = x })},
+		{"window_share", number(func(p *Profile, x float64) { p.WindowShare = x })},
+		{"state_ratio", number(func(p *Profile, x float64) { p.StateRatio = x })},
 		{"block_tokens", whole(func(p *Profile, n int) { p.BlockTokens = n })},
 		{"kv_format", func(p *Profile, value string) error {
 			f, ok := dtype.Parse(value)

@@ -37,7 +37,7 @@ type ShareRule struct {
 }
 
 // On returns the profile with the defaults the engine chooses on a device when a
-// replica takes so many of them (TP × PP). The first tier that fits counts. Values
+// replica takes so many of them (TP × DP × PP). The first tier that fits counts. Values
 // replaced by With stay.
 func (p *Profile) On(d *device.Profile, devices int) *Profile {
 	q := *p
@@ -50,7 +50,10 @@ func (p *Profile) On(d *device.Profile, devices int) *Profile {
 	if r := q.ShareRule; r != nil && d.Memory > 0 {
 		q.MemoryShare = r.share(&q, d.Memory, devices)
 	}
-	q.Tiers, q.ShareRule = nil, nil
+	if devices > 1 {
+		q.Workspace += q.Communication + q.PerPeer*units.Bytes(devices)
+	}
+	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
 	return &q
 }
 

@@ -109,6 +109,35 @@ func absorbedWeights(s *graph.Spec) units.Bytes {
 	return b
 }
 
+// Trial is the largest amount of intermediate tensors in the step by which an
+// engine measures how much it must keep free: one of so many tokens, after which
+// so many sequences are sampled, with the given number of float32 copies of their
+// logits over the whole vocabulary. While it samples, the step's hidden states
+// before and after the last norm and the buffers of the experts are still there.
+func (m *Model) Trial(tokens, sequences int, copies float64) units.Bytes {
+	s := m.spec
+	step := m.Activation(graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: tokens, Seq: tokens}}})
+	const f32 = 4
+	hidden := s.Quant.Base.Bytes(2 * float64(tokens*s.Model.Hidden))
+	logits := units.Bytes(copies * float64(sequences) * float64(s.Model.Vocab) * f32)
+	return max(step, logits+hidden+m.dispatched(tokens))
+}
+
+// dispatched is what the grouped products of the experts read and write: a row
+// for each token and chosen expert, as wide as the model and as gate and up.
+func (m *Model) dispatched(tokens int) units.Bytes {
+	s, widest := m.spec, 0.0
+	for i := range s.Model.Kinds {
+		f := &s.Model.Kinds[i].FFN
+		if f.Kind != model.MoE {
+			continue
+		}
+		inner := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
+		widest = math.Max(widest, float64(f.TopK)*(float64(s.Model.Hidden)+2*inner))
+	}
+	return s.Quant.Base.Bytes(float64(tokens) * widest)
+}
+
 // Activation is the largest amount of intermediate tensors in a step.
 func (m *Model) Activation(b graph.Batch) units.Bytes {
 	tokens := 0.0

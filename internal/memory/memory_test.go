@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
@@ -92,10 +94,13 @@ func TestCachePerToken(t *testing.T) {
 		for i, n := range s.Model.Counts() {
 			if a := &s.Model.Kinds[i].Attention; a.Window == 0 {
 				want += units.Bytes(n) * dtype.BF16.Bytes(a.KVElements())
+				if ix := &a.Indexer; ix.TopK > 0 && !ix.Shared { // 8 bits and a scale instead of 16 bits
+					want -= units.Bytes(n) * units.Bytes(ix.Dim-4) / units.Bytes(max(1, a.Compress))
+				}
 			}
 		}
 		mem := memory.New(s)
-		if got := mem.BytesPerToken(); math.Abs(float64(got-want)) > 1e-6 {
+		if got := mem.BytesPerToken(0); math.Abs(float64(got-want)) > 1e-6 {
 			t.Errorf("%s: want %v, got %v", e.ID, want, got)
 		}
 		const long, more = 1 << 20, 128 * 128 // whole blocks, whole compressed entries, windows full
@@ -171,5 +176,53 @@ func TestActivation(t *testing.T) {
 	want := float64(tokens * (2*(4*4096+8*128+2*12288) + 20))
 	if got := float64(memory.New(s).Activation(batch(3, 7, 7))); got != want {
 		t.Errorf("want %.0f, got %.0f", want, got)
+	}
+}
+
+// TestTrial: the step an engine tries out takes what its tokens take, or what its
+// logits do, whichever is more; and more of anything never takes less.
+func TestTrial(t *testing.T) {
+	for _, id := range []string{"Qwen/Qwen3-8B", "Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3", "openai/gpt-oss-20b"} {
+		s := plain(t, id)
+		m := memory.New(s)
+		rapid.Check(t, func(t *rapid.T) {
+			tokens, sequences := rapid.IntRange(1, 1<<15).Draw(t, "tokens"), rapid.IntRange(0, 1<<11).Draw(t, "sequences")
+			copies := rapid.Float64Range(0, 10).Draw(t, "copies")
+			got := m.Trial(tokens, sequences, copies)
+			if step := m.Activation(batch(1, tokens, tokens)); got < step {
+				t.Fatalf("%v, and the step alone takes %v", got, step)
+			}
+			if logits := units.Bytes(copies * float64(4*sequences*s.Model.Vocab)); got < logits {
+				t.Fatalf("%v, and the logits alone take %v", got, logits)
+			}
+			for _, more := range []units.Bytes{
+				m.Trial(2*tokens, sequences, copies), m.Trial(tokens, sequences+1, copies), m.Trial(tokens, sequences, copies+1),
+			} {
+				if more < got {
+					t.Fatalf("more takes %v, less than %v", more, got)
+				}
+			}
+		})
+	}
+}
+
+// TestTiles: experts in MXFP4 are padded to tiles of 128, as TensorRT-LLM loads
+// gpt-oss-120b: 63.5 GiB.
+func TestTiles(t *testing.T) {
+	s := plain(t, "openai/gpt-oss-120b")
+	s.Quant = graph.Resolve(s.Model, s.Policy, graph.Actions{})
+	if got := memory.New(s).Weights().GiB(); math.Abs(got/63.5-1) > 0.005 {
+		t.Errorf("want 63.5 GiB, got %.2f", got)
+	}
+}
+
+// TestWindowShare: layers with a window add their share, between none and all.
+func TestWindowShare(t *testing.T) {
+	m := memory.New(plain(t, "openai/gpt-oss-120b"))
+	const perLayer = 2 * 2 * 8 * 64 // keys and values of 8 heads of 64 in 2 bytes
+	for share, layers := range map[float64]units.Bytes{0: 18, 0.5: 27, 1: 36} {
+		if want, got := layers*perLayer, m.BytesPerToken(share); got != want {
+			t.Errorf("%g: want %v, got %v", share, want, got)
+		}
 	}
 }

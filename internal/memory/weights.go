@@ -245,9 +245,10 @@ func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
 	e := float64(f.Experts)
 	local := math.Ceil(e / float64(s.Layout.EP))
 	inter := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
-	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, inter, width, f)
+	padded, tall := tiled(s, inter), tiled(s, width)
+	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, padded, tall, f)
 	if f.SharedIntermediate > 0 {
-		b += mlpWeights(s, s.Quant.Shared, s.SharedWidth(f), h, f)
+		b += mlpWeights(s, s.Quant.Shared, sharedWidth(s, f), h, f)
 		if f.SharedGate {
 			b += base.Bytes(h)
 		}
@@ -257,6 +258,27 @@ func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
 		b += base.Bytes(e)
 	}
 	return b
+}
+
+// sharedWidth is the inner width of the shared experts that a device stores.
+// Engines cut them over TP with expert parallelism as without: 93.9 GiB a device of
+// DeepSeek-R1-NVFP4 at TP 4 and EP 4 (TensorRT-LLM), 106.7 of GLM-5.2 (vLLM).
+func sharedWidth(s *graph.Spec, f *model.FFN) float64 {
+	if s.Policy.CopiedShared || s.Layout.DP > 1 {
+		return s.SharedWidth(f)
+	}
+	return math.Ceil(float64(f.SharedIntermediate) / float64(s.Layout.TP))
+}
+
+// tiled is a side of an expert's matrix as kernels for MXFP4 store it, padded to
+// tiles of 128: TensorRT-LLM loads 63.5 GiB of gpt-oss-120b, whose sides of 2,880
+// alone would take 60.8 (log of 1.1.0rc3). Some kernels pad one side further.
+func tiled(s *graph.Spec, side float64) float64 {
+	const group, tile = 32, 128
+	if e := &s.Quant.Experts; s.Policy.HalfPrecision || e.Weight != dtype.FP4 || e.Group != group {
+		return side
+	}
+	return math.Ceil(side/tile) * tile
 }
 
 // mlpWeights is a gate, an up and a down matrix, with their biases.

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
@@ -47,8 +48,8 @@ type Replica struct {
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
-	// Weights is the share of one device.
-	Weights units.Bytes
+	// Memory is how the engine divides that of one device.
+	Memory engine.Budget
 	// BytesPerToken is the cache of one token over all devices of a rank.
 	BytesPerToken units.Bytes
 }
@@ -58,24 +59,35 @@ var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
 // New prepares a replica.
 func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster) (*Replica, error) {
+	if e.KVFormat != dtype.None {
+		s.Quant.KV = e.KVFormat
+	}
 	g, err := graph.New(s)
 	if err != nil {
 		return nil, err
 	}
-	m := memory.New(&s)
 	r := &Replica{
 		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
 		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
-		query: float64(1 + s.MTP), Weights: m.Weights(),
+		query: float64(1 + s.MTP),
 	}
-	full := graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: e.TokenBudget, Seq: e.TokenBudget}}}
-	perToken := m.BytesPerToken()
-	r.BytesPerToken = perToken * units.Bytes(s.Layout.TP)
-	r.KVTokens = e.KVTokens(d.Memory, m.Weights(), m.Activation(full), perToken)
+	m := memory.New(&s)
+	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
+	r.Memory = budget(m, &s, d, e)
+	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
-		return nil, fmt.Errorf("%w: %s of weights on %s of %s", ErrNoCache, m.Weights(), d.Memory, d.Name)
+		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
+			ErrNoCache, r.Memory.Weights, r.Memory.Activation, r.Memory.Workspace, r.Memory.Memory, d.Name, e.MemoryShare, e.MemoryShareOf)
 	}
 	return r, nil
+}
+
+// budget is how the engine divides the memory of one device.
+func budget(m *memory.Model, s *graph.Spec, d *device.Profile, e *engine.Profile) engine.Budget {
+	return e.Budget(engine.Needs{
+		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
+		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
+	})
 }
 
 // Tuned is the replica with its prices and host times multiplied.
@@ -101,22 +113,26 @@ func (r *Replica) Engine() *engine.Profile { return r.engine }
 // Layout labels the replica's layout.
 func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
 
-// Pool is n copies of the replica for a simulation. A data-parallel rank is a
-// copy of its own there: ranks hold their own requests and step together.
+// Pool is n copies of the replica for a simulation, each with all of its
+// data-parallel ranks. They step together where they share experts; those of a
+// dense model are copies of their own.
 func (r *Replica) Pool(n int, sequences int) sim.Pool {
 	e := r.engine
-	out := sim.Engine{
+	if sequences == 0 {
+		sequences = e.MaxSequences
+	}
+	ranks := max(1, r.spec.Layout.DP)
+	if !r.spec.Model.HasExperts() {
+		n, ranks = n*ranks, 1
+	}
+	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
-		TokenBudget: e.TokenBudget, MaxSequences: e.MaxSequences,
-		Blocks: r.KVTokens / e.BlockTokens, BlockTokens: e.BlockTokens,
+		TokenBudget: e.TokenBudget * ranks, MaxSequences: sequences * ranks,
+		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
 		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
-	}
-	if sequences > 0 {
-		out.MaxSequences = sequences
-	}
-	return sim.Pool{Replicas: n, Engine: out, Stepper: r}
+	}}
 }
 
 // Link carries the replica's caches from a prefill replica, over the device's

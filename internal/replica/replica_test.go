@@ -21,6 +21,17 @@ import (
 
 func build(t *testing.T, id, system, engineName string, tp int) (*replica.Replica, error) {
 	t.Helper()
+	return buildLayout(t, id, system, engineName, parallel.Layout{Devices: tp, TP: tp})
+}
+
+// buildRanks builds data-parallel ranks with common experts, if there are any.
+func buildRanks(t *testing.T, id string, dp int) (*replica.Replica, error) {
+	t.Helper()
+	return buildLayout(t, id, "b200_sxm", "vllm", parallel.Layout{Devices: dp, TP: 1, DP: dp, EP: dp})
+}
+
+func buildLayout(t *testing.T, id, system, engineName string, l parallel.Layout) (*replica.Replica, error) {
+	t.Helper()
 	m, err := model.Lookup(id)
 	if err != nil {
 		t.Fatal(err)
@@ -38,10 +49,10 @@ func build(t *testing.T, id, system, engineName string, tp int) (*replica.Replic
 		t.Fatalf("no prices for %s", system)
 	}
 	s := graph.Spec{
-		Model: m, Layout: parallel.Layout{Devices: tp, TP: tp}.Complete(m), Policy: graph.Physical(),
+		Model: m, Layout: l.Complete(m), Policy: graph.Physical(),
 		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true,
 	}
-	return replica.New(s, d, e.On(d, tp), prices)
+	return replica.New(s, d, e.On(d, l.Devices), prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is

@@ -128,23 +128,29 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 		fmt.Fprintf(w, "Column %s is missing or empty in %d of %d rows: defaults were taken.\n", d.Column, d.Rows, len(r.Rows))
 	}
 	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
-	unpredicted(w, r.Rows)
+	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
+	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
+		if p.Err == nil {
+			return nil
+		}
+		return []string{p.Err.Error()}
+	})
 }
 
-// unpredicted counts the rows without a prediction by their reason.
-func unpredicted(w io.Writer, rows []calibrate.Compared) {
+// reasons counts rows by what is to be said of them.
+func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*calibrate.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
 	for i := range rows {
-		if err := rows[i].Pred.Err; err != nil {
-			if counts[err.Error()] == 0 {
-				order = append(order, err.Error())
+		for _, reason := range of(&rows[i].Pred) {
+			if counts[reason] == 0 {
+				order = append(order, reason)
 			}
-			counts[err.Error()]++
+			counts[reason]++
 		}
 	}
 	for _, reason := range order {
-		fmt.Fprintf(w, "Not predicted: %d rows: %s\n", counts[reason], reason)
+		fmt.Fprintf(w, "%s: %d rows: %s\n", title, counts[reason], reason)
 	}
 }
 
@@ -162,7 +168,7 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		m, p, reason := c.Row, &c.Pred, ""
-		e := r.Overlay.Expect(&p.Subject)
+		e := r.Overlay.Expect(&p.Case)
 		ttftLow, ttftHigh := e.TTFT.Times(p.TTFT)
 		tpotLow, tpotHigh := e.TPOT.Times(p.TPOT)
 		if p.Err != nil {
@@ -200,11 +206,12 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
 		})
 	}
-	unseen := *r.Overlay // as a fit without the cell would be
-	unseen.Cells = nil
+	unseen := r.Overlay.Unseen()
+	add("what was there before", r.Before, unseen)
 	add("the fit itself", r.InSample, r.Overlay)
 	add("fits without their configuration", r.ByConfiguration, r.Overlay)
-	add("fits without their cell", r.ByCell, &unseen)
-	add("fits without their "+r.LeaveOut, r.LeftOut, &unseen)
+	add("fits without their cell", r.ByCell, unseen)
+	add("such fits and half of the cell", r.Adapted, r.Overlay)
+	add("fits without their "+r.LeaveOut, r.LeftOut, unseen)
 	fmt.Fprintln(w, trimRight(t.Render()))
 }

@@ -119,6 +119,9 @@ func Device(w io.Writer, f *device.Facts) {
 		line("", "%s", f.Description)
 	}
 	line("Memory", "%s GiB at %s GB/s", number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs))
+	if f.Memory.ReportedGiB > 0 {
+		line("", "%s GiB as a process sees it", number(f.Memory.ReportedGiB))
+	}
 	line("Matrix TFLOPS", "%s", peaks(&f.Peak.Matrix))
 	line("Vector TFLOPS", "%s", peaks(&f.Peak.Vector))
 	line("Efficiency", "compute %g, memory %g", f.Efficiency.Compute, f.Efficiency.Memory)

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibrate"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/termplot"
 	"plimsoll/internal/units"
@@ -21,6 +22,8 @@ type SimulateJSON struct {
 	Layout   string `json:"layout"`
 	Tier     string `json:"tier"`
 	KVTokens int    `json:"kv_tokens"`
+	// Memory is how the engine divides that of one device.
+	Memory BudgetJSON `json:"memory"`
 
 	Requests  int     `json:"requests"`
 	Finished  int     `json:"finished"`
@@ -57,6 +60,26 @@ type SimulateJSON struct {
 	PrefillBusy   float64 `json:"prefill_utilization"`
 }
 
+// BudgetJSON is how an engine divides the memory of one device.
+type BudgetJSON struct {
+	DeviceGiB     float64 `json:"device_gib"`
+	Share         float64 `json:"share"`
+	ShareOf       string  `json:"share_of"`
+	WeightsGiB    float64 `json:"weights_gib"`
+	ActivationGiB float64 `json:"activation_gib"`
+	WorkspaceGiB  float64 `json:"workspace_gib"`
+	KVGiB         float64 `json:"kv_gib"`
+	StatesGiB     float64 `json:"states_gib,omitempty"`
+	KVPerTokenKiB float64 `json:"kv_per_token_kib"`
+}
+
+func budgetJSON(b *engine.Budget) BudgetJSON {
+	return BudgetJSON{
+		b.Memory.GiB(), b.Share, string(b.ShareOf), b.Weights.GiB(), b.Activation.GiB(), b.Workspace.GiB(),
+		b.KV.GiB(), b.States.GiB(), float64(b.PerToken / units.KiB),
+	}
+}
+
 // TimesJSON is how a time is distributed. Low and High bound the mean with
 // 80 % confidence.
 type TimesJSON struct {
@@ -80,7 +103,7 @@ func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 	s := r.Result
 	use, prompts := pools(s)
 	out := &SimulateJSON{
-		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.KVTokens,
+		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetJSON(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesJSON(&s.TTFT, r.Expected.TTFT), TPOT: timesJSON(&s.TPOT, r.Expected.TPOT),
 		ITL: timesJSON(&s.ITL, r.Expected.TPOT), Latency: timesJSON(&s.Latency, latencyError(r)), Basis: r.Expected.Basis,
@@ -149,7 +172,14 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	}
 	use, prompts := pools(s)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
-		100*use.Busy, r.KVTokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
+		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
+	m := &r.Memory
+	fmt.Fprintf(w, "Memory          %s a device, share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s a token",
+		m.Memory, m.Share, m.ShareOf, m.Weights, m.Activation, m.Workspace, m.KV, m.PerToken)
+	if m.States > 0 {
+		fmt.Fprintf(w, ", states %s", m.States)
+	}
+	fmt.Fprintln(w)
 	if s.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}

@@ -71,7 +71,7 @@ func TestNothingIsLostOnTheWay(t *testing.T) {
 		if all, want := n*cut.KV(p.batch), whole.KV(p.batch); all < want*(1-rounding) {
 			t.Errorf("KV: %v over all devices, %v on one", all, want)
 		}
-		if all, want := n*cut.BytesPerToken(), whole.BytesPerToken(); all < want*(1-rounding) {
+		if all, want := n*cut.BytesPerToken(0), whole.BytesPerToken(0); all < want*(1-rounding) {
 			t.Errorf("KV of a token: %v over all devices, %v on one", all, want)
 		}
 	})

@@ -1,0 +1,56 @@
+package calibrate
+
+import (
+	"strings"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+)
+
+// Subject is what a prediction is about, as far as a calibration tells
+// predictions apart.
+type Subject struct {
+	Engine, Generation string
+	System, Model      string
+	Class              engine.Class
+	// Products, Experts and KV are the number formats of the dense products, of
+	// the experts ("" without any) and of the cache.
+	Products, Experts, KV string
+	// Size is the class of the number of weights.
+	Size string
+}
+
+// SubjectOf describes a deployment.
+func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
+	out := Subject{
+		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
+		Class: engine.Classify(s.Model), Size: size(s.Model.Facts().Parameters), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
+	}
+	if s.Model.HasExperts() {
+		out.Experts = s.Quant.Experts.Name()
+	}
+	return out
+}
+
+// separator stands between the words of a group's name.
+const separator = " · "
+
+// Cell is the model on a system under an engine.
+func (s *Subject) Cell() string {
+	return strings.Join([]string{s.Engine, s.System, s.Model}, separator)
+}
+
+// size is the class of a number of weights.
+func size(weights int64) string {
+	const billion = 1_000_000_000
+	switch {
+	case weights < 15*billion:
+		return "below 15 B"
+	case weights < 80*billion:
+		return "15 to 80 B"
+	case weights < 300*billion:
+		return "80 to 300 B"
+	}
+	return "300 B and more"
+}

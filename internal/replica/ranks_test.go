@@ -1,0 +1,59 @@
+package replica_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+)
+
+// TestRanks: ranks that share experts step together. Equal work on each takes as
+// long as that of one alone, a prompt on one rank holds up all, and a run of steps
+// is their sum.
+func TestRanks(t *testing.T) {
+	one, err := buildRanks(t, "deepseek-ai/DeepSeek-V3", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := one.Pool(1, 64)
+	if all.Replicas != 1 || all.Engine.MaxSequences != 8*64 || all.Engine.TokenBudget != 8*one.Engine().TokenBudget {
+		t.Errorf("%d copies, %d sequences, %d tokens", all.Replicas, all.Engine.MaxSequences, all.Engine.TokenBudget)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 64).Draw(t, "requests of a rank")
+		context := rapid.Float64Range(0, 1e6).Draw(t, "context")
+		want := one.Step(sim.Batch{Decode: n, DecodeContext: context, Sampled: n})
+		b := sim.Batch{Decode: 8 * n, DecodeContext: 8 * context, Sampled: 8 * n}
+		if got := all.Stepper.Step(b); !near(got, want) {
+			t.Fatalf("eight ranks take %v, one %v", got, want)
+		}
+		tokens := rapid.IntRange(1, 8192).Draw(t, "prompt")
+		b.PrefillRequests, b.PrefillTokens, b.PrefillPairs = 1, tokens, float64(tokens*(tokens+1)/2)
+		alone := one.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: b.PrefillPairs, Sampled: 1})
+		if got := all.Stepper.Step(b); got < alone {
+			t.Fatalf("a step with a prompt on one rank takes %v, the prompt alone %v", got, alone)
+		}
+		steps := rapid.IntRange(1, 50).Draw(t, "steps")
+		run := all.Stepper.Decode(n, context, float64(n), steps)
+		sum := sim.StepFunc(all.Stepper.Step).Decode(n, context, float64(n), steps)
+		if !near(run, sum) {
+			t.Fatalf("%d steps take %v, their sum is %v", steps, run, sum)
+		}
+	})
+	dense, err := buildRanks(t, "Qwen/Qwen3-8B", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := dense.Pool(2, 0); p.Replicas != 8 || p.Engine.MaxSequences != dense.Engine().MaxSequences {
+		t.Errorf("dense: %d copies of %d sequences", p.Replicas, p.Engine.MaxSequences)
+	}
+}
+
+// near allows for the rounding of sums, and for host work that is hidden in some
+// steps of a run and not in others.
+func near(a, b units.Seconds) bool {
+	const tolerance = 0.01
+	return a <= b*(1+tolerance) && b <= a*(1+tolerance)
+}
