@@ -207,7 +207,7 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		})
 	}
 	unseen := r.Overlay.Unseen()
-	add("what was there before", r.Before, unseen)
+	add("what was there before", r.Before, &calibrate.Overlay{})
 	add("the fit itself", r.InSample, r.Overlay)
 	add("fits without their configuration", r.ByConfiguration, r.Overlay)
 	add("fits without their cell", r.ByCell, unseen)
