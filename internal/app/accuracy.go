@@ -134,7 +134,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	p := predictor(base)
 	prepared := p.PrepareClean(rows)
 	if len(prepared) == 0 {
-		return nil, badInput(fmt.Errorf("%s has no clean aggregated row that can be predicted", r.File))
+		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
 	}
 	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
 	if !r.FromScratch {
@@ -158,10 +158,13 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 // learn puts the residuals of rows no fit had seen into the overlay.
 func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
 	untuned := predictor(&calibrate.Overlay{})
-	together, apart := cleanRows(rows, "agg"), cleanRows(rows, "disagg")
+	together := cleanRows(rows, "agg")
+	apart := calibrate.OfMode(c.ByCell, "disagg")
+	if len(apart) == 0 { // on top of a calibration cells are not left out
+		apart = calibrate.OfMode(c.ByConfiguration, "disagg")
+	}
 	c.Overlay.Learn(&calibrate.Evidence{
-		Seen: c.ByConfiguration, Unseen: c.ByCell,
-		Apart:    predictor(c.Overlay).PredictAll(apart, workers), // nothing is fitted to them
+		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"), Apart: apart,
 		Untuned:  untuned.PredictAll(together, workers),
 		Formulas: untuned.AllFormulas(together, serving.Documented),
 		Steady:   untuned.AllFormulas(together, serving.Steady),

@@ -12,7 +12,7 @@ func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibrate.Expected {
 	s := caseOf(p.Problem.Spec.Model, p.Device, p.Tier)
 	s.Method, s.Steady = calibrate.Formulas, l.Accounting == serving.Steady
 	s.TensorCast = p.Problem.Spec.Policy.Name == tensorCast
-	s.Disaggregated = p.Mode != search.Aggregated
+	s.Apart = p.Mode != search.Aggregated
 	s.Input = l.EffectiveInput()
 	s.On(r.Spec.Layout.Devices, o.Concurrency, r.Spec.Layout.DP, p.Problem.Spec.Model.HasExperts())
 	return p.Overlay.Expect(&s)

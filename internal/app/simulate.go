@@ -138,7 +138,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 func (r *SimulateResponse) about() *calibrate.Case {
 	q, s := r.Request, r.Result
 	out := caseOf(r.Model, r.Device, r.Tier)
-	out.Engine, out.Disaggregated = r.Engine.Name, q.PrefillReplicas > 0
+	out.Engine, out.Apart = r.Engine.Name, q.PrefillReplicas > 0
 	out.Input, out.KVPeak = q.Input, s.KVPeak()
 	inFlight := float64(q.Concurrency)
 	if q.Concurrency == 0 { // on average, by Little's law
@@ -171,7 +171,9 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	return copyOf.Tuned(o.Params().Tuning(calibrate.SubjectOf(&spec, e.Name, d))), nil
+	subject := calibrate.SubjectOf(&spec, e.Name, d)
+	subject.Apart = r.PrefillReplicas > 0
+	return copyOf.Tuned(o.Params().Tuning(subject)), nil
 }
 
 // pool is n copies of a replica.

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// PrepareClean prepares the clean aggregated rows that can be predicted.
+// PrepareClean prepares the clean rows that can be predicted.
 func (p *Predictor) PrepareClean(rows []Row) []Prepared {
 	var out []Prepared
 	for i := range rows {
-		r := &rows[i]
-		if r.Quality != "" || r.Mode != "agg" {
+		if rows[i].Quality != "" {
 			continue
 		}
-		if q := p.Prepare(r); q.Err == nil {
+		if q := p.Prepare(&rows[i]); q.Err == nil {
 			out = append(out, q)
 		}
 	}
@@ -162,7 +161,7 @@ func predict(rows []Prepared, p *Params, workers int) []Compared {
 // folds: rows of one configuration are never split.
 func fold(r *Row, n int) int {
 	h := fnv.New64a()
-	fmt.Fprint(h, r.Cell(), r.Precision, r.Input, r.Output, r.TP, r.DP, r.MoETP, r.MoEEP)
+	fmt.Fprint(h, r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
 	return int(h.Sum64() >> 32 % uint64(n)) // the low bits mix badly
 }
 

@@ -91,10 +91,13 @@ func (p *Prepared) residuals(z offsets) (out [2]float64, ok bool) {
 	if q.Err != nil || q.TTFT <= 0 || q.TPOT <= 0 || p.Row.TTFT <= 0 || p.Row.TPOT <= 0 {
 		return out, false
 	}
-	return [2]float64{
-		ttftWeight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale,
-		math.Log(float64(q.TPOT/p.Row.TPOT)) / tpotScale,
-	}, true
+	out[1] = math.Log(float64(q.TPOT/p.Row.TPOT)) / tpotScale
+	if !p.Subject.Apart {
+		// Published first tokens of disaggregated deployments hold cold starts and
+		// queues that a row does not explain: fitting them helps no other row.
+		out[0] = ttftWeight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale
+	}
+	return out, true
 }
 
 // unknown is one number to be found: a group's offset of a parameter.

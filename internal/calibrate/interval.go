@@ -14,18 +14,17 @@ import (
 // Case is what a prediction is about and how it was made, as far as that decides
 // how far it may be off.
 type Case struct {
-	Subject       // without an engine where none was simulated
-	Method        Method
-	Tier          device.Tier // of the operators' prices
-	Vendor        device.Vendor
-	Disaggregated bool
-	Devices       int     // of a replica
-	Concurrency   int     // of a replica; the requests of a single pass
-	Input         int     // prompt length in tokens
-	KVPeak        float64 // share of the cache in use where it was fullest
-	Decode        bool    // of a single pass
-	Steady        bool    // of the formulas: the vendor's later accounting
-	TensorCast    bool    // repeats the assumptions of Ascend's model
+	Subject     // without an engine where none was simulated
+	Method      Method
+	Tier        device.Tier // of the operators' prices
+	Vendor      device.Vendor
+	Devices     int     // of a replica
+	Concurrency int     // of a replica; the requests of a single pass
+	Input       int     // prompt length in tokens
+	KVPeak      float64 // share of the cache in use where it was fullest
+	Decode      bool    // of a single pass
+	Steady      bool    // of the formulas: the vendor's later accounting
+	TensorCast  bool    // repeats the assumptions of Ascend's model
 }
 
 // Method is how a prediction was made.
@@ -117,9 +116,11 @@ func (s *Expected) widen(ttft, tpot, throughput float64) {
 
 // The kinds of residuals an overlay holds, each divided further.
 const (
+	// Disaggregated are those with prefill and decode apart.
+	Disaggregated = "disagg"
+
 	seenKind     = "seen"     // of fits that had seen other configurations of the cell
 	unseenKind   = "unseen"   // of fits without the model on that system under that engine
-	apartKind    = "disagg"   // prefill and decode apart, to which nothing is fitted
 	untunedKind  = "untuned"  // without any fit of an engine
 	formulasKind = "formulas" // by throughput-optimizer's formulas
 	steadyKind   = "steady"   // the same, later accounting
@@ -128,12 +129,12 @@ const (
 // about says in words what predictions of a kind are.
 func about(kind string) string {
 	return map[string]string{
-		seenKind:     "predicted without their configuration",
-		unseenKind:   "predicted without their model on the system under the engine",
-		apartKind:    "disaggregated, to which nothing is fitted",
-		untunedKind:  "predicted without a fit of the engine",
-		formulasKind: "predicted by these formulas",
-		steadyKind:   "predicted by these formulas",
+		seenKind:      "predicted without their configuration",
+		unseenKind:    "predicted without their model on the system under the engine",
+		Disaggregated: "disaggregated, predicted without their model on the system under the engine",
+		untunedKind:   "predicted without a fit of the engine",
+		formulasKind:  "predicted by these formulas",
+		steadyKind:    "predicted by these formulas",
 	}[kind]
 }
 
@@ -141,8 +142,8 @@ func about(kind string) string {
 func (o *Overlay) kind(s *Case) string {
 	_, fitted := o.Cells[s.Engine]
 	switch {
-	case s.Disaggregated:
-		return apartKind
+	case s.Apart:
+		return Disaggregated
 	case s.Method == Formulas && s.Steady:
 		return steadyKind
 	case s.Method == Formulas:
@@ -165,7 +166,7 @@ func (o *Overlay) seen(s *Subject) bool {
 // the one before by what moves the errors most.
 func (s *Case) path(kind string) []string {
 	switch kind {
-	case apartKind:
+	case Disaggregated:
 		return []string{kind, s.Engine}
 	case formulasKind, steadyKind:
 		return []string{kind, s.load()}
@@ -321,6 +322,9 @@ func (o *Overlay) extrapolate(s *Case, out *Expected) {
 	}
 	if s.Method == Pass { // its sizes are a step's, not a load's
 		beyond(s.Devices, o.Reach.Devices, "devices")
+		return
+	}
+	if s.Apart { // the reach is that of aggregated rows
 		return
 	}
 	beyond(s.Concurrency, o.Reach.Concurrency, "concurrency")

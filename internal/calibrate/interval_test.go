@@ -46,7 +46,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 		change func(*calibrate.Case)
 	}{
 		{"a model it has not seen", func(s *calibrate.Case) { s.Model = "nobody/nothing" }},
-		{"disaggregated", func(s *calibrate.Case) { s.Disaggregated = true }},
+		{"disaggregated", func(s *calibrate.Case) { s.Apart = true }},
 		{"constants of another generation", func(s *calibrate.Case) { s.Tier, s.System = device.Transferred, "a100_sxm" }},
 		{"the data sheet", func(s *calibrate.Case) { s.Tier, s.System = device.Datasheet, "x" }},
 		{"another vendor", func(s *calibrate.Case) { s.Tier, s.Vendor, s.System = device.Transferred, device.AMD, "mi300x" }},

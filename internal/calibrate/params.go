@@ -66,14 +66,17 @@ type group struct {
 
 // groups are the groups whose offsets of a parameter a subject takes, from the
 // widest to the narrowest: all predictions, its engine's, its engine's on the
-// generation of devices; and in each of these, those of the same kind. The
-// shares were chosen by cross-validation, by configuration and by cell.
+// generation of devices; in each of these, those of the same kind; and all with
+// prompts and generation apart. The shares were chosen by cross-validation, by configuration and by cell.
 func (s *Subject) groups(parameter int) []group {
 	out := []group{{everything, 1}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
 	if kind := s.kind(parameter); kind != "" {
 		for i, share := range [...]float64{0.7, 0.5, 0.5} {
 			out = append(out, group{out[i].name + separator + kind, share})
 		}
+	}
+	if s.Apart {
+		out = append(out, group{Disaggregated, 0.7})
 	}
 	return out
 }

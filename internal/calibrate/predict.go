@@ -171,8 +171,14 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
 	}
 	e := settings(base, row, w, d)
+	if n := row.Concurrency / (w.Count * w.DP); row.Mode == "disagg" && n > e.Graph.MaxBatch && e.Graph.MaxBatch > 0 {
+		// Recipes of decode workers name the batch to capture graphs for.
+		e.Graph.MaxBatch = n
+		out.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
+	}
 	spec, prices := specOf(m, row, w), p.Prices(d)
 	out.Subject, out.about = SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
+	out.Subject.Apart = row.Mode == "disagg"
 	r, err := replica.New(spec, d, e, prices)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
 		// It ran, so it was told to take more than the default.
@@ -193,7 +199,7 @@ func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
 // caseOf is what decides how far a prediction of a row may be off, but for its
 // subject.
 func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) Case {
-	out := Case{Tier: d.Tier, Vendor: d.Vendor, Disaggregated: row.Mode == "disagg", Input: row.Input}
+	out := Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input}
 	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
 		out.Tier = fitted.Tier()
 	}

@@ -36,8 +36,8 @@ type Evidence struct {
 	// Seen were predicted without their configuration, Unseen without their
 	// model on their system under their engine.
 	Seen, Unseen []Compared
-	// Apart are disaggregated rows, to which nothing is fitted; Untuned are
-	// predicted without any fit of an engine.
+	// Apart are disaggregated rows, Untuned are predicted without any fit of an
+	// engine.
 	Apart, Untuned []Compared
 	// Formulas and Steady are predicted by throughput-optimizer's formulas.
 	Formulas, Steady []Compared
@@ -51,7 +51,7 @@ func (o *Overlay) Learn(v *Evidence) {
 		o.Residuals = map[string]Residuals{}
 	}
 	for kind, rows := range map[string][]Compared{
-		seenKind: v.Seen, unseenKind: v.Unseen, apartKind: v.Apart,
+		seenKind: v.Seen, unseenKind: v.Unseen, Disaggregated: v.Apart,
 		untunedKind: v.Untuned, formulasKind: v.Formulas, steadyKind: v.Steady,
 	} {
 		o.learn(kind, rows)
@@ -121,13 +121,16 @@ func (r *Row) closedLoop(ttft, tpot units.Seconds) float64 {
 	return float64(r.Concurrency) * output / float64(ttft+tpot*units.Seconds(output-1))
 }
 
-// Fitted lists the cells and the reach of rows a fit is made from.
+// Fitted lists the cells and the reach of aggregated rows a fit is made from.
 func (o *Overlay) Fitted(rows []Prepared) {
 	if o.Cells == nil {
 		o.Cells = map[string]map[string][]string{}
 	}
 	for i := range rows {
 		s, c := &rows[i].Subject, &rows[i].about
+		if s.Apart {
+			continue // says nothing of aggregated deployments
+		}
 		systems := o.Cells[s.Engine]
 		if systems == nil {
 			systems = map[string][]string{}
@@ -158,7 +161,7 @@ func (o *Overlay) checkResiduals(file string) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Residuals)) {
 		r := o.Residuals[name]
 		kind, _, _ := strings.Cut(name, "/")
-		known := []string{seenKind, unseenKind, apartKind, untunedKind, formulasKind, steadyKind}
+		known := []string{seenKind, unseenKind, Disaggregated, untunedKind, formulasKind, steadyKind}
 		if !slices.Contains(known, kind) {
 			return fmt.Errorf("%s: residuals: unknown kind %q; the kinds are %s (plimsoll calibrate writes them)", file, name, strings.Join(known, ", "))
 		}

@@ -159,6 +159,11 @@ func DefaultedColumns(rows []Compared) []Defaulted {
 	return out
 }
 
+// OfMode keeps the rows of a mode.
+func OfMode(rows []Compared, mode string) []Compared {
+	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Mode != mode })
+}
+
 // Clean keeps the rows without a mark on their quality.
 func Clean(rows []Compared) []Compared {
 	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != "" })

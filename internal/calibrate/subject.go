@@ -17,6 +17,8 @@ type Subject struct {
 	// Products, Experts and KV are the number formats of the dense products, of
 	// the experts ("" without any) and of the cache.
 	Products, Experts, KV string
+	// Apart says that prompts and generation run on workers of their own.
+	Apart bool
 	// Size is the class of the number of weights.
 	Size string
 }

@@ -190,7 +190,8 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
-	add := func(name string, rows []calibrate.Compared, o *calibrate.Overlay) {
+	add := func(name, mode string, rows []calibrate.Compared, o *calibrate.Overlay) {
+		rows = calibrate.OfMode(rows, mode)
 		if len(rows) == 0 {
 			return
 		}
@@ -207,11 +208,16 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		})
 	}
 	unseen := r.Overlay.Unseen()
-	add("what was there before", r.Before, &calibrate.Overlay{})
-	add("the fit itself", r.InSample, r.Overlay)
-	add("fits without their configuration", r.ByConfiguration, r.Overlay)
-	add("fits without their cell", r.ByCell, unseen)
-	add("such fits and half of the cell", r.Adapted, r.Overlay)
-	add("fits without their "+r.LeaveOut, r.LeftOut, unseen)
+	for i, mode := range [...]string{"agg", "disagg"} {
+		if i > 0 {
+			t.AppendSeparator()
+		}
+		add(mode+": what was there before", mode, r.Before, &calibrate.Overlay{})
+		add(mode+": the fit itself", mode, r.InSample, r.Overlay)
+		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
+		add(mode+": fits without their cell", mode, r.ByCell, unseen)
+		add(mode+": such fits and half of the cell", mode, r.Adapted, r.Overlay)
+		add(mode+": fits without their "+r.LeaveOut, mode, r.LeftOut, unseen)
+	}
 	fmt.Fprintln(w, trimRight(t.Render()))
 }
