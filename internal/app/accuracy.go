@@ -17,6 +17,7 @@ type AccuracyRequest struct {
 	File        string
 	Calibration string // an overlay file; "" = the shipped one
 	Untuned     bool   // no calibration at all
+	PerfData    PerfData
 	Workers     int
 }
 
@@ -24,6 +25,8 @@ type AccuracyRequest struct {
 type AccuracyResponse struct {
 	Rows    []calibrate.Compared
 	Overlay *calibrate.Overlay
+	// Tables are the measured kernels used, nil without any.
+	Tables *TableUse
 }
 
 // Accuracy predicts every row of a file of measurements.
@@ -36,8 +39,14 @@ func (w *World) Accuracy(r *AccuracyRequest) (*AccuracyResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := predictor(o)
-	return &AccuracyResponse{Rows: p.PredictAll(rows, r.Workers), Overlay: o}, nil
+	prices, err := w.prices(r.PerfData)
+	if err != nil {
+		return nil, err
+	}
+	prices.optional = true // rows come from many systems
+	out := &AccuracyResponse{Rows: predictor(o, prices).PredictAll(rows, r.Workers), Overlay: o}
+	out.Tables, err = prices.used()
+	return out, err
 }
 
 // ExamineResponse is the doubts about a file of measurements.
@@ -52,7 +61,7 @@ func (w *World) Examine(file string) (*ExamineResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ExamineResponse{Rows: rows, Findings: predictor(&calibrate.Overlay{}).Examine(rows)}, nil
+	return &ExamineResponse{Rows: rows, Findings: predictor(&calibrate.Overlay{}, &prices{}).Examine(rows)}, nil
 }
 
 // measured reads a file of measured rows.
@@ -83,17 +92,21 @@ func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
 }
 
 // predictor predicts rows with physical graphs at each device's best prices.
-func predictor(o *calibrate.Overlay) *calibrate.Predictor {
+func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 	var mu sync.Mutex
-	prices := map[string]cost.Coster{}
+	costers := map[string]cost.Coster{}
 	return &calibrate.Predictor{
 		Prices: func(d *device.Profile) cost.Coster {
 			mu.Lock()
 			defer mu.Unlock()
-			if _, ok := prices[d.Name]; !ok {
-				prices[d.Name], _ = coster(d, graph.Physical())
+			if _, ok := costers[d.Name]; !ok {
+				c, err := p.coster(d, graph.Physical())
+				if err != nil {
+					c, _ = form(d, graph.Physical())
+				}
+				costers[d.Name] = c
 			}
-			return prices[d.Name]
+			return costers[d.Name]
 		},
 		Tune: o.Params().Tuning,
 	}
@@ -131,7 +144,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := predictor(base)
+	p := predictor(base, &prices{})
 	prepared := p.PrepareClean(rows)
 	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
@@ -157,7 +170,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 
 // learn puts the residuals of rows no fit had seen into the overlay.
 func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
-	untuned := predictor(&calibrate.Overlay{})
+	untuned := predictor(&calibrate.Overlay{}, &prices{})
 	together := cleanRows(rows, "agg")
 	apart := calibrate.OfMode(c.ByCell, "disagg")
 	if len(apart) == 0 { // on top of a calibration cells are not left out

@@ -69,7 +69,7 @@ func (o *OptimizeResponse) explain(d *device.Profile, p *Pass) Explanation {
 	if p.Mode != search.PrefillOnly {
 		x.Steps = append(x.Steps, o.share(d, p, row, true))
 	}
-	x.What = whatIfs(d, p, row)
+	x.What = whatIfs(o.prices, d, p, row)
 	return x
 }
 
@@ -90,14 +90,16 @@ func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result,
 }
 
 // whatIfs evaluates the row's layout again under small changes.
-func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
+func whatIfs(prices *prices, d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 	const more = 1.1
 	hardware := func(change func(*device.Profile)) *search.Problem {
 		other := *d
 		other.Links = append([]device.Link(nil), d.Links...)
 		change(&other)
 		q := *p.Problem
-		q.Coster, _ = coster(&other, q.Spec.Policy)
+		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for d
+			q.Coster = c
+		}
 		q.Memory = other.Memory
 		return &q
 	}
@@ -139,29 +141,29 @@ func whatIfs(d *device.Profile, p *Pass, row *search.Result) []WhatIf {
 
 // shaped finds which artefacts of the policy shaped the best row: those with a
 // visible share of its step, and a batch that was chosen because experts divide
-// evenly at it.
-func shaped(pass *Pass, d *device.Profile, row *search.Result) ([]Effect, []string) {
+// evenly at it. It also says how much of that step was measured.
+func shaped(pass *Pass, d *device.Profile, row *search.Result) {
 	p := pass.Problem
 	decode := p.Mode != search.PrefillOnly
 	batch := rowStep(pass, row, decode)
 	g, err := graph.New(row.Spec)
 	if err != nil {
-		return nil, nil // the row was evaluated with this spec
+		return // the row was evaluated with this spec
 	}
-	effects := artefacts(d, row.Spec, batch, step.New(g, p.Coster).Totals(batch).Time)
-	var notes []string
+	totals := step.New(g, p.Coster).Totals(batch)
+	pass.Measured = float64(totals.Measured / totals.Time)
+	pass.Artefacts = artefacts(d, row.Spec, batch, totals.Time)
 	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
 		q := *p
 		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
 		q.Limits = search.Limits{}
 		next := q.Evaluate(row.Candidate)
 		if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
-			notes = append(notes, fmt.Sprintf(
+			pass.Notes = append(pass.Notes, fmt.Sprintf(
 				"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; --policy physical has no such jumps)",
 				row.Best.Batch, row.Best.Batch+1, 100*jump))
 		}
 	}
-	return effects, notes
 }
 
 // evenJump is the change of a step's time from one batch to the next from which

@@ -18,6 +18,10 @@ type OptimizeResponse struct {
 	Request *OptimizeRequest
 	Model   *model.Model
 	Devices []DeviceResult
+	// Tables are the measured kernels used, nil without any.
+	Tables *TableUse
+
+	prices *prices
 }
 
 // DeviceResult is the search on one device.
@@ -37,6 +41,8 @@ type Pass struct {
 	Problem    *search.Problem
 	// Tier says how well the operators' prices are known.
 	Tier device.Tier
+	// Measured is the share of the best row's step that measured kernels priced.
+	Measured float64
 	// Results are all candidates in the order of enumeration, Rows the feasible
 	// ones, best first.
 	Results []search.Result
@@ -80,22 +86,27 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &OptimizeResponse{Request: r, Model: m}
+	prices, err := w.prices(r.PerfData)
+	if err != nil {
+		return nil, err
+	}
+	out := &OptimizeResponse{Request: r, Model: m, prices: prices}
 	for _, d := range devices {
-		res, err := r.onDevice(m, d, o)
+		res, err := r.onDevice(m, d, prices, o)
 		if err != nil {
 			return nil, badInput(err)
 		}
 		out.Devices = append(out.Devices, *res)
 	}
-	return out, nil
+	out.Tables, err = prices.used()
+	return out, err
 }
 
 // onDevice runs the mode's passes on one device.
-func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, o *calibrate.Overlay) (*DeviceResult, error) {
+func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices, o *calibrate.Overlay) (*DeviceResult, error) {
 	out := &DeviceResult{Device: d}
 	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
-		p, err := r.pass(m, d, mode, devices, l)
+		p, err := r.pass(m, d, prices, mode, devices, l)
 		if err == nil {
 			p.Device, p.Overlay = d, o
 			out.Passes = append(out.Passes, *p)
@@ -141,9 +152,14 @@ func (r *OptimizeRequest) match(p, d *Pass) *Ratio {
 }
 
 // pass searches one mode on one device.
-func (r *OptimizeRequest) pass(m *model.Model, d *device.Profile, mode search.Mode, devices int, l search.Limits) (*Pass, error) {
+func (r *OptimizeRequest) pass(
+	m *model.Model, d *device.Profile, prices *prices, mode search.Mode, devices int, l search.Limits,
+) (*Pass, error) {
 	p, err := r.problem(m, d, mode, l)
 	if err != nil {
+		return nil, err
+	}
+	if p.Coster, err = prices.coster(d, p.Spec.Policy); err != nil {
 		return nil, err
 	}
 	space := r.Space
@@ -161,14 +177,14 @@ func (r *OptimizeRequest) pass(m *model.Model, d *device.Profile, mode search.Mo
 		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
 	}
 	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p}
-	_, out.Tier = coster(d, p.Spec.Policy)
 	out.Results = p.Run(candidates, r.Jobs, progress)
+	out.Tier = prices.tier(d, p.Spec.Policy)
 	out.Rows = rank.Best(out.Results)
 	if len(out.Rows) == 0 {
 		out.Nearest = rank.Near(out.Results, l)
 		return out, nil
 	}
-	out.Artefacts, out.Notes = shaped(out, d, out.Rows[0])
+	shaped(out, d, out.Rows[0])
 	return out, nil
 }
 
@@ -202,7 +218,6 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 		Range:      search.DefaultRange(),
 		Tight:      r.PDRatio,
 	}
-	p.Coster, _ = coster(d, policy)
 	if r.Draft.Method != "" {
 		p.Block, p.Accepted = r.Draft.Block, r.Draft.Accepted
 		p.Suffix = r.Draft.label()

@@ -20,6 +20,7 @@ type OptimizeRequest struct {
 	DeviceFile string
 	NumDevices int
 	Policy     string
+	PerfData   PerfData
 
 	Input        int
 	Distribution *workload.Distribution

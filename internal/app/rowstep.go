@@ -105,6 +105,12 @@ func (o *OptimizeResponse) stepCommand(d *device.Profile, row *search.Result, b 
 	} else {
 		c.add("device", d.Name)
 	}
+	if p := &r.PerfData; p.Dir != "" {
+		c.add("perf-data", p.Dir)
+		if p.Engine != "" {
+			c.add("perf-engine", p.Engine)
+		}
+	}
 	o.addLayout(&c, row)
 	c.add("num-queries", s.Requests*row.Spec.Layout.DP)
 	query := s.Query

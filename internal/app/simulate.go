@@ -26,6 +26,7 @@ type SimulateRequest struct {
 	Engine, EngineVersion     string
 	Set                       []string // engine settings, key=value
 	Calibration               string
+	PerfData                  PerfData
 	Layout                    parallel.Layout
 	Replicas                  int
 	LeastLoaded               bool
@@ -72,6 +73,8 @@ type SimulateResponse struct {
 	// Expected are the errors to expect of the means.
 	Expected calibrate.Expected
 	Tier     device.Tier
+	// Tables are the measured kernels used, nil without any.
+	Tables *TableUse
 }
 
 // Limited reports whether there is a limit to keep.
@@ -99,8 +102,11 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	prices, tier := coster(d, graph.Physical())
-	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, prices, l) }
+	p, c, err := w.priced(r.PerfData, d, graph.Physical())
+	if err != nil {
+		return nil, err
+	}
+	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, c, l) }
 	copyOf, err := deploy(r.Layout)
 	if err != nil {
 		return nil, badInput(err)
@@ -115,7 +121,8 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory, Tier: tier,
+		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
+		Tier: p.tier(d, graph.Physical()),
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill)
@@ -131,7 +138,8 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		return nil, badInput(err)
 	}
 	out.Expected = o.Expect(out.about())
-	return out, nil
+	out.Tables, err = p.used()
+	return out, err
 }
 
 // about is what the run predicts.

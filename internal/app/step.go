@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"plimsoll/internal/calibrate"
+	"plimsoll/internal/cost"
+	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -22,6 +26,7 @@ type StepRequest struct {
 	Device     string
 	DeviceFile string
 	Policy     string // "" = tensorcast on Ascend, physical elsewhere
+	PerfData   PerfData
 
 	Layout parallel.Layout // sizes left zero take their defaults
 
@@ -62,6 +67,10 @@ type StepResponse struct {
 	Memory memory.Use
 	// Tier says how well the operators' prices are known.
 	Tier device.Tier
+	// Tables are the measured kernels used, nil without any, and Kernels whose
+	// they are: a name for each of Result.Operators, "" where none.
+	Tables  *TableUse
+	Kernels []string
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
 	// Error is what to expect of the step's time, Basis where that comes from.
@@ -109,10 +118,17 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 		return nil, badInput(err)
 	}
 	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
-	prices, tier := coster(d, spec.Policy)
-	out.Tier = tier
-	e := step.New(g, prices)
+	p, c, err := w.priced(r.PerfData, d, spec.Policy)
+	if err != nil {
+		return nil, err
+	}
+	e := step.New(g, c)
 	out.Result = e.Evaluate(batch, r.Multistream)
+	out.Tier = p.tier(d, spec.Policy)
+	if out.Tables, err = p.used(); err != nil {
+		return nil, err
+	}
+	out.Kernels = kernels(c, out.Result)
 	out.Memory = memory.New(&spec).Use(batch, d.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
 	query := float64(batch.Segments[0].Query)
 	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
@@ -131,6 +147,27 @@ func (r *StepResponse) expect(o *calibrate.Overlay) {
 	s.TensorCast = r.Spec.Policy.Name == tensorCast
 	e := o.Expect(&s)
 	r.Error, r.Basis = e.TPOT, e.Basis
+}
+
+// kernels names the measured kernels behind each operator of a step.
+func kernels(c cost.Coster, r *step.Result) []string {
+	out := make([]string, len(r.Operators))
+	m, ok := c.(*table.Model)
+	if !ok {
+		return out
+	}
+	for i := range r.Operators {
+		var names []string
+		for k := range r.Items {
+			if o := &r.Items[k].Op; o.Name.String() == r.Operators[i].Name {
+				if s := m.Source(o); s != "" && !slices.Contains(names, s) {
+					names = append(names, s)
+				}
+			}
+		}
+		out[i] = strings.Join(names, "; ")
+	}
+	return out
 }
 
 // spec resolves and checks everything but the batch.
@@ -287,7 +324,7 @@ func artefacts(d *device.Profile, spec graph.Spec, b graph.Batch, time units.Sec
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c, _ := coster(d, other.Policy)
+		c, _ := form(d, other.Policy)
 		without := step.New(g, c).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})

@@ -287,7 +287,7 @@ func (s *Case) transfer(out *Expected) {
 	}
 	switch s.Tier {
 	case device.Transferred:
-		add(betweenGenerations, "constants of another generation")
+		add(betweenGenerations, "prices no deployment on such a device has checked")
 	case device.Datasheet:
 		add(fromDatasheet, "prices from the data sheet alone")
 	case device.Calibrated, device.Measured:

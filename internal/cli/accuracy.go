@@ -43,6 +43,7 @@ speculation, several workers counted as one, duplicates, noise.`,
 			if err != nil {
 				return asked(err)
 			}
+			tableNotes(env.Note, res.Tables)
 			if perRow != "" {
 				if err := env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }); err != nil {
 					return err
@@ -58,6 +59,7 @@ speculation, several workers counted as one, duplicates, noise.`,
 	fs := cmd.Flags()
 	fs.StringVar(&r.Calibration, "calibration", "", "a `file` written by plimsoll calibrate, instead of the shipped fit")
 	fs.BoolVar(&r.Untuned, "untuned", false, "without any calibration of engines")
+	perfData(fs, &r.PerfData)
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&doctor, "doctor", false, "predict nothing; say which rows cannot be what they claim, and why")
@@ -78,14 +80,8 @@ func examine(env *Env, file string, asJSON bool) error {
 	return nil
 }
 
-// newCalibrateCmd makes "plimsoll calibrate".
-func newCalibrateCmd(env *Env) *cobra.Command {
-	var r app.CalibrateRequest
-	var out string
-	cmd := &cobra.Command{
-		Use:   "calibrate FILE.csv",
-		Short: "Fit predictions to measured deployments",
-		Long: `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
+// calibrateLong is the help of "plimsoll calibrate".
+const calibrateLong = `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
 predict take with --calibration. It keeps a calibration, the shipped one unless told otherwise, and fits to each cell of
 the rows (a model on a system under an engine) what it does differently; 20 to 50 rows are enough to tell. Parameters
 are shrunk: rows move what they speak of and leave the rest.
@@ -96,13 +92,41 @@ calibration was made so.
 
 --folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
 that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
-predictions, by kind, are written too: every command that predicts takes its error bars from them.`,
+predictions, by kind, are written too: every command that predicts takes its error bars from them.
+
+With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
+measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
+of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`
+
+// newCalibrateCmd makes "plimsoll calibrate".
+func newCalibrateCmd(env *Env) *cobra.Command {
+	var r app.CalibrateRequest
+	var kernels app.KernelsRequest
+	var out string
+	cmd := &cobra.Command{
+		Use:   "calibrate [FILE.csv]",
+		Short: "Fit predictions to measured deployments, or operators to kernels",
+		Long:  calibrateLong,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate measured.csv --from-scratch --leave-out model`,
+  plimsoll calibrate measured.csv --from-scratch --leave-out model
+  plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args:    exactFileArg,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch kernel := kernels.PerfData.Dir != ""; {
+			case kernel && len(args) > 0:
+				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
+			case kernel:
+				return nil
+			case len(kernels.Systems) > 0:
+				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+			}
+			return exactFileArg(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if kernels.PerfData.Dir != "" {
+				return calibrateKernels(env, &kernels, out)
+			}
 			r.File = args[0]
 			if env.IsTerminal(env.Stderr) {
 				r.Progress = env.Note
@@ -126,9 +150,28 @@ predictions, by kind, are written too: every command that predicts takes its err
 	nargs.Var(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by a fit without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
+	perfData(fs, &kernels.PerfData)
+	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data)")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
+}
+
+// calibrateKernels fits operators to kernels.
+func calibrateKernels(env *Env, r *app.KernelsRequest, out string) error {
+	res, err := env.world().CalibrateKernels(r)
+	if err != nil {
+		return asked(err)
+	}
+	tableNotes(env.Note, res.Tables)
+	for _, s := range res.Unknown {
+		env.Note(s + " is no device profile: its kernels are not fitted")
+	}
+	report.Kernels(env.Stdout, res)
+	if out == "" {
+		return nil
+	}
+	return env.CreateAtomic(out, res.Write)
 }
 
 // exactFileArg accepts one positional argument, a file.

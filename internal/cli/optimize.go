@@ -115,6 +115,7 @@ func runOptimize(env *Env, f *optimizeFlags) error {
 		return asked(err)
 	}
 	talk.ignored(f, r)
+	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	if err := f.files(env, r); err != nil {
 		return err

@@ -22,6 +22,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.modelID, "model-id", "", "the model, instead of the argument")
 		nargs.ListVar(fs, &f.Devices, "device", nargs.OneOrMore, nargs.Text, "device profiles (plimsoll devices lists them); several are compared")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
+		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.NumDevices, "num-devices", f.NumDevices, "number of devices of each profile")
 		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", f.ReservedGiB, "memory of each device kept free, in GiB")
 		nargs.Var(fs, &f.logLevel, "log-level", nargs.OneOf("debug", "info", "warning", "error", "critical"), "how much to say on standard error: debug, info, warning, error or critical")

@@ -69,6 +69,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.EngineVersion, "engine-version", "", "the engine's `version`; the newest by default")
 		nargs.ListVar(fs, &f.Set, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
 		fs.StringVar(&f.Calibration, "calibration", "", "a `file` written by plimsoll calibrate")
+		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Layout.Devices, "num-devices", 0, "devices of a replica (default TP·DP·PP)")
 		fs.IntVar(&f.Layout.TP, "tp-size", 1, "tensor parallelism")
 		fs.IntVar(&f.Layout.DP, "dp-size", 1, "attention data parallelism inside a replica")
@@ -134,6 +135,7 @@ func runSimulate(env *Env, f *simulateFlags) error {
 	if err != nil {
 		return asked(err)
 	}
+	tableNotes(env.Note, r.Tables)
 	if f.perRequest != "" {
 		if err := env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }); err != nil {
 			return err

@@ -42,12 +42,16 @@ MODEL is an id of the catalog (plimsoll models), a directory with a config.json,
 as context and query together. A decode query is one token plus the speculated ones unless --query-length says otherwise.
 
 On Ascend devices the default policy repeats the assumptions of Ascend's own model (TensorCast) so that numbers can be
-compared; the result says where one of them made a visible difference. --policy physical makes none of them.`,
+compared; the result says where one of them made a visible difference. --policy physical makes none of them.
+
+--perf-data prices operators by measured kernels where a directory of them covers their shape; the answer says for how
+much of the step that is.`,
 		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
       --num-queries 32 --context-length 4096 --decode --compile
   plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
       --num-queries 16 --query-length 4096 --compile --json
-  plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json`,
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --compile --perf-data systems/data`,
 		GroupID: groupPlan,
 		Args:    exactModelArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,6 +73,7 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.Device, "device", f.Device, "device profile (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
+		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Layout.Devices, "num-devices", 1, "number of devices")
 		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory of each device kept free, in GiB")
 	})
@@ -169,6 +174,7 @@ func runStep(env *Env, f *stepFlags) error {
 	if err != nil {
 		return asked(err)
 	}
+	tableNotes(env.Note, r.Tables)
 	if f.trace != "" {
 		if err := env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, r.Result) }); err != nil {
 			return err

@@ -14,6 +14,8 @@ type Estimate struct {
 	Memory units.Seconds // traffic to device memory
 	Comm   units.Seconds // links to other devices
 	Fixed  units.Seconds // launches
+	// Measured is the part of Total that tables of measured kernels priced.
+	Measured units.Seconds
 }
 
 // Coster estimates operators on one device.

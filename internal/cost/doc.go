@@ -3,5 +3,6 @@
 //
 // In: an op.Op. Out: an Estimate. It knows no model. This package holds the
 // vocabulary; the ways of estimating are packages below it: roofline (peaks and
-// efficiencies from a profile).
+// efficiencies from a profile), calibrated (fitted forms) and table (measured
+// kernels).
 package cost

@@ -236,11 +236,18 @@ func (s *Spec) ExpertTP() parallel.Group {
 	return s.Layout.MoETPGroup()
 }
 
+// addsUp reports whether the ranks of experts hold the same tokens, so that each
+// can add up its part of a token's result and the parts are summed once.
+func (s *Spec) addsUp() bool {
+	l := &s.Layout
+	return !s.Policy.ExchangedPairs && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
+}
+
 // SharedWidth is the inner width of the shared experts on one rank: whole, or
 // cut over TP where that is asked for or where all ranks see the same tokens.
 func (s *Spec) SharedWidth(f *model.FFN) float64 {
 	w := float64(f.SharedIntermediate)
-	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.EP == 1 && s.Layout.DP == 1 {
+	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.DP == 1 && (s.Layout.EP == 1 || s.addsUp()) {
 		w = math.Ceil(w / float64(s.Layout.TP))
 	}
 	return w

@@ -32,6 +32,10 @@ func (r *routed) active() float64 {
 // moe emits a mixture of experts, from the norm's output to the hidden states
 // before the residual sum.
 func (w *walk) moe(k *kind) {
+	if w.g.spec.addsUp() {
+		w.addedExperts(k)
+		return
+	}
 	m := w.meet()
 	w.allGather(m.gather, w.tokens, w.h)
 	if k.layer.FFN.RawLogits && m.slice.Size > 1 {
@@ -55,6 +59,33 @@ func (w *walk) moe(k *kind) {
 	if w.g.spec.SharedExpertTP {
 		w.sharedExperts(k, w.tokens)
 	}
+}
+
+// addedExperts emits a mixture whose ranks hold the same tokens: each runs its
+// experts, or slices of them, on the tokens that chose them and adds up their
+// results and its part of the shared experts'; then the parts are summed.
+func (w *walk) addedExperts(k *kind) {
+	f, e := &k.layer.FFN, w.width()
+	w.router(k, w.tokens, w.tokens, w.tokens)
+	w.sharedExperts(k, w.tokens)
+	w.br = 2
+	h := k.moe.hidden
+	if f.Latent > 0 {
+		w.linear(dtype.Unquantized(w.base), w.tokens, w.h, h, 1)
+	}
+	r := w.dealt(k, w.tokens, 1)
+	w.elementwise(op.InitRouting, e*(r.rows+r.recv)*h+indexBytes*r.recv)
+	if w.g.spec.Compile {
+		w.groupedExperts(k, &r)
+	} else {
+		w.separateExperts(k, r.many, r.manyRows, 0, false)
+	}
+	w.elementwise(op.Unpermute, e*(r.recv+r.rows)*h+(e+indexBytes)*r.recv)
+	if f.Latent > 0 {
+		w.linear(dtype.Unquantized(w.base), w.tokens, h, w.h, 1)
+	}
+	w.allReduce(w.g.spec.Layout.TPGroup(), w.tokens, w.h)
+	w.br = 0
 }
 
 // padTokens emits the filling up of the tokens to equal shares, which TensorCast
@@ -125,16 +156,10 @@ func (w *walk) route(k *kind, rows float64) routed {
 	f := &k.layer.FFN
 	ep := float64(w.g.spec.Layout.EP)
 	e, local := float64(f.Experts), k.moe.local
-	r := routed{rows: rows, pairs: rows * float64(f.TopK)}
 	if !w.g.spec.Policy.FrontLoaded {
-		// Tokens of all ranks choose experts at random: this rank's receive an even
-		// share, and an expert is idle when every token passes it by.
-		r.recv = r.pairs * ep * local / e
-		r.mine = r.recv / ep
-		r.many = math.Min(local*-math.Expm1(rows*ep*math.Log1p(-float64(f.TopK)/e)), r.recv)
-		r.manyRows = r.recv / r.many
-		return r
+		return w.dealt(k, rows, ep)
 	}
+	r := routed{rows: rows, pairs: rows * float64(f.TopK)}
 	base := math.Floor(r.pairs / e)
 	extra := r.pairs - base*e
 	r.many = math.Min(local, extra)
@@ -142,6 +167,20 @@ func (w *walk) route(k *kind, rows float64) routed {
 	r.manyRows, r.fewRows = (base+1)*ep, base*ep
 	r.recv = r.many*r.manyRows + r.few*r.fewRows
 	r.mine = r.recv / ep
+	return r
+}
+
+// dealt lets rows tokens of each of a number of ranks choose experts at random:
+// this rank's receive an even share, and an expert is idle when every token
+// passes it by.
+func (w *walk) dealt(k *kind, rows, ranks float64) routed {
+	f := &k.layer.FFN
+	e, topK := float64(f.Experts), float64(f.TopK)
+	r := routed{rows: rows, pairs: rows * topK}
+	r.recv = r.pairs * ranks * k.moe.local / e
+	r.mine = r.recv / ranks
+	r.many = math.Min(k.moe.local*-math.Expm1(rows*ranks*math.Log1p(-topK/e)), r.recv)
+	r.manyRows = r.recv / r.many
 	return r
 }
 
@@ -196,7 +235,7 @@ func (w *walk) experts(k *kind, r *routed) {
 	}
 	if spec.Compile && !gathered && r.divides(multiple) {
 		w.groupedExperts(k, r)
-		w.allReduce(spec.ExpertTP(), r.recv, h)
+		w.allReduce(spec.ExpertTP(), r.summed(spec), h)
 	} else {
 		w.separateExperts(k, r.many, r.manyRows, multiple, gathered)
 		w.separateExperts(k, r.few, r.fewRows, multiple, gathered)
@@ -240,6 +279,15 @@ func (w *walk) eagerRegroup(k *kind, r *routed) {
 	}
 	w.n = n
 	w.cat(r.recv * h)
+}
+
+// summed is the rows that slices of experts are summed for: pairs as they are,
+// or, where nothing is sent back to other ranks, combined tokens.
+func (r *routed) summed(s *Spec) float64 {
+	if s.Policy.ExchangedPairs || s.Layout.EP > 1 {
+		return r.recv
+	}
+	return r.rows
 }
 
 // groupedExperts emits both products of all active experts as two kernels.
@@ -348,7 +396,7 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 		w.linear(dtype.Unquantized(w.base), rows, w.h, 1, 1)
 		w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
 	}
-	if k.moe.shared < float64(f.SharedIntermediate) {
+	if k.moe.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
 	}
 	w.add(rows, w.h)

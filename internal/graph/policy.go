@@ -45,6 +45,11 @@ type Policy struct {
 	// FrontLoaded lets every rank deal its tokens to experts from the first one
 	// on, so that with few tokens rank 0 is full while others idle.
 	FrontLoaded bool
+	// ExchangedPairs sends tokens to experts and back, and sums slices of experts,
+	// pair by pair of token and expert, even where all ranks hold the same tokens.
+	// There engines let each rank add up what its own experts, or slices, make of
+	// a token, shared ones included, and sum these parts once.
+	ExchangedPairs bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -57,7 +62,8 @@ func TensorCast() Policy {
 		FullAttention: true, FragileGrouping: true, WholeIndex: true,
 		QuantizedActivations: true, HalfPrecision: true, SlowPrologue: true,
 		CheapContext: true, FragmentedRouter: true, CopiedShared: true, CopiedEmbedding: true,
-		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, FreeUnsupported: true,
+		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
+		FreeUnsupported: true,
 	}
 }
 
@@ -125,6 +131,10 @@ func Artefacts() []Artefact {
 		{
 			"front-loaded-experts", "every rank deals tokens to experts from the first one on",
 			func(p *Policy) *bool { return &p.FrontLoaded },
+		},
+		{
+			"exchanged-pairs", "experts' results are exchanged pair by pair even where all ranks hold the same tokens",
+			func(p *Policy) *bool { return &p.ExchangedPairs },
 		},
 		{
 			"free-unsupported", "arithmetic in formats the device lacks is free",

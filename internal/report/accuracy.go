@@ -26,6 +26,7 @@ type AccuracyJSON struct {
 	// Defaulted are the columns that were missing or empty, over all rows.
 	Defaulted []calibrate.Defaulted `json:"defaulted"`
 	Source    string                `json:"calibration"`
+	Tables    *TablesJSON           `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -65,6 +66,7 @@ func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
 		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
 		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
 		Source: r.Overlay.Source,
+		Tables: newTablesJSON(r.Tables),
 	}
 }
 

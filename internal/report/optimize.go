@@ -54,6 +54,7 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, explanations []app.Explanati
 		explainAll(w, r, explanations)
 	}
 	fmt.Fprintln(w)
+	tables(w, r.Tables)
 	for _, n := range r.Model.Notes {
 		fmt.Fprintf(w, "Note: %s\n", n)
 	}
@@ -111,6 +112,9 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 
 // shapedBy says which artefacts of the policy shaped the best row.
 func shapedBy(w io.Writer, p *app.Pass) {
+	if p.Measured > 0 {
+		fmt.Fprintf(w, "Measured kernels price %.1f %% of the best row's step\n", 100*p.Measured)
+	}
 	for _, a := range p.Artefacts {
 		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
 	}

@@ -16,7 +16,7 @@ func NewOptimizeJSON(r *app.OptimizeResponse, explanations []app.Explanation) *O
 	out := &OptimizeJSON{
 		Mode: "aggregation", Model: r.Model.ID, Accounting: string(q.Accounting),
 		Input: q.Input, Output: q.Output, Limits: LimitsJSON{limitMs(q.TTFTLimit), limitMs(q.TPOTLimit)},
-		Devices: []DeviceJSON{}, Notes: append([]string{}, r.Model.Notes...), Caution: strings.ReplaceAll(Caution, "\n", " "),
+		Devices: []DeviceJSON{}, Tables: newTablesJSON(r.Tables), Notes: append([]string{}, r.Model.Notes...), Caution: strings.ReplaceAll(Caution, "\n", " "),
 	}
 	if q.Distribution != nil {
 		for _, b := range q.Distribution.Bins {
@@ -66,7 +66,7 @@ func pairJSON(d *app.DeviceResult, p *rank.Pair) PairJSON {
 
 func passJSON(p *app.Pass) PassJSON {
 	out := PassJSON{
-		Phase: app.Phase(p.Mode), NumDevices: p.NumDevices, Policy: p.Problem.Spec.Policy.Name, Tier: string(p.Tier),
+		Phase: app.Phase(p.Mode), NumDevices: p.NumDevices, Policy: p.Problem.Spec.Policy.Name, Tier: string(p.Tier), Measured: p.Measured,
 		Rows: []RowJSON{}, Candidates: []CandidateJSON{}, Artefacts: []ArtefactJSON{}, Notes: append([]string{}, p.Notes...),
 	}
 	for _, row := range p.Rows {

@@ -13,6 +13,7 @@ type OptimizeJSON struct {
 	Limits     LimitsJSON    `json:"limits"`
 	Devices    []DeviceJSON  `json:"devices"`
 	Explain    []ExplainJSON `json:"explanations,omitempty"`
+	Tables     *TablesJSON   `json:"tables,omitempty"`
 	Notes      []string      `json:"notes"` // on how the model is modelled
 	Caution    string        `json:"caution"`
 }
@@ -45,6 +46,7 @@ type PassJSON struct {
 	NumDevices int             `json:"num_devices"`
 	Policy     string          `json:"policy"`
 	Tier       string          `json:"tier"` // how well the operators' prices are known
+	Measured   float64         `json:"measured_share"`
 	Best       *RowJSON        `json:"best"`
 	Rows       []RowJSON       `json:"rows"`
 	Candidates []CandidateJSON `json:"candidates"`

@@ -58,6 +58,8 @@ type SimulateJSON struct {
 	// Of the replicas for prompts, the same as the others unless there are such.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
+
+	Tables *TablesJSON `json:"tables,omitempty"`
 }
 
 // BudgetJSON is how an engine divides the memory of one device.
@@ -109,7 +111,7 @@ func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 		ITL: timesJSON(&s.ITL, r.Expected.TPOT), Latency: timesJSON(&s.Latency, latencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy,
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: newTablesJSON(r.Tables),
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
@@ -184,6 +186,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}
 	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
+	tables(w, r.Tables)
 	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
 	if v.Plots {
 		timeline(w, s, v)

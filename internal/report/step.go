@@ -20,7 +20,7 @@ func Step(w io.Writer, r *app.StepResponse) {
 	s := &r.Spec
 	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.ID, s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
 	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(s))
-	operators(w, r.Result)
+	operators(w, r)
 	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
 	if r.Result.Hidden > 0 {
 		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
@@ -28,6 +28,10 @@ func Step(w io.Writer, r *app.StepResponse) {
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
 	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
 	memoryLine(w, r)
+	if r.Tables != nil {
+		fmt.Fprintf(w, "Measured        %.1f %% of the step priced by tables, the rest by the basis below\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
+	}
+	tables(w, r.Tables)
 	for _, a := range r.Artefacts {
 		fmt.Fprintf(w, "Artefact        %s: %s (%+.1f %% of the step)\n", a.Name, a.Doc, 100*a.Share)
 	}
@@ -41,8 +45,12 @@ func Step(w io.Writer, r *app.StepResponse) {
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
 	from := "the profile's peaks and efficiencies"
-	if r.Tier != device.Datasheet {
+	switch r.Tier {
+	case device.Measured:
+		from = "measured kernels where tables cover them, fitted forms or peaks elsewhere"
+	case device.Calibrated, device.Transferred:
 		from = "operator times fitted to measured kernels"
+	case device.Datasheet:
 	}
 	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
 	if s := r.Spec.Policy.Name; s == "tensorcast" {
@@ -91,16 +99,26 @@ func formatLine(s *graph.Spec) string {
 }
 
 // operators prints the table of operators, in the order of their first call.
-func operators(w io.Writer, r *step.Result) {
+// With measured kernels it also says whose they are.
+func operators(w io.Writer, response *app.StepResponse) {
+	r := response.Result
 	t := newTable(2, 3, 4, 6, 7, 8, 9, 10)
-	t.AppendHeader(table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"})
+	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
+	if response.Tables != nil {
+		header = append(header, "measured")
+	}
+	t.AppendHeader(header)
 	for i := range r.Operators {
 		o := &r.Operators[i]
 		p := &o.Parts
-		t.AppendRow(table.Row{
+		row := table.Row{
 			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound.String(),
 			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed),
-		})
+		}
+		if p.Measured > 0 {
+			row = append(row, fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), response.Kernels[i]))
+		}
+		t.AppendRow(row)
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
 }

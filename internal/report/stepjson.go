@@ -24,10 +24,13 @@ type StepJSON struct {
 	BoundS  BoundJSON `json:"bound_s"`
 	FixedS  float64   `json:"fixed_s"`
 	HiddenS float64   `json:"hidden_s"`
+	// MeasuredS is the part of the step that measured kernels priced.
+	MeasuredS float64 `json:"measured_s"`
 
 	Operators []OperatorJSON `json:"operators"`
 	Artefacts []ArtefactJSON `json:"artefacts"`
 	Tier      string         `json:"tier"`
+	Tables    *TablesJSON    `json:"tables,omitempty"`
 	Notes     []string       `json:"notes"`
 }
 
@@ -50,6 +53,9 @@ type OperatorJSON struct {
 	MemoryS float64 `json:"memory_s"`
 	CommS   float64 `json:"comm_s"`
 	FixedS  float64 `json:"fixed_s"`
+	// MeasuredS is the part that measured kernels priced, Kernels whose.
+	MeasuredS float64 `json:"measured_s"`
+	Kernels   string  `json:"kernels,omitempty"`
 }
 
 // ArtefactJSON is a policy entry that changed the step visibly.
@@ -72,16 +78,16 @@ func NewStepJSON(r *app.StepResponse) *StepJSON {
 		BoundS: BoundJSON{
 			float64(s.Bound.Memory), float64(s.Bound.Comm), float64(s.Bound.Cube), float64(s.Bound.Vector),
 		},
-		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden),
+		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden), MeasuredS: float64(s.Measured),
 		Operators: []OperatorJSON{}, Artefacts: []ArtefactJSON{},
-		Tier: string(r.Tier), Notes: append([]string{}, r.Notes...),
+		Tier: string(r.Tier), Tables: newTablesJSON(r.Tables), Notes: append([]string{}, r.Notes...),
 	}
 	for i := range s.Operators {
 		o := &s.Operators[i]
 		out.Operators = append(out.Operators, OperatorJSON{
 			o.Name, o.Calls, float64(o.Time), o.Bound.String(),
 			float64(o.Parts.Matrix), float64(o.Parts.Vector), float64(o.Parts.Memory),
-			float64(o.Parts.Comm), float64(o.Parts.Fixed),
+			float64(o.Parts.Comm), float64(o.Parts.Fixed), float64(o.Parts.Measured), r.Kernels[i],
 		})
 	}
 	for _, a := range r.Artefacts {

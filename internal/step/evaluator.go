@@ -32,6 +32,8 @@ type Totals struct {
 	Time  units.Seconds
 	Bound Bounds
 	Fixed units.Seconds // launches
+	// Measured is the part of Time that tables of measured kernels priced.
+	Measured units.Seconds
 }
 
 // Bounds is the time of operators by what bounds them, arithmetic divided
@@ -67,6 +69,9 @@ func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
 	}
 	t.Time += n * time
 	t.Fixed += n * c.Fixed
+	if c.Measured > 0 {
+		t.Measured += n * time * c.Measured / c.Total
+	}
 	// The order of cost.Estimate.Bound; a free operator adds nothing to memory.
 	switch compute := c.Matrix + c.Vector; {
 	case c.Comm > 0 && c.Comm >= c.Memory && c.Comm >= compute:

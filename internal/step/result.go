@@ -73,6 +73,7 @@ func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 	o.Parts.Memory += n * c.Memory
 	o.Parts.Comm += n * c.Comm
 	o.Parts.Fixed += n * c.Fixed
+	o.Parts.Measured += n * c.Measured
 }
 
 // hidden is what a second stream saves: shared experts, which do not depend on

@@ -1,11 +1,7 @@
 package calibrated
 
 import (
-	_ "embed"
-	"fmt"
 	"math"
-
-	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/roofline"
@@ -15,80 +11,41 @@ import (
 	"plimsoll/internal/units"
 )
 
-//go:embed coefficients.yaml
-var coefficients []byte
-
-// gemm are the constants of a matrix product.
-type gemm struct {
-	Launch  float64 `yaml:"launch"`
-	Compute float64 `yaml:"compute"`
-	Memory  float64 `yaml:"memory"`
-	Soft    float64 `yaml:"soft"`
-	Depth   float64 `yaml:"depth"`
-}
-
-// form are the constants of the other operators; each uses its own.
-type form struct {
-	Launch  float64 `yaml:"launch"`
-	Compute float64 `yaml:"compute"`
-	Memory  float64 `yaml:"memory"`
-	Short   float64 `yaml:"short"`
-	Head    float64 `yaml:"head"`
-	Tile    float64 `yaml:"tile"`
-	IO      float64 `yaml:"io"`
-}
-
-// comm are the constants of collectives inside a node.
-type comm struct {
-	Launch         float64 `yaml:"launch"`
-	PerRank        float64 `yaml:"per_rank"`
-	Efficiency     float64 `yaml:"efficiency"`
-	ExchangeLaunch float64 `yaml:"exchange_launch"`
-}
-
-// constants are the forms' numbers for one generation.
-type constants struct {
-	GEMM struct {
-		Wide        gemm    `yaml:"wide"`
-		FP8         gemm    `yaml:"fp8"`
-		FP4         gemm    `yaml:"fp4"`
-		BlockLaunch float64 `yaml:"block_launch"`
-	} `yaml:"gemm"`
-	Prefill     form `yaml:"prefill"`
-	Decode      form `yaml:"decode"`
-	Latent      form `yaml:"latent"`
-	Experts     form `yaml:"experts"`
-	Elementwise form `yaml:"elementwise"`
-	Recurrent   form `yaml:"recurrent"`
-	Comm        comm `yaml:"comm"`
-}
-
 // Model costs operators on one GPU. It is immutable and safe for concurrent
 // use; Cost allocates nothing.
 type Model struct {
 	profile *device.Profile
 	tier    device.Tier
-	c       constants
+	c       Constants
 	floor   *roofline.Model // the speed of light, and links
 	matrix  [dtype.Formats]float64
 	vector  [dtype.Formats]float64
 	memory  float64
+	link    float64 // seconds per byte on the innermost link
+	linked  int32   // devices it joins
 }
 
 // fitted maps a generation to the one whose constants it takes, and how well
-// that is known.
+// that is known. Of blackwell-ultra, ampere and ada kernels were measured, but no
+// deployment: engines are as unknown there as with a relative's kernels.
 func fitted(generation string) (name string, tier device.Tier, ok bool) {
 	switch generation {
 	case "hopper":
 		return "hopper", device.Calibrated, true
 	case "blackwell":
 		return "blackwell", device.Calibrated, true
-	case "blackwell-ultra":
-		return "blackwell", device.Transferred, true
-	case "ampere", "ada", "cdna3", "cdna4", "gaudi3", "gaudi", "battlemage":
+	case "blackwell-ultra", "ampere", "ada":
+		return generation, device.Transferred, true
+	case "cdna3", "cdna4", "gaudi3", "gaudi", "battlemage":
 		return "hopper", device.Transferred, true
 	}
 	return "", device.Datasheet, false
+}
+
+// Nearest are the constants a generation takes.
+func Nearest(generation string) (Constants, bool) {
+	name, _, ok := fitted(generation)
+	return Shipped()[name], ok
 }
 
 // New prepares the model of a device, or reports that no constants are known
@@ -98,11 +55,15 @@ func New(p *device.Profile) (*Model, bool) {
 	if !ok {
 		return nil, false
 	}
-	var all map[string]constants
-	if err := yaml.Unmarshal(coefficients, &all); err != nil {
-		panic(fmt.Sprintf("calibrated: coefficients.yaml: %v", err)) // a test reads it
-	}
-	m := &Model{profile: p, tier: tier, c: all[name]}
+	c := Shipped()[name]
+	m := With(p, &c)
+	m.tier = tier
+	return m, true
+}
+
+// With prepares the model of a device with constants of one's own.
+func With(p *device.Profile, c *Constants) *Model {
+	m := &Model{profile: p, tier: device.Calibrated, c: *c}
 	light := *p
 	light.ComputeEfficiency, light.MemoryEfficiency = 1, 1
 	light.Fixed = device.Fixed{}
@@ -112,7 +73,11 @@ func New(p *device.Profile) (*Model, bool) {
 		m.vector[f] = 1 / math.Max(1, float64(roofline.Peak(&p.Vector, f)))
 	}
 	m.memory = 1 / float64(p.Bandwidth)
-	return m, true
+	if n := len(p.Links); n > 0 {
+		m.link = 1 / float64(p.Links[n-1].Bandwidth)
+		m.linked = int32(p.Links[n-1].Size)
+	}
+	return m
 }
 
 // Tier says how well the constants are known.

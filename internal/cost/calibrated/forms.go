@@ -18,18 +18,17 @@ func (m *Model) product(o *op.Op) cost.Estimate {
 	switch w.MatrixIn {
 	case dtype.FP8, dtype.INT8:
 		g = &m.c.GEMM.FP8
+		if o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows) {
+			g = &m.c.GEMM.Block // scales of blocks, not of rows
+		}
 	case dtype.FP4, dtype.INT4:
 		g = &m.c.GEMM.FP4
 	case dtype.None, dtype.F32, dtype.BF16, dtype.F16, dtype.Formats:
 	}
 	matrix := float64(w.Matrix) * m.matrix[w.MatrixIn] / g.Compute
 	memory := float64(w.Bytes) * m.memory / g.Memory
-	launch := g.Launch * micro
-	if o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows) {
-		launch += m.c.GEMM.BlockLaunch * micro // scales of blocks, not of rows
-	}
 	busy := soft(matrix, memory, g.Soft) + g.Depth*micro*o.Depth/1024
-	return m.estimate(&w, launch, matrix, 0, memory, busy)
+	return m.estimate(&w, g.Launch*micro, matrix, 0, memory, busy)
 }
 
 // soft is a maximum without a corner.
@@ -49,7 +48,7 @@ const tileRows = 64
 func (m *Model) experts(o *op.Op) cost.Estimate {
 	w := o.Work()
 	f := &m.c.Experts
-	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*share(o)) * o.Cols * o.Depth
+	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*padding(o)) * o.Cols * o.Depth
 	matrix := padded * m.matrix[w.MatrixIn] / f.Compute
 	out := o.Cols
 	if o.OutCols > 0 {
@@ -60,9 +59,9 @@ func (m *Model) experts(o *op.Op) cost.Estimate {
 	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
 }
 
-// share is the part of a padded tile that is empty: none once every expert has
+// padding is the part of a padded tile that is empty: none once every expert has
 // tiles full of rows.
-func share(o *op.Op) float64 {
+func padding(o *op.Op) float64 {
 	if o.Experts == 0 {
 		return 0
 	}
@@ -76,7 +75,7 @@ func share(o *op.Op) float64 {
 // attention costs both phases of attention: a prefill by its arithmetic, less
 // efficient for short prompts, a decode by the cache it reads and a share for
 // each request and head.
-func (m *Model) attention(o *op.Op, prefill, decode *form) cost.Estimate {
+func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	w := o.Work()
 	var e cost.Estimate
 	if o.Prefill.Tokens > 0 {
@@ -106,7 +105,7 @@ func (m *Model) attention(o *op.Op, prefill, decode *form) cost.Estimate {
 }
 
 // plain costs an operator that is its traffic and arithmetic.
-func (m *Model) plain(o *op.Op, f *form) cost.Estimate {
+func (m *Model) plain(o *op.Op, f *Form) cost.Estimate {
 	w := o.Work()
 	compute := f.Compute
 	if compute == 0 {
@@ -122,16 +121,31 @@ func (m *Model) plain(o *op.Op, f *form) cost.Estimate {
 }
 
 // communicate costs a collective: inside a node by a launch that grows with the
-// ranks and the link's fitted share; beyond it by the profile's links.
+// ranks, and the payload's way over the link at the share its pattern reaches;
+// beyond it by the profile's links.
 func (m *Model) communicate(o *op.Op) cost.Estimate {
 	c := &m.c.Comm
-	e := m.floor.Cost(o)
 	n := float64(o.Group.Size)
-	launch := (c.Launch + c.PerRank*n) * micro
-	if o.Comm == op.AllToAll {
-		launch = c.ExchangeLaunch * micro
+	form, wire := &c.Ring, float64(o.Payload)*m.link
+	switch o.Comm {
+	case op.AllReduce:
+		form = &c.Reduce
+		wire *= 2 * (n - 1) / n
+	case op.AllToAll:
+		form = &c.Exchange
+	case op.AllGather:
+		wire *= n - 1
+	case op.ReduceScatter:
+		wire *= (n - 1) / n
+	case op.SendRecv, op.NoComm:
 	}
-	busy := math.Max(float64(e.Comm)/c.Efficiency, float64(e.Memory))
+	e := m.floor.Cost(o)
+	busy := wire / form.Efficiency
+	if (o.Group.Size-1)*o.Group.Stride >= m.linked {
+		busy = float64(e.Comm) / c.Apart
+	}
+	launch := (form.Launch + form.PerRank*n) * micro
+	busy = math.Max(busy, float64(e.Memory))
 	return cost.Estimate{
 		Total: units.Seconds(launch + busy), Comm: units.Seconds(busy), Memory: e.Memory, Fixed: units.Seconds(launch),
 	}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/device"
+	"plimsoll/internal/graph"
+)
+
+// KernelsRequest asks for a fit of the operator forms to measured kernels.
+type KernelsRequest struct {
+	PerfData PerfData
+	Systems  []string // nil = all that are known
+}
+
+// KernelsResponse is fitted constants, and their errors on the measurements.
+type KernelsResponse struct {
+	Constants map[string]calibrated.Constants
+	Errors    []calibrate.KernelErrors
+	Tables    *TableUse
+	// Unknown are systems of the directory without a device profile.
+	Unknown []string
+}
+
+// CalibrateKernels fits the constants of the operator forms, by generation.
+func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
+	p, err := w.prices(r.PerfData)
+	if err != nil {
+		return nil, err
+	}
+	out := &KernelsResponse{}
+	devices, err := out.devices(p, r.Systems)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	var sets []calibrate.Kernels
+	for _, d := range devices {
+		if _, err := p.coster(d, graph.Physical()); err != nil {
+			return nil, badInput(err)
+		}
+		samples, err := p.tables[d.Name].Samples()
+		if err != nil {
+			return nil, badInput(fmt.Errorf("--perf-data %s: %w", r.PerfData.Dir, err))
+		}
+		sets = append(sets, calibrate.Kernels{Device: d, Samples: samples})
+	}
+	out.Constants, out.Errors = calibrate.FitKernels(sets)
+	if len(out.Errors) == 0 {
+		return nil, badInput(fmt.Errorf("--perf-data %s holds no kernels that the forms price", r.PerfData.Dir))
+	}
+	out.Tables, err = p.used()
+	return out, err
+}
+
+// Write prints the constants with their source.
+func (out *KernelsResponse) Write(w io.Writer) error {
+	return calibrated.Write(w, "Constants of the operator forms, per generation, fitted to measured kernels:\n"+
+		"plimsoll calibrate --perf-data "+out.Tables.Dir+"\nTimes in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
+}
+
+// devices finds the profiles of the systems asked for.
+func (out *KernelsResponse) devices(p *prices, systems []string) ([]*device.Profile, error) {
+	var devices []*device.Profile
+	var errs []error
+	for _, name := range systems {
+		d, err := device.Lookup(name)
+		errs = append(errs, err)
+		devices = append(devices, d)
+	}
+	if len(systems) > 0 {
+		return devices, errors.Join(errs...)
+	}
+	for _, name := range p.store.Systems() {
+		d, err := device.Lookup(name)
+		if err != nil {
+			out.Unknown = append(out.Unknown, name)
+			continue
+		}
+		devices = append(devices, d)
+	}
+	return devices, nil
+}

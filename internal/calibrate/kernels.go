@@ -1,0 +1,309 @@
+package calibrate
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/cost/table"
+	"plimsoll/internal/device"
+)
+
+// Kernels are the measured kernels of one device.
+type Kernels struct {
+	Device  *device.Profile
+	Samples []table.Sample
+}
+
+// KernelErrors is how far a form lies from measured kernels of one format: with
+// the constants shipped, and with fitted ones.
+type KernelErrors struct {
+	Generation, Form, Format string
+	Rows                     int
+	Shipped, Fitted          Errors
+}
+
+// formOf is the form that prices a sample, and whether the form is fitted to it.
+// The others are formats a form serves beside those it was made for.
+func formOf(s *table.Sample) (form string, fitted bool) {
+	switch s.Form {
+	case table.FormProduct:
+		switch s.Format {
+		case "fp8":
+			return "gemm.fp8", true
+		case "fp8_block":
+			return "gemm.block", true
+		case "nvfp4":
+			return "gemm.fp4", true
+		}
+		return "gemm.wide", s.Format == "bfloat16"
+	case table.FormPrefill:
+		return "prefill", s.Format == "bfloat16, cache bfloat16"
+	case table.FormComm:
+		switch s.Format {
+		case "all_reduce":
+			return "comm.reduce", true
+		case "all_to_all":
+			return "comm.exchange", true
+		}
+		return "comm.ring", true
+	default:
+		return s.Form, true
+	}
+}
+
+// smallest is the least width of a weight matrix fitted: no layer of a model
+// worth serving has narrower ones, while a third of the measured grid does.
+const smallest = 256
+
+// usual leaves out shapes no model has.
+func usual(s *table.Sample) bool {
+	o := &s.Ops[0]
+	return s.Form != table.FormProduct || o.Cols >= smallest && o.Depth >= smallest
+}
+
+// FitKernels fits the constants of the operator forms, by generation, to
+// measured kernels: robust least squares on the logarithm of time, every device
+// of a generation with equal weight.
+func FitKernels(sets []Kernels) (map[string]calibrated.Constants, []KernelErrors) {
+	byGeneration := map[string][]Kernels{}
+	for _, s := range sets {
+		g := s.Device.Generation
+		byGeneration[g] = append(byGeneration[g], s)
+	}
+	constants := map[string]calibrated.Constants{}
+	var errs []KernelErrors
+	for _, g := range slices.Sorted(maps.Keys(byGeneration)) {
+		shipped, ok := calibrated.Nearest(g)
+		if !ok {
+			continue
+		}
+		fitted := shipped
+		f := kernelFit{sets: byGeneration[g], constants: &fitted}
+		for _, form := range fitted.Forms() {
+			f.fit(form)
+		}
+		constants[g] = fitted
+		errs = append(errs, compare(g, f.sets, &shipped, &fitted)...)
+	}
+	return constants, errs
+}
+
+// kernelFit fits the forms of one generation.
+type kernelFit struct {
+	sets      []Kernels
+	constants *calibrated.Constants
+}
+
+const (
+	// most is how many samples of a device a form is fitted to: every so many-th
+	// of more, which moves no constant by a percent.
+	most = 4000
+	// kernelScale is the error beyond which a measurement counts less than its
+	// square.
+	kernelScale = 0.15
+	// kernelWidth is how far constants are believed to lie from those shipped, in
+	// logarithms: hardly any belief, but one parameter that nothing measures stays.
+	kernelWidth = 1.5
+	kernelSteps = 25
+)
+
+// fit moves the parameters of one form, in logarithms, by damped Gauss-Newton
+// steps on pseudo-Huber residuals.
+func (f *kernelFit) fit(form calibrated.FittedForm) {
+	samples := f.choose(form.Name)
+	if len(samples) == 0 {
+		return
+	}
+	p := form.Parameters
+	prior := make([]float64, len(p))
+	for i := range p {
+		prior[i] = math.Log(math.Min(p[i].High, math.Max(p[i].Low, *p[i].Value)))
+	}
+	z := slices.Clone(prior)
+	set := func(z []float64) {
+		for i := range p {
+			*p[i].Value = math.Exp(math.Min(math.Log(p[i].High), math.Max(math.Log(p[i].Low), z[i])))
+		}
+	}
+	loss := func(z []float64) (float64, []float64) {
+		set(z)
+		r := f.residuals(samples)
+		total := 0.0
+		for i, x := range r {
+			u := x / kernelScale
+			total += samples[i].weight * 2 * (math.Sqrt(1+u*u) - 1)
+		}
+		for i := range z {
+			d := (z[i] - prior[i]) / kernelWidth
+			total += d * d
+		}
+		return total, r
+	}
+	best, r := loss(z)
+	damping := 1e-2
+	for range kernelSteps {
+		next := f.step(samples, z, prior, r, damping, set)
+		if l, after := loss(next); l < best {
+			done := best-l < 1e-6*best
+			z, best, r, damping = next, l, after, damping/4
+			if done {
+				break
+			}
+		} else {
+			damping *= 8
+		}
+	}
+	set(z)
+}
+
+// step solves for one Gauss-Newton step with a numeric Jacobian.
+func (f *kernelFit) step(samples []kernelSample, z, prior, r []float64, damping float64, set func([]float64)) []float64 {
+	const h = 1e-3
+	n := len(z)
+	jacobian := make([][]float64, n)
+	for i := range n {
+		moved := slices.Clone(z)
+		moved[i] += h
+		set(moved)
+		jacobian[i] = f.residuals(samples)
+		for k := range r {
+			jacobian[i][k] = (jacobian[i][k] - r[k]) / h
+		}
+	}
+	a, b := make([][]float64, n), make([]float64, n)
+	for i := range n {
+		a[i] = make([]float64, n)
+		for k := range r {
+			u := r[k] / kernelScale
+			w := samples[k].weight / (kernelScale * kernelScale) / math.Sqrt(1+u*u)
+			b[i] -= w * jacobian[i][k] * r[k]
+			for j := range n {
+				a[i][j] += w * jacobian[i][k] * jacobian[j][k]
+			}
+		}
+		a[i][i] += 1 / (kernelWidth * kernelWidth)
+		b[i] -= (z[i] - prior[i]) / (kernelWidth * kernelWidth)
+		a[i][i] *= 1 + damping
+	}
+	out := slices.Clone(z)
+	for i, d := range eliminate(a, b) {
+		out[i] += math.Max(-1, math.Min(1, d))
+	}
+	return out
+}
+
+// kernelSample is a sample to fit, with its device and weight.
+type kernelSample struct {
+	set    int
+	sample *table.Sample
+	weight float64
+}
+
+// choose takes a form's samples, as many of each device and format.
+func (f *kernelFit) choose(form string) []kernelSample {
+	var out []kernelSample
+	for i := range f.sets {
+		byFormat := map[string][]*table.Sample{}
+		for k := range f.sets[i].Samples {
+			s := &f.sets[i].Samples[k]
+			if name, fitted := formOf(s); name == form && fitted && usual(s) {
+				byFormat[s.Format] = append(byFormat[s.Format], s)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(byFormat)) {
+			all := byFormat[name]
+			every := (len(all) + most - 1) / most
+			for k := 0; k < len(all); k += every {
+				out = append(out, kernelSample{set: i, sample: all[k], weight: float64(every) * most / float64(len(all)) / float64(len(f.sets))})
+			}
+		}
+	}
+	return out
+}
+
+// residuals are the logarithms of predicted over measured times.
+func (f *kernelFit) residuals(samples []kernelSample) []float64 {
+	models := make([]*calibrated.Model, len(f.sets))
+	for i := range f.sets {
+		models[i] = calibrated.With(f.sets[i].Device, f.constants)
+	}
+	out := make([]float64, len(samples))
+	for i := range samples {
+		out[i] = math.Log(ratio(models[samples[i].set], samples[i].sample))
+	}
+	return out
+}
+
+// ratio is predicted over measured time.
+func ratio(m *calibrated.Model, s *table.Sample) float64 {
+	var t float64
+	for i := range s.Ops {
+		t += float64(m.Cost(&s.Ops[i]).Total)
+	}
+	return t / float64(s.Seconds)
+}
+
+// compare sums up the errors of two sets of constants by form and format, over
+// all samples.
+func compare(generation string, sets []Kernels, shipped, fitted *calibrated.Constants) []KernelErrors {
+	type key struct{ form, format string }
+	was, is := map[key][]float64{}, map[key][]float64{}
+	for i := range sets {
+		a, b := calibrated.With(sets[i].Device, shipped), calibrated.With(sets[i].Device, fitted)
+		for k := range sets[i].Samples {
+			s := &sets[i].Samples[k]
+			if !usual(s) {
+				continue
+			}
+			form, _ := formOf(s)
+			at := key{form, s.Format}
+			was[at] = append(was[at], ratio(a, s))
+			is[at] = append(is[at], ratio(b, s))
+		}
+	}
+	var out []KernelErrors
+	for at, errs := range was {
+		out = append(out, KernelErrors{generation, at.form, at.format, len(errs), summarize(errs), summarize(is[at])})
+	}
+	slices.SortFunc(out, func(a, b KernelErrors) int {
+		return cmp.Or(cmp.Compare(a.Form, b.Form), cmp.Compare(a.Format, b.Format))
+	})
+	return out
+}
+
+// eliminate solves a small system of equations, both of which it destroys. A
+// parameter that nothing depends on stays where it is.
+func eliminate(a [][]float64, b []float64) []float64 {
+	n := len(b)
+	for c := range n {
+		pivot := c
+		for r := c + 1; r < n; r++ {
+			if math.Abs(a[r][c]) > math.Abs(a[pivot][c]) {
+				pivot = r
+			}
+		}
+		a[c], a[pivot] = a[pivot], a[c]
+		b[c], b[pivot] = b[pivot], b[c]
+		for r := range n {
+			if r == c || a[c][c] == 0 {
+				continue
+			}
+			f := a[r][c] / a[c][c]
+			for k := c; k < n; k++ {
+				a[r][k] -= f * a[c][k]
+			}
+			b[r] -= f * b[c]
+		}
+	}
+	for c := range n {
+		if a[c][c] == 0 {
+			b[c] = 0
+			continue
+		}
+		b[c] /= a[c][c]
+	}
+	return b
+}

@@ -1,0 +1,92 @@
+package calibrate_test
+
+import (
+	"math"
+	"testing"
+
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/cost/table"
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/units"
+)
+
+// kernelsOf measures a device whose kernels follow the forms with constants of
+// their own, but for two in twenty-one, one three times as slow and one as fast.
+func kernelsOf(t *testing.T, name string, truth *calibrated.Constants) calibrate.Kernels {
+	t.Helper()
+	d, err := device.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := calibrated.With(d, truth)
+	out := calibrate.Kernels{Device: d}
+	add := func(form, format string, o *op.Op) {
+		s := m.Cost(o).Total
+		switch len(out.Samples) % 21 {
+		case 0:
+			s *= 3
+		case 10:
+			s /= 3
+		}
+		out.Samples = append(out.Samples, table.Sample{Form: form, Format: format, Ops: []op.Op{*o}, Seconds: s})
+	}
+	for rows := 1.0; rows <= 1<<14; rows *= 2 {
+		for cols := 128.0; cols <= 1<<15; cols *= 4 {
+			for depth := 512.0; depth <= 1<<14; depth *= 2 {
+				o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, VectorIn: dtype.BF16, Rows: rows, Cols: cols, Depth: depth}
+				add(table.FormProduct, "bfloat16", &o)
+			}
+		}
+	}
+	for _, n := range []int32{2, 4, 8} {
+		for payload := 256.0; payload <= 1<<28; payload *= 2 {
+			o := op.Op{Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: n, Stride: 1}, Payload: units.Bytes(payload), Bytes: units.Bytes(2 * payload)}
+			add(table.FormComm, "all_reduce", &o)
+		}
+	}
+	return out
+}
+
+// TestFitKernels: constants are found again in spite of outliers, from both
+// devices of a generation; what was not measured stays.
+func TestFitKernels(t *testing.T) {
+	truth, ok := calibrated.Nearest("hopper")
+	if !ok {
+		t.Fatal("no constants of hopper")
+	}
+	truth.GEMM.Wide = calibrated.Product{Launch: 6, Compute: 0.5, Memory: 0.6, Soft: 2, Depth: 0.6}
+	truth.Comm.Reduce = calibrated.Link{Launch: 8, PerRank: 0.5, Efficiency: 0.4}
+	got, errs := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h100_sxm", &truth), kernelsOf(t, "h200_sxm", &truth)})
+	fitted, want := got["hopper"], truth
+	forms := want.Forms()
+	for i, f := range fitted.Forms() {
+		for k, p := range f.Parameters {
+			if w := *forms[i].Parameters[k].Value; math.Abs(*p.Value/w-1) > 0.05 {
+				t.Errorf("%s %s: want %g, got %g", f.Name, p.Name, w, *p.Value)
+			}
+		}
+	}
+	if len(errs) != 2 {
+		t.Fatalf("want errors of two forms, got %+v", errs)
+	}
+	for _, e := range errs {
+		if e.Fitted.MedianAPE > 0.02 || e.Shipped.MedianAPE < 0.1 || e.Rows == 0 {
+			t.Errorf("%s: %+v", e.Form, e)
+		}
+	}
+}
+
+// TestFitKernelsUnknown: a generation the forms do not price is left alone.
+func TestFitKernelsUnknown(t *testing.T) {
+	d, err := device.Lookup("TEST_DEVICE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, errs := calibrate.FitKernels([]calibrate.Kernels{{Device: d}}); len(got)+len(errs) != 0 {
+		t.Errorf("fitted %v, %v", got, errs)
+	}
+}

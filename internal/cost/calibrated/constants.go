@@ -1,0 +1,172 @@
+package calibrated
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed coefficients.yaml
+var coefficients []byte
+
+// Product are the constants of a matrix product. Here and below times are in
+// microseconds, the rest are shares of a data sheet's peaks.
+type Product struct {
+	Launch  float64 `yaml:"launch"`
+	Compute float64 `yaml:"compute"`
+	Memory  float64 `yaml:"memory"`
+	Soft    float64 `yaml:"soft"`
+	Depth   float64 `yaml:"depth"`
+}
+
+// Form are the constants of the other operators; each uses its own.
+type Form struct {
+	Launch  float64 `yaml:"launch"`
+	Compute float64 `yaml:"compute"`
+	Memory  float64 `yaml:"memory"`
+	Short   float64 `yaml:"short"`
+	Head    float64 `yaml:"head"`
+	Tile    float64 `yaml:"tile"`
+	IO      float64 `yaml:"io"`
+}
+
+// Link are the constants of one pattern of communication inside a node.
+type Link struct {
+	Launch     float64 `yaml:"launch"`
+	PerRank    float64 `yaml:"per_rank"`
+	Efficiency float64 `yaml:"efficiency"`
+}
+
+// Constants are the forms' numbers for one generation.
+type Constants struct {
+	GEMM struct {
+		Wide  Product `yaml:"wide"`
+		FP8   Product `yaml:"fp8"`
+		Block Product `yaml:"block"` // FP8 with a scale for each block
+		FP4   Product `yaml:"fp4"`
+	} `yaml:"gemm"`
+	Prefill     Form `yaml:"prefill"`
+	Decode      Form `yaml:"decode"`
+	Latent      Form `yaml:"latent"`
+	Experts     Form `yaml:"experts"`
+	Elementwise Form `yaml:"elementwise"`
+	Recurrent   Form `yaml:"recurrent"`
+	Comm        struct {
+		Reduce   Link `yaml:"reduce"`
+		Ring     Link `yaml:"ring"` // gather and scatter
+		Exchange Link `yaml:"exchange"`
+		// Apart is the share of a profile's links that collectives reach between
+		// nodes.
+		Apart float64 `yaml:"apart"`
+	} `yaml:"comm"`
+}
+
+// Shipped are the constants that come with the program, by generation.
+func Shipped() map[string]Constants {
+	var all map[string]Constants
+	if err := yaml.Unmarshal(coefficients, &all); err != nil {
+		panic(fmt.Sprintf("calibrated: coefficients.yaml: %v", err)) // a test reads it
+	}
+	return all
+}
+
+// Parameter is one constant of a form.
+type Parameter struct {
+	Name      string
+	Value     *float64
+	Low, High float64 // what is physically possible
+}
+
+// The bounds of constants: launches between a queued kernel and a slow host
+// path; shares of a peak.
+func launch(v *float64) Parameter             { return Parameter{"launch", v, 0.5, 60} }
+func share(name string, v *float64) Parameter { return Parameter{name, v, 0.02, 1} }
+
+func (p *Product) parameters() []Parameter {
+	return []Parameter{
+		launch(&p.Launch), share("compute", &p.Compute), share("memory", &p.Memory),
+		{"soft", &p.Soft, 1, 8},
+		{"depth", &p.Depth, 0.001, 5},
+	}
+}
+
+func (l *Link) parameters() []Parameter {
+	return []Parameter{launch(&l.Launch), {"per_rank", &l.PerRank, 0.001, 5}, share("efficiency", &l.Efficiency)}
+}
+
+// Forms are the parts of the constants that are fitted, each to its own
+// measurements, in the order they are written.
+func (c *Constants) Forms() []FittedForm {
+	own := func(f *Form, more ...Parameter) []Parameter {
+		return append([]Parameter{launch(&f.Launch), share("compute", &f.Compute), share("memory", &f.Memory)}, more...)
+	}
+	head := func(f *Form) Parameter { return Parameter{"head", &f.Head, 0.0005, 1} }
+	return []FittedForm{
+		{"gemm.wide", c.GEMM.Wide.parameters()},
+		{"gemm.fp8", c.GEMM.FP8.parameters()},
+		{"gemm.block", c.GEMM.Block.parameters()},
+		{"gemm.fp4", c.GEMM.FP4.parameters()},
+		{"prefill", own(&c.Prefill, Parameter{"short", &c.Prefill.Short, 0.01, 20})},
+		{"decode", own(&c.Decode, head(&c.Decode))},
+		{"latent", own(&c.Latent, head(&c.Latent))},
+		{"experts", own(&c.Experts, Parameter{"tile", &c.Experts.Tile, 0.01, 3}, share("io", &c.Experts.IO))},
+		{"comm.reduce", c.Comm.Reduce.parameters()},
+		{"comm.ring", c.Comm.Ring.parameters()},
+		{"comm.exchange", c.Comm.Exchange.parameters()},
+	}
+}
+
+// FittedForm is a form and its constants.
+type FittedForm struct {
+	Name       string
+	Parameters []Parameter
+}
+
+// Write prints constants as coefficients.yaml holds them, below a comment.
+func Write(w io.Writer, comment string, all map[string]Constants) error {
+	var b strings.Builder
+	for line := range strings.Lines(comment) {
+		b.WriteString("# " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		c := all[name]
+		fmt.Fprintf(&b, "\n%s:\n", name)
+		section := ""
+		for _, f := range c.Forms() {
+			group, part, nested := strings.Cut(f.Name, ".")
+			if nested && group != section {
+				fmt.Fprintf(&b, "  %s:\n", group)
+				section = group
+			}
+			if nested {
+				fmt.Fprintf(&b, "    %s: %s\n", part, flow(f.Parameters))
+			} else {
+				fmt.Fprintf(&b, "  %s: %s\n", f.Name, flow(f.Parameters))
+			}
+		}
+		fmt.Fprintf(&b, "    apart: %s\n", short(c.Comm.Apart))
+		fmt.Fprintf(&b, "  elementwise: {launch: %s, memory: %s}\n", short(c.Elementwise.Launch), short(c.Elementwise.Memory))
+		r := &c.Recurrent
+		fmt.Fprintf(&b, "  recurrent: {launch: %s, compute: %s, memory: %s}\n", short(r.Launch), short(r.Compute), short(r.Memory))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// flow is parameters as a YAML flow mapping.
+func flow(all []Parameter) string {
+	var parts []string
+	for _, p := range all {
+		parts = append(parts, p.Name+": "+short(*p.Value))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// short is a number in three digits, which is more than any fit knows.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

@@ -1,0 +1,78 @@
+package calibrated_test
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"plimsoll/internal/cost/calibrated"
+)
+
+// TestShippedConstants: every constant is in its bounds, and none is missing.
+func TestShippedConstants(t *testing.T) {
+	for generation, c := range calibrated.Shipped() {
+		seen := map[*float64]bool{}
+		for _, f := range c.Forms() {
+			for _, p := range f.Parameters {
+				if *p.Value < p.Low || *p.Value > p.High {
+					t.Errorf("%s %s %s: %g is not within %g and %g", generation, f.Name, p.Name, *p.Value, p.Low, p.High)
+				}
+				if seen[p.Value] {
+					t.Errorf("%s %s %s stands in two forms", generation, f.Name, p.Name)
+				}
+				seen[p.Value] = true
+			}
+		}
+		for name, v := range map[string]float64{
+			"apart": c.Comm.Apart, "elementwise launch": c.Elementwise.Launch, "elementwise memory": c.Elementwise.Memory,
+			"recurrent launch": c.Recurrent.Launch, "recurrent compute": c.Recurrent.Compute, "recurrent memory": c.Recurrent.Memory,
+		} {
+			if v <= 0 {
+				t.Errorf("%s: no %s", generation, name)
+			}
+		}
+	}
+}
+
+// TestWrite: what is written is what is read, to three digits.
+func TestWrite(t *testing.T) {
+	want := calibrated.Shipped()
+	var b bytes.Buffer
+	if err := calibrated.Write(&b, "Two\nlines.", want); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "# Two\n# lines.\n\n") {
+		t.Errorf("the comment is lost: %.40s", b.String())
+	}
+	var got map[string]calibrated.Constants
+	d := yaml.NewDecoder(&b)
+	d.KnownFields(true)
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d generations of %d", len(got), len(want))
+	}
+	for g, c := range want {
+		other := got[g]
+		same(t, g, reflect.ValueOf(c), reflect.ValueOf(other))
+	}
+}
+
+// same compares numbers that three digits tell apart.
+func same(t *testing.T, at string, a, b reflect.Value) {
+	t.Helper()
+	if a.Kind() == reflect.Float64 {
+		if x, y := a.Float(), b.Float(); math.Abs(x-y) > 5e-3*math.Abs(x) {
+			t.Errorf("%s: want %g, got %g", at, x, y)
+		}
+		return
+	}
+	for f, v := range a.Fields() {
+		same(t, at+" "+f.Name, v, b.FieldByName(f.Name))
+	}
+}

@@ -1,0 +1,16 @@
+// Package table costs operators by measured kernels: tables of a directory that
+// package perfdata reads, where they cover an operator, and another coster where
+// they do not.
+//
+// A table is kept as the logarithm of measured over estimated time on its grid,
+// and interpolated in the logarithms of the sizes. So a measured point is
+// reproduced, what lies between two has the estimate's shape at the measured
+// efficiency, and a size a little beyond the grid (reach) keeps the efficiency
+// of its edge; farther out the other coster answers. No estimate is below the
+// device's speed of light, and rows that are were measured wrongly: they are
+// left out and reported.
+//
+// In: a perfdata.System, a device profile and the other coster. Out: cost
+// estimates, with the part that tables priced in Estimate.Measured. Start with
+// tables.go, then families.go for what a row of each table means.
+package table

@@ -1,0 +1,179 @@
+package table
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/op"
+	"plimsoll/internal/perfdata"
+	"plimsoll/internal/units"
+)
+
+// Sample is one measured shape, at its fastest kernel: what forms are fitted to.
+type Sample struct {
+	Form    string // which of the forms prices it
+	Format  string // its number format
+	Ops     []op.Op
+	Seconds units.Seconds
+}
+
+// The forms of samples.
+const (
+	FormProduct = "product"
+	FormPrefill = "prefill"
+	FormDecode  = "decode"
+	FormLatent  = "latent"
+	FormExperts = "experts"
+	FormComm    = "comm"
+)
+
+// shape is what two measurements of the same operators have in common.
+type shape struct {
+	place, exact [2]float64
+	line, x      float64
+	deal         deal
+}
+
+// Samples returns every believable measured shape, in a fixed order.
+func (t *Tables) Samples() ([]Sample, error) {
+	var out []Sample
+	for _, of := range sampled() {
+		s, err := t.samples(of.form, of.group)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s...)
+	}
+	return out, nil
+}
+
+// sampledGroup is a group of measurements and the form that prices them.
+type sampledGroup struct {
+	form  string
+	group group
+}
+
+// sampled are all groups of measurements.
+func sampled() []sampledGroup {
+	var out []sampledGroup
+	for f := bf16; f < formats; f++ {
+		out = append(out,
+			sampledGroup{FormProduct, group{family: products, in: f}},
+			sampledGroup{FormExperts, group{family: expertLayers, in: f}})
+	}
+	for _, kv := range []format{bf16, fp8} {
+		out = append(out,
+			sampledGroup{FormPrefill, group{family: prefills, in: bf16, kv: kv}},
+			sampledGroup{FormPrefill, group{family: prefills, in: fp8, kv: kv}},
+			sampledGroup{FormDecode, group{family: decodes, kv: kv}},
+			sampledGroup{FormLatent, group{family: latentDecodes, in: bf16, kv: kv}})
+	}
+	for _, f := range []family{reduces, gathers, scatters, exchanges} {
+		out = append(out, sampledGroup{FormComm, group{family: f}})
+	}
+	return out
+}
+
+// samples reads a group, of each shape the fastest.
+func (t *Tables) samples(form string, g group) ([]Sample, error) {
+	best := map[shape]*measurement{}
+	for _, tries := range g.readings() {
+		for _, f := range t.system.Choose(tries[0].table, t.sel) {
+			for i := range tries {
+				rows, err := t.system.Read(f, &tries[i].query)
+				if err != nil {
+					return nil, err
+				}
+				t.keepFastest(best, f, &tries[i], rows)
+				if rows.N > 0 {
+					break
+				}
+			}
+		}
+	}
+	var out []Sample
+	for _, s := range sortedShapes(best) {
+		m := best[s]
+		sample := Sample{Form: form, Format: g.name(), Ops: m.ops, Seconds: units.Seconds(m.seconds - t.sum(m.beside))}
+		if g.family == latentDecodes && !t.whole(&sample) || sample.Seconds <= 0 {
+			continue
+		}
+		out = append(out, sample)
+	}
+	return out, nil
+}
+
+// keepFastest adds the believable rows of a table.
+func (t *Tables) keepFastest(best map[shape]*measurement, f perfdata.File, r *reading, rows *perfdata.Rows) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	use := t.use(f, rows)
+	kernels := map[string][]measurement{}
+	for _, k := range t.believe(use, r, rows, func(k string, m *measurement) { kernels[k] = append(kernels[k], *m) }) {
+		use.Rows += len(kernels[k])
+		for i := range kernels[k] {
+			m := &kernels[k][i]
+			o := &m.ops[0]
+			s := shape{place: m.place, line: m.line, x: m.x, deal: m.deal, exact: [2]float64{o.HeadDim, o.Depth * o.Cols}}
+			if have, ok := best[s]; !ok || m.seconds < have.seconds {
+				best[s] = m
+			}
+		}
+	}
+}
+
+func sortedShapes(best map[shape]*measurement) []shape {
+	out := make([]shape, 0, len(best))
+	for s := range best {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b shape) int {
+		return cmp.Or(
+			slices.Compare(a.place[:], b.place[:]), slices.Compare(a.exact[:], b.exact[:]),
+			a.deal.compare(&b.deal), cmp.Compare(a.line, b.line), cmp.Compare(a.x, b.x),
+		)
+	})
+	return out
+}
+
+// whole makes a sample of attention over latents one of a whole latent decode,
+// with the measured products around it.
+func (t *Tables) whole(s *Sample) bool {
+	o := s.Ops[0]
+	o.Kind, o.Weight, o.KVHeads = op.Latent, dtype.BF16, 0
+	o.HeadDim, o.ValueDim, o.Rank, o.Rope = latentHead, latentValue, latentRank, latentRope
+	for i, family := range [...]family{absorptions, expansions} {
+		p := absorbed(i == 1, o.Decode.Tokens, o.Heads, bf16)
+		ratio, _, ok := t.find(
+			key{group: group{family: family, in: bf16}, place: [2]float64{math.Log2(o.Heads), 0}},
+			point{x: math.Log2(o.Decode.Tokens)})
+		if !ok {
+			return false
+		}
+		s.Seconds += t.base.Cost(&p).Total * units.Seconds(math.Exp(ratio))
+	}
+	s.Ops = []op.Op{o}
+	return true
+}
+
+// name is the number format of a group's samples.
+func (g *group) name() string {
+	switch g.family {
+	case prefills:
+		return g.in.String() + ", cache " + g.kv.String()
+	case decodes, latentDecodes:
+		return "cache " + g.kv.String()
+	case reduces:
+		return "all_reduce"
+	case gathers:
+		return "all_gather"
+	case scatters:
+		return "reduce_scatter"
+	case exchanges:
+		return "all_to_all"
+	default:
+		return g.in.String()
+	}
+}

@@ -1,0 +1,180 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/device"
+	"plimsoll/internal/perfdata"
+)
+
+// Tables are the measured kernels of one device. A table is read when an
+// operator first needs it, and only the rows of its number format and shape are
+// kept. Safe for concurrent use.
+type Tables struct {
+	system  *perfdata.System
+	sel     perfdata.Selection
+	profile *device.Profile
+	base    cost.Coster // what the ratios are to
+	light   light
+
+	mu     sync.Mutex
+	groups map[group][]source
+	uses   map[string]*Use
+	errs   []error
+	// known are the answers found so far; it is replaced, never changed, so that
+	// looking into it takes no lock.
+	known atomic.Pointer[map[key][]blend]
+}
+
+// Use is what was taken from one table.
+type Use struct {
+	Path     string
+	Rows     int // kept
+	Of       int // in the file
+	Rejected int // faster than the device can be
+	Distrust int // of kernels with many such rows
+	Worst    string
+}
+
+// New prepares the tables of a system for a device whose operators base
+// estimates.
+func New(s *perfdata.System, sel perfdata.Selection, p *device.Profile, base cost.Coster) *Tables {
+	t := &Tables{
+		system: s, sel: sel, profile: p, base: base, light: newLight(p),
+		groups: map[group][]source{}, uses: map[string]*Use{},
+	}
+	t.known.Store(&map[key][]blend{})
+	return t
+}
+
+// Err is what went wrong in reading, nil if nothing did. Costs given after a
+// failure are those of the other coster.
+func (t *Tables) Err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return errors.Join(t.errs...)
+}
+
+// Uses says what was read so far, by path.
+func (t *Tables) Uses() []Use {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Use
+	for _, u := range t.uses {
+		out = append(out, *u)
+	}
+	slices.SortFunc(out, func(a, b Use) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// group is the rows read together: a family of tables, number formats, and the
+// sizes that must agree exactly.
+type group struct {
+	family  family
+	in, kv  format
+	exactly [2]float64
+}
+
+// key is a group and a place among its sites.
+type key struct {
+	group
+	place [2]float64
+}
+
+// blend is what one kernel source says at a place: its curves there or near by,
+// and their weights.
+type blend struct {
+	from   string
+	sites  [nearSites]*site
+	weight [nearSites]float64
+}
+
+// find returns the logarithm of measured over estimated time at a point of a
+// key's curves, the least of all kernel sources, and whose it is.
+func (t *Tables) find(k key, at point) (ratio float64, from string, ok bool) {
+	blends, known := (*t.known.Load())[k]
+	if !known {
+		blends = t.resolve(k)
+	}
+	best := answer{}
+	for i := range blends {
+		a := blends[i].at(at)
+		if a.better(&best) {
+			best, from = a, blends[i].from
+		}
+	}
+	return best.ratio, from, best.ok
+}
+
+// answer is what one source says of a point.
+type answer struct {
+	ratio float64
+	over  float64 // octaves beyond the grid
+	ok    bool
+}
+
+// better prefers points inside the grid, then the faster kernel: engines choose
+// among kernels, and which one a user's build has is seldom known.
+func (a *answer) better(b *answer) bool {
+	switch {
+	case !a.ok || !b.ok:
+		return a.ok
+	case (a.over > 0) != (b.over > 0):
+		return a.over == 0
+	default:
+		return a.ratio < b.ratio
+	}
+}
+
+// at blends the curves of the sites.
+func (b *blend) at(p point) answer {
+	out := answer{}
+	var sum float64
+	for i, s := range b.sites {
+		if s == nil {
+			break
+		}
+		a := s.at(p)
+		if !a.ok {
+			continue
+		}
+		out.ok = true
+		out.ratio += b.weight[i] * a.ratio
+		out.over = max(out.over, a.over)
+		sum += b.weight[i]
+	}
+	if out.ok {
+		out.ratio /= sum
+	}
+	return out
+}
+
+// resolve finds the sites of a key, reading tables if need be, and remembers
+// them.
+func (t *Tables) resolve(k key) []blend {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := *t.known.Load()
+	if b, ok := old[k]; ok {
+		return b
+	}
+	sources, ok := t.groups[k.group]
+	if !ok {
+		sources = t.load(k.group)
+		t.groups[k.group] = sources
+	}
+	var out []blend
+	for i := range sources {
+		out = append(out, sources[i].near(k.place, k.family.apart())...)
+	}
+	grown := maps.Clone(old)
+	grown[k] = out
+	t.known.Store(&grown)
+	return out
+}

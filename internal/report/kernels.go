@@ -1,0 +1,27 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"plimsoll/internal/app"
+)
+
+// Kernels prints how far the operator forms lie from measured kernels.
+func Kernels(w io.Writer, r *app.KernelsResponse) {
+	t := newTable(4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"generation", "form", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		t.AppendRow(table.Row{
+			e.Generation, e.Form, e.Format, e.Rows,
+			pc(e.Shipped.MedianAPE), pc(e.Shipped.P90), fmt.Sprintf("%+.2f", e.Shipped.Bias),
+			pc(e.Fitted.MedianAPE), pc(e.Fitted.P90), fmt.Sprintf("%+.2f", e.Fitted.Bias),
+		})
+	}
+	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, "\nErrors of single kernels, each shape at its fastest. Bias is the median of ln(predicted/measured).")
+}
