@@ -3,14 +3,13 @@ package app
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"math"
 	"sync"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/serving"
 )
 
 // AccuracyRequest asks how well measured rows are predicted.
@@ -79,7 +78,8 @@ func (w *World) measured(file string) ([]calibrate.Row, error) {
 func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
 	switch {
 	case untuned:
-		return &calibrate.Overlay{Source: "none"}, nil
+		fit := calibrate.Shipped() // its residuals know of predictions without a fit
+		return &calibrate.Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}, nil
 	case file == "":
 		return calibrate.Shipped(), nil
 	}
@@ -156,58 +156,47 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	out := &CalibrateResponse{
 		LeaveOut: r.Validation.LeaveOut, Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
 	}
-	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File, Residuals: map[string]calibrate.Residual{}}
-	maps.Copy(out.Overlay.Residuals, base.Residuals)
+	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File}
+	if !r.FromScratch {
+		out.Overlay.Cells, out.Overlay.Reach, out.Overlay.Residuals = base.Cells, base.Reach, base.Residuals
+	}
 	out.Overlay.Set(out.Params)
+	out.Overlay.Fitted(prepared)
 	if r.Validation.Folds > 1 {
-		out.addResiduals()
+		out.learn(rows, r.Workers)
 	}
 	return out, nil
 }
 
-// addResiduals puts the spreads of predictions of unseen rows into the overlay.
-func (out *CalibrateResponse) addResiduals() {
-	kinds := map[string][]calibrate.Compared{}
-	for _, c := range out.ByConfiguration {
-		kind := c.Row.Engine
-		if c.Row.Mode == "disagg" {
-			kind = calibrate.Disaggregated
-		}
-		kinds[kind] = append(kinds[kind], c)
+// learn puts the residuals of rows no fit had seen into the overlay.
+func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
+	untuned := predictor(&calibrate.Overlay{}, &prices{})
+	together := cleanRows(rows, "agg")
+	apart := calibrate.OfMode(c.ByCell, "disagg")
+	if len(apart) == 0 { // on top of a calibration cells are not left out
+		apart = calibrate.OfMode(c.ByConfiguration, "disagg")
 	}
-	for _, c := range out.ByCell {
-		if c.Row.Mode == "agg" {
-			kinds[calibrate.Unseen] = append(kinds[calibrate.Unseen], c)
-		}
-	}
-	for name, rows := range kinds {
-		out.Overlay.Residuals[name] = calibrate.Spread(rows)
-	}
+	c.Overlay.Learn(&calibrate.Evidence{
+		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"), Apart: apart,
+		Untuned:  untuned.PredictAll(together, workers),
+		Formulas: untuned.AllFormulas(together, serving.Documented),
+		Steady:   untuned.AllFormulas(together, serving.Steady),
+	})
 }
 
-// Coverage is the share of rows whose measurement lies in the 80 % interval.
-func (a *AccuracyResponse) Coverage(rows []calibrate.Compared) (ttft, tpot float64) {
-	n, inTTFT, inTPOT := 0, 0, 0
+// cleanRows are the rows of a mode without a mark on their quality.
+func cleanRows(rows []calibrate.Row, mode string) []calibrate.Row {
+	var out []calibrate.Row
 	for i := range rows {
-		c := &rows[i]
-		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
-			continue
-		}
-		n++
-		kind := c.Row.Engine
-		if c.Row.Mode == "disagg" {
-			kind = calibrate.Disaggregated
-		}
-		s := a.Overlay.Spread(kind)
-		if lo, hi := calibrate.Interval(c.Pred.TTFT, s.TTFT); c.Row.TTFT >= lo && c.Row.TTFT <= hi {
-			inTTFT++
-		}
-		if lo, hi := calibrate.Interval(c.Pred.TPOT, s.TPOT); c.Row.TPOT >= lo && c.Row.TPOT <= hi {
-			inTPOT++
+		if rows[i].Mode == mode && rows[i].Quality == "" {
+			out = append(out, rows[i])
 		}
 	}
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	return float64(inTTFT) / float64(n), float64(inTPOT) / float64(n)
+	return out
+}
+
+// Coverage is the share of rows whose measurement lies in the 80 % interval; NaN
+// of none.
+func (a *AccuracyResponse) Coverage(rows []calibrate.Compared) (ttft, tpot float64) {
+	return a.Overlay.Coverage(rows)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"slices"
 
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -51,6 +52,10 @@ type Pass struct {
 	// Artefacts are the policy entries that shaped the best row.
 	Artefacts []Effect
 	Notes     []string
+
+	// Device and Overlay are what the errors to expect depend on besides.
+	Device  *device.Profile
+	Overlay *calibrate.Overlay
 }
 
 // Phase names a mode as programs read it.
@@ -77,13 +82,17 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 	if err != nil {
 		return nil, err
 	}
+	o, err := w.overlay(r.Calibration, false)
+	if err != nil {
+		return nil, err
+	}
 	prices, err := w.prices(r.PerfData)
 	if err != nil {
 		return nil, err
 	}
 	out := &OptimizeResponse{Request: r, Model: m, prices: prices}
 	for _, d := range devices {
-		res, err := r.onDevice(m, d, prices)
+		res, err := r.onDevice(m, d, prices, o)
 		if err != nil {
 			return nil, badInput(err)
 		}
@@ -94,11 +103,12 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 }
 
 // onDevice runs the mode's passes on one device.
-func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices) (*DeviceResult, error) {
+func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices, o *calibrate.Overlay) (*DeviceResult, error) {
 	out := &DeviceResult{Device: d}
 	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
 		p, err := r.pass(m, d, prices, mode, devices, l)
 		if err == nil {
+			p.Device, p.Overlay = d, o
 			out.Passes = append(out.Passes, *p)
 		}
 		return p, err

@@ -58,6 +58,8 @@ type OptimizeRequest struct {
 
 	ImageHeight, ImageWidth, ImageBatch int
 
+	Calibration string // an overlay file for the error bars; "" = the shipped one
+
 	Jobs int
 	// Progress, if not nil, is told after each candidate.
 	Progress func(device string, mode search.Mode, done, of int) `json:"-"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
@@ -69,11 +70,19 @@ type SimulateResponse struct {
 	// tokens are those of a data-parallel rank.
 	Memory engine.Budget
 	Result *sim.Result
-	// Spread is the standard deviation of the logarithm of a predicted time.
-	Spread calibrate.Residual
-	Tier   device.Tier
+	// Expected are the errors to expect of the means.
+	Expected calibrate.Expected
+	Tier     device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *TableUse
+}
+
+// Limited reports whether there is a limit to keep.
+func (r *SimulateResponse) Limited() bool { return r.Request.TTFTLimit > 0 || r.Request.TPOTLimit > 0 }
+
+// Chance is the probability that mean TTFT and TPOT keep the limits.
+func (r *SimulateResponse) Chance() float64 {
+	return r.Expected.Chance(r.Result.TTFT.Mean, r.Result.TPOT.Mean, r.Request.TTFTLimit, r.Request.TPOTLimit)
 }
 
 // Simulate runs requests through a deployment.
@@ -113,10 +122,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	e := copyOf.Engine()
 	out := &SimulateResponse{
 		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
-		Tier: p.tier(d, graph.Physical()), Spread: o.Spread(e.Name),
-	}
-	if out.Tier != device.Calibrated {
-		out.Spread = o.Spread(calibrate.Unseen)
+		Tier: p.tier(d, graph.Physical()),
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill)
@@ -126,13 +132,39 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		decode := config.Workers
 		config.Workers = r.pool(prompts, r.PrefillReplicas)
 		config.Decode, config.Link = &decode, copyOf.Link(d)
-		out.PrefillLayout, out.Spread = prompts.Layout(), o.Spread(calibrate.Disaggregated)
+		out.PrefillLayout = prompts.Layout()
 	}
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
+	out.Expected = o.Expect(out.about())
 	out.Tables, err = p.used()
 	return out, err
+}
+
+// about is what the run predicts.
+func (r *SimulateResponse) about() *calibrate.Case {
+	q, s := r.Request, r.Result
+	out := caseOf(r.Model, r.Device, r.Tier)
+	out.Engine, out.Apart = r.Engine.Name, q.PrefillReplicas > 0
+	out.Input, out.KVPeak = q.Input, s.KVPeak()
+	inFlight := float64(q.Concurrency)
+	if q.Concurrency == 0 { // on average, by Little's law
+		inFlight = s.RequestRate * float64(s.Latency.Mean)
+	}
+	out.On(q.Layout.Devices, int(math.Ceil(inFlight/float64(q.Replicas))), q.Layout.DP, r.Model.HasExperts())
+	if q.Trace != "" && s.RequestRate > 0 {
+		out.Input = int(s.InputRate / s.RequestRate)
+	}
+	return &out
+}
+
+// caseOf is a prediction about a model on a device.
+func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
+	return calibrate.Case{
+		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
+		Tier:    tier, Vendor: d.Vendor,
+	}
 }
 
 // deploy builds one replica, cut as the layout says.
@@ -147,7 +179,9 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	return copyOf.Tuned(o.Params().Tuning(calibrate.SubjectOf(&spec, e.Name, d))), nil
+	subject := calibrate.SubjectOf(&spec, e.Name, d)
+	subject.Apart = r.PrefillReplicas > 0
+	return copyOf.Tuned(o.Params().Tuning(subject)), nil
 }
 
 // pool is n copies of a replica.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
@@ -52,6 +53,8 @@ type StepRequest struct {
 
 	ReservedGiB             float64
 	ImageHeight, ImageWidth int
+
+	Calibration string // an overlay file for the error bars; "" = the shipped one
 }
 
 // StepResponse is one forward pass, evaluated.
@@ -70,6 +73,9 @@ type StepResponse struct {
 	Kernels []string
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
+	// Error is what to expect of the step's time, Basis where that comes from.
+	Error calibrate.Error
+	Basis string
 	// Artefacts are the policy entries that changed the time visibly.
 	Artefacts []Effect
 	Notes     []string
@@ -92,6 +98,10 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 		return nil, err
 	}
 	d, err := w.Device(r.Device, r.DeviceFile)
+	if err != nil {
+		return nil, err
+	}
+	o, err := w.overlay(r.Calibration, false)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +133,20 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	query := float64(batch.Segments[0].Query)
 	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
 	out.Artefacts = artefacts(d, spec, batch, out.Result.Time+out.Result.Hidden)
+	out.expect(o)
 	return out, nil
+}
+
+// expect says how far the step's time may be off.
+func (r *StepResponse) expect(o *calibrate.Overlay) {
+	s := caseOf(r.Model, r.Device, r.Tier)
+	g := &r.Batch.Segments[0]
+	s.Method, s.Decode = calibrate.Pass, g.Decode
+	ranks := r.Spec.Layout.DP
+	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
+	s.TensorCast = r.Spec.Policy.Name == tensorCast
+	e := o.Expect(&s)
+	r.Error, r.Basis = e.TPOT, e.Basis
 }
 
 // kernels names the measured kernels behind each operator of a step.
@@ -250,6 +273,9 @@ const (
 	imageMarks = 2
 )
 
+// tensorCast is the name of the policy that repeats Ascend's model.
+const tensorCast = "tensorcast"
+
 // policyFor finds a policy by name; the default is TensorCast's where TensorCast
 // is at home.
 func policyFor(name string, d *device.Profile) (graph.Policy, error) {
@@ -259,7 +285,7 @@ func policyFor(name string, d *device.Profile) (graph.Policy, error) {
 			return graph.TensorCast(), nil
 		}
 		return graph.Physical(), nil
-	case "tensorcast":
+	case tensorCast:
 		return graph.TensorCast(), nil
 	case "physical":
 		return graph.Physical(), nil

@@ -54,6 +54,12 @@ func spread(lo, hi float64) (float64, float64) {
 // Holds reports whether v is inside the range.
 func (s Span) Holds(v float64) bool { return v >= s.Lo && v <= s.Hi }
 
+// Clip returns the part of an interval that is inside the range, and whether there is any.
+func (s Span) Clip(low, high float64) (from, to float64, ok bool) {
+	from, to = max(low, s.Lo), min(high, s.Hi)
+	return from, to, from <= to
+}
+
 // Part returns how far v is from Lo to Hi, from 0 to 1.
 func (s Span) Part(v float64) float64 { return (v - s.Lo) / (s.Hi - s.Lo) }
 

@@ -63,3 +63,24 @@ func TestStepsGrow(t *testing.T) {
 		}
 	})
 }
+
+func TestClip(t *testing.T) {
+	s := axis.Span{Lo: 10, Hi: 20}
+	for _, c := range []struct {
+		low, high, from, to float64
+		ok                  bool
+	}{
+		{12, 15, 12, 15, true},
+		{5, 25, 10, 20, true},
+		{5, 9, 10, 9, false},
+		{21, 30, 21, 20, false},
+		{20, 30, 20, 20, true},
+	} {
+		if from, to, ok := s.Clip(c.low, c.high); from != c.from || to != c.to || ok != c.ok {
+			t.Errorf("%g to %g: want %g to %g (%v), got %g to %g (%v)", c.low, c.high, c.from, c.to, c.ok, from, to, ok)
+		}
+	}
+	if _, _, ok := s.Clip(math.NaN(), 15); ok {
+		t.Error("NaN is inside")
+	}
+}

@@ -3,10 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
-
-	"plimsoll/internal/units"
 )
 
 // PrepareClean prepares the clean rows that can be predicted.
@@ -177,33 +174,4 @@ func namesOf(rows []Prepared, of func(*Prepared) string) []string {
 		}
 	}
 	return out
-}
-
-// Spread is the robust standard deviation of the logarithmic errors of rows: the
-// half-width that holds 80 % of them, over that of a normal distribution.
-func Spread(rows []Compared) Residual {
-	var ttft, tpot []float64
-	for i := range rows {
-		c := &rows[i]
-		if c.Pred.Err != nil {
-			continue
-		}
-		ttft = appendLog(ttft, c.Pred.TTFT, c.Row.TTFT)
-		tpot = appendLog(tpot, c.Pred.TPOT, c.Row.TPOT)
-	}
-	spread := func(x []float64) float64 {
-		if len(x) == 0 {
-			return 0
-		}
-		slices.Sort(x)
-		return math.Round(1e4*quantile(x, 0.8)/normal80) / 1e4
-	}
-	return Residual{TTFT: spread(ttft), TPOT: spread(tpot)}
-}
-
-func appendLog(to []float64, predicted, measured units.Seconds) []float64 {
-	if predicted <= 0 || measured <= 0 {
-		return to
-	}
-	return append(to, math.Abs(math.Log(float64(predicted/measured))))
 }

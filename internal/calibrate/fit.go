@@ -265,9 +265,7 @@ func (f *Fit) Without(out func(*Prepared) bool) *Params {
 func (f *Fit) params(x []float64) *Params {
 	p := &Params{groups: map[string]*offsets{}}
 	if f.base != nil {
-		for name, o := range f.base.groups {
-			p.groups[name] = o
-		}
+		maps.Copy(p.groups, f.base.groups)
 	}
 	for i, u := range f.system.unknowns {
 		o, ok := p.groups[u.group]

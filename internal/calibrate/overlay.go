@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"plimsoll/internal/units"
 )
 
 //go:embed shipped.yaml
@@ -24,14 +22,12 @@ type Overlay struct {
 	// Offsets are multipliers by parameter of each group of predictions; one
 	// takes the product of its groups' (see [Subject]).
 	Offsets map[string]map[string]float64 `yaml:"offsets"`
-	// Residuals are robust standard deviations of ln(predicted/measured).
-	Residuals map[string]Residual `yaml:"residuals"`
-}
-
-// Residual is the spread of predictions.
-type Residual struct {
-	TTFT float64 `yaml:"ttft"`
-	TPOT float64 `yaml:"tpot"`
+	// Cells are the models the fit had rows of, by engine and system.
+	Cells map[string]map[string][]string `yaml:"cells,omitempty"`
+	// Reach is the largest load among the rows.
+	Reach Reach `yaml:"reach,omitempty"`
+	// Residuals are those of rows no fit had seen, by kind: see [Overlay.Learn].
+	Residuals map[string]Residuals `yaml:"residuals,omitempty"`
 }
 
 // Shipped is the overlay the program comes with.
@@ -55,6 +51,9 @@ func ReadOverlay(data []byte, name string) (*Overlay, error) {
 		if err := check(o.Offsets[group], name, group); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.checkResiduals(name); err != nil {
+		return nil, err
 	}
 	return &o, nil
 }
@@ -111,28 +110,4 @@ func (o *Overlay) Write(w io.Writer) error {
 		return err
 	}
 	return enc.Close()
-}
-
-// normal80 is the half-width of an 80 % interval in standard deviations.
-const normal80 = 1.2816
-
-// Interval is the 80 % interval around a predicted time, given the spread of
-// its logarithm.
-func Interval(t units.Seconds, sigma float64) (lo, hi units.Seconds) {
-	f := units.Seconds(math.Exp(normal80 * sigma))
-	return t / f, t * f
-}
-
-// Kinds of predictions besides those for an engine, which have its name.
-const (
-	Unseen        = "unseen" // on devices like none that was fitted
-	Disaggregated = "disagg" // with prefill and decode apart, under any engine
-)
-
-// Spread is the spread of a kind of predictions.
-func (o *Overlay) Spread(kind string) Residual {
-	if r, ok := o.Residuals[kind]; ok {
-		return r
-	}
-	return Residual{TTFT: 0.5, TPOT: 0.35} // nothing known: wide
 }

@@ -21,11 +21,14 @@ import (
 // Prediction is what the model says of a row.
 type Prediction struct {
 	TTFT, TPOT units.Seconds
+	Throughput float64 // output tokens per second
 	KVTokens   int
 	Preempted  int
 	// Assumed says what a row does not tell and was taken for granted.
 	Assumed []string
-	Err     error
+	// Case is what decides how far the prediction may be off.
+	Case Case
+	Err  error
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
@@ -40,6 +43,7 @@ type Prepared struct {
 	Row     *Row
 	Err     error
 	Subject Subject
+	about   Case // Subject aside
 	assumed []string
 	workers *replica.Replica
 	decode  *replica.Replica // of a disaggregated row
@@ -113,9 +117,13 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	if res.Finished == 0 {
 		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
 	}
-	return Prediction{
+	out := Prediction{
 		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
+		Case: p.about,
 	}
+	out.Throughput = p.Row.closedLoop(out.TTFT, out.TPOT)
+	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
+	return out
 }
 
 // pool is n copies of a replica with what the row says of its scheduler.
@@ -168,19 +176,35 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 		e.Graph.MaxBatch = n
 		out.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
 	}
-	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	spec := graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
-	out.Subject = SubjectOf(&spec, e.Name, d)
+	spec, prices := specOf(m, row, w), p.Prices(d)
+	out.Subject, out.about = SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
 	out.Subject.Apart = row.Mode == "disagg"
-	r, err := replica.New(spec, d, e, p.Prices(d))
+	r, err := replica.New(spec, d, e, prices)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
 		// It ran, so it was told to take more than the default.
 		e.MemoryShare = ampleShare
-		if r, err = replica.New(spec, d, e, p.Prices(d)); err == nil {
+		if r, err = replica.New(spec, d, e, prices); err == nil {
 			out.assume(fmt.Sprintf("%s told to take %g of the memory: its default leaves no cache", e.Name, ampleShare))
 		}
 	}
 	return r, err
+}
+
+// specOf is what one worker of a row computes.
+func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
+	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
+	return graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
+}
+
+// caseOf is what decides how far a prediction of a row may be off, but for its
+// subject.
+func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) Case {
+	out := Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input}
+	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
+		out.Tier = fitted.Tier()
+	}
+	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
+	return out
 }
 
 // settings is the engine's profile with what the row says of its settings.

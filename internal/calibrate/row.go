@@ -184,11 +184,14 @@ func (c *cells) row() Row {
 	} else {
 		r.Mode, r.Workers = "agg", c.workers("")
 	}
-	inFlight := c.whole("batch_size", 1) * r.DP
-	if r.Mode == "disagg" {
-		inFlight = c.whole("decode_batch_size", 1) * r.Decode.DP * r.Decode.Count
+	if r.KV == "" {
+		c.defaulted = append(c.defaulted, "kv_cache_dtype")
 	}
-	r.Concurrency = c.whole("concurrency", inFlight)
+	if r.Concurrency = c.whole("concurrency", 0); r.Concurrency == 0 && r.Mode == "disagg" {
+		r.Concurrency = c.whole("decode_batch_size", 1) * r.Decode.DP * r.Decode.Count
+	} else if r.Concurrency == 0 {
+		r.Concurrency = c.whole("batch_size", 1) * r.DP
+	}
 	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
 	r.Defaulted = c.defaulted
 	c.check(&r)

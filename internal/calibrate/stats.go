@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -105,8 +106,14 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// By groups rows by a key, in order of the keys.
-func By(rows []Compared, key func(*Row) string) []Group {
+// Part is the rows that have something in common, and its name.
+type Part struct {
+	Name string
+	Rows []Compared
+}
+
+// By divides rows by a key, in order of the keys.
+func By(rows []Compared, key func(*Row) string) []Part {
 	sets := map[string][]Compared{}
 	var names []string
 	for _, c := range rows {
@@ -124,11 +131,37 @@ func By(rows []Compared, key func(*Row) string) []Group {
 		}
 		return cmp.Compare(a, b)
 	})
-	out := make([]Group, len(names))
+	out := make([]Part, len(names))
 	for i, n := range names {
-		out[i] = Summarize(n, sets[n])
+		out[i] = Part{n, sets[n]}
 	}
 	return out
+}
+
+// Defaulted is a column that was missing or empty, and in how many rows.
+type Defaulted struct {
+	Column string `json:"column"`
+	Rows   int    `json:"rows"`
+}
+
+// DefaultedColumns counts the columns that took defaults, by name.
+func DefaultedColumns(rows []Compared) []Defaulted {
+	counts := map[string]int{}
+	for i := range rows {
+		for _, column := range rows[i].Row.Defaulted {
+			counts[column]++
+		}
+	}
+	out := []Defaulted{}
+	for _, column := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, Defaulted{column, counts[column]})
+	}
+	return out
+}
+
+// OfMode keeps the rows of a mode.
+func OfMode(rows []Compared, mode string) []Compared {
+	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Mode != mode })
 }
 
 // Clean keeps the rows without a mark on their quality.

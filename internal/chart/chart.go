@@ -35,13 +35,25 @@ type Limit struct {
 	At       float64
 }
 
+// Bar is an interval around a place, drawn as a line under the points: from Low to High along y (Vertical) or x. What is
+// out of view is cut off.
+type Bar struct {
+	Series    int // whose colour it has
+	X, Y      float64
+	Low, High float64
+	Vertical  bool
+}
+
 // Chart is one scatter plot.
 type Chart struct {
 	Title, XLabel, YLabel string
 
 	Series []Series
 	Limits []Limit
+	Bars   []Bar
 
+	// Interval says in the legend what the bars are.
+	Interval string
 	// Marked and Unmarked say in the legend what a filled and a hollow point mean ("within the limits", "over a limit").
 	Marked, Unmarked string
 }

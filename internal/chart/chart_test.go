@@ -248,3 +248,34 @@ func TestLongNamesAreCut(t *testing.T) {
 		t.Errorf("want 4 texts that end with …, got %q", got)
 	}
 }
+
+// Bars are lines with caps in the colour of their series, under a name in the legend; what is out of view is cut off.
+func TestBars(t *testing.T) {
+	lines := func(bars ...chart.Bar) int {
+		c := sweep()
+		c.Bars, c.Interval = bars, "80 % interval"
+		text := string(write(t, "svg", c))
+		if named := strings.Contains(text, "80 % interval"); named != (len(bars) > 0) {
+			t.Errorf("%d bars: the legend's word for them: %v", len(bars), named)
+		}
+		return strings.Count(text, "<path")
+	}
+	none := lines()
+	const key = 1 // the legend's piece of a line
+	for _, c := range []struct {
+		name string
+		bar  chart.Bar
+		want int
+	}{
+		{"in view", chart.Bar{X: 30, Y: 5000, Low: 25, High: 40}, none + key + 3},
+		{"upright", chart.Bar{X: 30, Y: 5000, Low: 4000, High: 6000, Vertical: true}, none + key + 3},
+		{"one end out of view", chart.Bar{X: 30, Y: 5000, Low: 25, High: 1e6}, none + key + 2},
+		{"out of view", chart.Bar{X: 30, Y: 5000, Low: 1e5, High: 1e6}, none + key},
+		{"around a place out of view", chart.Bar{X: 1e6, Y: 5000, Low: 25, High: 40}, none + key},
+		{"no number", chart.Bar{X: 30, Y: 5000, Low: math.NaN(), High: 40}, none + key},
+	} {
+		if got := lines(c.bar); got != c.want {
+			t.Errorf("%s: want %d lines, got %d", c.name, c.want, got)
+		}
+	}
+}

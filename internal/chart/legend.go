@@ -13,11 +13,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// entry is one name of the legend. Before it there is a glyph, or a piece of a dashed line.
+// entry is one name of the legend. Before it there is a glyph, or a piece of a line: of a limit dashed, of a bar solid.
 type entry struct {
 	left   vg.Length
 	name   string
 	dashed bool
+	bar    bool
 	series int
 	tint   color.NRGBA
 	filled bool
@@ -57,6 +58,9 @@ func (p panel) entries() [][]entry {
 	if p.Unmarked != "" {
 		keys = append(keys, entry{name: p.Unmarked, tint: grey()})
 	}
+	if p.Interval != "" && len(p.Bars) > 0 {
+		keys = append(keys, entry{name: p.Interval, bar: true})
+	}
 	return append(columns(names), columns(keys)...)
 }
 
@@ -91,9 +95,12 @@ func (p panel) drawLegend(c draw.Canvas, top vg.Length) {
 			x := c.Min.X + e.left
 			c.FillText(sty, vg.Point{X: x + keyWidth, Y: y}, e.name)
 			middle := y - vg.Points(1.2) // of the small letters; YCenter counts what hangs below the line
-			if e.dashed {
+			switch {
+			case e.dashed:
 				c.StrokeLine2(dashes(), x, middle, x+keyWidth-5, middle)
-			} else {
+			case e.bar:
+				c.StrokeLine2(bars(grey()), x, middle, x+keyWidth-5, middle)
+			default:
 				drawGlyph(c, vg.Point{X: x + keyWidth/2 - 2, Y: middle}, e.series, e.tint, e.filled)
 			}
 		}

@@ -100,6 +100,9 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 			c.StrokeLine2(dashes(), c.Min.X, y, c.Max.X, y)
 		}
 	}
+	for _, b := range p.Bars {
+		p.drawBar(c, b)
+	}
 	for _, filled := range []bool{false, true} {
 		for i, s := range slices.Backward(p.Series) {
 			for _, pt := range s.Points {
@@ -110,6 +113,43 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 			}
 		}
 	}
+}
+
+// drawBar draws an interval with a cap at each end that is in view.
+func (p panel) drawBar(c draw.Canvas, b Bar) {
+	along := p.x
+	if b.Vertical {
+		along = p.y
+	}
+	low, high, ok := along.Clip(b.Low, b.High)
+	if !ok || !p.x.Holds(b.X) || !p.y.Holds(b.Y) {
+		return
+	}
+	at := vg.Point{X: c.X(p.x.Part(b.X)), Y: c.Y(p.y.Part(b.Y))}
+	place := func(v float64) vg.Point {
+		if b.Vertical {
+			return vg.Point{X: at.X, Y: c.Y(along.Part(v))}
+		}
+		return vg.Point{X: c.X(along.Part(v)), Y: at.Y}
+	}
+	sty, from, to := bars(hue(b.Series)), place(low), place(high)
+	c.StrokeLine2(sty, from.X, from.Y, to.X, to.Y)
+	const half = 3 // of a cap
+	across := vg.Point{X: 0, Y: half}
+	if b.Vertical {
+		across = vg.Point{X: half, Y: 0}
+	}
+	for _, end := range []float64{b.Low, b.High} {
+		if along.Holds(end) {
+			e := place(end)
+			c.StrokeLine2(sty, e.X-across.X, e.Y-across.Y, e.X+across.X, e.Y+across.Y)
+		}
+	}
+}
+
+func bars(tint color.NRGBA) draw.LineStyle {
+	tint.A = 0x90
+	return line(1.1, tint)
 }
 
 func line(points float64, c color.Color) draw.LineStyle {

@@ -21,8 +21,8 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accuracy FILE.csv",
 		Short: "How far predictions lie from measured deployments",
-		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, system, model
-and mode. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
+		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, concurrency,
+system, model and mode, and how many measurements lie in the 80 % intervals. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
 silicon_ttft_ms and silicon_tpot_ms at least; concurrency, num_prompts, token_budget, memory_fraction and others where
 known. A column "quality" marks rows that are not what they say; they are counted apart.
 
@@ -80,15 +80,8 @@ func examine(env *Env, file string, asJSON bool) error {
 	return nil
 }
 
-// newCalibrateCmd makes "plimsoll calibrate".
-func newCalibrateCmd(env *Env) *cobra.Command {
-	var r app.CalibrateRequest
-	var kernels app.KernelsRequest
-	var out string
-	cmd := &cobra.Command{
-		Use:   "calibrate [FILE.csv]",
-		Short: "Fit predictions to measured deployments, or operators to kernels",
-		Long: `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
+// calibrateLong is the help of "plimsoll calibrate".
+const calibrateLong = `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
 predict take with --calibration. It keeps a calibration, the shipped one unless told otherwise, and fits to each cell of
 the rows (a model on a system under an engine) what it does differently; 20 to 50 rows are enough to tell. Parameters
 are shrunk: rows move what they speak of and leave the rest.
@@ -98,11 +91,22 @@ and in each of these number formats, kinds of attention and classes of models; n
 calibration was made so.
 
 --folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
-that has not seen its cell, and by one that has then seen half of the cell as its own rows.
+that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
+predictions, by kind, are written too: every command that predicts takes its error bars from them.
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
 measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
-of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`,
+of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`
+
+// newCalibrateCmd makes "plimsoll calibrate".
+func newCalibrateCmd(env *Env) *cobra.Command {
+	var r app.CalibrateRequest
+	var kernels app.KernelsRequest
+	var out string
+	cmd := &cobra.Command{
+		Use:   "calibrate [FILE.csv]",
+		Short: "Fit predictions to measured deployments, or operators to kernels",
+		Long:  calibrateLong,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
   plimsoll calibrate measured.csv --from-scratch --leave-out model

@@ -115,9 +115,16 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 			"tensorcast repeats Ascend's model (default there), physical does not")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
+		calibration(fs, &f.Calibration)
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
+}
+
+// calibration defines the flag of commands whose numbers no calibration of an
+// engine changes.
+func calibration(fs *pflag.FlagSet, dst *string) {
+	fs.StringVar(dst, "calibration", "", "error bars from a `file` written by plimsoll calibrate, instead of the shipped one")
 }
 
 // compilationTokens are what --compilation-config accepts.

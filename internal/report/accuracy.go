@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -22,8 +21,12 @@ type AccuracyJSON struct {
 	ByEngine map[string]AccuracyGroup `json:"by_engine"`
 	BySystem map[string]AccuracyGroup `json:"by_system"`
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
-	Source   string                   `json:"calibration"`
-	Tables   *TablesJSON              `json:"tables,omitempty"`
+	// ByConcurrency has powers of two: each holds what lies above the one before.
+	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
+	// Defaulted are the columns that were missing or empty, over all rows.
+	Defaulted []calibrate.Defaulted `json:"defaulted"`
+	Source    string                `json:"calibration"`
+	Tables    *TablesJSON           `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -49,25 +52,31 @@ type AccuracyErrors struct {
 func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
 	clean := calibrate.Clean(r.Rows)
 	by := func(key func(*calibrate.Row) string) map[string]AccuracyGroup {
-		sets := map[string][]calibrate.Compared{}
-		for _, c := range clean {
-			sets[key(c.Row)] = append(sets[key(c.Row)], c)
-		}
 		out := map[string]AccuracyGroup{}
-		for name, rows := range sets {
-			out[name] = accuracyGroup(r, rows)
+		for _, p := range calibrate.By(clean, key) {
+			out[p.Name] = accuracyGroup(r, p.Rows)
 		}
 		return out
 	}
 	return &AccuracyJSON{
 		Overall: accuracyGroup(r, clean), AllRows: accuracyGroup(r, r.Rows),
-		ByMode:   by(func(r *calibrate.Row) string { return r.Mode }),
-		ByEngine: by(func(r *calibrate.Row) string { return r.Engine }),
-		BySystem: by(func(r *calibrate.Row) string { return r.System }),
-		ByModel:  by(func(r *calibrate.Row) string { return r.Model }),
-		Source:   r.Overlay.Source,
-		Tables:   newTablesJSON(r.Tables),
+		ByMode:        by(func(r *calibrate.Row) string { return r.Mode }),
+		ByEngine:      by(func(r *calibrate.Row) string { return r.Engine }),
+		BySystem:      by(func(r *calibrate.Row) string { return r.System }),
+		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
+		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
+		Source: r.Overlay.Source,
+		Tables: newTablesJSON(r.Tables),
 	}
+}
+
+// concurrencyOf is a row's concurrency, rounded up to a power of two.
+func concurrencyOf(r *calibrate.Row) string {
+	n := 1
+	for n < r.Concurrency {
+		n *= 2
+	}
+	return strconv.Itoa(n)
 }
 
 func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyGroup {
@@ -85,31 +94,41 @@ func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyG
 // Accuracy prints error figures for people.
 func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	clean := calibrate.Clean(r.Rows)
-	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
-	t.AppendHeader(table.Row{"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "TPOT MAPE", "median", "p90", "bias"})
-	add := func(name string, g calibrate.Group) {
-		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-		t.AppendRow(table.Row{
-			name, g.Rows, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), fmt.Sprintf("%+.2f", g.TTFT.Bias),
-			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), fmt.Sprintf("%+.2f", g.TPOT.Bias),
-		})
+	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+	t.AppendHeader(table.Row{
+		"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "in 80 %", "TPOT MAPE", "median", "p90", "bias", "in 80 %",
+	})
+	add := func(name string, g AccuracyGroup) {
+		row := table.Row{name, g.Rows, g.Predicted}
+		for _, e := range []AccuracyErrors{g.TTFT, g.TPOT} {
+			pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+			row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
+		}
+		t.AppendRow(row)
 	}
-	add("clean", calibrate.Summarize("", clean))
-	add("all", calibrate.Summarize("", r.Rows))
-	for _, key := range []func(*calibrate.Row) string{
-		func(r *calibrate.Row) string { return r.Mode },
-		func(r *calibrate.Row) string { return r.Engine },
-		func(r *calibrate.Row) string { return r.System },
-		func(r *calibrate.Row) string { return r.Model },
+	add("clean", accuracyGroup(r, clean))
+	add("all", accuracyGroup(r, r.Rows))
+	for _, by := range []struct {
+		prefix string
+		key    func(*calibrate.Row) string
+	}{
+		{"", func(r *calibrate.Row) string { return r.Mode }},
+		{"", func(r *calibrate.Row) string { return r.Engine }},
+		{"concurrency to ", concurrencyOf},
+		{"", func(r *calibrate.Row) string { return r.System }},
+		{"", func(r *calibrate.Row) string { return r.Model }},
 	} {
 		t.AppendSeparator()
-		for _, g := range calibrate.By(clean, key) {
-			add(g.Name, g)
+		for _, p := range calibrate.By(clean, by.key) {
+			add(by.prefix+p.Name, accuracyGroup(r, p.Rows))
 		}
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
 	ttft, tpot := r.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
+	for _, d := range calibrate.DefaultedColumns(r.Rows) {
+		fmt.Fprintf(w, "Column %s is missing or empty in %d of %d rows: defaults were taken.\n", d.Column, d.Rows, len(r.Rows))
+	}
 	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
 	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
 	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
@@ -142,7 +161,8 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
-		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions", "error",
+		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
+		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms", "error",
 	}); err != nil {
 		return err
 	}
@@ -150,13 +170,16 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		m, p, reason := c.Row, &c.Pred, ""
+		e := r.Overlay.Expect(&p.Case)
+		ttftLow, ttftHigh := e.TTFT.Times(p.TTFT)
+		tpotLow, tpotHigh := e.TPOT.Times(p.TPOT)
 		if p.Err != nil {
 			reason = p.Err.Error()
 		}
 		if err := out.Write([]string{
 			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
 			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), reason,
+			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()), reason,
 		}); err != nil {
 			return err
 		}
@@ -167,26 +190,36 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 
 // Calibration prints what a fit is worth.
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
-	t := newTable(2, 3, 4, 5, 6, 7, 8)
-	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "TPOT MAPE", "median", "p90"})
-	add := func(name, mode string, rows []calibrate.Compared) {
-		g := calibrate.Summarize("", slices.DeleteFunc(slices.Clone(rows), func(c calibrate.Compared) bool { return c.Row.Mode != mode }))
-		if g.Rows == 0 {
+	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
+	add := func(name, mode string, rows []calibrate.Compared, o *calibrate.Overlay) {
+		rows = calibrate.OfMode(rows, mode)
+		if len(rows) == 0 {
 			return
 		}
+		g := calibrate.Summarize("", rows)
+		inTTFT, inTPOT := "", ""
+		if len(o.Residuals) > 0 {
+			a, b := o.Coverage(rows)
+			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
+		}
 		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-		t.AppendRow(table.Row{name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90)})
+		t.AppendRow(table.Row{
+			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,
+			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
+		})
 	}
+	unseen := r.Overlay.Unseen()
 	for i, mode := range [...]string{"agg", "disagg"} {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		add(mode+": what was there before", mode, r.Before)
-		add(mode+": the fit itself", mode, r.InSample)
-		add(mode+": fits without their configuration", mode, r.ByConfiguration)
-		add(mode+": fits without their cell", mode, r.ByCell)
-		add(mode+": such fits and half of the cell", mode, r.Adapted)
-		add(mode+": fits without their "+r.LeaveOut, mode, r.LeftOut)
+		add(mode+": what was there before", mode, r.Before, &calibrate.Overlay{})
+		add(mode+": the fit itself", mode, r.InSample, r.Overlay)
+		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
+		add(mode+": fits without their cell", mode, r.ByCell, unseen)
+		add(mode+": such fits and half of the cell", mode, r.Adapted, r.Overlay)
+		add(mode+": fits without their "+r.LeaveOut, mode, r.LeftOut, unseen)
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -66,9 +67,22 @@ func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason strin
 	return r
 }
 
+// bars are made-up residuals.
+func bars() *calibrate.Overlay {
+	return &calibrate.Overlay{Residuals: map[string]calibrate.Residuals{
+		"formulas": {Rows: 100, TTFT: calibrate.Quantiles{-1, 0}, TPOT: calibrate.Quantiles{-0.1, 0.1}, Throughput: calibrate.Quantiles{-0.2, 0.1}},
+		"disagg":   {Rows: 50, TTFT: calibrate.Quantiles{-0.5, 1.5}, TPOT: calibrate.Quantiles{-0.3, 0.1}, Throughput: calibrate.Quantiles{-0.1, 0.3}},
+	}}
+}
+
 // pass is a search with these results.
 func pass(m *model.Model, mode search.Mode, devices int, l search.Limits, results ...search.Result) app.Pass {
+	d, err := device.Lookup(a2)
+	if err != nil {
+		panic(err)
+	}
 	p := app.Pass{
+		Device: d, Overlay: bars(), Tier: device.Datasheet,
 		Mode: mode, NumDevices: devices, Limits: l, Results: results,
 		Problem: &search.Problem{
 			Mode: mode, Limits: l, Memory: 64 * units.GiB, Reserved: 10 * units.GiB,

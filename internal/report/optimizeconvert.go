@@ -74,6 +74,11 @@ func passJSON(p *app.Pass) PassJSON {
 	}
 	if len(out.Rows) > 0 {
 		out.Best = &out.Rows[0]
+		best := p.Expect(p.Rows[0], &p.Rows[0].Best)
+		out.Basis = best.Basis
+	}
+	if s := p.SafeChoice(); s != nil && p.Limited() {
+		out.Safe = &SafeJSON{s.Row.Label, s.Outcome.Batch, s.Outcome.Throughput, s.Chance}
 	}
 	for i := range p.Results {
 		out.Candidates = append(out.Candidates, candidateJSON(p, &p.Results[i]))
@@ -112,6 +117,14 @@ func rowJSON(p *app.Pass, r *search.Result) RowJSON {
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
 		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(o.QPS(&r.Load)),
+	}
+	e := p.Expect(r, o)
+	out.Intervals = IntervalsJSON{
+		Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
+	}
+	if p.Limited() {
+		within := p.Chance(r, o)
+		out.Chance = &within
 	}
 	for _, c := range composition(p, r) {
 		out.Composition = append(out.Composition, PartJSON{c.Tokens, c.Ratio, c.Samples})

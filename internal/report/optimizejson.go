@@ -50,9 +50,14 @@ type PassJSON struct {
 	Best       *RowJSON        `json:"best"`
 	Rows       []RowJSON       `json:"rows"`
 	Candidates []CandidateJSON `json:"candidates"`
-	Nearest    *LimitsJSON     `json:"nearest_limits"`
-	Artefacts  []ArtefactJSON  `json:"artefacts"`
-	Notes      []string        `json:"notes"`
+	// Safe is the deployment with the most throughput that keeps the limits with
+	// a probability of 0.9, null without limits or where there is none; Basis
+	// says what the intervals of the rows come from.
+	Safe      *SafeJSON      `json:"safe_choice"`
+	Basis     string         `json:"interval_basis"`
+	Nearest   *LimitsJSON    `json:"nearest_limits"`
+	Artefacts []ArtefactJSON `json:"artefacts"`
+	Notes     []string       `json:"notes"`
 }
 
 // RowJSON is a deployment at its best batch.
@@ -80,7 +85,28 @@ type RowJSON struct {
 	AvailableGiB  float64 `json:"available_gib"`
 	Binds         string  `json:"bound_by"` // what keeps the batch from growing
 
+	// Intervals hold a measurement with a probability of 0.8; Chance is the
+	// probability that it keeps the limits, null without limits.
+	Intervals IntervalsJSON `json:"intervals80"`
+	Chance    *float64      `json:"chance_within_limits"`
+
 	Composition []PartJSON `json:"composition,omitempty"` // of a batch of unequal prompts
+}
+
+// IntervalsJSON are the 80 % intervals of a row, null where it has no such
+// figure.
+type IntervalsJSON struct {
+	Throughput *IntervalJSON `json:"throughput"`
+	TTFT       *IntervalJSON `json:"ttft_ms"`
+	TPOT       *IntervalJSON `json:"tpot_ms"`
+}
+
+// SafeJSON is a deployment that keeps the limits with a probability of 0.9.
+type SafeJSON struct {
+	Parallel   string  `json:"parallel"`
+	Batch      int     `json:"batch_size"`
+	Throughput float64 `json:"throughput"`
+	Chance     float64 `json:"chance_within_limits"`
 }
 
 // PartJSON is the prompts of one length in the batch of a data-parallel rank.

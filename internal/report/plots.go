@@ -5,8 +5,10 @@ import (
 	"io"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/chart"
 	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
 	"plimsoll/internal/termplot"
 )
 
@@ -20,7 +22,7 @@ func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 		}
 		p := termplot.Plot{
 			Title: c.Title, XLabel: c.XLabel, YLabel: c.YLabel,
-			Marked: c.Marked, Unmarked: c.Unmarked, Width: v.Width, Color: v.Color,
+			Marked: c.Marked, Unmarked: c.Unmarked, Interval: c.Interval, Width: v.Width, Color: v.Color,
 		}
 		for _, s := range c.Series {
 			points := make([]termplot.Point, len(s.Points))
@@ -31,6 +33,9 @@ func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 		}
 		for _, l := range c.Limits {
 			p.Limits = append(p.Limits, termplot.Limit(l))
+		}
+		for _, b := range c.Bars {
+			p.Bars = append(p.Bars, termplot.Bar(b))
 		}
 		fmt.Fprintln(w)
 		p.Render(w)
@@ -64,39 +69,46 @@ func charts(d *app.DeviceResult) []chart.Chart {
 const (
 	within = "within the limits"
 	over   = "over a limit"
+	likely = "80 % interval of the best batch"
 )
 
 func concurrencyChart(title string, p *app.Pass) chart.Chart {
 	c := chart.Chart{
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
-		Marked: within, Unmarked: over,
+		Marked: within, Unmarked: over, Interval: likely,
 	}
-	c.Series = series(p, func(r *search.Result, i int) float64 { return float64(r.Points[i].Concurrency) })
+	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibrate.Expected, b *chart.Bar) {
+		b.Low, b.High = e.Throughput.Interval(b.Y)
+		b.Vertical = true
+	})
 	return c
 }
 
 func latencyChart(title string, p *app.Pass) chart.Chart {
-	c := chart.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over}
+	c := chart.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
 	if p.Mode == search.PrefillOnly {
 		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
-		c.Series = series(p, func(r *search.Result, i int) float64 { return r.Points[i].TTFT.Ms() })
+		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibrate.Expected, b *chart.Bar) {
+			b.Low, b.High = e.TTFT.Interval(b.X)
+		})
 		if l := p.Limits.TTFT; l > 0 {
 			c.Limits = []chart.Limit{{Name: "TTFT limit", Vertical: true, At: l.Ms()}}
 		}
 		return c
 	}
 	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
-	c.Series = series(p, func(r *search.Result, i int) float64 { return r.Points[i].TPOT.Ms() })
+	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibrate.Expected, b *chart.Bar) {
+		b.Low, b.High = e.TPOT.Interval(b.X)
+	})
 	if l := p.Limits.TPOT; l > 0 {
 		c.Limits = []chart.Limit{{Name: "TPOT limit", Vertical: true, At: l.Ms()}}
 	}
 	return c
 }
 
-// series are the points of each layout: all that fit in memory, those inside
-// the limits marked.
-func series(p *app.Pass, x func(*search.Result, int) float64) []chart.Series {
-	var out []chart.Series
+// sweep adds the points of each layout, all that fit in memory, those inside
+// the limits marked, and the interval of its best batch.
+func sweep(c *chart.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibrate.Expected, *chart.Bar)) {
 	for k := range p.Results {
 		r := &p.Results[k]
 		if len(r.Points) == 0 {
@@ -104,9 +116,15 @@ func series(p *app.Pass, x func(*search.Result, int) float64) []chart.Series {
 		}
 		s := chart.Series{Name: r.Label}
 		for i := range r.Points {
-			s.Points = append(s.Points, chart.Point{X: x(r, i), Y: r.Points[i].Throughput, Mark: p.Limits.Keeps(&r.Points[i])})
+			o := &r.Points[i]
+			s.Points = append(s.Points, chart.Point{X: x(o), Y: o.Throughput, Mark: p.Limits.Keeps(o)})
 		}
-		out = append(out, s)
+		if r.OK {
+			e := p.Expect(r, &r.Best)
+			b := chart.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
+			interval(&e, &b)
+			c.Bars = append(c.Bars, b)
+		}
+		c.Series = append(c.Series, s)
 	}
-	return out
 }

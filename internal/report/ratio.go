@@ -48,6 +48,7 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	fmt.Fprintf(w, "  Top %d PD Ratio Configurations:\n", len(pairs))
 	fmt.Fprintln(w, ratioTable(r, pairs).render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", ratioFrame))
+	pairBars(w, d, pairs)
 	for k := range d.Passes {
 		shapedBy(w, &d.Passes[k])
 	}

@@ -35,11 +35,19 @@ type SimulateJSON struct {
 	ITL     TimesJSON `json:"itl_ms"`
 	Latency TimesJSON `json:"latency_ms"`
 
+	// Chance is the probability that mean TTFT and TPOT keep the limits, null
+	// without limits; Basis says what the intervals come from.
+	Chance *float64 `json:"chance_within_limits"`
+	Basis  string   `json:"interval_basis"`
+
 	RequestRate float64 `json:"requests_per_s"`
 	InputRate   float64 `json:"input_tokens_per_s"`
 	OutputRate  float64 `json:"output_tokens_per_s"`
-	GoodRate    float64 `json:"goodput_per_s"`
-	GoodShare   float64 `json:"good_share"`
+	// OutputInterval is null where requests come at a rate or from a trace: they
+	// then decide the throughput.
+	OutputInterval *IntervalJSON `json:"output_tokens_per_s_80"`
+	GoodRate       float64       `json:"goodput_per_s"`
+	GoodShare      float64       `json:"good_share"`
 
 	Busy        float64 `json:"utilization"`
 	KVMean      float64 `json:"kv_use_mean"`
@@ -87,8 +95,8 @@ type TimesJSON struct {
 	High float64 `json:"high80"`
 }
 
-func timesJSON(s *sim.Summary, sigma float64) TimesJSON {
-	lo, hi := calibrate.Interval(s.Mean, sigma)
+func timesJSON(s *sim.Summary, e calibrate.Error) TimesJSON {
+	lo, hi := e.Times(s.Mean)
 	return TimesJSON{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
 }
 
@@ -96,15 +104,29 @@ func timesJSON(s *sim.Summary, sigma float64) TimesJSON {
 func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 	s := r.Result
 	use, prompts := pools(s)
-	return &SimulateJSON{
+	out := &SimulateJSON{
 		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetJSON(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
-		TTFT: timesJSON(&s.TTFT, r.Spread.TTFT), TPOT: timesJSON(&s.TPOT, r.Spread.TPOT),
-		ITL: timesJSON(&s.ITL, r.Spread.TPOT), Latency: timesJSON(&s.Latency, r.Spread.TPOT),
+		TTFT: timesJSON(&s.TTFT, r.Expected.TTFT), TPOT: timesJSON(&s.TPOT, r.Expected.TPOT),
+		ITL: timesJSON(&s.ITL, r.Expected.TPOT), Latency: timesJSON(&s.Latency, latencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: newTablesJSON(r.Tables),
 	}
+	if r.Request.Concurrency > 0 {
+		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
+	}
+	if r.Limited() {
+		within := r.Chance()
+		out.Chance = &within
+	}
+	return out
+}
+
+// latencyError is that of whole requests. In a closed loop, of which residuals
+// are, throughput is the number in flight over their time.
+func latencyError(r *app.SimulateResponse) calibrate.Error {
+	return r.Expected.Throughput.Inverse()
 }
 
 // pools are the replicas that generate, and those that compute prompts: the same
@@ -132,19 +154,23 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	}
 	fmt.Fprint(w, "\n\n")
 	t := newTable(2, 3, 4, 5, 6, 7)
-	t.AppendHeader(table.Row{"", "mean", "± 80 %", "p50", "p90", "p95", "p99"})
-	add := func(name string, x *sim.Summary, sigma float64) {
-		_, hi := calibrate.Interval(1, sigma)
-		t.AppendRow(table.Row{name, x.Mean, fmt.Sprintf("%.0f %%", 100*float64(hi-1)), x.P50, x.P90, x.P95, x.P99})
+	t.AppendHeader(table.Row{"", "mean", "80 %", "p50", "p90", "p95", "p99"})
+	add := func(name string, x *sim.Summary, e calibrate.Error) {
+		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
 	}
-	add("time to first token", &s.TTFT, r.Spread.TTFT)
-	add("time per output token", &s.TPOT, r.Spread.TPOT)
-	add("between tokens", &s.ITL, r.Spread.TPOT)
-	add("whole request", &s.Latency, r.Spread.TPOT)
+	add("time to first token", &s.TTFT, r.Expected.TTFT)
+	add("time per output token", &s.TPOT, r.Expected.TPOT)
+	add("between tokens", &s.ITL, r.Expected.TPOT)
+	add("whole request", &s.Latency, latencyError(r))
 	fmt.Fprintln(w, trimRight(t.Render()))
-	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s\n", s.RequestRate, s.InputRate, s.OutputRate)
-	if l := r.Request; l.TTFTLimit > 0 || l.TPOTLimit > 0 {
+	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
+	if r.Request.Concurrency > 0 {
+		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))
+	}
+	fmt.Fprintln(w)
+	if r.Limited() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
+		fmt.Fprintf(w, "Limits          kept by mean TTFT and TPOT with a probability of %s\n", chance(r.Chance()))
 	}
 	use, prompts := pools(s)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
@@ -159,6 +185,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	if s.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}
+	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
 	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
 	if v.Plots {

@@ -21,7 +21,7 @@ func Step(w io.Writer, r *app.StepResponse) {
 	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.ID, s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
 	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(s))
 	operators(w, r)
-	fmt.Fprintf(w, "\nStep            %s", r.Result.Time)
+	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
 	if r.Result.Hidden > 0 {
 		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
 	}
@@ -38,6 +38,7 @@ func Step(w io.Writer, r *app.StepResponse) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note            %s\n", n)
 	}
+	fmt.Fprintf(w, "Interval        %s with a probability of 80 %%, from %s\n", span(r.Error, r.Result.Time), r.Basis)
 	fmt.Fprintf(w, "Basis           %s\n", basis(r))
 }
 

@@ -9,8 +9,11 @@ type StepJSON struct {
 	Layout string `json:"layout"`
 	Policy string `json:"policy"`
 
-	TotalS          float64 `json:"total_s"`
-	TokensPerSecond float64 `json:"tokens_per_s_per_device"`
+	TotalS          float64       `json:"total_s"`
+	TotalInterval   *IntervalJSON `json:"total_s_80"` // holds a measurement with a probability of 0.8
+	TokensPerSecond float64       `json:"tokens_per_s_per_device"`
+	TokensInterval  *IntervalJSON `json:"tokens_per_s_per_device_80"`
+	Basis           string        `json:"interval_basis"`
 
 	WeightsGiB    float64 `json:"weights_gib"`
 	KVGiB         float64 `json:"kv_gib"`
@@ -68,7 +71,8 @@ func NewStepJSON(r *app.StepResponse) *StepJSON {
 	out := &StepJSON{
 		Model: r.Model.ID, Device: r.Device.Name,
 		Layout: r.Spec.Layout.Label(r.Model.HasExperts()), Policy: r.Spec.Policy.Name,
-		TotalS: float64(s.Time), TokensPerSecond: r.TokensPerSecond,
+		TotalS: float64(s.Time), TotalInterval: interval(r.Error, float64(s.Time)),
+		TokensPerSecond: r.TokensPerSecond, TokensInterval: interval(r.Error.Inverse(), r.TokensPerSecond), Basis: r.Basis,
 		WeightsGiB: r.Memory.Weights.GiB(), KVGiB: r.Memory.KV.GiB(), ActivationGiB: r.Memory.Activation.GiB(),
 		ReservedGiB: r.Memory.Reserved.GiB(), AvailableGiB: r.Memory.Available.GiB(),
 		BoundS: BoundJSON{

@@ -176,3 +176,11 @@ func (p *pool) use(over units.Seconds) PoolUse {
 	}
 	return u
 }
+
+// KVPeak is the largest share of a cache in use, of those that generate.
+func (r *Result) KVPeak() float64 {
+	if r.Decode != nil {
+		return r.Decode.KVPeak
+	}
+	return r.Workers.KVPeak
+}

@@ -55,6 +55,12 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 		}
 		key += "dot: " + p.Unmarked
 	}
+	if p.Interval != "" && len(p.Bars) > 0 {
+		if key != "" {
+			key += "   "
+		}
+		key += "line: " + p.Interval
+	}
 	if key != "" {
 		out = append(out, []entry{{glyph: ' ', name: fit(key, width)}})
 	}

@@ -28,13 +28,25 @@ type Limit struct {
 	At       float64
 }
 
+// Bar is an interval around a place, drawn as a line under the points: from Low to High along y (Vertical) or x. What is
+// out of view is cut off.
+type Bar struct {
+	Series    int // whose colour it has
+	X, Y      float64
+	Low, High float64
+	Vertical  bool
+}
+
 // Plot is a scatter plot and how to draw it. The zero value of a field means its default.
 type Plot struct {
 	Title, XLabel, YLabel string
 
 	Series []Series
 	Limits []Limit
+	Bars   []Bar
 
+	// Interval says in the legend what the bars are.
+	Interval string
 	// Marked and Unmarked say in the legend what a solid point and a dot mean ("within the limits", "over a limit").
 	Marked, Unmarked string
 
@@ -187,6 +199,9 @@ func (p *Plot) draw(g *grid, box area) {
 			}
 		}
 	}
+	for _, b := range p.Bars {
+		p.bar(g, box, b)
+	}
 	p.dots(g, box)
 	for i, s := range slices.Backward(p.Series) {
 		glyph, style := p.mark(i)
@@ -196,6 +211,29 @@ func (p *Plot) draw(g *grid, box area) {
 				g.put(row, box.left+box.x.at(pt.X, box.cols), glyph, style)
 			}
 		}
+	}
+}
+
+// bar draws an interval.
+func (p *Plot) bar(g *grid, box area, b Bar) {
+	along := box.x
+	if b.Vertical {
+		along = box.y
+	}
+	low, high, ok := along.Clip(b.Low, b.High)
+	if !ok || !box.x.Holds(b.X) || !box.y.Holds(b.Y) {
+		return
+	}
+	row := func(y float64) int { return box.top + box.rows - 1 - box.y.at(y, box.rows) }
+	col := func(x float64) int { return box.left + box.x.at(x, box.cols) }
+	if b.Vertical {
+		for r := row(high); r <= row(low); r++ {
+			g.put(r, col(b.X), g.axis.up, color(b.Series))
+		}
+		return
+	}
+	for c := col(low); c <= col(high); c++ {
+		g.put(row(b.Y), c, g.axis.along, color(b.Series))
 	}
 }
 

@@ -51,6 +51,16 @@ func TestPictures(t *testing.T) {
 	golden.Check(t, "testdata/plain.golden", []byte(render(plain)))
 	golden.Check(t, "testdata/color.golden", []byte(render(color)))
 	golden.Check(t, "testdata/ascii.golden", []byte(render(ascii)))
+	bars := sweep()
+	bars.Interval = "80 % interval"
+	bars.Bars = []termplot.Bar{
+		{Series: 0, X: 45, Y: 6800, Low: 30, High: 70},
+		{Series: 1, X: 90, Y: 7000, Low: 3000, High: 1e9, Vertical: true},
+		{Series: 2, X: 45, Y: 6000, Low: 1e6, High: 1e9},        // out of view
+		{Series: 2, X: 45, Y: 6000, Low: math.NaN(), High: 1e9}, // no number
+		{Series: 2, X: 1e6, Y: 6000, Low: 30, High: 70},         // around a place out of view
+	}
+	golden.Check(t, "testdata/bars.golden", []byte(render(bars)))
 }
 
 func TestOddPictures(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/cost"
+	"plimsoll/internal/device"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -29,6 +30,9 @@ func (t *Tables) On(base cost.Coster) *Model {
 
 // Tables are where the prices come from.
 func (m *Model) Tables() *Tables { return m.tables }
+
+// Tier says how well the prices are known.
+func (m *Model) Tier() device.Tier { return device.Measured }
 
 // Cost estimates an operator.
 func (m *Model) Cost(o *op.Op) cost.Estimate {

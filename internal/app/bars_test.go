@@ -1,0 +1,87 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+)
+
+// optimized searches Qwen3-32B on a device.
+func optimized(t *testing.T, device string, tpot units.Seconds) *app.Pass {
+	t.Helper()
+	var w app.World
+	r, err := w.Optimize(&app.OptimizeRequest{
+		Model: "Qwen/Qwen3-32B", Devices: []string{device}, NumDevices: 8, Input: 2000, Output: 500, TPOTLimit: tpot,
+		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r.Devices[0].Passes[0]
+}
+
+// TestSafeChoice: it keeps the limits with the probability it is named for, and
+// nothing that does carries more.
+func TestSafeChoice(t *testing.T) {
+	t.Parallel()
+	p := optimized(t, "h200_sxm", 30*units.Millisecond)
+	safe := p.SafeChoice()
+	if safe == nil {
+		t.Fatal("none")
+	}
+	if safe.Chance < app.Safe || safe.Chance != p.Chance(safe.Row, safe.Outcome) {
+		t.Errorf("it keeps the limits with %.3f", safe.Chance)
+	}
+	for i := range p.Results {
+		r := &p.Results[i]
+		for k := range r.Points {
+			if o := &r.Points[k]; o.Throughput > safe.Outcome.Throughput && p.Chance(r, o) >= app.Safe {
+				t.Errorf("%s at batch %d is as safe and carries more", r.Label, o.Batch)
+			}
+		}
+	}
+	best := p.Rows[0]
+	if c := p.Chance(best, &best.Best); c >= safe.Chance || best.Best.Throughput <= safe.Outcome.Throughput {
+		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", c, best.Best.Throughput)
+	}
+	p.Limits.TPOT = units.Microsecond
+	if got := p.SafeChoice(); got != nil {
+		t.Errorf("of a limit nothing keeps: %+v", got)
+	}
+}
+
+// TestLessKnownDevices: the less is known of a device, the wider its intervals,
+// in searches and in single steps.
+func TestLessKnownDevices(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	lastSearch, lastStep := 0.0, 0.0
+	for _, device := range []string{"h200_sxm", "a100_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
+		p := optimized(t, device, 0)
+		e := p.Expect(p.Rows[0], &p.Rows[0].Best)
+		if width := e.TPOT.High - e.TPOT.Low; width <= lastSearch {
+			t.Errorf("%s: a search's TPOT is as sure as on the device before: %.2f", device, width)
+		} else {
+			lastSearch = width
+		}
+		s, err := w.Step(&app.StepRequest{Model: "Qwen/Qwen3-32B", Device: device, Queries: 4, Decode: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if width := s.Error.High - s.Error.Low; width <= lastStep {
+			t.Errorf("%s: a step is as sure as on the device before: %.2f", device, width)
+		} else {
+			lastStep = width
+		}
+		if device != "h200_sxm" && !strings.Contains(s.Basis, "wider: ") {
+			t.Errorf("%s: the basis does not say why it is wide: %s", device, s.Basis)
+		}
+	}
+	if p := optimized(t, "h200_sxm", 0); p.Limited() || p.Mode != search.Aggregated {
+		t.Error("a search without limits has some")
+	}
+}

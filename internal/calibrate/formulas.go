@@ -1,0 +1,58 @@
+package calibrate
+
+import (
+	"errors"
+	"math"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/model"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+)
+
+// Formulas predicts an aggregated row as throughput-optimizer does: by closed
+// formulas over single steps, without an engine.
+func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
+	d, err := device.Lookup(row.System)
+	if err != nil {
+		return Prediction{Err: err}
+	}
+	m, err := model.Lookup(row.Model)
+	if err != nil {
+		return Prediction{Err: err}
+	}
+	if err := row.check(m); err != nil {
+		return Prediction{Err: err}
+	}
+	spec, prices := specOf(m, row, &row.Workers), p.Prices(d)
+	about := caseOf(m, row, &row.Workers, d, prices)
+	about.Subject = SubjectOf(&spec, "", d)
+	about.Method, about.Steady = Formulas, a == serving.Steady
+	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
+	batch := max(1, (row.Concurrency+row.DP-1)/row.DP)
+	problem := search.Problem{
+		Spec: spec, Coster: prices, Memory: d.Memory,
+		Load:  serving.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},
+		Range: search.Range{Min: batch, Max: batch, Given: true},
+	}
+	if row.TokenBudget == 0 {
+		problem.Load.Budget = formulaBudget
+	}
+	r := problem.Evaluate(search.Candidate{Layout: spec.Layout})
+	if !r.OK {
+		return Prediction{Err: errors.New(r.Reason)}
+	}
+	return Prediction{TTFT: r.Best.TTFT, TPOT: r.Best.TPOT, Throughput: r.Best.Throughput, Case: about}
+}
+
+// formulaBudget is the default of throughput-optimizer's --max-batched-tokens.
+const formulaBudget = 8192
+
+// AllFormulas predicts rows so, in their order.
+func (p *Predictor) AllFormulas(rows []Row, a serving.Accounting) []Compared {
+	out := make([]Compared, len(rows))
+	for i := range rows {
+		out[i] = Compared{&rows[i], p.Formulas(&rows[i], a)}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/rank"
+	"plimsoll/internal/search"
+	"plimsoll/internal/units"
+)
+
+// plusMinus prints an 80 % interval relative to the predicted value: "±9 %", with
+// both sides where they differ by more than a fifth, as factors where it is wide.
+func plusMinus(e calibrate.Error) string {
+	const wide, same = 100, 0.2
+	below, above := 100*(1-math.Exp(e.Low)), 100*(math.Exp(e.High)-1)
+	switch {
+	case above > wide:
+		return fmt.Sprintf("×%.2f…%.2f", math.Exp(e.Low), math.Exp(e.High))
+	case math.Abs(below-above) <= max(2, same*above) && below > 0:
+		return fmt.Sprintf("±%.0f %%", (below+above)/2)
+	}
+	return fmt.Sprintf("%+.0f…%+.0f %%", -below, above)
+}
+
+// IntervalJSON is an 80 % interval.
+type IntervalJSON struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// interval is null for a quantity there is none of.
+func interval(e calibrate.Error, predicted float64) *IntervalJSON {
+	if predicted == 0 {
+		return nil
+	}
+	low, high := e.Interval(predicted)
+	return &IntervalJSON{low, high}
+}
+
+// chance prints a probability in percent, never more certain than 1 in 100.
+func chance(p float64) string {
+	switch percent := math.Round(100 * p); {
+	case percent < 1:
+		return "< 1 %"
+	case percent > 99:
+		return "> 99 %"
+	default:
+		return fmt.Sprintf("%.0f %%", percent)
+	}
+}
+
+// bars prints the intervals of a pass's rows below their table, whose columns
+// are the vendor's.
+func bars(w io.Writer, p *app.Pass) {
+	t := newTable(1, 2, 3, 4, 5)
+	head := table.Row{"Top", "Throughput (token/s)"}
+	if p.Mode != search.DecodeOnly {
+		head = append(head, "TTFT (ms)")
+	}
+	if p.Mode != search.PrefillOnly {
+		head = append(head, "TPOT (ms)")
+	}
+	if p.Limited() {
+		head = append(head, "within the limits")
+	}
+	t.AppendHeader(head)
+	for i, r := range p.Rows {
+		o := &r.Best
+		e := p.Expect(r, o)
+		row := table.Row{strconv.Itoa(i + 1), f2(o.Throughput) + " " + plusMinus(e.Throughput)}
+		if p.Mode != search.DecodeOnly {
+			row = append(row, f2(o.TTFT.Ms())+" "+plusMinus(e.TTFT))
+		}
+		if p.Mode != search.PrefillOnly {
+			row = append(row, f2(o.TPOT.Ms())+" "+plusMinus(e.TPOT))
+		}
+		if p.Limited() {
+			row = append(row, chance(p.Chance(r, o)))
+		}
+		t.AppendRow(row)
+	}
+	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, trimRight(t.Render()))
+	best := p.Expect(p.Rows[0], &p.Rows[0].Best)
+	fmt.Fprintf(w, "Intervals from %s.\n", best.Basis)
+	safeChoice(w, p)
+}
+
+// safeChoice says that the best row may well miss its limits, and what would
+// not.
+func safeChoice(w io.Writer, p *app.Pass) {
+	if !p.Limited() {
+		return
+	}
+	c := p.Chance(p.Rows[0], &p.Rows[0].Best)
+	if c >= app.Doubtful {
+		return
+	}
+	fmt.Fprintf(w, "Note: the best row keeps its limits with a probability of %s; ", chance(c))
+	if s := p.SafeChoice(); s != nil {
+		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Row.Label, s.Outcome.Batch, s.Outcome.Throughput)
+		return
+	}
+	fmt.Fprintf(w, "nothing in this search does with %s.\n", chance(app.Safe))
+}
+
+// pairBars prints the intervals of matched phases.
+func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
+	prefill, decode := &d.Passes[0], &d.Passes[1]
+	t := newTable(1, 2, 3, 4, 5)
+	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
+	limited := prefill.Limited() || decode.Limited()
+	if limited {
+		head = append(head, "within the limits")
+	}
+	t.AppendHeader(head)
+	var basis string
+	for i := range pairs {
+		x := &pairs[i]
+		p, q := prefill.Expect(x.P, &x.Prefill), decode.Expect(x.D, &x.Decode)
+		row := table.Row{
+			strconv.Itoa(i + 1), f2(x.Balanced) + " " + plusMinus(q.Throughput),
+			f2(x.Prefill.TTFT.Ms()) + " " + plusMinus(p.TTFT), f2(x.Decode.TPOT.Ms()) + " " + plusMinus(q.TPOT),
+		}
+		if limited {
+			row = append(row, chance(prefill.Chance(x.P, &x.Prefill)*decode.Chance(x.D, &x.Decode)))
+		}
+		t.AppendRow(row)
+		if i == 0 {
+			basis = q.Basis
+		}
+	}
+	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintf(w, "Intervals from %s.\n", basis)
+}
+
+// span prints both ends of the 80 % interval of a time.
+func span(e calibrate.Error, t units.Seconds) string {
+	low, high := e.Times(t)
+	return fmt.Sprintf("%s to %s", low, high)
+}
