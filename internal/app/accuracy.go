@@ -131,7 +131,6 @@ type CalibrateResponse struct {
 	// Before are the rows as the base predicts them.
 	Before []calibrate.Compared
 	calibrate.Validated
-	LeaveOut string
 }
 
 // Calibrate fits measured rows.
@@ -154,7 +153,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 		c.Base = base.Params()
 	}
 	out := &CalibrateResponse{
-		LeaveOut: r.Validation.LeaveOut, Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
+		Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
 	}
 	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File}
 	if !r.FromScratch {

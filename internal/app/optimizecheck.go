@@ -57,13 +57,19 @@ func (r *OptimizeRequest) checkShares() error {
 		notNegative("serving-cost", r.ServingCost.Ms()),
 		limit("ttft-limit", r.TTFTLimit),
 		limit("tpot-limit", r.TPOTLimit),
-	}
-	for _, rate := range r.AcceptanceRates {
-		if !(rate >= 0 && rate <= 1) {
-			errs = append(errs, fmt.Errorf("--mtp-acceptance-rates must be between 0 and 1, got %g", rate))
-		}
+		acceptance(r.AcceptanceRates),
 	}
 	return errors.Join(errs...)
+}
+
+// acceptance checks the chances of drafted tokens to be kept.
+func acceptance(rates []float64) error {
+	for _, rate := range rates {
+		if !(rate >= 0 && rate <= 1) {
+			return fmt.Errorf("--mtp-acceptance-rates must be between 0 and 1, got %g", rate)
+		}
+	}
+	return nil
 }
 
 // hitRate checks the share of a prompt that is cached: some of it must be left

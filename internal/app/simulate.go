@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/replica"
+	"plimsoll/internal/serving"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
 )
@@ -36,6 +38,10 @@ type SimulateRequest struct {
 	Prefill         parallel.Layout
 
 	LinearAction, AttentionAction dtype.Action
+	// MTP is the tokens the model's own modules draft in a step, AcceptanceRates
+	// the chance of each to be kept.
+	MTP             int // 0 = the engine's
+	AcceptanceRates []float64
 
 	// One of these says what comes: a number in flight, a rate, or a trace.
 	Concurrency int
@@ -173,8 +179,11 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate
 	if err != nil {
 		return nil, err
 	}
-	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil}
+	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil, MTP: cmp.Or(r.MTP, e.MTP.Tokens)}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
+	if spec.MTP > 0 && m.MTP.Layers == 0 {
+		return nil, fmt.Errorf("%d drafted tokens: %s has no modules that draft any", spec.MTP, m.ID)
+	}
 	copyOf, err := replica.New(spec, d, e, prices)
 	if err != nil {
 		return nil, err
@@ -190,6 +199,7 @@ func (r *SimulateRequest) pool(c *replica.Replica, n int) sim.Pool {
 	if r.LeastLoaded {
 		p.Routing = sim.LeastLoaded
 	}
+	p.Engine.AcceptedPerStep = serving.Fold(c.Drafts(), r.AcceptanceRates)
 	return p
 }
 
@@ -200,7 +210,7 @@ func (r *SimulateRequest) check() error {
 	if r.Concurrency < 0 || r.Rate < 0 || r.Requests < 0 {
 		bad("--concurrency, --rate and --num-prompts must be positive")
 	}
-	errs = append(errs, r.checkArrivals())
+	errs = append(errs, r.checkArrivals(), r.checkDrafts())
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > maxTokens || r.Output > maxTokens) {
 		bad("--input-length and --output-length must be between 1 and %d, got %d and %d", maxTokens, r.Input, r.Output)
 	}
@@ -211,6 +221,14 @@ func (r *SimulateRequest) check() error {
 		bad("--replicas must be at least 1 and --prefill-replicas at least 0, got %d and %d", r.Replicas, r.PrefillReplicas)
 	}
 	return errors.Join(errs...)
+}
+
+// checkDrafts reports what is wrong with speculated tokens.
+func (r *SimulateRequest) checkDrafts() error {
+	if n := len(r.AcceptanceRates); r.MTP > n {
+		return fmt.Errorf("--num-mtp-tokens %d needs as many --mtp-acceptance-rates, got %d", r.MTP, n)
+	}
+	return errors.Join(between("num-mtp-tokens", r.MTP, 0, maxMTP), acceptance(r.AcceptanceRates))
 }
 
 // checkArrivals reports what is wrong with how requests come.

@@ -184,10 +184,14 @@ func TestBadOverlays(t *testing.T) {
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	prepared := predictor().PrepareClean(rows(t))
-	for _, kind := range calibrate.Kinds() {
-		c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: kind}}
-		if f := c.Run(prepared); len(f.LeftOut) != len(prepared) {
-			t.Errorf("without %s: %d of %d rows predicted", kind, len(f.LeftOut), len(prepared))
+	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: calibrate.Kinds()}}
+	f := c.Run(prepared)
+	if len(f.LeftOut) != len(calibrate.Kinds()) {
+		t.Fatalf("%d kinds left out", len(f.LeftOut))
+	}
+	for i, kind := range calibrate.Kinds() {
+		if l := f.LeftOut[i]; l.Kind != kind || len(l.Rows) != len(prepared) {
+			t.Errorf("without %s: %d of %d rows predicted without %s", kind, len(l.Rows), len(prepared), l.Kind)
 		}
 	}
 }

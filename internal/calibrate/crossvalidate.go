@@ -28,7 +28,13 @@ type Validated struct {
 	// cell to which the other half was then added as that cell's own.
 	Adapted []Compared
 	// LeftOut predicts rows by fits without their kind, see [Validation.LeaveOut].
-	LeftOut []Compared
+	LeftOut []LeftOut
+}
+
+// LeftOut is rows predicted by fits that have not seen their kind.
+type LeftOut struct {
+	Kind string
+	Rows []Compared
 }
 
 // Validation says how a fit is tried on rows it has not seen.
@@ -36,8 +42,8 @@ type Validation struct {
 	// Folds, if above one, fits again without each part of the configurations
 	// dealt into so many, and without each cell.
 	Folds int
-	// LeaveOut, one of [Kinds], fits again without each model, or the like.
-	LeaveOut string
+	// LeaveOut, of [Kinds], fits again without each model, or the like.
+	LeaveOut []string
 }
 
 // kind returns a function that names what of a row can be left out of a fit; nil
@@ -94,8 +100,10 @@ func (c *Calibration) Run(rows []Prepared) Validated {
 			out.Adapted = c.adapt(f, cell)
 		}
 	}
-	if of := kind(c.Validation.LeaveOut); of != nil {
-		out.LeftOut = c.each(f, of)
+	for _, word := range c.Validation.LeaveOut {
+		if of := kind(word); of != nil {
+			out.LeftOut = append(out.LeftOut, LeftOut{word, c.each(f, of)})
+		}
 	}
 	return out
 }

@@ -69,10 +69,10 @@ type group struct {
 // generation of devices; in each of these, those of the same kind; and all with
 // prompts and generation apart. The shares were chosen by cross-validation, by configuration and by cell.
 func (s *Subject) groups(parameter int) []group {
-	out := []group{{everything, 1}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
+	out := []group{{everything, 0.6}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
 	if kind := s.kind(parameter); kind != "" {
-		for i, share := range [...]float64{0.7, 0.5, 0.5} {
-			out = append(out, group{out[i].name + separator + kind, share})
+		for _, wide := range out {
+			out = append(out, group{wide.name + separator + kind, 0.5})
 		}
 	}
 	if s.Apart {
@@ -104,7 +104,7 @@ func (s *Subject) kind(parameter int) string {
 }
 
 // cellShare is how far a cell is believed to differ from what its groups say.
-const cellShare = 0.6
+const cellShare = 1
 
 // sum adds up what a subject's groups say.
 func (p *Params) sum(s Subject) offsets {

@@ -133,7 +133,7 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
 	}
 	if n := p.Row.Drafted; n > 0 {
-		pool.Engine.VerifiedPerStep, pool.Engine.AcceptedPerStep = 1+n, 1+p.Row.Acceptance*float64(n)
+		pool.Engine.AcceptedPerStep = 1 + p.Row.Acceptance*float64(n)
 	}
 	pool.Engine.PrefixCache = false // the benchmarks send random prompts
 	return pool
@@ -210,6 +210,9 @@ func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost
 // settings is the engine's profile with what the row says of its settings.
 func settings(base *engine.Profile, row *Row, w *Workers, d *device.Profile) *engine.Profile {
 	e := *base.On(d, w.TP*w.DP)
+	// Launch scripts of data-parallel attention give every rank a whole budget:
+	// dividing the default makes the published rows less like themselves.
+	e.AttentionDP.SplitsBudget = false
 	if row.TokenBudget > 0 {
 		e.TokenBudget = row.TokenBudget
 	}

@@ -16,7 +16,7 @@ import (
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
 	var r app.AccuracyRequest
-	var asJSON, doctor bool
+	var asJSON, doctor, regret bool
 	var perRow string
 	cmd := &cobra.Command{
 		Use:   "accuracy FILE.csv",
@@ -52,6 +52,10 @@ speculation, several workers counted as one, duplicates, noise.`,
 			if asJSON {
 				return env.JSON(report.NewAccuracyJSON(res))
 			}
+			if regret {
+				report.Regret(env.Stdout, res)
+				return nil
+			}
 			report.Accuracy(env.Stdout, res)
 			return nil
 		},
@@ -63,6 +67,7 @@ speculation, several workers counted as one, duplicates, noise.`,
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&doctor, "doctor", false, "predict nothing; say which rows cannot be what they claim, and why")
+	fs.BoolVar(&regret, "regret", false, "show what choosing layouts by prediction would have cost, where rows differ only in layout")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -109,7 +114,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 		Long:  calibrateLong,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate measured.csv --from-scratch --leave-out model
+  plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -147,8 +152,8 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.StringVar(&r.Calibration, "calibration", "", "a `file` of an earlier fit to keep, instead of the shipped one")
 	fs.BoolVar(&r.FromScratch, "from-scratch", false, "keep nothing: fit every level but cells")
 	fs.IntVar(&r.Validation.Folds, "folds", 0, "cross-validate with so many folds")
-	nargs.Var(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOf(calibrate.Kinds()...),
-		"also predict every row by a fit without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
+	nargs.ListVar(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
+		"also predict every row by fits without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
 	perfData(fs, &kernels.PerfData)
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data)")

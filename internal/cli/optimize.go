@@ -96,7 +96,7 @@ func newOptimizeFlags() *optimizeFlags {
 	f.Devices = []string{"TEST_DEVICE"}
 	f.NumDevices, f.Jobs, f.ReservedGiB = 1, 8, 10
 	f.MXFP4Group = graph.DefaultMXFP4Group
-	f.AcceptanceRates = []float64{0.9, 0.6, 0.4, 0.2}
+	f.AcceptanceRates = acceptanceRates()
 	f.draft.defaults()
 	return f
 }

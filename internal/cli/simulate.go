@@ -27,10 +27,14 @@ type simulateFlags struct {
 	noPlots    bool
 }
 
+// acceptanceRates are the vendor's defaults of drafted tokens kept.
+func acceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
+
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
 	f.Engine, f.Device, f.Replicas, f.LengthLow, f.Seed = "vllm", "h200_sxm", 1, 1, 1
+	f.AcceptanceRates = acceptanceRates()
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
 		Short: "Run requests through an engine, event by event",
@@ -84,6 +88,8 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Prefill.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
 		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers (default the checkpoint's own)")
 		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache (default the checkpoint's own)")
+		fs.IntVar(&f.MTP, "num-mtp-tokens", 0, "tokens the model's own modules draft in a step")
+		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each drafted token is kept")
 	})
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight: a closed loop")

@@ -65,7 +65,6 @@ type BatchWaitFacts struct {
 // AttentionDPFacts are those of AttentionDP.
 type AttentionDPFacts struct {
 	SplitsBudget bool `json:"splits_budget" yaml:"splits_budget"`
-	WaitSteps    int  `json:"wait_steps" yaml:"wait_steps"`
 }
 
 // MTPFacts are those of MTP.

@@ -132,8 +132,6 @@ type BatchWait struct {
 type AttentionDP struct {
 	// SplitsBudget engines divide the token budget by the number of ranks.
 	SplitsBudget bool
-	// WaitSteps is how long a prompt may wait until every rank has one.
-	WaitSteps int
 }
 
 // MTP is how the engine drafts tokens.

@@ -126,7 +126,6 @@ func (p *Profile) check() error {
 	must(p.BatchWait.Steps >= 0, "batch_wait.steps must not be negative, got %d", p.BatchWait.Steps)
 	must(p.ReceiveInterval > 0, "receive_interval must be positive, got %d", p.ReceiveInterval)
 	must(p.Graph.MaxBatch >= 0, "graph.max_batch must not be negative, got %d", p.Graph.MaxBatch)
-	must(p.AttentionDP.WaitSteps >= 0, "attention_dp.wait_steps must not be negative, got %d", p.AttentionDP.WaitSteps)
 	must(p.MTP.Tokens >= 0, "mtp.tokens must not be negative, got %d", p.MTP.Tokens)
 	must(len(p.Hosts) > 0 && p.Hosts[Generic] != Terms{}, "host.times_us.%s is missing", Generic)
 	for _, generation := range slices.Sorted(maps.Keys(p.Hosts)) {

@@ -94,7 +94,6 @@ func scheduling() []setting {
 		{"batch_wait.ratio", number(func(p *Profile, x float64) { p.BatchWait.Ratio = x })},
 		{"receive_interval", whole(func(p *Profile, n int) { p.ReceiveInterval = n })},
 		{"attention_dp.splits_budget", boolean(func(p *Profile) *bool { return &p.AttentionDP.SplitsBudget })},
-		{"attention_dp.wait_steps", whole(func(p *Profile, n int) { p.AttentionDP.WaitSteps = n })},
 		{"mtp.tokens", whole(func(p *Profile, n int) { p.MTP.Tokens = n })},
 		{"mtp.overlapped", boolean(func(p *Profile) *bool { return &p.MTP.Overlapped })},
 	}

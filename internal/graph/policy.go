@@ -80,65 +80,20 @@ type Artefact struct {
 // Artefacts lists the entries in the order they are documented.
 func Artefacts() []Artefact {
 	return []Artefact{
-		{
-			"full-attention", "prefill attention is counted without the causal half",
-			func(p *Policy) *bool { return &p.FullAttention },
-		},
-		{
-			"fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size",
-			func(p *Policy) *bool { return &p.FragileGrouping },
-		},
-		{
-			"whole-index", "selecting rows reads the whole table",
-			func(p *Policy) *bool { return &p.WholeIndex },
-		},
-		{
-			"quantized-activations", "weight-only quantization costs what full quantization costs",
-			func(p *Policy) *bool { return &p.QuantizedActivations },
-		},
-		{
-			"half-precision", "unquantized parts compute in float16 whatever the checkpoint says",
-			func(p *Policy) *bool { return &p.HalfPrecision },
-		},
-		{
-			"slow-prologue", "the fused projections of latent attention cost sixteen launches",
-			func(p *Policy) *bool { return &p.SlowPrologue },
-		},
-		{
-			"cheap-context", "a prefill never expands the latents of its cached context",
-			func(p *Policy) *bool { return &p.CheapContext },
-		},
-		{
-			"fragmented-router", "routing and combining are a dozen operators instead of two",
-			func(p *Policy) *bool { return &p.FragmentedRouter },
-		},
-		{
-			"copied-shared-experts", "shared experts are copied to every rank even without expert parallelism",
-			func(p *Policy) *bool { return &p.CopiedShared },
-		},
-		{
-			"copied-embedding", "the word embedding is copied to every rank",
-			func(p *Policy) *bool { return &p.CopiedEmbedding },
-		},
-		{
-			"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says",
-			func(p *Policy) *bool { return &p.IgnoredCopies },
-		},
-		{
-			"uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone",
-			func(p *Policy) *bool { return &p.UnevenTokens },
-		},
-		{
-			"front-loaded-experts", "every rank deals tokens to experts from the first one on",
-			func(p *Policy) *bool { return &p.FrontLoaded },
-		},
-		{
-			"exchanged-pairs", "experts' results are exchanged pair by pair even where all ranks hold the same tokens",
-			func(p *Policy) *bool { return &p.ExchangedPairs },
-		},
-		{
-			"free-unsupported", "arithmetic in formats the device lacks is free",
-			func(p *Policy) *bool { return &p.FreeUnsupported },
-		},
+		{"full-attention", "prefill attention is counted without the causal half", func(p *Policy) *bool { return &p.FullAttention }},
+		{"fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size", func(p *Policy) *bool { return &p.FragileGrouping }},
+		{"whole-index", "selecting rows reads the whole table", func(p *Policy) *bool { return &p.WholeIndex }},
+		{"quantized-activations", "weight-only quantization costs what full quantization costs", func(p *Policy) *bool { return &p.QuantizedActivations }},
+		{"half-precision", "unquantized parts compute in float16 whatever the checkpoint says", func(p *Policy) *bool { return &p.HalfPrecision }},
+		{"slow-prologue", "the fused projections of latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }},
+		{"cheap-context", "a prefill never expands the latents of its cached context", func(p *Policy) *bool { return &p.CheapContext }},
+		{"fragmented-router", "routing and combining are a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }},
+		{"copied-shared-experts", "shared experts are copied to every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }},
+		{"copied-embedding", "the word embedding is copied to every rank", func(p *Policy) *bool { return &p.CopiedEmbedding }},
+		{"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says", func(p *Policy) *bool { return &p.IgnoredCopies }},
+		{"uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone", func(p *Policy) *bool { return &p.UnevenTokens }},
+		{"front-loaded-experts", "every rank deals tokens to experts from the first one on", func(p *Policy) *bool { return &p.FrontLoaded }},
+		{"exchanged-pairs", "experts' results are exchanged pair by pair even where all ranks hold the same tokens", func(p *Policy) *bool { return &p.ExchangedPairs }},
+		{"free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }},
 	}
 }

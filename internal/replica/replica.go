@@ -71,6 +71,9 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
 		query: float64(1 + s.MTP),
 	}
+	if s.MTP > 0 && !e.MTP.Overlapped {
+		r.host.Exposed, r.host.Overlapped = 1, false
+	}
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
 	r.Memory = budget(m, &s, d, e)
@@ -113,6 +116,9 @@ func (r *Replica) Engine() *engine.Profile { return r.engine }
 // Layout labels the replica's layout.
 func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
 
+// Drafts is the tokens that the model's own modules draft in a step.
+func (r *Replica) Drafts() int { return r.spec.MTP }
+
 // Pool is n copies of the replica for a simulation, each with all of its
 // data-parallel ranks. They step together where they share experts; those of a
 // dense model are copies of their own.
@@ -121,17 +127,20 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 	if sequences == 0 {
 		sequences = e.MaxSequences
 	}
-	ranks := max(1, r.spec.Layout.DP)
+	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
+	if e.AttentionDP.SplitsBudget {
+		tokens = max(1, tokens/ranks)
+	}
 	if !r.spec.Model.HasExperts() {
 		n, ranks = n*ranks, 1
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
-		TokenBudget: e.TokenBudget * ranks, MaxSequences: sequences * ranks,
+		TokenBudget: tokens * ranks, MaxSequences: sequences * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
-		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
+		VerifiedPerStep: 1 + r.spec.MTP, APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
 	}}
 }
 

@@ -32,6 +32,12 @@ func buildRanks(t *testing.T, id string, dp int) (*replica.Replica, error) {
 
 func buildLayout(t *testing.T, id, system, engineName string, l parallel.Layout) (*replica.Replica, error) {
 	t.Helper()
+	return buildDrafts(t, id, system, engineName, l, 0, nil)
+}
+
+// buildDrafts builds a replica that drafts tokens, with its engine changed.
+func buildDrafts(t *testing.T, id, system, engineName string, l parallel.Layout, mtp int, change func(*engine.Profile)) (*replica.Replica, error) {
+	t.Helper()
 	m, err := model.Lookup(id)
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +56,13 @@ func buildLayout(t *testing.T, id, system, engineName string, l parallel.Layout)
 	}
 	s := graph.Spec{
 		Model: m, Layout: l.Complete(m), Policy: graph.Physical(),
-		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true,
+		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true, MTP: mtp,
 	}
-	return replica.New(s, d, e.On(d, l.Devices), prices)
+	on := *e.On(d, l.Devices)
+	if change != nil {
+		change(&on)
+	}
+	return replica.New(s, d, &on, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is

@@ -25,8 +25,10 @@ type AccuracyJSON struct {
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
 	// Defaulted are the columns that were missing or empty, over all rows.
 	Defaulted []calibrate.Defaulted `json:"defaulted"`
-	Source    string                `json:"calibration"`
-	Tables    *TablesJSON           `json:"tables,omitempty"`
+	// Regret is what choosing layouts by prediction would have cost.
+	Regret RegretJSON  `json:"regret"`
+	Source string      `json:"calibration"`
+	Tables *TablesJSON `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -65,7 +67,7 @@ func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
 		BySystem:      by(func(r *calibrate.Row) string { return r.System }),
 		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
 		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
-		Source: r.Overlay.Source,
+		Regret: newRegretJSON(calibrate.Regrets(clean)), Source: r.Overlay.Source,
 		Tables: newTablesJSON(r.Tables),
 	}
 }
@@ -126,6 +128,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	fmt.Fprintln(w, trimRight(t.Render()))
 	ttft, tpot := r.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
+	fmt.Fprintln(w, regretLine(calibrate.Regrets(clean)))
 	for _, d := range calibrate.DefaultedColumns(r.Rows) {
 		fmt.Fprintf(w, "Column %s is missing or empty in %d of %d rows: defaults were taken.\n", d.Column, d.Rows, len(r.Rows))
 	}
@@ -219,7 +222,12 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
 		add(mode+": fits without their cell", mode, r.ByCell, unseen)
 		add(mode+": such fits and half of the cell", mode, r.Adapted, r.Overlay)
-		add(mode+": fits without their "+r.LeaveOut, mode, r.LeftOut, unseen)
+		for _, l := range r.LeftOut {
+			add(mode+": fits without their "+l.Kind, mode, l.Rows, unseen)
+		}
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
+	if len(r.ByCell) > 0 {
+		fmt.Fprintln(w, regretLine(calibrate.Regrets(r.ByCell)), "(fits without their cell)")
+	}
 }

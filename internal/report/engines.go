@@ -85,7 +85,6 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"batch_wait.ratio", share(f.BatchWait.Ratio), "… while they fill less of the token budget"},
 		{"receive_interval", strconv.Itoa(f.ReceiveInterval), "decode steps between looks at new requests"},
 		{"attention_dp.splits_budget", yesNo(f.AttentionDP.SplitsBudget), "the token budget is divided by the ranks"},
-		{"attention_dp.wait_steps", strconv.Itoa(f.AttentionDP.WaitSteps), "steps that a prompt waits for the other ranks"},
 		{"mtp.tokens", strconv.Itoa(f.MTP.Tokens), "tokens drafted in a step"},
 		{"mtp.overlapped", yesNo(f.MTP.Overlapped), "host work is hidden while drafting too"},
 		{"host.exposed", share(f.Host.Exposed), "share of the work per step and sequence that the GPU waits for"},
