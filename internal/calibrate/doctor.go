@@ -110,29 +110,33 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 		d.doubt(r, ruleImpossible, "%v", prep.Err)
 		return
 	}
-	if r.Mode == "disagg" {
-		return
-	}
-	if w := r.Workers; m.HasExperts() && w.MoETP > 0 && w.TP*w.DP != w.MoETP*w.MoEEP {
+	if w := r.Workers; r.Mode == "agg" && m.HasExperts() && w.MoETP > 0 && w.TP*w.DP != w.MoETP*w.MoEEP {
 		d.doubt(r, ruleImpossible, "TP %d × DP %d is not MoE-TP %d × EP %d", w.TP, w.DP, w.MoETP, w.MoEEP)
 	}
-	d.physics(r, m, dev, float64(prep.workers.KVTokens*r.DP))
+	if prep.decode != nil {
+		d.physics(r, m, dev, r.Prefill.devices(), r.Prefill.devices()+r.Decode.devices(), prep.decode.KVTokens*r.Decode.DP*r.Decode.Count)
+		return
+	}
+	d.physics(r, m, dev, r.devices(), r.devices(), prep.workers.KVTokens*r.DP)
 }
 
-// physics holds a row against the device's peak and a cache of so many tokens.
-func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, cache float64) {
+func (w *Workers) devices() int { return w.Count * w.TP * w.DP }
+
+// physics holds a row against the peak of its devices, of which so many compute
+// prompts, and a cache of so many tokens.
+func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, prompts, devices, cacheTokens int) {
 	format := quantization(m, r).Dense.Activation
 	if m.HasExperts() {
 		format = quantization(m, r).Experts.Activation
 	}
-	peak := float64(dev.Matrix[format]) * float64(r.TP*r.DP)
+	peak, cache := float64(dev.Matrix[format]), float64(cacheTokens)
 	if peak == 0 {
 		return
 	}
 	length := (1 + r.LengthLow) / 2
 	in, out, c := float64(r.Input)*length, float64(r.Output)*length, float64(r.Concurrency)
 	perToken := 2 * float64(m.Facts().Active)
-	used := c / float64(r.TTFT+r.TPOT*units.Seconds(out-1)) * perToken * (in + out) / peak
+	used := c / float64(r.TTFT+r.TPOT*units.Seconds(out-1)) * perToken * (in + out) / (peak * float64(devices))
 	if used > reachableCompute {
 		d.doubt(r, ruleCompute, "%.0f %% of the peak in %s, where kernels reach %.0f %%", 100*used, format, 100*reachableCompute)
 	}
@@ -140,7 +144,7 @@ func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, cache floa
 	if wanted > crowdedCache*cache && r.TTFT < 1 {
 		d.doubt(r, ruleWorkers, "%.0f requests want %.1f times the cache of %.0f tokens, and none waits a second", c, wanted/cache, cache)
 	}
-	warm := slowestStart + c*in*perToken/(slowestPrefill*peak)/2 + 30*float64(r.TPOT)
+	warm := slowestStart + c*in*perToken/(slowestPrefill*peak*float64(prompts))/2 + 30*float64(r.TPOT)
 	if wanted <= cache && float64(r.TTFT) > warm {
 		d.doubt(r, ruleCold, "TTFT of %.1f s, where a warm engine needs %.1f s at most", r.TTFT, warm)
 	}

@@ -13,12 +13,15 @@ const (
 	ttftScale  = 0.12
 	tpotScale  = 0.08
 	ttftWeight = 1.5
+	// apartWeight is that of disaggregated deployments: published ones hold cold
+	// starts and queues that a row does not explain.
+	apartWeight = 0.5
 )
 
 // Rows of one benchmark campaign are not independent: one in so many counts
 // against the prior. A user's few rows of a cell are chosen to tell.
 const (
-	independent     = 8
+	independent     = 5
 	independentCell = 3
 )
 
@@ -91,13 +94,14 @@ func (p *Prepared) residuals(z offsets) (out [2]float64, ok bool) {
 	if q.Err != nil || q.TTFT <= 0 || q.TPOT <= 0 || p.Row.TTFT <= 0 || p.Row.TPOT <= 0 {
 		return out, false
 	}
-	out[1] = math.Log(float64(q.TPOT/p.Row.TPOT)) / tpotScale
-	if !p.Subject.Apart {
-		// Published first tokens of disaggregated deployments hold cold starts and
-		// queues that a row does not explain: fitting them helps no other row.
-		out[0] = ttftWeight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale
+	weight := ttftWeight
+	if p.Subject.Apart {
+		weight = apartWeight
 	}
-	return out, true
+	return [2]float64{
+		weight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale,
+		math.Log(float64(q.TPOT/p.Row.TPOT)) / tpotScale,
+	}, true
 }
 
 // unknown is one number to be found: a group's offset of a parameter.

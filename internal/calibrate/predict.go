@@ -51,9 +51,9 @@ type Prepared struct {
 	client  sim.ClosedLoop
 }
 
-// maxRequests bounds the requests simulated for a row: beyond some thousand the
-// means no longer move.
-const maxRequests = 4096
+// maxRequests bounds the requests simulated for a row. It is far above those of
+// real benchmarks: cutting one short gives its first burst more weight.
+const maxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
@@ -82,7 +82,7 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	}
 	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests, max(maxRequests, 2*c))), Concurrency: c,
+		Requests: max(c, min(row.Requests, maxRequests)), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}
