@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/serving"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // SimulateRequest asks for a run of requests through a deployment.
@@ -54,10 +55,12 @@ type SimulateRequest struct {
 	Requests      int // 0 = ten per request in flight, or 1000
 	Input, Output int
 	LengthLow     float64
-	Seed          uint64
-	TTFTLimit     units.Seconds
-	TPOTLimit     units.Seconds
-	Records       bool
+	// InputLengths and OutputLengths, if given, replace those.
+	InputLengths, OutputLengths *workload.Distribution
+	Seed                        uint64
+	TTFTLimit                   units.Seconds
+	TPOTLimit                   units.Seconds
+	Records                     bool
 }
 
 // maxVariation is far beyond any traffic.
@@ -266,7 +269,8 @@ func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout) (*engine.
 
 // client says which requests come.
 func (w *World) client(r *SimulateRequest) (sim.Client, error) {
-	input, output := sim.Lengths{Tokens: r.Input, Low: r.LengthLow}, sim.Lengths{Tokens: r.Output, Low: r.LengthLow}
+	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
+	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
 	case r.Trace != "":
 		data, err := w.ReadFile(r.Trace)

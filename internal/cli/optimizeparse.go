@@ -129,10 +129,6 @@ func (f *optimizeFlags) lengths(env *Env) error {
 	if f.set.Changed("input-length") && f.set.Changed("length-distribution") {
 		return usagef("give either --input-length or --length-distribution, not both")
 	}
-	if f.distribution == builtinDistribution {
-		f.Distribution = workload.Builtin()
-		return nil
-	}
 	if f.set.Changed("length-distribution") {
 		return f.readLengths(env, f.distribution)
 	}
@@ -158,12 +154,22 @@ func (f *optimizeFlags) lengths(env *Env) error {
 	return nil
 }
 
-// readLengths reads the distribution in a file.
-func (f *optimizeFlags) readLengths(env *Env, file string) error {
+// readLengths reads the distribution of prompts in a file.
+func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
+	f.Distribution, err = readDistribution(env, "length-distribution", file)
+	return err
+}
+
+// readDistribution reads the distribution a flag names: the built-in one, or that
+// in a file.
+func readDistribution(env *Env, flag, file string) (*workload.Distribution, error) {
+	if file == builtinDistribution {
+		return workload.Builtin(), nil
+	}
 	data, err := env.ReadFile(file)
 	if err != nil {
-		return usagef("reading --length-distribution: %w", err)
+		return nil, usagef("reading --%s: %w", flag, err)
 	}
-	f.Distribution, err = workload.ReadDistribution(data, file)
-	return usage(err)
+	d, err := workload.ReadDistribution(data, file)
+	return d, usage(err)
 }

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // simulateFlags is what "plimsoll simulate" was asked.
@@ -24,6 +25,9 @@ type simulateFlags struct {
 	ttft, tpot float64
 	json       bool
 	perRequest string
+	input      string // --length-distribution
+	output     string // --output-distribution
+	set        *pflag.FlagSet
 	noPlots    bool
 }
 
@@ -59,9 +63,32 @@ replaces any.`,
 		},
 		ValidArgsFunction: completeModel,
 	}
-	f.define(cmd.Flags())
+	f.set = cmd.Flags()
+	f.define(f.set)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
+}
+
+// distributions reads the lengths that are not the same for all requests.
+func (f *simulateFlags) distributions(env *Env) (err error) {
+	for _, d := range []struct {
+		length, flag, file string
+		to                 **workload.Distribution
+	}{
+		{"input-length", "length-distribution", f.input, &f.InputLengths},
+		{"output-length", "output-distribution", f.output, &f.OutputLengths},
+	} {
+		if !f.set.Changed(d.flag) {
+			continue
+		}
+		if f.set.Changed(d.length) || f.Trace != "" {
+			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
+		}
+		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // define adds the flags, in the sections help shows.
@@ -100,6 +127,8 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Requests, "num-prompts", 0, "requests in all (default ten per request in flight, or 1000)")
 		fs.IntVar(&f.Input, "input-length", 1024, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", 256, "answer length in tokens")
+		fs.StringVar(&f.input, "length-distribution", "", "prompt lengths by distribution: a `file` (YAML bins, CSV, trace), or builtin")
+		fs.StringVar(&f.output, "output-distribution", "", "answer lengths by distribution, likewise a `file`, or builtin")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", f.LengthLow, "lengths are uniform from this share of the length to all of it")
 		fs.Uint64Var(&f.Seed, "seed", f.Seed, "of the random draws")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "most TTFT in `ms`, for goodput")
@@ -129,6 +158,9 @@ func runSimulate(env *Env, f *simulateFlags) error {
 	f.Records = f.perRequest != ""
 	if f.Layout.Devices == 0 {
 		f.Layout.Devices = f.Layout.TP * f.Layout.DP * f.Layout.PP
+	}
+	if err := f.distributions(env); err != nil {
+		return err
 	}
 	p := &f.Prefill
 	if f.PrefillReplicas == 0 && (p.TP != 0 || p.DP != 0 || p.EP != 0) {
