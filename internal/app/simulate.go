@@ -162,7 +162,7 @@ func (r *SimulateResponse) about() *calibrate.Case {
 		inFlight = s.RequestRate * float64(s.Latency.Mean)
 	}
 	out.On(q.Layout.Devices, int(math.Ceil(inFlight/float64(q.Replicas))), q.Layout.DP, r.Model.HasExperts())
-	if q.Trace != "" && s.RequestRate > 0 {
+	if (q.Trace != "" || q.InputLengths != nil) && s.RequestRate > 0 {
 		out.Input = int(s.InputRate / s.RequestRate)
 	}
 	return &out

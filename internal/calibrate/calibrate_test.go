@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
+	"plimsoll/internal/units"
 )
 
 const header = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size," +
@@ -122,8 +123,30 @@ func TestFitOfCells(t *testing.T) {
 	if f.Params.Tuning(other) != base.Tuning(other) {
 		t.Error("a fit to one cell changes another")
 	}
+	if f.Unchanged {
+		t.Error("a slow model teaches nothing")
+	}
 	if f.Params.Tuning(prepared[0].Subject) == base.Tuning(prepared[0].Subject) {
 		t.Error("the fit changes nothing")
+	}
+}
+
+// TestFitOfNoise fits rows that are as predicted but for errors without a pattern:
+// the calibration must stay as it is.
+func TestFitOfNoise(t *testing.T) {
+	measured := rows(t)
+	p := predictor()
+	base := calibrate.Shipped().Params()
+	p.Tune = base.Tuning
+	for i := range measured {
+		got := p.Predict(&measured[i])
+		noise := units.Seconds(math.Exp(0.2 * math.Sin(float64(1+i)*12.9898)))
+		measured[i].TTFT, measured[i].TPOT = got.TTFT*noise, got.TPOT/noise
+	}
+	prepared := p.PrepareClean(measured)
+	c := calibrate.Calibration{Base: base, Iterations: 1, Workers: 2}
+	if f := c.Run(prepared); !f.Unchanged || f.Params.Tuning(prepared[0].Subject) != base.Tuning(prepared[0].Subject) {
+		t.Error("noise changes the calibration")
 	}
 }
 

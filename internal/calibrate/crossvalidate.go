@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 )
 
@@ -22,7 +23,10 @@ func (p *Predictor) PrepareClean(rows []Row) []Prepared {
 
 // Validated is a fit with predictions of rows by fits that have not seen them.
 type Validated struct {
-	Params                            *Params
+	Params *Params
+	// Unchanged says that the rows taught nothing about other configurations of
+	// their cells, and the base stays as it is.
+	Unchanged                         bool
 	InSample, ByConfiguration, ByCell []Compared
 	// Adapted predicts half the configurations of a cell by a fit without the
 	// cell to which the other half was then added as that cell's own.
@@ -89,7 +93,7 @@ func (c *Calibration) say(format string, a ...any) {
 func (c *Calibration) Run(rows []Prepared) Validated {
 	c.say("fitting %d rows", len(rows))
 	f := NewFit(rows, c.Base, c.Iterations, c.Workers)
-	out := Validated{Params: f.Params, InSample: predict(rows, f.Params, c.Workers)}
+	out := Validated{Params: f.Params, InSample: predict(rows, f.Params, c.Workers), Unchanged: math.IsInf(f.system.lambda, 1)}
 	cell := func(p *Prepared) string { return p.Row.Cell() }
 	if n := c.Validation.Folds; n > 1 {
 		for k := range n {
@@ -165,11 +169,16 @@ func predict(rows []Prepared, p *Params, workers int) []Compared {
 	return out
 }
 
-// fold deals a row's configuration, its concurrency left out, into one of n
+// configuration is what a row was measured of, its concurrency left out.
+func (r *Row) configuration() string {
+	return fmt.Sprint(r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
+}
+
+// fold deals a row's configuration into one of n
 // folds: rows of one configuration are never split.
 func fold(r *Row, n int) int {
 	h := fnv.New64a()
-	fmt.Fprint(h, r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
+	fmt.Fprint(h, r.configuration())
 	return int(h.Sum64() >> 32 % uint64(n)) // the low bits mix badly
 }
 

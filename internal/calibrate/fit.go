@@ -18,12 +18,9 @@ const (
 	apartWeight = 0.5
 )
 
-// Rows of one benchmark campaign are not independent: one in so many counts
-// against the prior. A user's few rows of a cell are chosen to tell.
-const (
-	independent     = 5
-	independentCell = 3
-)
+// independent rows count against the prior: those of one benchmark campaign are
+// not, one in so many is.
+const independent = 5
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
@@ -125,9 +122,6 @@ type system struct {
 // of cells only.
 func newSystem(rows []Prepared, base *Params) *system {
 	s := &system{of: make([][parameters][]int, len(rows)), fixed: make([]offsets, len(rows)), lambda: independent}
-	if base != nil {
-		s.lambda = independentCell
-	}
 	index := map[unknown]int{}
 	for i := range rows {
 		subject := &rows[i].Subject
@@ -161,11 +155,14 @@ func newSystem(rows []Prepared, base *Params) *system {
 // solve finds the unknowns for which the linearized rows that count fit best:
 // ridge regression towards the prior, with large residuals weighted down
 // (pseudo-Huber) again and again.
-func (s *system) solve(rows []linear, counts func(i int) bool) []float64 {
+func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 	const reweightings = 12
 	n := len(s.unknowns)
 	x := make([]float64, n)
-	known := slices.DeleteFunc(s.equations(rows), func(e equation) bool { return !counts(e.row) })
+	if math.IsInf(s.lambda, 1) {
+		return x
+	}
+	known := slices.DeleteFunc(slices.Clone(all), func(e equation) bool { return !counts(e.row) })
 	for range reweightings {
 		a := make([][]float64, n)
 		for i := range n {
@@ -174,10 +171,7 @@ func (s *system) solve(rows []linear, counts func(i int) bool) []float64 {
 		}
 		b := make([]float64, n)
 		for _, e := range known {
-			r := e.constant
-			for k, at := range e.at {
-				r += e.slope[k] * x[at]
-			}
+			r := e.residual(x)
 			w := 1 / math.Sqrt(1+r*r)
 			for k, i := range e.at {
 				f := w * e.slope[k]
@@ -200,6 +194,46 @@ type equation struct {
 	constant float64
 	at       []int
 	slope    []float64
+}
+
+// residual is that at values of the unknowns.
+func (e *equation) residual(x []float64) float64 {
+	r := e.constant
+	for k, at := range e.at {
+		r += e.slope[k] * x[at]
+	}
+	return r
+}
+
+// chooseLambda sets how strongly cells are drawn to what their groups say: as
+// predicts best the configurations left out in turn. Few rows that tell nothing
+// of other configurations so change nothing.
+func (s *system) chooseLambda(all []equation, rows []Prepared) {
+	const folds = 10
+	names := namesOf(rows, func(p *Prepared) string { return p.Row.configuration() })
+	parts := min(folds, len(names))
+	part := make([]int, len(rows))
+	for i := range rows {
+		part[i] = slices.Index(names, rows[i].Row.configuration()) % parts
+	}
+	nothing := math.Inf(1)
+	best, least := nothing, math.Inf(1)
+	for _, lambda := range []float64{nothing, 300, 100, 30, 10, 3} {
+		s.lambda = lambda
+		loss := 0.0
+		for k := range parts {
+			x := s.solve(all, func(row int) bool { return part[row] != k })
+			for _, e := range all {
+				if part[e.row] == k {
+					loss += math.Hypot(1, e.residual(x))
+				}
+			}
+		}
+		if loss < least {
+			best, least = lambda, loss
+		}
+	}
+	s.lambda = best
 }
 
 // equations are those of all rows; the constant is the residual with every
@@ -235,7 +269,7 @@ type Fit struct {
 	system *system
 	base   *Params
 	// near is the rows around the parameters.
-	near []linear
+	near []equation
 }
 
 // NewFit fits parameters to prepared rows by Gauss-Newton: offsets of every group
@@ -247,8 +281,11 @@ func NewFit(rows []Prepared, base *Params, iterations, workers int) *Fit {
 	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
 	x := make([]float64, len(f.system.unknowns))
 	f.Params = f.params(x)
-	for range iterations {
-		f.near = linearize(rows, f.Params, workers)
+	for i := range iterations {
+		f.near = f.system.equations(linearize(rows, f.Params, workers))
+		if base != nil && i == 0 {
+			f.system.chooseLambda(f.near, rows)
+		}
 		next := f.system.solve(f.near, func(int) bool { return true })
 		for i := range x {
 			const most = 0.5 // beyond, the linearization says little

@@ -227,6 +227,9 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		}
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
+	if r.Unchanged {
+		fmt.Fprintln(w, "The calibration is left as it is: what these rows differ by does not carry over from one of their configurations to another.")
+	}
 	if len(r.ByCell) > 0 {
 		fmt.Fprintln(w, regretLine(calibrate.Regrets(r.ByCell)), "(fits without their cell)")
 	}
