@@ -142,7 +142,7 @@ func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared
 	for _, name := range namesOf(f.rows, cell) {
 		var halves [2][]Prepared
 		for i := range f.rows {
-			if p := &f.rows[i]; cell(p) == name {
+			if p := &f.rows[i]; cell(p) == name && !p.Subject.Apart {
 				h := fold(p.Row, 2)
 				halves[h] = append(halves[h], *p)
 			}

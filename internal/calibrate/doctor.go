@@ -94,11 +94,11 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 	if strings.Contains(r.Source, "dynamo_version") {
 		d.doubt(r, ruleWorkers, "its source is a deployment of several workers under Dynamo")
 	}
-	m, err := model.Lookup(r.Model)
+	m, err := p.model(r.Model)
 	if err != nil {
 		return // what is not known here may well exist
 	}
-	dev, err := device.Lookup(r.System)
+	dev, err := p.device(r.System)
 	if err != nil {
 		return
 	}

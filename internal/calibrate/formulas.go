@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"plimsoll/internal/device"
-	"plimsoll/internal/model"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 )
@@ -13,11 +11,11 @@ import (
 // Formulas predicts an aggregated row as throughput-optimizer does: by closed
 // formulas over single steps, without an engine.
 func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
-	d, err := device.Lookup(row.System)
+	d, err := p.device(row.System)
 	if err != nil {
 		return Prediction{Err: err}
 	}
-	m, err := model.Lookup(row.Model)
+	m, err := p.model(row.Model)
 	if err != nil {
 		return Prediction{Err: err}
 	}

@@ -36,6 +36,35 @@ type Prediction struct {
 type Predictor struct {
 	Prices func(*device.Profile) cost.Coster
 	Tune   func(Subject) replica.Tuning
+
+	devices memo[string, *device.Profile]
+	models  memo[string, *model.Model]
+	engines memo[release, near]
+}
+
+// release is an engine as a row names it.
+type release struct{ engine, version, measured string }
+
+// near is the profile nearest to a release, and what was assumed to find it.
+type near struct {
+	profile *engine.Profile
+	assumed string
+}
+
+func (p *Predictor) device(name string) (*device.Profile, error) {
+	return p.devices.get(name, func() (*device.Profile, error) { return device.Lookup(name) })
+}
+
+func (p *Predictor) model(id string) (*model.Model, error) {
+	return p.models.get(id, func() (*model.Model, error) { return model.Lookup(id) })
+}
+
+func (p *Predictor) engine(row *Row) (near, error) {
+	r := release{row.Engine, row.Version, row.Measured}
+	return p.engines.get(r, func() (out near, err error) {
+		out.profile, out.assumed, err = engine.LookupNear(r.engine, r.version, r.measured)
+		return out, err
+	})
 }
 
 // Prepared is a row ready to be simulated under any tuning.
@@ -58,17 +87,18 @@ const maxRequests = 1 << 17
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
 	out := Prepared{Row: row}
-	d, err := device.Lookup(row.System)
+	d, err := p.device(row.System)
 	if err != nil {
 		out.Err = err
 		return out
 	}
-	base, assumed, err := engine.LookupNear(row.Engine, row.Version, row.Measured)
+	e, err := p.engine(row)
 	if err != nil {
 		out.Err = err
 		return out
 	}
-	out.assume(assumed)
+	base := e.profile
+	out.assume(e.assumed)
 	if row.Mode == "disagg" {
 		out.workers, out.Err = p.replica(&out, base, &row.Prefill, d)
 		if out.Err == nil {
@@ -160,7 +190,7 @@ const ampleShare = 0.95
 // replica builds one worker of a row, and says what it is.
 func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *device.Profile) (*replica.Replica, error) {
 	row := out.Row
-	m, err := model.Lookup(row.Model)
+	m, err := p.model(row.Model)
 	if err != nil {
 		return nil, err
 	}
