@@ -160,7 +160,10 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 		out.Overlay.Cells, out.Overlay.Reach, out.Overlay.Residuals = base.Cells, base.Reach, base.Residuals
 	}
 	out.Overlay.Set(out.Params)
-	out.Overlay.Fitted(prepared)
+	out.Overlay.Reached(prepared)
+	if r.FromScratch {
+		out.Overlay.Fitted(prepared)
+	}
 	if r.Validation.Folds > 1 {
 		out.learn(rows, r.Workers)
 	}

@@ -181,6 +181,25 @@ func TestOverlayKeepsParameters(t *testing.T) {
 	}
 }
 
+// TestUnseenCells take parameters of their own, nearer to the prior.
+func TestUnseenCells(t *testing.T) {
+	const text = `{source: a test, offsets: {vllm: {per_step: 3}}, unseen: {vllm: {per_step: 2}}, cells: {vllm: {h200_sxm: [a/model]}}}`
+	o, err := calibrate.ReadOverlay([]byte(text), "test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		system string
+		apart  bool
+		want   float64
+	}{{"h200_sxm", false, 3}, {"h100_sxm", false, 2}, {"h200_sxm", true, 2}} {
+		s := calibrate.Subject{Engine: "vllm", System: c.system, Model: "a/model", Apart: c.apart}
+		if got := o.Params().Tuning(s).PerStep; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("on %s, apart %t: want %g, got %g", c.system, c.apart, c.want, got)
+		}
+	}
+}
+
 // TestVariantOfGeneration takes what was fitted to a generation for its
 // variants.
 func TestVariantOfGeneration(t *testing.T) {
@@ -228,9 +247,14 @@ func TestShipped(t *testing.T) {
 			t.Errorf("no parameters for %s", engine)
 		}
 	}
-	for group := range o.Offsets {
-		if strings.Contains(group, "/") {
-			t.Errorf("%s: parameters of one model", group)
+	for _, m := range []calibrate.Multipliers{o.Offsets, o.Unseen} {
+		if len(m) == 0 {
+			t.Error("no parameters for cells it has seen, or for others")
+		}
+		for group := range m {
+			if strings.Contains(group, "/") {
+				t.Errorf("%s: parameters of one model", group)
+			}
 		}
 	}
 }

@@ -56,7 +56,7 @@ func kind(word string) func(*Prepared) string {
 	switch word {
 	case "engine":
 		return func(p *Prepared) string { return p.Row.Engine }
-	case "lengths":
+	case lengths:
 		return func(p *Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
 	case "model":
 		return func(p *Prepared) string { return p.Row.Model }
@@ -71,7 +71,10 @@ func kind(word string) func(*Prepared) string {
 }
 
 // Kinds are the words [Validation.LeaveOut] may be.
-func Kinds() []string { return []string{"engine", "lengths", "model", "precision", "size", "system"} }
+func Kinds() []string { return []string{"engine", lengths, "model", "precision", "size", "system"} }
+
+// lengths is the kind that leaves other rows of a cell in a fit.
+const lengths = "lengths"
 
 // Calibration is how rows are fitted and tried.
 type Calibration struct {
@@ -97,23 +100,27 @@ func (c *Calibration) Run(rows []Prepared) Validated {
 	cell := func(p *Prepared) string { return p.Row.Cell() }
 	if n := c.Validation.Folds; n > 1 {
 		for k := range n {
-			out.ByConfiguration = append(out.ByConfiguration, c.hold(f, fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, n) == k })...)
+			out.ByConfiguration = append(out.ByConfiguration, c.hold(f, f.system.lambda, fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, n) == k })...)
 		}
 		if c.Base == nil {
-			out.ByCell = c.each(f, cell)
+			out.ByCell = c.each(f, independentUnseen, cell)
 			out.Adapted = c.adapt(f, cell)
 		}
 	}
 	for _, word := range c.Validation.LeaveOut {
 		if of := kind(word); of != nil {
-			out.LeftOut = append(out.LeftOut, LeftOut{word, c.each(f, of)})
+			lambda := f.system.lambda // other lengths of a cell that was seen
+			if c.Base == nil && word != lengths {
+				lambda = independentUnseen
+			}
+			out.LeftOut = append(out.LeftOut, LeftOut{word, c.each(f, lambda, of)})
 		}
 	}
 	return out
 }
 
 // hold predicts rows by a fit without them.
-func (c *Calibration) hold(f *Fit, name string, out func(*Prepared) bool) []Compared {
+func (c *Calibration) hold(f *Fit, lambda float64, name string, out func(*Prepared) bool) []Compared {
 	var test []Prepared
 	for i := range f.rows {
 		if out(&f.rows[i]) {
@@ -124,13 +131,14 @@ func (c *Calibration) hold(f *Fit, name string, out func(*Prepared) bool) []Comp
 		return nil
 	}
 	c.say("without %s (%d rows)", name, len(test))
-	return predict(test, f.Without(out), c.Workers)
+	return predict(test, f.Without(lambda, out), c.Workers)
 }
 
-// each predicts every row by a fit without its kind.
-func (c *Calibration) each(f *Fit, of func(*Prepared) string) (out []Compared) {
+// each predicts every row by a fit without its kind, drawn to the prior as
+// strongly as asked.
+func (c *Calibration) each(f *Fit, lambda float64, of func(*Prepared) string) (out []Compared) {
 	for _, name := range namesOf(f.rows, of) {
-		out = append(out, c.hold(f, name, func(p *Prepared) bool { return of(p) == name })...)
+		out = append(out, c.hold(f, lambda, name, func(p *Prepared) bool { return of(p) == name })...)
 	}
 	return out
 }
@@ -151,7 +159,7 @@ func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared
 			continue
 		}
 		c.say("%s: %d rows predicted with %d of its own", name, len(halves[1]), len(halves[0]))
-		base := f.Without(func(p *Prepared) bool { return cell(p) == name })
+		base := f.Without(independentUnseen, func(p *Prepared) bool { return cell(p) == name })
 		for k := range halves {
 			own := NewFit(halves[1-k], base, c.Iterations, c.Workers)
 			out = append(out, predict(halves[k], own.Params, c.Workers)...)

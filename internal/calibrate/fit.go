@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -21,6 +22,9 @@ const (
 // independent rows count against the prior: those of one benchmark campaign are
 // not, one in so many is.
 const independent = 5
+
+// independentUnseen is the same for what is said of other models and systems.
+const independentUnseen = 40
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
@@ -210,11 +214,16 @@ func (e *equation) residual(x []float64) float64 {
 // of other configurations so change nothing.
 func (s *system) chooseLambda(all []equation, rows []Prepared) {
 	const folds = 10
-	names := namesOf(rows, func(p *Prepared) string { return p.Row.configuration() })
+	of := func(p *Prepared) string { return p.Row.configuration() }
+	names := namesOf(rows, of)
+	if len(names) == 1 { // its loads tell of one another
+		of = func(p *Prepared) string { return strconv.Itoa(p.Row.Concurrency) }
+		names = namesOf(rows, of)
+	}
 	parts := min(folds, len(names))
 	part := make([]int, len(rows))
 	for i := range rows {
-		part[i] = slices.Index(names, rows[i].Row.configuration()) % parts
+		part[i] = slices.Index(names, of(&rows[i])) % parts
 	}
 	nothing := math.Inf(1)
 	best, least := nothing, math.Inf(1)
@@ -293,13 +302,23 @@ func NewFit(rows []Prepared, base *Params, iterations, workers int) *Fit {
 		}
 		f.Params = f.params(x)
 	}
+	if base == nil {
+		f.Params.unseen = f.Without(independentUnseen, func(*Prepared) bool { return false }).groups
+		f.Params.cells = map[string]bool{}
+		for i := range rows {
+			f.Params.cells[rows[i].Subject.place()] = true
+		}
+	}
 	return f
 }
 
-// Without fits again without some rows. It starts from the slopes around the
-// whole fit and takes one step, which a linear model would need from anywhere.
-func (f *Fit) Without(out func(*Prepared) bool) *Params {
-	return f.params(f.system.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
+// Without fits again without some rows, drawn to the prior as strongly as asked.
+// It starts from the slopes around the whole fit and takes one step, which a
+// linear model would need from anywhere.
+func (f *Fit) Without(lambda float64, out func(*Prepared) bool) *Params {
+	s := *f.system
+	s.lambda = lambda
+	return f.params(s.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
 }
 
 // params are the base's with the unknowns.
@@ -307,6 +326,7 @@ func (f *Fit) params(x []float64) *Params {
 	p := &Params{groups: map[string]*offsets{}}
 	if f.base != nil {
 		maps.Copy(p.groups, f.base.groups)
+		p.unseen, p.cells = f.base.unseen, f.base.cells
 	}
 	for i, u := range f.system.unknowns {
 		o, ok := p.groups[u.group]
@@ -321,7 +341,7 @@ func (f *Fit) params(x []float64) *Params {
 
 // without are the parameters but for those of the rows' cells.
 func (p *Params) without(rows []Prepared) *Params {
-	out := &Params{groups: maps.Clone(p.groups)}
+	out := &Params{groups: maps.Clone(p.groups), unseen: p.unseen, cells: p.cells}
 	for i := range rows {
 		delete(out.groups, rows[i].Subject.Cell())
 	}

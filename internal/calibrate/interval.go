@@ -159,7 +159,8 @@ func (o *Overlay) kind(s *Case) string {
 // seen reports whether the fit had rows of the model on the system under the
 // engine.
 func (o *Overlay) seen(s *Subject) bool {
-	return slices.Contains(o.Cells[s.Engine][s.System], s.Model)
+	_, own := o.Offsets[s.Cell()]
+	return own || slices.Contains(o.Cells[s.fleet()][s.System], s.Model)
 }
 
 // path is the kinds of a case from the widest to the narrowest: each divides

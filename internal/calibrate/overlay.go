@@ -21,14 +21,21 @@ type Overlay struct {
 	Source string `yaml:"source"`
 	// Offsets are multipliers by parameter of each group of predictions; one
 	// takes the product of its groups' (see [Subject]).
-	Offsets map[string]map[string]float64 `yaml:"offsets"`
-	// Cells are the models the fit had rows of, by engine and system.
+	Offsets Multipliers `yaml:"offsets"`
+	// Unseen, if any, stand in their place for all but Cells, and are nearer to
+	// one: a fit knows less about what it has not seen.
+	Unseen Multipliers `yaml:"unseen,omitempty"`
+	// Cells are the models the fit had rows of, by engine and system, those with
+	// prompts on workers of their own apart.
 	Cells map[string]map[string][]string `yaml:"cells,omitempty"`
 	// Reach is the largest load among the rows.
 	Reach Reach `yaml:"reach,omitempty"`
 	// Residuals are those of rows no fit had seen, by kind: see [Overlay.Learn].
 	Residuals map[string]Residuals `yaml:"residuals,omitempty"`
 }
+
+// Multipliers are those of parameters, by group.
+type Multipliers map[string]map[string]float64
 
 // Shipped is the overlay the program comes with.
 func Shipped() *Overlay {
@@ -47,9 +54,11 @@ func ReadOverlay(data []byte, name string) (*Overlay, error) {
 	if err := dec.Decode(&o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for _, group := range slices.Sorted(maps.Keys(o.Offsets)) {
-		if err := check(o.Offsets[group], name, group); err != nil {
-			return nil, err
+	for _, m := range []Multipliers{o.Offsets, o.Unseen} {
+		for _, group := range slices.Sorted(maps.Keys(m)) {
+			if err := check(m[group], name, group); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := o.checkResiduals(name); err != nil {
@@ -71,10 +80,15 @@ func check(m map[string]float64, file, where string) error {
 	return nil
 }
 
-// Set puts fitted parameters into the overlay, but for multipliers of one.
+// Set puts fitted parameters into the overlay.
 func (o *Overlay) Set(p *Params) {
-	o.Offsets = map[string]map[string]float64{}
-	for name, z := range p.groups {
+	o.Offsets, o.Unseen = multipliers(p.groups), multipliers(p.unseen)
+}
+
+// multipliers are those of groups, but for ones.
+func multipliers(groups map[string]*offsets) Multipliers {
+	out := Multipliers{}
+	for name, z := range groups {
 		m := map[string]float64{}
 		for i, n := range names {
 			if v := math.Round(1e3*math.Exp(z[i])) / 1e3; v != 1 {
@@ -82,24 +96,40 @@ func (o *Overlay) Set(p *Params) {
 			}
 		}
 		if len(m) > 0 {
-			o.Offsets[name] = m
+			out[name] = m
 		}
 	}
+	return out
 }
 
 // Params are the parameters of the overlay.
 func (o *Overlay) Params() *Params {
-	p := &Params{groups: map[string]*offsets{}}
-	for name, m := range o.Offsets {
+	p := &Params{groups: o.Offsets.logarithms(), cells: map[string]bool{}}
+	if len(o.Unseen) > 0 {
+		p.unseen = o.Unseen.logarithms()
+	}
+	for fleet, systems := range o.Cells {
+		for system, models := range systems {
+			for _, m := range models {
+				p.cells[strings.Join([]string{fleet, system, m}, separator)] = true
+			}
+		}
+	}
+	return p
+}
+
+func (m Multipliers) logarithms() map[string]*offsets {
+	out := map[string]*offsets{}
+	for name, values := range m {
 		z := &offsets{}
 		for i, n := range names {
-			if v, ok := m[n]; ok {
+			if v, ok := values[n]; ok {
 				z[i] = math.Log(v)
 			}
 		}
-		p.groups[name] = z
+		out[name] = z
 	}
-	return p
+	return out
 }
 
 // Write writes the overlay as YAML.

@@ -55,7 +55,14 @@ type offsets = [parameters]float64
 
 // Params are the parameters: each group of predictions that has something in
 // common has offsets of its own, and a prediction takes the sum of its groups'.
-type Params struct{ groups map[string]*offsets }
+type Params struct {
+	groups map[string]*offsets
+	// unseen, if any, are drawn harder to the prior and hold for all but cells:
+	// what is particular to the rows of a fit does not carry over to other models
+	// and systems.
+	unseen map[string]*offsets
+	cells  map[string]bool
+}
 
 // group is one group a prediction belongs to, and how far it is believed to
 // differ from the wider one it is part of, as a share of a parameter's width.
@@ -108,14 +115,18 @@ const cellShare = 1
 
 // sum adds up what a subject's groups say.
 func (p *Params) sum(s Subject) offsets {
-	if _, ok := p.groups[s.Engine+separator+s.Generation]; !ok {
+	groups := p.groups
+	if p.unseen != nil && !p.cells[s.place()] {
+		groups = p.unseen
+	}
+	if _, ok := groups[s.Engine+separator+s.Generation]; !ok {
 		// A variant of a generation takes what was fitted to the generation.
 		s.Generation, _, _ = strings.Cut(s.Generation, "-")
 	}
 	var z offsets
 	for i := range z {
 		for _, g := range s.groups(i) {
-			if o, ok := p.groups[g.name]; ok {
+			if o, ok := groups[g.name]; ok {
 				z[i] += o[i]
 			}
 		}

@@ -121,24 +121,31 @@ func (r *Row) closedLoop(ttft, tpot units.Seconds) float64 {
 	return float64(r.Concurrency) * output / float64(ttft+tpot*units.Seconds(output-1))
 }
 
-// Fitted lists the cells and the reach of aggregated rows a fit is made from.
+// Fitted lists the cells of the rows a fit is made from.
 func (o *Overlay) Fitted(rows []Prepared) {
 	if o.Cells == nil {
 		o.Cells = map[string]map[string][]string{}
 	}
 	for i := range rows {
-		s, c := &rows[i].Subject, &rows[i].about
-		if s.Apart {
-			continue // says nothing of aggregated deployments
-		}
-		systems := o.Cells[s.Engine]
+		s := &rows[i].Subject
+		systems := o.Cells[s.fleet()]
 		if systems == nil {
 			systems = map[string][]string{}
-			o.Cells[s.Engine] = systems
+			o.Cells[s.fleet()] = systems
 		}
-		if !o.seen(s) {
+		if !slices.Contains(systems[s.System], s.Model) {
 			systems[s.System] = append(systems[s.System], s.Model)
 			slices.Sort(systems[s.System])
+		}
+	}
+}
+
+// Reached takes the reach of aggregated rows into account.
+func (o *Overlay) Reached(rows []Prepared) {
+	for i := range rows {
+		c := &rows[i].about
+		if rows[i].Subject.Apart {
+			continue // says nothing of aggregated deployments
 		}
 		o.Reach.Concurrency = max(o.Reach.Concurrency, c.Concurrency)
 		o.Reach.Input = max(o.Reach.Input, c.Input)
@@ -146,8 +153,8 @@ func (o *Overlay) Fitted(rows []Prepared) {
 	}
 }
 
-// Unseen is the overlay as it would be without any row of a prediction's cell.
-func (o *Overlay) Unseen() *Overlay {
+// Elsewhere is the overlay as it would be without any row of a prediction's cell.
+func (o *Overlay) Elsewhere() *Overlay {
 	out := *o
 	out.Cells = map[string]map[string][]string{}
 	for engine := range o.Cells {

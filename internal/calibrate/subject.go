@@ -43,6 +43,20 @@ func (s *Subject) Cell() string {
 	return strings.Join([]string{s.Engine, s.System, s.Model}, separator)
 }
 
+// place is the cell, apart for deployments whose prompts run on workers of their
+// own.
+func (s *Subject) place() string {
+	return strings.Join([]string{s.fleet(), s.System, s.Model}, separator)
+}
+
+// fleet is the engine, apart where prompts run on workers of their own.
+func (s *Subject) fleet() string {
+	if s.Apart {
+		return s.Engine + separator + Disaggregated
+	}
+	return s.Engine
+}
+
 // size is the class of a number of weights.
 func size(weights int64) string {
 	const billion = 1_000_000_000

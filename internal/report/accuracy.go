@@ -212,7 +212,7 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
 		})
 	}
-	unseen := r.Overlay.Unseen()
+	unseen := r.Overlay.Elsewhere()
 	for i, mode := range [...]string{"agg", "disagg"} {
 		if i > 0 {
 			t.AppendSeparator()
