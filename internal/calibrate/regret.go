@@ -65,8 +65,7 @@ func Regrets(rows []Compared) []Choice {
 
 // perDevice is the tokens a device of a closed loop generates per second.
 func (r *Row) perDevice(ttft, tpot units.Seconds) float64 {
-	whole := float64(ttft) + float64(tpot)*float64(r.Output-1)
-	return float64(r.Concurrency) * float64(r.Output) / whole / float64(r.TP*r.DP)
+	return r.closedLoop(ttft, tpot) / float64(r.devices())
 }
 
 // choices are those at every interactivity measured in a group.

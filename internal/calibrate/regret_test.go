@@ -16,7 +16,7 @@ func TestRegrets(t *testing.T) {
 		const output = 1
 		whole := float64(concurrency) * output / device / float64(tp)
 		return calibrate.Row{
-			Engine: "vllm", Mode: "agg", Input: 100, Output: output, Concurrency: concurrency,
+			Engine: "vllm", Mode: "agg", Input: 100, Output: output, LengthLow: 1, Concurrency: concurrency,
 			Workers: calibrate.Workers{Count: 1, TP: tp, DP: 1, MoEEP: 1},
 			TTFT:    units.Seconds(whole), TPOT: units.Seconds(1 / user),
 		}

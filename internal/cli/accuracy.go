@@ -89,11 +89,11 @@ func examine(env *Env, file string, asJSON bool) error {
 const calibrateLong = `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
 predict take with --calibration. It keeps a calibration, the shipped one unless told otherwise, and fits to each cell of
 the rows (a model on a system under an engine) what it does differently; 20 to 50 rows are enough to tell. Parameters
-are shrunk: rows move what they speak of and leave the rest.
+are shrunk, as strongly as predicts best the configurations left out in turn: rows that teach nothing change nothing.
 
 With --from-scratch every level is fitted anew: all predictions, each engine, each engine on a generation of devices,
-and in each of these number formats, kinds of attention and classes of models; nothing to a cell. The shipped
-calibration was made so.
+and in each of these number formats, kinds of attention and classes of models; nothing to a cell. A second, more timid
+set is for cells no row was of. The shipped calibration was made so.
 
 --folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
 that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
