@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
 
 // ticks places the labels of an axis for gonum's plot: at the multiples of 1, 2 or 5 times a power of ten. gonum's own
@@ -16,7 +16,7 @@ type ticks struct{}
 // Ticks returns at most eight labelled places between lo and hi.
 func (ticks) Ticks(lo, hi float64) []plot.Tick {
 	const most = 8
-	span := axis.Span{Lo: lo, Hi: hi}
+	span := scatter.Span{Lo: lo, Hi: hi}
 	for round := span.Finest(most); ; round = round.Coarser() {
 		first, last := span.Multiples(round)
 		if last-first+1 > most {

@@ -12,51 +12,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"plimsoll/internal/scatter"
 )
-
-// Point is a place in the chart. NaN, infinities and magnitudes above 1e300 are left out.
-type Point struct {
-	X, Y float64
-	Mark bool // drawn filled, the others hollow
-}
-
-// Series is points of one colour and shape, under one name in the legend. Without a name it is not in the legend.
-// Earlier series are drawn over later ones, and filled points over hollow ones.
-type Series struct {
-	Name   string
-	Points []Point
-}
-
-// Limit is a dashed line across the chart at an x (Vertical) or a y. One that is far from all points is not drawn, since
-// the points would shrink into a corner; the legend says so.
-type Limit struct {
-	Name     string
-	Vertical bool
-	At       float64
-}
-
-// Bar is an interval around a place, drawn as a line under the points: from Low to High along y (Vertical) or x. What is
-// out of view is cut off.
-type Bar struct {
-	Series    int // whose colour it has
-	X, Y      float64
-	Low, High float64
-	Vertical  bool
-}
-
-// Chart is one scatter plot.
-type Chart struct {
-	Title, XLabel, YLabel string
-
-	Series []Series
-	Limits []Limit
-	Bars   []Bar
-
-	// Interval says in the legend what the bars are.
-	Interval string
-	// Marked and Unmarked say in the legend what a filled and a hollow point mean ("within the limits", "over a limit").
-	Marked, Unmarked string
-}
 
 // Formats returns the names of the formats that [Write] knows.
 func Formats() []string { return []string{"png", "svg"} }
@@ -71,7 +29,7 @@ const (
 )
 
 // Write draws the charts into one picture, two side by side and the next two below them.
-func Write(w io.Writer, format string, charts []Chart) error {
+func Write(w io.Writer, format string, charts []scatter.Chart) error {
 	if !slices.Contains(Formats(), format) {
 		return fmt.Errorf("drawing a chart as %q: the format is not one of %s", format, strings.Join(Formats(), ", "))
 	}
@@ -91,7 +49,7 @@ type sheet struct {
 	heights []vg.Length
 }
 
-func arrange(charts []Chart) sheet {
+func arrange(charts []scatter.Chart) sheet {
 	s := sheet{columns: min(len(charts), perRow)}
 	for i, c := range charts {
 		p := newPanel(c)

@@ -15,30 +15,31 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/chart"
+	"plimsoll/internal/scatter"
 )
 
 // sweep is a chart like those of a search: throughput over latency for growing batches of several layouts.
-func sweep() chart.Chart {
-	c := chart.Chart{
+func sweep() scatter.Chart {
+	c := scatter.Chart{
 		Title:    "Throughput vs TPOT · 8×H200",
 		XLabel:   "TPOT (ms)",
 		YLabel:   "throughput (token/s)",
-		Limits:   []chart.Limit{{Name: "TPOT ≤ 50 ms", Vertical: true, At: 50}, {Name: "1 token/s", At: -1e9}},
+		Limits:   []scatter.Limit{{Name: "TPOT ≤ 50 ms", Vertical: true, At: 50}, {Name: "1 token/s", At: -1e9}},
 		Marked:   "within the limits",
 		Unmarked: "over a limit",
 	}
 	for i, name := range []string{"tp8", "tp4 dp2", `tp2 & <dp4> "ep8"`} {
-		s := chart.Series{Name: name}
+		s := scatter.Series{Name: name}
 		for batch := 4.0; batch <= 1024; batch *= 1.5 {
 			tpot := 8 + 3*float64(i) + batch*(0.12-0.01*float64(i))
-			s.Points = append(s.Points, chart.Point{X: tpot, Y: 1000 * batch / tpot, Mark: tpot <= 50})
+			s.Points = append(s.Points, scatter.Point{X: tpot, Y: 1000 * batch / tpot, Mark: tpot <= 50})
 		}
 		c.Series = append(c.Series, s)
 	}
 	return c
 }
 
-func write(t *testing.T, format string, charts ...chart.Chart) []byte {
+func write(t *testing.T, format string, charts ...scatter.Chart) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := chart.Write(&b, format, charts); err != nil {
@@ -60,17 +61,17 @@ func decode(t *testing.T, data []byte) image.Image {
 // two in a row, and a row is as high as the highest of it.
 func TestSize(t *testing.T) {
 	const wide, high, line = 1152, 720, 34
-	bare := chart.Chart{Series: []chart.Series{{Points: []chart.Point{{X: 1, Y: 2}}}}}
+	bare := scatter.Chart{Series: []scatter.Series{{Points: []scatter.Point{{X: 1, Y: 2}}}}}
 	named := bare
-	named.Series = []chart.Series{{Name: "one", Points: bare.Series[0].Points}}
+	named.Series = []scatter.Series{{Name: "one", Points: bare.Series[0].Points}}
 	named.Marked, named.Unmarked = "in", "out"
 	for _, c := range []struct {
-		charts []chart.Chart
+		charts []scatter.Chart
 		want   image.Point
 	}{
-		{[]chart.Chart{bare}, image.Pt(wide, high)},
-		{[]chart.Chart{named}, image.Pt(wide, high+2*line)},
-		{[]chart.Chart{named, bare, bare}, image.Pt(2*wide, 2*high+2*line)},
+		{[]scatter.Chart{bare}, image.Pt(wide, high)},
+		{[]scatter.Chart{named}, image.Pt(wide, high+2*line)},
+		{[]scatter.Chart{named, bare, bare}, image.Pt(2*wide, 2*high+2*line)},
 	} {
 		config, err := png.DecodeConfig(bytes.NewReader(write(t, "png", c.charts...)))
 		if err != nil {
@@ -86,7 +87,7 @@ func TestSize(t *testing.T) {
 func TestMarkedPointsAreFilled(t *testing.T) {
 	blue := color.RGBA{0x00, 0x72, 0xb2, 0xff}
 	for _, mark := range []bool{false, true} {
-		c := chart.Chart{Series: []chart.Series{{Points: []chart.Point{{X: 1, Y: 2, Mark: mark}}}}}
+		c := scatter.Chart{Series: []scatter.Series{{Points: []scatter.Point{{X: 1, Y: 2, Mark: mark}}}}}
 		img := decode(t, write(t, "png", c))
 		full := 0
 		for y := range img.Bounds().Dy() {
@@ -129,7 +130,7 @@ func texts(data []byte) (out []string, err error) {
 }
 
 func TestSVGHoldsTheLabels(t *testing.T) {
-	svg := write(t, "svg", sweep(), chart.Chart{Title: "nothing"})
+	svg := write(t, "svg", sweep(), scatter.Chart{Title: "nothing"})
 	got, err := texts(svg)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	err := chart.Write(io.Discard, "gif", []chart.Chart{sweep()})
+	err := chart.Write(io.Discard, "gif", []scatter.Chart{sweep()})
 	if want := `drawing a chart as "gif": the format is not one of png, svg`; err == nil || err.Error() != want {
 		t.Errorf("want %s, got %v", want, err)
 	}
@@ -171,7 +172,7 @@ func TestRefusals(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	for _, format := range chart.Formats() {
-		if err := chart.Write(broken{full}, format, []chart.Chart{sweep()}); !errors.Is(err, full) {
+		if err := chart.Write(broken{full}, format, []scatter.Chart{sweep()}); !errors.Is(err, full) {
 			t.Errorf("%s: want %v, got %v", format, full, err)
 		}
 	}
@@ -188,25 +189,25 @@ func TestAnyChart(t *testing.T) {
 		rapid.Float64Range(-10, 1000),
 		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.MaxFloat64, 5e-324, 1e300, -1e300, 1e-300}),
 	)
-	point := rapid.Custom(func(t *rapid.T) chart.Point {
-		return chart.Point{X: number.Draw(t, "x"), Y: number.Draw(t, "y"), Mark: rapid.Bool().Draw(t, "mark")}
+	point := rapid.Custom(func(t *rapid.T) scatter.Point {
+		return scatter.Point{X: number.Draw(t, "x"), Y: number.Draw(t, "y"), Mark: rapid.Bool().Draw(t, "mark")}
 	})
 	name := rapid.StringMatching(`[a-z0-9]{1,12}`)
 	rapid.Check(t, func(t *rapid.T) {
-		c := chart.Chart{
+		c := scatter.Chart{
 			Title: rapid.String().Draw(t, "title"), XLabel: rapid.String().Draw(t, "xlabel"), YLabel: rapid.String().Draw(t, "ylabel"),
-			Limits: []chart.Limit{
+			Limits: []scatter.Limit{
 				{Name: rapid.String().Draw(t, "limit"), Vertical: rapid.Bool().Draw(t, "vertical"), At: number.Draw(t, "at")},
 			},
 		}
 		for range rapid.IntRange(0, 9).Draw(t, "series") {
-			c.Series = append(c.Series, chart.Series{
+			c.Series = append(c.Series, scatter.Series{
 				Name: name.Draw(t, "name"), Points: rapid.SliceOfN(point, 0, 10).Draw(t, "points"),
 			})
 		}
 		var one, two bytes.Buffer
 		for _, b := range []*bytes.Buffer{&one, &two} {
-			if err := chart.Write(b, "svg", []chart.Chart{c}); err != nil {
+			if err := chart.Write(b, "svg", []scatter.Chart{c}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -233,7 +234,7 @@ func TestAnyChart(t *testing.T) {
 
 func TestLongNamesAreCut(t *testing.T) {
 	long := strings.Repeat("a very long label ", 30)
-	c := chart.Chart{Title: long, XLabel: long, YLabel: long, Series: []chart.Series{{Name: long, Points: []chart.Point{{X: 1}}}}}
+	c := scatter.Chart{Title: long, XLabel: long, YLabel: long, Series: []scatter.Series{{Name: long, Points: []scatter.Point{{X: 1}}}}}
 	got, err := texts(write(t, "svg", c))
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestLongNamesAreCut(t *testing.T) {
 
 // Bars are lines with caps in the colour of their series, under a name in the legend; what is out of view is cut off.
 func TestBars(t *testing.T) {
-	lines := func(bars ...chart.Bar) int {
+	lines := func(bars ...scatter.Bar) int {
 		c := sweep()
 		c.Bars, c.Interval = bars, "80 % interval"
 		text := string(write(t, "svg", c))
@@ -264,15 +265,15 @@ func TestBars(t *testing.T) {
 	const key = 1 // the legend's piece of a line
 	for _, c := range []struct {
 		name string
-		bar  chart.Bar
+		bar  scatter.Bar
 		want int
 	}{
-		{"in view", chart.Bar{X: 30, Y: 5000, Low: 25, High: 40}, none + key + 3},
-		{"upright", chart.Bar{X: 30, Y: 5000, Low: 4000, High: 6000, Vertical: true}, none + key + 3},
-		{"one end out of view", chart.Bar{X: 30, Y: 5000, Low: 25, High: 1e6}, none + key + 2},
-		{"out of view", chart.Bar{X: 30, Y: 5000, Low: 1e5, High: 1e6}, none + key},
-		{"around a place out of view", chart.Bar{X: 1e6, Y: 5000, Low: 25, High: 40}, none + key},
-		{"no number", chart.Bar{X: 30, Y: 5000, Low: math.NaN(), High: 40}, none + key},
+		{"in view", scatter.Bar{X: 30, Y: 5000, Low: 25, High: 40}, none + key + 3},
+		{"upright", scatter.Bar{X: 30, Y: 5000, Low: 4000, High: 6000, Vertical: true}, none + key + 3},
+		{"one end out of view", scatter.Bar{X: 30, Y: 5000, Low: 25, High: 1e6}, none + key + 2},
+		{"out of view", scatter.Bar{X: 30, Y: 5000, Low: 1e5, High: 1e6}, none + key},
+		{"around a place out of view", scatter.Bar{X: 1e6, Y: 5000, Low: 25, High: 40}, none + key},
+		{"no number", scatter.Bar{X: 30, Y: 5000, Low: math.NaN(), High: 40}, none + key},
 	} {
 		if got := lines(c.bar); got != c.want {
 			t.Errorf("%s: want %d lines, got %d", c.name, c.want, got)

@@ -1,6 +1,6 @@
 // Package chart draws scatter plots into a PNG or SVG file.
 //
-// In: [Chart] values, which are series of points with their names, and a format. Out: one picture with all charts, the
+// In: charts, which are series of points with their names, and a format. Out: one picture with all charts, the
 // same bytes for the same charts. It does not know what the numbers mean, where the file is, or that termplot draws the
 // same plots in a terminal; the two packages agree in what a marked point and a limit are and how much room is left around
 // the points. Start at [Write].

@@ -10,44 +10,24 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
 
 // panel is one chart with its axes and legend worked out.
 type panel struct {
-	Chart
-	x, y   axis.Span
+	scatter.Chart
+	x, y   scatter.Span
 	empty  bool // no point can be drawn
 	legend [][]entry
 }
 
-func newPanel(c Chart) panel {
+func newPanel(c scatter.Chart) panel {
 	p := panel{Chart: c}
-	var xs, ys []float64
-	for _, s := range c.Series {
-		for _, pt := range s.Points {
-			if pt.drawable() {
-				xs, ys = append(xs, pt.X), append(ys, pt.Y)
-			}
-		}
-	}
-	if p.empty = len(xs) == 0; p.empty {
-		xs, ys = []float64{0}, []float64{0}
-	}
-	var vertical, horizontal []float64
-	for _, l := range c.Limits {
-		if l.Vertical {
-			vertical = append(vertical, l.At)
-		} else {
-			horizontal = append(horizontal, l.At)
-		}
-	}
-	p.x, p.y = axis.Around(xs, vertical), axis.Around(ys, horizontal)
+	x, y, ok := c.Axes()
+	p.x, p.y, p.empty = x, y, !ok
 	p.legend = p.entries()
 	return p
 }
-
-func (pt Point) drawable() bool { return axis.Drawable(pt.X) && axis.Drawable(pt.Y) }
 
 func (p panel) height() vg.Length { return height + vg.Length(len(p.legend))*lineStep }
 
@@ -69,7 +49,7 @@ func (p panel) draw(c draw.Canvas, legend vg.Length) {
 	pl.Draw(c)
 }
 
-func setAxis(a *plot.Axis, s axis.Span, label string) {
+func setAxis(a *plot.Axis, s scatter.Span, label string) {
 	a.Min, a.Max = s.Lo, s.Hi
 	a.Padding = 0
 	a.LineStyle = line(0.8, grey())
@@ -106,7 +86,7 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 	for _, filled := range []bool{false, true} {
 		for i, s := range slices.Backward(p.Series) {
 			for _, pt := range s.Points {
-				if pt.Mark == filled && pt.drawable() {
+				if pt.Mark == filled && pt.Drawable() {
 					at := vg.Point{X: c.X(p.x.Part(pt.X)), Y: c.Y(p.y.Part(pt.Y))}
 					drawGlyph(c, at, i, hue(i), filled)
 				}
@@ -116,7 +96,7 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 }
 
 // drawBar draws an interval with a cap at each end that is in view.
-func (p panel) drawBar(c draw.Canvas, b Bar) {
+func (p panel) drawBar(c draw.Canvas, b scatter.Bar) {
 	along := p.x
 	if b.Vertical {
 		along = p.y

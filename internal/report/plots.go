@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/chart"
+	"plimsoll/internal/scatter"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/termplot"
@@ -20,23 +21,7 @@ func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 		if len(c.Series) == 0 {
 			continue // nothing fits in memory, which was said
 		}
-		p := termplot.Plot{
-			Title: c.Title, XLabel: c.XLabel, YLabel: c.YLabel,
-			Marked: c.Marked, Unmarked: c.Unmarked, Interval: c.Interval, Width: v.Width, Color: v.Color,
-		}
-		for _, s := range c.Series {
-			points := make([]termplot.Point, len(s.Points))
-			for i, x := range s.Points {
-				points[i] = termplot.Point(x)
-			}
-			p.Series = append(p.Series, termplot.Series{Name: s.Name, Points: points})
-		}
-		for _, l := range c.Limits {
-			p.Limits = append(p.Limits, termplot.Limit(l))
-		}
-		for _, b := range c.Bars {
-			p.Bars = append(p.Bars, termplot.Bar(b))
-		}
+		p := termplot.Plot{Chart: c, Width: v.Width, Color: v.Color}
 		fmt.Fprintln(w)
 		p.Render(w)
 	}
@@ -44,7 +29,7 @@ func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 
 // PlotFile draws the sweep of every device to a file, as PNG or SVG.
 func PlotFile(w io.Writer, format string, r *app.OptimizeResponse) error {
-	var all []chart.Chart
+	var all []scatter.Chart
 	for i := range r.Devices {
 		all = append(all, charts(&r.Devices[i])...)
 	}
@@ -52,8 +37,8 @@ func PlotFile(w io.Writer, format string, r *app.OptimizeResponse) error {
 }
 
 // charts are the two pictures of each pass; of a ratio, those of its decode.
-func charts(d *app.DeviceResult) []chart.Chart {
-	var out []chart.Chart
+func charts(d *app.DeviceResult) []scatter.Chart {
+	var out []scatter.Chart
 	for k := range d.Passes {
 		p := &d.Passes[k]
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
@@ -72,56 +57,56 @@ const (
 	likely = "80 % interval of the best batch"
 )
 
-func concurrencyChart(title string, p *app.Pass) chart.Chart {
-	c := chart.Chart{
+func concurrencyChart(title string, p *app.Pass) scatter.Chart {
+	c := scatter.Chart{
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
 		Marked: within, Unmarked: over, Interval: likely,
 	}
-	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibrate.Expected, b *chart.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibrate.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.Throughput.Interval(b.Y)
 		b.Vertical = true
 	})
 	return c
 }
 
-func latencyChart(title string, p *app.Pass) chart.Chart {
-	c := chart.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
+func latencyChart(title string, p *app.Pass) scatter.Chart {
+	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
 	if p.Mode == search.PrefillOnly {
 		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
-		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibrate.Expected, b *chart.Bar) {
+		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
 			b.Low, b.High = e.TTFT.Interval(b.X)
 		})
 		if l := p.Limits.TTFT; l > 0 {
-			c.Limits = []chart.Limit{{Name: "TTFT limit", Vertical: true, At: l.Ms()}}
+			c.Limits = []scatter.Limit{{Name: "TTFT limit", Vertical: true, At: l.Ms()}}
 		}
 		return c
 	}
 	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
-	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibrate.Expected, b *chart.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.TPOT.Interval(b.X)
 	})
 	if l := p.Limits.TPOT; l > 0 {
-		c.Limits = []chart.Limit{{Name: "TPOT limit", Vertical: true, At: l.Ms()}}
+		c.Limits = []scatter.Limit{{Name: "TPOT limit", Vertical: true, At: l.Ms()}}
 	}
 	return c
 }
 
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
-func sweep(c *chart.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibrate.Expected, *chart.Bar)) {
+func sweep(c *scatter.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibrate.Expected, *scatter.Bar)) {
 	for k := range p.Results {
 		r := &p.Results[k]
 		if len(r.Points) == 0 {
 			continue
 		}
-		s := chart.Series{Name: r.Label}
+		s := scatter.Series{Name: r.Label}
 		for i := range r.Points {
 			o := &r.Points[i]
-			s.Points = append(s.Points, chart.Point{X: x(o), Y: o.Throughput, Mark: p.Limits.Keeps(o)})
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: p.Limits.Keeps(o)})
 		}
 		if r.OK {
 			e := p.Expect(r, &r.Best)
-			b := chart.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
+			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
 			interval(&e, &b)
 			c.Bars = append(c.Bars, b)
 		}

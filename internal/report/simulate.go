@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/scatter"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/termplot"
 	"plimsoll/internal/units"
@@ -195,14 +196,15 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 
 // timeline draws requests waiting and running over time.
 func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
-	p := termplot.Plot{Title: "Requests over time", XLabel: "s", YLabel: "requests", Width: v.Width, Height: 14, Color: v.Color}
-	waiting, running := termplot.Series{Name: "waiting"}, termplot.Series{Name: "running"}
+	p := termplot.Plot{Width: v.Width, Height: 14, Color: v.Color}
+	p.Title, p.XLabel, p.YLabel = "Requests over time", "s", "requests"
+	waiting, running := scatter.Series{Name: "waiting"}, scatter.Series{Name: "running"}
 	for _, x := range s.Series {
 		at := float64(x.At / units.Seconds(1))
-		waiting.Points = append(waiting.Points, termplot.Point{X: at, Y: float64(x.Waiting)})
-		running.Points = append(running.Points, termplot.Point{X: at, Y: float64(x.Running), Mark: true})
+		waiting.Points = append(waiting.Points, scatter.Point{X: at, Y: float64(x.Waiting)})
+		running.Points = append(running.Points, scatter.Point{X: at, Y: float64(x.Running), Mark: true})
 	}
-	p.Series = []termplot.Series{running, waiting}
+	p.Series = []scatter.Series{running, waiting}
 	p.Marked, p.Unmarked = "running", "waiting"
 	fmt.Fprintln(w)
 	p.Render(w)

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strconv"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
 
 // scale is an axis that is drawn in equal parts.
-type scale struct{ axis.Span }
+type scale struct{ scatter.Span }
 
 // at returns in which of n equal parts of the range v is.
 func (s scale) at(v float64, n int) int {
@@ -46,7 +46,7 @@ func (s scale) ticks(n, most int, fits func([]tick) bool) []tick {
 }
 
 // every returns the ticks at the multiples of step.
-func (s scale) every(step axis.Step, n int) []tick {
+func (s scale) every(step scatter.Step, n int) []tick {
 	first, last := s.Multiples(step)
 	var values []float64
 	for k := first; k <= last; k++ {

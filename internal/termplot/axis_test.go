@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
 
 func TestTicks(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTicks(t *testing.T) {
 		{5e19, 2e20, 4, "5e+19 1e+20 1.5e+20 2e+20"},
 	} {
 		var got []string
-		for _, tick := range (scale{axis.Span{Lo: c.lo, Hi: c.hi}}).ticks(100, c.most, func([]tick) bool { return true }) {
+		for _, tick := range (scale{scatter.Span{Lo: c.lo, Hi: c.hi}}).ticks(100, c.most, func([]tick) bool { return true }) {
 			got = append(got, tick.label)
 		}
 		if d := cmp.Diff(c.want, strings.Join(got, " ")); d != "" {
@@ -46,7 +46,7 @@ func TestTicksTellTheTruth(t *testing.T) {
 		value := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(0, 1e5), rapid.Float64Range(999.99, 1000))
 		values := rapid.SliceOfN(value, 1, 5).Draw(t, "values")
 		n := rapid.IntRange(5, 200).Draw(t, "n")
-		a := scale{axis.Around(values, nil)}
+		a := scale{scatter.Around(values, nil)}
 		lowest := math.Inf(1)
 		for _, v := range values {
 			lowest = min(lowest, v)

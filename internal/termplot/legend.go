@@ -1,5 +1,7 @@
 package termplot
 
+import "plimsoll/internal/scatter"
+
 // entry is one name of the legend: a glyph, and after it what it stands for.
 type entry struct {
 	col   int
@@ -102,7 +104,7 @@ func (p *Plot) mark(series int) (glyph rune, style string) {
 }
 
 // dash returns what a limit is drawn with.
-func dash(l Limit, ascii bool) rune {
+func dash(l scatter.Limit, ascii bool) rune {
 	switch {
 	case l.Vertical && ascii:
 		return ':'

@@ -5,50 +5,12 @@ import (
 	"io"
 	"slices"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
-
-// Point is a place in the plot. NaN, infinities and magnitudes above 1e300 are left out.
-type Point struct {
-	X, Y float64
-	Mark bool // drawn solid
-}
-
-// Series is points of one colour and glyph, under one name in the legend. Without a name it is not in the legend.
-type Series struct {
-	Name   string
-	Points []Point
-}
-
-// Limit is a dashed line across the plot at an x (Vertical) or a y. One that is far from all points is not drawn, since the
-// points would shrink into a corner; the legend says so.
-type Limit struct {
-	Name     string
-	Vertical bool
-	At       float64
-}
-
-// Bar is an interval around a place, drawn as a line under the points: from Low to High along y (Vertical) or x. What is
-// out of view is cut off.
-type Bar struct {
-	Series    int // whose colour it has
-	X, Y      float64
-	Low, High float64
-	Vertical  bool
-}
 
 // Plot is a scatter plot and how to draw it. The zero value of a field means its default.
 type Plot struct {
-	Title, XLabel, YLabel string
-
-	Series []Series
-	Limits []Limit
-	Bars   []Bar
-
-	// Interval says in the legend what the bars are.
-	Interval string
-	// Marked and Unmarked say in the legend what a solid point and a dot mean ("within the limits", "over a limit").
-	Marked, Unmarked string
+	scatter.Chart
 
 	Width  int  // of the longest line; 40 at least, 100 if zero
 	Height int  // lines without those of the legend; 10 at least, 24 if zero
@@ -72,7 +34,8 @@ func (p *Plot) size() (width, height int) {
 // A plot without a point that can be drawn is one line that says so.
 func (p *Plot) Render(w io.Writer) {
 	width, height := p.size()
-	x, y, ok := p.axes()
+	xs, ys, ok := p.Axes()
+	x, y := scale{xs}, scale{ys}
 	if !ok {
 		note := "no points to plot"
 		if p.Title != "" {
@@ -93,32 +56,6 @@ func (p *Plot) Render(w io.Writer) {
 	}
 	g.write(w)
 }
-
-// axes returns ranges that hold all points, and whether there is any.
-func (p *Plot) axes() (x, y scale, ok bool) {
-	var xs, ys []float64
-	for _, s := range p.Series {
-		for _, pt := range s.Points {
-			if pt.drawable() {
-				xs, ys = append(xs, pt.X), append(ys, pt.Y)
-			}
-		}
-	}
-	if len(xs) == 0 {
-		return scale{}, scale{}, false
-	}
-	var vertical, horizontal []float64
-	for _, l := range p.Limits {
-		if l.Vertical {
-			vertical = append(vertical, l.At)
-		} else {
-			horizontal = append(horizontal, l.At)
-		}
-	}
-	return scale{axis.Around(xs, vertical)}, scale{axis.Around(ys, horizontal)}, true
-}
-
-func (pt Point) drawable() bool { return axis.Drawable(pt.X) && axis.Drawable(pt.Y) }
 
 // area is the part of the grid between the axes.
 type area struct {
@@ -206,7 +143,7 @@ func (p *Plot) draw(g *grid, box area) {
 	for i, s := range slices.Backward(p.Series) {
 		glyph, style := p.mark(i)
 		for _, pt := range s.Points {
-			if pt.Mark && pt.drawable() {
+			if pt.Mark && pt.Drawable() {
 				row := box.top + box.rows - 1 - box.y.at(pt.Y, box.rows)
 				g.put(row, box.left+box.x.at(pt.X, box.cols), glyph, style)
 			}
@@ -215,7 +152,7 @@ func (p *Plot) draw(g *grid, box area) {
 }
 
 // bar draws an interval.
-func (p *Plot) bar(g *grid, box area, b Bar) {
+func (p *Plot) bar(g *grid, box area, b scatter.Bar) {
 	along := box.x
 	if b.Vertical {
 		along = box.y
@@ -244,7 +181,7 @@ func (p *Plot) dots(g *grid, box area) {
 	braille := make([]rune, box.rows*box.cols)
 	for i, s := range slices.Backward(p.Series) {
 		for _, pt := range s.Points {
-			if pt.Mark || !pt.drawable() {
+			if pt.Mark || !pt.Drawable() {
 				continue
 			}
 			col, row := box.x.at(pt.X, 2*box.cols), box.y.at(pt.Y, 4*box.rows)

@@ -12,26 +12,25 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/golden"
+	"plimsoll/internal/scatter"
 	"plimsoll/internal/termplot"
 )
 
 // sweep is a plot like those of a search: throughput over latency for growing batches of several layouts.
 func sweep() termplot.Plot {
-	p := termplot.Plot{
+	p := termplot.Plot{Width: 64, Height: 18, Chart: scatter.Chart{
 		Title:    "Throughput vs TPOT · 8×H200",
 		XLabel:   "TPOT (ms)",
 		YLabel:   "throughput (token/s)",
-		Limits:   []termplot.Limit{{Name: "TPOT limit 50 ms", Vertical: true, At: 50}},
+		Limits:   []scatter.Limit{{Name: "TPOT limit 50 ms", Vertical: true, At: 50}},
 		Marked:   "within the limits",
 		Unmarked: "over a limit",
-		Width:    64,
-		Height:   18,
-	}
+	}}
 	for i, name := range []string{"tp8", "tp4 dp2", "tp2 dp4", "tp8 · mtp 1", "tp4 dp2 · mtp 1", "tp2 dp4 · mtp 1", "tp1 dp8"} {
-		s := termplot.Series{Name: name}
+		s := scatter.Series{Name: name}
 		for batch := 4.0; batch <= 1024; batch *= 1.5 {
 			tpot := 8 + 3*float64(i) + batch*(0.12-0.01*float64(i))
-			s.Points = append(s.Points, termplot.Point{X: tpot, Y: 1000 * batch / tpot, Mark: tpot <= 50})
+			s.Points = append(s.Points, scatter.Point{X: tpot, Y: 1000 * batch / tpot, Mark: tpot <= 50})
 		}
 		p.Series = append(p.Series, s)
 	}
@@ -53,7 +52,7 @@ func TestPictures(t *testing.T) {
 	golden.Check(t, "testdata/ascii.golden", []byte(render(ascii)))
 	bars := sweep()
 	bars.Interval = "80 % interval"
-	bars.Bars = []termplot.Bar{
+	bars.Bars = []scatter.Bar{
 		{Series: 0, X: 45, Y: 6800, Low: 30, High: 70},
 		{Series: 1, X: 90, Y: 7000, Low: 3000, High: 1e9, Vertical: true},
 		{Series: 2, X: 45, Y: 6000, Low: 1e6, High: 1e9},        // out of view
@@ -64,38 +63,37 @@ func TestPictures(t *testing.T) {
 }
 
 func TestOddPictures(t *testing.T) {
-	one := func(points ...termplot.Point) []termplot.Series {
-		return []termplot.Series{{Name: "one", Points: points}}
+	one := func(points ...scatter.Point) []scatter.Series {
+		return []scatter.Series{{Name: "one", Points: points}}
 	}
 	long := strings.Repeat("a very long label ", 8)
 	var b bytes.Buffer
 	for _, c := range []struct {
-		name string
-		plot termplot.Plot
+		name  string
+		chart scatter.Chart
 	}{
-		{"no points", termplot.Plot{Title: "Throughput"}},
-		{"no points that can be drawn", termplot.Plot{Series: one(
-			termplot.Point{X: math.NaN(), Y: 1}, termplot.Point{X: 1, Y: math.Inf(1)}, termplot.Point{X: 1e308, Y: 1},
+		{"no points", scatter.Chart{Title: "Throughput"}},
+		{"no points that can be drawn", scatter.Chart{Series: one(
+			scatter.Point{X: math.NaN(), Y: 1}, scatter.Point{X: 1, Y: math.Inf(1)}, scatter.Point{X: 1e308, Y: 1},
 		)}},
-		{"one point", termplot.Plot{Series: one(termplot.Point{X: 1500, Y: 0.25, Mark: true})}},
-		{"the origin", termplot.Plot{Series: one(termplot.Point{})}},
-		{"equal x", termplot.Plot{Series: one(termplot.Point{X: 7, Y: 1}, termplot.Point{X: 7, Y: 2, Mark: true})}},
-		{"equal y", termplot.Plot{Series: one(termplot.Point{X: 1, Y: -7}, termplot.Point{X: 2, Y: -7, Mark: true})}},
-		{"huge and small", termplot.Plot{Series: one(termplot.Point{X: 3e-9, Y: 2e20}, termplot.Point{X: 4e-9, Y: 3e20})}},
-		{"a narrow range far from zero", termplot.Plot{Series: one(
-			termplot.Point{X: 1000001, Y: 2.5e6}, termplot.Point{X: 1000009, Y: 7.5e6, Mark: true},
+		{"one point", scatter.Chart{Series: one(scatter.Point{X: 1500, Y: 0.25, Mark: true})}},
+		{"the origin", scatter.Chart{Series: one(scatter.Point{})}},
+		{"equal x", scatter.Chart{Series: one(scatter.Point{X: 7, Y: 1}, scatter.Point{X: 7, Y: 2, Mark: true})}},
+		{"equal y", scatter.Chart{Series: one(scatter.Point{X: 1, Y: -7}, scatter.Point{X: 2, Y: -7, Mark: true})}},
+		{"huge and small", scatter.Chart{Series: one(scatter.Point{X: 3e-9, Y: 2e20}, scatter.Point{X: 4e-9, Y: 3e20})}},
+		{"a narrow range far from zero", scatter.Chart{Series: one(
+			scatter.Point{X: 1000001, Y: 2.5e6}, scatter.Point{X: 1000009, Y: 7.5e6, Mark: true},
 		)}},
-		{"long labels", termplot.Plot{
+		{"long labels", scatter.Chart{
 			Title: long, XLabel: long, YLabel: long, Marked: long,
-			Series: []termplot.Series{{Name: long, Points: []termplot.Point{{X: 1, Y: 1}}}},
+			Series: []scatter.Series{{Name: long, Points: []scatter.Point{{X: 1, Y: 1}}}},
 		}},
-		{"a limit out of view", termplot.Plot{
-			Series: one(termplot.Point{X: 1, Y: 1, Mark: true}, termplot.Point{X: 2, Y: 2}),
-			Limits: []termplot.Limit{{Name: "far", Vertical: true, At: 100}, {Name: "near", At: 2.4}},
+		{"a limit out of view", scatter.Chart{
+			Series: one(scatter.Point{X: 1, Y: 1, Mark: true}, scatter.Point{X: 2, Y: 2}),
+			Limits: []scatter.Limit{{Name: "far", Vertical: true, At: 100}, {Name: "near", At: 2.4}},
 		}},
 	} {
-		c.plot.Width, c.plot.Height = 40, 10
-		fmt.Fprintf(&b, "---- %s\n%s\n", c.name, render(c.plot))
+		fmt.Fprintf(&b, "---- %s\n%s\n", c.name, render(termplot.Plot{Chart: c.chart, Width: 40, Height: 10}))
 	}
 	golden.Check(t, "testdata/odd.golden", b.Bytes())
 }
@@ -116,8 +114,9 @@ func TestDefaultSize(t *testing.T) {
 
 // A marked point is seen whatever is drawn over the same place, and of two marked ones the one of the earlier series.
 func TestMarkedAndEarlierOnTop(t *testing.T) {
-	at := func(mark bool) []termplot.Point { return []termplot.Point{{X: 1, Y: 1, Mark: mark}} }
-	p := termplot.Plot{ASCII: true, Series: []termplot.Series{{Points: at(false)}, {Points: at(true)}, {Points: at(true)}}}
+	at := func(mark bool) []scatter.Point { return []scatter.Point{{X: 1, Y: 1, Mark: mark}} }
+	p := termplot.Plot{ASCII: true}
+	p.Series = []scatter.Series{{Points: at(false)}, {Points: at(true)}, {Points: at(true)}}
 	if got := render(p); !strings.Contains(got, "B") || strings.Contains(got, "C") {
 		t.Errorf("want B alone, got\n%s", got)
 	}
@@ -136,23 +135,25 @@ func numbers() *rapid.Generator[float64] {
 	)
 }
 
-func points(t *rapid.T) []termplot.Point {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) termplot.Point {
-		return termplot.Point{X: numbers().Draw(t, "x"), Y: numbers().Draw(t, "y"), Mark: rapid.Bool().Draw(t, "mark")}
+func points(t *rapid.T) []scatter.Point {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) scatter.Point {
+		return scatter.Point{X: numbers().Draw(t, "x"), Y: numbers().Draw(t, "y"), Mark: rapid.Bool().Draw(t, "mark")}
 	}), 0, 30).Draw(t, "points")
 }
 
 func plots(t *rapid.T) termplot.Plot {
 	p := termplot.Plot{
-		Title: names().Draw(t, "title"), XLabel: names().Draw(t, "xlabel"), YLabel: names().Draw(t, "ylabel"),
-		Marked: names().Draw(t, "marked"), Unmarked: names().Draw(t, "unmarked"),
+		Chart: scatter.Chart{
+			Title: names().Draw(t, "title"), XLabel: names().Draw(t, "xlabel"), YLabel: names().Draw(t, "ylabel"),
+			Marked: names().Draw(t, "marked"), Unmarked: names().Draw(t, "unmarked"),
+		},
 		Width:  rapid.IntRange(-10, 250).Draw(t, "width"),
 		Height: rapid.IntRange(-10, 60).Draw(t, "height"),
 		Color:  rapid.Bool().Draw(t, "color"),
 		ASCII:  rapid.Bool().Draw(t, "ascii"),
 	}
 	for range rapid.IntRange(0, 9).Draw(t, "series") {
-		p.Series = append(p.Series, termplot.Series{Name: names().Draw(t, "name"), Points: points(t)})
+		p.Series = append(p.Series, scatter.Series{Name: names().Draw(t, "name"), Points: points(t)})
 	}
 	return p
 }
@@ -175,7 +176,7 @@ func TestLinesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plots(t)
 		for range rapid.IntRange(0, 3).Draw(t, "limits") {
-			p.Limits = append(p.Limits, termplot.Limit{
+			p.Limits = append(p.Limits, scatter.Limit{
 				Name: names().Draw(t, "limit"), Vertical: rapid.Bool().Draw(t, "vertical"), At: numbers().Draw(t, "at"),
 			})
 		}
@@ -213,7 +214,7 @@ func TestLinesFit(t *testing.T) {
 func TestLineCountIsFixed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := plots(t)
-		dot := termplot.Series{Points: []termplot.Point{{X: 1, Y: 1}}}
+		dot := scatter.Series{Points: []scatter.Point{{X: 1, Y: 1}}}
 		p.Series = append(p.Series, dot)
 		first := strings.Count(render(p), "\n")
 		for i := range p.Series {
@@ -239,7 +240,7 @@ func TestLegendNamesAllSeries(t *testing.T) {
 		for i := range p.Series {
 			p.Series[i].Name = fmt.Sprintf("layout-%d-%d.", i, rapid.IntRange(0, 99).Draw(t, "n"))
 		}
-		p.Series = append(p.Series, termplot.Series{Name: "last", Points: []termplot.Point{{X: 1, Y: 1}}})
+		p.Series = append(p.Series, scatter.Series{Name: "last", Points: []scatter.Point{{X: 1, Y: 1}}})
 		got := escape.ReplaceAllString(render(p), "")
 		glyphs := map[rune]bool{}
 		for _, s := range p.Series {

@@ -1,4 +1,4 @@
-package axis_test
+package scatter_test
 
 import (
 	"math"
@@ -7,21 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/axis"
+	"plimsoll/internal/scatter"
 )
 
 func TestAround(t *testing.T) {
 	for _, c := range []struct {
 		values, limits []float64
-		want           axis.Span
+		want           scatter.Span
 	}{
-		{[]float64{100, 200}, nil, axis.Span{Lo: 92, Hi: 208}},
-		{[]float64{0, 100}, nil, axis.Span{Lo: 0, Hi: 108}},
-		{[]float64{-100, 0}, nil, axis.Span{Lo: -108, Hi: 8}},
-		{[]float64{100, 200}, []float64{250, 251}, axis.Span{Lo: 88, Hi: 262}}, // the second is too far
-		{[]float64{0}, nil, axis.Span{Lo: 0, Hi: 1.08}},
+		{[]float64{100, 200}, nil, scatter.Span{Lo: 92, Hi: 208}},
+		{[]float64{0, 100}, nil, scatter.Span{Lo: 0, Hi: 108}},
+		{[]float64{-100, 0}, nil, scatter.Span{Lo: -108, Hi: 8}},
+		{[]float64{100, 200}, []float64{250, 251}, scatter.Span{Lo: 88, Hi: 262}}, // the second is too far
+		{[]float64{0}, nil, scatter.Span{Lo: 0, Hi: 1.08}},
 	} {
-		if d := cmp.Diff(c.want, axis.Around(c.values, c.limits)); d != "" {
+		if d := cmp.Diff(c.want, scatter.Around(c.values, c.limits)); d != "" {
 			t.Errorf("%v, %v (-want +got):\n%s", c.values, c.limits, d)
 		}
 	}
@@ -29,11 +29,11 @@ func TestAround(t *testing.T) {
 
 func TestDrawable(t *testing.T) {
 	for v, want := range map[float64]bool{0: true, -1e300: true, 1e301: false, math.Inf(-1): false} {
-		if got := axis.Drawable(v); got != want {
+		if got := scatter.Drawable(v); got != want {
 			t.Errorf("%g: want %v, got %v", v, want, got)
 		}
 	}
-	if axis.Drawable(math.NaN()) {
+	if scatter.Drawable(math.NaN()) {
 		t.Error("NaN: want false, got true")
 	}
 }
@@ -44,7 +44,7 @@ func TestStepsGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e9, 1e9), 1, 5).Draw(t, "values")
 		most := rapid.IntRange(2, 50).Draw(t, "most")
-		s := axis.Around(values, nil)
+		s := scatter.Around(values, nil)
 		for _, v := range values {
 			if !s.Holds(v) || s.Part(v) < 0 || s.Part(v) > 1 {
 				t.Fatalf("%g is not in %v", v, s)
@@ -65,7 +65,7 @@ func TestStepsGrow(t *testing.T) {
 }
 
 func TestClip(t *testing.T) {
-	s := axis.Span{Lo: 10, Hi: 20}
+	s := scatter.Span{Lo: 10, Hi: 20}
 	for _, c := range []struct {
 		low, high, from, to float64
 		ok                  bool

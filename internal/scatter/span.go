@@ -1,9 +1,4 @@
-// Package axis chooses the range of an axis and the round numbers on it.
-//
-// In: the values to show. Out: a [Span] with some room around them, and the [Step] between the ticks. It does not know how
-// an axis is drawn, nor how its numbers are written: chart and termplot do both in their own way and agree in the rest.
-// Start at [Around].
-package axis
+package scatter
 
 import (
 	"math"
