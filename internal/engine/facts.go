@@ -29,6 +29,8 @@ type Facts struct {
 	CommunicationGiB float64 `json:"communication_gib" yaml:"communication_gib"`
 	PeerGiB          float64 `json:"peer_gib" yaml:"peer_gib"`
 	LogitsCopies     float64 `json:"logits_copies" yaml:"logits_copies"`
+	MaxContext       int     `json:"max_context" yaml:"max_context"` // 0: what the model knows
+	IndexRows        int     `json:"index_rows" yaml:"index_rows"`
 	WindowShare      float64 `json:"window_share" yaml:"window_share"`
 	StateRatio       float64 `json:"state_ratio" yaml:"state_ratio"`
 	BlockTokens      int     `json:"block_tokens" yaml:"block_tokens"`
@@ -52,8 +54,9 @@ type Facts struct {
 
 // GraphFacts are those of Graph.
 type GraphFacts struct {
-	MaxBatch     int  `json:"max_batch" yaml:"max_batch"`
-	EagerPrefill bool `json:"eager_prefill" yaml:"eager_prefill"`
+	MaxBatch     int     `json:"max_batch" yaml:"max_batch"`
+	EagerPrefill bool    `json:"eager_prefill" yaml:"eager_prefill"`
+	KernelKiB    float64 `json:"kernel_kib" yaml:"kernel_kib"`
 }
 
 // BatchWaitFacts are those of BatchWait.
@@ -130,10 +133,11 @@ func (p *Profile) Facts() Facts {
 		Name: p.Name, Title: p.Title, Aliases: p.Aliases, Since: p.Versions.Since, Until: p.Versions.Until, Released: p.Released,
 		Policy: p.Policy, ChunkedPrefill: p.ChunkedPrefill, TokenBudget: p.TokenBudget, MaxSequences: p.MaxSequences,
 		MemoryShare: p.MemoryShare, MemoryShareOf: p.MemoryShareOf, WorkspaceGiB: p.Workspace.GiB(),
-		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies, WindowShare: p.WindowShare, StateRatio: p.StateRatio,
+		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies,
+		MaxContext: p.MaxContext, IndexRows: p.IndexRows, WindowShare: p.WindowShare, StateRatio: p.StateRatio,
 		BlockTokens: p.BlockTokens, KVFormat: p.KVFormat.String(), Reserve: p.Reserve, PrefixCaching: p.PrefixCaching,
 		ReceiveInterval: p.ReceiveInterval,
-		Graph:           GraphFacts(p.Graph), BatchWait: BatchWaitFacts(p.BatchWait),
+		Graph:           GraphFacts{p.Graph.MaxBatch, p.Graph.EagerPrefill, float64(p.Graph.Kernel / units.KiB)}, BatchWait: BatchWaitFacts(p.BatchWait),
 		AttentionDP: AttentionDPFacts(p.AttentionDP), MTP: MTPFacts(p.MTP),
 		Host:    HostFacts{Overlapped: p.Exposed < 1, Exposed: p.Exposed, Times: map[string]TermFacts{}},
 		Options: maps.Clone(p.Options), Source: p.Source,

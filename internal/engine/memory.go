@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"math/bits"
 
 	"plimsoll/internal/units"
 )
@@ -17,6 +18,12 @@ type Needs struct {
 	Activation units.Bytes
 	// PerToken is the cache of a token on the device.
 	PerToken units.Bytes
+	// Kernels is how many a step launches.
+	Kernels int
+	// IndexKey is a token's key for the selection of sparse attention, Context the
+	// longest sequence the model knows.
+	IndexKey units.Bytes
+	Context  int
 	// Recurrent models keep states beside the cache.
 	Recurrent bool
 }
@@ -38,18 +45,19 @@ type Budget struct {
 
 // Budget divides the memory of a device.
 func (p *Profile) Budget(n Needs) Budget {
-	b := Budget{Needs: n, Workspace: p.Workspace, Share: p.MemoryShare, ShareOf: p.MemoryShareOf}
+	n.Activation += p.gathered(&n)
+	b := Budget{Needs: n, Workspace: p.Workspace + p.graphs(&n), Share: p.MemoryShare, ShareOf: p.MemoryShareOf}
 	share := units.Bytes(p.MemoryShare)
 	switch p.MemoryShareOf {
 	case OfTotal:
-		b.KV = share*n.Memory - n.Weights - n.Activation - p.Workspace
+		b.KV = share*n.Memory - n.Weights - n.Activation - b.Workspace
 	case OfStatic:
 		// The share is of what is free before the weights are loaded. When the rest
 		// cannot hold the activations the engine would fail under load.
-		room := n.Memory - p.Workspace
+		room := n.Memory - b.Workspace
 		b.KV = min(share*room, room-n.Activation) - n.Weights
 	case OfFree:
-		b.KV = share * (n.Memory - n.Weights - n.Activation - p.Workspace)
+		b.KV = share * (n.Memory - n.Weights - n.Activation - b.Workspace)
 	}
 	b.KV = max(b.KV, 0)
 	if n.Recurrent {
@@ -59,6 +67,40 @@ func (p *Profile) Budget(n Needs) Budget {
 	}
 	b.Tokens = p.tokens(b.KV, n.PerToken)
 	return b
+}
+
+// context is the longest sequence the engine has room for.
+func (p *Profile) context(n *Needs) units.Bytes {
+	if p.MaxContext > 0 {
+		return units.Bytes(p.MaxContext)
+	}
+	return units.Bytes(n.Context)
+}
+
+// gathered is the room for keys of sparse attention.
+func (p *Profile) gathered(n *Needs) units.Bytes {
+	return units.Bytes(p.IndexRows) * p.context(n) * n.IndexKey
+}
+
+// graphs is what captured graphs keep: a little for each kernel in each, and the
+// scores by which sparse attention selects, of the largest batch.
+func (p *Profile) graphs(n *Needs) units.Bytes {
+	if p.Graph.Kernel == 0 {
+		return 0
+	}
+	out := p.Graph.Kernel * units.Bytes(n.Kernels*p.Graph.sizes())
+	if n.IndexKey > 0 {
+		const f32 = 4
+		out += f32 * units.Bytes(p.Graph.MaxBatch) * p.context(n)
+	}
+	return out
+}
+
+// sizes is how many batch sizes are captured: 1, 2, 4, multiples of 8 up to 256
+// and of 16 above.
+func (g *Graph) sizes() int {
+	const fine = 256
+	return min(3, bits.Len(uint(g.MaxBatch))) + min(g.MaxBatch, fine)/8 + max(0, g.MaxBatch-fine)/16
 }
 
 // tokens is how many tokens fit, in whole blocks. Without a cache the answer is as

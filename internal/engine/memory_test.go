@@ -201,3 +201,39 @@ func TestStates(t *testing.T) {
 		t.Errorf("%s and %s are not the %s of a model without states", b.States, b.KV, plain.KV)
 	}
 }
+
+// TestGraphMemory: captured graphs and the selector of sparse attention take what
+// vLLM 0.26 logged for GLM-5.2 with room for 819,200 tokens: 4.99 GiB, and 4.0 of
+// the activations.
+func TestGraphMemory(t *testing.T) {
+	p, err := lookup(t, "vllm").With("max_context=819200", "workspace_gib=0.25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Needs{Memory: 184 * units.GiB, PerToken: 1, Kernels: 2152, IndexKey: 132, Context: 1 << 20}
+	b := p.Budget(n)
+	for what, c := range map[string]struct{ got, want units.Bytes }{
+		"graphs": {b.Workspace, 4.99 * units.GiB}, "selector": {b.Activation, 40 * 819200 * 132},
+	} {
+		if off := float64(c.got/c.want) - 1; math.Abs(off) > 0.05 {
+			t.Errorf("%s: want %s, got %s", what, c.want, c.got)
+		}
+	}
+	n.IndexKey = 0
+	if dense := p.Budget(n); dense.Activation != 0 || dense.Workspace >= b.Workspace {
+		t.Errorf("without sparse attention: %s of activations, %s of workspace", dense.Activation, dense.Workspace)
+	}
+	q := lookup(t, "sglang")
+	if b := q.Budget(n); b.Workspace != q.Workspace {
+		t.Errorf("an engine that captures outside its share keeps %s for graphs", b.Workspace-q.Workspace)
+	}
+}
+
+// TestCapturedSizes: 1, 2, 4, then every eighth, from 256 every sixteenth.
+func TestCapturedSizes(t *testing.T) {
+	for batch, want := range map[int]int{0: 0, 1: 1, 4: 3, 8: 4, 64: 11, 128: 19, 256: 35, 512: 51} {
+		if got := (&Graph{MaxBatch: batch}).sizes(); got != want {
+			t.Errorf("up to %d: want %d, got %d", batch, want, got)
+		}
+	}
+}

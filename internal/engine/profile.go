@@ -39,6 +39,12 @@ type Profile struct {
 	// alive at the peak of the trial step that measures activations; 0 where the
 	// trial samples few sequences.
 	LogitsCopies float64
+	// MaxContext is the longest sequence, for which some workspaces have room; 0 is
+	// the longest that the model knows.
+	MaxContext int
+	// IndexRows is for how many sequences of MaxContext the engine has room to
+	// gather the keys by which sparse attention selects.
+	IndexRows int
 	// WindowShare is the part of a sliding-window layer's cache that a token
 	// takes besides the window: 0 where only the window is kept, 1 where such
 	// layers keep everything.
@@ -119,6 +125,9 @@ const (
 type Graph struct {
 	MaxBatch     int // the largest decode batch captured
 	EagerPrefill bool
+	// Kernel is what a captured kernel keeps for every batch size that is
+	// captured; 0 where the rule for the memory does not count graphs.
+	Kernel units.Bytes
 }
 
 // BatchWait holds new prompts back to gather more of them: for up to Steps steps

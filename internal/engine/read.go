@@ -59,10 +59,10 @@ func (f *Facts) profile() *Profile {
 		Policy: f.Policy, ChunkedPrefill: f.ChunkedPrefill, TokenBudget: f.TokenBudget, MaxSequences: f.MaxSequences,
 		MemoryShare: f.MemoryShare, MemoryShareOf: f.MemoryShareOf, Workspace: units.Bytes(f.WorkspaceGiB) * units.GiB,
 		Communication: units.Bytes(f.CommunicationGiB) * units.GiB, PerPeer: units.Bytes(f.PeerGiB) * units.GiB,
-		LogitsCopies: f.LogitsCopies, WindowShare: f.WindowShare, StateRatio: f.StateRatio,
+		LogitsCopies: f.LogitsCopies, MaxContext: f.MaxContext, IndexRows: f.IndexRows, WindowShare: f.WindowShare, StateRatio: f.StateRatio,
 		BlockTokens: f.BlockTokens, KVFormat: format, Reserve: f.Reserve, PrefixCaching: f.PrefixCaching,
 		ReceiveInterval: f.ReceiveInterval,
-		Graph:           Graph(f.Graph), BatchWait: BatchWait(f.BatchWait),
+		Graph:           Graph{f.Graph.MaxBatch, f.Graph.EagerPrefill, units.Bytes(f.Graph.KernelKiB) * units.KiB}, BatchWait: BatchWait(f.BatchWait),
 		AttentionDP: AttentionDP(f.AttentionDP), MTP: MTP(f.MTP),
 		Exposed: f.Host.Exposed, Hosts: map[string]Terms{},
 		Options: f.Options, Source: f.Source,
@@ -118,6 +118,8 @@ func (p *Profile) check() error {
 	must(p.Communication >= 0, "communication_gib must not be negative, got %g", p.Communication.GiB())
 	must(p.PerPeer >= 0, "peer_gib must not be negative, got %g", p.PerPeer.GiB())
 	must(p.LogitsCopies >= 0, "logits_copies must not be negative, got %g", p.LogitsCopies)
+	must(p.MaxContext >= 0, "max_context must not be negative, got %d", p.MaxContext)
+	must(p.IndexRows >= 0, "index_rows must not be negative, got %d", p.IndexRows)
 	must(inUnit(p.WindowShare), "window_share must be from 0 to 1, got %g", p.WindowShare)
 	must(p.StateRatio >= 0, "state_ratio must not be negative, got %g", p.StateRatio)
 	must(inUnit(p.Reserve), "reserve must be from 0 to 1, got %g", p.Reserve)
@@ -126,6 +128,7 @@ func (p *Profile) check() error {
 	must(p.BatchWait.Steps >= 0, "batch_wait.steps must not be negative, got %d", p.BatchWait.Steps)
 	must(p.ReceiveInterval > 0, "receive_interval must be positive, got %d", p.ReceiveInterval)
 	must(p.Graph.MaxBatch >= 0, "graph.max_batch must not be negative, got %d", p.Graph.MaxBatch)
+	must(p.Graph.Kernel >= 0, "graph.kernel_kib must not be negative, got %g", float64(p.Graph.Kernel/units.KiB))
 	must(p.MTP.Tokens >= 0, "mtp.tokens must not be negative, got %d", p.MTP.Tokens)
 	must(len(p.Hosts) > 0 && p.Hosts[Generic] != Terms{}, "host.times_us.%s is missing", Generic)
 	for _, generation := range slices.Sorted(maps.Keys(p.Hosts)) {

@@ -89,6 +89,7 @@ func scheduling() []setting {
 			p.eachTier(func(t *Tier) { t.GraphBatch, t.WideGraphBatch = 0, 0 })
 		})},
 		{"graph.eager_prefill", boolean(func(p *Profile) *bool { return &p.Graph.EagerPrefill })},
+		{"graph.kernel_kib", number(func(p *Profile, x float64) { p.Graph.Kernel = units.Bytes(x) * units.KiB })},
 		{"prefix_caching", boolean(func(p *Profile) *bool { return &p.PrefixCaching })},
 		{"batch_wait.steps", whole(func(p *Profile, n int) { p.BatchWait.Steps = n })},
 		{"batch_wait.ratio", number(func(p *Profile, x float64) { p.BatchWait.Ratio = x })},
@@ -107,6 +108,8 @@ func memory() []setting {
 		{"communication_gib", number(func(p *Profile, x float64) { p.Communication = units.Bytes(x) * units.GiB })},
 		{"peer_gib", number(func(p *Profile, x float64) { p.PerPeer = units.Bytes(x) * units.GiB })},
 		{"logits_copies", number(func(p *Profile, x float64) { p.LogitsCopies = x })},
+		{"max_context", whole(func(p *Profile, n int) { p.MaxContext = n })},
+		{"index_rows", whole(func(p *Profile, n int) { p.IndexRows = n })},
 		{"window_share", number(func(p *Profile, x float64) { p.WindowShare = x })},
 		{"state_ratio", number(func(p *Profile, x float64) { p.StateRatio = x })},
 		{"block_tokens", whole(func(p *Profile, n int) { p.BlockTokens = n })},

@@ -113,14 +113,20 @@ func absorbedWeights(s *graph.Spec) units.Bytes {
 // engine measures how much it must keep free: one of so many tokens, after which
 // so many sequences are sampled, with the given number of float32 copies of their
 // logits over the whole vocabulary. While it samples, the step's hidden states
-// before and after the last norm and the buffers of the experts are still there.
+// before and after the last norm are still there, and the buffers of the experts
+// but for those of fp4 kernels, which route inside (vLLM 0.26 logs 2.3 GiB for
+// GLM-5.2 beside the workspace of its selector: logits and hidden states).
 func (m *Model) Trial(tokens, sequences int, copies float64) units.Bytes {
 	s := m.spec
 	step := m.Activation(graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: tokens, Seq: tokens}}})
 	const f32 = 4
 	hidden := s.Quant.Base.Bytes(2 * float64(tokens*s.Model.Hidden))
 	logits := units.Bytes(copies * float64(sequences) * float64(s.Model.Vocab) * f32)
-	return max(step, logits+hidden+m.dispatched(tokens))
+	experts := m.dispatched(tokens)
+	if s.Quant.Experts.Activation == dtype.FP4 {
+		return max(step, hidden+experts, hidden+logits)
+	}
+	return max(step, hidden+experts+logits)
 }
 
 // dispatched is what the grouped products of the experts read and write: a row

@@ -96,6 +96,17 @@ func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)
 }
 
+// IndexKey is a token's key for the selection of sparse attention in one layer; 0
+// without such layers.
+func (m *Model) IndexKey() units.Bytes {
+	for i := range m.spec.Model.Kinds {
+		if ix := &m.spec.Model.Kinds[i].Attention.Indexer; ix.TopK > 0 {
+			return indexerBytes(m.spec, ix)
+		}
+	}
+	return 0
+}
+
 // stateBytes is the recurrent state and the convolution window of a request.
 func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 	r, tp := &a.Recurrent, float64(s.Layout.TP)

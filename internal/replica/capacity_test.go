@@ -105,5 +105,9 @@ func capacity(t *testing.T, c map[string]string) engine.Budget {
 	if e.KVFormat != dtype.None {
 		s.Quant.KV = e.KVFormat
 	}
-	return budget(memory.New(&s), &s, d, e.On(d, tp))
+	g, err := graph.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return budget(memory.New(&s), g, d, e.On(d, tp))
 }

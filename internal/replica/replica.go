@@ -76,7 +76,7 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 	}
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
-	r.Memory = budget(m, &s, d, e)
+	r.Memory = budget(m, g, d, e)
 	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
 		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
@@ -86,11 +86,22 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 }
 
 // budget is how the engine divides the memory of one device.
-func budget(m *memory.Model, s *graph.Spec, d *device.Profile, e *engine.Profile) engine.Budget {
+func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profile) engine.Budget {
+	s := g.Spec()
 	return e.Budget(engine.Needs{
 		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
 		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
+		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
 	})
+}
+
+// kernels is how many a decode step launches.
+func kernels(g *graph.Graph) int {
+	n := 0.0
+	for _, item := range g.Append(nil, graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: 1, Seq: 2, Decode: true}}}) {
+		n += item.Count
+	}
+	return int(n)
 }
 
 // Tuned is the replica with its prices and host times multiplied.

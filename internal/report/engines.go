@@ -73,6 +73,8 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"communication_gib", share(f.CommunicationGiB), "workspace that further devices add"},
 		{"peer_gib", share(f.PeerGiB), "… and each of the devices to that"},
 		{"logits_copies", share(f.LogitsCopies), "float32 logits of max_sequences in the trial step"},
+		{"max_context", orModel(f.MaxContext), "longest sequence; some workspaces have room for it"},
+		{"index_rows", strconv.Itoa(f.IndexRows), "such sequences whose selector keys are gathered (sparse attention)"},
 		{"state_ratio", share(f.StateRatio), "memory for recurrent states, for each byte of the KV cache"},
 		{"window_share", share(f.WindowShare), "share of a sliding-window layer's cache beyond the window"},
 		{"block_tokens", strconv.Itoa(f.BlockTokens), "tokens in a KV block"},
@@ -81,6 +83,7 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"prefix_caching", yesNo(f.PrefixCaching), "finished prompts are kept for others that begin the same"},
 		{"graph.max_batch", strconv.Itoa(f.Graph.MaxBatch), "largest decode batch that replays a captured graph"},
 		{"graph.eager_prefill", yesNo(f.Graph.EagerPrefill), "prompts are launched kernel by kernel"},
+		{"graph.kernel_kib", share(f.Graph.KernelKiB), "memory of a captured kernel, for each batch size captured"},
 		{"batch_wait.steps", strconv.Itoa(f.BatchWait.Steps), "steps that prompts wait for others"},
 		{"batch_wait.ratio", share(f.BatchWait.Ratio), "… while they fill less of the token budget"},
 		{"receive_interval", strconv.Itoa(f.ReceiveInterval), "decode steps between looks at new requests"},
@@ -89,6 +92,14 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"mtp.overlapped", yesNo(f.MTP.Overlapped), "host work is hidden while drafting too"},
 		{"host.exposed", share(f.Host.Exposed), "share of the work per step and sequence that the GPU waits for"},
 	}
+}
+
+// orModel is a length that 0 leaves to the model.
+func orModel(n int) string {
+	if n == 0 {
+		return "model's"
+	}
+	return strconv.Itoa(n)
 }
 
 func policyMeaning(p engine.Policy) string {
