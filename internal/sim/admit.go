@@ -47,6 +47,7 @@ func (r *replica) admit(f fit) {
 	if q.carried {
 		q.carried = false
 		r.cache.take(f.takes)
+		q.first = r.sim.now
 		r.join(q, q.first)
 		return
 	}

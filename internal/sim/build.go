@@ -29,7 +29,9 @@ func newSimulation(c *Config) (*simulation, error) {
 		s.remember(&s.workers.replicas[i])
 	}
 	if c.Decode != nil {
-		s.decode = s.build(c.Decode, workers, workers+decode, true)
+		caches := *c.Decode
+		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
+		s.decode = s.build(&caches, workers, workers+decode, true)
 	}
 	return s, nil
 }

@@ -44,6 +44,24 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
+// TestFirstTokenWaits: the client sees nothing until the decode replica takes the
+// request, which has room for one.
+func TestFirstTokenWaits(t *testing.T) {
+	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	single := engine
+	single.MaxSequences = 1
+	r := run(t, &Config{
+		Client:  ClosedLoop{Requests: 2, Concurrency: 2, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 5}},
+		Workers: Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.1 })},
+		Decode:  &Pool{Engine: single, Stepper: StepFunc(func(Batch) units.Seconds { return 0.2 })}, Records: true,
+	})
+	// Both prompts end at 0.1; four further tokens take 0.8.
+	for i, want := range []units.Seconds{0.1, 0.9} {
+		near(t, "first token", want, r.Records[i].TTFT)
+		near(t, "time per token", 0.2, r.Records[i].TPOT)
+	}
+}
+
 // TestDecodePoolRecomputes: a decode replica that runs out of blocks preempts,
 // and prefills itself what it had.
 func TestDecodePoolRecomputes(t *testing.T) {

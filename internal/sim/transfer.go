@@ -30,6 +30,5 @@ func (s *simulation) arrive(q *request, from *replica) {
 	from.wake()
 	q.state = queued
 	q.carried = true
-	q.first = s.now
 	s.decode.replicas[q.decoder].deliver(q)
 }
