@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
@@ -34,9 +35,11 @@ type SimulateRequest struct {
 	Replicas                  int
 	LeastLoaded               bool
 	// PrefillReplicas, if any, compute the prompts, each cut as Prefill says;
-	// the others then only generate.
+	// the others then only generate. PrefillSet are engine settings of theirs beyond
+	// Set.
 	PrefillReplicas int
 	Prefill         parallel.Layout
+	PrefillSet      []string
 
 	LinearAction, AttentionAction dtype.Action
 	// MTP is the tokens the model's own modules draft in a step, AcceptanceRates
@@ -99,15 +102,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err := r.check(); err != nil {
 		return nil, badInput(err)
 	}
-	m, err := w.Model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	d, err := w.Device(r.Device, r.DeviceFile)
-	if err != nil {
-		return nil, err
-	}
-	o, err := w.overlay(r.Calibration, false)
+	m, d, o, err := w.stage(r.Model, r.Device, r.DeviceFile, r.Calibration)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +110,14 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	deploy := func(l parallel.Layout) (*replica.Replica, error) { return r.deploy(m, d, o, c, l) }
-	copyOf, err := deploy(r.Layout)
+	deploy := func(l parallel.Layout, set ...string) (*replica.Replica, error) {
+		e, err := r.engine(d, l, set)
+		if err != nil {
+			return nil, err
+		}
+		return r.deploy(m, d, e, o, c, l)
+	}
+	copyOf, err := deploy(r.Layout, r.Set...)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -134,7 +135,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 		Tier: p.tier(d, graph.Physical()),
 	}
 	if r.PrefillReplicas > 0 {
-		prompts, err := deploy(r.Prefill)
+		prompts, err := deploy(r.Prefill, slices.Concat(r.Set, r.PrefillSet)...)
 		if err != nil {
 			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
 		}
@@ -177,11 +178,7 @@ func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case 
 }
 
 // deploy builds one replica, cut as the layout says.
-func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
-	e, err := r.engine(d, l)
-	if err != nil {
-		return nil, err
-	}
+func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
 	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil, MTP: cmp.Or(r.MTP, e.MTP.Tokens)}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
 	if spec.MTP > 0 && m.MTP.Layers == 0 {
@@ -255,13 +252,13 @@ func (r *SimulateRequest) checkArrivals() error {
 	return nil
 }
 
-// engine is the engine's profile on the device with the user's settings.
-func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout) (*engine.Profile, error) {
+// engine is the engine's profile on the device with some settings.
+func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout, set []string) (*engine.Profile, error) {
 	e, err := engine.LookupVersion(r.Engine, r.EngineVersion)
 	if err != nil {
 		return nil, err
 	}
-	if e, err = e.With(r.Set...); err != nil {
+	if e, err = e.With(set...); err != nil {
 		return nil, err
 	}
 	return e.On(d, max(1, l.TP)*max(1, l.DP)*max(1, l.PP)), nil

@@ -93,15 +93,7 @@ const visible = 0.01
 
 // Step evaluates one forward pass.
 func (w *World) Step(r *StepRequest) (*StepResponse, error) {
-	m, err := w.Model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	d, err := w.Device(r.Device, r.DeviceFile)
-	if err != nil {
-		return nil, err
-	}
-	o, err := w.overlay(r.Calibration, false)
+	m, d, o, err := w.stage(r.Model, r.Device, r.DeviceFile, r.Calibration)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/model"
 )
@@ -44,6 +45,21 @@ func (w *World) Model(id string) (*model.Model, error) {
 	}
 	m, err := model.Source{Dir: w.Dir, Hub: w.Hub}.Open(id)
 	return m, badInput(err)
+}
+
+// stage finds what a prediction is about: a model, a device, and the calibration
+// of what is said of them.
+func (w *World) stage(id, name, file, calibration string) (*model.Model, *device.Profile, *calibrate.Overlay, error) {
+	m, err := w.Model(id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	d, err := w.Device(name, file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o, err := w.overlay(calibration, false)
+	return m, d, o, err
 }
 
 // Device finds a device: the profile in file if one is given, otherwise an

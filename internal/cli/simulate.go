@@ -48,13 +48,14 @@ and how full the engine and its cache were.
 
 Requests come in a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV,
 Mooncake JSONL, or a CSV of arrival, input and output). Engine settings are those "plimsoll engines NAME" prints; --set
-replaces any.`,
+replaces any. With --prefill-replicas prompts are computed apart, and the client sees the first token when a replica that
+generates has the cache and takes the request; --prefill-set replaces settings of the former alone.`,
 		Example: `  plimsoll simulate Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4 --concurrency 64 \
       --input-length 1024 --output-length 1024
   plimsoll simulate meta-llama/Llama-3.1-70B --system b200_sxm --engine trtllm --tp-size 4 --rate 5 \
       --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json
   plimsoll simulate deepseek-ai/DeepSeek-V3 --system h200_sxm --engine sglang --dp-size 8 --ep-size 8 \
-      --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --rate 4`,
+      --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --prefill-set token_budget=32768 --rate 4`,
 		GroupID: groupPlan,
 		Args:    exactModelArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -113,6 +114,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Prefill.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 		fs.IntVar(&f.Prefill.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
 		fs.IntVar(&f.Prefill.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
+		nargs.ListVar(fs, &f.PrefillSet, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas beyond --set, each as `KEY=VALUE`")
 		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers (default the checkpoint's own)")
 		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache (default the checkpoint's own)")
 		fs.IntVar(&f.MTP, "num-mtp-tokens", 0, "tokens the model's own modules draft in a step")
@@ -163,8 +165,8 @@ func runSimulate(env *Env, f *simulateFlags) error {
 		return err
 	}
 	p := &f.Prefill
-	if f.PrefillReplicas == 0 && (p.TP != 0 || p.DP != 0 || p.EP != 0) {
-		return usagef("--prefill-tp-size, --prefill-dp-size and --prefill-ep-size need --prefill-replicas")
+	if f.PrefillReplicas == 0 && (p.TP != 0 || p.DP != 0 || p.EP != 0 || f.PrefillSet != nil) {
+		return usagef("--prefill-tp-size, --prefill-dp-size, --prefill-ep-size and --prefill-set need --prefill-replicas")
 	}
 	p.TP, p.DP, p.EP = cmp.Or(p.TP, f.Layout.TP), cmp.Or(p.DP, f.Layout.DP), cmp.Or(p.EP, f.Layout.EP)
 	p.PP = f.Layout.PP
