@@ -30,6 +30,7 @@ func Rules() [][2]string {
 		{ruleCompute, "more arithmetic than kernels reach: cached prompts, or the concurrency of several workers"},
 		{ruleWorkers, "more requests in flight than the cache holds, without a queue: several workers"},
 		{ruleCold, "first tokens far later than the prompts take: kernels were compiled or tuned meanwhile"},
+		{ruleLimit, "first tokens wait though prompts and cache have room: decode workers serve fewer at once than are offered"},
 		{ruleSpeculation, "faster than more devices, or than the same on another version: speculative decoding"},
 		{ruleNoise, "slower than the same deployment under more load"},
 	}
@@ -41,6 +42,7 @@ const (
 	ruleCompute     = "over-compute"
 	ruleWorkers     = "multi-worker"
 	ruleCold        = "cold-start"
+	ruleLimit       = "hidden-limit"
 	ruleSpeculation = "speculation"
 	ruleNoise       = "noise"
 )
@@ -86,7 +88,7 @@ type doctor struct {
 }
 
 func (d *doctor) doubt(r *Row, rule, format string, a ...any) {
-	d.found = append(d.found, Finding{Row: r, Rule: rule, Why: fmt.Sprintf(format, a...), TTFTOnly: rule == ruleCold})
+	d.found = append(d.found, Finding{Row: r, Rule: rule, Why: fmt.Sprintf(format, a...), TTFTOnly: rule == ruleCold || rule == ruleLimit})
 }
 
 // alone looks at a row by itself.
@@ -145,7 +147,12 @@ func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, prompts, d
 		d.doubt(r, ruleWorkers, "%.0f requests want %.1f times the cache of %.0f tokens, and none waits a second", c, wanted/cache, cache)
 	}
 	warm := slowestStart + c*in*perToken/(slowestPrefill*peak*float64(prompts))/2 + 30*float64(r.TPOT)
-	if wanted <= cache && float64(r.TTFT) > warm {
+	if wanted <= cache && float64(r.TTFT) > warm && r.Mode == "disagg" {
+		// Little's law: as many wait as their share of a request's life.
+		waiting := c * float64(r.TTFT/(r.TTFT+r.TPOT*units.Seconds(out-1)))
+		d.doubt(r, ruleLimit, "TTFT of %.1f s, where prompts need %.1f s at most: %.1f of %.0f requests wait, so %.0f are served at once (max_num_seqs)",
+			r.TTFT, warm, waiting, c, c-waiting)
+	} else if wanted <= cache && float64(r.TTFT) > warm {
 		d.doubt(r, ruleCold, "TTFT of %.1f s, where a warm engine needs %.1f s at most", r.TTFT, warm)
 	}
 }

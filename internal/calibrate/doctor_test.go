@@ -72,13 +72,13 @@ func TestExamineApart(t *testing.T) {
 	const head = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms," +
 		"prefill_tp_size,prefill_num_workers,decode_tp_size,decode_num_workers\n"
 	const rows = "warm,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,90,12,2,1,2,1\n" +
-		"cold,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,8000,12,2,1,2,1\n"
+		"waits,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,8000,12,2,1,2,1\n"
 	measured, err := calibrate.Read(strings.NewReader(head+rows), "rows.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := predictor().Examine(measured)
-	if len(found) != 1 || found[0].Row.ID != "cold" || found[0].Rule != "cold-start" || !found[0].TTFTOnly {
-		t.Errorf("want the cold row's TTFT doubted, got %+v", found)
+	if len(found) != 1 || found[0].Row.ID != "waits" || found[0].Rule != "hidden-limit" || !found[0].TTFTOnly {
+		t.Errorf("want the TTFT of the row that waits doubted, got %+v", found)
 	}
 }

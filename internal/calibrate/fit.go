@@ -14,9 +14,9 @@ const (
 	ttftScale  = 0.12
 	tpotScale  = 0.08
 	ttftWeight = 1.5
-	// apartWeight is that of disaggregated deployments: published ones hold cold
-	// starts and queues that a row does not explain.
-	apartWeight = 0.5
+	// apartWeight is that of disaggregated deployments, whose rows do not tell all
+	// that makes requests wait.
+	apartWeight = 0.8
 )
 
 // independent rows count against the prior: those of one benchmark campaign are

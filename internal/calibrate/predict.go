@@ -201,12 +201,10 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
 	}
 	e := settings(base, row, w, d)
-	if n := row.Concurrency / (w.Count * w.DP); row.Mode == "disagg" && n > e.Graph.MaxBatch && e.Graph.MaxBatch > 0 {
-		// Recipes of decode workers name the batch to capture graphs for.
-		e.Graph.MaxBatch = n
-		out.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
-	}
 	spec, prices := specOf(m, row, w), p.Prices(d)
+	if row.Mode == "disagg" {
+		out.recipe(e, &spec.Quant, w, d)
+	}
 	out.Subject, out.about = SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
 	out.Subject.Apart = row.Mode == "disagg"
 	r, err := replica.New(spec, d, e, prices)

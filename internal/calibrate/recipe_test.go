@@ -1,0 +1,67 @@
+package calibrate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+)
+
+// TestRecipe: what a row of a disaggregated deployment does not tell is taken from
+// what such deployments are told, and what it tells is left alone.
+func TestRecipe(t *testing.T) {
+	for _, c := range []struct {
+		name, engine, system string
+		row                  Row
+		decodes              bool
+		sequences, budget    int // 0: the engine's own
+		kv                   dtype.Format
+	}{
+		{"offered more than a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 8, 0, dtype.FP8},
+		{"offered a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 24}, true, 0, 0, dtype.FP8},
+		{"offered what graphs are captured for", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 3 * 768}, true, 0, 0, dtype.FP8},
+		{"told", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27, MaxSequences: 9, KV: "bf16"}, true, 0, 0, dtype.None},
+		{"an engine that need not be told", "sglang", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 0, 0, dtype.FP8},
+		{"prompts", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27}, false, 0, recipeBudget, dtype.FP8},
+		{"prompts, told", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27, TokenBudget: 100}, false, 0, 0, dtype.FP8},
+		{"wide weights", "trtllm", "h200_sxm", Row{Precision: "bf16", Concurrency: 24}, true, 0, 0, dtype.None},
+		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := engine.LookupVersion(c.engine, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := device.Lookup(c.system)
+			if err != nil {
+				t.Fatal(err)
+			}
+			workers := Workers{Count: 3, TP: 8, DP: 1}
+			c.row.Prefill, c.row.Decode = workers, workers
+			w := &c.row.Prefill
+			if c.decodes {
+				w = &c.row.Decode
+			}
+			got, q, p := *e, graph.Quant{}, Prepared{Row: &c.row}
+			p.recipe(&got, &q, w, d)
+			if c.sequences == 0 {
+				c.sequences = e.MaxSequences
+			}
+			if c.budget == 0 {
+				c.budget = e.TokenBudget
+			}
+			if got.MaxSequences != c.sequences || got.TokenBudget != c.budget || q.KV != c.kv {
+				t.Errorf("want %d sequences, %d tokens and %v, got %d, %d and %v",
+					c.sequences, c.budget, c.kv, got.MaxSequences, got.TokenBudget, q.KV)
+			}
+			changed := got.MaxSequences != e.MaxSequences || got.TokenBudget != e.TokenBudget || q.KV != dtype.None
+			if said := slices.ContainsFunc(p.assumed, func(s string) bool { return strings.HasPrefix(s, c.engine+" told to") }); said != changed {
+				t.Errorf("changed %v, said %q", changed, p.assumed)
+			}
+		})
+	}
+}
