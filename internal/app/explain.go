@@ -118,7 +118,12 @@ func whatIfs(prices *prices, d *device.Profile, p *Pass, row *search.Result) []W
 		out = append(out, w)
 	}
 	try("memory bandwidth +10 %", hardware(func(o *device.Profile) { o.Bandwidth *= more }))
-	try("compute +10 %", hardware(func(o *device.Profile) { o.ComputeEfficiency *= more }))
+	try("compute +10 %", hardware(func(o *device.Profile) {
+		for f := range o.Matrix {
+			o.Matrix[f] *= more
+			o.Vector[f] *= more
+		}
+	}))
 	if row.Spec.Layout.Devices > 1 {
 		try("link bandwidth +10 %", hardware(func(o *device.Profile) {
 			for i := range o.Links {
