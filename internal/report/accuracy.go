@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -129,9 +131,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	ttft, tpot := r.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
 	fmt.Fprintln(w, regretLine(calibrate.Regrets(clean)))
-	for _, d := range calibrate.DefaultedColumns(r.Rows) {
-		fmt.Fprintf(w, "Column %s is missing or empty in %d of %d rows: defaults were taken.\n", d.Column, d.Rows, len(r.Rows))
-	}
+	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
 	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
 	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
@@ -142,7 +142,22 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	})
 }
 
-// reasons counts rows by what is to be said of them.
+// defaulted says which columns rows do not fill, those of all rows first.
+func defaulted(w io.Writer, rows []calibrate.Compared) {
+	var all, some []string
+	for _, d := range calibrate.DefaultedColumns(rows) {
+		if d.Rows == len(rows) {
+			all = append(all, d.Column)
+		} else {
+			some = append(some, fmt.Sprintf("%s (%d rows)", d.Column, d.Rows))
+		}
+	}
+	if missing := append(all, some...); len(missing) > 0 {
+		fmt.Fprintf(w, "Defaults were taken for missing or empty columns: %s.\n", strings.Join(missing, ", "))
+	}
+}
+
+// reasons counts rows by what is to be said of them, the most frequent first.
 func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*calibrate.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
@@ -154,6 +169,7 @@ func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*cali
 			counts[reason]++
 		}
 	}
+	slices.SortStableFunc(order, func(a, b string) int { return counts[b] - counts[a] })
 	for _, reason := range order {
 		fmt.Fprintf(w, "%s: %d rows: %s\n", title, counts[reason], reason)
 	}
