@@ -51,13 +51,13 @@ type Op struct {
 	// VectorIn is the format of Vector.
 	VectorIn dtype.Format
 
-	// Attention and Latent.
+	// Attention, Latent and Recurrent.
 	Heads, KVHeads    float64
 	HeadDim, ValueDim float64
 	Rank, Rope        float64 // latent width and rotated width
 	Prefill, Decode   Span
-	Expanded          float64 // Latent: tokens whose keys and values a prefill expands
-	KV                dtype.Format
+	Expanded          float64      // Latent: tokens whose keys and values a prefill expands
+	KV                dtype.Format // of the cache, of a recurrence's state
 
 	// Collective and Transfer.
 	Comm  Comm

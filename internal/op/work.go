@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/units"
 )
@@ -20,7 +22,7 @@ type Work struct {
 // implies plus what its fields state.
 func (o *Op) Work() Work {
 	var bytes units.Bytes
-	var matrix, vector units.Ops
+	var matrix, vector, vector32 units.Ops
 	switch o.Kind {
 	case GEMM, GroupedGEMM:
 		bytes, matrix = o.gemm()
@@ -28,12 +30,14 @@ func (o *Op) Work() Work {
 		bytes, matrix, vector = o.attention()
 	case Latent:
 		bytes, matrix, vector = o.latent()
-	case Elementwise, LatentPrologue, Recurrent, Collective, Transfer:
+	case Recurrent:
+		bytes, matrix, vector32 = o.recurrent()
+	case Elementwise, LatentPrologue, Collective, Transfer:
 		// All of it stands in the fields.
 	}
 	return Work{
 		Bytes: bytes + o.Bytes, Matrix: matrix + o.Matrix,
-		Vector32: o.Vector32, Vector: vector + o.Vector,
+		Vector32: vector32 + o.Vector32, Vector: vector + o.Vector,
 		MatrixIn: o.In, VectorIn: o.VectorIn,
 	}
 }
@@ -83,4 +87,31 @@ func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
 		o.In.Bytes(tokens*h*o.HeadDim) + o.Out.Bytes(tokens*h*o.ValueDim) +
 		o.KV.Bytes((p.Context+d.Context)*(o.Rank+o.Rope))
 	return bytes, units.Ops(matrix), units.Ops(4 * (p.Pairs + d.Pairs) * h)
+}
+
+// chunkTokens is the chunk length of the parallel form of linear attention and
+// state-space scans (64 in the reference kernels of Qwen3-Next and KDA).
+const chunkTokens = 64
+
+// Chunks is in how many pieces a prefill goes through a recurrence, over all
+// requests.
+func (s *Span) Chunks() float64 {
+	if s.Tokens == 0 {
+		return 0
+	}
+	n := math.Max(1, s.Requests)
+	return n * math.Ceil(s.Tokens/n/chunkTokens)
+}
+
+// recurrent is a recurrence: in chunks for a prefill, token by token for a
+// decode. Each request's state is read and written once.
+func (o *Op) recurrent() (units.Bytes, units.Ops, units.Ops) {
+	cell := o.HeadDim * o.ValueDim
+	tokens := o.Heads * o.Prefill.Chunks() * chunkTokens
+	pairs := tokens * chunkTokens
+	matrix := pairs*(6*o.HeadDim+4*o.ValueDim) + 6*tokens*cell + 4*o.Decode.Tokens*o.Heads*cell
+	vector := tokens*(4*o.HeadDim+3*o.ValueDim) + 6*pairs + 2*o.Decode.Tokens*o.Heads*cell
+	bytes := o.In.Bytes((o.Prefill.Tokens+o.Decode.Tokens)*o.Heads*2*(o.HeadDim+o.ValueDim)) +
+		2*o.KV.Bytes((o.Prefill.Requests+o.Decode.Requests)*o.Heads*cell)
+	return bytes, units.Ops(matrix), units.Ops(vector)
 }

@@ -152,7 +152,7 @@ func defaulted(w io.Writer, rows []calibrate.Compared) {
 			some = append(some, fmt.Sprintf("%s (%d rows)", d.Column, d.Rows))
 		}
 	}
-	if missing := append(all, some...); len(missing) > 0 {
+	if missing := slices.Concat(all, some); len(missing) > 0 {
 		fmt.Fprintf(w, "Defaults were taken for missing or empty columns: %s.\n", strings.Join(missing, ", "))
 	}
 }

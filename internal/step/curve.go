@@ -139,25 +139,9 @@ func (c *Curve) Times(m Mixed) Times {
 		if m.Decode > 0 {
 			o.Decode = span(&a.kind, m.Decode, decode, m.DecodeContext*math.Max(1, m.Query), m.DecodeContext)
 		}
-		if o.Kind == op.Recurrent {
-			scale(&o, &a.op, m.PrefillTokens+decode, m.PrefillRequests+m.Decode)
-		}
 		t[Attention] += a.count * c.coster.Cost(&o).Total
 	}
 	return t
-}
-
-// scale sets a recurrence, tabulated for as many one-token requests as tokens,
-// to another number of tokens and requests: arithmetic follows the tokens, the
-// state the requests.
-func scale(o, from *op.Op, tokens, requests float64) {
-	n := from.Decode.Tokens + from.Prefill.Tokens
-	if n == 0 {
-		return
-	}
-	o.Matrix = from.Matrix * units.Ops(tokens/n)
-	o.Vector32 = from.Vector32 * units.Ops(tokens/n)
-	o.Bytes = from.Bytes * units.Bytes((0.2*tokens+0.8*requests)/n)
 }
 
 // span limits sums to what a windowed or sparse attention looks at, by the mean

@@ -97,7 +97,7 @@ func (m *Model) Cost(o *op.Op) cost.Estimate {
 	case op.Latent:
 		return m.attention(o, &m.c.Prefill, &m.c.Latent)
 	case op.Recurrent:
-		return m.plain(o, &m.c.Recurrent)
+		return m.recurrent(o)
 	case op.Collective, op.Transfer:
 		return m.communicate(o)
 	case op.Elementwise, op.LatentPrologue:

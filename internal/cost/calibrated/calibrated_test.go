@@ -50,7 +50,7 @@ func TestTiers(t *testing.T) {
 func operator(t *rapid.T) op.Op {
 	size := func(name string, most int) float64 { return float64(rapid.IntRange(1, most).Draw(t, name)) }
 	o := op.Op{In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, KV: dtype.BF16, VectorIn: dtype.BF16}
-	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	switch rapid.IntRange(0, 6).Draw(t, "kind") {
 	case 0:
 		o.Kind = op.GEMM
 		o.In = rapid.SampledFrom([]dtype.Format{dtype.BF16, dtype.FP8}).Draw(t, "in")
@@ -73,6 +73,11 @@ func operator(t *rapid.T) op.Op {
 		o.Group = parallel.Group{Size: 8, Stride: 1}
 		o.Payload = units.Bytes(size("payload", 1<<28))
 		o.Bytes = 2 * o.Payload
+	case 5:
+		o.Kind, o.Heads, o.KVHeads, o.HeadDim, o.ValueDim, o.KV = op.Recurrent, size("heads", 64), 1, 128, 128, dtype.F32
+		n, prompts := size("requests", 512), size("prompts", 64)
+		o.Decode = op.Span{Requests: n, Tokens: n}
+		o.Prefill = op.Span{Requests: prompts, Tokens: prompts * size("prompt", 1<<14)}
 	default:
 		o.Bytes = units.Bytes(size("bytes", 1<<30))
 	}
@@ -120,6 +125,10 @@ func TestMonotone(t *testing.T) {
 		case op.Latent:
 			big.Prefill.Pairs *= by
 			big.Prefill.Context *= by
+		case op.Recurrent:
+			big.Prefill.Tokens *= by
+			big.Decode.Tokens *= by
+			big.Decode.Requests *= by
 		default:
 			big.Bytes *= units.Bytes(by)
 			big.Payload *= units.Bytes(by)
@@ -129,6 +138,35 @@ func TestMonotone(t *testing.T) {
 			t.Errorf("%+v: %v, but %v times as much takes %v", small, a.Total, by, b.Total)
 		}
 	})
+}
+
+// TestRecurrence: a prompt goes through a recurrence piece by piece, beside others
+// as long as there are lanes; a decode is the traffic of the states.
+func TestRecurrence(t *testing.T) {
+	m := gpus(t)["h200_sxm"]
+	scan := func(prompts, tokens float64) units.Seconds {
+		o := op.Op{Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16, Heads: 8, KVHeads: 2, HeadDim: 128, ValueDim: 128}
+		o.Prefill = op.Span{Requests: prompts, Tokens: prompts * tokens}
+		return m.Cost(&o).Total
+	}
+	between := func(what string, ratio units.Seconds, low, high float64) {
+		t.Helper()
+		if x := float64(ratio); x < low || x > high {
+			t.Errorf("%s: %.2f times the time, want %g to %g", what, x, low, high)
+		}
+	}
+	between("side by side", func() units.Seconds {
+		o := op.Op{Name: op.SelectiveScan, Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16, Heads: 8, HeadDim: 128, ValueDim: 128}
+		o.Prefill = op.Span{Requests: 1, Tokens: 8192}
+		return m.Cost(&o).Total / scan(1, 8192)
+	}(), 0.02, 0.2)
+	between("twice as long", scan(1, 16384)/scan(1, 8192), 1.9, 2)
+	between("eight beside each other", scan(8, 8192)/scan(1, 8192), 1, 1.1)
+	between("four times what fills the lanes", scan(256, 8192)/scan(64, 8192), 3.8, 4)
+	update := op.Op{Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16, Heads: 8, KVHeads: 2, HeadDim: 128, ValueDim: 128}
+	update.Decode = op.Span{Requests: 1024, Tokens: 1024}
+	w, p := update.Work(), 4.8e12
+	between("a decode of many", m.Cost(&update).Total/units.Seconds(float64(w.Bytes)/p), 1, 1.25)
 }
 
 func TestCostAllocatesNothing(t *testing.T) {

@@ -34,6 +34,8 @@ type Form struct {
 	Head    float64 `yaml:"head"`
 	Tile    float64 `yaml:"tile"`
 	IO      float64 `yaml:"io"`
+	Chunk   float64 `yaml:"chunk"`
+	Lanes   float64 `yaml:"lanes"`
 }
 
 // Link are the constants of one pattern of communication inside a node.
@@ -56,7 +58,8 @@ type Constants struct {
 	Latent      Form `yaml:"latent"`
 	Experts     Form `yaml:"experts"`
 	Elementwise Form `yaml:"elementwise"`
-	Recurrent   Form `yaml:"recurrent"`
+	Scan        Form `yaml:"scan"`   // a recurrence over prompts
+	Update      Form `yaml:"update"` // a recurrence by a token
 	Comm        struct {
 		Reduce   Link `yaml:"reduce"`
 		Ring     Link `yaml:"ring"` // gather and scatter
@@ -116,6 +119,12 @@ func (c *Constants) Forms() []FittedForm {
 		{"decode", own(&c.Decode, head(&c.Decode))},
 		{"latent", own(&c.Latent, head(&c.Latent))},
 		{"experts", own(&c.Experts, Parameter{"tile", &c.Experts.Tile, 0.01, 3}, share("io", &c.Experts.IO))},
+		{"scan", []Parameter{
+			launch(&c.Scan.Launch), share("memory", &c.Scan.Memory),
+			{"chunk", &c.Scan.Chunk, 0.2, 20},
+			{"lanes", &c.Scan.Lanes, 16, 1024},
+		}},
+		{"update", []Parameter{launch(&c.Update.Launch), share("memory", &c.Update.Memory)}},
 		{"comm.reduce", c.Comm.Reduce.parameters()},
 		{"comm.ring", c.Comm.Ring.parameters()},
 		{"comm.exchange", c.Comm.Exchange.parameters()},
@@ -152,8 +161,6 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 		}
 		fmt.Fprintf(&b, "    apart: %s\n", short(c.Comm.Apart))
 		fmt.Fprintf(&b, "  elementwise: {launch: %s, memory: %s}\n", short(c.Elementwise.Launch), short(c.Elementwise.Memory))
-		r := &c.Recurrent
-		fmt.Fprintf(&b, "  recurrent: {launch: %s, compute: %s, memory: %s}\n", short(r.Launch), short(r.Compute), short(r.Memory))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

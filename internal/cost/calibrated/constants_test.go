@@ -29,7 +29,6 @@ func TestShippedConstants(t *testing.T) {
 		}
 		for name, v := range map[string]float64{
 			"apart": c.Comm.Apart, "elementwise launch": c.Elementwise.Launch, "elementwise memory": c.Elementwise.Memory,
-			"recurrent launch": c.Recurrent.Launch, "recurrent compute": c.Recurrent.Compute, "recurrent memory": c.Recurrent.Memory,
 		} {
 			if v <= 0 {
 				t.Errorf("%s: no %s", generation, name)

@@ -104,6 +104,40 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	return e
 }
 
+// recurrent costs both phases of a recurrence. The chunks of a prompt follow one
+// another, those of as many heads and prompts at the same time as the device has
+// lanes; a state-space scan sums its chunks up afterwards and computes them side by
+// side. A decode reads and writes the states.
+func (m *Model) recurrent(o *op.Op) cost.Estimate {
+	var e cost.Estimate
+	if o.Prefill.Tokens > 0 {
+		p := *o
+		p.Decode = op.Span{}
+		w, f := p.Work(), &m.c.Scan
+		chunks := p.Prefill.Chunks()
+		beside := p.Heads * math.Max(1, p.Prefill.Requests)
+		if o.Name == op.SelectiveScan {
+			beside = p.Heads * chunks
+		}
+		const soft = 4 // how sharply lanes fill
+		rounds := math.Pow(1+math.Pow(beside/f.Lanes, soft), 1./soft)
+		matrix := f.Chunk * micro * p.Heads * chunks / beside * rounds
+		memory := float64(w.Bytes) * m.memory / f.Memory
+		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, math.Max(matrix, memory))
+	}
+	if o.Decode.Tokens > 0 {
+		d := *o
+		d.Prefill = op.Span{}
+		w, f := d.Work(), &m.c.Update
+		memory := float64(w.Bytes) * m.memory / f.Memory
+		x := m.estimate(&w, f.Launch*micro, 0, 0, memory, memory)
+		e = cost.Estimate{
+			Total: e.Total + x.Total, Matrix: e.Matrix + x.Matrix, Memory: e.Memory + x.Memory, Fixed: e.Fixed + x.Fixed,
+		}
+	}
+	return e
+}
+
 // plain costs an operator that is its traffic and arithmetic.
 func (m *Model) plain(o *op.Op, f *Form) cost.Estimate {
 	w := o.Work()

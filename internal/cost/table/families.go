@@ -24,6 +24,8 @@ const (
 	absorptions    // of the key projection into queries
 	expansions     // of latent outputs by the value projection
 	expertLayers
+	scans   // gated delta rule over prompts
+	updates // … and by a token
 	reduces
 	gathers
 	scatters
@@ -36,7 +38,7 @@ func (f family) apart() float64 {
 	switch f {
 	case products:
 		return 2
-	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions:
+	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates:
 		return 1
 	default:
 		return 0
@@ -198,6 +200,8 @@ func (g *group) readings() [][]reading {
 		return [][]reading{{g.projection()}}
 	case expertLayers:
 		return [][]reading{g.experts()}
+	case scans, updates:
+		return [][]reading{{g.delta()}}
 	case reduces:
 		return [][]reading{{g.customReduce()}, {g.collective("all_reduce")}}
 	case gathers:
@@ -372,6 +376,40 @@ func absorbed(post bool, tokens, heads float64, f format) op.Op {
 	o := product(op.GroupedGEMM, f, tokens*heads, cols, depth, heads)
 	o.Experts = heads
 	return o
+}
+
+// delta reads the gated delta rule: a site is a number of value and key heads, a
+// line of a prefill a batch, a curve the time by length; of a decode by batch. The
+// convolutions in the same tables are operators of their own.
+func (g *group) delta() reading {
+	phase := "context"
+	if g.family == updates {
+		phase = "generation"
+	}
+	q := perfdata.Query{
+		Text:   map[string]string{"phase": phase},
+		Number: map[string]float64{"head_k_dim": g.exactly[0], "head_v_dim": g.exactly[1]},
+		Values: []string{"batch_size", "seq_len", "num_k_heads", "num_v_heads", "head_k_dim", "head_v_dim"},
+	}
+	if g.exactly[0] == 0 { // any
+		q.Number = nil
+	}
+	return reading{table: "gdn", skip: []string{"conv1d"}, query: common(q), row: func(v []float64) (measurement, bool) {
+		b, s, keys, values := v[1], v[2], v[3], v[4]
+		o := op.Op{
+			Name: op.DeltaRule, Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16,
+			Heads: values, KVHeads: keys, HeadDim: v[5], ValueDim: v[6],
+		}
+		out := measurement{place: [2]float64{math.Log2(values), math.Log2(keys)}, seconds: v[0] / 1e3}
+		span := op.Span{Requests: b, Tokens: b * s}
+		if g.family == updates {
+			o.Decode, out.x = span, math.Log2(b)
+		} else {
+			o.Prefill, out.line, out.x = span, math.Log2(b), math.Log2(s)
+		}
+		out.ops = []op.Op{o}
+		return out, true
+	}}
 }
 
 // customReduce reads the engines' own all-reduce; eager rows measure the host.

@@ -71,6 +71,18 @@ type moeRow struct {
 	Latency float64 `parquet:"latency"`
 }
 
+type deltaRow struct {
+	Kernel     string  `parquet:"kernel_source"`
+	Phase      string  `parquet:"phase"`
+	Batch      int64   `parquet:"batch_size"`
+	Length     int64   `parquet:"seq_len"`
+	KeyHeads   int64   `parquet:"num_k_heads"`
+	ValueHeads int64   `parquet:"num_v_heads"`
+	KeyDim     int64   `parquet:"head_k_dim"`
+	ValueDim   int64   `parquet:"head_v_dim"`
+	Latency    float64 `parquet:"latency"`
+}
+
 type messageRow struct {
 	Kernel  string  `parquet:"kernel_source"`
 	Op      string  `parquet:"op_name"`

@@ -144,6 +144,9 @@ func describe(m *measurement, least float64) string {
 		shape = fmt.Sprintf("%g×%g×%g", o.Rows, o.Cols, o.Depth)
 	case op.GroupedGEMM:
 		shape = fmt.Sprintf("%.0f rows of %g×%g over %.1f experts", o.Rows, o.Depth, o.Cols, o.Experts)
+	case op.Recurrent:
+		n := o.Prefill.Requests + o.Decode.Requests
+		shape = fmt.Sprintf("recurrence of %g × %g tokens, %g heads of %g", n, (o.Prefill.Tokens+o.Decode.Tokens)/n, o.Heads, o.HeadDim)
 	case op.Collective:
 		shape = fmt.Sprintf("%s over %d devices", o.Payload, o.Group.Size)
 	default:

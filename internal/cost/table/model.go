@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -57,9 +58,11 @@ func (m *Model) cost(o *op.Op) (cost.Estimate, string) {
 		return m.phases(o, m.attention)
 	case op.Latent:
 		return m.phases(o, m.latent)
+	case op.Recurrent:
+		return m.phases(o, m.delta)
 	case op.Collective:
 		return m.collective(o)
-	case op.Elementwise, op.LatentPrologue, op.Recurrent, op.Transfer:
+	case op.Elementwise, op.LatentPrologue, op.Transfer:
 	}
 	return m.base.Cost(o), ""
 }
@@ -170,6 +173,19 @@ func (m *Model) attention(o *op.Op) (cost.Estimate, string) {
 	g := group{family: prefills, in: in, kv: kv, exactly: [2]float64{o.HeadDim}}
 	if decode {
 		g.family, g.in = decodes, noFormat
+	}
+	return m.measured(o, key{group: g, place: [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}}, at)
+}
+
+// delta prices one phase of the gated delta rule. Measured states are float32.
+func (m *Model) delta(o *op.Op) (cost.Estimate, string) {
+	if o.Name != op.DeltaRule || !wide(o.In) || o.KV != dtype.F32 {
+		return m.base.Cost(o), ""
+	}
+	g := group{family: scans, exactly: [2]float64{o.HeadDim, o.ValueDim}}
+	at, decode := where(o)
+	if decode {
+		g.family, at = updates, point{x: math.Log2(o.Decode.Tokens)}
 	}
 	return m.measured(o, key{group: g, place: [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}}, at)
 }

@@ -26,6 +26,8 @@ const (
 	FormDecode  = "decode"
 	FormLatent  = "latent"
 	FormExperts = "experts"
+	FormScan    = "scan"
+	FormUpdate  = "update"
 	FormComm    = "comm"
 )
 
@@ -70,6 +72,8 @@ func sampled() []sampledGroup {
 			sampledGroup{FormDecode, group{family: decodes, kv: kv}},
 			sampledGroup{FormLatent, group{family: latentDecodes, in: bf16, kv: kv}})
 	}
+	out = append(out,
+		sampledGroup{FormScan, group{family: scans, in: bf16}}, sampledGroup{FormUpdate, group{family: updates, in: bf16}})
 	for _, f := range []family{reduces, gathers, scatters, exchanges} {
 		out = append(out, sampledGroup{FormComm, group{family: f}})
 	}

@@ -216,6 +216,38 @@ func TestLatent(t *testing.T) {
 	}
 }
 
+// TestDelta: a recurrence over prompts and one by a token are kernels of their
+// own; the convolution in the same table is not theirs.
+func TestDelta(t *testing.T) {
+	dir := fstest.MapFS{}
+	put(t, dir, "linear_attention/vllm/1.0/gdn",
+		deltaRow{"causal_conv1d_fn", "context", 2, 1024, 4, 8, 128, 128, 0.01},
+		deltaRow{"chunk_gated_delta_rule", "context", 2, 1024, 4, 8, 128, 128, 0.5},
+		deltaRow{"causal_conv1d_update", "generation", 16, 1, 4, 8, 128, 128, 0.01},
+		deltaRow{"fused_recurrent_gated_delta_rule", "generation", 16, 1, 4, 8, 128, 128, 0.2})
+	m := open(t, dir)
+	_, base := h200(t)
+	o := op.Op{
+		Name: op.DeltaRule, Kind: op.Recurrent, In: dtype.BF16, KV: dtype.F32, VectorIn: dtype.BF16,
+		Heads: 8, KVHeads: 4, HeadDim: 128, ValueDim: 128,
+		Prefill: op.Span{Requests: 2, Tokens: 2048}, Decode: op.Span{Requests: 16, Tokens: 16},
+	}
+	if e := m.Cost(&o); !near(e.Total, 0.7*ms) || !near(e.Measured, e.Total) || m.Source(&o) != "vllm 1.0 chunk_gated_delta_rule" {
+		t.Errorf("both phases: %+v of %s", e, m.Source(&o))
+	}
+	for name, change := range map[string]func(*op.Op){
+		"another recurrence": func(o *op.Op) { o.Name = op.SelectiveScan },
+		"a narrow state":     func(o *op.Op) { o.KV = dtype.BF16 },
+		"other heads":        func(o *op.Op) { o.HeadDim = 64 },
+	} {
+		other := o
+		change(&other)
+		if e := m.Cost(&other); e.Measured != 0 || !near(e.Total, base.Cost(&other).Total) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
 // TestExperts: the two products of a layer come to what was measured less what
 // the graph counts by itself, whichever of the deals they belong to.
 func TestExperts(t *testing.T) {
