@@ -18,13 +18,14 @@ type Case struct {
 	Method      Method
 	Tier        device.Tier // of the operators' prices
 	Vendor      device.Vendor
-	Devices     int     // of a replica
-	Concurrency int     // of a replica; the requests of a single pass
-	Input       int     // prompt length in tokens
-	KVPeak      float64 // share of the cache in use where it was fullest
-	Decode      bool    // of a single pass
-	Steady      bool    // of the formulas: the vendor's later accounting
-	TensorCast  bool    // repeats the assumptions of Ascend's model
+	Devices     int      // of a replica
+	Concurrency int      // of a replica; the requests of a single pass
+	Input       int      // prompt length in tokens
+	KVPeak      float64  // share of the cache in use where it was fullest
+	Decode      bool     // of a single pass
+	Steady      bool     // of the formulas: the vendor's later accounting
+	TensorCast  bool     // repeats the assumptions of Ascend's model
+	Untold      []string // columns of a measured row that took defaults
 }
 
 // Method is how a prediction was made.
@@ -240,6 +241,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		s.pass(&out)
 	}
 	s.transfer(&out)
+	s.guess(&out)
 	o.extrapolate(s, &out)
 	return out
 }
@@ -303,6 +305,35 @@ func (s *Case) transfer(out *Expected) {
 		add(otherVendor, why)
 	case device.AMD, device.Intel, device.Other:
 		add(otherVendor, "no device of this vendor was measured")
+	}
+}
+
+// untold are the standard deviations to add for TTFT and TPOT where a row does not
+// tell a setting: how far leaving it out moves the predictions of 1,200 measured
+// deployments (docs/accuracy.md).
+func untold(column string) (ttft, tpot float64) {
+	switch column {
+	case "length_ratio_low":
+		return 0.25, 0.07
+	case "kv_cache_dtype":
+		return 0.08, 0.06
+	case "token_budget":
+		return 0.19, 0.05
+	}
+	return 0, 0
+}
+
+// guess widens the errors of rows that do not tell what matters. Those of
+// disaggregated deployments are of rows that tell no more.
+func (s *Case) guess(out *Expected) {
+	if s.Apart {
+		return
+	}
+	for _, column := range s.Untold {
+		if ttft, tpot := untold(column); ttft > 0 {
+			out.widen(ttft, tpot, tpot)
+			out.Basis += "; wider: " + column + " is not told"
+		}
 	}
 }
 

@@ -227,7 +227,7 @@ func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
 // caseOf is what decides how far a prediction of a row may be off, but for its
 // subject.
 func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) Case {
-	out := Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input}
+	out := Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Untold: row.Defaulted}
 	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
 		out.Tier = fitted.Tier()
 	}
@@ -259,7 +259,7 @@ func settings(base *engine.Profile, row *Row, w *Workers, d *device.Profile) *en
 // quantization is the number formats of a row. A precision names what a
 // publisher's checkpoint of it stores: 8 bits everywhere, 4 bits everywhere in
 // a dense model, and in the feed-forward parts of a mixture, whose attention
-// stays wide.
+// stays wide. Converted checkpoints ask for a cache in fp8, as NVIDIA's do.
 func quantization(m *model.Model, row *Row) graph.Quant {
 	q := graph.Resolve(m, graph.Physical(), graph.Actions{})
 	wide := dtype.Unquantized(q.Base)
@@ -277,9 +277,11 @@ func quantization(m *model.Model, row *Row) graph.Quant {
 				fp8.Group, fp8.Rows, fp8.Scale = 128, 128, dtype.F32
 			}
 			q.Attention, q.Dense, q.Experts, q.Shared = fp8, fp8, fp8, fp8
+			q.KV = dtype.FP8
 		}
 	case "fp4":
 		q.Attention, q.Dense, q.Experts, q.Shared = nvfp4, nvfp4, nvfp4, nvfp4
+		q.KV = dtype.FP8
 		if experts {
 			q.Attention = wide
 		}

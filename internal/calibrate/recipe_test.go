@@ -9,7 +9,34 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
 )
+
+// TestUntold: a row that says little is of lengths that differ a little, and a
+// converted checkpoint's cache is in fp8, an original's in the model's own format.
+func TestUntold(t *testing.T) {
+	rows, err := Read(strings.NewReader("id,backend,model_path,system,precision,isl,osl,tp_size,batch_size,silicon_ttft_ms,silicon_tpot_ms\n"+
+		"converted,vllm,meta-llama/Llama-3.1-70B,h200_sxm,fp8,1024,1024,4,16,100,10\n"+
+		"original,vllm,Qwen/Qwen3-235B-A22B-FP8,h200_sxm,fp8,1024,1024,8,16,100,10\n"+
+		"further,sglang,deepseek-ai/DeepSeek-V3,b200_sxm,fp4,1024,1024,8,16,100,10\n"+
+		"wide,vllm,meta-llama/Llama-3.1-70B,h200_sxm,,1024,1024,4,16,100,10\n"), "rows.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []dtype.Format{dtype.FP8, dtype.BF16, dtype.FP8, dtype.BF16} {
+		r := &rows[i]
+		m, err := model.Lookup(r.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := quantization(m, r).KV; got != want {
+			t.Errorf("%s: want a cache in %v, got %v", r.ID, want, got)
+		}
+		if r.LengthLow >= 1 || r.LengthLow < 0.8 || !slices.Contains(r.Defaulted, "length_ratio_low") {
+			t.Errorf("%s: lengths from %g, defaults for %v", r.ID, r.LengthLow, r.Defaulted)
+		}
+	}
+}
 
 // TestRecipe: what a row of a disaggregated deployment does not tell is taken from
 // what such deployments are told, and what it tells is left alone.

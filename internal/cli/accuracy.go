@@ -22,12 +22,14 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 		Use:   "accuracy FILE.csv",
 		Short: "How far predictions lie from measured deployments",
 		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, concurrency,
-system, model and mode, and how many measurements lie in the 80 % intervals. Columns are those of AIConfigurator's silicon samples: backend, model_path, system, isl, osl, tp_size,
-silicon_ttft_ms and silicon_tpot_ms at least; concurrency, num_prompts, token_budget, memory_fraction and others where
-known. A column "quality" marks rows that are not what they say; they are counted apart.
+system, model and mode, and how many measurements lie in the 80 % intervals. Columns are those of AIConfigurator's silicon
+samples: backend, model_path, system, isl, osl, tp_size, silicon_ttft_ms and silicon_tpot_ms at least; concurrency,
+num_prompts, token_budget, memory_fraction and others where known. What is not told takes the engine's defaults, or those of
+benchmarks and published recipes, and the answer says so; lengths (length_ratio_low), kv_cache_dtype and token_budget matter
+most, and widen the intervals. A column "quality" marks rows that are not what they say; they are counted apart.
 
 With --doctor it looks for such rows instead, by physics and by the rows beside them: cold starts, cached prompts, hidden
-speculation, several workers counted as one, duplicates, noise.`,
+speculation and limits, several workers counted as one, duplicates, noise.`,
 		Example: `  plimsoll accuracy measured.csv
   plimsoll accuracy measured.csv --json
   plimsoll accuracy measured.csv --doctor
