@@ -89,6 +89,13 @@ type SimulateResponse struct {
 	Tables *TableUse
 }
 
+// InStep reports whether nothing tells one request from another: those in flight
+// then end together and begin together.
+func (r *SimulateResponse) InStep() bool {
+	q := r.Request
+	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil
+}
+
 // Limited reports whether there is a limit to keep.
 func (r *SimulateResponse) Limited() bool { return r.Request.TTFTLimit > 0 || r.Request.TPOTLimit > 0 }
 

@@ -173,7 +173,21 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
 		fmt.Fprintf(w, "Limits          kept by mean TTFT and TPOT with a probability of %s\n", chance(r.Chance()))
 	}
-	use, prompts := pools(s)
+	engineUse(w, r)
+	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
+	tables(w, r.Tables)
+	if r.InStep() {
+		fmt.Fprintln(w, "Note            equal lengths keep requests in step, more than real clients do: TTFT is that of whole waves; --length-ratio-low 0.8 draws them as benchmarks do")
+	}
+	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
+	if v.Plots {
+		timeline(w, s, v)
+	}
+}
+
+// engineUse says how busy and how full the engine was.
+func engineUse(w io.Writer, r *app.SimulateResponse) {
+	use, prompts := pools(r.Result)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
 		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
 	m := &r.Memory
@@ -183,14 +197,8 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, ", states %s", m.States)
 	}
 	fmt.Fprintln(w)
-	if s.Decode != nil {
+	if r.Result.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
-	}
-	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
-	tables(w, r.Tables)
-	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
-	if v.Plots {
-		timeline(w, s, v)
 	}
 }
 
