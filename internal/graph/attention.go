@@ -175,6 +175,9 @@ func (w *walk) gqaKernel(k *kind, a *model.Attention) {
 	o := w.next(op.Attention, op.GQAttention)
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
 	o.Prefill, o.Decode = w.spans(a)
+	if !w.g.spec.Policy.FullAttention {
+		o.Window = float64(a.Window)
+	}
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
 	padded, _ := w.blocks()
 	o.Bytes = units.Bytes(indexBytes * (padded + w.requests + 1 + 2*w.requests))

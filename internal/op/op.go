@@ -55,6 +55,7 @@ type Op struct {
 	Heads, KVHeads    float64
 	HeadDim, ValueDim float64
 	Rank, Rope        float64 // latent width and rotated width
+	Window            float64 // tokens attended to at most; 0 = all
 	Prefill, Decode   Span
 	Expanded          float64      // Latent: tokens whose keys and values a prefill expands
 	KV                dtype.Format // of the cache, of a recurrence's state

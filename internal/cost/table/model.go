@@ -155,11 +155,16 @@ func where(o *op.Op) (at point, decode bool) {
 	return point{line: math.Log2(n), x: math.Log2(math.Max(1, length/n))}, decode
 }
 
-// causal reports whether a prefill attends to all that stands before: a window
-// or a selection has fewer pairs, and kernels of its own.
-func causal(s *op.Span) bool {
+// causal reports whether a prefill attends to all that stands before, or to all in
+// its window: a selection has fewer pairs, and kernels of its own.
+func causal(o *op.Op) bool {
 	const most = 0.9
-	return s.Pairs >= most*s.Tokens*s.Tokens/math.Max(1, s.Requests)/2
+	p := &o.Prefill
+	length := p.Tokens / math.Max(1, p.Requests)
+	if o.Window > 0 {
+		length = math.Min(length, o.Window)
+	}
+	return p.Pairs >= most*p.Tokens*length/2
 }
 
 // attention prices one phase. A prefill behind cached tokens takes the
@@ -167,14 +172,20 @@ func causal(s *op.Span) bool {
 func (m *Model) attention(o *op.Op) (cost.Estimate, string) {
 	at, decode := where(o)
 	in, kv := cacheFormat(o.In), cacheFormat(o.KV)
-	if in == noFormat || kv == noFormat || o.HeadDim != o.ValueDim || o.KVHeads < 1 || !decode && !causal(&o.Prefill) {
+	if in == noFormat || kv == noFormat || o.HeadDim != o.ValueDim || o.KVHeads < 1 || !decode && !causal(o) {
 		return m.base.Cost(o), ""
 	}
-	g := group{family: prefills, in: in, kv: kv, exactly: [2]float64{o.HeadDim}}
+	g := group{family: prefills, in: in, kv: kv, exactly: [2]float64{o.HeadDim, o.Window}}
 	if decode {
 		g.family, g.in = decodes, noFormat
 	}
-	return m.measured(o, key{group: g, place: [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}}, at)
+	place := [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}
+	e, from := m.measured(o, key{group: g, place: place}, at)
+	if from == "" && decode && o.Window > 0 { // it reads no more than a short context
+		g.exactly[1] = 0
+		return m.measured(o, key{group: g, place: place}, at)
+	}
+	return e, from
 }
 
 // delta prices one phase of the gated delta rule. Measured states are float32.
@@ -198,7 +209,7 @@ func (m *Model) latent(o *op.Op) (cost.Estimate, string) {
 	f := formatOf(o)
 	known := o.HeadDim == latentHead && o.ValueDim == latentValue && o.Rank == latentRank && o.Rope == latentRope
 	at, decode := where(o)
-	if in == noFormat || kv == noFormat || f == noFormat || !known || !decode && !causal(&o.Prefill) {
+	if in == noFormat || kv == noFormat || f == noFormat || !known || !decode && !causal(o) {
 		return m.base.Cost(o), ""
 	}
 	p := m.scratch.Get().(*op.Op)

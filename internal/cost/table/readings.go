@@ -29,12 +29,12 @@ func (g *group) products() reading {
 	}
 }
 
-// attention reads full attention over a head width: a site is a number of query
-// and KV heads, a line a batch, a curve the time by length.
+// attention reads attention over a head width and a window: a site is a number of
+// query and KV heads, a line a batch, a curve the time by length.
 func (g *group) attention() reading {
 	q := perfdata.Query{
 		Text:     map[string]string{"kv_cache_dtype": g.kv.String()},
-		Number:   map[string]float64{"head_dim": g.exactly[0], "window_size": 0},
+		Number:   map[string]float64{"head_dim": g.exactly[0], "window_size": g.exactly[1]},
 		Values:   []string{"batch_size", "isl", "num_heads", "num_key_value_heads", "step", "head_dim"},
 		Optional: []string{"window_size", "step"},
 	}
@@ -54,7 +54,7 @@ func (g *group) attention() reading {
 		}
 		o := op.Op{
 			Kind: op.Attention, In: g.in.element(), Out: dtype.BF16, KV: g.kv.element(), VectorIn: dtype.BF16,
-			Heads: heads, KVHeads: kv, HeadDim: d, ValueDim: d,
+			Heads: heads, KVHeads: kv, HeadDim: d, ValueDim: d, Window: g.exactly[1],
 		}
 		if g.family == decodes {
 			o.In = dtype.BF16
@@ -66,10 +66,15 @@ func (g *group) attention() reading {
 
 // phase completes a measurement of attention.
 func (g *group) phase(o *op.Op, b, s float64, place [2]float64, ms float64) measurement {
+	seen := s // of a request's tokens, by its last one
+	if o.Window > 0 {
+		seen = math.Min(s, o.Window)
+	}
 	if g.family == decodes || g.family == latentDecodes {
-		o.Decode = op.Span{Requests: b, Tokens: b, Pairs: b * s, Context: b * s}
+		o.Decode = op.Span{Requests: b, Tokens: b, Pairs: b * seen, Context: b * seen}
+		s = seen
 	} else {
-		o.Prefill = op.Span{Requests: b, Tokens: b * s, Pairs: b * s * (s + 1) / 2, Context: b * s}
+		o.Prefill = op.Span{Requests: b, Tokens: b * s, Pairs: b * seen * (s - (seen-1)/2), Context: b * s}
 	}
 	return measurement{place: place, line: math.Log2(b), x: math.Log2(s), seconds: ms / 1e3, ops: []op.Op{*o}}
 }

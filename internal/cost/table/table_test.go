@@ -161,15 +161,30 @@ func TestAttention(t *testing.T) {
 		t.Errorf("prefill: %+v", e)
 	}
 	sliding := o
-	sliding.Prefill.Pairs = 1024 * 128
+	sliding.Prefill.Pairs = 1024*128 - 127*128/2
 	if e := m.Cost(&sliding); e.Measured != 0 || e.Total != base.Cost(&sliding).Total {
+		t.Errorf("a selection: %+v", e)
+	}
+	sliding.Window = 128
+	if e := m.Cost(&sliding); !near(e.Total, 0.1*ms) || e.Measured != e.Total {
 		t.Errorf("a window: %+v", e)
+	}
+	sliding.Window = 256
+	if e := m.Cost(&sliding); e.Measured != 0 {
+		t.Errorf("another window: %+v", e)
 	}
 	decode := o
 	decode.KV, decode.Prefill = dtype.FP8, op.Span{}
 	decode.Decode = op.Span{Requests: 8, Tokens: 8, Pairs: 8 * 4096, Context: 8 * 4096}
 	if e := m.Cost(&decode); !near(e.Total, 0.2*ms) || e.Measured != e.Total {
 		t.Errorf("decode: %+v", e)
+	}
+	windowed := decode
+	windowed.Window, windowed.Decode.Pairs, windowed.Decode.Context = 2048, 8*2048, 8*2048
+	short := windowed
+	short.Window = 0
+	if e := m.Cost(&windowed); e.Measured == 0 || !near(e.Total, m.Cost(&short).Total) {
+		t.Errorf("a decode of a window nobody measured: %+v", e)
 	}
 	every := decode
 	every.KVHeads = 8 // 0 in the table
