@@ -18,6 +18,7 @@ type routed struct {
 	// Local experts in two classes of equal load.
 	many, few         float64 // experts in each class
 	manyRows, fewRows float64 // rows of each expert in it
+	narrow            bool    // rows arrive in the experts' format
 }
 
 // active is the number of local experts with any row.
@@ -197,16 +198,56 @@ func (w *walk) routedExperts(k *kind, rows float64) {
 		w.dispatchCombine(k, &r)
 	} else {
 		w.elementwise(op.InitRouting, e*(r.rows+r.pairs)*h+indexBytes*r.pairs)
-		exchange := e * h * math.Max(r.pairs-r.mine, r.recv-r.mine)
-		traffic := e * h * (r.pairs + r.recv)
-		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), exchange, traffic)
+		back := w.dispatch(k, &r)
 		w.experts(k, &r)
-		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), exchange, traffic)
+		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), back.payload, back.traffic)
 	}
 	w.combine(k, &r)
 	if f.Latent > 0 {
 		w.linear(dtype.Unquantized(w.base), rows, h, w.h, 1)
 	}
+}
+
+// shipment is the bytes of an exchange: what crosses the link, and what is read and
+// written around it.
+type shipment struct{ payload, traffic float64 }
+
+// dispatch emits the exchange that brings tokens to the ranks of their experts, and
+// returns the one that brings results back. A token goes once to each rank that has
+// any of its experts, in the format they compute in, and comes back once from each,
+// their results added up (as DeepEP and TensorRT-LLM's kernels do); TensorCast sends
+// it once for each expert, both times wide.
+func (w *walk) dispatch(k *kind, r *routed) (back shipment) {
+	spec, h := &w.g.spec, k.moe.hidden
+	group, s := spec.Layout.EPGroup(), spec.Quant.Experts
+	if spec.Policy.ExchangedPairs {
+		e := w.width()
+		back = shipment{e * h * math.Max(r.pairs-r.mine, r.recv-r.mine), e * h * (r.pairs + r.recv)}
+		w.collective(op.AllToAll, op.Exchange, group, back.payload, back.traffic)
+		return back
+	}
+	if spec.Layout.EP == 1 {
+		return back
+	}
+	sent := w.visits(k, r) * h
+	format := w.matrixFormat(s)
+	if r.narrow = format != w.base && spec.Compile; r.narrow {
+		w.quantize(s, r.rows, h)
+	} else {
+		format = w.base
+	}
+	out := float64(format.Bytes(sent))
+	w.collective(op.AllToAll, op.Exchange, group, out, 2*out)
+	wide := float64(w.base.Bytes(sent))
+	return shipment{wide, 2 * wide}
+}
+
+// visits is how often tokens go to another rank, each at most once to every one: a
+// rank is passed by when none of a token's experts is there.
+func (w *walk) visits(k *kind, r *routed) float64 {
+	f := &k.layer.FFN
+	there := -math.Expm1(float64(f.TopK) * math.Log1p(-k.moe.local/float64(f.Experts)))
+	return r.rows * float64(w.g.spec.Layout.EP-1) * there
 }
 
 // combine emits the weighted sum of each token's expert outputs.
@@ -294,7 +335,9 @@ func (r *routed) summed(s *Spec) float64 {
 func (w *walk) groupedExperts(k *kind, r *routed) {
 	s, h := w.g.spec.Quant.Experts, k.moe.hidden
 	inter := k.moe.inter
-	w.quantize(s, r.recv, h)
+	if !r.narrow {
+		w.quantize(s, r.recv, h)
+	}
 	up := 2 * inter
 	if k.layer.FFN.Ungated {
 		up = inter
@@ -412,8 +455,10 @@ func (w *walk) dispatchCombine(k *kind, r *routed) {
 	if s.Quantized() {
 		format = w.matrixFormat(s)
 	}
-	// Even splits, whatever the load of rank 0.
-	x := float64(format.Bytes(r.pairs*h)) * float64(l.EP-1) / float64(l.EP)
+	x := float64(format.Bytes(w.visits(k, r) * h))
+	if w.g.spec.Policy.ExchangedPairs { // even splits, whatever the load of rank 0
+		x = float64(format.Bytes(r.pairs*h)) * float64(l.EP-1) / float64(l.EP)
+	}
 	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
 	o := w.next(op.Elementwise, op.DispatchCombine)
 	o.Launches = -1 // no launch of its own

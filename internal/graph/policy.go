@@ -46,9 +46,10 @@ type Policy struct {
 	// on, so that with few tokens rank 0 is full while others idle.
 	FrontLoaded bool
 	// ExchangedPairs sends tokens to experts and back, and sums slices of experts,
-	// pair by pair of token and expert, even where all ranks hold the same tokens.
-	// There engines let each rank add up what its own experts, or slices, make of
-	// a token, shared ones included, and sum these parts once.
+	// pair by pair of token and expert, wide, even where all ranks hold the same
+	// tokens. Engines send a token once to each rank, and let it add up what its own
+	// experts make of it; where all have it, each rank adds up its experts, or slices,
+	// shared ones included, and the parts are summed once.
 	ExchangedPairs bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
@@ -93,7 +94,7 @@ func Artefacts() []Artefact {
 		{"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says", func(p *Policy) *bool { return &p.IgnoredCopies }},
 		{"uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone", func(p *Policy) *bool { return &p.UnevenTokens }},
 		{"front-loaded-experts", "every rank deals tokens to experts from the first one on", func(p *Policy) *bool { return &p.FrontLoaded }},
-		{"exchanged-pairs", "experts' results are exchanged pair by pair even where all ranks hold the same tokens", func(p *Policy) *bool { return &p.ExchangedPairs }},
+		{"exchanged-pairs", "tokens travel to experts and back pair by pair, and wide, even where all ranks hold the same", func(p *Policy) *bool { return &p.ExchangedPairs }},
 		{"free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 )
@@ -118,6 +119,45 @@ func TestFrontLoadedDeal(t *testing.T) {
 		}
 		if r.many+r.few != float64(local) || r.many*r.manyRows+r.few*r.fewRows != r.recv {
 			t.Errorf("the two classes do not add up: %+v", r)
+		}
+	})
+}
+
+// TestDispatch: a token goes once to each rank that has any of its experts, never
+// more often than to its experts or than there are ranks; narrow on the way there
+// where the experts compute so, wide on the way back.
+func TestDispatch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		topK := rapid.IntRange(1, 8).Draw(t, "top-k")
+		w := anyWalk(t, Physical(), mixture(1<<rapid.IntRange(3, 8).Draw(t, "experts"), topK))
+		w.g.spec.Quant = Quant{Base: dtype.BF16}
+		if rapid.Bool().Draw(t, "fp8") {
+			w.g.spec.Quant.Experts = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+		}
+		w.base, w.n, w.reps = dtype.BF16, 1, 1
+		k, ep := &w.g.kinds[0], float64(w.g.spec.Layout.EP)
+		r := w.route(k, 100)
+		visits := w.visits(k, &r)
+		if most := 100 * math.Min(ep-1, float64(topK)); visits > most*(1+1e-9) || visits < 0 || ep > 1 && visits == 0 {
+			t.Errorf("%g visits of at most %g", visits, most)
+		}
+		if topK == 1 && math.Abs(visits-(r.pairs-r.mine)) > 1e-6 {
+			t.Errorf("with one expert each: %g visits for %g pairs elsewhere", visits, r.pairs-r.mine)
+		}
+		back := w.dispatch(k, &r)
+		if ep == 1 {
+			if back.payload != 0 || len(w.items) > 0 {
+				t.Errorf("a single rank sends %v, %d operators", back, len(w.items))
+			}
+			return
+		}
+		out := w.items[len(w.items)-1].Op
+		width := 2.
+		if r.narrow {
+			width = 1
+		}
+		if r.narrow != w.g.spec.Quant.Experts.Quantized() || float64(out.Payload) != width*visits*k.moe.hidden || back.payload != 2*visits*k.moe.hidden {
+			t.Errorf("narrow %v: %v there, %v back, for %g visits", r.narrow, out.Payload, back.payload, visits)
 		}
 	})
 }
