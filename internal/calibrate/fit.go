@@ -16,7 +16,7 @@ const (
 	ttftWeight = 1.5
 	// apartWeight is that of disaggregated deployments, whose rows do not tell all
 	// that makes requests wait.
-	apartWeight = 0.8
+	apartWeight = 0.5
 )
 
 // independent rows count against the prior: those of one benchmark campaign are

@@ -74,7 +74,7 @@ type group struct {
 // groups are the groups whose offsets of a parameter a subject takes, from the
 // widest to the narrowest: all predictions, its engine's, its engine's on the
 // generation of devices; in each of these, those of the same kind; and all with
-// prompts and generation apart. The shares were chosen by cross-validation, by configuration and by cell.
+// prompts and generation apart, and those of its engine. The shares were chosen by cross-validation, by configuration and by cell.
 func (s *Subject) groups(parameter int) []group {
 	out := []group{{everything, 0.6}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
 	if kind := s.kind(parameter); kind != "" {
@@ -83,7 +83,7 @@ func (s *Subject) groups(parameter int) []group {
 		}
 	}
 	if s.Apart {
-		out = append(out, group{Disaggregated, 0.7})
+		out = append(out, group{Disaggregated, 0.7}, group{s.Engine + separator + Disaggregated, 0.7})
 	}
 	return out
 }

@@ -21,6 +21,10 @@ import (
 // most recipes, 2,048 to 32,768 in all.
 const recipeBudget = 16384
 
+// heldWide and heldNarrow are the tokens SGLang gathers before it streams: 50 on
+// Blackwell's data-parallel decode workers, 10 on others in most recipes.
+const heldWide, heldNarrow = 50, 10
+
 // graphStep is the distance of the larger batches recipes capture graphs for. A
 // batch that is neither a power of two nor a multiple of it was not configured.
 const graphStep = 8
@@ -35,6 +39,7 @@ func (p *Prepared) recipe(e *engine.Profile, q *graph.Quant, w *Workers, d *devi
 	}
 	if w == &row.Decode {
 		p.decodes(e, row.Concurrency/(w.Count*w.DP))
+		p.streams(e, w, d)
 	} else if row.TokenBudget == 0 && e.TokenBudget < recipeBudget {
 		e.TokenBudget = recipeBudget
 		p.assume(fmt.Sprintf("%s told to take %d tokens of prompts in a step", e.Name, recipeBudget))
@@ -57,4 +62,16 @@ func (p *Prepared) decodes(e *engine.Profile, n int) {
 		e.MaxSequences = most
 		p.assume(e.Name + " told to decode a power of two at once, the one below what is offered")
 	}
+}
+
+// streams sets how recipes of decode workers stream.
+func (p *Prepared) streams(e *engine.Profile, w *Workers, d *device.Profile) {
+	if e.Policy != engine.PrefillFirst {
+		return
+	}
+	e.HeldTokens = heldNarrow
+	if w.DP > 1 && strings.HasPrefix(d.Generation, "blackwell") {
+		e.HeldTokens = heldWide
+	}
+	p.assume(fmt.Sprintf("%s told to stream every %d tokens", e.Name, e.HeldTokens))
 }

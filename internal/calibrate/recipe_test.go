@@ -47,16 +47,17 @@ func TestRecipe(t *testing.T) {
 		decodes              bool
 		sequences, budget    int // 0: the engine's own
 		kv                   dtype.Format
+		held                 int
 	}{
-		{"offered more than a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 8, 0, dtype.FP8},
-		{"offered a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 24}, true, 0, 0, dtype.FP8},
-		{"offered what graphs are captured for", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 3 * 768}, true, 0, 0, dtype.FP8},
-		{"told", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27, MaxSequences: 9, KV: "bf16"}, true, 0, 0, dtype.None},
-		{"an engine that need not be told", "sglang", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 0, 0, dtype.FP8},
-		{"prompts", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27}, false, 0, recipeBudget, dtype.FP8},
-		{"prompts, told", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27, TokenBudget: 100}, false, 0, 0, dtype.FP8},
-		{"wide weights", "trtllm", "h200_sxm", Row{Precision: "bf16", Concurrency: 24}, true, 0, 0, dtype.None},
-		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None},
+		{"offered more than a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 8, 0, dtype.FP8, 0},
+		{"offered a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 24}, true, 0, 0, dtype.FP8, 0},
+		{"offered what graphs are captured for", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 3 * 768}, true, 0, 0, dtype.FP8, 0},
+		{"told", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27, MaxSequences: 9, KV: "bf16"}, true, 0, 0, dtype.None, 0},
+		{"an engine that need not be told", "sglang", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 0, 0, dtype.FP8, heldNarrow},
+		{"prompts", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27}, false, 0, recipeBudget, dtype.FP8, 0},
+		{"prompts, told", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27, TokenBudget: 100}, false, 0, 0, dtype.FP8, 0},
+		{"wide weights", "trtllm", "h200_sxm", Row{Precision: "bf16", Concurrency: 24}, true, 0, 0, dtype.None, 0},
+		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None, heldNarrow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := engine.LookupVersion(c.engine, "")
@@ -81,14 +82,43 @@ func TestRecipe(t *testing.T) {
 			if c.budget == 0 {
 				c.budget = e.TokenBudget
 			}
-			if got.MaxSequences != c.sequences || got.TokenBudget != c.budget || q.KV != c.kv {
-				t.Errorf("want %d sequences, %d tokens and %v, got %d, %d and %v",
-					c.sequences, c.budget, c.kv, got.MaxSequences, got.TokenBudget, q.KV)
+			if got.MaxSequences != c.sequences || got.TokenBudget != c.budget || q.KV != c.kv || got.HeldTokens != c.held {
+				t.Errorf("want %d sequences, %d tokens, %v and %d held, got %d, %d, %v and %d",
+					c.sequences, c.budget, c.kv, c.held, got.MaxSequences, got.TokenBudget, q.KV, got.HeldTokens)
 			}
-			changed := got.MaxSequences != e.MaxSequences || got.TokenBudget != e.TokenBudget || q.KV != dtype.None
+			changed := got.MaxSequences != e.MaxSequences || got.TokenBudget != e.TokenBudget || q.KV != dtype.None || got.HeldTokens != e.HeldTokens
 			if said := slices.ContainsFunc(p.assumed, func(s string) bool { return strings.HasPrefix(s, c.engine+" told to") }); said != changed {
 				t.Errorf("changed %v, said %q", changed, p.assumed)
 			}
 		})
+	}
+}
+
+// TestStreams: SGLang's decode workers hold back their first tokens, those with
+// data-parallel ranks on Blackwell more.
+func TestStreams(t *testing.T) {
+	for _, c := range []struct {
+		engine, system string
+		ranks, held    int
+	}{
+		{"sglang", "gb200", 32, heldWide},
+		{"sglang", "gb200", 1, heldNarrow},
+		{"sglang", "h200_sxm", 8, heldNarrow},
+		{"trtllm", "gb200", 32, 0},
+		{"vllm", "gb200", 8, 0},
+	} {
+		e, err := engine.LookupVersion(c.engine, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := device.Lookup(c.system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, p := *e, Prepared{Row: &Row{}}
+		p.streams(&got, &Workers{Count: 1, TP: 1, DP: c.ranks}, d)
+		if got.HeldTokens != c.held || (len(p.assumed) > 0) != (c.held > 0) {
+			t.Errorf("%+v: %d held, said %q", c, got.HeldTokens, p.assumed)
+		}
 	}
 }

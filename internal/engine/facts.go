@@ -38,6 +38,7 @@ type Facts struct {
 	Reserve          float64 `json:"reserve" yaml:"reserve"`
 	PrefixCaching    bool    `json:"prefix_caching" yaml:"prefix_caching"`
 	ReceiveInterval  int     `json:"receive_interval" yaml:"receive_interval"`
+	HeldTokens       int     `json:"held_tokens" yaml:"held_tokens"`
 
 	Graph       GraphFacts       `json:"graph" yaml:"graph"`
 	BatchWait   BatchWaitFacts   `json:"batch_wait" yaml:"batch_wait"`
@@ -136,8 +137,8 @@ func (p *Profile) Facts() Facts {
 		CommunicationGiB: p.Communication.GiB(), PeerGiB: p.PerPeer.GiB(), LogitsCopies: p.LogitsCopies,
 		MaxContext: p.MaxContext, IndexRows: p.IndexRows, WindowShare: p.WindowShare, StateRatio: p.StateRatio,
 		BlockTokens: p.BlockTokens, KVFormat: p.KVFormat.String(), Reserve: p.Reserve, PrefixCaching: p.PrefixCaching,
-		ReceiveInterval: p.ReceiveInterval,
-		Graph:           GraphFacts{p.Graph.MaxBatch, p.Graph.EagerPrefill, float64(p.Graph.Kernel / units.KiB)}, BatchWait: BatchWaitFacts(p.BatchWait),
+		ReceiveInterval: p.ReceiveInterval, HeldTokens: p.HeldTokens,
+		Graph: GraphFacts{p.Graph.MaxBatch, p.Graph.EagerPrefill, float64(p.Graph.Kernel / units.KiB)}, BatchWait: BatchWaitFacts(p.BatchWait),
 		AttentionDP: AttentionDPFacts(p.AttentionDP), MTP: MTPFacts(p.MTP),
 		Host:    HostFacts{Overlapped: p.Exposed < 1, Exposed: p.Exposed, Times: map[string]TermFacts{}},
 		Options: maps.Clone(p.Options), Source: p.Source,

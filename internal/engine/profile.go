@@ -67,8 +67,11 @@ type Profile struct {
 	BatchWait BatchWait
 	// ReceiveInterval is how many decode steps pass between looks at new requests.
 	ReceiveInterval int
-	AttentionDP     AttentionDP
-	MTP             MTP
+	// HeldTokens is how many tokens a request whose prompt was computed elsewhere
+	// generates before the client sees the first.
+	HeldTokens  int
+	AttentionDP AttentionDP
+	MTP         MTP
 
 	// Tiers are defaults that depend on the device; see On.
 	Tiers []Tier

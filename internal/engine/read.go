@@ -61,8 +61,8 @@ func (f *Facts) profile() *Profile {
 		Communication: units.Bytes(f.CommunicationGiB) * units.GiB, PerPeer: units.Bytes(f.PeerGiB) * units.GiB,
 		LogitsCopies: f.LogitsCopies, MaxContext: f.MaxContext, IndexRows: f.IndexRows, WindowShare: f.WindowShare, StateRatio: f.StateRatio,
 		BlockTokens: f.BlockTokens, KVFormat: format, Reserve: f.Reserve, PrefixCaching: f.PrefixCaching,
-		ReceiveInterval: f.ReceiveInterval,
-		Graph:           Graph{f.Graph.MaxBatch, f.Graph.EagerPrefill, units.Bytes(f.Graph.KernelKiB) * units.KiB}, BatchWait: BatchWait(f.BatchWait),
+		ReceiveInterval: f.ReceiveInterval, HeldTokens: f.HeldTokens,
+		Graph: Graph{f.Graph.MaxBatch, f.Graph.EagerPrefill, units.Bytes(f.Graph.KernelKiB) * units.KiB}, BatchWait: BatchWait(f.BatchWait),
 		AttentionDP: AttentionDP(f.AttentionDP), MTP: MTP(f.MTP),
 		Exposed: f.Host.Exposed, Hosts: map[string]Terms{},
 		Options: f.Options, Source: f.Source,
@@ -127,6 +127,7 @@ func (p *Profile) check() error {
 	must(inUnit(p.BatchWait.Ratio), "batch_wait.ratio must be from 0 to 1, got %g", p.BatchWait.Ratio)
 	must(p.BatchWait.Steps >= 0, "batch_wait.steps must not be negative, got %d", p.BatchWait.Steps)
 	must(p.ReceiveInterval > 0, "receive_interval must be positive, got %d", p.ReceiveInterval)
+	must(p.HeldTokens >= 0, "held_tokens must not be negative, got %d", p.HeldTokens)
 	must(p.Graph.MaxBatch >= 0, "graph.max_batch must not be negative, got %d", p.Graph.MaxBatch)
 	must(p.Graph.Kernel >= 0, "graph.kernel_kib must not be negative, got %g", float64(p.Graph.Kernel/units.KiB))
 	must(p.MTP.Tokens >= 0, "mtp.tokens must not be negative, got %d", p.MTP.Tokens)

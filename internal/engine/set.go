@@ -94,6 +94,7 @@ func scheduling() []setting {
 		{"batch_wait.steps", whole(func(p *Profile, n int) { p.BatchWait.Steps = n })},
 		{"batch_wait.ratio", number(func(p *Profile, x float64) { p.BatchWait.Ratio = x })},
 		{"receive_interval", whole(func(p *Profile, n int) { p.ReceiveInterval = n })},
+		{"held_tokens", whole(func(p *Profile, n int) { p.HeldTokens = n })},
 		{"attention_dp.splits_budget", boolean(func(p *Profile) *bool { return &p.AttentionDP.SplitsBudget })},
 		{"mtp.tokens", whole(func(p *Profile, n int) { p.MTP.Tokens = n })},
 		{"mtp.overlapped", boolean(func(p *Profile) *bool { return &p.MTP.Overlapped })},

@@ -149,7 +149,7 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 		Policy:      policy(e.Policy),
 		TokenBudget: tokens * ranks, MaxSequences: sequences * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
-		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval,
+		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
 		VerifiedPerStep: 1 + r.spec.MTP, APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
 	}}

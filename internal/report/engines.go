@@ -87,6 +87,7 @@ func engineSettings(f *engine.Facts) []engineSetting {
 		{"batch_wait.steps", strconv.Itoa(f.BatchWait.Steps), "steps that prompts wait for others"},
 		{"batch_wait.ratio", share(f.BatchWait.Ratio), "… while they fill less of the token budget"},
 		{"receive_interval", strconv.Itoa(f.ReceiveInterval), "decode steps between looks at new requests"},
+		{"held_tokens", strconv.Itoa(f.HeldTokens), "tokens before the first is seen, where prompts are computed apart"},
 		{"attention_dp.splits_budget", yesNo(f.AttentionDP.SplitsBudget), "the token budget is divided by the ranks"},
 		{"mtp.tokens", strconv.Itoa(f.MTP.Tokens), "tokens drafted in a step"},
 		{"mtp.overlapped", yesNo(f.MTP.Overlapped), "host work is hidden while drafting too"},

@@ -32,6 +32,9 @@ func newSimulation(c *Config) (*simulation, error) {
 		caches := *c.Decode
 		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
 		s.decode = s.build(&caches, workers, workers+decode, true)
+		for i := range s.decode.replicas {
+			s.decode.replicas[i].held = caches.Engine.Held
+		}
 	}
 	return s, nil
 }

@@ -62,6 +62,35 @@ func TestFirstTokenWaits(t *testing.T) {
 	}
 }
 
+// TestHeldTokens: a client sees the first of the tokens held back when the last of
+// them is there; nothing ends later, and where prompts are computed too nothing is
+// held back.
+func TestHeldTokens(t *testing.T) {
+	engine := Engine{Policy: PrefillFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	holding := engine
+	holding.Held = 10
+	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
+	client := ClosedLoop{Requests: 1, Concurrency: 1, Input: Lengths{Tokens: 50}, Output: Lengths{Tokens: 41}}
+	for _, c := range []struct {
+		decode    *Pool
+		workers   Engine
+		ttft, end units.Seconds
+	}{
+		{&Pool{Engine: engine, Stepper: step}, engine, 0.1, 4.1},
+		{&Pool{Engine: holding, Stepper: step}, engine, 1.1, 4.1},
+		{nil, holding, 0.1, 4.1},
+	} {
+		r := run(t, &Config{Client: client, Workers: Pool{Engine: c.workers, Stepper: step}, Decode: c.decode, Records: true})
+		near(t, "first token", c.ttft, r.Records[0].TTFT)
+		near(t, "end", c.end, r.Records[0].Latency)
+		near(t, "time per token", (c.end-c.ttft)/40, r.Records[0].TPOT)
+	}
+	short := client
+	short.Output.Tokens = 5
+	r := run(t, &Config{Client: short, Workers: Pool{Engine: engine, Stepper: step}, Decode: &Pool{Engine: holding, Stepper: step}, Records: true})
+	near(t, "all of a short answer", r.Records[0].Latency, r.Records[0].TTFT)
+}
+
 // TestDecodePoolRecomputes: a decode replica that runs out of blocks preempts,
 // and prefills itself what it had.
 func TestDecodePoolRecomputes(t *testing.T) {

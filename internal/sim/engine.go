@@ -57,6 +57,9 @@ type Engine struct {
 	// ReservePrompt admits a prompt only if all of it fits, not just its first
 	// piece. DecodeFirst only; the others always do so.
 	ReservePrompt bool
+	// Held tokens of a request whose cache came over a link are generated before its
+	// client sees the first.
+	Held int
 	// Reserve is the share, 0 to 1, of what running requests may still generate
 	// that admission keeps free. PrefillFirst only.
 	Reserve float64
@@ -107,6 +110,7 @@ func (e *Engine) check(name string) error {
 	}
 	refuse(e.Policy < DecodeFirst || e.Policy > InFlight, "unknown %v", e.Policy)
 	refuse(e.TokenBudget < 1, "token budget must be at least 1, got %d", e.TokenBudget)
+	refuse(e.Held < 0, "held tokens must not be negative, got %d", e.Held)
 	refuse(e.MaxSequences < 1, "max sequences must be at least 1, got %d", e.MaxSequences)
 	refuse(e.BlockTokens < 1 || e.BlockTokens > maxBlockTokens,
 		"tokens in a block must be from 1 to %d, got %d", maxBlockTokens, e.BlockTokens)

@@ -12,6 +12,7 @@ type replica struct {
 	engine  *Engine
 	stepper Stepper
 	decodes bool // false in a prefill pool: requests leave after their prompt
+	held    int  // tokens held back; 0 where prompts are computed too
 
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
@@ -232,10 +233,21 @@ func (r *replica) join(q *request, last units.Seconds) {
 
 // end takes leave of a request that has all its tokens.
 func (r *replica) end(q *request) {
+	r.holdBack(q)
 	r.running.remove(q)
 	r.release(q)
 	r.load--
 	r.sim.finish(q)
+}
+
+// holdBack lets a client see the first token later, as many tokens as are held
+// back; they come at the request's own pace.
+func (r *replica) holdBack(q *request) {
+	if r.held == 0 || q.output < 2 {
+		return
+	}
+	share := float64(min(r.held, q.output-1)) / float64(q.output-1)
+	q.first += (r.sim.now - q.first) * units.Seconds(share)
 }
 
 // release gives back the blocks of a request.
