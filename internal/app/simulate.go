@@ -214,8 +214,13 @@ func (r *SimulateRequest) pool(c *replica.Replica, n int) sim.Pool {
 func (r *SimulateRequest) check() error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	if r.Concurrency < 0 || r.Rate < 0 || r.Requests < 0 {
-		bad("--concurrency, --rate and --num-prompts must be positive")
+	for _, v := range []struct {
+		flag string
+		is   float64
+	}{{"concurrency", float64(r.Concurrency)}, {"rate", r.Rate}, {"num-prompts", float64(r.Requests)}} {
+		if v.is < 0 {
+			bad("--%s must be positive, got %g", v.flag, v.is)
+		}
 	}
 	errs = append(errs, r.checkArrivals(), r.checkDrafts())
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > maxTokens || r.Output > maxTokens) {

@@ -151,7 +151,7 @@ func TestFitOfNoise(t *testing.T) {
 }
 
 func TestOverlayKeepsParameters(t *testing.T) {
-	const text = `{source: a test, offsets: {all: {products: 1.25}, vllm: {products: 2}, vllm · hopper · fp8: {products: 1.1}}}`
+	const text = `{source: a test, offsets: {all: products 1.25, vllm: products 2, vllm · hopper · fp8: products 1.1}}`
 	o, err := calibrate.ReadOverlay([]byte(text), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestOverlayKeepsParameters(t *testing.T) {
 
 // TestUnseenCells take parameters of their own, nearer to the prior.
 func TestUnseenCells(t *testing.T) {
-	const text = `{source: a test, offsets: {vllm: {per_step: 3}}, unseen: {vllm: {per_step: 2}}, cells: {vllm: {h200_sxm: [a/model]}}}`
+	const text = `{source: a test, offsets: {vllm: per_step 3}, unseen: {vllm: per_step 2}, cells: {vllm: {h200_sxm: [a/model]}}}`
 	o, err := calibrate.ReadOverlay([]byte(text), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestUnseenCells(t *testing.T) {
 // TestVariantOfGeneration takes what was fitted to a generation for its
 // variants.
 func TestVariantOfGeneration(t *testing.T) {
-	o := calibrate.Overlay{Offsets: map[string]map[string]float64{"vllm · blackwell": {"per_step": 3}}}
+	o := calibrate.Overlay{Offsets: calibrate.Multipliers{"vllm · blackwell": {"per_step": 3}}}
 	got := o.Params().Tuning(calibrate.Subject{Engine: "vllm", Generation: "blackwell-ultra"}).PerStep
 	if math.Abs(got-3) > 1e-9 {
 		t.Errorf("want 3, got %g", got)
@@ -212,8 +212,11 @@ func TestVariantOfGeneration(t *testing.T) {
 
 func TestBadOverlays(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"offsets: {vllm: {prodcts: 1}}", `x.yaml: vllm: unknown parameter "prodcts"`},
-		{"offsets: {vllm: {products: -1}}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
+		{"offsets: {vllm: prodcts 1}", `x.yaml: vllm: unknown parameter "prodcts"`},
+		{"offsets: {vllm: products -1}", "x.yaml: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
+		{"offsets: {vllm: products}", "x.yaml: line 1: want parameters and their multipliers"},
+		{"offsets: {vllm: 'products 1, products 2'}", "x.yaml: line 1: want parameters and their multipliers, each once"},
+		{"offsets: {vllm: {products: 1}}", "x.yaml: line 1: want parameters and their multipliers"},
 		{"motor: 1", "x.yaml: "},
 	} {
 		_, err := calibrate.ReadOverlay([]byte(c.text), "x.yaml")

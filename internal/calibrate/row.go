@@ -97,14 +97,14 @@ func Read(file io.Reader, name string) ([]Row, error) {
 	for i, h := range head {
 		columns[strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))] = i
 	}
-	var errs []error
+	var missing []string
 	for _, need := range []string{"backend", "model_path", "system", "isl", "osl", "tp_size", "silicon_ttft_ms", "silicon_tpot_ms"} {
 		if _, ok := columns[need]; !ok {
-			errs = append(errs, fmt.Errorf("%s:1: no column %q", name, need))
+			missing = append(missing, strconv.Quote(need))
 		}
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s:1: no column %s", name, strings.Join(missing, ", "))
 	}
 	var rows []Row
 	for len(rows) < maxRows {

@@ -206,7 +206,7 @@ func engineUse(w io.Writer, r *app.SimulateResponse) {
 func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
 	p := termplot.Plot{Width: v.Width, Height: 14, Color: v.Color}
 	p.Title, p.XLabel, p.YLabel = "Requests over time", "s", "requests"
-	waiting, running := scatter.Series{Name: "waiting"}, scatter.Series{Name: "running"}
+	var waiting, running scatter.Series // without names: the legend says what solid points and dots are
 	for _, x := range s.Series {
 		at := float64(x.At / units.Seconds(1))
 		waiting.Points = append(waiting.Points, scatter.Point{X: at, Y: float64(x.Waiting)})
