@@ -18,6 +18,14 @@ type Estimate struct {
 	Measured units.Seconds
 }
 
+// Plus is the estimate of two kernels that run one after the other.
+func (e Estimate) Plus(x Estimate) Estimate {
+	return Estimate{
+		Total: e.Total + x.Total, Matrix: e.Matrix + x.Matrix, Vector: e.Vector + x.Vector, Memory: e.Memory + x.Memory,
+		Comm: e.Comm + x.Comm, Fixed: e.Fixed + x.Fixed, Measured: e.Measured + x.Measured,
+	}
+}
+
 // Coster estimates operators on one device.
 type Coster interface {
 	Cost(o *op.Op) Estimate

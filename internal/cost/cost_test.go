@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"reflect"
 	"testing"
 
 	"plimsoll/internal/cost"
@@ -22,6 +23,22 @@ func TestBound(t *testing.T) {
 	} {
 		if got := c.estimate.Bound(); got != c.want || got.String() != c.name {
 			t.Errorf("%+v: want %s, got %s", c.estimate, c.name, got)
+		}
+	}
+}
+
+// TestPlus: no part of an estimate is forgotten.
+func TestPlus(t *testing.T) {
+	var a, b cost.Estimate
+	for i, v := range []reflect.Value{reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()} {
+		for f := range v.NumField() {
+			v.Field(f).SetFloat(float64(1 + i + 2*f))
+		}
+	}
+	for f, v := range reflect.ValueOf(a.Plus(b)).Fields() {
+		want := reflect.ValueOf(a).FieldByIndex(f.Index).Float() + reflect.ValueOf(b).FieldByIndex(f.Index).Float()
+		if v.Float() != want {
+			t.Errorf("%s: want %g, got %g", f.Name, want, v.Float())
 		}
 	}
 }

@@ -393,7 +393,9 @@ func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool
 			w.quantize(s, padded, h)
 		}
 		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
-		w.reduceProduct(w.g.spec.ExpertTP(), padded, h)
+		if !w.g.spec.addsUp() { // else all parts are summed at once, in the end
+			w.reduceProduct(w.g.spec.ExpertTP(), padded, h)
+		}
 	}
 	w.n = outer
 }

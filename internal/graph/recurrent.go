@@ -49,15 +49,15 @@ func (w *walk) gatedDelta(a *model.Attention) {
 func (w *walk) mamba(a *model.Attention) {
 	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
 	r := &a.Recurrent
-	heads := perRank(r.ValueHeads, w.g.tp)
+	heads, groups := perRank(r.ValueHeads, w.g.tp), perRank(r.Groups, w.g.tp)
 	inner := heads * float64(r.ValueDim)
-	state := math.Max(1, float64(r.Groups)/w.g.tp) * float64(r.KeyDim)
+	state := groups * float64(r.KeyDim)
 	conv := inner + 2*state
 	w.inputNorm(s, true)
 	w.fanOut(s, t, w.h, 1)
 	w.linear(s, t, w.h, inner+conv+heads, 1)
 	w.conv1d(conv, float64(r.Conv))
-	w.scan(op.SelectiveScan, math.Max(1, float64(r.Groups)/w.g.tp), heads, r)
+	w.scan(op.SelectiveScan, groups, heads, r)
 	w.elementwise(op.RMSNorm, e*3*t*inner).Vector32 = units.Ops(12 * t * inner)
 	w.quantize(s, t, inner)
 	w.linear(s, t, inner, w.h, 1)

@@ -63,6 +63,36 @@ func TestProductsUseEveryWeightOnce(t *testing.T) {
 	}
 }
 
+// TestPartsOfExpertsAreSummedOnce: ranks that hold the same tokens add up their
+// slices of experts before they sum them, one by one or grouped.
+func TestPartsOfExpertsAreSummedOnce(t *testing.T) {
+	m := lookup(t, "Qwen/Qwen3-30B-A3B")
+	s := plain(m)
+	s.Layout = parallel.Layout{Devices: 4, TP: 4, EP: 1, MoETP: 4}.Complete(m)
+	sums := func(compile bool) (n, payload float64) {
+		s.Compile = compile
+		g, err := graph.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range g.Append(nil, graph.Batch{Segments: []graph.Segment{{Requests: 16, Query: 1, Seq: 4096, Decode: true}}}) {
+			if it.Op.Comm == op.AllReduce {
+				n += it.Count
+				payload += it.Count * float64(it.Op.Payload)
+			}
+		}
+		return n, payload
+	}
+	eager, bytes := sums(false)
+	compiled, want := sums(true)
+	if eager != compiled || bytes != want {
+		t.Errorf("eager sums %g times, %g bytes; compiled %g times, %g bytes", eager, bytes, compiled, want)
+	}
+	if least := 2 * float64(len(m.Layers)); compiled < least || compiled > least+1 { // and the embedding
+		t.Errorf("%g sums in %d layers", compiled, len(m.Layers))
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	dense, latent := lookup(t, "Qwen/Qwen3-8B"), lookup(t, "deepseek-ai/DeepSeek-V3")
 	for _, c := range []struct {

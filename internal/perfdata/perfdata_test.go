@@ -60,15 +60,15 @@ func TestLayouts(t *testing.T) {
 	}{
 		"systems beside one another": {
 			files("gpu/gemm/vllm/0.22.0/gemm_perf.parquet", "gpu.yaml"),
-			File{"gemm", "vllm", "0.22.0", "gemm", "gpu/gemm/vllm/0.22.0/gemm_perf.parquet"},
+			File{"vllm", "0.22.0", "gemm", "gpu/gemm/vllm/0.22.0/gemm_perf.parquet"},
 		},
 		"under data": {
 			files("data/gpu/gemm/vllm/0.22.0/gemm_perf.parquet", "gpu.yaml"),
-			File{"gemm", "vllm", "0.22.0", "gemm", "data/gpu/gemm/vllm/0.22.0/gemm_perf.parquet"},
+			File{"vllm", "0.22.0", "gemm", "data/gpu/gemm/vllm/0.22.0/gemm_perf.parquet"},
 		},
 		"without families": {
 			files("gpu/vllm/0.22.0/gemm_perf.parquet"),
-			File{"", "vllm", "0.22.0", "gemm", "gpu/vllm/0.22.0/gemm_perf.parquet"},
+			File{"vllm", "0.22.0", "gemm", "gpu/vllm/0.22.0/gemm_perf.parquet"},
 		},
 	} {
 		s, err := Open(c.fsys, "dir")
@@ -132,6 +132,7 @@ func TestChoose(t *testing.T) {
 	for asked, want := range map[string]string{
 		"":                 "nccl 2.27.3, trtllm 1.3.0rc20, vllm 0.22.0",
 		"vllm":             "nccl 2.27.3, vllm 0.22.0",
+		"vllm@0.22":        "nccl 2.27.3, vllm 0.22.0",
 		"vllm@0.21":        "nccl 2.27.3, vllm 0.9.0",
 		"vllm@0.1":         "nccl 2.27.3",
 		"trtllm@1.3.0rc10": "nccl 2.27.3, trtllm 1.3.0rc9",
@@ -167,6 +168,11 @@ func TestVersionOrder(t *testing.T) {
 			if got := compareVersions(a, b); (got < 0) != (i < j) || (got > 0) != (i > j) {
 				t.Errorf("%s against %s: %d", a, b, got)
 			}
+		}
+	}
+	for _, b := range []string{"0.22", "0.22.0", "0.22.0.0", "v0.22+cu129"} {
+		if Newer("0.22.0", b) || Newer(b, "0.22.0") {
+			t.Errorf("0.22.0 and %s are not the same", b)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

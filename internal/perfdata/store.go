@@ -26,11 +26,11 @@ type System struct {
 	files []File
 }
 
-// File is one table. Family is "" in the older layout, which has none.
+// File is one table.
 type File struct {
-	Family, Engine, Version string
-	Table                   string // without "_perf.parquet"
-	Path                    string
+	Engine, Version string
+	Table           string // without "_perf.parquet"
+	Path            string
 }
 
 // Open lists a directory; name is what the user calls it.
@@ -81,9 +81,6 @@ func (s *Store) system(base string, e fs.DirEntry) *System {
 		for _, p := range found {
 			parts := strings.Split(strings.TrimPrefix(p, dir+"/"), "/")
 			f := File{Path: p, Table: strings.TrimSuffix(parts[len(parts)-1], suffix), Version: parts[len(parts)-2], Engine: parts[len(parts)-3]}
-			if len(parts) == 4 {
-				f.Family = parts[0]
-			}
 			// A collection that broke off marks its directory.
 			if _, err := fs.Stat(s.fsys, path.Dir(p)+"/INCOMPLETE.txt"); err != nil {
 				sys.files = append(sys.files, f)

@@ -2,7 +2,6 @@ package perfdata
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -64,5 +63,5 @@ func compareVersions(a, b string) int {
 			return c
 		}
 	}
-	return slices.Compare(v, w)
+	return 0
 }

@@ -21,8 +21,6 @@ type Model struct {
 	matrix  [dtype.Formats]float64
 	vector  [dtype.Formats]float64
 	memory  float64
-	link    float64 // seconds per byte on the innermost link
-	linked  int32   // devices it joins
 }
 
 // fitted maps a generation to the one whose constants it takes, and how well
@@ -73,10 +71,6 @@ func With(p *device.Profile, c *Constants) *Model {
 		m.vector[f] = 1 / math.Max(1, float64(roofline.Peak(&p.Vector, f)))
 	}
 	m.memory = 1 / float64(p.Bandwidth)
-	if n := len(p.Links); n > 0 {
-		m.link = 1 / float64(p.Links[n-1].Bandwidth)
-		m.linked = int32(p.Links[n-1].Size)
-	}
 	return m
 }
 
@@ -102,7 +96,7 @@ func (m *Model) Cost(o *op.Op) cost.Estimate {
 		return m.communicate(o)
 	case op.Elementwise, op.LatentPrologue:
 	}
-	return m.plain(o, &m.c.Elementwise)
+	return m.plain(o)
 }
 
 // estimate sums launch and busy time, never below the speed of light.

@@ -70,7 +70,7 @@ func operator(t *rapid.T) op.Op {
 		o.Expanded = s
 	case 4:
 		o.Kind, o.Comm = op.Collective, op.AllReduce
-		o.Group = parallel.Group{Size: 8, Stride: 1}
+		o.Group = parallel.Group{Size: rapid.SampledFrom([]int32{2, 4, 8}).Draw(t, "ranks"), Stride: 1}
 		o.Payload = units.Bytes(size("payload", 1<<28))
 		o.Bytes = 2 * o.Payload
 	case 5:
@@ -84,7 +84,40 @@ func operator(t *rapid.T) op.Op {
 	return o
 }
 
-// TestSpeedOfLight: no operator is faster than the device's peaks allow.
+// wire is the least time of an all-reduce in a node. In a full mesh each pair of
+// devices has a link of its own.
+func wire(p *device.Profile, o *op.Op) float64 {
+	if o.Comm != op.AllReduce {
+		return 0
+	}
+	l, n := &p.Links[len(p.Links)-1], float64(o.Group.Size)
+	bandwidth := float64(l.Bandwidth)
+	if l.Topology == device.FullMesh {
+		bandwidth *= (n - 1) / float64(l.Size-1)
+	}
+	return 2 * (n - 1) / n * float64(o.Payload) / bandwidth
+}
+
+// TestWire: whatever its size, a group is no faster than its own links.
+func TestWire(t *testing.T) {
+	for name, m := range gpus(t) {
+		p, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int32{2, 4, 8} {
+			o := op.Op{Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: n, Stride: 1}, Payload: 256 << 20}
+			if int(n) > p.Links[len(p.Links)-1].Size {
+				continue
+			}
+			if got, least := float64(m.Cost(&o).Total), wire(p, &o); got < least {
+				t.Errorf("%s: %d devices reduce in %v, their links need %v", name, n, units.Seconds(got), units.Seconds(least))
+			}
+		}
+	}
+}
+
+// TestSpeedOfLight: no operator is faster than the device's peaks and links allow.
 func TestSpeedOfLight(t *testing.T) {
 	all := gpus(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,6 +134,7 @@ func TestSpeedOfLight(t *testing.T) {
 			peak = float64(p.Matrix[dtype.BF16])
 		}
 		light := math.Max(float64(w.Matrix)/peak, float64(w.Bytes)/float64(p.Bandwidth))
+		light = math.Max(light, wire(p, &o))
 		if float64(e.Total) < light*(1-1e-12) {
 			t.Errorf("%v on %s: %v is below the speed of light, %v", o.Kind, name, e.Total, units.Seconds(light))
 		}

@@ -96,9 +96,7 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
 		heads := decode.Head * micro * o.Decode.Requests * math.Max(1, o.KVHeads)
 		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, math.Max(matrix, memory)+heads)
-		e = cost.Estimate{
-			Total: e.Total + x.Total, Matrix: e.Matrix + x.Matrix, Memory: e.Memory + x.Memory, Fixed: e.Fixed + x.Fixed,
-		}
+		e = e.Plus(x)
 	}
 	e.Vector = units.Seconds(float64(w.Vector) * m.vector[w.VectorIn])
 	return e
@@ -119,8 +117,8 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		if o.Name == op.SelectiveScan {
 			beside = p.Heads * chunks
 		}
-		const soft = 4 // how sharply lanes fill
-		rounds := math.Pow(1+math.Pow(beside/f.Lanes, soft), 1./soft)
+		const sharp = 4 // how sharply lanes fill
+		rounds := math.Pow(1+math.Pow(beside/f.Lanes, sharp), 1./sharp)
 		matrix := f.Chunk * micro * p.Heads * chunks / beside * rounds
 		memory := float64(w.Bytes) * m.memory / f.Memory
 		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, math.Max(matrix, memory))
@@ -131,22 +129,17 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		w, f := d.Work(), &m.c.Update
 		memory := float64(w.Bytes) * m.memory / f.Memory
 		x := m.estimate(&w, f.Launch*micro, 0, 0, memory, memory)
-		e = cost.Estimate{
-			Total: e.Total + x.Total, Matrix: e.Matrix + x.Matrix, Memory: e.Memory + x.Memory, Fixed: e.Fixed + x.Fixed,
-		}
+		e = e.Plus(x)
 	}
 	return e
 }
 
 // plain costs an operator that is its traffic and arithmetic.
-func (m *Model) plain(o *op.Op, f *Form) cost.Estimate {
-	w := o.Work()
-	compute := f.Compute
-	if compute == 0 {
-		compute = 0.5
-	}
+func (m *Model) plain(o *op.Op) cost.Estimate {
+	const compute = 0.5 // the share of the peaks; no measurement is of arithmetic alone
+	w, f := o.Work(), &m.c.Elementwise
 	matrix := float64(w.Matrix) * m.matrix[w.MatrixIn] / compute
-	vector := (float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]) / 0.5
+	vector := (float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]) / compute
 	memory := float64(w.Bytes) * m.memory / f.Memory
 	if o.Launches < 0 {
 		return m.estimate(&w, 0, matrix, vector, memory, math.Max(matrix+vector, memory))
@@ -160,7 +153,8 @@ func (m *Model) plain(o *op.Op, f *Form) cost.Estimate {
 func (m *Model) communicate(o *op.Op) cost.Estimate {
 	c := &m.c.Comm
 	n := float64(o.Group.Size)
-	form, wire := &c.Ring, float64(o.Payload)*m.link
+	bandwidth, inner := m.floor.Link(o.Group)
+	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)
 	switch o.Comm {
 	case op.AllReduce:
 		form = &c.Reduce
@@ -175,7 +169,7 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 	}
 	e := m.floor.Cost(o)
 	busy := wire / form.Efficiency
-	if (o.Group.Size-1)*o.Group.Stride >= m.linked {
+	if !inner {
 		busy = float64(e.Comm) / c.Apart
 	}
 	launch := (form.Launch + form.PerRank*n) * micro

@@ -15,6 +15,7 @@ type level struct {
 	inside    int32   // ranks inside one position of this level
 	ranks     float64 // ranks of one whole group at this level
 	bandwidth float64 // bytes per second at the link's efficiency
+	sheet     float64 // … and of the data sheet
 	latency   float64
 	mesh      bool
 }
@@ -28,6 +29,7 @@ func levels(p *device.Profile) []level {
 		out[i] = level{
 			inside:    inside,
 			bandwidth: float64(l.Bandwidth) * l.Efficiency,
+			sheet:     float64(l.Bandwidth),
 			latency:   float64(l.Latency),
 			mesh:      l.Topology == device.FullMesh,
 		}
@@ -37,22 +39,44 @@ func levels(p *device.Profile) []level {
 	return out
 }
 
-// link returns the bandwidth and latency of the outermost level a group spans;
-// the whole collective runs at that level's speed. In a full mesh a group uses
-// only the links to its own members.
-func (m *Model) link(g parallel.Group) (bandwidth, latency float64) {
+// spanned returns the outermost level a group spans, nil for a device without
+// links or a group of one; the whole collective runs at that level's speed.
+func (m *Model) spanned(g parallel.Group) *level {
 	last := (g.Size - 1) * g.Stride
 	for i := range m.levels {
-		l := &m.levels[i]
-		if last < l.inside {
-			continue
+		if l := &m.levels[i]; last >= l.inside {
+			return l
 		}
-		if l.mesh && l.ranks > 1 {
-			return l.bandwidth * float64(g.Size-1) / (l.ranks - 1), l.latency
-		}
-		return l.bandwidth, l.latency
 	}
-	return math.Inf(1), 0 // a device without links, or a group of one
+	return nil
+}
+
+// share is the part of a level's bandwidth that a group has: in a full mesh it
+// uses only the links to its own members.
+func (l *level) share(bandwidth float64, g parallel.Group) float64 {
+	if l.mesh && l.ranks > 1 {
+		return bandwidth * float64(g.Size-1) / (l.ranks - 1)
+	}
+	return bandwidth
+}
+
+// link returns the bandwidth and latency between the members of a group.
+func (m *Model) link(g parallel.Group) (bandwidth, latency float64) {
+	l := m.spanned(g)
+	if l == nil {
+		return math.Inf(1), 0
+	}
+	return l.share(l.bandwidth, g), l.latency
+}
+
+// Link returns the data sheet's bandwidth between the members of a group, and
+// whether the innermost links alone join them.
+func (m *Model) Link(g parallel.Group) (bandwidth float64, inner bool) {
+	l := m.spanned(g)
+	if l == nil {
+		return math.Inf(1), true
+	}
+	return l.share(l.sheet, g), l == &m.levels[len(m.levels)-1]
 }
 
 // communicate costs a collective: the better of two algorithms, never faster

@@ -23,10 +23,11 @@ func (t *Tables) load(g group) []source {
 			for i := range tries {
 				rows, err := t.system.Read(f, &tries[i].query)
 				if err != nil {
-					t.errs = append(t.errs, err)
+					t.fail(f, err)
 					break
 				}
-				if found := t.understand(f, &tries[i], rows); len(found) > 0 || rows.N > 0 {
+				// Rows found may all be of other sizes.
+				if found := t.understand(f, &tries[i], rows); len(found) > 0 {
 					out = append(out, found...)
 					break
 				}
@@ -34,6 +35,14 @@ func (t *Tables) load(g group) []source {
 		}
 	}
 	return out
+}
+
+// fail keeps one error of a file: that of which the text comes first, as groups
+// are read in the order that workers ask for them. The caller holds the lock.
+func (t *Tables) fail(f perfdata.File, err error) {
+	if have, ok := t.errs[f.Path]; !ok || err.Error() < have.Error() {
+		t.errs[f.Path] = err
+	}
 }
 
 // understand makes curves of rows, by kernel source.
@@ -57,7 +66,7 @@ func (t *Tables) understand(f perfdata.File, r *reading, rows *perfdata.Rows) []
 func (t *Tables) use(f perfdata.File, rows *perfdata.Rows) *Use {
 	u := t.uses[f.Path]
 	if u == nil {
-		u = &Use{Path: f.Path, Of: rows.Total}
+		u = &Use{Path: f.Path, Of: rows.Total, worst: 1}
 		t.uses[f.Path] = u
 	}
 	return u
@@ -67,7 +76,6 @@ func (t *Tables) use(f perfdata.File, rows *perfdata.Rows) *Use {
 // kernels, in order, of which nearly all are such.
 func (t *Tables) believe(use *Use, r *reading, rows *perfdata.Rows, visit func(kernel string, m *measurement)) []string {
 	good, impossible := map[string]int{}, map[string]int{}
-	worst := 1.0
 	each(r, rows, func(kernel string, m *measurement) {
 		least, ok := t.light.possible(m.least(), m.seconds)
 		if ok {
@@ -75,11 +83,8 @@ func (t *Tables) believe(use *Use, r *reading, rows *perfdata.Rows, visit func(k
 			visit(kernel, m)
 			return
 		}
-		use.Rejected++
 		impossible[kernel]++
-		if x := m.seconds / least; x < worst {
-			worst, use.Worst = x, describe(m, least)
-		}
+		use.reject(m, least)
 	})
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(good)) {
@@ -90,6 +95,19 @@ func (t *Tables) believe(use *Use, r *reading, rows *perfdata.Rows, visit func(k
 		}
 	}
 	return out
+}
+
+// reject counts a measurement faster than the device can be. Of equally bad ones
+// the text decides which is the worst, whichever group is read first.
+func (u *Use) reject(m *measurement, least float64) {
+	u.Rejected++
+	x := m.seconds / least
+	if x > u.worst {
+		return
+	}
+	if text := describe(m, least); x < u.worst || text < u.Worst {
+		u.worst, u.Worst = x, text
+	}
 }
 
 // each visits the measurements among rows.

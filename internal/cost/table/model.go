@@ -32,8 +32,13 @@ func (t *Tables) On(base cost.Coster) *Model {
 // Tables are where the prices come from.
 func (m *Model) Tables() *Tables { return m.tables }
 
-// Tier says how well the prices are known.
-func (m *Model) Tier() device.Tier { return device.Measured }
+// Tier says how well the prices are known that the tables do not cover.
+func (m *Model) Tier() device.Tier {
+	if base, ok := m.base.(interface{ Tier() device.Tier }); ok {
+		return base.Tier()
+	}
+	return device.Datasheet
+}
 
 // Cost estimates an operator.
 func (m *Model) Cost(o *op.Op) cost.Estimate {
@@ -138,10 +143,7 @@ func join(a cost.Estimate, from string, b cost.Estimate, other string) (cost.Est
 	if from == "" || other != "" && b.Total > a.Total {
 		from = other
 	}
-	return cost.Estimate{
-		Total: a.Total + b.Total, Matrix: a.Matrix + b.Matrix, Vector: a.Vector + b.Vector, Memory: a.Memory + b.Memory,
-		Comm: a.Comm + b.Comm, Fixed: a.Fixed + b.Fixed, Measured: a.Measured + b.Measured,
-	}, from
+	return a.Plus(b), from
 }
 
 // where is the point of a phase: its requests, and the mean of their new tokens

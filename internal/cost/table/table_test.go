@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/cost/table"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
 	"plimsoll/internal/parallel"
@@ -116,7 +118,8 @@ func TestImpossibleRows(t *testing.T) {
 		for range 4 { // measured again and again
 			rows = append(rows, gemmRow{"good", "bfloat16", m, 4096, 4096, 1})
 		}
-		rows = append(rows, gemmRow{"bad", "bfloat16", m, 16384, 16384, 0.01 + float64(m)/1e4})
+		rows = append(rows, gemmRow{"bad", "bfloat16", m, 16384, 16384, 0.01 + float64(m)/1e4},
+			gemmRow{"bad", "bfloat16", m, 16384, 16384, 10}) // possible, but of a kernel that is not believed
 	}
 	rows = append(rows, gemmRow{"good", "bfloat16", 8192, 4096, 4096, 0.1}, // 2.7 PFLOP/s
 		gemmRow{"good", "bfloat16", 0, 4096, 4096, 1}, gemmRow{"good", "bfloat16", 2, 4096, 4096, math.NaN()})
@@ -125,7 +128,7 @@ func TestImpossibleRows(t *testing.T) {
 	o := product(8192, 4096, 4096)
 	m.Cost(&o)
 	u := m.Tables().Uses()
-	if len(u) != 1 || u[0].Rejected != 1+13 || u[0].Distrust != 0 || u[0].Rows != 4*13 {
+	if len(u) != 1 || u[0].Rejected != 1+13 || u[0].Distrust != 13 || u[0].Rows != 4*13 {
 		t.Errorf("uses: %+v", u)
 	}
 	if want := "1×16384×16384 in 10.10 µs, where the device needs"; !strings.HasPrefix(u[0].Worst, want) {
@@ -300,6 +303,22 @@ func TestExperts(t *testing.T) {
 	}
 }
 
+// TestOtherWidths: a deal that was measured for other inner widths alone does not
+// hide the next one, which was for this.
+func TestOtherWidths(t *testing.T) {
+	const tokens, hidden, inter, k, experts = 64, 4096, 1024, 8, 128
+	dir := fstest.MapFS{}
+	put(t, dir, "moe/vllm/1.0/moe",
+		moeRow{"other", "bfloat16", "power_law_1.01", tokens, hidden, 2 * inter, k, experts, 1, 1, 7},
+		moeRow{"asked", "bfloat16", "balanced", tokens, hidden, inter, k, experts, 1, 1, 5})
+	m := open(t, dir)
+	o := product(tokens*k, hidden, inter)
+	o.Kind, o.Experts = op.GroupedGEMM, experts*(1-math.Pow(1-float64(k)/experts, tokens))
+	if got := m.Source(&o); got != "vllm 1.0 asked" {
+		t.Errorf("priced by %q", got)
+	}
+}
+
 func TestCollectives(t *testing.T) {
 	dir := fstest.MapFS{}
 	put(t, dir, "comm/vllm/1.0/custom_allreduce",
@@ -343,6 +362,43 @@ func TestDamagedTable(t *testing.T) {
 	}
 	if err := m.Tables().Err(); err == nil || !strings.Contains(err.Error(), "h200_sxm/gemm/vllm/1.0/gemm_perf.parquet") {
 		t.Errorf("want an error that names the table, got %v", err)
+	}
+}
+
+// TestOrderOfReading: what is told of the tables does not depend on which
+// operator came first.
+func TestOrderOfReading(t *testing.T) {
+	damaged := &fstest.MapFile{Data: []byte("PAR1 and no more")}
+	dir := fstest.MapFS{
+		"h200_sxm/gemm/sglang/1.0/gemm_perf.parquet":                    damaged,
+		"h200_sxm/attention/vllm/1.0/generation_attention_perf.parquet": damaged,
+	}
+	put(t, dir, "gemm/vllm/1.0/gemm",
+		gemmRow{"k", "bfloat16", 1, 16384, 16384, 0.01}, gemmRow{"k", "fp8", 1, 16384, 16384, 0.001}, gemmRow{"k", "fp8", 8, 16384, 16384, 0.001})
+	narrow := product(1, 16384, 16384)
+	narrow.In, narrow.Weight = dtype.FP8, dtype.FP8
+	decode := op.Op{
+		Kind: op.Attention, In: dtype.BF16, Out: dtype.BF16, KV: dtype.BF16, Heads: 8, KVHeads: 2, HeadDim: 128, ValueDim: 128,
+		Decode: op.Span{Requests: 8, Tokens: 8, Pairs: 8 * 4096, Context: 8 * 4096},
+	}
+	ops := []op.Op{product(1, 16384, 16384), narrow, decode}
+	read := func(order ...int) ([]table.Use, string) {
+		m := open(t, dir)
+		for _, i := range order {
+			m.Cost(&ops[i])
+		}
+		return m.Tables().Uses(), m.Tables().Err().Error()
+	}
+	uses, errs := read(0, 1, 2)
+	if len(uses) != 1 || uses[0].Rejected != 3 || !strings.Contains(uses[0].Worst, "8×16384×16384 in 1.000 µs") {
+		t.Errorf("uses: %+v", uses)
+	}
+	if n := strings.Count(errs, "\n") + 1; n != 2 {
+		t.Errorf("two files are damaged, got %d errors: %s", n, errs)
+	}
+	again, others := read(2, 1, 0)
+	if !slices.Equal(uses, again) || errs != others {
+		t.Errorf("in another order:\n%+v\n%+v\n%s\n%s", uses, again, errs, others)
 	}
 }
 

@@ -17,16 +17,15 @@ import (
 // operator first needs it, and only the rows of its number format and shape are
 // kept. Safe for concurrent use.
 type Tables struct {
-	system  *perfdata.System
-	sel     perfdata.Selection
-	profile *device.Profile
-	base    cost.Coster // what the ratios are to
-	light   light
+	system *perfdata.System
+	sel    perfdata.Selection
+	base   cost.Coster // what the ratios are to
+	light  light
 
 	mu     sync.Mutex
 	groups map[group][]source
 	uses   map[string]*Use
-	errs   []error
+	errs   map[string]error // by path
 	// known are the answers found so far; it is replaced, never changed, so that
 	// looking into it takes no lock.
 	known atomic.Pointer[map[key][]blend]
@@ -40,14 +39,15 @@ type Use struct {
 	Rejected int // faster than the device can be
 	Distrust int // of kernels with many such rows
 	Worst    string
+	worst    float64 // its share of the time the device needs
 }
 
 // New prepares the tables of a system for a device whose operators base
 // estimates.
 func New(s *perfdata.System, sel perfdata.Selection, p *device.Profile, base cost.Coster) *Tables {
 	t := &Tables{
-		system: s, sel: sel, profile: p, base: base, light: newLight(p),
-		groups: map[group][]source{}, uses: map[string]*Use{},
+		system: s, sel: sel, base: base, light: newLight(p),
+		groups: map[group][]source{}, uses: map[string]*Use{}, errs: map[string]error{},
 	}
 	t.known.Store(&map[key][]blend{})
 	return t
@@ -58,7 +58,11 @@ func New(s *perfdata.System, sel perfdata.Selection, p *device.Profile, base cos
 func (t *Tables) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return errors.Join(t.errs...)
+	var out []error
+	for _, path := range slices.Sorted(maps.Keys(t.errs)) {
+		out = append(out, t.errs[path])
+	}
+	return errors.Join(out...)
 }
 
 // Uses says what was read so far, by path.
