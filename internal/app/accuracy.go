@@ -44,9 +44,33 @@ func (w *World) Accuracy(r *AccuracyRequest) (*AccuracyResponse, error) {
 		return nil, err
 	}
 	prices.optional = true // rows come from many systems
+	if err := prices.check(rows); err != nil {
+		return nil, badInput(err)
+	}
 	out := &AccuracyResponse{Rows: predictor(o, prices).PredictAll(rows, r.Workers), Overlay: o}
 	out.Tables, err = prices.used()
 	return out, err
+}
+
+// check reports what is wrong with the tables asked for, of the first system of
+// the rows where something is: predictions themselves cannot fail on prices.
+func (p *prices) check(rows []calibrate.Row) error {
+	seen := map[string]bool{}
+	for i := range rows {
+		system := rows[i].System
+		if seen[system] {
+			continue
+		}
+		seen[system] = true
+		d, err := device.Lookup(system)
+		if err != nil {
+			continue // its rows say so
+		}
+		if _, err := p.coster(d, graph.Physical()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ExamineResponse is the doubts about a file of measurements.
@@ -91,7 +115,8 @@ func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
 	return o, badInput(err)
 }
 
-// predictor predicts rows with physical graphs at each device's best prices.
+// predictor predicts rows with physical graphs at each device's best prices,
+// which must have no tables or have been checked.
 func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 	var mu sync.Mutex
 	costers := map[string]cost.Coster{}
@@ -102,7 +127,7 @@ func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 			if _, ok := costers[d.Name]; !ok {
 				c, err := p.coster(d, graph.Physical())
 				if err != nil {
-					c, _ = form(d, graph.Physical())
+					panic(fmt.Sprintf("prices of %s were not checked: %v", d.Name, err))
 				}
 				costers[d.Name] = c
 			}
@@ -160,12 +185,16 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 		out.Overlay.Cells, out.Overlay.Reach, out.Overlay.Residuals = base.Cells, base.Reach, base.Residuals
 	}
 	out.Overlay.Set(out.Params)
-	out.Overlay.Reached(prepared)
 	if r.FromScratch {
+		out.Overlay.Reached(prepared)
 		out.Overlay.Fitted(prepared)
 	}
-	if r.Validation.Folds > 1 {
+	switch {
+	case r.Validation.Folds < 2:
+	case r.FromScratch:
 		out.learn(rows, r.Workers)
+	default:
+		out.Overlay.LearnOwn(out.ByConfiguration)
 	}
 	return out, nil
 }
@@ -174,12 +203,9 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
 	untuned := predictor(&calibrate.Overlay{}, &prices{})
 	together := cleanRows(rows, "agg")
-	apart := calibrate.OfMode(c.ByCell, "disagg")
-	if len(apart) == 0 { // on top of a calibration cells are not left out
-		apart = calibrate.OfMode(c.ByConfiguration, "disagg")
-	}
 	c.Overlay.Learn(&calibrate.Evidence{
-		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"), Apart: apart,
+		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"),
+		Apart:    calibrate.OfMode(c.ByCell, "disagg"),
 		Untuned:  untuned.PredictAll(together, workers),
 		Formulas: untuned.AllFormulas(together, serving.Documented),
 		Steady:   untuned.AllFormulas(together, serving.Steady),
@@ -195,10 +221,4 @@ func cleanRows(rows []calibrate.Row, mode string) []calibrate.Row {
 		}
 	}
 	return out
-}
-
-// Coverage is the share of rows whose measurement lies in the 80 % interval; NaN
-// of none.
-func (a *AccuracyResponse) Coverage(rows []calibrate.Compared) (ttft, tpot float64) {
-	return a.Overlay.Coverage(rows)
 }

@@ -170,11 +170,7 @@ func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared
 
 // predict simulates rows under fitted parameters.
 func predict(rows []Prepared, p *Params, workers int) []Compared {
-	out := make([]Compared, len(rows))
-	inParallel(len(rows), workers, func(i int) {
-		out[i] = Compared{rows[i].Row, rows[i].Simulate(p.Tuning(rows[i].Subject))}
-	})
-	return out
+	return (&Predictor{Tune: p.Tuning}).PredictPrepared(rows, workers)
 }
 
 // configuration is what a row was measured of, its concurrency left out.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,6 +214,33 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestLearnOwn: residuals of a user's rows move the intervals of their cell, and
+// of no other.
+func TestLearnOwn(t *testing.T) {
+	t.Parallel()
+	rows := compared(600)
+	o := &calibrate.Overlay{Cells: map[string]map[string][]string{"vllm": {"h200_sxm": {"a/b", "c/d"}}}}
+	o.Learn(&calibrate.Evidence{Seen: rows})
+	mine := slices.Clone(rows[:40])
+	for i := range mine { // all but exact
+		mine[i].Pred.TTFT, mine[i].Pred.TPOT = 1.01*mine[i].Row.TTFT, 1.01*mine[i].Row.TPOT
+	}
+	own := *o
+	own.LearnOwn(mine)
+	cell := mine[0].Pred.Case
+	if a, b := own.Expect(&cell), o.Expect(&cell); wider(b.TPOT, a.TPOT) <= 1 {
+		t.Errorf("exact rows of the cell leave the interval at %+v, was %+v", a, b)
+	}
+	other := cell
+	other.Model = "c/d"
+	if a, b := own.Expect(&other), o.Expect(&other); a != b {
+		t.Errorf("rows of a cell move the interval of another from %+v to %+v", b, a)
+	}
+	if _, known := o.Residuals["own/vllm · h200_sxm · a/b"]; known {
+		t.Error("the overlay learned from was changed")
+	}
+}
+
 // TestFormulas: rows are predicted as throughput-optimizer would, and the two
 // accountings differ in throughput alone.
 func TestFormulas(t *testing.T) {
@@ -237,10 +265,11 @@ func TestFormulas(t *testing.T) {
 func TestBadResiduals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"residuals: {vllm: {rows: 4}}", `x.yaml: residuals: unknown kind "vllm"; the kinds are seen, unseen, disagg, untuned, formulas, steady`},
-		{"residuals: {seen: {rows: 4, ttft: [1, 0], tpot: [0, 1]}}", "x.yaml: residuals: seen: want rows, and a low and a high quantile in that order"},
-		{"residuals: {seen: {rows: 4, ttft: [.nan, 0]}}", "x.yaml: residuals: seen: want rows"},
-		{"residuals: {seen: {ttft: [0, 1]}}", "x.yaml: residuals: seen: want rows"},
+		{"residuals: {vllm: '4 rows, ttft 0 0, tpot 0 0, throughput 0 0'}", `x.yaml: residuals: unknown kind "vllm"; the kinds are seen, unseen, own, disagg, untuned, formulas, steady`},
+		{"residuals: {seen: '4 rows, ttft 1 0, tpot 0 1, throughput 0 0'}", "x.yaml: residuals: seen: want rows, and a low and a high quantile in that order"},
+		{"residuals: {seen: '4 rows, ttft nan 0, tpot 0 1, throughput 0 0'}", "x.yaml: residuals: seen: want rows"},
+		{"residuals: {seen: '0 rows, ttft 0 1, tpot 0 1, throughput 0 0'}", "x.yaml: residuals: seen: want rows"},
+		{"residuals: {seen: '4 rows, ttft 0'}", "x.yaml: line 1: residuals: want"},
 	} {
 		_, err := calibrate.ReadOverlay([]byte(c.text), "x.yaml")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

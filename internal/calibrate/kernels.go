@@ -180,7 +180,7 @@ func (f *kernelFit) step(samples []kernelSample, z, prior, r []float64, damping 
 			u := r[k] / kernelScale
 			w := samples[k].weight / (kernelScale * kernelScale) / math.Sqrt(1+u*u)
 			b[i] -= w * jacobian[i][k] * r[k]
-			for j := range n {
+			for j := range i + 1 {
 				a[i][j] += w * jacobian[i][k] * jacobian[j][k]
 			}
 		}
@@ -189,7 +189,7 @@ func (f *kernelFit) step(samples []kernelSample, z, prior, r []float64, damping 
 		a[i][i] *= 1 + damping
 	}
 	out := slices.Clone(z)
-	for i, d := range eliminate(a, b) {
+	for i, d := range cholesky(a, b) {
 		out[i] += math.Max(-1, math.Min(1, d))
 	}
 	return out
@@ -272,38 +272,4 @@ func compare(generation string, sets []Kernels, shipped, fitted *calibrated.Cons
 		return cmp.Or(cmp.Compare(a.Form, b.Form), cmp.Compare(a.Format, b.Format))
 	})
 	return out
-}
-
-// eliminate solves a small system of equations, both of which it destroys. A
-// parameter that nothing depends on stays where it is.
-func eliminate(a [][]float64, b []float64) []float64 {
-	n := len(b)
-	for c := range n {
-		pivot := c
-		for r := c + 1; r < n; r++ {
-			if math.Abs(a[r][c]) > math.Abs(a[pivot][c]) {
-				pivot = r
-			}
-		}
-		a[c], a[pivot] = a[pivot], a[c]
-		b[c], b[pivot] = b[pivot], b[c]
-		for r := range n {
-			if r == c || a[c][c] == 0 {
-				continue
-			}
-			f := a[r][c] / a[c][c]
-			for k := c; k < n; k++ {
-				a[r][k] -= f * a[c][k]
-			}
-			b[r] -= f * b[c]
-		}
-	}
-	for c := range n {
-		if a[c][c] == 0 {
-			b[c] = 0
-			continue
-		}
-		b[c] /= a[c][c]
-	}
-	return b
 }

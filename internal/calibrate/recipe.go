@@ -17,6 +17,9 @@ import (
 // collection (DeepSeek-R1 on H100, H200, B200, GB200 and GB300 with SGLang and
 // TensorRT-LLM, 2025–2026), from which the public rows were measured.
 
+// The engines whose recipes set more than others'.
+const sglang, trtllm = "sglang", "trtllm"
+
 // recipeBudget is the prompt tokens a prefill rank may take in a step: 16,384 in
 // most recipes, 2,048 to 32,768 in all.
 const recipeBudget = 16384
@@ -33,7 +36,7 @@ const graphStep = 8
 func (p *Prepared) recipe(e *engine.Profile, q *graph.Quant, w *Workers, d *device.Profile) {
 	row := p.Row
 	narrow := row.Precision == "fp8" || row.Precision == "fp4"
-	if row.KV == "" && narrow && (e.Policy == engine.InFlight || strings.HasPrefix(d.Generation, "blackwell")) {
+	if row.KV == "" && narrow && (e.Name == trtllm || strings.HasPrefix(d.Generation, "blackwell")) {
 		q.KV = dtype.FP8
 		p.assume(e.Name + " told to keep its cache in fp8")
 	}
@@ -53,7 +56,7 @@ func (p *Prepared) decodes(e *engine.Profile, n int) {
 		e.Graph.MaxBatch = n
 		p.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
 	}
-	if e.Policy != engine.InFlight || p.Row.MaxSequences > 0 || n == 0 || n%graphStep == 0 {
+	if e.Name != trtllm || p.Row.MaxSequences > 0 || n == 0 || n%graphStep == 0 {
 		return
 	}
 	// TensorRT-LLM must be told the largest batch, a power of two, and is offered
@@ -66,7 +69,7 @@ func (p *Prepared) decodes(e *engine.Profile, n int) {
 
 // streams sets how recipes of decode workers stream.
 func (p *Prepared) streams(e *engine.Profile, w *Workers, d *device.Profile) {
-	if e.Policy != engine.PrefillFirst {
+	if e.Name != sglang {
 		return
 	}
 	e.HeldTokens = heldNarrow

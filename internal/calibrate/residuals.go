@@ -7,21 +7,33 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"plimsoll/internal/units"
 )
 
-// Residuals are the errors of a kind of predictions.
+// Residuals are the errors of a kind of predictions. In a file they are one line,
+// as [Factors] are.
 type Residuals struct {
-	Rows       int       `yaml:"rows"`
-	TTFT       Quantiles `yaml:"ttft,flow"`
-	TPOT       Quantiles `yaml:"tpot,flow"`
-	Throughput Quantiles `yaml:"throughput,flow"`
+	Rows                   int
+	TTFT, TPOT, Throughput Error
 }
 
-// Quantiles are the 10 % and 90 % quantiles of ln(measured/predicted).
-type Quantiles [2]float64
+const residualsLine = "%d rows, ttft %g %g, tpot %g %g, throughput %g %g"
 
-func (q Quantiles) error() Error { return Error{q[0], q[1]} }
+// MarshalYAML writes the line.
+func (r Residuals) MarshalYAML() (any, error) {
+	return fmt.Sprintf(residualsLine, r.Rows, r.TTFT.Low, r.TTFT.High, r.TPOT.Low, r.TPOT.High, r.Throughput.Low, r.Throughput.High), nil
+}
+
+// UnmarshalYAML reads the line.
+func (r *Residuals) UnmarshalYAML(node *yaml.Node) error {
+	_, err := fmt.Sscanf(node.Value, residualsLine, &r.Rows, &r.TTFT.Low, &r.TTFT.High, &r.TPOT.Low, &r.TPOT.High, &r.Throughput.Low, &r.Throughput.High)
+	if err != nil {
+		return fmt.Errorf("line %d: residuals: want %q, got %q", node.Line, fmt.Sprintf(residualsLine, 40, -0.3, 0.3, -0.1, 0.1, -0.1, 0.1), node.Value)
+	}
+	return nil
+}
 
 // Reach is the largest load among measured rows.
 type Reach struct {
@@ -44,12 +56,10 @@ type Evidence struct {
 }
 
 // Learn puts the residuals of predictions into the overlay, by kind, for
-// [Overlay.Expect]. The path of a kind narrows from left to right; a kind with few
-// rows is left out, and what was known of it stays.
+// [Overlay.Expect]. The path of a kind narrows from left to right; a division with
+// few rows is left out.
 func (o *Overlay) Learn(v *Evidence) {
-	if o.Residuals == nil {
-		o.Residuals = map[string]Residuals{}
-	}
+	o.Residuals = map[string]Residuals{}
 	for kind, rows := range map[string][]Compared{
 		seenKind: v.Seen, unseenKind: v.Unseen, Disaggregated: v.Apart,
 		untunedKind: v.Untuned, formulasKind: v.Formulas, steadyKind: v.Steady,
@@ -58,11 +68,39 @@ func (o *Overlay) Learn(v *Evidence) {
 	}
 }
 
+// LearnOwn puts the residuals of a user's own rows, predicted without their
+// configuration, into the overlay, by cell. What is known of others stays: forty
+// rows of one cell say nothing about the next.
+func (o *Overlay) LearnOwn(rows []Compared) {
+	sets := map[string][]*Compared{}
+	for i := range rows {
+		if c := &rows[i]; c.told() {
+			name := own(&c.Pred.Case.Subject)
+			sets[name] = append(sets[name], c)
+		}
+	}
+	o.Residuals = maps.Clone(o.Residuals)
+	if o.Residuals == nil {
+		o.Residuals = map[string]Residuals{}
+	}
+	for name, set := range sets {
+		o.Residuals[name] = summed(set, true)
+	}
+}
+
+// own names the residuals of a cell.
+func own(s *Subject) string { return ownKind + "/" + s.place() }
+
+// told reports whether the row and its prediction can be compared.
+func (c *Compared) told() bool {
+	return c.Pred.Err == nil && c.Row.TTFT > 0 && c.Row.TPOT > 0 && c.Pred.TTFT > 0 && c.Pred.TPOT > 0
+}
+
 func (o *Overlay) learn(kind string, rows []Compared) {
 	sets := map[string][]*Compared{}
 	for i := range rows {
 		c := &rows[i]
-		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 || c.Pred.TTFT <= 0 || c.Pred.TPOT <= 0 {
+		if !c.told() {
 			continue
 		}
 		path := c.Pred.Case.path(kind)
@@ -71,13 +109,6 @@ func (o *Overlay) learn(kind string, rows []Compared) {
 			sets[name] = append(sets[name], c)
 		}
 	}
-	if _, known := o.Residuals[kind]; known && len(sets[kind]) < enough {
-		return
-	}
-	maps.DeleteFunc(o.Residuals, func(name string, _ Residuals) bool {
-		root, _, _ := strings.Cut(name, "/")
-		return root == kind && len(sets[kind]) > 0
-	})
 	for name, set := range sets {
 		// The whole kind is kept however small: without it nothing would be known.
 		if len(set) >= enough || name == kind {
@@ -90,7 +121,7 @@ func (o *Overlay) learn(kind string, rows []Compared) {
 // left of a bias belongs to single models, and would mislead about others.
 func summed(rows []*Compared, even bool) Residuals {
 	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
-	of := func(residual func(*Compared) float64) Quantiles {
+	of := func(residual func(*Compared) float64) Error {
 		logs := make([]float64, len(rows))
 		for i, c := range rows {
 			if logs[i] = residual(c); even {
@@ -100,9 +131,9 @@ func summed(rows []*Compared, even bool) Residuals {
 		slices.Sort(logs)
 		if even {
 			half := round(quantile(logs, 0.8))
-			return Quantiles{-half, half}
+			return Error{-half, half}
 		}
-		return Quantiles{round(quantile(logs, 0.1)), round(quantile(logs, 0.9))}
+		return Error{round(quantile(logs, 0.1)), round(quantile(logs, 0.9))}
 	}
 	return Residuals{
 		Rows: len(rows),
@@ -168,12 +199,12 @@ func (o *Overlay) checkResiduals(file string) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Residuals)) {
 		r := o.Residuals[name]
 		kind, _, _ := strings.Cut(name, "/")
-		known := []string{seenKind, unseenKind, Disaggregated, untunedKind, formulasKind, steadyKind}
+		known := []string{seenKind, unseenKind, ownKind, Disaggregated, untunedKind, formulasKind, steadyKind}
 		if !slices.Contains(known, kind) {
 			return fmt.Errorf("%s: residuals: unknown kind %q; the kinds are %s (plimsoll calibrate writes them)", file, name, strings.Join(known, ", "))
 		}
-		for _, q := range []Quantiles{r.TTFT, r.TPOT, r.Throughput} {
-			if !(q[0] <= q[1]) || math.IsInf(q[0], 0) || math.IsInf(q[1], 0) || r.Rows < 1 {
+		for _, e := range []Error{r.TTFT, r.TPOT, r.Throughput} {
+			if !(e.Low <= e.High) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || r.Rows < 1 {
 				return fmt.Errorf("%s: residuals: %s: want rows, and a low and a high quantile in that order", file, name)
 			}
 		}

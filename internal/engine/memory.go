@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/units"
 )
 
@@ -70,16 +72,11 @@ func (p *Profile) Budget(n Needs) Budget {
 }
 
 // context is the longest sequence the engine has room for.
-func (p *Profile) context(n *Needs) units.Bytes {
-	if p.MaxContext > 0 {
-		return units.Bytes(p.MaxContext)
-	}
-	return units.Bytes(n.Context)
-}
+func (p *Profile) context(n *Needs) int { return cmp.Or(p.MaxContext, n.Context) }
 
 // gathered is the room for keys of sparse attention.
 func (p *Profile) gathered(n *Needs) units.Bytes {
-	return units.Bytes(p.IndexRows) * p.context(n) * n.IndexKey
+	return units.Bytes(p.IndexRows*p.context(n)) * n.IndexKey
 }
 
 // graphs is what captured graphs keep: a little for each kernel in each, and the
@@ -90,8 +87,7 @@ func (p *Profile) graphs(n *Needs) units.Bytes {
 	}
 	out := p.Graph.Kernel * units.Bytes(n.Kernels*p.Graph.sizes())
 	if n.IndexKey > 0 {
-		const f32 = 4
-		out += f32 * units.Bytes(p.Graph.MaxBatch) * p.context(n)
+		out += dtype.F32.Bytes(float64(p.Graph.MaxBatch * p.context(n)))
 	}
 	return out
 }

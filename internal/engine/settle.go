@@ -27,8 +27,9 @@ type Tier struct {
 // wide is the number of devices from which a replica is wide.
 const wide = 4
 
-// node is the most devices that add workspace: those of a node.
-const node = 8
+// mostPeers is the most devices that add workspace: no log tells of more than
+// eight.
+const mostPeers = 8
 
 // ShareRule derives MemoryShare from what the engine sets aside for activations
 // and graphs: Fixed + PerToken·TokenBudget + PerGraph·Graph.MaxBatch +
@@ -54,7 +55,7 @@ func (p *Profile) On(d *device.Profile, devices int) *Profile {
 		q.MemoryShare = r.share(&q, d.Memory, devices)
 	}
 	if devices > 1 {
-		q.Workspace += q.Communication + q.PerPeer*units.Bytes(min(devices, node))
+		q.Workspace += q.Communication + q.PerPeer*units.Bytes(min(devices, mostPeers))
 	}
 	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
 	return &q

@@ -139,11 +139,11 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 		sequences = e.MaxSequences
 	}
 	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
-	if e.AttentionDP.SplitsBudget {
-		tokens = max(1, tokens/ranks)
-	}
-	if !r.spec.Model.HasExperts() {
+	switch {
+	case !r.spec.Model.HasExperts():
 		n, ranks = n*ranks, 1
+	case e.AttentionDP.SplitsBudget:
+		tokens = max(1, tokens/ranks)
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),

@@ -138,3 +138,52 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("want ErrNoCache, got %v", err)
 	}
 }
+
+// TestDrafts: a step verifies what was drafted, and an engine that does not schedule
+// ahead while drafting shows its host work.
+func TestDrafts(t *testing.T) {
+	pool := func(mtp int, overlapped bool) sim.Pool {
+		t.Helper()
+		l := parallel.Layout{Devices: 8, TP: 8}
+		r, err := buildDrafts(t, "deepseek-ai/DeepSeek-V3", "h200_sxm", "vllm", l, mtp, func(e *engine.Profile) { e.MTP.Overlapped = overlapped })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Pool(1, 0)
+	}
+	few := sim.Batch{Decode: 4, DecodeContext: 4 * 1000, Sampled: 4}
+	plain, drafts, waits := pool(0, false), pool(2, true), pool(2, false)
+	if plain.Engine.VerifiedPerStep != 1 || drafts.Engine.VerifiedPerStep != 3 {
+		t.Errorf("steps verify %d and %d tokens", plain.Engine.VerifiedPerStep, drafts.Engine.VerifiedPerStep)
+	}
+	a, b, c := plain.Stepper.Step(few), drafts.Stepper.Step(few), waits.Stepper.Step(few)
+	if !(a < b && b < c) {
+		t.Errorf("want a step to take longer with drafts and longest where the host waits: %v, %v, %v", a, b, c)
+	}
+}
+
+// TestSplitBudget: ranks that share experts divide the token budget where the engine
+// says so; those of a dense model are engines of their own.
+func TestSplitBudget(t *testing.T) {
+	for _, c := range []struct {
+		id             string
+		splits         bool
+		replicas, want int
+	}{
+		{"openai/gpt-oss-120b", false, 1, 4 * 1000},
+		{"openai/gpt-oss-120b", true, 1, 1000},
+		{"Qwen/Qwen3-8B", false, 4, 1000},
+		{"Qwen/Qwen3-8B", true, 4, 1000},
+	} {
+		l := parallel.Layout{Devices: 4, TP: 1, DP: 4}
+		r, err := buildDrafts(t, c.id, "h200_sxm", "sglang", l, 0, func(e *engine.Profile) {
+			e.TokenBudget, e.AttentionDP.SplitsBudget = 1000, c.splits
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Pool(1, 0); p.Replicas != c.replicas || p.Engine.TokenBudget != c.want {
+			t.Errorf("%s, splits %t: %d replicas with a budget of %d", c.id, c.splits, p.Replicas, p.Engine.TokenBudget)
+		}
+	}
+}

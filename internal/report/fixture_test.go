@@ -70,8 +70,8 @@ func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason strin
 // bars are made-up residuals.
 func bars() *calibrate.Overlay {
 	return &calibrate.Overlay{Residuals: map[string]calibrate.Residuals{
-		"formulas": {Rows: 100, TTFT: calibrate.Quantiles{-1, 0}, TPOT: calibrate.Quantiles{-0.1, 0.1}, Throughput: calibrate.Quantiles{-0.2, 0.1}},
-		"disagg":   {Rows: 50, TTFT: calibrate.Quantiles{-0.5, 1.5}, TPOT: calibrate.Quantiles{-0.3, 0.1}, Throughput: calibrate.Quantiles{-0.1, 0.3}},
+		"formulas": {Rows: 100, TTFT: calibrate.Error{Low: -1, High: 0}, TPOT: calibrate.Error{Low: -0.1, High: 0.1}, Throughput: calibrate.Error{Low: -0.2, High: 0.1}},
+		"disagg":   {Rows: 50, TTFT: calibrate.Error{Low: -0.5, High: 1.5}, TPOT: calibrate.Error{Low: -0.3, High: 0.1}, Throughput: calibrate.Error{Low: -0.1, High: 0.3}},
 	}}
 }
 
