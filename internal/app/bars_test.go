@@ -54,6 +54,47 @@ func TestSafeChoice(t *testing.T) {
 	}
 }
 
+// TestNothingToKeep: without limits nothing is called safe.
+func TestNothingToKeep(t *testing.T) {
+	t.Parallel()
+	if got := optimized(t, "h200_sxm", 0).SafeChoice(); got != nil {
+		t.Errorf("%s at batch %d is safe from no limit", got.Row.Label, got.Outcome.Batch)
+	}
+}
+
+// TestExpectPair: matched phases take each latency from the phase that decides
+// it, and keep both limits less surely than either.
+func TestExpectPair(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	r, err := w.Optimize(&app.OptimizeRequest{
+		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 2000, Output: 500,
+		TTFTLimit: 400 * units.Millisecond, TPOTLimit: 30 * units.Millisecond,
+		PDRatio: true, PrefillDevices: 4, DecodeDevices: 4,
+		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &r.Devices[0]
+	prefill, decode := &d.Passes[0], &d.Passes[1]
+	if len(d.Ratio.Pairs) == 0 || !d.Limited() {
+		t.Fatalf("%d pairs, limited: %v", len(d.Ratio.Pairs), d.Limited())
+	}
+	for i := range d.Ratio.Pairs {
+		x := &d.Ratio.Pairs[i]
+		e, chance := d.ExpectPair(x)
+		p, q := prefill.Expect(x.P, &x.Prefill), decode.Expect(x.D, &x.Decode)
+		if e.TTFT != p.TTFT || e.TPOT != q.TPOT || e.Throughput != q.Throughput || e.Basis != q.Basis {
+			t.Errorf("pair %d: %+v of %+v and %+v", i, e, p, q)
+		}
+		a, b := prefill.Chance(x.P, &x.Prefill), decode.Chance(x.D, &x.Decode)
+		if chance != a*b || chance <= 0 || chance >= min(a, b) {
+			t.Errorf("pair %d: both limits are kept with %.3f, each with %.3f and %.3f", i, chance, a, b)
+		}
+	}
+}
+
 // TestLessKnownDevices: the less is known of a device, the wider its intervals,
 // in searches and in single steps.
 func TestLessKnownDevices(t *testing.T) {

@@ -50,33 +50,33 @@ func (o *OptimizeResponse) Explain() []Explanation {
 		d := &o.Devices[i]
 		for k := range d.Passes {
 			if p := &d.Passes[k]; len(p.Rows) > 0 {
-				out = append(out, o.explain(d.Device, p))
+				out = append(out, o.explain(p))
 			}
 		}
 	}
 	return out
 }
 
-func (o *OptimizeResponse) explain(d *device.Profile, p *Pass) Explanation {
+func (o *OptimizeResponse) explain(p *Pass) Explanation {
 	row := p.Rows[0]
-	x := Explanation{Device: d.Name, Mode: p.Mode, Row: row, Binds: row.Binds}
+	x := Explanation{Device: p.Device.Name, Mode: p.Mode, Row: row, Binds: row.Binds}
 	if len(p.Rows) > 1 {
 		x.Next = p.Rows[1]
 	}
 	if p.Mode != search.DecodeOnly {
-		x.Steps = append(x.Steps, o.share(d, p, row, false))
+		x.Steps = append(x.Steps, o.share(p, row, false))
 	}
 	if p.Mode != search.PrefillOnly {
-		x.Steps = append(x.Steps, o.share(d, p, row, true))
+		x.Steps = append(x.Steps, o.share(p, row, true))
 	}
-	x.What = whatIfs(o.prices, d, p, row)
+	x.What = whatIfs(o.prices, p, row)
 	return x
 }
 
 // share evaluates a step behind a row in detail.
-func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result, decode bool) StepShare {
+func (o *OptimizeResponse) share(p *Pass, row *search.Result, decode bool) StepShare {
 	b := rowStep(p, row, decode)
-	s := StepShare{Phase: "prefill", Command: o.stepCommand(d, row, b)}
+	s := StepShare{Phase: "prefill", Command: o.stepCommand(p.Device, row, b)}
 	if decode {
 		s.Phase = "decode"
 	}
@@ -90,14 +90,14 @@ func (o *OptimizeResponse) share(d *device.Profile, p *Pass, row *search.Result,
 }
 
 // whatIfs evaluates the row's layout again under small changes.
-func whatIfs(prices *prices, d *device.Profile, p *Pass, row *search.Result) []WhatIf {
+func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 	const more = 1.1
 	hardware := func(change func(*device.Profile)) *search.Problem {
-		other := *d
-		other.Links = append([]device.Link(nil), d.Links...)
+		other := *p.Device
+		other.Links = append([]device.Link(nil), p.Device.Links...)
 		change(&other)
 		q := *p.Problem
-		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for d
+		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for the device itself
 			q.Coster = c
 		}
 		q.Memory = other.Memory
@@ -147,7 +147,7 @@ func whatIfs(prices *prices, d *device.Profile, p *Pass, row *search.Result) []W
 // shaped finds which artefacts of the policy shaped the best row: those with a
 // visible share of its step, and a batch that was chosen because experts divide
 // evenly at it. It also says how much of that step was measured.
-func shaped(pass *Pass, d *device.Profile, row *search.Result) {
+func shaped(pass *Pass, row *search.Result) {
 	p := pass.Problem
 	decode := p.Mode != search.PrefillOnly
 	batch := rowStep(pass, row, decode)
@@ -157,7 +157,7 @@ func shaped(pass *Pass, d *device.Profile, row *search.Result) {
 	}
 	totals := step.New(g, p.Coster).Totals(batch)
 	pass.Measured = float64(totals.Measured / totals.Time)
-	pass.Artefacts = artefacts(d, row.Spec, batch, totals.Time)
+	pass.Artefacts = artefacts(pass.Device, row.Spec, batch, totals.Time)
 	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
 		q := *p
 		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}

@@ -28,6 +28,9 @@ type KernelsResponse struct {
 
 // CalibrateKernels fits the constants of the operator forms, by generation.
 func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
+	if r.PerfData.Dir == "" {
+		return nil, badInput(errors.New("a fit of operators to kernels needs --perf-data"))
+	}
 	p, err := w.prices(r.PerfData)
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *pr
 	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
 		p, err := r.pass(m, d, prices, mode, devices, l)
 		if err == nil {
-			p.Device, p.Overlay = d, o
+			p.Overlay = o
 			out.Passes = append(out.Passes, *p)
 		}
 		return p, err
@@ -176,7 +176,7 @@ func (r *OptimizeRequest) pass(
 	if r.Progress != nil {
 		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
 	}
-	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p}
+	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p, Device: d}
 	out.Results = p.Run(candidates, r.Jobs, progress)
 	out.Tier = prices.tier(d, p.Spec.Policy)
 	out.Rows = rank.Best(out.Results)
@@ -184,7 +184,7 @@ func (r *OptimizeRequest) pass(
 		out.Nearest = rank.Near(out.Results, l)
 		return out, nil
 	}
-	shaped(out, d, out.Rows[0])
+	shaped(out, out.Rows[0])
 	return out, nil
 }
 

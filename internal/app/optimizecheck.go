@@ -64,12 +64,13 @@ func (r *OptimizeRequest) checkShares() error {
 
 // acceptance checks the chances of drafted tokens to be kept.
 func acceptance(rates []float64) error {
+	var errs []error
 	for _, rate := range rates {
 		if !(rate >= 0 && rate <= 1) {
-			return fmt.Errorf("--mtp-acceptance-rates must be between 0 and 1, got %g", rate)
+			errs = append(errs, fmt.Errorf("--mtp-acceptance-rates must be between 0 and 1, got %g", rate))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // hitRate checks the share of a prompt that is cached: some of it must be left

@@ -176,20 +176,26 @@ func (r *SimulateResponse) about() *calibrate.Case {
 	return &out
 }
 
-// caseOf is a prediction about a model on a device.
+// caseOf is a prediction about a model on a device. Tables may cover little of it:
+// how far it may be off goes by the prices of the rest.
 func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
-	return calibrate.Case{
+	out := calibrate.Case{
 		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
 		Tier:    tier, Vendor: d.Vendor,
 	}
+	if tier == device.Measured {
+		_, out.Tier = form(d, graph.Physical())
+		out.Tables = true
+	}
+	return out
 }
 
 // deploy builds one replica, cut as the layout says.
 func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
 	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil, MTP: cmp.Or(r.MTP, e.MTP.Tokens)}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
-	if spec.MTP > 0 && m.MTP.Layers == 0 {
-		return nil, fmt.Errorf("%d drafted tokens: %s has no modules that draft any", spec.MTP, m.ID)
+	if err := r.checkDrafted(m, spec.MTP); err != nil {
+		return nil, err
 	}
 	copyOf, err := replica.New(spec, d, e, prices)
 	if err != nil {
@@ -235,11 +241,28 @@ func (r *SimulateRequest) check() error {
 	return errors.Join(errs...)
 }
 
-// checkDrafts reports what is wrong with speculated tokens.
-func (r *SimulateRequest) checkDrafts() error {
-	if n := len(r.AcceptanceRates); r.MTP > n {
-		return fmt.Errorf("--num-mtp-tokens %d needs as many --mtp-acceptance-rates, got %d", r.MTP, n)
+// checkDrafted reports what is wrong with the tokens a replica drafts: a flag, or
+// else a setting of its engine, says how many.
+func (r *SimulateRequest) checkDrafted(m *model.Model, n int) error {
+	from := "--num-mtp-tokens"
+	if r.MTP == 0 {
+		from = "engine setting mtp.tokens"
 	}
+	switch rates := len(r.AcceptanceRates); {
+	case n == 0:
+		return nil
+	case m.MTP.Layers == 0:
+		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, m.ID)
+	case n > maxMTP:
+		return fmt.Errorf("%s must be between 0 and %d, got %d", from, maxMTP, n)
+	case n > rates:
+		return fmt.Errorf("%s %d needs as many --mtp-acceptance-rates, got %d", from, n, rates)
+	}
+	return nil
+}
+
+// checkDrafts reports what is wrong with the flags of speculated tokens.
+func (r *SimulateRequest) checkDrafts() error {
 	return errors.Join(between("num-mtp-tokens", r.MTP, 0, maxMTP), acceptance(r.AcceptanceRates))
 }
 

@@ -136,7 +136,7 @@ func (r *StepResponse) expect(o *calibrate.Overlay) {
 	s.Method, s.Decode = calibrate.Pass, g.Decode
 	ranks := r.Spec.Layout.DP
 	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
-	s.TensorCast = r.Spec.Policy.Name == tensorCast
+	s.TensorCast = r.Spec.Policy.Name == graph.TensorCast().Name
 	e := o.Expect(&s)
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
@@ -265,9 +265,6 @@ const (
 	imageMarks = 2
 )
 
-// tensorCast is the name of the policy that repeats Ascend's model.
-const tensorCast = "tensorcast"
-
 // policyFor finds a policy by name; the default is TensorCast's where TensorCast
 // is at home.
 func policyFor(name string, d *device.Profile) (graph.Policy, error) {
@@ -277,9 +274,9 @@ func policyFor(name string, d *device.Profile) (graph.Policy, error) {
 			return graph.TensorCast(), nil
 		}
 		return graph.Physical(), nil
-	case tensorCast:
+	case graph.TensorCast().Name:
 		return graph.TensorCast(), nil
-	case "physical":
+	case graph.Physical().Name:
 		return graph.Physical(), nil
 	}
 	return graph.Policy{}, fmt.Errorf("--policy must be tensorcast or physical, got %q", name)

@@ -52,7 +52,7 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 				}
 			}
 			if asJSON {
-				return env.JSON(report.NewAccuracyJSON(res))
+				return env.JSON(report.NewAccuracyJSON(res, regret))
 			}
 			if regret {
 				report.Regret(env.Stdout, res)
@@ -124,7 +124,9 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			case kernel && len(args) > 0:
 				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
 			case kernel:
-				return nil
+				return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+			case kernels.PerfData.Engine != "":
+				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
 			case len(kernels.Systems) > 0:
 				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
 			}
@@ -159,10 +161,24 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
-	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data)")
+	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data); --system is the same")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
+}
+
+// noneGiven refuses flags that a fit of operators to kernels would leave unread.
+func noneGiven(cmd *cobra.Command, flags ...string) error {
+	var given []string
+	for _, f := range flags {
+		if cmd.Flags().Changed(f) {
+			given = append(given, "--"+f)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return usagef("--perf-data fits operators to kernels and excludes %s", strings.Join(given, " and "))
 }
 
 // calibrateKernels fits operators to kernels.

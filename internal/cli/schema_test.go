@@ -78,6 +78,7 @@ func TestSchemas(t *testing.T) {
 			"throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE h200_sxm --disagg --ttft-limit 2000 --tpot-limit 50" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --disagg --ttft-limit inf" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B" + ratio + load + json,
+			"throughput-optimizer Qwen/Qwen3-32B --ttft-limit 2000 --tpot-limit 50" + ratio + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --ttft-limit 1" + ratio + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --tpot-limit 5" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --reserved-memory-gb 63" + load + json,

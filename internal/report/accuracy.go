@@ -52,8 +52,9 @@ type AccuracyErrors struct {
 	Coverage80 float64 `json:"coverage80"`
 }
 
-// NewAccuracyJSON converts a response.
-func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
+// NewAccuracyJSON converts a response; with regret every choice of a layout is
+// in it.
+func NewAccuracyJSON(r *app.AccuracyResponse, regret bool) *AccuracyJSON {
 	clean := calibrate.Clean(r.Rows)
 	by := func(key func(*calibrate.Row) string) map[string]AccuracyGroup {
 		out := map[string]AccuracyGroup{}
@@ -62,16 +63,21 @@ func NewAccuracyJSON(r *app.AccuracyResponse) *AccuracyJSON {
 		}
 		return out
 	}
-	return &AccuracyJSON{
+	choices := calibrate.Regrets(clean)
+	out := &AccuracyJSON{
 		Overall: accuracyGroup(r, clean), AllRows: accuracyGroup(r, r.Rows),
 		ByMode:        by(func(r *calibrate.Row) string { return r.Mode }),
 		ByEngine:      by(func(r *calibrate.Row) string { return r.Engine }),
 		BySystem:      by(func(r *calibrate.Row) string { return r.System }),
 		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
 		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
-		Regret: newRegretJSON(calibrate.Regrets(clean)), Source: r.Overlay.Source,
+		Regret: newRegretJSON(choices), Source: r.Overlay.Source,
 		Tables: newTablesJSON(r.Tables),
 	}
+	if regret {
+		out.Regret.Each = choices
+	}
+	return out
 }
 
 // concurrencyOf is a row's concurrency, rounded up to a power of two.
@@ -85,7 +91,7 @@ func concurrencyOf(r *calibrate.Row) string {
 
 func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyGroup {
 	g := calibrate.Summarize("", rows)
-	ttft, tpot := r.Coverage(rows)
+	ttft, tpot := r.Overlay.Coverage(rows)
 	conv := func(e calibrate.Errors, coverage float64) AccuracyErrors {
 		if e.Rows == 0 {
 			coverage = 0
@@ -128,7 +134,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 		}
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
-	ttft, tpot := r.Coverage(clean)
+	ttft, tpot := r.Overlay.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
 	fmt.Fprintln(w, regretLine(calibrate.Regrets(clean)))
 	defaulted(w, r.Rows)

@@ -19,10 +19,11 @@ import (
 // both sides where they differ by more than a fifth, as factors where it is wide.
 func plusMinus(e calibrate.Error) string {
 	const wide, same = 100, 0.2
-	below, above := 100*(1-math.Exp(e.Low)), 100*(math.Exp(e.High)-1)
+	low, high := e.Interval(1)
+	below, above := 100*(1-low), 100*(high-1)
 	switch {
 	case above > wide:
-		return fmt.Sprintf("×%.2f…%.2f", math.Exp(e.Low), math.Exp(e.High))
+		return fmt.Sprintf("×%.2f…%.2f", low, high)
 	case math.Abs(below-above) <= max(2, same*above) && below > 0:
 		return fmt.Sprintf("±%.0f %%", (below+above)/2)
 	}
@@ -82,7 +83,7 @@ func bars(w io.Writer, p *app.Pass) {
 			row = append(row, f2(o.TPOT.Ms())+" "+plusMinus(e.TPOT))
 		}
 		if p.Limited() {
-			row = append(row, chance(p.Chance(r, o)))
+			row = append(row, chance(p.Within(&e, o)))
 		}
 		t.AppendRow(row)
 	}
@@ -90,16 +91,16 @@ func bars(w io.Writer, p *app.Pass) {
 	fmt.Fprintln(w, trimRight(t.Render()))
 	best := p.Expect(p.Rows[0], &p.Rows[0].Best)
 	fmt.Fprintf(w, "Intervals from %s.\n", best.Basis)
-	safeChoice(w, p)
+	safeChoice(w, p, &best)
 }
 
 // safeChoice says that the best row may well miss its limits, and what would
 // not.
-func safeChoice(w io.Writer, p *app.Pass) {
+func safeChoice(w io.Writer, p *app.Pass, best *calibrate.Expected) {
 	if !p.Limited() {
 		return
 	}
-	c := p.Chance(p.Rows[0], &p.Rows[0].Best)
+	c := p.Within(best, &p.Rows[0].Best)
 	if c >= app.Doubtful {
 		return
 	}
@@ -113,28 +114,26 @@ func safeChoice(w io.Writer, p *app.Pass) {
 
 // pairBars prints the intervals of matched phases.
 func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
-	prefill, decode := &d.Passes[0], &d.Passes[1]
 	t := newTable(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
-	limited := prefill.Limited() || decode.Limited()
-	if limited {
+	if d.Limited() {
 		head = append(head, "within the limits")
 	}
 	t.AppendHeader(head)
 	var basis string
 	for i := range pairs {
 		x := &pairs[i]
-		p, q := prefill.Expect(x.P, &x.Prefill), decode.Expect(x.D, &x.Decode)
+		e, within := d.ExpectPair(x)
 		row := table.Row{
-			strconv.Itoa(i + 1), f2(x.Balanced) + " " + plusMinus(q.Throughput),
-			f2(x.Prefill.TTFT.Ms()) + " " + plusMinus(p.TTFT), f2(x.Decode.TPOT.Ms()) + " " + plusMinus(q.TPOT),
+			strconv.Itoa(i + 1), f2(x.Balanced) + " " + plusMinus(e.Throughput),
+			f2(x.Prefill.TTFT.Ms()) + " " + plusMinus(e.TTFT), f2(x.Decode.TPOT.Ms()) + " " + plusMinus(e.TPOT),
 		}
-		if limited {
-			row = append(row, chance(prefill.Chance(x.P, &x.Prefill)*decode.Chance(x.D, &x.Decode)))
+		if d.Limited() {
+			row = append(row, chance(within))
 		}
 		t.AppendRow(row)
 		if i == 0 {
-			basis = q.Basis
+			basis = e.Basis
 		}
 	}
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")

@@ -58,10 +58,16 @@ func deviceJSON(d *app.DeviceResult) DeviceJSON {
 }
 
 func pairJSON(d *app.DeviceResult, p *rank.Pair) PairJSON {
-	return PairJSON{
+	e, within := d.ExpectPair(p)
+	out := PairJSON{
 		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS,
 		Prefill: rowJSON(&d.Passes[0], p.P), Decode: rowJSON(&d.Passes[1], p.D),
+		Interval: interval(e.Throughput, p.Balanced),
 	}
+	if d.Limited() {
+		out.Chance = &within
+	}
+	return out
 }
 
 func passJSON(p *app.Pass) PassJSON {
@@ -77,7 +83,7 @@ func passJSON(p *app.Pass) PassJSON {
 		best := p.Expect(p.Rows[0], &p.Rows[0].Best)
 		out.Basis = best.Basis
 	}
-	if s := p.SafeChoice(); s != nil && p.Limited() {
+	if s := p.SafeChoice(); s != nil {
 		out.Safe = &SafeJSON{s.Row.Label, s.Outcome.Batch, s.Outcome.Throughput, s.Chance}
 	}
 	for i := range p.Results {
@@ -123,7 +129,7 @@ func rowJSON(p *app.Pass, r *search.Result) RowJSON {
 		Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
 	}
 	if p.Limited() {
-		within := p.Chance(r, o)
+		within := p.Within(&e, o)
 		out.Chance = &within
 	}
 	for _, c := range composition(p, r) {

@@ -144,6 +144,10 @@ func TestOptimizeJSON(t *testing.T) {
 	check("throughput per device", 42000.0/4, j.Devices[0].Passes[0].Rows[0].PerDevice)
 	pair := j.Devices[0].Ratio.Pairs[0]
 	check("system QPS", min(2*pair.PQPS, 7*pair.DQPS), j.Devices[0].Ratio.Instances.QPS)
+	e, within := r.Devices[0].ExpectPair(&r.Devices[0].Ratio.Pairs[0])
+	low, high := e.Throughput.Interval(pair.Balanced)
+	check("interval of a pair", &report.IntervalJSON{Low: low, High: high}, pair.Interval)
+	check("chance of a pair", within, *pair.Chance)
 	check("nothing is best", (*report.RowJSON)(nil), j.Devices[1].Passes[0].Best)
 	check("no rows", 0, len(j.Devices[1].Passes[0].Rows))
 	check("nearest TTFT, rounded up", 426.09, *j.Devices[1].Passes[0].Nearest.TTFT)

@@ -156,6 +156,11 @@ type PairJSON struct {
 	DQPS     float64 `json:"d_qps"`
 	Prefill  RowJSON `json:"prefill"`
 	Decode   RowJSON `json:"decode"`
+
+	// Interval is that of the balanced rate; Chance is the probability that both
+	// phases keep their limits, null without limits.
+	Interval *IntervalJSON `json:"balanced_qps_80"`
+	Chance   *float64      `json:"chance_within_limits"`
 }
 
 // InstancesJSON is the split of the device budget.

@@ -18,6 +18,8 @@ type RegretJSON struct {
 	Mean    float64 `json:"mean"`
 	Blind   float64 `json:"blind"`    // of choices by lot
 	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
+	// Each are the choices themselves, where asked for.
+	Each []calibrate.Choice `json:"each_choice,omitempty"`
 }
 
 func newRegretJSON(choices []calibrate.Choice) RegretJSON {

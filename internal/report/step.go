@@ -53,7 +53,7 @@ func basis(r *app.StepResponse) string {
 	case device.Datasheet:
 	}
 	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
-	if s := r.Spec.Policy.Name; s == "tensorcast" {
+	if r.Spec.Policy.Name == graph.TensorCast().Name {
 		b += "; repeats TensorCast's assumptions (--policy physical does not)"
 	}
 	return b

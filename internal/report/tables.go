@@ -11,6 +11,9 @@ import (
 type TablesJSON struct {
 	Dir   string          `json:"dir"`
 	Files []TableFileJSON `json:"files"`
+	// Without are devices of which there are no tables. Only measured rows may be
+	// of such.
+	Without []string `json:"devices_without,omitempty"`
 }
 
 // TableFileJSON is what was taken of one table.
@@ -27,7 +30,7 @@ func newTablesJSON(u *app.TableUse) *TablesJSON {
 	if u == nil {
 		return nil
 	}
-	out := &TablesJSON{Dir: u.Dir, Files: []TableFileJSON{}}
+	out := &TablesJSON{Dir: u.Dir, Files: []TableFileJSON{}, Without: u.Without}
 	for i := range u.Files {
 		f := &u.Files[i]
 		out.Files = append(out.Files, TableFileJSON{f.Path, f.Rows, f.Of, f.Rejected, f.Distrust, f.Worst})
