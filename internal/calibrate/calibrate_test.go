@@ -347,3 +347,11 @@ func TestAmpleShare(t *testing.T) {
 		t.Errorf("a share of 0.85: %v", q.Err)
 	}
 }
+
+// BenchmarkShipped: every command that predicts reads it.
+func BenchmarkShipped(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		calibrate.Shipped()
+	}
+}

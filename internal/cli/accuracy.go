@@ -94,12 +94,13 @@ the rows (a model on a system under an engine) what it does differently; 20 to 5
 are shrunk, as strongly as predicts best the configurations left out in turn: rows that teach nothing change nothing.
 
 With --from-scratch every level is fitted anew: all predictions, each engine, each engine on a generation of devices,
-and in each of these number formats, kinds of attention and classes of models; nothing to a cell. A second, more timid
-set is for cells no row was of. The shipped calibration was made so.
+in each of these number formats, kinds of attention and classes of models, and disaggregated deployments; nothing to a
+cell. A second, more timid set is for cells no row was of. The shipped calibration was made so.
 
 --folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
 that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
-predictions, by kind, are written too: every command that predicts takes its error bars from them.
+predictions, by kind, are written too: every command that predicts takes its error bars from them. On top of a calibration
+only the error bars of the rows' own cells change.
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
 measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
