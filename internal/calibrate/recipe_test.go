@@ -60,14 +60,7 @@ func TestRecipe(t *testing.T) {
 		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None, heldNarrow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := engine.LookupVersion(c.engine, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := device.Lookup(c.system)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e, d := served(t, c.engine, c.system)
 			workers := Workers{Count: 3, TP: 8, DP: 1}
 			c.row.Prefill, c.row.Decode = workers, workers
 			w := &c.row.Prefill
@@ -107,18 +100,25 @@ func TestStreams(t *testing.T) {
 		{"trtllm", "gb200", 32, 0},
 		{"vllm", "gb200", 8, 0},
 	} {
-		e, err := engine.LookupVersion(c.engine, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := device.Lookup(c.system)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e, d := served(t, c.engine, c.system)
 		got, p := *e, Prepared{Row: &Row{}}
 		p.streams(&got, &Workers{Count: 1, TP: 1, DP: c.ranks}, d)
 		if got.HeldTokens != c.held || (len(p.assumed) > 0) != (c.held > 0) {
 			t.Errorf("%+v: %d held, said %q", c, got.HeldTokens, p.assumed)
 		}
 	}
+}
+
+// served is an engine and a system by name.
+func served(t *testing.T, engineName, system string) (*engine.Profile, *device.Profile) {
+	t.Helper()
+	e, err := engine.LookupVersion(engineName, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := device.Lookup(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, d
 }

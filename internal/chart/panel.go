@@ -97,20 +97,16 @@ func (p panel) Plot(c draw.Canvas, _ *plot.Plot) {
 
 // drawBar draws an interval with a cap at each end that is in view.
 func (p panel) drawBar(c draw.Canvas, b scatter.Bar) {
-	along := p.x
-	if b.Vertical {
-		along = p.y
-	}
-	low, high, ok := along.Clip(b.Low, b.High)
-	if !ok || !p.x.Holds(b.X) || !p.y.Holds(b.Y) {
+	low, high, ok := b.In(p.x, p.y)
+	if !ok {
 		return
 	}
 	at := vg.Point{X: c.X(p.x.Part(b.X)), Y: c.Y(p.y.Part(b.Y))}
 	place := func(v float64) vg.Point {
 		if b.Vertical {
-			return vg.Point{X: at.X, Y: c.Y(along.Part(v))}
+			return vg.Point{X: at.X, Y: c.Y(p.y.Part(v))}
 		}
-		return vg.Point{X: c.X(along.Part(v)), Y: at.Y}
+		return vg.Point{X: c.X(p.x.Part(v)), Y: at.Y}
 	}
 	sty, from, to := bars(hue(b.Series)), place(low), place(high)
 	c.StrokeLine2(sty, from.X, from.Y, to.X, to.Y)
@@ -119,9 +115,9 @@ func (p panel) drawBar(c draw.Canvas, b scatter.Bar) {
 	if b.Vertical {
 		across = vg.Point{X: half, Y: 0}
 	}
-	for _, end := range []float64{b.Low, b.High} {
-		if along.Holds(end) {
-			e := place(end)
+	for _, tip := range []struct{ end, seen float64 }{{b.Low, low}, {b.High, high}} {
+		if tip.end == tip.seen {
+			e := place(tip.end)
 			c.StrokeLine2(sty, e.X-across.X, e.Y-across.Y, e.X+across.X, e.Y+across.Y)
 		}
 	}

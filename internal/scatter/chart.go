@@ -38,6 +38,16 @@ type Bar struct {
 	Vertical  bool
 }
 
+// In cuts the bar to what is in view of the axes, and says whether anything is.
+func (b *Bar) In(x, y Span) (low, high float64, ok bool) {
+	along := x
+	if b.Vertical {
+		along = y
+	}
+	low, high, ok = along.Clip(b.Low, b.High)
+	return low, high, ok && x.Holds(b.X) && y.Holds(b.Y)
+}
+
 // Chart is one scatter plot.
 type Chart struct {
 	Title, XLabel, YLabel string

@@ -153,12 +153,8 @@ func (p *Plot) draw(g *grid, box area) {
 
 // bar draws an interval.
 func (p *Plot) bar(g *grid, box area, b scatter.Bar) {
-	along := box.x
-	if b.Vertical {
-		along = box.y
-	}
-	low, high, ok := along.Clip(b.Low, b.High)
-	if !ok || !box.x.Holds(b.X) || !box.y.Holds(b.Y) {
+	low, high, ok := b.In(box.x.Span, box.y.Span)
+	if !ok {
 		return
 	}
 	row := func(y float64) int { return box.top + box.rows - 1 - box.y.at(y, box.rows) }
