@@ -3,7 +3,7 @@ package app
 import (
 	"slices"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
@@ -11,12 +11,12 @@ import (
 )
 
 // Expect is the errors to expect of an outcome of the pass.
-func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibrate.Expected {
+func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibration.Expected {
 	l := &r.Load
 	s := caseOf(p.Problem.Spec.Model, p.Device, p.Tier)
-	s.Method, s.Steady = calibrate.Formulas, l.Accounting == serving.Steady
+	s.Method, s.Steady = calibration.Formulas, l.Accounting == serving.Steady
 	s.TensorCast = p.Problem.Spec.Policy.Name == graph.TensorCast().Name
-	s.Apart = p.Mode != search.Aggregated
+	s.Disaggregated = p.Mode != search.Aggregated
 	s.Input = l.EffectiveInput()
 	s.On(r.Spec.Layout.Devices, o.Concurrency, r.Spec.Layout.DP, p.Problem.Spec.Model.HasExperts())
 	return p.Overlay.Expect(&s)
@@ -29,8 +29,8 @@ func (p *Pass) Chance(r *search.Result, o *serving.Outcome) float64 {
 }
 
 // Within is the same by errors that are already known.
-func (p *Pass) Within(e *calibrate.Expected, o *serving.Outcome) float64 {
-	return e.Chance(o.TTFT, o.TPOT, p.Limits.TTFT, p.Limits.TPOT)
+func (p *Pass) Within(e *calibration.Expected, o *serving.Outcome) float64 {
+	return e.Chance(o.TTFT, o.TPOT, p.Limits)
 }
 
 // Limited reports whether the pass has a limit to keep.
@@ -41,10 +41,10 @@ func (p *Pass) Limited() bool { return p.Limits.TTFT > 0 || p.Limits.TPOT > 0 }
 // the error of decode's throughput: residuals are of the answer tokens of whole
 // deployments, there are none of prefill alone. The phases' errors are taken as
 // independent, as those of TTFT and TPOT are.
-func (d *DeviceResult) ExpectPair(x *rank.Pair) (e calibrate.Expected, chance float64) {
+func (d *DeviceResult) ExpectPair(x *rank.Pair) (e calibration.Expected, chance float64) {
 	prefill, decode := &d.Passes[0], &d.Passes[1]
 	p, q := prefill.Expect(x.P, &x.Prefill), decode.Expect(x.D, &x.Decode)
-	e = calibrate.Expected{TTFT: p.TTFT, TPOT: q.TPOT, Throughput: q.Throughput, Basis: q.Basis}
+	e = calibration.Expected{TTFT: p.TTFT, TPOT: q.TPOT, Throughput: q.Throughput, Basis: q.Basis}
 	return e, prefill.Within(&p, &x.Prefill) * decode.Within(&q, &x.Decode)
 }
 

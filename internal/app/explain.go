@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Explanation says why the best row of a pass is what it is.
@@ -161,7 +162,7 @@ func shaped(pass *Pass, row *search.Result) {
 	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
 		q := *p
 		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
-		q.Limits = search.Limits{}
+		q.Limits = workload.Limits{}
 		next := q.Evaluate(row.Candidate)
 		if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 			pass.Notes = append(pass.Notes, fmt.Sprintf(

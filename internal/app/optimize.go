@@ -3,7 +3,7 @@ package app
 import (
 	"slices"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // OptimizeResponse is the answer to an OptimizeRequest.
@@ -37,7 +38,7 @@ type DeviceResult struct {
 type Pass struct {
 	Mode       search.Mode
 	NumDevices int
-	Limits     search.Limits
+	Limits     workload.Limits
 	Problem    *search.Problem
 	// Tier says how well the operators' prices are known.
 	Tier device.Tier
@@ -55,7 +56,7 @@ type Pass struct {
 
 	// Device and Overlay are what the errors to expect depend on besides.
 	Device  *device.Profile
-	Overlay *calibrate.Overlay
+	Overlay *calibration.Overlay
 }
 
 // Phase names a mode as programs read it.
@@ -103,9 +104,9 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 }
 
 // onDevice runs the mode's passes on one device.
-func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices, o *calibrate.Overlay) (*DeviceResult, error) {
+func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices, o *calibration.Overlay) (*DeviceResult, error) {
 	out := &DeviceResult{Device: d}
-	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
+	run := func(mode search.Mode, devices int, l workload.Limits) (*Pass, error) {
 		p, err := r.pass(m, d, prices, mode, devices, l)
 		if err == nil {
 			p.Overlay = o
@@ -153,7 +154,7 @@ func (r *OptimizeRequest) match(p, d *Pass) *Ratio {
 
 // pass searches one mode on one device.
 func (r *OptimizeRequest) pass(
-	m *model.Model, d *device.Profile, prices *prices, mode search.Mode, devices int, l search.Limits,
+	m *model.Model, d *device.Profile, prices *prices, mode search.Mode, devices int, l workload.Limits,
 ) (*Pass, error) {
 	p, err := r.problem(m, d, mode, l)
 	if err != nil {
@@ -189,7 +190,7 @@ func (r *OptimizeRequest) pass(
 }
 
 // problem sets up a search.
-func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l search.Limits) (*search.Problem, error) {
+func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l workload.Limits) (*search.Problem, error) {
 	policy, err := policyFor(r.Policy, d)
 	if err != nil {
 		return nil, err

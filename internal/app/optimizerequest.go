@@ -88,14 +88,14 @@ func (d Draft) label() string {
 }
 
 // limits are what a pass has to keep.
-func limits(ttft, tpot units.Seconds) search.Limits {
+func limits(ttft, tpot units.Seconds) workload.Limits {
 	finite := func(s units.Seconds) units.Seconds {
 		if math.IsInf(float64(s), 1) {
 			return 0
 		}
 		return s
 	}
-	return search.Limits{TTFT: finite(ttft), TPOT: finite(tpot)}
+	return workload.Limits{TTFT: finite(ttft), TPOT: finite(tpot)}
 }
 
 // largest is the most devices a phase has, and the flag that says so.

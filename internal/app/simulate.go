@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
@@ -83,7 +83,7 @@ type SimulateResponse struct {
 	Memory engine.Budget
 	Result *sim.Result
 	// Expected are the errors to expect of the means.
-	Expected calibrate.Expected
+	Expected calibration.Expected
 	Tier     device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *TableUse
@@ -101,7 +101,7 @@ func (r *SimulateResponse) Limited() bool { return r.Request.TTFTLimit > 0 || r.
 
 // Chance is the probability that mean TTFT and TPOT keep the limits.
 func (r *SimulateResponse) Chance() float64 {
-	return r.Expected.Chance(r.Result.TTFT.Mean, r.Result.TPOT.Mean, r.Request.TTFTLimit, r.Request.TPOTLimit)
+	return r.Expected.Chance(r.Result.TTFT.Mean, r.Result.TPOT.Mean, workload.Limits{TTFT: r.Request.TTFTLimit, TPOT: r.Request.TPOTLimit})
 }
 
 // Simulate runs requests through a deployment.
@@ -134,7 +134,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	}
 	config := &sim.Config{
 		Client: client, Workers: r.pool(copyOf, r.Replicas), Seed: r.Seed, Records: r.Records,
-		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
+		Limits: workload.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
 	}
 	e := copyOf.Engine()
 	out := &SimulateResponse{
@@ -160,10 +160,10 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 }
 
 // about is what the run predicts.
-func (r *SimulateResponse) about() *calibrate.Case {
+func (r *SimulateResponse) about() *calibration.Case {
 	q, s := r.Request, r.Result
 	out := caseOf(r.Model, r.Device, r.Tier)
-	out.Engine, out.Apart = r.Engine.Name, q.PrefillReplicas > 0
+	out.Engine, out.Disaggregated = r.Engine.Name, q.PrefillReplicas > 0
 	out.Input, out.KVPeak = q.Input, s.KVPeak()
 	inFlight := float64(q.Concurrency)
 	if q.Concurrency == 0 { // on average, by Little's law
@@ -178,9 +178,9 @@ func (r *SimulateResponse) about() *calibrate.Case {
 
 // caseOf is a prediction about a model on a device. Tables may cover little of it:
 // how far it may be off goes by the prices of the rest.
-func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
-	out := calibrate.Case{
-		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
+func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibration.Case {
+	out := calibration.Case{
+		Subject: calibration.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
 		Tier:    tier, Vendor: d.Vendor,
 	}
 	if tier == device.Measured {
@@ -191,7 +191,7 @@ func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case 
 }
 
 // deploy builds one replica, cut as the layout says.
-func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
+func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Profile, o *calibration.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
 	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil, MTP: cmp.Or(r.MTP, e.MTP.Tokens)}
 	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
 	if err := r.checkDrafted(m, spec.MTP); err != nil {
@@ -201,9 +201,9 @@ func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Pr
 	if err != nil {
 		return nil, err
 	}
-	subject := calibrate.SubjectOf(&spec, e.Name, d)
-	subject.Apart = r.PrefillReplicas > 0
-	return copyOf.Tuned(o.Params().Tuning(subject)), nil
+	subject := calibration.SubjectOf(&spec, e.Name, d)
+	subject.Disaggregated = r.PrefillReplicas > 0
+	return copyOf.Scaled(o.Multipliers(subject)), nil
 }
 
 // pool is n copies of a replica.

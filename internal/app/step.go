@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
@@ -74,7 +74,7 @@ type StepResponse struct {
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
 	// Error is what to expect of the step's time, Basis where that comes from.
-	Error calibrate.Error
+	Error calibration.Error
 	Basis string
 	// Artefacts are the policy entries that changed the time visibly.
 	Artefacts []Effect
@@ -130,10 +130,10 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 }
 
 // expect says how far the step's time may be off.
-func (r *StepResponse) expect(o *calibrate.Overlay) {
+func (r *StepResponse) expect(o *calibration.Overlay) {
 	s := caseOf(r.Model, r.Device, r.Tier)
 	g := &r.Batch.Segments[0]
-	s.Method, s.Decode = calibrate.Pass, g.Decode
+	s.Method, s.Decode = calibration.SingleStep, g.Decode
 	ranks := r.Spec.Layout.DP
 	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
 	s.TensorCast = r.Spec.Policy.Name == graph.TensorCast().Name

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/model"
 )
@@ -49,7 +49,7 @@ func (w *World) Model(id string) (*model.Model, error) {
 
 // stage finds what a prediction is about: a model, a device, and the calibration
 // of what is said of them.
-func (w *World) stage(id, name, file, calibration string) (*model.Model, *device.Profile, *calibrate.Overlay, error) {
+func (w *World) stage(id, name, file, calibration string) (*model.Model, *device.Profile, *calibration.Overlay, error) {
 	m, err := w.Model(id)
 	if err != nil {
 		return nil, nil, nil, err

@@ -36,12 +36,12 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
   plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
 		GroupID: groupTrust,
 		Args:    exactFileArg,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r.File = args[0]
 			if doctor {
 				return examine(env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(&r)
+			res, err := env.world().Accuracy(cmd.Context(), &r)
 			if err != nil {
 				return asked(err)
 			}
@@ -133,7 +133,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			}
 			return exactFileArg(cmd, args)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(env, &kernels, out)
 			}
@@ -141,7 +141,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			if env.IsTerminal(env.Stderr) {
 				r.Progress = env.Note
 			}
-			res, err := env.world().Calibrate(&r)
+			res, err := env.world().Calibrate(cmd.Context(), &r)
 			if err != nil {
 				return asked(err)
 			}

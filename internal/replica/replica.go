@@ -16,17 +16,17 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Tuning multiplies the prices of a step's parts and the host's times; a
+// Multipliers multiplies the prices of a step's parts and the host's times; a
 // calibration fits it. Ones leave everything as it is.
-type Tuning struct {
+type Multipliers struct {
 	Decode, Prefill                                     [step.Parts]float64
 	PerStep, PerSequence, PerPrefillStep                float64
 	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
 }
 
-// Untuned leaves prices and host times as they are.
-func Untuned() Tuning {
-	t := Tuning{
+// Ones leave prices and host times as they are.
+func Ones() Multipliers {
+	t := Multipliers{
 		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
 	}
 	for p := range t.Decode {
@@ -38,13 +38,13 @@ func Untuned() Tuning {
 // Replica is one copy of a deployment. It is immutable and safe for concurrent
 // use.
 type Replica struct {
-	spec   graph.Spec
-	engine *engine.Profile
-	host   engine.Host
-	curve  *step.Curve
-	tuning Tuning
-	layers int
-	query  float64 // tokens of a decode query
+	spec        graph.Spec
+	engine      *engine.Profile
+	host        engine.Host
+	curve       *step.Curve
+	multipliers Multipliers
+	layers      int
+	query       float64 // tokens of a decode query
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
@@ -68,7 +68,7 @@ func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster)
 	}
 	r := &Replica{
 		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
-		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
+		curve: step.NewCurve(g, prices), multipliers: Ones(), layers: len(s.Model.Layers),
 		query: float64(1 + s.MTP),
 	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
@@ -104,10 +104,10 @@ func kernels(g *graph.Graph) int {
 	return int(n)
 }
 
-// Tuned is the replica with its prices and host times multiplied.
-func (r *Replica) Tuned(t Tuning) *Replica {
+// Scaled is the replica with its prices and host times multiplied.
+func (r *Replica) Scaled(t Multipliers) *Replica {
 	out := *r
-	out.tuning = t
+	out.multipliers = t
 	h := &out.host
 	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
 	scale(&h.PerStep, t.PerStep)
@@ -186,9 +186,9 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 	}
 	t := r.curve.Times(m)
 	prefill := b.PrefillTokens > 0
-	f := &r.tuning.Decode
+	f := &r.multipliers.Decode
 	if prefill {
-		f = &r.tuning.Prefill
+		f = &r.multipliers.Prefill
 	}
 	var layers units.Seconds
 	for _, p := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {

@@ -11,7 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
 )
 
 // AccuracyJSON is error figures for programs. All but AllRows is over rows
@@ -26,7 +27,7 @@ type AccuracyJSON struct {
 	// ByConcurrency has powers of two: each holds what lies above the one before.
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
 	// Defaulted are the columns that were missing or empty, over all rows.
-	Defaulted []calibrate.Defaulted `json:"defaulted"`
+	Defaulted []measured.Defaulted `json:"defaulted"`
 	// Regret is what choosing layouts by prediction would have cost.
 	Regret RegretJSON  `json:"regret"`
 	Source string      `json:"calibration"`
@@ -55,22 +56,22 @@ type AccuracyErrors struct {
 // NewAccuracyJSON converts a response; with regret every choice of a layout is
 // in it.
 func NewAccuracyJSON(r *app.AccuracyResponse, regret bool) *AccuracyJSON {
-	clean := calibrate.Clean(r.Rows)
-	by := func(key func(*calibrate.Row) string) map[string]AccuracyGroup {
+	clean := measured.Clean(r.Rows)
+	by := func(key func(*measured.Row) string) map[string]AccuracyGroup {
 		out := map[string]AccuracyGroup{}
-		for _, p := range calibrate.By(clean, key) {
+		for _, p := range measured.By(clean, key) {
 			out[p.Name] = accuracyGroup(r, p.Rows)
 		}
 		return out
 	}
-	choices := calibrate.Regrets(clean)
+	choices := measured.Regrets(clean)
 	out := &AccuracyJSON{
 		Overall: accuracyGroup(r, clean), AllRows: accuracyGroup(r, r.Rows),
-		ByMode:        by(func(r *calibrate.Row) string { return r.Mode }),
-		ByEngine:      by(func(r *calibrate.Row) string { return r.Engine }),
-		BySystem:      by(func(r *calibrate.Row) string { return r.System }),
-		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
-		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
+		ByMode:        by(func(r *measured.Row) string { return r.Mode }),
+		ByEngine:      by(func(r *measured.Row) string { return r.Engine }),
+		BySystem:      by(func(r *measured.Row) string { return r.System }),
+		ByModel:       by(func(r *measured.Row) string { return r.Model }),
+		ByConcurrency: by(concurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows),
 		Regret: newRegretJSON(choices), Source: r.Overlay.Source,
 		Tables: newTablesJSON(r.Tables),
 	}
@@ -81,7 +82,7 @@ func NewAccuracyJSON(r *app.AccuracyResponse, regret bool) *AccuracyJSON {
 }
 
 // concurrencyOf is a row's concurrency, rounded up to a power of two.
-func concurrencyOf(r *calibrate.Row) string {
+func concurrencyOf(r *measured.Row) string {
 	n := 1
 	for n < r.Concurrency {
 		n *= 2
@@ -89,10 +90,10 @@ func concurrencyOf(r *calibrate.Row) string {
 	return strconv.Itoa(n)
 }
 
-func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyGroup {
-	g := calibrate.Summarize("", rows)
-	ttft, tpot := r.Overlay.Coverage(rows)
-	conv := func(e calibrate.Errors, coverage float64) AccuracyErrors {
+func accuracyGroup(r *app.AccuracyResponse, rows []measured.Compared) AccuracyGroup {
+	g := measured.Summarize("", rows)
+	ttft, tpot := measured.Coverage(r.Overlay, rows)
+	conv := func(e measured.Errors, coverage float64) AccuracyErrors {
 		if e.Rows == 0 {
 			coverage = 0
 		}
@@ -103,7 +104,7 @@ func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyG
 
 // Accuracy prints error figures for people.
 func Accuracy(w io.Writer, r *app.AccuracyResponse) {
-	clean := calibrate.Clean(r.Rows)
+	clean := measured.Clean(r.Rows)
 	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
 	t.AppendHeader(table.Row{
 		"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "in 80 %", "TPOT MAPE", "median", "p90", "bias", "in 80 %",
@@ -120,27 +121,27 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	add("all", accuracyGroup(r, r.Rows))
 	for _, by := range []struct {
 		prefix string
-		key    func(*calibrate.Row) string
+		key    func(*measured.Row) string
 	}{
-		{"", func(r *calibrate.Row) string { return r.Mode }},
-		{"", func(r *calibrate.Row) string { return r.Engine }},
+		{"", func(r *measured.Row) string { return r.Mode }},
+		{"", func(r *measured.Row) string { return r.Engine }},
 		{"concurrency to ", concurrencyOf},
-		{"", func(r *calibrate.Row) string { return r.System }},
-		{"", func(r *calibrate.Row) string { return r.Model }},
+		{"", func(r *measured.Row) string { return r.System }},
+		{"", func(r *measured.Row) string { return r.Model }},
 	} {
 		t.AppendSeparator()
-		for _, p := range calibrate.By(clean, by.key) {
+		for _, p := range measured.By(clean, by.key) {
 			add(by.prefix+p.Name, accuracyGroup(r, p.Rows))
 		}
 	}
 	fmt.Fprintln(w, trimRight(t.Render()))
-	ttft, tpot := r.Overlay.Coverage(clean)
+	ttft, tpot := measured.Coverage(r.Overlay, clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
-	fmt.Fprintln(w, regretLine(calibrate.Regrets(clean)))
+	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
-	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
-	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
+	reasons(w, "Assumed", r.Rows, func(p *measured.Prediction) []string { return p.Assumed })
+	reasons(w, "Not predicted", r.Rows, func(p *measured.Prediction) []string {
 		if p.Err == nil {
 			return nil
 		}
@@ -149,9 +150,9 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 }
 
 // defaulted says which columns rows do not fill, those of all rows first.
-func defaulted(w io.Writer, rows []calibrate.Compared) {
+func defaulted(w io.Writer, rows []measured.Compared) {
 	var all, some []string
-	for _, d := range calibrate.DefaultedColumns(rows) {
+	for _, d := range measured.DefaultedColumns(rows) {
 		if d.Rows == len(rows) {
 			all = append(all, d.Column)
 		} else {
@@ -164,7 +165,7 @@ func defaulted(w io.Writer, rows []calibrate.Compared) {
 }
 
 // reasons counts rows by what is to be said of them, the most frequent first.
-func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*calibrate.Prediction) []string) {
+func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
 	for i := range rows {
@@ -217,15 +218,15 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
-	add := func(name, mode string, rows []calibrate.Compared, o *calibrate.Overlay) {
-		rows = calibrate.OfMode(rows, mode)
+	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
+		rows = measured.OfMode(rows, mode)
 		if len(rows) == 0 {
 			return
 		}
-		g := calibrate.Summarize("", rows)
+		g := measured.Summarize("", rows)
 		inTTFT, inTPOT := "", ""
 		if len(o.Residuals) > 0 {
-			a, b := o.Coverage(rows)
+			a, b := measured.Coverage(o, rows)
 			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
 		}
 		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
@@ -239,7 +240,7 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		add(mode+": what was there before", mode, r.Before, &calibrate.Overlay{})
+		add(mode+": what was there before", mode, r.Before, &calibration.Overlay{})
 		add(mode+": the fit itself", mode, r.InSample, r.Overlay)
 		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
 		add(mode+": fits without their cell", mode, r.ByCell, unseen)
@@ -253,6 +254,6 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		fmt.Fprintln(w, "The calibration is left as it is: what these rows differ by does not carry over from one of their configurations to another.")
 	}
 	if len(r.ByCell) > 0 {
-		fmt.Fprintln(w, regretLine(calibrate.Regrets(r.ByCell)), "(fits without their cell)")
+		fmt.Fprintln(w, regretLine(measured.Regrets(r.ByCell)), "(fits without their cell)")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
 	"plimsoll/internal/units"
@@ -17,7 +17,7 @@ import (
 
 // plusMinus prints an 80 % interval relative to the predicted value: "±9 %", with
 // both sides where they differ by more than a fifth, as factors where it is wide.
-func plusMinus(e calibrate.Error) string {
+func plusMinus(e calibration.Error) string {
 	const wide, same = 100, 0.2
 	low, high := e.Interval(1)
 	below, above := 100*(1-low), 100*(high-1)
@@ -37,7 +37,7 @@ type IntervalJSON struct {
 }
 
 // interval is null for a quantity there is none of.
-func interval(e calibrate.Error, predicted float64) *IntervalJSON {
+func interval(e calibration.Error, predicted float64) *IntervalJSON {
 	if predicted == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func bars(w io.Writer, p *app.Pass) {
 
 // safeChoice says that the best row may well miss its limits, and what would
 // not.
-func safeChoice(w io.Writer, p *app.Pass, best *calibrate.Expected) {
+func safeChoice(w io.Writer, p *app.Pass, best *calibration.Expected) {
 	if !p.Limited() {
 		return
 	}
@@ -142,7 +142,7 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
 }
 
 // span prints both ends of the 80 % interval of a time.
-func span(e calibrate.Error, t units.Seconds) string {
+func span(e calibration.Error, t units.Seconds) string {
 	low, high := e.Times(t)
 	return fmt.Sprintf("%s to %s", low, high)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/measured"
 )
 
 // ExamineJSON is the doubts about measured rows for programs.
@@ -38,8 +38,8 @@ func NewExamineJSON(r *app.ExamineResponse) *ExamineJSON {
 }
 
 // doubted are the rows with a finding.
-func doubted(r *app.ExamineResponse) map[*calibrate.Row]bool {
-	rows := map[*calibrate.Row]bool{}
+func doubted(r *app.ExamineResponse) map[*measured.Row]bool {
+	rows := map[*measured.Row]bool{}
 	for _, f := range r.Findings {
 		rows[f.Row] = true
 	}
@@ -67,7 +67,7 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", trimRight(list.Render()), len(rows), len(r.Rows))
 	sum := newTable(2)
 	sum.AppendHeader(table.Row{"rule", "rows", "means"})
-	for _, rule := range calibrate.Rules() {
+	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
 			sum.AppendRow(table.Row{rule[0], n, rule[1]})
 		}

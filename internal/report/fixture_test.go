@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -68,15 +68,15 @@ func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason strin
 }
 
 // bars are made-up residuals.
-func bars() *calibrate.Overlay {
-	return &calibrate.Overlay{Residuals: map[string]calibrate.Residuals{
-		"formulas": {Rows: 100, TTFT: calibrate.Error{Low: -1, High: 0}, TPOT: calibrate.Error{Low: -0.1, High: 0.1}, Throughput: calibrate.Error{Low: -0.2, High: 0.1}},
-		"disagg":   {Rows: 50, TTFT: calibrate.Error{Low: -0.5, High: 1.5}, TPOT: calibrate.Error{Low: -0.3, High: 0.1}, Throughput: calibrate.Error{Low: -0.1, High: 0.3}},
+func bars() *calibration.Overlay {
+	return &calibration.Overlay{Residuals: map[string]calibration.Residuals{
+		"formulas": {Rows: 100, TTFT: calibration.Error{Low: -1, High: 0}, TPOT: calibration.Error{Low: -0.1, High: 0.1}, Throughput: calibration.Error{Low: -0.2, High: 0.1}},
+		"disagg":   {Rows: 50, TTFT: calibration.Error{Low: -0.5, High: 1.5}, TPOT: calibration.Error{Low: -0.3, High: 0.1}, Throughput: calibration.Error{Low: -0.1, High: 0.3}},
 	}}
 }
 
 // pass is a search with these results.
-func pass(m *model.Model, mode search.Mode, devices int, l search.Limits, results ...search.Result) app.Pass {
+func pass(m *model.Model, mode search.Mode, devices int, l workload.Limits, results ...search.Result) app.Pass {
 	d, err := device.Lookup(a2)
 	if err != nil {
 		panic(err)
@@ -130,7 +130,7 @@ func load() serving.Load { return serving.Load{Input: 3500, Output: 1500, Budget
 // aggregated has the best row in the middle and a rejected one.
 func aggregated(r *app.OptimizeResponse, speed float64) app.Pass {
 	return pass(
-		r.Model, search.Aggregated, 8, search.Limits{TPOT: millis(50)},
+		r.Model, search.Aggregated, 8, workload.Limits{TPOT: millis(50)},
 		found{8, 1, 1000 * speed, 900, 40, 100}.result(load()),
 		found{4, 2, 2888.445 * speed, 16032.05, 49.9, 87}.result(load()),
 		found{2, 4, 500 * speed, 12345.678, 5, 9}.result(load()),
@@ -140,7 +140,7 @@ func aggregated(r *app.OptimizeResponse, speed float64) app.Pass {
 
 func prefillPass(r *app.OptimizeResponse, devices int) app.Pass {
 	return pass(
-		r.Model, search.PrefillOnly, devices, search.Limits{TTFT: millis(2000)},
+		r.Model, search.PrefillOnly, devices, workload.Limits{TTFT: millis(2000)},
 		found{tp: devices, dp: 1, throughput: 42000, ttft: 1324.01, batch: 2}.result(load()),
 		found{tp: devices / 2, dp: 2, throughput: 21000.5, ttft: 800, batch: 10}.result(load()),
 	)
@@ -148,7 +148,7 @@ func prefillPass(r *app.OptimizeResponse, devices int) app.Pass {
 
 func decodePass(r *app.OptimizeResponse) app.Pass {
 	return pass(
-		r.Model, search.DecodeOnly, 8, search.Limits{TPOT: millis(33.3)},
+		r.Model, search.DecodeOnly, 8, workload.Limits{TPOT: millis(33.3)},
 		found{tp: 8, dp: 1, throughput: 5146.04, tpot: 33.25, batch: 257}.result(load()),
 		found{tp: 4, dp: 2, throughput: 4845.99, tpot: 33, batch: 121}.result(load()),
 	)
@@ -160,7 +160,7 @@ func unequal(r *app.OptimizeResponse, mode search.Mode) app.Pass {
 	r.Request.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}}
 	l := serving.Load{Distribution: r.Request.Distribution, Output: 1500, Budget: 8192}
 	return pass(
-		r.Model, mode, 8, search.Limits{TTFT: millis(5000)},
+		r.Model, mode, 8, workload.Limits{TTFT: millis(5000)},
 		found{4, 2, 30000, 4000, 20, 10}.result(l), found{8, 1, 20000, 4500, 25, 7}.result(l),
 	)
 }
@@ -168,7 +168,7 @@ func unequal(r *app.OptimizeResponse, mode search.Mode) app.Pass {
 // nothingFits is a search in which each layout fails, each in its own way.
 func nothingFits(r *app.OptimizeResponse, mode search.Mode) app.Pass {
 	return pass(
-		r.Model, mode, 8, search.Limits{TTFT: millis(5), TPOT: millis(5)},
+		r.Model, mode, 8, workload.Limits{TTFT: millis(5), TPOT: millis(5)},
 		rejected(1, 8, 877.58, 42.28, search.NoMemory, "batch 1 does not fit in memory: 3.00 GiB short in prefill"),
 		rejected(2, 4, 732.18, 26.51, search.OverTTFT, "TTFT 732.18 ms at batch 1 is over the limit of 5.00 ms"),
 		rejected(4, 2, 426.081, 18.571, search.OverTPOT, "TPOT 18.57 ms at batch 1 is over the limit of 5.00 ms"),

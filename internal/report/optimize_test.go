@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/step"
+	"plimsoll/internal/workload"
 )
 
 // TestOptimizePictures: the blocks of every mode, for one device and several.
@@ -130,21 +131,21 @@ func TestOptimizePlots(t *testing.T) {
 func TestNothingNamesWhatBinds(t *testing.T) {
 	over := rejected(4, 2, 426.081, 18.571, search.OverTPOT, "")
 	for _, c := range []struct {
-		limits search.Limits
+		limits workload.Limits
 		mode   search.Mode
 		result search.Result
 		want   string
 	}{
-		{search.Limits{TPOT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TPOT 18.58 ms (TTFT 426.09 ms), with TP=4 | PP=1 | DP=2 at batch 1"},
-		{search.Limits{TTFT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms (TPOT 18.58 ms), with"},
-		{search.Limits{TTFT: millis(5), TPOT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms and TPOT 18.58 ms, with"},
-		{search.Limits{TTFT: millis(5), TPOT: millis(99)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms (TPOT 18.58 ms), with"},
-		{search.Limits{TTFT: millis(5)}, search.PrefillOnly, over, "Nearest feasible limits: TTFT 426.09 ms, with"},
-		{search.Limits{TPOT: millis(5)}, search.DecodeOnly, over, "Nearest feasible limits: TPOT 18.58 ms, with"},
-		{search.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "No configurations fit in memory.\n"},
-		{search.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "  Use more devices, a narrower quantization"},
-		{search.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "No configurations are possible with these sizes.\n"},
-		{search.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  The model allows none"},
+		{workload.Limits{TPOT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TPOT 18.58 ms (TTFT 426.09 ms), with TP=4 | PP=1 | DP=2 at batch 1"},
+		{workload.Limits{TTFT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms (TPOT 18.58 ms), with"},
+		{workload.Limits{TTFT: millis(5), TPOT: millis(5)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms and TPOT 18.58 ms, with"},
+		{workload.Limits{TTFT: millis(5), TPOT: millis(99)}, search.Aggregated, over, "Nearest feasible limits: TTFT 426.09 ms (TPOT 18.58 ms), with"},
+		{workload.Limits{TTFT: millis(5)}, search.PrefillOnly, over, "Nearest feasible limits: TTFT 426.09 ms, with"},
+		{workload.Limits{TPOT: millis(5)}, search.DecodeOnly, over, "Nearest feasible limits: TPOT 18.58 ms, with"},
+		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "No configurations fit in memory.\n"},
+		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "  Use more devices, a narrower quantization"},
+		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "No configurations are possible with these sizes.\n"},
+		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  The model allows none"},
 	} {
 		r := response(t, a2)
 		r.Devices[0].Passes = []app.Pass{pass(r.Model, c.mode, 8, c.limits, c.result)}

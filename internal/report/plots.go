@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/chart"
 	"plimsoll/internal/scatter"
 	"plimsoll/internal/search"
@@ -62,7 +62,7 @@ func concurrencyChart(title string, p *app.Pass) scatter.Chart {
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
 		Marked: within, Unmarked: over, Interval: likely,
 	}
-	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibrate.Expected, b *scatter.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibration.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.Throughput.Interval(b.Y)
 		b.Vertical = true
 	})
@@ -73,7 +73,7 @@ func latencyChart(title string, p *app.Pass) scatter.Chart {
 	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
 	if p.Mode == search.PrefillOnly {
 		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
-		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
+		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
 			b.Low, b.High = e.TTFT.Interval(b.X)
 		})
 		if l := p.Limits.TTFT; l > 0 {
@@ -82,7 +82,7 @@ func latencyChart(title string, p *app.Pass) scatter.Chart {
 		return c
 	}
 	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
-	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.TPOT.Interval(b.X)
 	})
 	if l := p.Limits.TPOT; l > 0 {
@@ -93,7 +93,7 @@ func latencyChart(title string, p *app.Pass) scatter.Chart {
 
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
-func sweep(c *scatter.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibrate.Expected, *scatter.Bar)) {
+func sweep(c *scatter.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
 	for k := range p.Results {
 		r := &p.Results[k]
 		if len(r.Points) == 0 {
@@ -102,7 +102,7 @@ func sweep(c *scatter.Chart, p *app.Pass, x func(*serving.Outcome) float64, inte
 		s := scatter.Series{Name: r.Label}
 		for i := range r.Points {
 			o := &r.Points[i]
-			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: p.Limits.Keeps(o)})
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Keeps(o, p.Limits)})
 		}
 		if r.OK {
 			e := p.Expect(r, &r.Best)

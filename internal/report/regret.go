@@ -7,7 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/measured"
 )
 
 // RegretJSON sums up choices of layouts: shares of the best measured throughput
@@ -19,10 +19,10 @@ type RegretJSON struct {
 	Blind   float64 `json:"blind"`    // of choices by lot
 	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
 	// Each are the choices themselves, where asked for.
-	Each []calibrate.Choice `json:"each_choice,omitempty"`
+	Each []measured.Choice `json:"each_choice,omitempty"`
 }
 
-func newRegretJSON(choices []calibrate.Choice) RegretJSON {
+func newRegretJSON(choices []measured.Choice) RegretJSON {
 	out := RegretJSON{Choices: len(choices)}
 	last := ""
 	for i := range choices {
@@ -41,7 +41,7 @@ func newRegretJSON(choices []calibrate.Choice) RegretJSON {
 }
 
 // regretLine is what choosing layouts by prediction would have cost, in a line.
-func regretLine(choices []calibrate.Choice) string {
+func regretLine(choices []measured.Choice) string {
 	if len(choices) == 0 {
 		return "No rows differ only in layout: nothing to choose."
 	}
@@ -53,7 +53,7 @@ func regretLine(choices []calibrate.Choice) string {
 // Regret prints what choosing layouts by prediction would have cost, group by
 // group.
 func Regret(w io.Writer, r *app.AccuracyResponse) {
-	choices := calibrate.Regrets(r.Rows)
+	choices := measured.Regrets(r.Rows)
 	t := newTable(2, 3, 4, 5, 6)
 	t.AppendHeader(table.Row{"rows that differ only in layout and load", "layouts", "choices", "right", "regret", "by lot"})
 	for i := 0; i < len(choices); {

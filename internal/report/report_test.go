@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/golden"
 	"plimsoll/internal/model"
@@ -41,7 +41,7 @@ func respond(t *testing.T, name string) *app.StepResponse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Error, r.Basis = calibrate.Error{Low: -0.4, High: 0.5}, "nothing"
+	r.Error, r.Basis = calibration.Error{Low: -0.4, High: 0.5}, "nothing"
 	return r
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/scatter"
 	"plimsoll/internal/sim"
@@ -96,7 +96,7 @@ type TimesJSON struct {
 	High float64 `json:"high80"`
 }
 
-func timesJSON(s *sim.Summary, e calibrate.Error) TimesJSON {
+func timesJSON(s *sim.Summary, e calibration.Error) TimesJSON {
 	lo, hi := e.Times(s.Mean)
 	return TimesJSON{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
 }
@@ -126,7 +126,7 @@ func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 
 // latencyError is that of whole requests. In a closed loop, of which residuals
 // are, throughput is the number in flight over their time.
-func latencyError(r *app.SimulateResponse) calibrate.Error {
+func latencyError(r *app.SimulateResponse) calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }
 
@@ -156,7 +156,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	fmt.Fprint(w, "\n\n")
 	t := newTable(2, 3, 4, 5, 6, 7)
 	t.AppendHeader(table.Row{"", "mean", "80 %", "p50", "p90", "p95", "p99"})
-	add := func(name string, x *sim.Summary, e calibrate.Error) {
+	add := func(name string, x *sim.Summary, e calibration.Error) {
 		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
 	}
 	add("time to first token", &s.TTFT, r.Expected.TTFT)

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
+	"plimsoll/internal/workload"
 )
 
 // best of some results; a benchmark that finds nothing fails.
@@ -50,7 +51,7 @@ func BenchmarkSearch(b *testing.B) {
 		prefill := guide("deepseek-ai/DeepSeek-V3.1")
 		prefill.Mode, prefill.Limits.TTFT = search.PrefillOnly, ms(7000)
 		decode := prefill
-		decode.Mode, decode.Limits = search.DecodeOnly, search.Limits{TPOT: ms(200)}
+		decode.Mode, decode.Limits = search.DecodeOnly, workload.Limits{TPOT: ms(200)}
 		candidates := search.Space{}.Resolve(16).Enumerate(16, true)
 		b.ReportAllocs()
 		for b.Loop() {

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // table is a run of the vendor's optimizer: a file of testdata, or the part of
@@ -134,7 +135,7 @@ func (w *table) problem(t testing.TB) search.Problem {
 		"aggregated": search.Aggregated, "prefill": search.PrefillOnly, "decode": search.DecodeOnly,
 	}[w.mode]
 	p.Load.Input, p.Load.Output, p.Load.Budget = w.input, w.output, w.budget
-	p.Limits = search.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
+	p.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
 	return p
 }
 
@@ -222,7 +223,7 @@ func (w *table) compareBatch(t *testing.T, want *row, got *search.Result, tolera
 		t.Errorf("want %.6g tokens/s or more within %+v, got %.6g, TTFT %v, TPOT %v",
 			want.throughput, p.Limits, o.Throughput, o.TTFT, o.TPOT)
 	}
-	p.Limits, p.Range = search.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
+	p.Limits, p.Range = workload.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
 	at := p.Evaluate(got.Candidate).First
 	near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), tolerance)
 	near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), tolerance)

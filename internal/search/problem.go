@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Mode is what a deployment does.
@@ -38,7 +39,7 @@ type Problem struct {
 	Suffix   string // behind every label
 	// Tight prefers the smaller of batches with equal throughput.
 	Tight  bool
-	Limits Limits
+	Limits workload.Limits
 	Range  Range
 	Images graph.Images
 }
@@ -191,7 +192,7 @@ func (p *Problem) batches(l *serving.Load) Range {
 // tight reports which of batches with equal throughput is taken: the larger
 // where a limit says how far the queue may grow, the smaller where nothing does,
 // for another wave of prompts then only adds waiting.
-func (p *Problem) tight() bool { return p.Tight || p.Limits == Limits{} }
+func (p *Problem) tight() bool { return p.Tight || !p.Limits.Any() }
 
 // window is smaller where an evaluation simulates every step, and holds a whole
 // wave of prompts, with which throughput repeats.

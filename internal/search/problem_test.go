@@ -82,16 +82,16 @@ func TestEveryBatch(t *testing.T) {
 		model  string
 		mode   search.Mode
 		input  int
-		limits search.Limits
+		limits workload.Limits
 	}{
-		{"aggregated", "Qwen/Qwen3-30B-A3B", search.Aggregated, 3500, search.Limits{TPOT: ms(50)}},
-		{"aggregated, chunked", "Qwen/Qwen3-30B-A3B", search.Aggregated, 9000, search.Limits{TPOT: ms(30), TTFT: ms(9000)}},
-		{"decode", "Qwen/Qwen3-30B-A3B", search.DecodeOnly, 3500, search.Limits{TPOT: ms(50)}},
-		{"prefill", "Qwen/Qwen3-30B-A3B", search.PrefillOnly, 3500, search.Limits{TTFT: ms(3000)}},
+		{"aggregated", "Qwen/Qwen3-30B-A3B", search.Aggregated, 3500, workload.Limits{TPOT: ms(50)}},
+		{"aggregated, chunked", "Qwen/Qwen3-30B-A3B", search.Aggregated, 9000, workload.Limits{TPOT: ms(30), TTFT: ms(9000)}},
+		{"decode", "Qwen/Qwen3-30B-A3B", search.DecodeOnly, 3500, workload.Limits{TPOT: ms(50)}},
+		{"prefill", "Qwen/Qwen3-30B-A3B", search.PrefillOnly, 3500, workload.Limits{TTFT: ms(3000)}},
 		// A wave of these is 655 requests.
-		{"prefill of short prompts", "Qwen/Qwen3-30B-A3B", search.PrefillOnly, 100, search.Limits{TTFT: ms(5000)}},
+		{"prefill of short prompts", "Qwen/Qwen3-30B-A3B", search.PrefillOnly, 100, workload.Limits{TTFT: ms(5000)}},
 		// And of these 1024 on every rank.
-		{"prefill of tiny prompts", "Qwen/Qwen3-32B", search.PrefillOnly, 8, search.Limits{TTFT: ms(1000)}},
+		{"prefill of tiny prompts", "Qwen/Qwen3-32B", search.PrefillOnly, 8, workload.Limits{TTFT: ms(1000)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := ascend(t, c.model, "TEST_DEVICE", graph.Actions{})
@@ -277,11 +277,11 @@ func TestReasons(t *testing.T) {
 			p.Range = search.Range{Min: 5000, Max: 6000, Given: true}
 		}, layout(1, 1), search.NoMemory, "short in decode"},
 		{
-			"TPOT", func(p *search.Problem) { p.Limits = search.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
+			"TPOT", func(p *search.Problem) { p.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
 			search.OverTPOT, "at batch 1 is over the limit of 1.00 ms",
 		},
 		{
-			"TTFT", func(p *search.Problem) { p.Limits = search.Limits{TTFT: ms(1)} }, layout(8, 8),
+			"TTFT", func(p *search.Problem) { p.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
 			search.OverTTFT, "TTFT",
 		},
 	} {

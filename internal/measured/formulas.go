@@ -1,9 +1,10 @@
-package calibrate
+package measured
 
 import (
 	"errors"
 	"math"
 
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 )
@@ -24,8 +25,8 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	}
 	spec, prices := specOf(m, row, &row.Workers), p.Prices(d)
 	about := caseOf(m, row, &row.Workers, d, prices)
-	about.Subject = SubjectOf(&spec, "", d)
-	about.Method, about.Steady = Formulas, a == serving.Steady
+	about.Subject = calibration.SubjectOf(&spec, "", d)
+	about.Method, about.Steady = calibration.Formulas, a == serving.Steady
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
 	batch := max(1, (row.Concurrency+row.DP-1)/row.DP)
 	problem := search.Problem{

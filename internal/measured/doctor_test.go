@@ -1,11 +1,11 @@
-package calibrate_test
+package measured_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/measured"
 )
 
 const doctorHeader = "id,silicon_data_source,backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms\n"
@@ -52,7 +52,7 @@ b,x,vllm,1,Qwen/Qwen3-32B,h200_sxm,fp8,1024,1024,2,64,120,12`, []string{"a:noise
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rows, err := calibrate.Read(strings.NewReader(doctorHeader+strings.TrimSpace(c.rows)+"\n"), "rows.csv")
+			rows, err := measured.Read(strings.NewReader(doctorHeader+strings.TrimSpace(c.rows)+"\n"), "rows.csv")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestExamineApart(t *testing.T) {
 		"prefill_tp_size,prefill_num_workers,decode_tp_size,decode_num_workers\n"
 	const rows = "warm,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,90,12,2,1,2,1\n" +
 		"waits,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,8000,12,2,1,2,1\n"
-	measured, err := calibrate.Read(strings.NewReader(head+rows), "rows.csv")
+	measured, err := measured.Read(strings.NewReader(head+rows), "rows.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package calibrate
+package measured
 
 import (
 	"cmp"

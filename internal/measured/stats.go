@@ -1,12 +1,16 @@
-package calibrate
+package measured
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/pool"
+	"plimsoll/internal/quantile"
 	"plimsoll/internal/units"
 )
 
@@ -18,17 +22,54 @@ type Compared struct {
 
 // PredictAll predicts every row with a number of workers; results come in the
 // order of the rows.
-func (p *Predictor) PredictAll(rows []Row, workers int) []Compared {
+func (p *Predictor) PredictAll(ctx context.Context, rows []Row, workers int) ([]Compared, error) {
 	out := make([]Compared, len(rows))
-	inParallel(len(rows), workers, func(i int) { out[i] = Compared{&rows[i], p.Predict(&rows[i])} })
-	return out
+	err := pool.Each(ctx, len(rows), workers, func(i int) { out[i] = Compared{&rows[i], p.Predict(ctx, &rows[i])} })
+	return out, err
 }
 
 // PredictPrepared is PredictAll for prepared rows.
-func (p *Predictor) PredictPrepared(rows []Prepared, workers int) []Compared {
+func (p *Predictor) PredictPrepared(ctx context.Context, rows []Prepared, workers int) ([]Compared, error) {
 	out := make([]Compared, len(rows))
-	inParallel(len(rows), workers, func(i int) { out[i] = Compared{rows[i].Row, rows[i].Simulate(p.tuning(&rows[i]))} })
-	return out
+	err := pool.Each(ctx, len(rows), workers, func(i int) {
+		out[i] = Compared{rows[i].Row, rows[i].Simulate(ctx, p.multipliers(&rows[i]))}
+	})
+	return out, err
+}
+
+// Both reports whether the row and its prediction can be compared.
+func (c *Compared) Both() bool {
+	return c.Pred.Err == nil && c.Row.TTFT > 0 && c.Row.TPOT > 0 && c.Pred.TTFT > 0 && c.Pred.TPOT > 0
+}
+
+// ClosedLoop is the output tokens per second of a closed loop whose requests
+// take these times: files of measurements give no throughput.
+func (r *Row) ClosedLoop(ttft, tpot units.Seconds) float64 {
+	output := float64(r.Output) * (1 + r.LengthLow) / 2
+	return float64(r.Concurrency) * output / float64(ttft+tpot*units.Seconds(output-1))
+}
+
+// Coverage is the share of rows whose measured TTFT and TPOT lie in the 80 %
+// intervals that an overlay puts around their predictions; NaN of none.
+func Coverage(o *calibration.Overlay, rows []Compared) (ttft, tpot float64) {
+	var n, inTTFT, inTPOT float64
+	in := func(e calibration.Error, predicted, measured units.Seconds) float64 {
+		if low, high := e.Times(predicted); measured >= low && measured <= high {
+			return 1
+		}
+		return 0
+	}
+	for i := range rows {
+		c := &rows[i]
+		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
+			continue
+		}
+		e := o.Expect(&c.Pred.Case)
+		n++
+		inTTFT += in(e.TTFT, c.Pred.TTFT, c.Row.TTFT)
+		inTPOT += in(e.TPOT, c.Pred.TPOT, c.Row.TPOT)
+	}
+	return inTTFT / n, inTPOT / n
 }
 
 // Errors sums up the relative errors of one quantity.
@@ -66,7 +107,7 @@ func Summarize(name string, rows []Compared) Group {
 		ttft = appendRatio(ttft, c.Pred.TTFT, c.Row.TTFT)
 		tpot = appendRatio(tpot, c.Pred.TPOT, c.Row.TPOT)
 	}
-	g.TTFT, g.TPOT = summarize(ttft), summarize(tpot)
+	g.TTFT, g.TPOT = SummarizeRatios(ttft), SummarizeRatios(tpot)
 	return g
 }
 
@@ -77,8 +118,8 @@ func appendRatio(to []float64, predicted, measured units.Seconds) []float64 {
 	return append(to, float64(predicted/measured))
 }
 
-// summarize turns ratios of predicted to measured into error figures.
-func summarize(ratios []float64) Errors {
+// SummarizeRatios turns ratios of predicted to measured into error figures.
+func SummarizeRatios(ratios []float64) Errors {
 	n := len(ratios)
 	if n == 0 {
 		return Errors{}
@@ -89,21 +130,8 @@ func summarize(ratios []float64) Errors {
 		ape[i], log[i] = math.Abs(r-1), math.Log(r)
 		sum += ape[i]
 	}
-	slices.Sort(ape)
-	slices.Sort(log)
-	return Errors{
-		Rows: n, MAPE: sum / float64(n), MedianAPE: quantile(ape, 0.5), P90: quantile(ape, 0.9), Bias: quantile(log, 0.5),
-	}
-}
-
-// quantile interpolates between the neighbours in a sorted slice.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	of := quantile.Of(ape, 0.5, 0.9)
+	return Errors{Rows: n, MAPE: sum / float64(n), MedianAPE: of[0], P90: of[1], Bias: quantile.Of(log, 0.5)[0]}
 }
 
 // Part is the rows that have something in common, and its name.

@@ -1,4 +1,4 @@
-package calibrate
+package measured
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
@@ -27,15 +28,15 @@ type Prediction struct {
 	// Assumed says what a row does not tell and was taken for granted.
 	Assumed []string
 	// Case is what decides how far the prediction may be off.
-	Case Case
+	Case calibration.Case
 	Err  error
 }
 
-// Predictor predicts rows. Prices says how operators of a device are priced,
-// Tune how a deployment is tuned.
+// Predictor predicts rows. Prices says how operators of a device are priced;
+// Calibration, if any, scales prices and host times.
 type Predictor struct {
-	Prices func(*device.Profile) cost.Coster
-	Tune   func(Subject) replica.Tuning
+	Prices      func(*device.Profile) cost.Coster
+	Calibration *calibration.Overlay
 
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]
@@ -67,12 +68,13 @@ func (p *Predictor) engine(row *Row) (near, error) {
 	})
 }
 
-// Prepared is a row ready to be simulated under any tuning.
+// Prepared is a row ready to be simulated with any multipliers.
 type Prepared struct {
 	Row     *Row
 	Err     error
-	Subject Subject
-	about   Case // Subject aside
+	Subject calibration.Subject
+	// Case is what decides how far a prediction may be off, Subject aside.
+	Case    calibration.Case
 	assumed []string
 	workers *replica.Replica
 	decode  *replica.Replica // of a disaggregated row
@@ -119,6 +121,20 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	return out
 }
 
+// PrepareClean prepares the clean rows that can be predicted.
+func (p *Predictor) PrepareClean(rows []Row) []Prepared {
+	var out []Prepared
+	for i := range rows {
+		if rows[i].Quality != "" {
+			continue
+		}
+		if q := p.Prepare(&rows[i]); q.Err == nil {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
 // assume notes what a row does not tell, once.
 func (p *Prepared) assume(what string) {
 	if what != "" && !slices.Contains(p.assumed, what) {
@@ -126,21 +142,21 @@ func (p *Prepared) assume(what string) {
 	}
 }
 
-// Simulate runs the benchmark under a tuning.
-func (p *Prepared) Simulate(t replica.Tuning) Prediction {
+// Simulate runs the benchmark with prices and host times scaled.
+func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
 	if p.Err != nil {
 		return Prediction{Err: p.Err}
 	}
-	r := p.workers.Tuned(t)
+	r := p.workers.Scaled(m)
 	config := sim.Config{Client: p.client, Seed: 1}
 	if p.decode == nil {
 		config.Workers = p.pool(r, 1)
 	} else {
 		config.Workers = p.pool(r, p.Row.Prefill.Count)
-		d := p.pool(p.decode.Tuned(t), p.Row.Decode.Count)
+		d := p.pool(p.decode.Scaled(m), p.Row.Decode.Count)
 		config.Decode, config.Link = &d, p.link
 	}
-	res, err := sim.Run(context.Background(), &config)
+	res, err := sim.Run(ctx, &config)
 	if err != nil {
 		return Prediction{Err: err}
 	}
@@ -149,9 +165,9 @@ func (p *Prepared) Simulate(t replica.Tuning) Prediction {
 	}
 	out := Prediction{
 		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
-		Case: p.about,
+		Case: p.Case,
 	}
-	out.Throughput = p.Row.closedLoop(out.TTFT, out.TPOT)
+	out.Throughput = p.Row.ClosedLoop(out.TTFT, out.TPOT)
 	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
 	return out
 }
@@ -170,17 +186,17 @@ func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
 }
 
 // Predict simulates the benchmark behind a row.
-func (p *Predictor) Predict(row *Row) Prediction {
+func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
 	prep := p.Prepare(row)
-	return prep.Simulate(p.tuning(&prep))
+	return prep.Simulate(ctx, p.multipliers(&prep))
 }
 
-// tuning is how a prepared row is tuned.
-func (p *Predictor) tuning(r *Prepared) replica.Tuning {
-	if p.Tune == nil || r.Err != nil {
-		return replica.Untuned()
+// multipliers are those of a prepared row.
+func (p *Predictor) multipliers(r *Prepared) replica.Multipliers {
+	if p.Calibration == nil || r.Err != nil {
+		return replica.Ones()
 	}
-	return p.Tune(r.Subject)
+	return p.Calibration.Multipliers(r.Subject)
 }
 
 // ampleShare is the memory share of deployments whose weights nearly fill the
@@ -205,14 +221,14 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 	if row.Mode == "disagg" {
 		out.recipe(e, &spec.Quant, w, d)
 	}
-	out.Subject, out.about = SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
-	out.Subject.Apart = row.Mode == "disagg"
+	out.Subject, out.Case = calibration.SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
+	out.Subject.Disaggregated = row.Mode == "disagg"
 	r, err := replica.New(spec, d, e, prices)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
 		// It ran, so it was told to take more than the default.
 		e.MemoryShare = ampleShare
 		if r, err = replica.New(spec, d, e, prices); err == nil {
-			out.assume(fmt.Sprintf("%s told to take %g of the memory: its default leaves no cache", e.Name, ampleShare))
+			out.assume(fmt.Sprintf("%s assumed to run with %g of the memory: its default leaves no room for a KV cache", e.Name, ampleShare))
 		}
 	}
 	return r, err
@@ -226,8 +242,8 @@ func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
 
 // caseOf is what decides how far a prediction of a row may be off, but for its
 // subject.
-func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) Case {
-	out := Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Untold: row.Defaulted}
+func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) calibration.Case {
+	out := calibration.Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Defaulted: row.Defaulted}
 	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {
 		out.Tier = fitted.Tier()
 	}

@@ -1,4 +1,4 @@
-package calibrate
+package measured
 
 import (
 	"slices"
@@ -80,7 +80,7 @@ func TestRecipe(t *testing.T) {
 					c.sequences, c.budget, c.kv, c.held, got.MaxSequences, got.TokenBudget, q.KV, got.HeldTokens)
 			}
 			changed := got.MaxSequences != e.MaxSequences || got.TokenBudget != e.TokenBudget || q.KV != dtype.None || got.HeldTokens != e.HeldTokens
-			if said := slices.ContainsFunc(p.assumed, func(s string) bool { return strings.HasPrefix(s, c.engine+" told to") }); said != changed {
+			if said := slices.ContainsFunc(p.assumed, func(s string) bool { return strings.HasPrefix(s, c.engine+" assumed to ") }); said != changed {
 				t.Errorf("changed %v, said %q", changed, p.assumed)
 			}
 		})

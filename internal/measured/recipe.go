@@ -1,4 +1,4 @@
-package calibrate
+package measured
 
 import (
 	"fmt"
@@ -38,14 +38,14 @@ func (p *Prepared) recipe(e *engine.Profile, q *graph.Quant, w *Workers, d *devi
 	narrow := row.Precision == "fp8" || row.Precision == "fp4"
 	if row.KV == "" && narrow && (e.Name == trtllm || strings.HasPrefix(d.Generation, "blackwell")) {
 		q.KV = dtype.FP8
-		p.assume(e.Name + " told to keep its cache in fp8")
+		p.assume(e.Name + " assumed to keep its cache in fp8")
 	}
 	if w == &row.Decode {
 		p.decodes(e, row.Concurrency/(w.Count*w.DP))
 		p.streams(e, w, d)
 	} else if row.TokenBudget == 0 && e.TokenBudget < recipeBudget {
 		e.TokenBudget = recipeBudget
-		p.assume(fmt.Sprintf("%s told to take %d tokens of prompts in a step", e.Name, recipeBudget))
+		p.assume(fmt.Sprintf("%s assumed to take %d prompt tokens in a step", e.Name, recipeBudget))
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *Prepared) recipe(e *engine.Profile, q *graph.Quant, w *Workers, d *devi
 func (p *Prepared) decodes(e *engine.Profile, n int) {
 	if e.Graph.MaxBatch > 0 && n > e.Graph.MaxBatch {
 		e.Graph.MaxBatch = n
-		p.assume(e.Name + " told to capture graphs up to the batch of its decode workers")
+		p.assume(e.Name + " assumed to capture graphs up to the batch of its decode workers")
 	}
 	if e.Name != trtllm || p.Row.MaxSequences > 0 || n == 0 || n%graphStep == 0 {
 		return
@@ -63,7 +63,7 @@ func (p *Prepared) decodes(e *engine.Profile, n int) {
 	// a tenth to a half more: the rest wait for their first token.
 	if most := 1 << (bits.Len(uint(n)) - 1); most < n {
 		e.MaxSequences = most
-		p.assume(e.Name + " told to decode a power of two at once, the one below what is offered")
+		p.assume(e.Name + " assumed to decode a power of two at once, the one below what is offered")
 	}
 }
 
@@ -76,5 +76,5 @@ func (p *Prepared) streams(e *engine.Profile, w *Workers, d *device.Profile) {
 	if w.DP > 1 && strings.HasPrefix(d.Generation, "blackwell") {
 		e.HeldTokens = heldWide
 	}
-	p.assume(fmt.Sprintf("%s told to stream every %d tokens", e.Name, e.HeldTokens))
+	p.assume(fmt.Sprintf("%s assumed to stream every %d tokens", e.Name, e.HeldTokens))
 }

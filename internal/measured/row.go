@@ -1,4 +1,4 @@
-package calibrate
+package measured
 
 import (
 	"encoding/csv"
@@ -76,6 +76,11 @@ func (w *Workers) check(m *model.Model) error {
 
 // Cell is a model on a system under an engine.
 func (r *Row) Cell() string { return r.Model + " · " + r.System + " · " + r.Engine }
+
+// Configuration is what a row was measured of, its concurrency left out.
+func (r *Row) Configuration() string {
+	return fmt.Sprint(r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
+}
 
 // maxDrafted is more than any engine drafts.
 const maxDrafted = 64

@@ -1,4 +1,4 @@
-package calibrate
+package calibration
 
 import (
 	"strings"
@@ -17,8 +17,8 @@ type Subject struct {
 	// Products, Experts and KV are the number formats of the dense products, of
 	// the experts ("" without any) and of the cache.
 	Products, Experts, KV string
-	// Apart says that prompts and generation run on workers of their own.
-	Apart bool
+	// Disaggregated says that prefill and decode run on workers of their own.
+	Disaggregated bool
 	// Size is the class of the number of weights.
 	Size string
 }
@@ -38,23 +38,22 @@ func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
 // separator stands between the words of a group's name.
 const separator = " · "
 
-// Cell is the model on a system under an engine.
+// disaggregated is the word for deployments with separate prefill and decode
+// workers in the names of groups, cells and residuals.
+const disaggregated = "disagg"
+
+// Cell names the model on the system under the engine.
 func (s *Subject) Cell() string {
 	return strings.Join([]string{s.Engine, s.System, s.Model}, separator)
 }
 
-// place is the cell, apart for deployments whose prompts run on workers of their
-// own.
-func (s *Subject) place() string {
-	return strings.Join([]string{s.fleet(), s.System, s.Model}, separator)
-}
-
-// fleet is the engine, apart where prompts run on workers of their own.
-func (s *Subject) fleet() string {
-	if s.Apart {
-		return s.Engine + separator + Disaggregated
+// row is the key of the subject's line among an overlay's cells: the engine,
+// disaggregated ones apart, on the system.
+func (s *Subject) row() string {
+	if s.Disaggregated {
+		return strings.Join([]string{s.Engine, disaggregated, s.System}, separator)
 	}
-	return s.Engine
+	return s.Engine + separator + s.System
 }
 
 // size is the class of a number of weights.
