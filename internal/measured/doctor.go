@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
-	"plimsoll/internal/model"
 	"plimsoll/internal/units"
 )
 
@@ -115,23 +114,26 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 	if w := r.Workers; r.Mode == "agg" && m.HasExperts() && w.MoETP > 0 && w.TP*w.DP != w.MoETP*w.MoEEP {
 		d.doubt(r, ruleImpossible, "TP %d × DP %d is not MoE-TP %d × EP %d", w.TP, w.DP, w.MoETP, w.MoEEP)
 	}
-	if prep.decode != nil {
-		d.physics(r, m, dev, r.Prefill.devices(), r.Prefill.devices()+r.Decode.devices(), prep.decode.KVTokens*r.Decode.DP*r.Decode.Count)
-		return
-	}
-	d.physics(r, m, dev, r.devices(), r.devices(), prep.workers.KVTokens*r.DP)
+	d.physics(r, &prep, dev)
 }
 
-func (w *Workers) devices() int { return w.Count * w.TP * w.DP }
+// total is the devices of all workers of a pool.
+func (w *Workers) total() int { return w.Count * w.devices() }
 
-// physics holds a row against the peak of its devices, of which so many compute
-// prompts, and a cache of so many tokens.
-func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, prompts, devices, cacheTokens int) {
-	format := quantization(m, r).Dense.Activation
-	if m.HasExperts() {
-		format = quantization(m, r).Experts.Activation
+// physics holds a row against the peak of its devices and the room in its caches.
+func (d *doctor) physics(r *Row, prep *Prepared, dev *device.Profile) {
+	pools := r.pools()
+	prompts, devices := pools[0].total(), 0 // of them, those that compute prompts
+	for _, w := range pools {
+		devices += w.total()
 	}
-	peak, cache := float64(dev.Matrix[format]), float64(cacheTokens)
+	last := pools[len(pools)-1]
+	m, quant := prep.deployment.Model, &prep.deployment.Generates().Spec.Quant
+	format := quant.Dense.Activation
+	if m.HasExperts() {
+		format = quant.Experts.Activation
+	}
+	peak, cache := float64(dev.Matrix[format]), float64(prep.fleet.Generates().KVTokens*last.DP*last.Count)
 	if peak == 0 {
 		return
 	}
@@ -147,7 +149,7 @@ func (d *doctor) physics(r *Row, m *model.Model, dev *device.Profile, prompts, d
 		d.doubt(r, ruleWorkers, "%.0f requests want %.1f times the cache of %.0f tokens, and none waits a second", c, wanted/cache, cache)
 	}
 	warm := slowestStart + c*in*perToken/(slowestPrefill*peak*float64(prompts))/2 + 30*float64(r.TPOT)
-	if wanted <= cache && float64(r.TTFT) > warm && r.Mode == "disagg" {
+	if wanted <= cache && float64(r.TTFT) > warm && r.Mode == disagg {
 		// Little's law: as many wait as their share of a request's life.
 		waiting := c * float64(r.TTFT/(r.TTFT+r.TPOT*units.Seconds(out-1)))
 		d.doubt(r, ruleLimit, "TTFT of %.1f s, where prompts need %.1f s at most: %.1f of %.0f requests wait, so %.0f are served at once (max_num_seqs)",
@@ -251,7 +253,7 @@ func series(rows []Row, key func(*Row) string) [][]*Row {
 	var out [][]*Row
 	for i := range rows {
 		r := &rows[i]
-		if r.Mode == "disagg" {
+		if r.Mode == disagg {
 			continue
 		}
 		k := key(r)

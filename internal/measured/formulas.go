@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 )
@@ -20,15 +21,20 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	if err != nil {
 		return Prediction{Err: err}
 	}
-	if err := row.check(m); err != nil {
+	if err := row.Workers.check(m); err != nil {
 		return Prediction{Err: err}
 	}
-	spec, prices := specOf(m, row, &row.Workers), p.Prices(d)
+	asked := row.Deployment()
+	resolved, err := asked.Resolve(deployment.Parts{Model: m, Device: d})
+	if err != nil {
+		return Prediction{Err: err}
+	}
+	spec, prices := resolved.Generates().Spec, p.Prices(d)
 	about := caseOf(m, row, &row.Workers, d, prices)
 	about.Subject = calibration.SubjectOf(&spec, "", d)
 	about.Method, about.Steady = calibration.Formulas, a == serving.Steady
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
-	batch := max(1, (row.Concurrency+row.DP-1)/row.DP)
+	batch := max(1, spec.Layout.PerRank(row.Concurrency))
 	problem := search.Problem{
 		Spec: spec, Coster: prices, Memory: d.Memory,
 		Load:  serving.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},

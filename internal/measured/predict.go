@@ -8,12 +8,10 @@ import (
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
-	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
-	"plimsoll/internal/parallel"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
@@ -76,10 +74,10 @@ type Prepared struct {
 	// Case is what decides how far a prediction may be off, Subject aside.
 	Case    calibration.Case
 	assumed []string
-	workers *replica.Replica
-	decode  *replica.Replica // of a disaggregated row
-	link    sim.Link
-	client  sim.ClosedLoop
+	// deployment is what the row describes, fleet the same ready to simulate.
+	deployment *deployment.Resolved
+	fleet      *replica.Fleet
+	client     sim.ClosedLoop
 }
 
 // maxRequests bounds the requests simulated for a row. It is far above those of
@@ -89,28 +87,13 @@ const maxRequests = 1 << 17
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
 	out := Prepared{Row: row}
-	d, err := p.device(row.System)
+	parts, err := p.parts(&out)
+	if err == nil {
+		out.fleet, err = p.fleet(&out, parts)
+	}
 	if err != nil {
 		out.Err = err
 		return out
-	}
-	e, err := p.engine(row)
-	if err != nil {
-		out.Err = err
-		return out
-	}
-	base := e.profile
-	out.assume(e.assumed)
-	if row.Mode == "disagg" {
-		out.workers, out.Err = p.replica(&out, base, &row.Prefill, d)
-		if out.Err == nil {
-			out.decode, out.Err = p.replica(&out, base, &row.Decode, d)
-		}
-		if out.Err == nil {
-			out.link = out.decode.Link(d)
-		}
-	} else {
-		out.workers, out.Err = p.replica(&out, base, &row.Workers, d)
 	}
 	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
@@ -135,11 +118,72 @@ func (p *Predictor) PrepareClean(rows []Row) []Prepared {
 	return out
 }
 
-// assume notes what a row does not tell, once.
+// assume notes what a row leaves open and was assumed, once.
 func (p *Prepared) assume(what string) {
 	if what != "" && !slices.Contains(p.assumed, what) {
 		p.assumed = append(p.assumed, what)
 	}
+}
+
+// parts finds what the names of a row stand for.
+func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
+	row := out.Row
+	d, err := p.device(row.System)
+	if err != nil {
+		return deployment.Parts{}, err
+	}
+	e, err := p.engine(row)
+	if err != nil {
+		return deployment.Parts{}, err
+	}
+	out.assume(e.assumed)
+	m, err := p.model(row.Model)
+	if err != nil {
+		return deployment.Parts{}, err
+	}
+	for _, w := range row.pools() {
+		if err := w.check(m); err != nil {
+			return deployment.Parts{}, err
+		}
+	}
+	if row.Drafted > 0 && m.MTP.Layers == 0 {
+		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
+	}
+	return deployment.Parts{Model: m, Device: d, Engine: e.profile}, nil
+}
+
+// ampleShare is the memory share of deployments whose weights nearly fill the
+// device: SGLang's guides ask for it where the default leaves no cache.
+const ampleShare = 0.95
+
+// fleet builds the replicas of a row, and says what they are.
+func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet, error) {
+	row := out.Row
+	asked := row.Deployment()
+	if row.Mode == disagg {
+		out.recipe(&asked, parts)
+	}
+	resolved, err := asked.Resolve(parts)
+	if err != nil {
+		return nil, err
+	}
+	out.deployment = resolved
+	serves := resolved.Generates()
+	out.Subject = calibration.SubjectOf(&serves.Spec, serves.Engine.Name, parts.Device)
+	out.Subject.Disaggregated = resolved.Disaggregated()
+	out.Case = caseOf(parts.Model, row, row.pools()[len(resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
+	f, err := replica.NewFleet(resolved, p.Prices)
+	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && serves.Engine.MemoryShare < ampleShare {
+		// It ran, so it was told to take more than the default.
+		asked.Engine.Settings = append(asked.Engine.Settings, fmt.Sprintf("memory_share=%g", ampleShare))
+		if resolved, err = asked.Resolve(parts); err != nil {
+			return nil, err
+		}
+		if f, err = replica.NewFleet(resolved, p.Prices); err == nil {
+			out.assume(fmt.Sprintf("%s assumed to run with %g of the memory: its default leaves no room for a KV cache", serves.Engine.Name, ampleShare))
+		}
+	}
+	return f, err
 }
 
 // Simulate runs the benchmark with prices and host times scaled.
@@ -147,42 +191,23 @@ func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Predicti
 	if p.Err != nil {
 		return Prediction{Err: p.Err}
 	}
-	r := p.workers.Scaled(m)
-	config := sim.Config{Client: p.client, Seed: 1}
-	if p.decode == nil {
-		config.Workers = p.pool(r, 1)
-	} else {
-		config.Workers = p.pool(r, p.Row.Prefill.Count)
-		d := p.pool(p.decode.Scaled(m), p.Row.Decode.Count)
-		config.Decode, config.Link = &d, p.link
-	}
+	config := p.fleet.Scaled(m).Config(p.client)
+	config.Seed = 1
 	res, err := sim.Run(ctx, &config)
 	if err != nil {
 		return Prediction{Err: err}
 	}
+	tokens := p.fleet.First().KVTokens
 	if res.Finished == 0 {
-		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", r.KVTokens)}
+		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", tokens)}
 	}
 	out := Prediction{
-		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: r.KVTokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
+		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: tokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
 		Case: p.Case,
 	}
 	out.Throughput = p.Row.ClosedLoop(out.TTFT, out.TPOT)
 	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
 	return out
-}
-
-// pool is n copies of a replica with what the row says of its scheduler.
-func (p *Prepared) pool(r *replica.Replica, n int) sim.Pool {
-	pool := r.Pool(n, p.Row.MaxSequences)
-	if p.Row.BatchWaitSteps > 0 {
-		pool.Engine.BatchWaitSteps, pool.Engine.BatchWaitRatio = p.Row.BatchWaitSteps, p.Row.BatchWaitRatio
-	}
-	if n := p.Row.Drafted; n > 0 {
-		pool.Engine.AcceptedPerStep = 1 + p.Row.Acceptance*float64(n)
-	}
-	pool.Engine.PrefixCache = false // the benchmarks send random prompts
-	return pool
 }
 
 // Predict simulates the benchmark behind a row.
@@ -199,47 +224,6 @@ func (p *Predictor) multipliers(r *Prepared) replica.Multipliers {
 	return p.Calibration.Multipliers(r.Subject)
 }
 
-// ampleShare is the memory share of deployments whose weights nearly fill the
-// device: SGLang's guides ask for it where the default leaves no cache.
-const ampleShare = 0.95
-
-// replica builds one worker of a row, and says what it is.
-func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *device.Profile) (*replica.Replica, error) {
-	row := out.Row
-	m, err := p.model(row.Model)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.check(m); err != nil {
-		return nil, err
-	}
-	if row.Drafted > 0 && m.MTP.Layers == 0 {
-		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
-	}
-	e := settings(base, row, w, d)
-	spec, prices := specOf(m, row, w), p.Prices(d)
-	if row.Mode == "disagg" {
-		out.recipe(e, &spec.Quant, w, d)
-	}
-	out.Subject, out.Case = calibration.SubjectOf(&spec, e.Name, d), caseOf(m, row, w, d, prices)
-	out.Subject.Disaggregated = row.Mode == "disagg"
-	r, err := replica.New(spec, d, e, prices)
-	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && e.MemoryShare < ampleShare {
-		// It ran, so it was told to take more than the default.
-		e.MemoryShare = ampleShare
-		if r, err = replica.New(spec, d, e, prices); err == nil {
-			out.assume(fmt.Sprintf("%s assumed to run with %g of the memory: its default leaves no room for a KV cache", e.Name, ampleShare))
-		}
-	}
-	return r, err
-}
-
-// specOf is what one worker of a row computes.
-func specOf(m *model.Model, row *Row, w *Workers) graph.Spec {
-	l := parallel.Layout{Devices: w.TP * w.DP, TP: w.TP, DP: w.DP, EP: w.MoEEP, MoETP: w.MoETP}.Complete(m)
-	return graph.Spec{Model: m, Layout: l, Policy: graph.Physical(), Quant: quantization(m, row), Compile: true, Vision: m.Vision != nil, MTP: row.Drafted}
-}
-
 // caseOf is what decides how far a prediction of a row may be off, but for its
 // subject.
 func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) calibration.Case {
@@ -249,66 +233,4 @@ func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost
 	}
 	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
 	return out
-}
-
-// settings is the engine's profile with what the row says of its settings.
-func settings(base *engine.Profile, row *Row, w *Workers, d *device.Profile) *engine.Profile {
-	e := *base.On(d, w.TP*w.DP)
-	// Launch scripts of data-parallel attention give every rank a whole budget:
-	// dividing the default makes the published rows less like themselves.
-	e.AttentionDP.SplitsBudget = false
-	if row.TokenBudget > 0 {
-		e.TokenBudget = row.TokenBudget
-	}
-	if row.MemoryShare > 0 {
-		e.MemoryShare = row.MemoryShare
-	}
-	if row.MaxSequences > 0 {
-		e.MaxSequences = row.MaxSequences
-	}
-	if row.ReceiveEvery > 0 {
-		e.ReceiveInterval = row.ReceiveEvery
-	}
-	return &e
-}
-
-// quantization is the number formats of a row. A precision names what a
-// publisher's checkpoint of it stores: 8 bits everywhere, 4 bits everywhere in
-// a dense model, and in the feed-forward parts of a mixture, whose attention
-// stays wide. Converted checkpoints ask for a cache in fp8, as NVIDIA's do.
-func quantization(m *model.Model, row *Row) graph.Quant {
-	q := graph.Resolve(m, graph.Physical(), graph.Actions{})
-	wide := dtype.Unquantized(q.Base)
-	fp8 := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-	nvfp4 := dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
-	int4 := dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 32, Scale: dtype.BF16}
-	experts := m.HasExperts()
-	if m.Quant.Method == "mxfp4" { // gpt-oss has one checkpoint, whatever a row calls it
-		row = &Row{KV: row.KV}
-	}
-	switch row.Precision {
-	case "fp8":
-		if q.Attention.Weight != dtype.FP8 {
-			if experts {
-				fp8.Group, fp8.Rows, fp8.Scale = 128, 128, dtype.F32
-			}
-			q.Attention, q.Dense, q.Experts, q.Shared = fp8, fp8, fp8, fp8
-			q.KV = dtype.FP8
-		}
-	case "fp4":
-		q.Attention, q.Dense, q.Experts, q.Shared = nvfp4, nvfp4, nvfp4, nvfp4
-		q.KV = dtype.FP8
-		if experts {
-			q.Attention = wide
-		}
-	case "int4":
-		q.Experts = int4
-	}
-	switch row.KV {
-	case "fp8":
-		q.KV = dtype.FP8
-	case "bf16", "bfloat16":
-		q.KV = q.Base
-	}
-	return q
 }

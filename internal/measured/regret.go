@@ -65,7 +65,7 @@ func Regrets(rows []Compared) []Choice {
 
 // perDevice is the tokens a device of a closed loop generates per second.
 func (r *Row) perDevice(ttft, tpot units.Seconds) float64 {
-	return r.ClosedLoop(ttft, tpot) / float64(r.devices())
+	return r.ClosedLoop(ttft, tpot) / float64(r.total())
 }
 
 // choices are those at every interactivity measured in a group.

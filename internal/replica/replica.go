@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
@@ -45,6 +45,7 @@ type Replica struct {
 	multipliers Multipliers
 	layers      int
 	query       float64 // tokens of a decode query
+	accepted    float64 // tokens a decode step yields on average
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
@@ -57,17 +58,15 @@ type Replica struct {
 // ErrNoCache says that weights leave no room for a cache.
 var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
-// New prepares a replica.
-func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster) (*Replica, error) {
-	if e.KVFormat != dtype.None {
-		s.Quant.KV = e.KVFormat
-	}
+// New prepares a replica of a pool, which must have an engine.
+func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
+	s, d, e := p.Spec, p.Device, p.Engine
 	g, err := graph.New(s)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replica{
-		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
+		spec: s, engine: e, accepted: p.AcceptedPerStep, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
 		curve: step.NewCurve(g, prices), multipliers: Ones(), layers: len(s.Model.Layers),
 		query: float64(1 + s.MTP),
 	}
@@ -121,23 +120,11 @@ func (r *Replica) Scaled(t Multipliers) *Replica {
 	return &out
 }
 
-// Engine is the profile the replica runs under.
-func (r *Replica) Engine() *engine.Profile { return r.engine }
-
-// Layout labels the replica's layout.
-func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
-
-// Drafts is the tokens that the model's own modules draft in a step.
-func (r *Replica) Drafts() int { return r.spec.MTP }
-
 // Pool is n copies of the replica for a simulation, each with all of its
 // data-parallel ranks. They step together where they share experts; those of a
 // dense model are copies of their own.
-func (r *Replica) Pool(n int, sequences int) sim.Pool {
+func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	if sequences == 0 {
-		sequences = e.MaxSequences
-	}
 	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
 	switch {
 	case !r.spec.Model.HasExperts():
@@ -147,11 +134,12 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
-		TokenBudget: tokens * ranks, MaxSequences: sequences * ranks,
+		TokenBudget: tokens * ranks, MaxSequences: e.MaxSequences * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
-		VerifiedPerStep: 1 + r.spec.MTP, APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
+		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
+		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
 	}}
 }
 

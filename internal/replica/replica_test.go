@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
@@ -62,7 +63,7 @@ func buildDrafts(t *testing.T, id, system, engineName string, l parallel.Layout,
 	if change != nil {
 		change(&on)
 	}
-	return replica.New(s, d, &on, prices)
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: &on, Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is
@@ -118,7 +119,7 @@ func TestOneRequest(t *testing.T) {
 	}
 	res, err := sim.Run(context.Background(), &sim.Config{
 		Client:  sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1000}, Output: sim.Lengths{Tokens: 100}},
-		Workers: r.Pool(1, 0),
+		Workers: r.Pool(1),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func TestDrafts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Pool(1, 0)
+		return r.Pool(1)
 	}
 	few := sim.Batch{Decode: 4, DecodeContext: 4 * 1000, Sampled: 4}
 	plain, drafts, waits := pool(0, false), pool(2, true), pool(2, false)
@@ -182,7 +183,7 @@ func TestSplitBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := r.Pool(1, 0); p.Replicas != c.replicas || p.Engine.TokenBudget != c.want {
+		if p := r.Pool(1); p.Replicas != c.replicas || p.Engine.TokenBudget != c.want {
 			t.Errorf("%s, splits %t: %d replicas with a budget of %d", c.id, c.splits, p.Replicas, p.Engine.TokenBudget)
 		}
 	}
