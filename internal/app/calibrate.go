@@ -83,8 +83,8 @@ func (c *CalibrateResponse) learn(ctx context.Context, rows []measured.Row, work
 	calibrate.Learn(c.Overlay, &calibrate.Evidence{
 		Seen: measured.OfMode(c.ByConfiguration, "agg"), Unseen: measured.OfMode(c.ByCell, "agg"),
 		Disaggregated: measured.OfMode(c.ByCell, "disagg"), Uncalibrated: without,
-		Formulas: plain.AllFormulas(aggregated, serving.Documented),
-		Steady:   plain.AllFormulas(aggregated, serving.Steady),
+		Formulas: plain.AllFormulas(ctx, aggregated, serving.Documented),
+		Steady:   plain.AllFormulas(ctx, aggregated, serving.Steady),
 	})
 	return nil
 }

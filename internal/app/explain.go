@@ -93,7 +93,7 @@ func (o *OptimizeResponse) share(p *Pass, row *search.Result, decode bool) StepS
 // whatIfs evaluates the row's layout again under small changes.
 func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 	const more = 1.1
-	hardware := func(change func(*device.Profile)) *search.Problem {
+	hardware := func(change func(*device.Profile)) *search.Formulas {
 		other := *p.Device
 		other.Links = append([]device.Link(nil), p.Device.Links...)
 		change(&other)
@@ -104,13 +104,13 @@ func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 		q.Memory = other.Memory
 		return &q
 	}
-	changed := func(change func(*search.Problem)) *search.Problem {
+	changed := func(change func(*search.Formulas)) *search.Formulas {
 		q := *p.Problem
 		change(&q)
 		return &q
 	}
 	var out []WhatIf
-	try := func(name string, q *search.Problem) {
+	try := func(name string, q *search.Formulas) {
 		r := q.Evaluate(row.Candidate)
 		w := WhatIf{Change: name, OK: r.OK, Throughput: r.Best.Throughput}
 		if r.OK {
@@ -134,13 +134,13 @@ func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 	}
 	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more; o.Reported *= more }))
 	if p.Problem.Spec.Quant.KV < dtype.FP8 {
-		try("FP8 KV cache", changed(func(q *search.Problem) { q.Spec.Quant.KV = dtype.FP8 }))
+		try("FP8 KV cache", changed(func(q *search.Formulas) { q.Spec.Quant.KV = dtype.FP8 }))
 	}
 	if p.Limits.TPOT > 0 {
-		try("TPOT limit +10 %", changed(func(q *search.Problem) { q.Limits.TPOT *= more }))
+		try("TPOT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TPOT *= more }))
 	}
 	if p.Limits.TTFT > 0 {
-		try("TTFT limit +10 %", changed(func(q *search.Problem) { q.Limits.TTFT *= more }))
+		try("TTFT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TTFT *= more }))
 	}
 	return out
 }

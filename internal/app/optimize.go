@@ -39,7 +39,7 @@ type Pass struct {
 	Mode       search.Mode
 	NumDevices int
 	Limits     workload.Limits
-	Problem    *search.Problem
+	Problem    *search.Formulas
 	// Tier says how well the operators' prices are known.
 	Tier device.Tier
 	// Measured is the share of the best row's step that measured kernels priced.
@@ -190,7 +190,7 @@ func (r *OptimizeRequest) pass(
 }
 
 // problem sets up a search.
-func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l workload.Limits) (*search.Problem, error) {
+func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l workload.Limits) (*search.Formulas, error) {
 	policy, err := policyFor(r.Policy, d)
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
 	}
 	defaultActions(&actions, d)
-	p := &search.Problem{
+	p := &search.Formulas{
 		Mode: mode,
 		Spec: graph.Spec{
 			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: r.Compile,

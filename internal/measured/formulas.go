@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -12,7 +13,7 @@ import (
 
 // Formulas predicts an aggregated row as throughput-optimizer does: by closed
 // formulas over single steps, without an engine.
-func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
+func (p *Predictor) Formulas(ctx context.Context, row *Row, a serving.Accounting) Prediction {
 	d, err := p.device(row.System)
 	if err != nil {
 		return Prediction{Err: err}
@@ -35,7 +36,7 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	about.Method, about.Steady = calibration.Formulas, a == serving.Steady
 	mean := func(tokens int) int { return int(math.Round(float64(tokens) * (1 + row.LengthLow) / 2)) }
 	batch := max(1, spec.Layout.PerRank(row.Concurrency))
-	problem := search.Problem{
+	problem := search.Formulas{
 		Spec: spec, Coster: prices, Memory: d.Memory,
 		Load:  serving.Load{Input: mean(row.Input), Output: mean(row.Output), Budget: row.TokenBudget, Accounting: a},
 		Range: search.Range{Min: batch, Max: batch, Given: true},
@@ -43,7 +44,7 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 	if row.TokenBudget == 0 {
 		problem.Load.Budget = formulaBudget
 	}
-	r := problem.Evaluate(search.Candidate{Layout: spec.Layout})
+	r := problem.Evaluate(ctx, search.Candidate{Layout: spec.Layout})
 	if !r.OK {
 		return Prediction{Err: errors.New(r.Reason)}
 	}
@@ -54,10 +55,10 @@ func (p *Predictor) Formulas(row *Row, a serving.Accounting) Prediction {
 const formulaBudget = 8192
 
 // AllFormulas predicts rows so, in their order.
-func (p *Predictor) AllFormulas(rows []Row, a serving.Accounting) []Compared {
+func (p *Predictor) AllFormulas(ctx context.Context, rows []Row, a serving.Accounting) []Compared {
 	out := make([]Compared, len(rows))
 	for i := range rows {
-		out[i] = Compared{&rows[i], p.Formulas(&rows[i], a)}
+		out[i] = Compared{&rows[i], p.Formulas(ctx, &rows[i], a)}
 	}
 	return out
 }

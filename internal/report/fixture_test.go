@@ -84,7 +84,7 @@ func pass(m *model.Model, mode search.Mode, devices int, l workload.Limits, resu
 	p := app.Pass{
 		Device: d, Overlay: bars(), Tier: device.Datasheet,
 		Mode: mode, NumDevices: devices, Limits: l, Results: results,
-		Problem: &search.Problem{
+		Problem: &search.Formulas{
 			Mode: mode, Limits: l, Memory: 64 * units.GiB, Reserved: 10 * units.GiB,
 			Spec: graph.Spec{Model: m, Policy: graph.TensorCast(), Quant: graph.Resolve(m, graph.TensorCast(), graph.Actions{
 				Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled,

@@ -23,7 +23,7 @@ func best(b *testing.B, results []search.Result) *search.Result {
 
 // BenchmarkSearch runs examples of the Ascend guide on one worker.
 func BenchmarkSearch(b *testing.B) {
-	guide := func(model string) search.Problem {
+	guide := func(model string) search.Formulas {
 		p := ascend(b, model, "TEST_DEVICE", graph.Actions{})
 		p.Load.Accounting = serving.Documented
 		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
@@ -35,7 +35,7 @@ func BenchmarkSearch(b *testing.B) {
 		candidates := search.Space{}.Resolve(8).Enumerate(8, false)
 		b.ReportAllocs()
 		for b.Loop() {
-			best(b, p.Run(candidates, 1, nil))
+			best(b, run(b, &p, candidates, 1, nil))
 		}
 	})
 	b.Run("example=moe-3d", func(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkSearch(b *testing.B) {
 		candidates := search.Space{TP: all, EP: all, MoEDP: all}.Resolve(8).Enumerate(8, true)
 		b.ReportAllocs()
 		for b.Loop() {
-			best(b, p.Run(candidates, 1, nil))
+			best(b, run(b, &p, candidates, 1, nil))
 		}
 	})
 	b.Run("example=ds-ratio", func(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkSearch(b *testing.B) {
 		candidates := search.Space{}.Resolve(16).Enumerate(16, true)
 		b.ReportAllocs()
 		for b.Loop() {
-			x, y := best(b, prefill.Run(candidates, 1, nil)), best(b, decode.Run(candidates, 1, nil))
+			x, y := best(b, run(b, &prefill, candidates, 1, nil)), best(b, run(b, &decode, candidates, 1, nil))
 			if m := serving.Match(x.Best, y.Best, decode.Load.Output); m.Ratio <= 0 {
 				b.Fatal(m.Ratio)
 			}

@@ -102,7 +102,7 @@ func readTables(t *testing.T, file string) []table {
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
 // ascend is a problem as the vendor's command line states it by default.
-func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) search.Problem {
+func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) search.Formulas {
 	t.Helper()
 	m, err := model.Lookup(modelID)
 	if err != nil {
@@ -115,7 +115,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 	policy := graph.TensorCast()
 	actions.Linear = cmp.Or(actions.Linear, dtype.W8A8Dynamic)
 	actions.Attention = cmp.Or(actions.Attention, dtype.Disabled)
-	return search.Problem{
+	return search.Formulas{
 		Spec: graph.Spec{
 			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: true,
 		},
@@ -128,7 +128,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 }
 
 // problem of a table.
-func (w *table) problem(t testing.TB) search.Problem {
+func (w *table) problem(t testing.TB) search.Formulas {
 	t.Helper()
 	p := ascend(t, w.model, w.device, graph.Actions{Attention: dtype.Action(w.kv)})
 	p.Mode = map[string]search.Mode{
@@ -144,7 +144,7 @@ func (w *table) run(t testing.TB) []search.Result {
 	t.Helper()
 	p := w.problem(t)
 	space := search.Space{}.Resolve(w.devices)
-	results := p.Run(space.Enumerate(w.devices, p.Spec.Model.HasExperts()), 2, nil)
+	results := run(t, &p, space.Enumerate(w.devices, p.Spec.Model.HasExperts()), 2, nil)
 	slices.SortStableFunc(results, func(a, b search.Result) int {
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
@@ -224,7 +224,7 @@ func (w *table) compareBatch(t *testing.T, want *row, got *search.Result, tolera
 			want.throughput, p.Limits, o.Throughput, o.TTFT, o.TPOT)
 	}
 	p.Limits, p.Range = workload.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
-	at := p.Evaluate(got.Candidate).First
+	at := p.Evaluate(t.Context(), got.Candidate).First
 	near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), tolerance)
 	near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), tolerance)
 	near(t, "tokens/s at the vendor's batch", want.throughput, at.Throughput, tolerance)

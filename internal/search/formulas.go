@@ -1,28 +1,20 @@
 package search
 
 import (
+	"context"
 	"fmt"
-	"sync"
 
 	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
-// Mode is what a deployment does.
-type Mode uint8
-
-// The modes.
-const (
-	Aggregated Mode = iota
-	PrefillOnly
-	DecodeOnly
-)
-
-// Problem is one search: everything but the layout.
-type Problem struct {
+// Formulas evaluates candidates by the closed formulas of throughput-optimizer. It
+// holds everything but the layout.
+type Formulas struct {
 	Mode   Mode
 	Spec   graph.Spec // without its layout and MTP
 	Coster cost.Coster
@@ -44,69 +36,11 @@ type Problem struct {
 	Images graph.Images
 }
 
-// Result is what became of a candidate.
-type Result struct {
-	Candidate Candidate
-	Label     string
-	// Best is the outcome with the most throughput inside the limits, where OK.
-	Best serving.Outcome
-	OK   bool
-	// Binds is what keeps the batch from growing, or why there is no best.
-	Binds  Verdict
-	Reason string // of a rejection, one sentence
-	// First is the outcome at the smallest batch.
-	First  serving.Outcome
-	Points []serving.Outcome
-	Load   serving.Load
-	Spec   graph.Spec
-}
+// Label is a candidate as printed.
+func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
 
-// Label is the layout as printed, speculated tokens included.
-func (p *Problem) Label(c Candidate) string {
-	l := c.Layout
-	dcp := l.DCP
-	l.DCP = 1
-	s := l.Label(p.Spec.Model.HasExperts())
-	if c.MTP > 0 {
-		s += fmt.Sprintf(" | MTP=%d", c.MTP)
-	}
-	if dcp > 1 {
-		s += fmt.Sprintf(" | DCP=%d", dcp)
-	}
-	return s + p.Suffix
-}
-
-// Run evaluates candidates with a number of workers. Results come in the order
-// of the candidates; progress, if not nil, is told after each.
-func (p *Problem) Run(candidates []Candidate, workers int, progress func(done int)) []Result {
-	results := make([]Result, len(candidates))
-	next := make(chan int)
-	var mu sync.Mutex
-	done := 0
-	var wg sync.WaitGroup
-	for range max(1, min(workers, len(candidates))) {
-		wg.Go(func() {
-			for i := range next {
-				results[i] = p.Evaluate(candidates[i])
-				mu.Lock()
-				done++
-				if progress != nil {
-					progress(done)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range candidates {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return results
-}
-
-// Evaluate finds the best batch of one candidate.
-func (p *Problem) Evaluate(c Candidate) Result {
+// Evaluate implements [Evaluator]: it finds the best batch of one candidate.
+func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	r := Result{Candidate: c, Label: p.Label(c)}
 	spec := p.Spec
 	spec.Layout, spec.MTP = c.Layout, c.MTP
@@ -142,23 +76,23 @@ func (p *Problem) Evaluate(c Candidate) Result {
 }
 
 // search finds the best batch under one load.
-func (p *Problem) search(exact, relaxed *Deployment, l *serving.Load) found {
+func (p *Formulas) search(exact, relaxed *Steps, l *serving.Load) found {
 	if l.Distribution != nil && p.Mode != DecodeOnly {
 		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
 	}
 	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), p.tight())
 }
 
-func (p *Problem) deploy(spec graph.Spec) (*Deployment, error) {
-	return NewDeployment(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
+	return NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 }
 
 // load fills in what depends on the layout.
-func (p *Problem) load(c Candidate) serving.Load {
+func (p *Formulas) load(c Candidate) serving.Load {
 	l := p.Load
 	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
 	l.DecodeQuery = 1 + c.MTP
-	l.Fold = serving.Fold(c.MTP, p.Rates)
+	l.Fold = deployment.AcceptedPerStep(c.MTP, p.Rates)
 	if p.Block > 0 {
 		l.DecodeQuery, l.Fold = p.Block, 1+p.Accepted
 	}
@@ -166,7 +100,7 @@ func (p *Problem) load(c Candidate) serving.Load {
 }
 
 // budgets are the token budgets to try.
-func (p *Problem) budgets() []int {
+func (p *Formulas) budgets() []int {
 	if !p.AutoBudget {
 		return []int{p.Load.Budget}
 	}
@@ -179,7 +113,7 @@ func (p *Problem) budgets() []int {
 
 // batches is the range to search. A prefill without a limit would queue prompts
 // without end and gain nothing: it is searched for a few full steps only.
-func (p *Problem) batches(l *serving.Load) Range {
+func (p *Formulas) batches(l *serving.Load) Range {
 	r := p.Range
 	if p.Mode != PrefillOnly || p.Limits.TTFT > 0 || r.Given {
 		return r
@@ -192,11 +126,11 @@ func (p *Problem) batches(l *serving.Load) Range {
 // tight reports which of batches with equal throughput is taken: the larger
 // where a limit says how far the queue may grow, the smaller where nothing does,
 // for another wave of prompts then only adds waiting.
-func (p *Problem) tight() bool { return p.Tight || !p.Limits.Any() }
+func (p *Formulas) tight() bool { return p.Tight || !p.Limits.Any() }
 
 // window is smaller where an evaluation simulates every step, and holds a whole
 // wave of prompts, with which throughput repeats.
-func (p *Problem) window(l *serving.Load) int {
+func (p *Formulas) window(l *serving.Load) int {
 	if l.Chunked() {
 		return mixedWindow
 	}
@@ -206,7 +140,7 @@ func (p *Problem) window(l *serving.Load) int {
 	return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), widest)
 }
 
-func (p *Problem) outcome(e serving.Engine, l *serving.Load) evaluate {
+func (p *Formulas) outcome(e serving.Engine, l *serving.Load) evaluate {
 	switch p.Mode {
 	case PrefillOnly:
 		return func(b int) serving.Outcome { return serving.PrefillOnly(e, l, b) }
@@ -218,17 +152,15 @@ func (p *Problem) outcome(e serving.Engine, l *serving.Load) evaluate {
 }
 
 // reason says why a candidate has no feasible batch.
-func (p *Problem) reason(r *Result) string {
+func (p *Formulas) reason(r *Result) string {
 	o := &r.First
 	v := judge(o, p.Limits)
 	r.Binds = v
 	switch v {
 	case NoMemory:
 		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
-	case OverTPOT:
-		return fmt.Sprintf("TPOT %.2f ms at batch %d is over the limit of %.2f ms", o.TPOT.Ms(), o.Batch, p.Limits.TPOT.Ms())
-	case OverTTFT:
-		return fmt.Sprintf("TTFT %.2f ms at batch %d is over the limit of %.2f ms", o.TTFT.Ms(), o.Batch, p.Limits.TTFT.Ms())
+	case OverTPOT, OverTTFT:
+		return overLimit(v, o, p.Limits)
 	case Fits, RangeEnds, IllegalShape:
 	}
 	return "no batch in the range keeps the limits"

@@ -10,10 +10,10 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// Deployment evaluates the steps of one layout on one device. It remembers
+// Steps evaluates the steps of one layout on one device. It remembers
 // prefill steps, which repeat over batch sizes, and is not safe for concurrent
 // use.
-type Deployment struct {
+type Steps struct {
 	spec     graph.Spec
 	eval     *step.Evaluator
 	memory   *memory.Model
@@ -24,15 +24,15 @@ type Deployment struct {
 	prefills map[[3]int]serving.Step
 }
 
-var _ serving.Engine = (*Deployment)(nil)
+var _ serving.Engine = (*Steps)(nil)
 
-// NewDeployment prepares a layout; the error says why it is illegal.
-func NewDeployment(spec graph.Spec, c cost.Coster, device, reserved units.Bytes, images graph.Images) (*Deployment, error) {
+// NewSteps prepares a layout; the error says why it is illegal.
+func NewSteps(spec graph.Spec, c cost.Coster, device, reserved units.Bytes, images graph.Images) (*Steps, error) {
 	g, err := graph.New(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &Deployment{
+	return &Steps{
 		spec: spec, eval: step.New(g, c), memory: memory.New(&spec),
 		device: device, reserved: reserved, images: images,
 		prefills: map[[3]int]serving.Step{},
@@ -40,13 +40,13 @@ func NewDeployment(spec graph.Spec, c cost.Coster, device, reserved units.Bytes,
 }
 
 // Spec returns what is deployed.
-func (d *Deployment) Spec() *graph.Spec { return &d.spec }
+func (d *Steps) Spec() *graph.Spec { return &d.spec }
 
 // imageMarks are the two tokens around the tokens of an image.
 const imageMarks = 2
 
 // Prefill evaluates a step that computes prompts, their images included.
-func (d *Deployment) Prefill(requests, query, seq int) serving.Step {
+func (d *Steps) Prefill(requests, query, seq int) serving.Step {
 	key := [3]int{requests, query, seq}
 	if s, ok := d.prefills[key]; ok {
 		return s
@@ -55,21 +55,21 @@ func (d *Deployment) Prefill(requests, query, seq int) serving.Step {
 	if d.images.Count > 0 {
 		extra = d.images.Count * (d.images.Tokens + imageMarks)
 	}
-	perRank := ceil(requests, d.spec.Layout.DP)
+	perRank := d.spec.Layout.PerRank(requests)
 	s := d.step(perRank, graph.Segment{Query: query + extra, Seq: seq + extra}, true)
 	d.prefills[key] = s
 	return s
 }
 
 // Decode evaluates a step that produces tokens.
-func (d *Deployment) Decode(requests, query, seq int) serving.Step {
-	return d.step(ceil(requests, d.spec.Layout.DP), graph.Segment{Query: query, Seq: seq, Decode: true}, false)
+func (d *Steps) Decode(requests, query, seq int) serving.Step {
+	return d.step(d.spec.Layout.PerRank(requests), graph.Segment{Query: query, Seq: seq, Decode: true}, false)
 }
 
 // step evaluates requests equal requests on a rank. In a pipeline they travel
 // as one micro-batch per stage: a token takes as long as a micro-batch needs
 // through all stages, and a prefill also waits for the pipeline to fill.
-func (d *Deployment) step(requests int, s graph.Segment, fill bool) serving.Step {
+func (d *Steps) step(requests int, s graph.Segment, fill bool) serving.Step {
 	stages := d.spec.Layout.PP
 	micro := ceil(requests, stages)
 	s.Requests = micro
@@ -87,7 +87,7 @@ func (d *Deployment) step(requests int, s graph.Segment, fill bool) serving.Step
 }
 
 // Packed evaluates a step of unequal pieces of prompts on one rank.
-func (d *Deployment) Packed(pieces []workload.Piece) serving.Step {
+func (d *Steps) Packed(pieces []workload.Piece) serving.Step {
 	d.segments = d.segments[:0]
 	for _, p := range pieces {
 		d.segments = append(d.segments, graph.Segment{Requests: p.Requests, Query: p.Query, Seq: p.Seq})

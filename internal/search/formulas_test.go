@@ -17,7 +17,7 @@ import (
 )
 
 // mixture is the guide's example of experts on eight devices.
-func mixture(t testing.TB) search.Problem {
+func mixture(t testing.TB) search.Formulas {
 	t.Helper()
 	p := ascend(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
 	p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
@@ -30,36 +30,36 @@ func TestWorkers(t *testing.T) {
 	p := mixture(t)
 	candidates := search.Space{TP: []int{1, 3, 4, 8}, EP: all, MTP: []int{0, 1}}.Resolve(8).Enumerate(8, true)
 	candidates = append(candidates, search.Candidate{Layout: parallel.Layout{Devices: 8, TP: 5}}) // illegal
-	run := func(workers int) []search.Result {
+	with := func(workers int) []search.Result {
 		var told []int
-		results := p.Run(candidates, workers, func(done int) { told = append(told, done) })
+		results := run(t, &p, candidates, workers, func(done int) { told = append(told, done) })
 		if len(told) != len(candidates) || !slices.IsSorted(told) || told[len(told)-1] != len(candidates) {
 			t.Errorf("%d workers: progress %v", workers, told)
 		}
 		return results
 	}
-	one := run(1)
+	one := with(1)
 	for i, r := range one {
-		if r.Candidate != candidates[i] || r.Label != p.Label(candidates[i]) {
+		if r.Candidate != candidates[i] || r.Label != candidates[i].Label(true) {
 			t.Errorf("result %d is of %s", i, r.Label)
 		}
 	}
 	for _, workers := range []int{0, 8} {
-		if !reflect.DeepEqual(one, run(workers)) {
+		if !reflect.DeepEqual(one, with(workers)) {
 			t.Errorf("%d workers: other results", workers)
 		}
 	}
-	if got := p.Run(nil, 8, nil); len(got) != 0 {
+	if got := run(t, &p, nil, 8, nil); len(got) != 0 {
 		t.Errorf("%d results of nothing", len(got))
 	}
 }
 
 // evaluator gives the outcomes of a result's deployment, with jumps or without.
-func evaluator(t rapid.TB, p *search.Problem, r *search.Result, fragile bool) func(batch int) serving.Outcome {
+func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) func(batch int) serving.Outcome {
 	t.Helper()
 	spec := r.Spec
 	spec.Policy.FragileGrouping = fragile
-	d, err := search.NewDeployment(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+	d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestEveryBatch(t *testing.T) {
 			p.Mode, p.Limits = c.mode, c.limits
 			p.Load.Input, p.Load.Output, p.Load.Budget = c.input, 200, 8192
 			space := search.Space{TP: []int{1, 4}, EP: []int{2, 8}}.Resolve(8)
-			for _, r := range p.Run(space.Enumerate(8, p.Spec.Model.HasExperts()), 2, nil) {
+			for _, r := range run(t, &p, space.Enumerate(8, p.Spec.Model.HasExperts()), 2, nil) {
 				if !r.OK {
 					t.Errorf("%s: %s", r.Label, r.Reason)
 					continue
@@ -131,7 +131,7 @@ func TestEveryBatch(t *testing.T) {
 // jumps no step takes longer, whatever the model, the layout and the batch.
 func TestRelaxedIsFaster(t *testing.T) {
 	models := []string{"Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3.1", "zai-org/GLM-4.5", "MiniMaxAI/MiniMax-M2"}
-	problems := map[string]search.Problem{}
+	problems := map[string]search.Formulas{}
 	for _, id := range models {
 		p := ascend(t, id, "ATLAS_800_A3_752T_128G_DIE", graph.Actions{})
 		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
@@ -145,7 +145,7 @@ func TestRelaxedIsFaster(t *testing.T) {
 		candidates := search.Space{TP: all, EP: all, MoEDP: all, MTP: []int{0, 1}}.Resolve(16).Enumerate(16, true)
 		c := candidates[rapid.IntRange(0, len(candidates)-1).Draw(t, "layout")]
 		p.Range = search.Range{Min: 1, Max: 1, Given: true}
-		r := p.Evaluate(c)
+		r := p.Evaluate(t.Context(), c)
 		if r.Binds == search.IllegalShape {
 			t.Skip(r.Reason)
 		}
@@ -185,7 +185,7 @@ func TestPrefillWithoutLimit(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p.Load.Input, p.Load.HitRate = x.input, x.hit
-			if r := p.Evaluate(c); !r.OK || r.Best.Batch != x.want {
+			if r := p.Evaluate(t.Context(), c); !r.OK || r.Best.Batch != x.want {
 				t.Errorf("want batch %d, got %d", x.want, r.Best.Batch)
 			}
 		})
@@ -194,7 +194,7 @@ func TestPrefillWithoutLimit(t *testing.T) {
 		p.Load.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}}}
 		p.Load.Input, p.Load.HitRate = 0, 0
 		const steps = 4
-		if r := p.Evaluate(c); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.RangeEnds {
+		if r := p.Evaluate(t.Context(), c); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.RangeEnds {
 			t.Errorf("batch %d, bound by %q: want a few steps", r.Best.Batch, r.Binds)
 		}
 	})
@@ -207,7 +207,7 @@ func TestTight(t *testing.T) {
 	p := w.problem(t)
 	p.Tight = true
 	c := search.Space{TP: []int{8}}.Resolve(8).Enumerate(8, false)[0]
-	r := p.Evaluate(c)
+	r := p.Evaluate(t.Context(), c)
 	if r.Best.Batch != 2 {
 		t.Errorf("want batch 2, got %d", r.Best.Batch)
 	}
@@ -226,7 +226,7 @@ func TestAutoBudget(t *testing.T) {
 	needs := func(n int) units.Bytes {
 		spec := p.Spec
 		spec.Layout = c.Layout
-		d, err := search.NewDeployment(spec, p.Coster, 0, p.Reserved, p.Images)
+		d, err := search.NewSteps(spec, p.Coster, 0, p.Reserved, p.Images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestAutoBudget(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p.Memory = x.memory
-			r := p.Evaluate(c)
+			r := p.Evaluate(t.Context(), c)
 			if r.OK != x.ok || r.Load.Budget != x.budget {
 				t.Errorf("want %t with a budget of %d, got %t with %d (%s)", x.ok, x.budget, r.OK, r.Load.Budget, r.Reason)
 			}
@@ -254,7 +254,7 @@ func TestAutoBudget(t *testing.T) {
 	}
 	p.AutoBudget, p.Load.Budget = false, 400
 	p.Memory = (needs(4) + needs(2)) / 2
-	if r := p.Evaluate(c); r.OK || r.Load.Budget != 400 {
+	if r := p.Evaluate(t.Context(), c); r.OK || r.Load.Budget != 400 {
 		t.Errorf("a given budget is kept: got %t with %d", r.OK, r.Load.Budget)
 	}
 }
@@ -266,22 +266,22 @@ func TestReasons(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		change    func(*search.Problem)
+		change    func(*search.Formulas)
 		candidate search.Candidate
 		binds     search.Verdict
 		want      string
 	}{
-		{"layout", func(*search.Problem) {}, layout(128, 128), search.IllegalShape, "--tp-size 128 does not divide"},
-		{"memory", func(p *search.Problem) { p.Memory = 40 * units.GiB }, layout(1, 1), search.NoMemory, "batch 1 does not fit in memory"},
-		{"memory of the range", func(p *search.Problem) {
+		{"layout", func(*search.Formulas) {}, layout(128, 128), search.IllegalShape, "tp_size 128 does not divide"},
+		{"memory", func(p *search.Formulas) { p.Memory = 40 * units.GiB }, layout(1, 1), search.NoMemory, "batch 1 does not fit in memory"},
+		{"memory of the range", func(p *search.Formulas) {
 			p.Range = search.Range{Min: 5000, Max: 6000, Given: true}
 		}, layout(1, 1), search.NoMemory, "short in decode"},
 		{
-			"TPOT", func(p *search.Problem) { p.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
+			"TPOT", func(p *search.Formulas) { p.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
 			search.OverTPOT, "at batch 1 is over the limit of 1.00 ms",
 		},
 		{
-			"TTFT", func(p *search.Problem) { p.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
+			"TTFT", func(p *search.Formulas) { p.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
 			search.OverTTFT, "TTFT",
 		},
 	} {
@@ -289,7 +289,7 @@ func TestReasons(t *testing.T) {
 			p := ascend(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
 			p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 			c.change(&p)
-			r := p.Evaluate(c.candidate)
+			r := p.Evaluate(t.Context(), c.candidate)
 			if r.OK || r.Binds != c.binds || !strings.Contains(r.Reason, c.want) {
 				t.Errorf("want %q for %q, got %t, %q for %q", c.want, c.binds, r.OK, r.Reason, r.Binds)
 			}
@@ -317,7 +317,7 @@ func TestSpeculation(t *testing.T) {
 			p.Load.Input, p.Load.Output, p.Load.Budget = 200, 64, 800
 			p.Block, p.Accepted = c.block, c.accepted
 			candidate := search.Space{TP: []int{1}, MTP: []int{c.mtp}}.Resolve(1).Enumerate(1, false)[0]
-			l := p.Evaluate(candidate).Load
+			l := p.Evaluate(t.Context(), candidate).Load
 			if l.DecodeQuery != c.query || l.DecodeSeq() != c.seq {
 				t.Errorf("want %d tokens at %d, got %d at %d", c.query, c.seq, l.DecodeQuery, l.DecodeSeq())
 			}

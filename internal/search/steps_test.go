@@ -15,10 +15,10 @@ import (
 // TestDeploymentRanks: requests are dealt over ranks, and the fullest counts.
 func TestDeploymentRanks(t *testing.T) {
 	p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
-	deploy := func(l parallel.Layout) *search.Deployment {
+	deploy := func(l parallel.Layout) *search.Steps {
 		spec := p.Spec
 		spec.Layout = l.Complete(spec.Model)
-		d, err := search.NewDeployment(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+		d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestDeploymentStages(t *testing.T) {
 	p := ascend(t, "Qwen/Qwen3-8B", "TEST_DEVICE", graph.Actions{})
 	spec := p.Spec
 	spec.Layout = parallel.Layout{Devices: 2, PP: 2}.Complete(spec.Model)
-	d, err := search.NewDeployment(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+	d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func TestDeploymentImages(t *testing.T) {
 	spec := p.Spec
 	spec.Vision = true
 	spec.Layout = parallel.Layout{}.Complete(spec.Model)
-	deploy := func(images graph.Images) *search.Deployment {
-		d, err := search.NewDeployment(spec, p.Coster, p.Memory, p.Reserved, images)
+	deploy := func(images graph.Images) *search.Steps {
+		d, err := search.NewSteps(spec, p.Coster, p.Memory, p.Reserved, images)
 		if err != nil {
 			t.Fatal(err)
 		}
