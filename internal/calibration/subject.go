@@ -3,6 +3,7 @@ package calibration
 import (
 	"strings"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
@@ -68,4 +69,13 @@ func size(weights int64) string {
 		return "80 to 300 B"
 	}
 	return "300 B and more"
+}
+
+// SubjectOfDeployment describes a resolved deployment with an engine by the pool
+// that generates.
+func SubjectOfDeployment(d *deployment.Resolved) Subject {
+	p := d.Generates()
+	out := SubjectOf(&p.Spec, p.Engine.Name, p.Device)
+	out.Disaggregated = d.Disaggregated()
+	return out
 }

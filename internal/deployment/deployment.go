@@ -4,6 +4,7 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
 )
 
 // Deployment says how a model is served. Zero fields take their defaults.
@@ -67,7 +68,10 @@ type Formats struct {
 
 // Modelling is how a step is modelled, beside what is deployed.
 type Modelling struct {
-	Policy           string            `json:"policy,omitempty"` // "" = TensorCast's where it is at home
+	Policy string `json:"policy,omitempty"` // "" = TensorCast's where it is at home
+	// Pricing is how operators are priced; "" = roofline under TensorCast's policy,
+	// the best there is elsewhere.
+	Pricing          prices.Pricing    `json:"pricing,omitempty"`
 	Fusion           Fusion            `json:"fusion,omitempty"`
 	SequenceParallel bool              `json:"sequence_parallel,omitempty"`
 	MatMulAllReduce  bool              `json:"matmul_allreduce,omitempty"`
@@ -84,9 +88,9 @@ type Fusion string
 
 // The choices.
 const (
-	ByDevice Fusion = ""      // fused where engines are modelled, eager where the Ascend tools are
-	Compiled Fusion = "fused"
-	Eager    Fusion = "eager"
+	ByPricing Fusion = "" // fused where prices are calibrated, as engines do; eager elsewhere
+	Compiled  Fusion = "compiled"
+	Eager     Fusion = "eager"
 )
 
 // Devices is the number of devices of the whole deployment.

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
 )
 
 // Parts are what the names of a deployment stand for.
@@ -27,6 +28,7 @@ type Parts struct {
 type Resolved struct {
 	Model       *model.Model
 	Device      *device.Profile
+	Pricing     prices.Pricing
 	Pools       []Served // one, or prefill and decode in this order
 	LeastLoaded bool
 }
@@ -58,7 +60,7 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 	if err := d.checkRoles(); err != nil {
 		return nil, err
 	}
-	out := &Resolved{Model: p.Model, Device: p.Device, LeastLoaded: d.LeastLoaded}
+	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded}
 	var errs []error
 	for i := range d.Pools {
 		served, err := base.pool(&d.Pools[i], d.Engine.Settings)
@@ -88,7 +90,9 @@ func (d *Deployment) checkRoles() error {
 type Base struct {
 	Parts
 
-	spec graph.Spec
+	// Pricing is how operators are priced where no table covers them.
+	Pricing prices.Pricing
+	spec    graph.Spec
 }
 
 // Base resolves everything but the pools.
@@ -102,8 +106,12 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{Parts: p, spec: graph.Spec{
-		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(p.Device, policy),
+	pricing, err := m.pricing(p.Device, policy)
+	if err != nil {
+		return nil, err
+	}
+	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: p.Model.Vision != nil && (m.Images || !policy.HalfPrecision),
@@ -198,13 +206,28 @@ func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	return graph.Policy{}, field.Errorf("%s must be tensorcast or physical, got %q", field.Name("policy"), name)
 }
 
-// compiles reports whether steps are fused: as asked, or as engines on the device
-// do. Ascend's own tool is eager unless told otherwise.
-func (m *Modelling) compiles(d *device.Profile, p graph.Policy) bool {
+// pricing is how operators are priced: as asked, or as the policy needs.
+func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, error) {
+	switch {
+	case m.Pricing != "":
+		return m.Pricing, m.Pricing.Check(d)
+	case p.Name == graph.TensorCast().Name:
+		return prices.Roofline, nil
+	}
+	return prices.Best(d), nil
+}
+
+// compiles reports whether steps are fused: as asked, or as goes with their
+// prices. Fitted ones are of engines' kernels, and no engine runs norms and
+// activations operator by operator; Ascend's own tool is eager unless told
+// otherwise.
+func (m *Modelling) compiles(p prices.Pricing) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
-	case Eager, ByDevice:
+	case Eager:
+		return false
+	case ByPricing:
 	}
-	return false
+	return p == prices.Calibrated
 }

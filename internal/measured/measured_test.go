@@ -56,7 +56,7 @@ func rows(t *testing.T) []measured.Row {
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	p, r := predictor(), rows(t)
-	documented, steady := p.AllFormulas(r, serving.Documented), p.AllFormulas(r, serving.Steady)
+	documented, steady := p.AllFormulas(t.Context(), r, serving.Documented), p.AllFormulas(t.Context(), r, serving.Steady)
 	for i := range r {
 		a, b := &documented[i].Pred, &steady[i].Pred
 		if a.Err != nil || b.Err != nil {
@@ -67,7 +67,7 @@ func TestFormulas(t *testing.T) {
 		}
 	}
 	r[0].System = "nowhere"
-	if p.Formulas(&r[0], serving.Steady).Err == nil {
+	if p.Formulas(t.Context(), &r[0], serving.Steady).Err == nil {
 		t.Error("an unknown system is predicted")
 	}
 }

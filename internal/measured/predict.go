@@ -169,8 +169,7 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	}
 	out.deployment = resolved
 	serves := resolved.Generates()
-	out.Subject = calibration.SubjectOf(&serves.Spec, serves.Engine.Name, parts.Device)
-	out.Subject.Disaggregated = resolved.Disaggregated()
+	out.Subject = calibration.SubjectOfDeployment(resolved)
 	out.Case = caseOf(parts.Model, row, row.pools()[len(resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
 	f, err := replica.NewFleet(resolved, p.Prices)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && serves.Engine.MemoryShare < ampleShare {
