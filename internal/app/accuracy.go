@@ -47,7 +47,7 @@ func (w *World) Accuracy(r *AccuracyRequest) (*AccuracyResponse, error) {
 	if err := prices.check(rows); err != nil {
 		return nil, badInput(err)
 	}
-	out := &AccuracyResponse{Rows: predictor(o, prices).PredictAll(rows, r.Workers), Overlay: o}
+	out := &AccuracyResponse{Rows: w.predictor(o, prices).PredictAll(rows, r.Workers), Overlay: o}
 	out.Tables, err = prices.used()
 	return out, err
 }
@@ -85,7 +85,7 @@ func (w *World) Examine(file string) (*ExamineResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ExamineResponse{Rows: rows, Findings: predictor(&calibrate.Overlay{}, &prices{}).Examine(rows)}, nil
+	return &ExamineResponse{Rows: rows, Findings: w.predictor(&calibrate.Overlay{}, &prices{}).Examine(rows)}, nil
 }
 
 // measured reads a file of measured rows.
@@ -117,7 +117,7 @@ func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
 
 // predictor predicts rows with physical graphs at each device's best prices,
 // which must have no tables or have been checked.
-func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
+func (w *World) predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 	var mu sync.Mutex
 	costers := map[string]cost.Coster{}
 	return &calibrate.Predictor{
@@ -133,7 +133,8 @@ func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 			}
 			return costers[d.Name]
 		},
-		Tune: o.Params().Tuning,
+		Tune:   o.Params().Tuning,
+		Models: w.models(),
 	}
 }
 
@@ -168,7 +169,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := predictor(base, &prices{})
+	p := w.predictor(base, &prices{})
 	prepared := p.PrepareClean(rows)
 	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
@@ -192,7 +193,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 	switch {
 	case r.Validation.Folds < 2:
 	case r.FromScratch:
-		out.learn(rows, r.Workers)
+		out.learn(rows, w.predictor(&calibrate.Overlay{}, &prices{}), r.Workers)
 	default:
 		out.Overlay.LearnOwn(out.ByConfiguration)
 	}
@@ -200,8 +201,7 @@ func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
 }
 
 // learn puts the residuals of rows no fit had seen into the overlay.
-func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
-	untuned := predictor(&calibrate.Overlay{}, &prices{})
+func (c *CalibrateResponse) learn(rows []calibrate.Row, untuned *calibrate.Predictor, workers int) {
 	together := cleanRows(rows, "agg")
 	c.Overlay.Learn(&calibrate.Evidence{
 		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"),

@@ -99,7 +99,7 @@ func (o *OptimizeResponse) stepCommand(d *device.Profile, row *search.Result, b 
 	if r.Draft.Method != "" || b.Images.Count > s.Requests {
 		return ""
 	}
-	c := command{"plimsoll step", o.Model.ID}
+	c := command{"plimsoll step", o.Model.Name()}
 	if r.DeviceFile != "" && d == o.Devices[0].Device {
 		c.add("device-file", r.DeviceFile)
 	} else {

@@ -252,7 +252,7 @@ func (r *SimulateRequest) checkDrafted(m *model.Model, n int) error {
 	case n == 0:
 		return nil
 	case m.MTP.Layers == 0:
-		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, m.ID)
+		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, m.Name())
 	case n > maxMTP:
 		return fmt.Errorf("%s must be between 0 and %d, got %d", from, maxMTP, n)
 	case n > rates:

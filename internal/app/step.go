@@ -253,7 +253,7 @@ func checkImage(m *model.Model, height, width int) error {
 }
 
 func noVision(flag string, m *model.Model) error {
-	return fmt.Errorf("--%s: %s has no vision tower", flag, m.ID)
+	return fmt.Errorf("--%s: %s has no vision tower", flag, m.Name())
 }
 
 const (

@@ -59,7 +59,7 @@ func kind(word string) func(*Prepared) string {
 	case lengths:
 		return func(p *Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
 	case "model":
-		return func(p *Prepared) string { return p.Row.Model }
+		return func(p *Prepared) string { return p.Subject.Model }
 	case "precision":
 		return func(p *Prepared) string { return p.Row.Precision }
 	case "size":

@@ -32,10 +32,11 @@ type Prediction struct {
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced,
-// Tune how a deployment is tuned.
+// Tune how a deployment is tuned, Models where models beyond the catalog's are.
 type Predictor struct {
 	Prices func(*device.Profile) cost.Coster
 	Tune   func(Subject) replica.Tuning
+	Models model.Source
 
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]
@@ -56,7 +57,7 @@ func (p *Predictor) device(name string) (*device.Profile, error) {
 }
 
 func (p *Predictor) model(id string) (*model.Model, error) {
-	return p.models.get(id, func() (*model.Model, error) { return model.Lookup(id) })
+	return p.models.get(id, func() (*model.Model, error) { return p.Models.Open(id) })
 }
 
 func (p *Predictor) engine(row *Row) (near, error) {
@@ -194,11 +195,12 @@ func (p *Predictor) replica(out *Prepared, base *engine.Profile, w *Workers, d *
 	if err != nil {
 		return nil, err
 	}
+	out.assume(m.Taken())
 	if err := w.check(m); err != nil {
 		return nil, err
 	}
 	if row.Drafted > 0 && m.MTP.Layers == 0 {
-		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
+		return nil, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.Name())
 	}
 	e := settings(base, row, w, d)
 	spec, prices := specOf(m, row, w), p.Prices(d)

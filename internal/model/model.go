@@ -214,6 +214,15 @@ type Quantization struct {
 // Name is what the user calls the model.
 func (m *Model) Name() string { return cmp.Or(m.Asked, m.ID) }
 
+// Taken says what the name asked for was taken as, "" where the model goes by that
+// name itself. It is the first of the notes.
+func (m *Model) Taken() string {
+	if m.Asked == "" {
+		return ""
+	}
+	return m.Notes[0]
+}
+
 // HasExperts reports whether any layer routes tokens to experts.
 func (m *Model) HasExperts() bool {
 	for _, k := range m.Kinds {

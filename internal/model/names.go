@@ -302,7 +302,9 @@ func unknown(name string) error {
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
 	e := &UnknownError{Name: name}
 	for _, c := range near[:min(most, len(near))] {
-		e.Nearest = append(e.Nearest, c.id)
+		if c.far <= near[0].far+3 { // one edit more than the best, whoever published it
+			e.Nearest = append(e.Nearest, c.id)
+		}
 	}
 	return e
 }

@@ -101,6 +101,7 @@ func TestQuantizationNotes(t *testing.T) {
 				"weights": {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]},
 				"input_activations": {"num_bits": 8, "type": "float", "dynamic": true}}}}`, "", every("fp8 block"),
 		},
+		{"fp8 with static scales of the cache", `{"quant_method": "fp8", "activation_scheme": "static", "kv_cache_scheme": "static"}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt in config", `{"quant_algo": "FP8", "kv_cache_scheme": "FP8", "ignore": ["lm_head"]}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt file", "", `{"quantization": {"quant_algo": "W4A8_AWQ", "kv_cache_quant_algo": "INT8"}}`, every("int4 a8") + " | kv int8"},
 		{
