@@ -61,7 +61,7 @@ func (t *taken) load(name string) (*Model, error) {
 	case t.rule != nil:
 		note += " with " + m.formats()
 		if t.rule.by != "" {
-			note += " (" + t.rule.by + "'s usual rule)"
+			note += " (the usual rule of " + t.rule.by + ")"
 		}
 	case t.from != "":
 		note += " in its own number formats (" + t.from + " chose them by device)"
@@ -168,11 +168,16 @@ func understand(name string) (*taken, error) {
 	return nil, unknown(name)
 }
 
+// ambiguous is the error for a name that fits several ids, the shortest first:
+// variants of a model have longer names.
 func ambiguous(name string, among []taken) error {
 	e := &AmbiguousError{Name: name}
 	for i := range among {
 		e.Candidates = append(e.Candidates, among[i].row.id)
 	}
+	slices.SortFunc(e.Candidates, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
 	return e
 }
 
@@ -310,13 +315,21 @@ func unknown(name string) error {
 }
 
 // apart is how far a misspelled name is from an id, and whether that is near
-// enough to be worth a suggestion: a quarter of the letters may be wrong, or whole
-// words of the id be left out.
+// enough to be worth a suggestion: a quarter of the letters may be wrong, words of
+// the id be left out ("maverick", "llama3"), or words be added to it, up to as many
+// letters as it has ("Qwen3-32B-GGUF").
 func apart(word, id string) (far int, near bool) {
 	if far = nearest.Distance(word, id); far*4 <= max(len(word), len(id)) {
 		return far, true
 	}
 	const shortest, afterEdits = 4, 1 << 16
-	part := len(word) >= shortest && strings.Contains("-"+id+"-", "-"+word+"-")
-	return afterEdits + len(id), part
+	whole := func(s, part string) bool { return strings.Contains("-"+s+"-", "-"+part+"-") }
+	joined := func(s string) string { return strings.ReplaceAll(s, "-", "") }
+	switch {
+	case len(id) >= shortest && len(word) <= 2*len(id) && whole(word, id):
+		return afterEdits - len(id), true
+	case len(word) >= shortest && (whole(id, word) || strings.HasPrefix(joined(id), joined(word))):
+		return afterEdits + len(id), true
+	}
+	return far, false
 }

@@ -156,10 +156,10 @@ func TestNameNotes(t *testing.T) {
 		"zhipuai/GLM-5":              "zhipuai/GLM-5: taken as zai-org/GLM-5.",
 		"QWEN3_32B":                  "QWEN3_32B: taken as Qwen/Qwen3-32B in its own number formats (AIConfigurator chose them by device).",
 		"glm5":                       "glm5: taken as zai-org/GLM-5.",
-		"nvidia/Qwen3-14B-FP8":       "nvidia/Qwen3-14B-FP8: taken as Qwen/Qwen3-14B with linear layers in fp8; KV cache in fp8 (NVIDIA ModelOpt's usual rule).",
-		"amd/DeepSeek-R1-0528-MXFP4": "amd/DeepSeek-R1-0528-MXFP4: taken as deepseek-ai/DeepSeek-R1-0528 with attention in bf16; dense layers, experts, shared experts in mxfp4 (AMD Quark's usual rule).",
+		"nvidia/Qwen3-14B-FP8":       "nvidia/Qwen3-14B-FP8: taken as Qwen/Qwen3-14B with linear layers in fp8; KV cache in fp8 (the usual rule of NVIDIA ModelOpt).",
+		"amd/DeepSeek-R1-0528-MXFP4": "amd/DeepSeek-R1-0528-MXFP4: taken as deepseek-ai/DeepSeek-R1-0528 with attention in bf16; dense layers, experts, shared experts in mxfp4 (the usual rule of AMD Quark).",
 		"unsloth/DeepSeek-R1-BF16":   "unsloth/DeepSeek-R1-BF16: taken as deepseek-ai/DeepSeek-R1 with linear layers in bf16.",
-		"neuralmagic/DeepSeek-R1-quantized.w4a16": "neuralmagic/DeepSeek-R1-quantized.w4a16: taken as deepseek-ai/DeepSeek-R1 with linear layers in w4a16 int4 (LLM Compressor's usual rule).",
+		"neuralmagic/DeepSeek-R1-quantized.w4a16": "neuralmagic/DeepSeek-R1-quantized.w4a16: taken as deepseek-ai/DeepSeek-R1 with linear layers in w4a16 int4 (the usual rule of LLM Compressor).",
 	} {
 		m, err := Source{}.Open(name)
 		if err != nil {
@@ -201,9 +201,9 @@ func TestNamesAmbiguous(t *testing.T) {
 		"gemma-3-27b":            `model "gemma-3-27b" is ambiguous; candidates: google/gemma-3-27b-it, google/gemma-3-27b-pt`,
 		"google/gemma-3-27b":     `model "google/gemma-3-27b" is ambiguous; candidates: google/gemma-3-27b-it, google/gemma-3-27b-pt`,
 		"someone/gemma-3-4b-AWQ": `model "someone/gemma-3-4b-AWQ" is ambiguous; candidates: google/gemma-3-4b-it, google/gemma-3-4b-pt`,
-		"nemotron":               `model "nemotron" is ambiguous; candidates: nvidia/Nemotron-H-47B-Base-8K, nvidia/Nemotron-H-56B-Base-8K, nvidia/Nemotron-H-8B-Base-8K`,
-		"gpt-oss":                `model "gpt-oss" is ambiguous; candidates: openai/gpt-oss-120b, openai/gpt-oss-20b`,
-		"mixtral-8x7b":           `model "mixtral-8x7b" is ambiguous; candidates: mistralai/Mixtral-8x7B-Instruct-v0.1, mistralai/Mixtral-8x7B-v0.1`,
+		"nemotron":               `model "nemotron" is ambiguous; candidates: nvidia/Nemotron-H-8B-Base-8K, nvidia/Nemotron-H-47B-Base-8K, nvidia/Nemotron-H-56B-Base-8K`,
+		"gpt-oss":                `model "gpt-oss" is ambiguous; candidates: openai/gpt-oss-20b, openai/gpt-oss-120b`,
+		"mixtral-8x7b":           `model "mixtral-8x7b" is ambiguous; candidates: mistralai/Mixtral-8x7B-v0.1, mistralai/Mixtral-8x7B-Instruct-v0.1`,
 	} {
 		_, err := Source{}.Open(name)
 		if _, ok := errors.AsType[*AmbiguousError](err); !ok || err.Error() != want {
@@ -218,12 +218,14 @@ func TestNamesAmbiguous(t *testing.T) {
 
 func TestNamesUnknown(t *testing.T) {
 	for name, nearest := range map[string][]string{
-		"Qwen/Qwen3-33B":    {"Qwen/Qwen3-32B"},
-		"someone/Qwen3-8B":  {"Qwen/Qwen3-8B"}, // a stranger's weights may be anything
-		"DeepSeek-V3x":      {"deepseek-ai/DeepSeek-V3"},
-		"meta/LLama-3.4-8B": {"meta-llama/Llama-3.1-8B"},
-		"maverick":          {"meta-llama/Llama-4-Maverick-17B-128E"},
-		"DeepSeek-Coder":    {"deepseek-ai/DeepSeek-Coder-V2-Lite-Instruct"}, // not told apart from DeepSeek-Coder-33B
+		"Qwen/Qwen3-33B":      {"Qwen/Qwen3-32B"},
+		"someone/Qwen3-8B":    {"Qwen/Qwen3-8B"}, // a stranger's weights may be anything
+		"DeepSeek-V3x":        {"deepseek-ai/DeepSeek-V3"},
+		"meta/LLama-3.4-8B":   {"meta-llama/Llama-3.1-8B"},
+		"maverick":            {"meta-llama/Llama-4-Maverick-17B-128E"},
+		"DeepSeek-Coder":      {"deepseek-ai/DeepSeek-Coder-V2-Lite-Instruct"}, // not told apart from DeepSeek-Coder-33B
+		"Qwen/Qwen3-32B-GGUF": {"Qwen/Qwen3-32B"},
+		"llama4":              {"meta-llama/Llama-4-Scout-17B-16E"},
 		// Nothing is near these.
 		"org/absent":                   nil,
 		"x":                            nil,
