@@ -25,7 +25,7 @@ const (
 	mlpFour   = "bf16 | nvfp4 | nvfp4 | nvfp4 | bf16 | kv fp8"
 	int4      = "int4 g128 | int4 g128 | int4 g128 | int4 g128 | bf16"
 	int4Half  = "int4 g128 f16 | int4 g128 f16 | int4 g128 f16 | int4 g128 f16 | f16"
-	int8      = "int8 | int8 | int8 | int8 | bf16"
+	int8Both  = "int8 | int8 | int8 | int8 | bf16"
 	int8Left  = "int8 w8a16 | int8 w8a16 | int8 w8a16 | int8 w8a16 | bf16"
 	int8Group = "int8 g128 | int8 g128 | int8 g128 | int8 g128 | bf16"
 	nf4       = "nf4 | nf4 | nf4 | nf4 | bf16"
@@ -98,7 +98,7 @@ func TestNames(t *testing.T) {
 		{"RedHatAI/Qwen3-32B-NVFP4", "Qwen/Qwen3-32B", four},
 		{"RedHatAI/Qwen3-8B-NVFP4A16", "Qwen/Qwen3-8B", fourLeft},
 		{"RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "meta-llama/Meta-Llama-3.1-8B-Instruct", int4},
-		{"RedHatAI/Qwen2.5-7B-Instruct-quantized.w8a8", "Qwen/Qwen2.5-7B-Instruct", int8},
+		{"RedHatAI/Qwen2.5-7B-Instruct-quantized.w8a8", "Qwen/Qwen2.5-7B-Instruct", int8Both},
 		{"RedHatAI/Qwen2.5-7B-Instruct-quantized.w8a16", "Qwen/Qwen2.5-7B-Instruct", int8Left},
 		{"neuralmagic/Meta-Llama-3.1-70B-Instruct-FP8", "meta-llama/Meta-Llama-3.1-70B-Instruct", static},
 		{"neuralmagic/Meta-Llama-3-70B-Instruct-FP8-KV", "meta-llama/Meta-Llama-3-70B-Instruct", static + kv},
@@ -126,7 +126,7 @@ func TestNames(t *testing.T) {
 		{"unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "meta-llama/Meta-Llama-3.1-8B-Instruct", nf4},
 		{"unsloth/DeepSeek-R1-BF16", "deepseek-ai/DeepSeek-R1", wide},
 		{"unsloth/gpt-oss-20b-BF16", "openai/gpt-oss-20b", wide},
-		{"vllm-ascend/Qwen3-30B-A3B-W8A8", "Qwen/Qwen3-30B-A3B", int8},
+		{"vllm-ascend/Qwen3-30B-A3B-W8A8", "Qwen/Qwen3-30B-A3B", int8Both},
 		{"someone/Qwen3-4B-FP8", "Qwen/Qwen3-4B", channels},
 		{"Firworks/Qwen3-14B-nvfp4", "Qwen/Qwen3-14B", four},
 		// AIConfigurator's old names.
