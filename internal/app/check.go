@@ -96,7 +96,7 @@ func checkImage(m *model.Model, height, width int) error {
 }
 
 func noVision(name field.Name, m *model.Model) error {
-	return field.Errorf("%s: %s has no vision tower", name, m.ID)
+	return field.Errorf("%s: %s has no vision tower", name, m.Name())
 }
 
 // words prints numbers with blanks between them.

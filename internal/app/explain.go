@@ -96,7 +96,7 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	}
 	out := &StepRequest{Deployment: t.asked(t.device), Sources: t.r.Sources, Decode: s.Decode}
 	d := &out.Deployment
-	d.Model, d.Engine = t.model.ID, deployment.Engine{}
+	d.Model, d.Engine = t.model.Name(), deployment.Engine{}
 	d.Pools = []deployment.Pool{{Role: deployment.Both, Layout: row.Spec.Layout, MTP: row.Spec.MTP}}
 	if t.r.DeviceFile != "" && len(t.optimization.out.Devices) > 0 {
 		out.DeviceFile = "" // it is the first device's

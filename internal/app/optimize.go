@@ -161,7 +161,7 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
 		return nil, badInput(err)
 	}
-	out := &OptimizeResponse{Request: r, Model: m.ID, Experts: m.HasExperts(), Notes: m.Notes}
+	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {

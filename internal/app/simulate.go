@@ -150,7 +150,7 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	serves := resolved.Generates()
 	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
 	out := &SimulateResponse{
-		Request: r, Model: s.Model.ID, Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
+		Request: r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
 		Tier: s.prices.Tier(s.Device, resolved.Pricing), Notes: s.Model.Notes,
 	}

@@ -42,3 +42,29 @@ func TestKernelsWithoutTables(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 }
+
+// TestNamesFindTheirCell: under another name a model is still the one that was
+// measured, so that it is tuned and its errors expected as the measured one's.
+func TestNamesFindTheirCell(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	run := func(name string) *app.SimulateResponse {
+		t.Helper()
+		r, err := w.Simulate(t.Context(), &app.SimulateRequest{
+			Model: name, Device: "h200_sxm", Engine: "sglang",
+			Layout: parallel.Layout{Devices: 1, TP: 1, PP: 1, DP: 1}, Replicas: 1,
+			Concurrency: 4, Requests: 8, Input: 1024, Output: 64, LengthLow: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	measured, copied, other := run("meta-llama/Llama-3.1-8B-Instruct"), run("unsloth/Llama-3.1-8B-Instruct"), run("meta-llama/Meta-Llama-3-8B-Instruct")
+	if copied.Expected != measured.Expected || copied.Result.TPOT != measured.Result.TPOT {
+		t.Errorf("want %+v, got %+v", measured.Expected, copied.Expected)
+	}
+	if other.Expected == measured.Expected {
+		t.Errorf("a model of the same shape that was not measured is expected to err alike: %+v", other.Expected)
+	}
+}

@@ -189,7 +189,7 @@ func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 		words.Experts = e
 	}
 	return &StepResponse{
-		Model: d.Model.ID, Device: d.Device.Name, DeviceMemory: d.Device.Memory,
+		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
 		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
 		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
 		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode, Notes: d.Model.Notes,

@@ -73,14 +73,17 @@ func (w *World) read(name field.Name, file string) ([]byte, error) {
 }
 
 // Model finds a model: a directory that holds a config.json, an id of the
-// catalog, or an id in the Hugging Face cache.
+// catalog or in the Hugging Face cache, or another name of a model of the catalog.
 func (w *World) Model(id string) (*model.Model, error) {
 	if id == "" {
 		return nil, badInput(errors.New("no model given"))
 	}
-	m, err := model.Source{Dir: w.Dir, Hub: w.Hub}.Open(id)
+	m, err := w.models().Open(id)
 	return m, badInput(err)
 }
+
+// models is where models come from.
+func (w *World) models() model.Source { return model.Source{Dir: w.Dir, Hub: w.Hub} }
 
 // Device finds a device: the profile in file if one is given, otherwise an
 // embedded profile by name.

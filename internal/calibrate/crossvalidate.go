@@ -49,7 +49,7 @@ func kind(word string) func(*measured.Prepared) string {
 	case lengths:
 		return func(p *measured.Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
 	case "model":
-		return func(p *measured.Prepared) string { return p.Row.Model }
+		return func(p *measured.Prepared) string { return p.Subject.Model }
 	case "precision":
 		return func(p *measured.Prepared) string { return p.Row.Precision }
 	case "size":

@@ -80,7 +80,7 @@ func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
 	}
 	if n := slices.Max(append(f.Space.MTP, 0)); n > 0 && r.Model.MTP.Layers == 0 {
-		t.note("%s has no MTP modules: --num-mtp-tokens adds a decoder layer for each token", r.Model.ID)
+		t.note("%s has no MTP modules: --num-mtp-tokens adds a decoder layer for each token", r.Model.Name())
 	}
 }
 

@@ -37,7 +37,8 @@ func newStepCmd(env *Env) *cobra.Command {
 		Long: `Step evaluates one forward pass of MODEL: every operator with its time and what bounds it, the sum, and the memory
 each device needs.
 
-MODEL is an id of the catalog (plimsoll models), a directory with a config.json, or an id in the Hugging Face cache.
+MODEL is an id of the catalog (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another
+name of a model of the catalog: that of a mirror or of a quantized upload, or its id without the organisation.
 --num-queries counts over all data-parallel ranks; --context-length is what is already cached, so a sequence is as long
 as context and query together. A decode query is one token plus the speculated ones unless --query-length says otherwise.
 

@@ -172,7 +172,7 @@ func (b *Base) checkDrafts(p *Pool, n int) error {
 	case n == 0 || b.Engine == nil:
 		return nil
 	case b.Model.MTP.Layers == 0:
-		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, b.Model.ID)
+		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, b.Model.Name())
 	case n > rates:
 		return field.Errorf("%s %d needs as many %s, got %d", from, n, field.Name("mtp_acceptance_rates"), rates)
 	}

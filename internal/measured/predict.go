@@ -31,10 +31,12 @@ type Prediction struct {
 }
 
 // Predictor predicts rows. Prices says how operators of a device are priced;
-// Calibration, if any, scales prices and host times.
+// Calibration, if any, scales prices and host times; Models is where models beyond
+// the catalog's are.
 type Predictor struct {
 	Prices      func(*device.Profile) cost.Coster
 	Calibration *calibration.Overlay
+	Models      model.Source
 
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]
@@ -55,7 +57,7 @@ func (p *Predictor) device(name string) (*device.Profile, error) {
 }
 
 func (p *Predictor) model(id string) (*model.Model, error) {
-	return p.models.get(id, func() (*model.Model, error) { return model.Lookup(id) })
+	return p.models.get(id, func() (*model.Model, error) { return p.Models.Open(id) })
 }
 
 func (p *Predictor) engine(row *Row) (near, error) {
@@ -141,13 +143,14 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 	if err != nil {
 		return deployment.Parts{}, err
 	}
+	out.assume(m.Taken())
 	for _, w := range row.pools() {
 		if err := w.check(m); err != nil {
 			return deployment.Parts{}, err
 		}
 	}
 	if row.Drafted > 0 && m.MTP.Layers == 0 {
-		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.ID)
+		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.Name())
 	}
 	return deployment.Parts{Model: m, Device: d, Engine: e.profile}, nil
 }

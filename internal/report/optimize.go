@@ -76,7 +76,7 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	fmt.Fprintln(w, "\n"+strings.Repeat("*", frame))
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration:")
-	fmt.Fprintf(w, "    Model: %s\n", r.Model.ID)
+	fmt.Fprintf(w, "    Model: %s\n", r.Model.Name())
 	linear, attention := actions(r, p)
 	fmt.Fprintf(w, "    Quantize Linear action: %s\n", linear)
 	fmt.Fprintf(w, "    Quantize Attention action: %s\n", attention)

@@ -14,7 +14,7 @@ import (
 func NewOptimizeJSON(r *app.OptimizeResponse, explanations []app.Explanation) *OptimizeJSON {
 	q := r.Request
 	out := &OptimizeJSON{
-		Mode: "aggregation", Model: r.Model.ID, Accounting: string(q.Accounting),
+		Mode: "aggregation", Model: r.Model.Name(), Accounting: string(q.Accounting),
 		Input: q.Input, Output: q.Output, Limits: LimitsJSON{limitMs(q.TTFTLimit), limitMs(q.TPOTLimit)},
 		Devices: []DeviceJSON{}, Tables: newTablesJSON(r.Tables), Notes: append([]string{}, r.Model.Notes...), Caution: strings.ReplaceAll(Caution, "\n", " "),
 	}

@@ -88,7 +88,7 @@ func rawRow(r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, row *sear
 		input = strconv.Itoa(r.Request.Input)
 	}
 	cells := []string{
-		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model.ID, linear, attention,
+		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model.Name(), linear, attention,
 		input, strconv.Itoa(r.Request.Output), strconv.Itoa(row.Load.EffectiveInput()), strconv.Itoa(row.Load.Budget), strconv.Itoa(o.Chunks),
 	}
 	if !row.OK {

@@ -44,7 +44,7 @@ func charts(d *app.DeviceResult) []scatter.Chart {
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
 			continue
 		}
-		title := fmt.Sprintf("%s, %s on %d × %s", p.Problem.Spec.Model.ID, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
+		title := fmt.Sprintf("%s, %s on %d × %s", p.Problem.Spec.Model.Name(), app.Phase(p.Mode), p.NumDevices, d.Device.Name)
 		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
 	}
 	return out

@@ -26,7 +26,7 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	fmt.Fprintln(w, "\n"+strings.Repeat("*", ratioFrame))
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration:")
-	fmt.Fprintf(w, "    Model: %s\n", r.Model.ID)
+	fmt.Fprintf(w, "    Model: %s\n", r.Model.Name())
 	if q.NumDevices >= q.PrefillDevices+q.DecodeDevices {
 		fmt.Fprintf(w, "    Devices: %d %s\n", q.NumDevices, d.Device.Name)
 	} else {

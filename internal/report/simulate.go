@@ -61,6 +61,7 @@ type SimulateJSON struct {
 	PrefillBusy   float64 `json:"prefill_utilization"`
 
 	Tables *TablesJSON `json:"tables,omitempty"`
+	Notes  []string    `json:"notes"`
 }
 
 // BudgetJSON is how an engine divides the memory of one device.
@@ -106,13 +107,13 @@ func NewSimulateJSON(r *app.SimulateResponse) *SimulateJSON {
 	s := r.Result
 	use, prompts := pools(s)
 	out := &SimulateJSON{
-		Model: r.Model.ID, Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetJSON(&r.Memory),
+		Model: r.Model.Name(), Device: r.Device.Name, Engine: r.Engine.Name, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetJSON(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesJSON(&s.TTFT, r.Expected.TTFT), TPOT: timesJSON(&s.TPOT, r.Expected.TPOT),
 		ITL: timesJSON(&s.ITL, r.Expected.TPOT), Latency: timesJSON(&s.Latency, latencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: newTablesJSON(r.Tables),
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: newTablesJSON(r.Tables), Notes: append([]string{}, r.Model.Notes...),
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
@@ -142,7 +143,7 @@ func pools(s *sim.Result) (generate, prompts *sim.PoolUse) {
 // Simulate prints a simulated run for people, with a timeline.
 func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	s := r.Result
-	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model.ID, r.Device.Name, r.Engine.Title, r.Layout)
+	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model.Name(), r.Device.Name, r.Engine.Title, r.Layout)
 	if n := r.Request.Replicas; n > 1 {
 		fmt.Fprintf(w, ", %d replicas", n)
 	}
@@ -176,6 +177,9 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	engineUse(w, r)
 	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
+	for _, n := range r.Model.Notes {
+		fmt.Fprintf(w, "Note            %s\n", n)
+	}
 	if r.InStep() {
 		fmt.Fprintln(w, "Note            equal lengths keep requests in step, more than real clients do: TTFT is that of whole waves; --length-ratio-low 0.8 draws them as benchmarks do")
 	}

@@ -18,7 +18,7 @@ import (
 // Step prints a step for people.
 func Step(w io.Writer, r *app.StepResponse) {
 	s := &r.Spec
-	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.ID, s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
+	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.Name(), s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
 	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(s))
 	operators(w, r)
 	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))

@@ -69,7 +69,7 @@ type ArtefactJSON struct {
 func NewStepJSON(r *app.StepResponse) *StepJSON {
 	s := r.Result
 	out := &StepJSON{
-		Model: r.Model.ID, Device: r.Device.Name,
+		Model: r.Model.Name(), Device: r.Device.Name,
 		Layout: r.Spec.Layout.Label(r.Model.HasExperts()), Policy: r.Spec.Policy.Name,
 		TotalS: float64(s.Time), TotalInterval: interval(r.Error, float64(s.Time)),
 		TokensPerSecond: r.TokensPerSecond, TokensInterval: interval(r.Error.Inverse(), r.TokensPerSecond), Basis: r.Basis,
