@@ -1,11 +1,13 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/pool"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -80,28 +82,18 @@ func (p *Problem) Label(c Candidate) string {
 // of the candidates; progress, if not nil, is told after each.
 func (p *Problem) Run(candidates []Candidate, workers int, progress func(done int)) []Result {
 	results := make([]Result, len(candidates))
-	next := make(chan int)
 	var mu sync.Mutex
 	done := 0
-	var wg sync.WaitGroup
-	for range max(1, min(workers, len(candidates))) {
-		wg.Go(func() {
-			for i := range next {
-				results[i] = p.Evaluate(candidates[i])
-				mu.Lock()
-				done++
-				if progress != nil {
-					progress(done)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range candidates {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	// Nothing cancels a search.
+	_ = pool.Each(context.Background(), len(candidates), workers, func(i int) {
+		results[i] = p.Evaluate(candidates[i])
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if progress != nil {
+			progress(done)
+		}
+	})
 	return results
 }
 
