@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/nearest"
 	"plimsoll/internal/perfdata"
+	"plimsoll/internal/version"
 )
 
 // PerfData says which measured kernels price operators.
@@ -125,7 +126,7 @@ func (p *prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		}
 		return nil, err
 	}
-	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && perfdata.Newer(oldest, p.sel.Version) {
+	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && version.Compare(oldest, p.sel.Version) > 0 {
 		return nil, fmt.Errorf("--perf-engine: %s has no tables of %s up to %s; the oldest are of %s", s.Name, p.sel.Engine, p.sel.Version, oldest)
 	}
 	return table.New(s, p.sel, d, base), nil
