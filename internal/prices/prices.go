@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/field"
 	"plimsoll/internal/nearest"
 	"plimsoll/internal/perfdata"
+	"plimsoll/internal/version"
 )
 
 // Tables says which measured kernels price operators.
@@ -138,7 +139,7 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		}
 		return nil, err
 	}
-	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && perfdata.Newer(oldest, p.sel.Version) {
+	if oldest := s.Oldest(p.sel.Engine); p.sel.Version != "" && version.Compare(oldest, p.sel.Version) > 0 {
 		return nil, field.Errorf("%s: %s has no tables of %s up to %s; the oldest are of %s", perfEngine, s.Name, p.sel.Engine, p.sel.Version, oldest)
 	}
 	return table.New(s, p.sel, d, base), nil
