@@ -1,27 +1,50 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/nargs"
 )
 
-// commands lists the commands. Help sorts them by name within their group.
-func commands(env *Env) []*cobra.Command {
-	return []*cobra.Command{
-		newOptimizeCmd(env),
-		newExplainCmd(env),
-		newSimulateCmd(env),
-		newStepCmd(env),
-		newModelsCmd(env),
-		newDevicesCmd(env),
-		newEnginesCmd(env),
-		newAccuracyCmd(env),
-		newCalibrateCmd(env),
-		newVersionCmd(env),
-		newCompletionCmd(env),
+// command is how a command is made, and the names it is called by.
+type command struct {
+	make  func(*Env) *cobra.Command
+	names []string
+}
+
+// commandTable lists the commands. Help sorts them by name within their group.
+func commandTable() []command {
+	return []command{
+		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
+		{newExplainCmd, []string{"explain"}},
+		{newSimulateCmd, []string{"simulate"}},
+		{newStepCmd, []string{"step"}},
+		{newModelsCmd, []string{"models"}},
+		{newDevicesCmd, []string{"devices", "systems"}},
+		{newEnginesCmd, []string{"engines", "backends"}},
+		{newAccuracyCmd, []string{"accuracy"}},
+		{newCalibrateCmd, []string{"calibrate"}},
+		{newVersionCmd, []string{"version"}},
+		{newCompletionCmd, []string{"completion"}},
 	}
+}
+
+// commands makes the command that the first argument names, or all of them where it names none: help and completion ask
+// about all, a mistyped name is compared with all. Defining the flags of all takes a third of the time of "plimsoll version".
+func commands(env *Env) []*cobra.Command {
+	var all []*cobra.Command
+	for _, c := range commandTable() {
+		if len(env.Args) > 0 && slices.Contains(c.names, env.Args[0]) {
+			return []*cobra.Command{c.make(env)}
+		}
+	}
+	for _, c := range commandTable() {
+		all = append(all, c.make(env))
+	}
+	return all
 }
 
 // The groups under which help lists commands; a command names one in its GroupID.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibration"
@@ -105,7 +105,7 @@ func accuracyGroup(r *app.AccuracyResponse, rows []measured.Compared) AccuracyGr
 // Accuracy prints error figures for people.
 func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	clean := measured.Clean(r.Rows)
-	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
 	t.AppendHeader(table.Row{
 		"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "in 80 %", "TPOT MAPE", "median", "p90", "bias", "in 80 %",
 	})
@@ -134,7 +134,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 			add(by.prefix+p.Name, accuracyGroup(r, p.Rows))
 		}
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	ttft, tpot := measured.Coverage(r.Overlay, clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
@@ -216,7 +216,7 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 
 // Calibration prints what a fit is worth.
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
-	t := newTable(2, 3, 4, 5, 6, 7, 8, 9, 10)
+	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
 	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
 		rows = measured.OfMode(rows, mode)
@@ -249,7 +249,7 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 			add(mode+": fits without their "+l.Kind, mode, l.Rows, unseen)
 		}
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is left as it is: what these rows differ by does not carry over from one of their configurations to another.")
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibration"
@@ -60,7 +60,7 @@ func chance(p float64) string {
 // bars prints the intervals of a pass's rows below their table, whose columns
 // are the vendor's.
 func bars(w io.Writer, p *app.Pass) {
-	t := newTable(1, 2, 3, 4, 5)
+	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Throughput (token/s)"}
 	if p.Mode != search.DecodeOnly {
 		head = append(head, "TTFT (ms)")
@@ -88,7 +88,7 @@ func bars(w io.Writer, p *app.Pass) {
 		t.AppendRow(row)
 	}
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	best := p.Expect(p.Rows[0], &p.Rows[0].Best)
 	fmt.Fprintf(w, "Intervals from %s.\n", best.Basis)
 	safeChoice(w, p, &best)
@@ -114,7 +114,7 @@ func safeChoice(w io.Writer, p *app.Pass, best *calibration.Expected) {
 
 // pairBars prints the intervals of matched phases.
 func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
-	t := newTable(1, 2, 3, 4, 5)
+	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
 	if d.Limited() {
 		head = append(head, "within the limits")
@@ -137,7 +137,7 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
 		}
 	}
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", basis)
 }
 

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/device"
 	"plimsoll/internal/model"
@@ -25,7 +24,7 @@ type ModelRow struct {
 
 // Models prints the catalog, aliases behind the models they stand for.
 func Models(w io.Writer, rows []ModelRow) {
-	t := newTable(3, 4, 5)
+	t := table.New(3, 4, 5)
 	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "also"})
 	also := map[string][]string{}
 	for _, r := range rows {
@@ -42,7 +41,7 @@ func Models(w io.Writer, rows []ModelRow) {
 			units.Bytes(r.KVBytes), strings.Join(also[r.ID], ", "),
 		})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 }
 
 // Model prints the facts of one model.
@@ -80,12 +79,12 @@ func Model(w io.Writer, f *model.Facts) {
 		line("State", "%s per sequence", f.StateBytes)
 	}
 	fmt.Fprintln(w)
-	t := newTable(1, 3, 4)
+	t := table.New(1, 3, 4)
 	t.AppendHeader(table.Row{"layers", "kind", "parameters each", "KV per token"})
 	for _, k := range f.Kinds {
 		t.AppendRow(table.Row{k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	for _, n := range f.Notes {
 		fmt.Fprintf(w, "\nNote: %s\n", n)
 	}
@@ -93,7 +92,7 @@ func Model(w io.Writer, f *model.Facts) {
 
 // Devices prints the profiles.
 func Devices(w io.Writer, all []device.Facts) {
-	t := newTable(3, 4, 5, 6, 7, 8, 9)
+	t := table.New(3, 4, 5, 6, 7, 8, 9)
 	t.AppendHeader(table.Row{"device", "vendor", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
 	for i := range all {
 		f := &all[i]
@@ -103,7 +102,7 @@ func Devices(w io.Writer, all []device.Facts) {
 			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
 		})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 }
 
 // Device prints one profile in full.
@@ -137,12 +136,12 @@ func Device(w io.Writer, f *device.Facts) {
 	line("Tier", "%s", f.Tier)
 	line("Source", "%s", f.Source)
 	fmt.Fprintln(w)
-	t := newTable(2, 3, 4, 5)
+	t := table.New(2, 3, 4, 5)
 	t.AppendHeader(table.Row{"link", "ranks", "GB/s", "latency", "efficiency", "topology"})
 	for _, l := range f.Links {
 		t.AppendRow(table.Row{l.Name, l.Size, number(l.BandwidthGBs), fmt.Sprintf("%g µs", l.LatencyUs), l.Efficiency, l.Topology})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 }
 
 func priceLine(f *device.Facts) string {
@@ -186,17 +185,4 @@ func price(x float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f", x)
-}
-
-// newTable returns a table in the program's style with the given columns
-// aligned right.
-func newTable(right ...int) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(plain())
-	columns := make([]table.ColumnConfig, 0, len(right))
-	for _, n := range right {
-		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	return t
 }

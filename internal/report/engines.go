@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/units"
@@ -16,7 +16,7 @@ import (
 
 // Engines prints the engines, a line for each range of versions.
 func Engines(w io.Writer, all []engine.Facts) {
-	t := newTable(4, 5, 6, 8)
+	t := table.New(4, 5, 6, 8)
 	t.AppendHeader(table.Row{"engine", "versions", "policy", "budget", "sequences", "memory", "of", "block", "host work", "also"})
 	for i := range all {
 		f := &all[i]
@@ -27,7 +27,7 @@ func Engines(w io.Writer, all []engine.Facts) {
 			f.MemoryShare, f.MemoryShareOf, f.BlockTokens, overlap(f), strings.Join(f.Aliases, ", "),
 		})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 }
 
 // Engine prints every default of one engine.
@@ -43,7 +43,7 @@ func Engine(w io.Writer, f *engine.Facts) {
 	line("Source", "%s", f.Source)
 	fmt.Fprintln(w)
 
-	t := newTable()
+	t := table.New()
 	t.AppendHeader(table.Row{"setting", "default", "the engine's name", "meaning"})
 	for _, s := range engineSettings(f) {
 		option := f.Options[s.key]
@@ -52,7 +52,7 @@ func Engine(w io.Writer, f *engine.Facts) {
 		}
 		t.AppendRow(table.Row{s.key, s.value, option, s.meaning})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	fmt.Fprintln(w)
 	engineTiers(w, f)
 	engineHost(w, f)
@@ -130,7 +130,7 @@ func shareMeaning(f *engine.Facts) string {
 // engineTiers prints the defaults that depend on the device.
 func engineTiers(w io.Writer, f *engine.Facts) {
 	if len(f.Tiers) > 0 {
-		t := newTable(2, 3, 4)
+		t := table.New(2, 3, 4)
 		t.AppendHeader(table.Row{"on devices", "token_budget", "max_sequences", "graph.max_batch"})
 		for i := range f.Tiers {
 			tier := &f.Tiers[i]
@@ -140,7 +140,7 @@ func engineTiers(w io.Writer, f *engine.Facts) {
 			}
 			t.AppendRow(table.Row{tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph})
 		}
-		fmt.Fprintln(w, trimRight(t.Render()))
+		fmt.Fprintln(w, t.Render())
 		fmt.Fprintln(w)
 	}
 	if r := f.ShareRule; r != nil {
@@ -181,7 +181,7 @@ func engineHost(w io.Writer, f *engine.Facts) {
 		right[i] = i + 2
 		header = append(header, g)
 	}
-	t := newTable(right...)
+	t := table.New(right...)
 	t.AppendHeader(append(header, "overlaps the GPU"))
 	hidden := "no"
 	if f.Host.Overlapped {
@@ -211,7 +211,7 @@ func engineHost(w io.Writer, f *engine.Facts) {
 		}
 		t.AppendRow(append(cells, row.overlap))
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 }
 
 func overlap(f *engine.Facts) string {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/measured"
@@ -54,7 +54,7 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 		return
 	}
 	counts := map[string]int{}
-	list := newTable(1)
+	list := table.New(1)
 	list.AppendHeader(table.Row{"line", "id", "rule", "why"})
 	for _, f := range r.Findings {
 		counts[f.Rule]++
@@ -64,15 +64,15 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 		}
 		list.AppendRow(table.Row{f.Row.Line, f.Row.ID, rule, f.Why})
 	}
-	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", trimRight(list.Render()), len(rows), len(r.Rows))
-	sum := newTable(2)
+	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", list.Render(), len(rows), len(r.Rows))
+	sum := table.New(2)
 	sum.AppendHeader(table.Row{"rule", "rows", "means"})
 	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
 			sum.AppendRow(table.Row{rule[0], n, rule[1]})
 		}
 	}
-	fmt.Fprintln(w, trimRight(sum.Render()))
+	fmt.Fprintln(w, sum.Render())
 	marked, found := 0, 0
 	for i := range r.Rows {
 		if r.Rows[i].Quality != "" {

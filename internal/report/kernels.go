@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 )
 
 // Kernels prints how far the operator forms lie from measured kernels.
 func Kernels(w io.Writer, r *app.KernelsResponse) {
-	t := newTable(4, 5, 6, 7, 8, 9, 10)
+	t := table.New(4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"generation", "form", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
 	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
@@ -22,6 +22,6 @@ func Kernels(w io.Writer, r *app.KernelsResponse) {
 			pc(e.Fitted.MedianAPE), pc(e.Fitted.P90), fmt.Sprintf("%+.2f", e.Fitted.Bias),
 		})
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	fmt.Fprintln(w, "\nErrors of single kernels, each shape at its fastest. Bias is the median of ln(predicted/measured).")
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/measured"
@@ -54,7 +54,7 @@ func regretLine(choices []measured.Choice) string {
 // group.
 func Regret(w io.Writer, r *app.AccuracyResponse) {
 	choices := measured.Regrets(r.Rows)
-	t := newTable(2, 3, 4, 5, 6)
+	t := table.New(2, 3, 4, 5, 6)
 	t.AppendHeader(table.Row{"rows that differ only in layout and load", "layouts", "choices", "right", "regret", "by lot"})
 	for i := 0; i < len(choices); {
 		k, layouts, right := i, 0, 0
@@ -70,7 +70,7 @@ func Regret(w io.Writer, r *app.AccuracyResponse) {
 		})
 		i = k
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, regretLine(choices))
 }

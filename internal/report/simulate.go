@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibration"
@@ -155,7 +155,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, ", %d refused: longer than the cache", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
-	t := newTable(2, 3, 4, 5, 6, 7)
+	t := table.New(2, 3, 4, 5, 6, 7)
 	t.AppendHeader(table.Row{"", "mean", "80 %", "p50", "p90", "p95", "p99"})
 	add := func(name string, x *sim.Summary, e calibration.Error) {
 		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
@@ -164,7 +164,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	add("time per output token", &s.TPOT, r.Expected.TPOT)
 	add("between tokens", &s.ITL, r.Expected.TPOT)
 	add("whole request", &s.Latency, latencyError(r))
-	fmt.Fprintln(w, trimRight(t.Render()))
+	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
 	if r.Request.Concurrency > 0 {
 		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))

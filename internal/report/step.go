@@ -3,10 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/device"
@@ -102,7 +100,7 @@ func formatLine(s *graph.Spec) string {
 // With measured kernels it also says whose they are.
 func operators(w io.Writer, response *app.StepResponse) {
 	r := response.Result
-	t := newTable(2, 3, 4, 6, 7, 8, 9, 10)
+	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
 	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
 	if response.Tables != nil {
 		header = append(header, "measured")
@@ -120,26 +118,7 @@ func operators(w io.Writer, response *app.StepResponse) {
 		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintln(w, trimRight(t.Render()))
-}
-
-// plain is the table style of this program: no frame, a rule under the header.
-func plain() table.Style {
-	s := table.StyleLight
-	s.Options = table.Options{SeparateHeader: true}
-	s.Format.Header = text.FormatDefault
-	s.Box.PaddingLeft = ""
-	s.Box.PaddingRight = "  "
-	return s
-}
-
-// trimRight removes the blanks tables pad their last column with.
-func trimRight(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
+	fmt.Fprintln(w, t.Render())
 }
 
 // blank prints a duration, or nothing for none.
