@@ -9,56 +9,60 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
-	"plimsoll/internal/graph"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/prices"
 )
 
 // AccuracyRequest asks how well measured rows are predicted.
 type AccuracyRequest struct {
-	File        string
-	Calibration string // an overlay file; "" = the shipped one
-	Untuned     bool   // no calibration at all
-	PerfData    PerfData
-	Workers     int
+	File         string        `json:"file"`
+	Calibration  string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	Uncalibrated bool          `json:"uncalibrated,omitempty"`
+	PerfData     prices.Tables `json:"perf_data,omitzero"`
+	Workers      int           `json:"jobs,omitempty"` // 0 = 1
 }
 
 // AccuracyResponse is the errors over measured rows.
 type AccuracyResponse struct {
-	Rows    []measured.Compared
-	Overlay *calibration.Overlay
+	Rows []measured.Compared
+	// Calibration says where the multipliers and error bars come from.
+	Calibration string
 	// Tables are the measured kernels used, nil without any.
-	Tables *TableUse
+	Tables *prices.Use
 }
 
 // Accuracy predicts every row of a file of measurements.
-func (w *World) Accuracy(ctx context.Context, r *AccuracyRequest) (*AccuracyResponse, error) {
+func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyResponse, error) {
 	rows, err := w.measured(r.File)
 	if err != nil {
 		return nil, err
 	}
-	o, err := w.overlay(r.Calibration, r.Untuned)
-	if err != nil {
-		return nil, err
+	o := calibration.Uncalibrated()
+	if !r.Uncalibrated {
+		if o, err = w.overlay(r.Calibration); err != nil {
+			return nil, err
+		}
 	}
-	prices, err := w.prices(r.PerfData)
+	out := &AccuracyResponse{Calibration: o.Source}
+	p, err := prices.Open(w.Dir, r.PerfData)
 	if err != nil {
-		return nil, err
-	}
-	prices.optional = true // rows come from many systems
-	if err := prices.check(rows); err != nil {
 		return nil, badInput(err)
 	}
-	out := &AccuracyResponse{Overlay: o}
-	if out.Rows, err = predictor(o, prices).PredictAll(ctx, rows, r.Workers); err != nil {
+	p.Optional = true // rows come from many systems
+	if err := checkPrices(p, rows); err != nil {
+		return nil, badInput(err)
+	}
+	if out.Rows, err = w.predictor(o, p).PredictAll(ctx, rows, r.Workers); err != nil {
 		return nil, err
 	}
-	out.Tables, err = prices.used()
-	return out, err
+	measured.Expect(o, out.Rows)
+	out.Tables, err = p.Used()
+	return out, badInput(err)
 }
 
-// check reports what is wrong with the tables asked for, of the first system of
-// the rows where something is: predictions themselves cannot fail on prices.
-func (p *prices) check(rows []measured.Row) error {
+// checkPrices reports what is wrong with the tables asked for, of the first system
+// of the rows where something is: predictions themselves cannot fail on prices.
+func checkPrices(p *prices.Prices, rows []measured.Row) error {
 	seen := map[string]bool{}
 	for i := range rows {
 		system := rows[i].System
@@ -70,7 +74,7 @@ func (p *prices) check(rows []measured.Row) error {
 		if err != nil {
 			continue // its rows say so
 		}
-		if _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.Physical(d); err != nil {
 			return err
 		}
 	}
@@ -84,16 +88,19 @@ type ExamineResponse struct {
 }
 
 // Examine says which rows of a file cannot be what they claim.
-func (w *World) Examine(file string) (*ExamineResponse, error) {
+func (w *World) Examine(_ context.Context, file string) (*ExamineResponse, error) {
 	rows, err := w.measured(file)
 	if err != nil {
 		return nil, err
 	}
-	return &ExamineResponse{Rows: rows, Findings: predictor(&calibration.Overlay{}, &prices{}).Examine(rows)}, nil
+	return &ExamineResponse{Rows: rows, Findings: w.predictor(&calibration.Overlay{}, &prices.Prices{}).Examine(rows)}, nil
 }
 
 // measured reads a file of measured rows.
 func (w *World) measured(file string) ([]measured.Row, error) {
+	if w.ReadFile == nil {
+		return nil, badInput(fmt.Errorf("%s: %w", file, errNoFiles))
+	}
 	data, err := w.ReadFile(file)
 	if err != nil {
 		return nil, badInput(fmt.Errorf("reading measurements: %w", err))
@@ -102,25 +109,9 @@ func (w *World) measured(file string) ([]measured.Row, error) {
 	return rows, badInput(err)
 }
 
-// overlay reads a calibration, the shipped one without a file.
-func (w *World) overlay(file string, untuned bool) (*calibration.Overlay, error) {
-	switch {
-	case untuned:
-		return calibration.Uncalibrated(), nil
-	case file == "":
-		return calibration.Shipped(), nil
-	}
-	data, err := w.ReadFile(file)
-	if err != nil {
-		return nil, badInput(fmt.Errorf("reading --calibration: %w", err))
-	}
-	o, err := calibration.Read(data, file)
-	return o, badInput(err)
-}
-
 // predictor predicts rows with physical graphs at each device's best prices,
 // which must have no tables or have been checked.
-func predictor(o *calibration.Overlay, p *prices) *measured.Predictor {
+func (w *World) predictor(o *calibration.Overlay, p *prices.Prices) *measured.Predictor {
 	var mu sync.Mutex
 	costers := map[string]cost.Coster{}
 	return &measured.Predictor{
@@ -128,7 +119,7 @@ func predictor(o *calibration.Overlay, p *prices) *measured.Predictor {
 			mu.Lock()
 			defer mu.Unlock()
 			if _, ok := costers[d.Name]; !ok {
-				c, err := p.coster(d, graph.Physical())
+				c, err := p.Physical(d)
 				if err != nil {
 					panic(fmt.Sprintf("prices of %s were not checked: %v", d.Name, err))
 				}
@@ -137,5 +128,6 @@ func predictor(o *calibration.Overlay, p *prices) *measured.Predictor {
 			return costers[d.Name]
 		},
 		Calibration: o,
+		Models:      w.models(),
 	}
 }

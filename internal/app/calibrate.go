@@ -1,27 +1,31 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/serving"
 )
 
 // CalibrateRequest asks for a fit to measured rows.
 type CalibrateRequest struct {
-	File string
-	// Calibration is an overlay file whose parameters stay as they are while the
+	File string `json:"file"`
+	// Calibration is an overlay file whose multipliers stay as they are while the
 	// rows' cells are fitted on top; "" = the shipped one.
-	Calibration string
-	FromScratch bool // fit every group anew instead, none to a cell
-	Iterations  int
-	Workers     int
-	Validation  calibrate.Validation
-	Progress    func(string)
+	Calibration string               `json:"calibration,omitempty"`
+	FromScratch bool                 `json:"from_scratch,omitempty"` // fit every group anew instead, none to a cell
+	Iterations  int                  `json:"iterations,omitempty"`   // 0 = 4
+	Workers     int                  `json:"jobs,omitempty"`         // 0 = 1
+	Validation  calibrate.Validation `json:"validation,omitzero"`
 }
+
+// DefaultIterations is how many steps a fit takes.
+const DefaultIterations = 4
 
 // CalibrateResponse is a fit and what it is worth.
 type CalibrateResponse struct {
@@ -31,21 +35,25 @@ type CalibrateResponse struct {
 }
 
 // Calibrate fits measured rows.
-func (w *World) Calibrate(ctx context.Context, r *CalibrateRequest) (*CalibrateResponse, error) {
+func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateResponse, error) {
 	rows, err := w.measured(r.File)
 	if err != nil {
 		return nil, err
 	}
-	base, err := w.overlay(r.Calibration, r.FromScratch)
-	if err != nil {
-		return nil, err
+	base := calibration.Uncalibrated()
+	if !r.FromScratch {
+		if base, err = w.overlay(r.Calibration); err != nil {
+			return nil, err
+		}
 	}
-	p := predictor(base, &prices{})
+	p := w.predictor(base, &prices.Prices{})
 	prepared := p.PrepareClean(rows)
 	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
 	}
-	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
+	c := calibrate.Calibration{Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
+		Progress: func(task string) { w.tell(Progress{Task: task}) },
+	}
 	if !r.FromScratch {
 		c.Base = base
 	}
@@ -65,7 +73,7 @@ func (w *World) Calibrate(ctx context.Context, r *CalibrateRequest) (*CalibrateR
 	switch {
 	case r.Validation.Folds < 2:
 	case r.FromScratch:
-		return out, out.learn(ctx, rows, r.Workers)
+		return out, out.learn(ctx, w.predictor(&calibration.Overlay{}, &prices.Prices{}), rows, r.Workers)
 	default:
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
@@ -73,8 +81,7 @@ func (w *World) Calibrate(ctx context.Context, r *CalibrateRequest) (*CalibrateR
 }
 
 // learn puts the residuals of held-out rows into the overlay.
-func (c *CalibrateResponse) learn(ctx context.Context, rows []measured.Row, workers int) error {
-	plain := predictor(&calibration.Overlay{}, &prices{})
+func (c *CalibrateResponse) learn(ctx context.Context, plain *measured.Predictor, rows []measured.Row, workers int) error {
 	aggregated := cleanRows(rows, "agg")
 	without, err := plain.PredictAll(ctx, aggregated, workers)
 	if err != nil {

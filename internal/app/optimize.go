@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
@@ -64,8 +65,8 @@ type Search struct {
 	// Frontier is the best trade-offs between throughput and time per token over
 	// all batches that were sampled, falling throughput first. Aggregated only.
 	Frontier []Point
-	// Nearest is what the limits would have to be where no row keeps them.
-	Nearest *workload.Limits
+	// Nearest is what comes nearest to the limits where no row keeps them.
+	Nearest *Nearest
 	// Safe is the deployment with the most throughput that keeps the limits with a
 	// probability of [Safe]; nil where there is none, or nothing to keep.
 	Safe *SafeChoice
@@ -95,8 +96,9 @@ type Row struct {
 	// Points are the batches that were sampled, whatever their latency.
 	Points []serving.Outcome
 
-	QPS    float64 // of a disaggregated phase
-	Budget int     // tokens of a step and DP rank
+	QPS       float64 // of a disaggregated phase
+	Budget    int     // tokens of a step and DP rank
+	Effective int     // tokens to compute of a prompt, on average
 	// Expected are the errors to expect of Best, Chance the probability that it
 	// keeps the limits.
 	Expected calibration.Expected
@@ -104,6 +106,13 @@ type Row struct {
 	// Composition is the prompts in the batch of one data-parallel rank, shortest
 	// first; nil where all are equal.
 	Composition []workload.Row
+}
+
+// Nearest is a candidate at its smallest batch, and the limits it would keep.
+type Nearest struct {
+	Label      string
+	Batch      int
+	TTFT, TPOT units.Seconds
 }
 
 // Point is a batch of a layout.
@@ -162,6 +171,9 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 		return nil, badInput(err)
 	}
 	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
+	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
+		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each extra token adds a decoder layer")
+	}
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {

@@ -156,7 +156,7 @@ func (t *task) summarize(ctx context.Context) {
 	}
 	if len(t.rows) == 0 {
 		if n := rank.Near(t.results, t.limits); n != nil {
-			t.out.Nearest = &workload.Limits{TTFT: n.TTFT, TPOT: n.TPOT}
+			t.out.Nearest = &Nearest{n.Result.Label, n.Result.First.Batch, n.TTFT, n.TPOT}
 		}
 		return
 	}
@@ -171,7 +171,7 @@ func (t *task) summarize(ctx context.Context) {
 func (t *task) row(r *search.Result) Row {
 	out := Row{
 		Label: r.Label, Layout: r.Candidate.Layout, MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
-		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Chance: 1,
+		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
 	if !r.OK {
 		return out

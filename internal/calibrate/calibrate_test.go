@@ -230,7 +230,8 @@ func TestLearn(t *testing.T) {
 	}
 	parts := measured.By(try, func(r *measured.Row) string { return fmt.Sprint(r.Concurrency) })
 	for _, p := range append(parts, measured.Part{Name: "all", Rows: try}) {
-		ttft, tpot := measured.Coverage(back, p.Rows)
+		measured.Expect(back, p.Rows)
+		ttft, tpot := measured.Coverage(p.Rows)
 		if math.Abs(ttft-0.8) > 0.05 || math.Abs(tpot-0.8) > 0.05 {
 			t.Errorf("%s: the 80 %% intervals hold %.2f and %.2f", p.Name, ttft, tpot)
 		}

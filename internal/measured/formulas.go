@@ -58,7 +58,7 @@ const formulaBudget = 8192
 func (p *Predictor) AllFormulas(ctx context.Context, rows []Row, a serving.Accounting) []Compared {
 	out := make([]Compared, len(rows))
 	for i := range rows {
-		out[i] = Compared{&rows[i], p.Formulas(ctx, &rows[i], a)}
+		out[i] = Compared{Row: &rows[i], Pred: p.Formulas(ctx, &rows[i], a)}
 	}
 	return out
 }

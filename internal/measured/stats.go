@@ -18,13 +18,15 @@ import (
 type Compared struct {
 	Row  *Row
 	Pred Prediction
+	// Expected are the errors to expect of it.
+	Expected calibration.Expected
 }
 
 // PredictAll predicts every row with a number of workers; results come in the
 // order of the rows.
 func (p *Predictor) PredictAll(ctx context.Context, rows []Row, workers int) ([]Compared, error) {
 	out := make([]Compared, len(rows))
-	err := pool.Each(ctx, len(rows), workers, func(i int) { out[i] = Compared{&rows[i], p.Predict(ctx, &rows[i])} })
+	err := pool.Each(ctx, len(rows), workers, func(i int) { out[i] = Compared{Row: &rows[i], Pred: p.Predict(ctx, &rows[i])} })
 	return out, err
 }
 
@@ -32,7 +34,7 @@ func (p *Predictor) PredictAll(ctx context.Context, rows []Row, workers int) ([]
 func (p *Predictor) PredictPrepared(ctx context.Context, rows []Prepared, workers int) ([]Compared, error) {
 	out := make([]Compared, len(rows))
 	err := pool.Each(ctx, len(rows), workers, func(i int) {
-		out[i] = Compared{rows[i].Row, rows[i].Simulate(ctx, p.multipliers(&rows[i]))}
+		out[i] = Compared{Row: rows[i].Row, Pred: rows[i].Simulate(ctx, p.multipliers(&rows[i]))}
 	})
 	return out, err
 }
@@ -49,9 +51,16 @@ func (r *Row) ClosedLoop(ttft, tpot units.Seconds) float64 {
 	return float64(r.Concurrency) * output / float64(ttft+tpot*units.Seconds(output-1))
 }
 
+// Expect sets the errors to expect of predictions.
+func Expect(o *calibration.Overlay, rows []Compared) {
+	for i := range rows {
+		rows[i].Expected = o.Expect(&rows[i].Pred.Case)
+	}
+}
+
 // Coverage is the share of rows whose measured TTFT and TPOT lie in the 80 %
-// intervals that an overlay puts around their predictions; NaN of none.
-func Coverage(o *calibration.Overlay, rows []Compared) (ttft, tpot float64) {
+// intervals around their predictions; NaN of none.
+func Coverage(rows []Compared) (ttft, tpot float64) {
 	var n, inTTFT, inTPOT float64
 	in := func(e calibration.Error, predicted, measured units.Seconds) float64 {
 		if low, high := e.Times(predicted); measured >= low && measured <= high {
@@ -64,10 +73,9 @@ func Coverage(o *calibration.Overlay, rows []Compared) (ttft, tpot float64) {
 		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
 			continue
 		}
-		e := o.Expect(&c.Pred.Case)
 		n++
-		inTTFT += in(e.TTFT, c.Pred.TTFT, c.Row.TTFT)
-		inTPOT += in(e.TPOT, c.Pred.TPOT, c.Row.TPOT)
+		inTTFT += in(c.Expected.TTFT, c.Pred.TTFT, c.Row.TTFT)
+		inTPOT += in(c.Expected.TPOT, c.Pred.TPOT, c.Row.TPOT)
 	}
 	return inTTFT / n, inTPOT / n
 }
