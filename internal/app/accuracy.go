@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
-	"plimsoll/internal/graph"
 	"plimsoll/internal/serving"
 )
 
@@ -66,7 +65,7 @@ func (p *prices) check(rows []calibrate.Row) error {
 		if err != nil {
 			continue // its rows say so
 		}
-		if _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.physical(d); err != nil {
 			return err
 		}
 	}
@@ -125,7 +124,7 @@ func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 			mu.Lock()
 			defer mu.Unlock()
 			if _, ok := costers[d.Name]; !ok {
-				c, err := p.coster(d, graph.Physical())
+				c, err := p.physical(d)
 				if err != nil {
 					panic(fmt.Sprintf("prices of %s were not checked: %v", d.Name, err))
 				}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"plimsoll/internal/calibrate"
-	"plimsoll/internal/graph"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
@@ -13,9 +12,9 @@ import (
 // Expect is the errors to expect of an outcome of the pass.
 func (p *Pass) Expect(r *search.Result, o *serving.Outcome) calibrate.Expected {
 	l := &r.Load
-	s := caseOf(p.Problem.Spec.Model, p.Device, p.Tier)
+	s := caseOf(p.Problem.Spec.Model, p.Device, p.Pricing, p.Tier)
 	s.Method, s.Steady = calibrate.Formulas, l.Accounting == serving.Steady
-	s.TensorCast = p.Problem.Spec.Policy.Name == graph.TensorCast().Name
+	s.TensorCast = p.Problem.Spec.Policy.IsTensorCast()
 	s.Apart = p.Mode != search.Aggregated
 	s.Input = l.EffectiveInput()
 	s.On(r.Spec.Layout.Devices, o.Concurrency, r.Spec.Layout.DP, p.Problem.Spec.Model.HasExperts())

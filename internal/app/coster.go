@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/calibrated"
-	"plimsoll/internal/cost/roofline"
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
 	"plimsoll/internal/graph"
@@ -55,16 +53,14 @@ func (w *World) prices(r PerfData) (*prices, error) {
 	return p, nil
 }
 
-// coster chooses how operators are priced: by measured kernels where a directory
-// of them was given, beyond those by fitted forms where constants for the
-// device's generation exist, otherwise by the profile's peaks. TensorCast's
-// policy is always priced by peaks.
-func (p *prices) coster(d *device.Profile, policy graph.Policy) (cost.Coster, error) {
-	base, _ := form(d, policy)
+// coster prices operators by measured kernels where a directory of them was
+// given, and beyond those as asked.
+func (p *prices) coster(d *device.Profile, pricing Pricing, policy *graph.Policy) (cost.Coster, error) {
+	base, _ := pricing.form(d, policy)
 	if p.store == nil {
 		return base, nil
 	}
-	if policy.HalfPrecision {
+	if policy.IsTensorCast() {
 		return nil, errors.New("--perf-data needs --policy physical: TensorCast's is priced by a profile's peaks")
 	}
 	p.mu.Lock()
@@ -83,9 +79,15 @@ func (p *prices) coster(d *device.Profile, policy graph.Policy) (cost.Coster, er
 	return t.On(base), nil
 }
 
+// physical prices the operators of a physical graph as well as they are known.
+func (p *prices) physical(d *device.Profile) (cost.Coster, error) {
+	policy := graph.Physical()
+	return p.coster(d, bestPricing(d), &policy)
+}
+
 // tier says how well the prices of a device are known, once some were asked for:
 // as measured where any measured kernel was found.
-func (p *prices) tier(d *device.Profile, policy graph.Policy) device.Tier {
+func (p *prices) tier(d *device.Profile, pricing Pricing) device.Tier {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.tables[d.Name]; t != nil {
@@ -95,18 +97,7 @@ func (p *prices) tier(d *device.Profile, policy graph.Policy) device.Tier {
 			}
 		}
 	}
-	_, tier := form(d, policy)
-	return tier
-}
-
-// priced prepares the prices of one device.
-func (w *World) priced(r PerfData, d *device.Profile, policy graph.Policy) (*prices, cost.Coster, error) {
-	p, err := w.prices(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := p.coster(d, policy)
-	return p, c, badInput(err)
+	return pricing.tier(d)
 }
 
 // open finds the tables of a device.
@@ -129,16 +120,6 @@ func (p *prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		return nil, fmt.Errorf("--perf-engine: %s has no tables of %s up to %s; the oldest are of %s", s.Name, p.sel.Engine, p.sel.Version, oldest)
 	}
 	return table.New(s, p.sel, d, base), nil
-}
-
-// form is how operators are priced without tables.
-func form(d *device.Profile, policy graph.Policy) (cost.Coster, device.Tier) {
-	if !policy.HalfPrecision {
-		if m, ok := calibrated.New(d); ok {
-			return m, m.Tier()
-		}
-	}
-	return roofline.New(d, roofline.Settings{FreeUnsupported: policy.FreeUnsupported}), d.Tier
 }
 
 // TableUse is what was taken of measured kernels.

@@ -97,7 +97,7 @@ func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 		other.Links = append([]device.Link(nil), p.Device.Links...)
 		change(&other)
 		q := *p.Problem
-		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for the device itself
+		if c, err := prices.coster(&other, p.Pricing, &q.Spec.Policy); err == nil { // it was none for the device itself
 			q.Coster = c
 		}
 		q.Memory = other.Memory
@@ -157,8 +157,8 @@ func shaped(pass *Pass, row *search.Result) {
 	}
 	totals := step.New(g, p.Coster).Totals(batch)
 	pass.Measured = float64(totals.Measured / totals.Time)
-	pass.Artefacts = artefacts(pass.Device, row.Spec, batch, totals.Time)
-	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
+	pass.Artefacts = artefacts(pass.Device, pass.Pricing, row.Spec, batch, totals.Time)
+	if decode && row.Spec.JumpsWithBatch() {
 		q := *p
 		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
 		q.Limits = search.Limits{}

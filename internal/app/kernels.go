@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
-	"plimsoll/internal/graph"
 )
 
 // KernelsRequest asks for a fit of the operator forms to measured kernels.
@@ -42,7 +41,7 @@ func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
 	}
 	var sets []calibrate.Kernels
 	for _, d := range devices {
-		if _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.physical(d); err != nil {
 			return nil, badInput(err)
 		}
 		samples, err := p.tables[d.Name].Samples()

@@ -39,8 +39,10 @@ type Pass struct {
 	NumDevices int
 	Limits     search.Limits
 	Problem    *search.Problem
-	// Tier says how well the operators' prices are known.
-	Tier device.Tier
+	// Pricing is how operators were priced where no table covers them, Tier how
+	// well their prices are known.
+	Pricing Pricing
+	Tier    device.Tier
 	// Measured is the share of the best row's step that measured kernels priced.
 	Measured float64
 	// Results are all candidates in the order of enumeration, Rows the feasible
@@ -155,11 +157,12 @@ func (r *OptimizeRequest) match(p, d *Pass) *Ratio {
 func (r *OptimizeRequest) pass(
 	m *model.Model, d *device.Profile, prices *prices, mode search.Mode, devices int, l search.Limits,
 ) (*Pass, error) {
-	p, err := r.problem(m, d, mode, l)
+	how, err := r.on(d)
 	if err != nil {
 		return nil, err
 	}
-	if p.Coster, err = prices.coster(d, p.Spec.Policy); err != nil {
+	p := r.problem(m, d, &how, mode, l)
+	if p.Coster, err = prices.coster(d, how.pricing, &how.policy); err != nil {
 		return nil, err
 	}
 	space := r.Space
@@ -176,9 +179,9 @@ func (r *OptimizeRequest) pass(
 	if r.Progress != nil {
 		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
 	}
-	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p, Device: d}
+	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p, Pricing: how.pricing, Device: d}
 	out.Results = p.Run(candidates, r.Jobs, progress)
-	out.Tier = prices.tier(d, p.Spec.Policy)
+	out.Tier = prices.tier(d, how.pricing)
 	out.Rows = rank.Best(out.Results)
 	if len(out.Rows) == 0 {
 		out.Nearest = rank.Near(out.Results, l)
@@ -189,11 +192,7 @@ func (r *OptimizeRequest) pass(
 }
 
 // problem sets up a search.
-func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l search.Limits) (*search.Problem, error) {
-	policy, err := policyFor(r.Policy, d)
-	if err != nil {
-		return nil, err
-	}
+func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, how *modelling, mode search.Mode, l search.Limits) *search.Problem {
 	actions := graph.Actions{
 		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
 	}
@@ -201,11 +200,11 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 	p := &search.Problem{
 		Mode: mode,
 		Spec: graph.Spec{
-			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: r.Compile,
+			Model: m, Policy: how.policy, Quant: graph.Resolve(m, how.policy, actions), Compile: how.compile,
 			EmbeddingTP: r.EmbeddingTP, SharedExpertTP: r.SharedExpertTP,
 			SequenceParallel: r.SequenceParallel, MatMulAllReduce: r.MatMulAllReduce, DispatchCombine: r.DispatchCombine,
 			Draft:  r.Draft.graph(),
-			Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
+			Vision: how.policy.LoadsVision(m, r.ImageHeight > 0),
 		},
 		Memory: d.Memory, Reserved: units.Bytes(r.ReservedGiB) * units.GiB,
 		Load: serving.Load{
@@ -234,7 +233,7 @@ func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search
 			Tokens: m.Vision.Tokens(r.ImageHeight, r.ImageWidth),
 		}
 	}
-	return p, nil
+	return p
 }
 
 // unique drops repetitions and keeps the order.

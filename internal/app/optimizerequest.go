@@ -19,8 +19,8 @@ type OptimizeRequest struct {
 	Devices    []string
 	DeviceFile string
 	NumDevices int
-	Policy     string
 	PerfData   PerfData
+	Modelling
 
 	Input        int
 	Distribution *workload.Distribution
@@ -49,7 +49,6 @@ type OptimizeRequest struct {
 	AttentionAction dtype.Action
 	MXFP4Group      int
 
-	Compile          bool
 	SequenceParallel bool
 	MatMulAllReduce  bool
 	DispatchCombine  bool

@@ -131,7 +131,7 @@ func (o *OptimizeResponse) stepCommand(d *device.Profile, row *search.Result, b 
 	if row.Spec.MTP > 0 {
 		c.add("num-mtp-tokens", row.Spec.MTP)
 	}
-	o.addModelling(&c)
+	o.addModelling(&c, d, row.Spec.Compile)
 	return strings.Join(c, " ")
 }
 
@@ -153,7 +153,7 @@ func (o *OptimizeResponse) addLayout(c *command, row *search.Result) {
 }
 
 // addModelling adds what was asked of number formats and fusion.
-func (o *OptimizeResponse) addModelling(c *command) {
+func (o *OptimizeResponse) addModelling(c *command, d *device.Profile, compiled bool) {
 	r := o.Request
 	for _, f := range []struct {
 		given bool
@@ -167,17 +167,21 @@ func (o *OptimizeResponse) addModelling(c *command) {
 		{r.EmbeddingTP == graph.EmbeddingCols, "word-embedding-tp", "col"},
 		{r.EmbeddingTP == graph.EmbeddingRows, "word-embedding-tp", "row"},
 		{r.Policy != "", "policy", r.Policy},
+		{r.Pricing != "", "pricing", r.Pricing},
 	} {
 		if f.given {
 			c.add(f.flag, f.value)
 		}
 	}
+	how, _ := r.on(d) // the row was evaluated so
+	fuses := how.fuses()
 	for _, f := range []struct {
 		given bool
 		word  string
 	}{
 		{r.SharedExpertTP, "--enable-shared-expert-tp"},
-		{r.Compile, "--compile"},
+		{compiled && !fuses, "--compile"},
+		{!compiled && fuses, "--no-compile"},
 		{r.SequenceParallel || r.MatMulAllReduce || r.DispatchCombine, "--compilation-config"},
 		{r.SequenceParallel, "enable_sequence_parallel"},
 		{r.MatMulAllReduce, "enable_matmul_allreduce"},

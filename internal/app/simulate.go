@@ -113,12 +113,16 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if err != nil {
 		return nil, err
 	}
-	p, c, err := w.priced(r.PerfData, d, graph.Physical())
+	p, err := w.prices(r.PerfData)
 	if err != nil {
 		return nil, err
 	}
+	c, err := p.physical(d)
+	if err != nil {
+		return nil, badInput(err)
+	}
 	deploy := func(l parallel.Layout, set ...string) (*replica.Replica, error) {
-		e, err := r.engine(d, l, set)
+		e, err := engineOn(d, &l, r.Engine, r.EngineVersion, set)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +143,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	e := copyOf.Engine()
 	out := &SimulateResponse{
 		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
-		Tier: p.tier(d, graph.Physical()),
+		Tier: p.tier(d, bestPricing(d)),
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill, slices.Concat(r.Set, r.PrefillSet)...)
@@ -162,7 +166,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 // about is what the run predicts.
 func (r *SimulateResponse) about() *calibrate.Case {
 	q, s := r.Request, r.Result
-	out := caseOf(r.Model, r.Device, r.Tier)
+	out := caseOf(r.Model, r.Device, bestPricing(r.Device), r.Tier)
 	out.Engine, out.Apart = r.Engine.Name, q.PrefillReplicas > 0
 	out.Input, out.KVPeak = q.Input, s.KVPeak()
 	inFlight := float64(q.Concurrency)
@@ -178,14 +182,13 @@ func (r *SimulateResponse) about() *calibrate.Case {
 
 // caseOf is a prediction about a model on a device. Tables may cover little of it:
 // how far it may be off goes by the prices of the rest.
-func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
+func caseOf(m *model.Model, d *device.Profile, pricing Pricing, tier device.Tier) calibrate.Case {
 	out := calibrate.Case{
 		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
 		Tier:    tier, Vendor: d.Vendor,
 	}
 	if tier == device.Measured {
-		_, out.Tier = form(d, graph.Physical())
-		out.Tables = true
+		out.Tier, out.Tables = pricing.tier(d), true
 	}
 	return out
 }
@@ -287,9 +290,9 @@ func (r *SimulateRequest) checkArrivals() error {
 	return nil
 }
 
-// engine is the engine's profile on the device with some settings.
-func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout, set []string) (*engine.Profile, error) {
-	e, err := engine.LookupVersion(r.Engine, r.EngineVersion)
+// engineOn is an engine's profile on a device with some settings.
+func engineOn(d *device.Profile, l *parallel.Layout, name, version string, set []string) (*engine.Profile, error) {
+	e, err := engine.LookupVersion(name, version)
 	if err != nil {
 		return nil, err
 	}

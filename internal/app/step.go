@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,10 +13,12 @@ import (
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
@@ -25,8 +28,11 @@ type StepRequest struct {
 	Model      string
 	Device     string
 	DeviceFile string
-	Policy     string // "" = tensorcast on Ascend, physical elsewhere
 	PerfData   PerfData
+	Modelling
+	// Engine, if given, says what the step takes under an engine.
+	Engine, EngineVersion string
+	Set                   []string // engine settings, key=value
 
 	Layout parallel.Layout // sizes left zero take their defaults
 
@@ -43,7 +49,6 @@ type StepRequest struct {
 	AttentionAction dtype.Action
 	MXFP4Group      int
 
-	Compile          bool
 	Multistream      bool
 	SequenceParallel bool
 	MatMulAllReduce  bool
@@ -65,8 +70,12 @@ type StepResponse struct {
 	Batch  graph.Batch
 	Result *step.Result
 	Memory memory.Use
-	// Tier says how well the operators' prices are known.
-	Tier device.Tier
+	// Engine is what an engine makes of the step, nil without one.
+	Engine *EngineStep
+	// Pricing is how operators were priced where no table covers them, Tier how
+	// well their prices are known.
+	Pricing Pricing
+	Tier    device.Tier
 	// Tables are the measured kernels used, nil without any, and Kernels whose
 	// they are: a name for each of Result.Operators, "" where none.
 	Tables  *TableUse
@@ -97,7 +106,15 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := r.spec(m, d)
+	e, err := r.engine(m, d)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	how, err := r.how(d)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	spec, err := r.spec(m, d, &how, e)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -109,14 +126,20 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
-	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
-	p, c, err := w.priced(r.PerfData, d, spec.Policy)
+	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Pricing: how.pricing, Notes: m.Notes}
+	p, err := w.prices(r.PerfData)
 	if err != nil {
 		return nil, err
 	}
-	e := step.New(g, c)
-	out.Result = e.Evaluate(batch, r.Multistream)
-	out.Tier = p.tier(d, spec.Policy)
+	c, err := p.coster(d, how.pricing, &spec.Policy)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	out.Result = step.New(g, c).Evaluate(batch, r.Multistream)
+	if e != nil {
+		out.Engine = engineStep(out, e, o)
+	}
+	out.Tier = p.tier(d, how.pricing)
 	if out.Tables, err = p.used(); err != nil {
 		return nil, err
 	}
@@ -124,19 +147,19 @@ func (w *World) Step(r *StepRequest) (*StepResponse, error) {
 	out.Memory = memory.New(&spec).Use(batch, d.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
 	query := float64(batch.Segments[0].Query)
 	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
-	out.Artefacts = artefacts(d, spec, batch, out.Result.Time+out.Result.Hidden)
+	out.Artefacts = artefacts(d, how.pricing, spec, batch, out.Result.Time+out.Result.Hidden)
 	out.expect(o)
 	return out, nil
 }
 
 // expect says how far the step's time may be off.
 func (r *StepResponse) expect(o *calibrate.Overlay) {
-	s := caseOf(r.Model, r.Device, r.Tier)
+	s := caseOf(r.Model, r.Device, r.Pricing, r.Tier)
 	g := &r.Batch.Segments[0]
 	s.Method, s.Decode = calibrate.Pass, g.Decode
 	ranks := r.Spec.Layout.DP
 	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
-	s.TensorCast = r.Spec.Policy.Name == graph.TensorCast().Name
+	s.TensorCast = r.Spec.Policy.IsTensorCast()
 	e := o.Expect(&s)
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
@@ -163,11 +186,7 @@ func kernels(c cost.Coster, r *step.Result) []string {
 }
 
 // spec resolves and checks everything but the batch.
-func (r *StepRequest) spec(m *model.Model, d *device.Profile) (graph.Spec, error) {
-	policy, err := policyFor(r.Policy, d)
-	if err != nil {
-		return graph.Spec{}, err
-	}
+func (r *StepRequest) spec(m *model.Model, d *device.Profile, how *modelling, e *engine.Profile) (graph.Spec, error) {
 	layout := r.Layout.Complete(m)
 	if n := d.Ranks(); layout.Devices > n {
 		return graph.Spec{}, fmt.Errorf("--num-devices %d is more than the %d that %s can connect", layout.Devices, n, d.Name)
@@ -176,19 +195,23 @@ func (r *StepRequest) spec(m *model.Model, d *device.Profile) (graph.Spec, error
 		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
 	}
 	defaultActions(&actions, d)
-	var errs []error
-	if r.MTP < 0 || r.MTP > maxMTP {
-		errs = append(errs, fmt.Errorf("--num-mtp-tokens must be between 0 and %d, got %d", maxMTP, r.MTP))
+	drafts := r.MTP
+	if e != nil {
+		drafts = cmp.Or(drafts, e.MTP.Tokens)
 	}
+	errs := []error{between("num-mtp-tokens", drafts, 0, maxMTP)}
 	if r.MXFP4Group < 0 {
 		errs = append(errs, fmt.Errorf("--mxfp4-group-size must be positive, got %d", r.MXFP4Group))
 	}
 	s := graph.Spec{
-		Model: m, Layout: layout, Policy: policy, Quant: graph.Resolve(m, policy, actions),
-		Compile: r.Compile, MTP: r.MTP,
+		Model: m, Layout: layout, Policy: how.policy, Quant: graph.Resolve(m, how.policy, actions),
+		Compile: how.compile, MTP: drafts,
 		EmbeddingTP: r.EmbeddingTP, SharedExpertTP: r.SharedExpertTP,
 		SequenceParallel: r.SequenceParallel, MatMulAllReduce: r.MatMulAllReduce, DispatchCombine: r.DispatchCombine,
-		Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
+		Vision: how.policy.LoadsVision(m, r.ImageHeight > 0),
+	}
+	if e != nil {
+		s = replica.Adapt(s, e)
 	}
 	return s, errors.Join(errs...)
 }
@@ -200,7 +223,7 @@ const maxMTP = 9
 func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
 	query, context := r.QueryLength, r.ContextLength
 	if query == 0 && r.Decode {
-		query = 1 + r.MTP
+		query = 1 + s.MTP
 	}
 	err := errors.Join(
 		between("num-queries", r.Queries, 1, maxTokens),
@@ -265,23 +288,6 @@ const (
 	imageMarks = 2
 )
 
-// policyFor finds a policy by name; the default is TensorCast's where TensorCast
-// is at home.
-func policyFor(name string, d *device.Profile) (graph.Policy, error) {
-	switch name {
-	case "":
-		if d.Vendor == device.Ascend || d.Vendor == device.Test {
-			return graph.TensorCast(), nil
-		}
-		return graph.Physical(), nil
-	case graph.TensorCast().Name:
-		return graph.TensorCast(), nil
-	case graph.Physical().Name:
-		return graph.Physical(), nil
-	}
-	return graph.Policy{}, fmt.Errorf("--policy must be tensorcast or physical, got %q", name)
-}
-
 // defaultActions fills in what the user left open: the Ascend guide's default on
 // its devices, the checkpoint's own formats elsewhere.
 func defaultActions(a *graph.Actions, d *device.Profile) {
@@ -297,35 +303,23 @@ func defaultActions(a *graph.Actions, d *device.Profile) {
 }
 
 // artefacts finds which policy entries made a visible difference, by taking
-// each back alone.
-func artefacts(d *device.Profile, spec graph.Spec, b graph.Batch, time units.Seconds) []Effect {
+// each back alone. Prices stay what they are.
+func artefacts(d *device.Profile, pricing Pricing, spec graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
 	for _, a := range graph.Artefacts() {
-		if !*a.Field(&spec.Policy) {
+		if !a.In(spec.Policy) {
 			continue
 		}
-		other := spec
-		*a.Field(&other.Policy) = false
-		if a.Name == "half-precision" {
-			other.Quant = requantize(spec.Quant, spec.Model.DType)
-		}
+		other := spec.Without(&a)
 		g, err := graph.New(other)
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c, _ := form(d, other.Policy)
+		c, _ := pricing.form(d, &other.Policy)
 		without := step.New(g, c).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})
 		}
 	}
 	return out
-}
-
-// requantize moves unquantized parts to another base format.
-func requantize(q graph.Quant, base dtype.Format) graph.Quant {
-	if base == dtype.None {
-		return q
-	}
-	return q.Rebase(base)
 }

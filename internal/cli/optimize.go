@@ -21,7 +21,7 @@ type optimizeFlags struct {
 	ttft, tpot   float64
 	budget       string
 	servingCost  float64
-	compilation  []string
+	modelling    modellingFlags
 	embedding    string
 	strategy     string
 	accounting   string

@@ -42,7 +42,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration)
+		calibration(fs, &f.Calibration, "error bars")
 		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.explain, "explain", f.explain, "say why the best row is the best")
@@ -56,9 +56,8 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 // defineModel adds the model and quantization options.
 func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 	section(fs, "Model & quantization options", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.Compile, "compile", false, "fuse operators as a graph compiler does")
+		f.modelling.define(fs, &f.Modelling)
 		fs.Bool("compile-allow-graph-break", false, "accepted for compatibility; has no effect")
-		nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...), "further passes: "+join(compilationTokens()))
 		nargs.ListVar(fs, &f.Space.MTP, "num-mtp-tokens", nargs.OneOrMore, nargs.Int, "extra tokens predicted in a step; several values are searched")
 		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, AUTO, the checkpoint's own, elsewhere)")
 		action(fs, &f.NonExpertAction, "quantize-non-expert-linear-action", dtype.LinearActions(), "other quantization for attention, dense and shared-expert layers")
@@ -75,7 +74,6 @@ func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "cut the word embedding over TP: col or row")
 		fs.BoolVar(&f.SharedExpertTP, "enable-shared-expert-tp", false, "cut the shared experts over TP (needs EP)")
 		fs.IntVar(&f.warnCombinations, "max-search-combinations", f.warnCombinations, "warn above this many combinations; 0 never")
-		nargs.Var(fs, &f.Policy, "policy", nargs.OneOf("tensorcast", "physical"), "tensorcast repeats Ascend's model (default there), physical does not")
 	})
 	f.draft.define(fs)
 	f.profiling.define(fs)

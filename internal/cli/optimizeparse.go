@@ -67,11 +67,11 @@ func (f *optimizeFlags) complete(env *Env) error {
 	f.TTFTLimit, f.TPOTLimit = units.Seconds(f.ttft/1e3), units.Seconds(f.tpot/1e3)
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
 	f.Accounting = serving.Accounting(f.accounting)
-	f.SequenceParallel = slices.Contains(f.compilation, "enable_sequence_parallel")
-	f.MatMulAllReduce = slices.Contains(f.compilation, "enable_matmul_allreduce")
-	f.DispatchCombine = slices.Contains(f.compilation, "enable_dispatch_ffn_combine")
+	f.SequenceParallel = slices.Contains(f.modelling.compilation, "enable_sequence_parallel")
+	f.MatMulAllReduce = slices.Contains(f.modelling.compilation, "enable_matmul_allreduce")
+	f.DispatchCombine = slices.Contains(f.modelling.compilation, "enable_dispatch_ffn_combine")
 	f.EmbeddingTP = embeddingTP(f.embedding)
-	if err := errors.Join(f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
+	if err := errors.Join(f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
 		return err
 	}
 	var err error

@@ -70,7 +70,7 @@ func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 			t.note("--%s has no effect: %s", c.flag, c.why)
 		}
 	}
-	if slices.Contains(f.compilation, "enable_multistream") {
+	if slices.Contains(f.modelling.compilation, "enable_multistream") {
 		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
 	}
 	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {

@@ -20,10 +20,10 @@ import (
 type stepFlags struct {
 	app.StepRequest
 
-	compilation []string
-	embedding   string
-	json        bool
-	trace       string
+	modelling modellingFlags
+	embedding string
+	json      bool
+	trace     string
 }
 
 // newStepCmd makes "plimsoll step".
@@ -45,19 +45,28 @@ On Ascend devices the default policy repeats the assumptions of Ascend's own mod
 compared; the result says where one of them made a visible difference. --policy physical makes none of them.
 
 --perf-data prices operators by measured kernels where a directory of them covers their shape; the answer says for how
-much of the step that is.`,
+much of the step that is.
+
+--engine adds a line with the time an engine takes for the step: the kernels as its calibration has them, the gaps between
+them, launches where no captured graph is replayed, and the host's work that the device waits for, as "plimsoll simulate"
+counts them. Of the engine's settings those of graphs, host times, drafted tokens and the format of the KV cache matter; what
+it schedules and how it divides the memory do not.`,
 		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
       --num-queries 32 --context-length 4096 --decode --compile
   plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
       --num-queries 16 --query-length 4096 --compile --json
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
-  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --compile --perf-data systems/data`,
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --num-queries 64 --context-length 4096 --engine vllm
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --perf-data systems/data`,
 		GroupID: groupPlan,
 		Args:    exactModelArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Model = args[0]
 			if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
 				f.Device = ""
+			}
+			if err := f.modelling.complete(cmd.Flags(), &f.Modelling); err != nil {
+				return err
 			}
 			return runStep(env, f)
 		},
@@ -76,6 +85,11 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Layout.Devices, "num-devices", 1, "number of devices")
 		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory of each device kept free, in GiB")
+	})
+	section(fs, "Engine", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.Engine, "engine", "", "also say what the step takes under an engine, the host's work included, by `NAME` (plimsoll engines lists them)")
+		fs.StringVar(&f.EngineVersion, "engine-version", "", "the engine's `version`; the newest by default")
+		nargs.ListVar(fs, &f.Set, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
 	})
 	section(fs, "Layout", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Layout.TP, "tp-size", 1, "tensor parallelism of attention and dense layers")
@@ -108,23 +122,19 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", f.MXFP4Group, "elements that share an MXFP4 scale")
 	})
 	section(fs, "Modelling", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.Compile, "compile", false, "fuse operators as a graph compiler does")
-		nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
-			"further passes: "+join(compilationTokens()))
-		nargs.Var(fs, &f.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
-			"tensorcast repeats Ascend's model (default there), physical does not")
+		f.modelling.define(fs, &f.Modelling)
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration)
+		calibration(fs, &f.Calibration, "error bars, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
 }
 
-// calibration defines the flag of commands whose numbers no calibration of an
-// engine changes.
-func calibration(fs *pflag.FlagSet, dst *string) {
-	fs.StringVar(dst, "calibration", "", "error bars from a `file` written by plimsoll calibrate, instead of the shipped one")
+// calibration defines the flag of commands of which a calibration changes no more
+// than what is said.
+func calibration(fs *pflag.FlagSet, dst *string, what string) {
+	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate, instead of the shipped one")
 }
 
 // compilationTokens are what --compilation-config accepts.
@@ -165,10 +175,10 @@ func embeddingTP(word string) graph.EmbeddingTP {
 
 // runStep evaluates and prints.
 func runStep(env *Env, f *stepFlags) error {
-	f.Multistream = slices.Contains(f.compilation, "enable_multistream")
-	f.SequenceParallel = slices.Contains(f.compilation, "enable_sequence_parallel")
-	f.MatMulAllReduce = slices.Contains(f.compilation, "enable_matmul_allreduce")
-	f.DispatchCombine = slices.Contains(f.compilation, "enable_dispatch_ffn_combine")
+	f.Multistream = slices.Contains(f.modelling.compilation, "enable_multistream")
+	f.SequenceParallel = slices.Contains(f.modelling.compilation, "enable_sequence_parallel")
+	f.MatMulAllReduce = slices.Contains(f.modelling.compilation, "enable_matmul_allreduce")
+	f.DispatchCombine = slices.Contains(f.modelling.compilation, "enable_dispatch_ffn_combine")
 	f.EmbeddingTP = embeddingTP(f.embedding)
 	r, err := env.world().Step(&f.StepRequest)
 	if err != nil {

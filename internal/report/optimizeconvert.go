@@ -72,7 +72,8 @@ func pairJSON(d *app.DeviceResult, p *rank.Pair) PairJSON {
 
 func passJSON(p *app.Pass) PassJSON {
 	out := PassJSON{
-		Phase: app.Phase(p.Mode), NumDevices: p.NumDevices, Policy: p.Problem.Spec.Policy.Name, Tier: string(p.Tier), Measured: p.Measured,
+		Phase: app.Phase(p.Mode), NumDevices: p.NumDevices, Policy: p.Problem.Spec.Policy.Name,
+		Pricing: string(p.Pricing), Compiled: p.Problem.Spec.Compile, Tier: string(p.Tier), Measured: p.Measured,
 		Rows: []RowJSON{}, Candidates: []CandidateJSON{}, Artefacts: []ArtefactJSON{}, Notes: append([]string{}, p.Notes...),
 	}
 	for _, row := range p.Rows {

@@ -45,7 +45,9 @@ type PassJSON struct {
 	Phase      string          `json:"phase"` // aggregated, prefill, decode
 	NumDevices int             `json:"num_devices"`
 	Policy     string          `json:"policy"`
-	Tier       string          `json:"tier"` // how well the operators' prices are known
+	Pricing    string          `json:"pricing"`  // of operators no measured kernel covers
+	Compiled   bool            `json:"compiled"` // operators are fused
+	Tier       string          `json:"tier"`     // how well the operators' prices are known
 	Measured   float64         `json:"measured_share"`
 	Best       *RowJSON        `json:"best"`
 	Rows       []RowJSON       `json:"rows"`

@@ -25,6 +25,9 @@ func Step(w io.Writer, r *app.StepResponse) {
 	if r.Result.Hidden > 0 {
 		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
 	}
+	if e := r.Engine; e != nil {
+		fmt.Fprintf(w, "\nEngine          %s: %s a step, %s of it the host's; kernels %s by its calibration", e.Profile.Title, e.Time, e.Host(), e.Kernels)
+	}
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
 	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
 	memoryLine(w, r)
@@ -45,15 +48,14 @@ func Step(w io.Writer, r *app.StepResponse) {
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
 	from := "the profile's peaks and efficiencies"
-	switch r.Tier {
-	case device.Measured:
+	switch {
+	case r.Tier == device.Measured:
 		from = "measured kernels where tables cover them, fitted forms or peaks elsewhere"
-	case device.Calibrated, device.Transferred:
+	case r.Pricing == app.Calibrated:
 		from = "operator times fitted to measured kernels"
-	case device.Datasheet:
 	}
 	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
-	if r.Spec.Policy.Name == graph.TensorCast().Name {
+	if r.Spec.Policy.IsTensorCast() {
 		b += "; repeats TensorCast's assumptions (--policy physical does not)"
 	}
 	return b
@@ -91,11 +93,15 @@ func formatLine(s *graph.Spec) string {
 	if e := q.Experts.Name(); s.Model.HasExperts() && e != linear {
 		linear += ", experts " + e
 	}
-	mode := "eager"
+	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, q.KV, kernels(s), s.Policy.Name)
+}
+
+// kernels says whether operators are fused.
+func kernels(s *graph.Spec) string {
 	if s.Compile {
-		mode = "compiled"
+		return "compiled"
 	}
-	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, q.KV, mode, s.Policy.Name)
+	return "eager"
 }
 
 // operators prints the table of operators, in the order of their first call.

@@ -8,12 +8,17 @@ type StepJSON struct {
 	Device string `json:"device"`
 	Layout string `json:"layout"`
 	Policy string `json:"policy"`
+	// Pricing is how operators are priced where no measured kernel covers them.
+	Pricing  string `json:"pricing"`
+	Compiled bool   `json:"compiled"` // operators are fused
 
 	TotalS          float64       `json:"total_s"`
 	TotalInterval   *IntervalJSON `json:"total_s_80"` // holds a measurement with a probability of 0.8
 	TokensPerSecond float64       `json:"tokens_per_s_per_device"`
 	TokensInterval  *IntervalJSON `json:"tokens_per_s_per_device_80"`
 	Basis           string        `json:"interval_basis"`
+
+	Engine *EngineStepJSON `json:"engine,omitempty"`
 
 	WeightsGiB    float64 `json:"weights_gib"`
 	KVGiB         float64 `json:"kv_gib"`
@@ -32,6 +37,16 @@ type StepJSON struct {
 	Tier      string         `json:"tier"`
 	Tables    *TablesJSON    `json:"tables,omitempty"`
 	Notes     []string       `json:"notes"`
+}
+
+// EngineStepJSON is what an engine makes of a step.
+type EngineStepJSON struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// StepS is the sum of KernelsS, as calibrated, and HostS.
+	StepS    float64 `json:"step_s"`
+	KernelsS float64 `json:"kernels_s"`
+	HostS    float64 `json:"host_s"`
 }
 
 // BoundJSON is the time of operators by what bounds them, launches aside.
@@ -71,6 +86,7 @@ func NewStepJSON(r *app.StepResponse) *StepJSON {
 	out := &StepJSON{
 		Model: r.Model.ID, Device: r.Device.Name,
 		Layout: r.Spec.Layout.Label(r.Model.HasExperts()), Policy: r.Spec.Policy.Name,
+		Pricing: string(r.Pricing), Compiled: r.Spec.Compile,
 		TotalS: float64(s.Time), TotalInterval: interval(r.Error, float64(s.Time)),
 		TokensPerSecond: r.TokensPerSecond, TokensInterval: interval(r.Error.Inverse(), r.TokensPerSecond), Basis: r.Basis,
 		WeightsGiB: r.Memory.Weights.GiB(), KVGiB: r.Memory.KV.GiB(), ActivationGiB: r.Memory.Activation.GiB(),
@@ -81,6 +97,9 @@ func NewStepJSON(r *app.StepResponse) *StepJSON {
 		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden), MeasuredS: float64(s.Measured),
 		Operators: []OperatorJSON{}, Artefacts: []ArtefactJSON{},
 		Tier: string(r.Tier), Tables: newTablesJSON(r.Tables), Notes: append([]string{}, r.Notes...),
+	}
+	if e := r.Engine; e != nil {
+		out.Engine = &EngineStepJSON{e.Profile.Name, e.Profile.Title, float64(e.Time), float64(e.Kernels), float64(e.Host())}
 	}
 	for i := range s.Operators {
 		o := &s.Operators[i]
