@@ -16,7 +16,7 @@ func optimized(t *testing.T, device string, tpot units.Seconds) *app.Pass {
 	var w app.World
 	r, err := w.Optimize(&app.OptimizeRequest{
 		Model: "Qwen/Qwen3-32B", Devices: []string{device}, NumDevices: 8, Input: 2000, Output: 500, TPOTLimit: tpot,
-		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
+		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Modelling: app.Modelling{Compile: new(true)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestExpectPair(t *testing.T) {
 		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 2000, Output: 500,
 		TTFTLimit: 400 * units.Millisecond, TPOTLimit: 30 * units.Millisecond,
 		PDRatio: true, PrefillDevices: 4, DecodeDevices: 4,
-		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
+		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Modelling: app.Modelling{Compile: new(true)},
 	})
 	if err != nil {
 		t.Fatal(err)

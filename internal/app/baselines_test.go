@@ -54,7 +54,7 @@ func TestBaselines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w app.World
-			c.req.Compile = true
+			c.req.Compile = new(true)
 			r, err := w.Step(&c.req)
 			if err != nil {
 				t.Fatal(err)

@@ -17,7 +17,7 @@ func TestBetterHardware(t *testing.T) {
 		r, err := w.Optimize(&app.OptimizeRequest{
 			Model: "Qwen/Qwen3-32B", Devices: []string{device}, NumDevices: 8, Input: 2000, Output: 500, Disagg: true,
 			TTFTLimit: 2000 * units.Millisecond,
-			Budget:    8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
+			Budget:    8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Modelling: app.Modelling{Compile: new(true)},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ func (v *vector) request() *app.StepRequest {
 		Model: v.Model, Device: a.Device,
 		Layout:  parallel.Layout{Devices: a.World, TP: a.TP, EP: a.EP},
 		Queries: a.Queries, QueryLength: a.Query, ContextLength: a.Context, Decode: a.Decode, MTP: a.MTP,
-		LinearAction: dtype.Action(a.Linear), AttentionAction: dtype.Action(a.Attention), Compile: a.Compile,
+		LinearAction: dtype.Action(a.Linear), AttentionAction: dtype.Action(a.Attention), Modelling: app.Modelling{Compile: &a.Compile},
 	}
 }
 

@@ -47,7 +47,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration)
+		calibration(fs, &f.Calibration, "error bars")
 		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.Explain, "explain", f.Explain, "say why the best row is the best")

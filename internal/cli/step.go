@@ -107,16 +107,16 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Modelling", func(fs *pflag.FlagSet) { f.modelling.define(fs, &d.Modelling) })
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration)
+		calibration(fs, &f.Calibration, "error bars, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
 }
 
-// calibration defines the flag of commands whose numbers no calibration of an
-// engine changes.
-func calibration(fs *pflag.FlagSet, dst *string) {
-	fs.StringVar(dst, "calibration", "", "error bars from a `file` written by plimsoll calibrate, instead of the shipped one")
+// calibration defines the flag of commands that take their error bars, or more, from
+// a calibration.
+func calibration(fs *pflag.FlagSet, dst *string, what string) {
+	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate, instead of the shipped one")
 }
 
 // runStep evaluates and prints.

@@ -9,18 +9,18 @@ import (
 	"plimsoll/internal/graph"
 )
 
-// command is a command line under construction.
-type command []string
+// commandLine is a command line under construction.
+type commandLine []string
 
 // add adds a flag with its value, if it is given.
-func (c *command) add(given bool, flag string, value any) {
+func (c *commandLine) add(given bool, flag string, value any) {
 	if given {
 		*c = append(*c, fmt.Sprintf("--%s %v", flag, value))
 	}
 }
 
 // word adds a word, if it is given.
-func (c *command) word(given bool, word string) {
+func (c *commandLine) word(given bool, word string) {
 	if given {
 		*c = append(*c, word)
 	}
@@ -30,7 +30,7 @@ func (c *command) word(given bool, word string) {
 func stepCommand(r *app.StepRequest) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l, m, f := &p.Layout, &d.Modelling, &d.Formats
-	c := command{"plimsoll step", d.Model}
+	c := commandLine{"plimsoll step", d.Model}
 	c.add(r.DeviceFile != "", "device-file", r.DeviceFile)
 	c.add(r.DeviceFile == "", "device", d.System)
 	c.add(r.PerfData.Dir != "", "perf-data", r.PerfData.Dir)

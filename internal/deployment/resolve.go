@@ -114,7 +114,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: p.Model.Vision != nil && (m.Images || !policy.HalfPrecision),
+		Vision: policy.LoadsVision(p.Model, m.Images),
 	}}, nil
 }
 
@@ -211,7 +211,7 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	switch {
 	case m.Pricing != "":
 		return m.Pricing, m.Pricing.Check(d)
-	case p.Name == graph.TensorCast().Name:
+	case p.IsTensorCast():
 		return prices.Roofline, nil
 	}
 	return prices.Best(d), nil

@@ -90,8 +90,8 @@ func (w *walk) bias(has bool, cols float64) {
 	}
 	o := &w.items[len(w.items)-1].Op
 	o.Bytes += units.Bytes(w.width() * cols)
-	if o.Weight >= dtype.FP8 || !w.g.spec.Policy.QuantizedActivations {
-		o.Vector += units.Ops(o.Rows * cols) // TensorCast counts it behind narrow weights only
+	if o.Weight >= dtype.FP8 || !w.g.spec.Policy.FreeBias {
+		o.Vector += units.Ops(o.Rows * cols)
 	}
 }
 
@@ -131,7 +131,7 @@ func (w *walk) rope(k *kind, a *model.Attention) {
 	n := t * (k.hq + hk) * r
 	o := w.elementwise(op.Rope, e*(2*n+2*t*r))
 	o.Vector = units.Ops(3 * n)
-	if a.RopeDim < a.HeadDim && w.g.spec.Policy.FragmentedRouter {
+	if a.RopeDim < a.HeadDim && w.g.spec.Policy.JoinedRope {
 		// The rotated and the passed part are joined again, for each of the two.
 		w.cat(t * k.hq * float64(a.HeadDim))
 		w.cat(t * hk * float64(a.HeadDim))
@@ -175,9 +175,7 @@ func (w *walk) gqaKernel(k *kind, a *model.Attention) {
 	o := w.next(op.Attention, op.GQAttention)
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
 	o.Prefill, o.Decode = w.spans(a)
-	if !w.g.spec.Policy.FullAttention {
-		o.Window = float64(a.Window)
-	}
+	o.Window = float64(a.Window)
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
 	padded, _ := w.blocks()
 	o.Bytes = units.Bytes(indexBytes * (padded + w.requests + 1 + 2*w.requests))

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -105,10 +104,7 @@ func (w *walk) head() {
 
 // project emits the product with the output head for rows tokens.
 func (w *walk) project(rows float64) {
-	s := w.g.spec.Quant.Head
-	if w.g.spec.Policy.HalfPrecision {
-		s = dtype.Unquantized(w.base) // --quantize-lmhead has no effect there
-	}
+	s := w.g.spec.Head()
 	w.quantize(s, rows, w.h)
 	w.linear(s, rows, w.h, w.g.vocabRank, 1)
 	w.allGather(w.g.spec.Layout.TPGroup(), rows, w.g.vocabRank)

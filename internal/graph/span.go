@@ -7,26 +7,42 @@ import (
 	"plimsoll/internal/op"
 )
 
-// decodeQuery is the query length from which TensorCast treats a request as a
-// prefill: up to four speculated tokens still count as decode.
-const decodeQuery = 6
-
 // spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	for i := range w.segments {
 		s := &w.segments[i]
 		n, q, seq := float64(s.Requests), float64(s.Query), float64(s.Seq)
+		decodes := w.decodes(a, s.Decode, q, seq)
 		span := &prefill
-		if s.Query < decodeQuery {
+		if decodes {
 			span = &decode
 		}
 		span.Requests += n
 		span.Tokens += n * q
 		span.Pairs += n * w.pairs(a, q, seq)
-		span.Context += n * reach(a, seq, q)
+		span.Context += n * reach(a, seq, q, decodes)
 	}
 	return prefill, decode
+}
+
+// decodes reports whether q queries at the end of seq tokens run the decode kernel
+// of an attention; decode says that they are no prompt's.
+func (w *walk) decodes(a *model.Attention, decode bool, q, seq float64) bool {
+	if below := w.g.spec.Policy.DecodeBelow; below > 0 {
+		return q < float64(below)
+	}
+	return decode || a.Kind == model.MLA && !a.KeyIsVal && w.absorbs(a, q, seq)
+}
+
+// absorbs reports whether latent attention does less work on the latents than on
+// keys and values expanded from them: it then takes a prompt's end as it takes a
+// decode (vLLM does so up to 128 tokens with FlashMLA and 512 with FlashAttention;
+// for DeepSeek's sizes the two are equal at 171).
+func (w *walk) absorbs(a *model.Attention, q, seq float64) bool {
+	rank, rope, d, v := float64(a.KVRank), float64(a.RopeDim), float64(a.HeadDim), float64(a.ValueDim)
+	saved := (reach(a, seq, q, false) - q) * rank * (d - rope + v)
+	return w.pairs(a, q, seq)*(2*rank+rope-d-v) < saved
 }
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
@@ -73,8 +89,8 @@ func most(a *model.Attention) float64 {
 // reach is the number of cache entries read for one request: what its queries
 // attend to together. A prefill's window slides over q-1 more tokens, and its
 // queries choose different entries.
-func reach(a *model.Attention, seq, q float64) float64 {
-	if q < decodeQuery {
+func reach(a *model.Attention, seq, q float64, decode bool) float64 {
+	if decode {
 		return attended(a, seq)
 	}
 	entries, local := math.Ceil(seq/grain(a)), 0.0
@@ -92,15 +108,12 @@ func reach(a *model.Attention, seq, q float64) float64 {
 
 // blocks is the number of page-table entries of the batch.
 func (w *walk) blocks() (padded, exact float64) {
-	longest := 0.0
+	longest, page := 0.0, w.g.spec.PageTokens()
 	for i := range w.segments {
 		s := &w.segments[i]
-		b := math.Ceil(float64(s.Seq) / pageTokens)
+		b := math.Ceil(float64(s.Seq) / page)
 		longest = math.Max(longest, b)
 		exact += float64(s.Requests) * b
 	}
 	return w.requests * longest, exact
 }
-
-// pageTokens is the size of a KV block on Ascend.
-const pageTokens = 128

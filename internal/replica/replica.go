@@ -16,36 +16,15 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Multipliers multiplies the prices of a step's parts and the host's times; a
-// calibration fits it. Ones leave everything as it is.
-type Multipliers struct {
-	Decode, Prefill                                     [step.Parts]float64
-	PerStep, PerSequence, PerPrefillStep                float64
-	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
-}
-
-// Ones leave prices and host times as they are.
-func Ones() Multipliers {
-	t := Multipliers{
-		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
-	}
-	for p := range t.Decode {
-		t.Decode[p], t.Prefill[p] = 1, 1
-	}
-	return t
-}
-
 // Replica is one copy of a deployment. It is immutable and safe for concurrent
 // use.
 type Replica struct {
-	spec        graph.Spec
-	engine      *engine.Profile
-	host        engine.Host
-	curve       *step.Curve
-	multipliers Multipliers
-	layers      int
-	query       float64 // tokens of a decode query
-	accepted    float64 // tokens a decode step yields on average
+	spec     graph.Spec
+	engine   *engine.Profile
+	pace     Pace
+	curve    *step.Curve
+	query    float64 // tokens of a decode query
+	accepted float64 // tokens a decode step yields on average
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
@@ -66,12 +45,8 @@ func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
 		return nil, err
 	}
 	r := &Replica{
-		spec: s, engine: e, accepted: p.AcceptedPerStep, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
-		curve: step.NewCurve(g, prices), multipliers: Ones(), layers: len(s.Model.Layers),
-		query: float64(1 + s.MTP),
-	}
-	if s.MTP > 0 && !e.MTP.Overlapped {
-		r.host.Exposed, r.host.Overlapped = 1, false
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: step.NewCurve(g, prices),
+		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
 	}
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
@@ -104,19 +79,9 @@ func kernels(g *graph.Graph) int {
 }
 
 // Scaled is the replica with its prices and host times multiplied.
-func (r *Replica) Scaled(t Multipliers) *Replica {
+func (r *Replica) Scaled(m Multipliers) *Replica {
 	out := *r
-	out.multipliers = t
-	h := &out.host
-	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
-	scale(&h.PerStep, t.PerStep)
-	scale(&h.PerSequence, t.PerSequence)
-	scale(&h.PerPrefillStep, t.PerPrefillStep)
-	scale(&h.PerLayer, t.PerLayer)
-	scale(&h.PerLayerFloor, t.LaunchFloor)
-	scale(&h.APIFixed, t.APIFixed)
-	scale(&h.APIPerToken, t.APIPerToken)
-	scale(&h.First, t.First)
+	out.pace = r.pace.Scaled(m)
 	return &out
 }
 
@@ -139,7 +104,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
-		APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
+		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
 }
 
@@ -173,21 +138,8 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 		Decode: float64(b.Decode), Query: r.query, DecodeContext: b.DecodeContext,
 	}
 	t := r.curve.Times(m)
-	prefill := b.PrefillTokens > 0
-	f := &r.multipliers.Decode
-	if prefill {
-		f = &r.multipliers.Prefill
-	}
-	var layers units.Seconds
-	for _, p := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
-		layers += t[p] * units.Seconds(f[p])
-	}
-	layers += r.host.PerLayer * units.Seconds(r.layers)
-	if prefill && r.engine.Graph.EagerPrefill || b.Decode > r.engine.Graph.MaxBatch && r.engine.Graph.MaxBatch > 0 {
-		layers = r.host.Launch(layers, r.layers)
-	}
-	gpu := layers + t[step.Head]*units.Seconds(f[step.Head]) + t[step.Attention]*units.Seconds(f[step.Attention])
-	return r.host.Step(gpu, b.Decode+b.PrefillRequests, prefill)
+	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens > 0)
+	return took
 }
 
 // Decode implements sim.Stepper. Time is linear in the context but for the

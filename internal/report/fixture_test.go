@@ -82,7 +82,7 @@ func pass(m *model.Model, mode search.Mode, devices int, l workload.Limits, resu
 		panic(err)
 	}
 	p := app.Pass{
-		Device: d, Overlay: bars(), Tier: device.Datasheet,
+		Device: d, Overlay: bars(), Pricing: app.Roofline, Tier: device.Datasheet,
 		Mode: mode, NumDevices: devices, Limits: l, Results: results,
 		Problem: &search.Formulas{
 			Mode: mode, Limits: l, Memory: 64 * units.GiB, Reserved: 10 * units.GiB,

@@ -26,7 +26,7 @@ func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.S
 	default:
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
-	fmt.Fprintf(w, "  %s, %s on %d × %s\n", r.Model, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, app.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
 			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Candidates), verdict)

@@ -24,11 +24,11 @@ func requests() map[string]*app.StepRequest {
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"
 	return map[string]*app.StepRequest{
 		"prefill": {
-			Model: "Qwen/Qwen3-32B", Device: a3, Compile: true,
+			Model: "Qwen/Qwen3-32B", Device: a3, Modelling: app.Modelling{Compile: new(true)},
 			Layout: parallel.Layout{Devices: 8, TP: 8}, Queries: 2, QueryLength: 4096,
 		},
 		"decode": {
-			Model: "deepseek-ai/DeepSeek-V3.1", Device: a3, Compile: true, Decode: true, MTP: 1, Multistream: true,
+			Model: "deepseek-ai/DeepSeek-V3.1", Device: a3, Modelling: app.Modelling{Compile: new(true)}, Decode: true, MTP: 1, Multistream: true,
 			Layout: parallel.Layout{Devices: 16, EP: 16}, Queries: 256, ContextLength: 4096, ReservedGiB: 2,
 		},
 	}
@@ -67,7 +67,7 @@ func TestStepSays(t *testing.T) {
 		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true}, "decode of 1 request per DP rank, 1 new token each;"},
 		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true, ContextLength: 1_000_000}, "GiB short\n"},
 		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true, ReservedGiB: 1}, " + reserved 1.00 of 64.00 GiB"},
-		{app.StepRequest{Model: "openai/gpt-oss-20b", Device: "h100", Queries: 1, Decode: true}, "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, eager, policy physical"},
+		{app.StepRequest{Model: "openai/gpt-oss-20b", Device: "h100", Queries: 1, Decode: true}, "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
 		{app.StepRequest{Model: "deepseek-ai/DeepSeek-V4-Flash", Device: "h100", Queries: 1, Decode: true}, "Note            DeepSeek-V4's attention is"},
 		{
 			app.StepRequest{Model: "Qwen/Qwen2.5-VL-7B-Instruct", Device: "TEST_DEVICE", Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920},

@@ -89,11 +89,15 @@ func formatLine(r *app.StepResponse) string {
 	if e := r.Formats.Experts; e != "" {
 		linear += ", experts " + e
 	}
-	mode := "eager"
-	if r.Compiled {
-		mode = "compiled"
+	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, r.Formats.KV, kernels(r.Compiled), r.Policy)
+}
+
+// kernels says whether operators are fused.
+func kernels(compiled bool) string {
+	if compiled {
+		return "compiled"
 	}
-	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, r.Formats.KV, mode, r.Policy)
+	return "eager"
 }
 
 // operators prints the table of operators, in the order of their first call.

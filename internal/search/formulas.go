@@ -52,9 +52,8 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 		return r
 	}
 	relaxed := exact
-	if spec.Policy.FragileGrouping && spec.Model.HasExperts() {
-		spec.Policy.FragileGrouping = false
-		if relaxed, err = p.deploy(spec); err != nil {
+	if spec.JumpsWithBatch() {
+		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
 			r.Binds, r.Reason = IllegalShape, err.Error()
 			return r
 		}
