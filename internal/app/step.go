@@ -126,9 +126,6 @@ func (r *StepRequest) complete() {
 	if r.Queries == 0 {
 		r.Queries = 1
 	}
-	if r.QueryLength == 0 && r.Decode {
-		r.QueryLength = 1 + p.MTP
-	}
 	d.Modelling.Images = r.ImageHeight > 0
 }
 
@@ -246,6 +243,9 @@ func kernels(c cost.Coster, r *step.Result) []string {
 // batch builds what one data-parallel rank processes.
 func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
 	query, context := r.QueryLength, r.ContextLength
+	if query == 0 && r.Decode {
+		query = 1 + s.MTP
+	}
 	err := errors.Join(
 		between("num_queries", r.Queries, 1, maxTokens),
 		between("query_length", query, 1, maxTokens),
