@@ -111,7 +111,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		return nil, err
 	}
 	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
-		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing),
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing, p.Engine != nil),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images),
@@ -217,11 +217,10 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	return prices.Best(d), nil
 }
 
-// compiles reports whether steps are fused: as asked, or as goes with their
-// prices. Fitted ones are of engines' kernels, and no engine runs norms and
-// activations operator by operator; Ascend's own tool is eager unless told
-// otherwise.
-func (m *Modelling) compiles(p prices.Pricing) bool {
+// compiles reports whether steps are fused: as asked, or as engines do. No engine
+// runs norms and activations operator by operator, and fitted prices are of
+// engines' kernels; Ascend's own tool is eager unless told otherwise.
+func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
@@ -229,5 +228,5 @@ func (m *Modelling) compiles(p prices.Pricing) bool {
 		return false
 	case ByPricing:
 	}
-	return p == prices.Calibrated
+	return engine || p == prices.Calibrated
 }
