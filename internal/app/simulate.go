@@ -97,9 +97,6 @@ func (r *SimulateRequest) complete() {
 	}
 	d.Engine.Name = cmp.Or(d.Engine.Name, DefaultEngine)
 	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, "physical") // engines' times are fitted to that
-	if d.Modelling.Fusion == deployment.ByPricing {
-		d.Modelling.Fusion = deployment.Compiled
-	}
 	if len(d.Pools) == 0 {
 		d.Pools = []deployment.Pool{{}}
 	}

@@ -111,7 +111,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		return nil, err
 	}
 	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
-		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing),
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing, p.Engine != nil),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images),
@@ -217,17 +217,16 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	return prices.Best(d), nil
 }
 
-// compiles reports whether steps are fused: as asked, or as goes with their
-// prices. Fitted ones are of engines' kernels, and no engine runs norms and
-// activations operator by operator; Ascend's own tool is eager unless told
-// otherwise.
-func (m *Modelling) compiles(p prices.Pricing) bool {
+// compiles reports whether steps are fused: as asked, or as engines do. Fitted
+// prices are of their kernels, and no engine runs norms and activations operator
+// by operator; Ascend's own tool is eager unless told otherwise.
+func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
 	case Eager:
 		return false
-	case ByPricing:
+	case ByDefault:
 	}
-	return p == prices.Calibrated
+	return engine || p == prices.Calibrated
 }
