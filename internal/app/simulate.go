@@ -139,7 +139,6 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	e := copyOf.Engine()
 	out := &SimulateResponse{
 		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
-		Tier: p.tier(d, graph.Physical()),
 	}
 	if r.PrefillReplicas > 0 {
 		prompts, err := deploy(r.Prefill, slices.Concat(r.Set, r.PrefillSet)...)
@@ -154,6 +153,7 @@ func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResp
 	if out.Result, err = sim.Run(ctx, config); err != nil {
 		return nil, badInput(err)
 	}
+	out.Tier = p.tier(d, graph.Physical()) // tables are read as steps are priced
 	out.Expected = o.Expect(out.about())
 	out.Tables, err = p.used()
 	return out, err

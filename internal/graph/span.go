@@ -11,22 +11,54 @@ import (
 // prefill: up to four speculated tokens still count as decode.
 const decodeQuery = 6
 
+// groups goes through the requests of the batch, those together that count as
+// equal.
+func (w *walk) groups(yield func(op.Span) bool) {
+	for i := range w.segments {
+		s := &w.segments[i]
+		if !yield(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq))) {
+			return
+		}
+	}
+	if w.sums.Prefill.Requests > 0 && !yield(w.sums.Prefill) {
+		return
+	}
+	if w.sums.Decode.Requests > 0 {
+		yield(w.sums.Decode)
+	}
+}
+
 // spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
-	for i := range w.segments {
-		s := &w.segments[i]
-		n, q, seq := float64(s.Requests), float64(s.Query), float64(s.Seq)
+	for all := range w.groups {
 		span := &prefill
-		if s.Query < decodeQuery {
+		if all.Tokens < decodeQuery*all.Requests {
 			span = &decode
 		}
-		span.Requests += n
-		span.Tokens += n * q
-		span.Pairs += n * w.pairs(a, q, seq)
-		span.Context += n * reach(a, seq, q)
+		s := w.limit(a, all)
+		span.Requests += s.Requests
+		span.Tokens += s.Tokens
+		span.Pairs += s.Pairs
+		span.Context += s.Context
 	}
 	return prefill, decode
+}
+
+// limit is the part of requests' pairs and contexts that an attention looks at.
+func (w *walk) limit(a *model.Attention, all op.Span) op.Span {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
+		return all
+	}
+	n := all.Requests
+	q, seq := all.Tokens/n, all.Context/n
+	// Unequal requests have more pairs than as many of the mean length, the less
+	// so the more of them the limit cuts off.
+	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
+	more := all.Pairs/op.Equal(n, q, seq).Pairs - 1
+	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
+	all.Context = n * reach(a, seq, q)
+	return all
 }
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
@@ -93,11 +125,10 @@ func reach(a *model.Attention, seq, q float64) float64 {
 // blocks is the number of page-table entries of the batch.
 func (w *walk) blocks() (padded, exact float64) {
 	longest := 0.0
-	for i := range w.segments {
-		s := &w.segments[i]
-		b := math.Ceil(float64(s.Seq) / pageTokens)
+	for all := range w.groups {
+		b := math.Ceil(all.Context / all.Requests / pageTokens)
 		longest = math.Max(longest, b)
-		exact += float64(s.Requests) * b
+		exact += all.Requests * b
 	}
 	return w.requests * longest, exact
 }
