@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"plimsoll/internal/calibrate"
@@ -35,12 +36,19 @@ func file() string {
 	return b.String()
 }
 
+// priced keeps the prices of devices: every test asks for the same few.
+var priced sync.Map
+
 func predictor() *calibrate.Predictor {
 	return &calibrate.Predictor{Prices: func(d *device.Profile) cost.Coster {
+		if m, ok := priced.Load(d.Name); ok {
+			return m.(cost.Coster)
+		}
 		m, ok := calibrated.New(d)
 		if !ok {
 			panic("no prices for " + d.Name)
 		}
+		priced.Store(d.Name, m)
 		return m
 	}}
 }
