@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
@@ -54,15 +55,37 @@ func buildDrafts(t *testing.T, id, system, engineName string, l parallel.Layout,
 	if !ok {
 		t.Fatalf("no prices for %s", system)
 	}
-	s := graph.Spec{
-		Model: m, Layout: l.Complete(m), Policy: graph.Physical(),
-		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true, MTP: mtp,
-	}
 	on := *e.On(d, l.Devices)
 	if change != nil {
 		change(&on)
 	}
-	return replica.New(s, d, &on, prices)
+	return assemble(m, d, &on, l, mtp, prices)
+}
+
+// buildPriced builds a replica on an H200 under vLLM with prices of one's own.
+func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cost.Coster) (*replica.Replica, error) {
+	t.Helper()
+	m, err := model.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return assemble(m, d, e.On(d, l.Devices), l, mtp, prices)
+}
+
+func assemble(m *model.Model, d *device.Profile, e *engine.Profile, l parallel.Layout, mtp int, prices cost.Coster) (*replica.Replica, error) {
+	s := graph.Spec{
+		Model: m, Layout: l.Complete(m), Policy: graph.Physical(),
+		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true, MTP: mtp,
+	}
+	return replica.New(s, d, e, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is
