@@ -264,12 +264,12 @@ func TestPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		split         bool
-		tokens, limit int
-	}{{false, 4 * 1001, 0}, {true, 4 * 250, 20}} {
+		split                 bool
+		budget, tokens, limit int
+	}{{false, 1001, 4 * 1001, 0}, {true, 1001, 4 * 250, 20}, {true, 3, 4, 20}} {
 		r, err := buildDrafts(t, "openai/gpt-oss-120b", "h200_sxm", "sglang", l, 0, func(e *engine.Profile) {
 			*e = *r.Engine()
-			e.AttentionDP.SplitsBudget = c.split
+			e.AttentionDP.SplitsBudget, e.TokenBudget = c.split, c.budget
 		})
 		if err != nil {
 			t.Fatal(err)
