@@ -46,6 +46,19 @@ func TestPictures(t *testing.T) {
 		{"eager-slices", "deepseek-ai/DeepSeek-V2-Lite", layout{Devices: 4, TP: 4, EP: 2}, func(s *graph.Spec) { s.Compile, s.SharedExpertTP = false, true }},
 		{"static-scales", "Qwen/Qwen3-32B-FP8-Static-PerTensor", layout{Devices: 2, TP: 2}, own},
 		{"four-bits", "nvidia/Qwen3-30B-A3B-NVFP4", layout{Devices: 4, TP: 2, EP: 4}, own},
+		{"narrow-recurrence", "moonshotai/Kimi-Linear-48B-A3B-Instruct", layout{Devices: 4, TP: 4}, narrow(graph.Physical(), graph.Actions{Linear: dtype.W8A8Dynamic})},
+		{"narrow-state-space", "nvidia/Nemotron-H-8B-Base-8K", layout{Devices: 2, TP: 2}, narrow(graph.Physical(), graph.Actions{Linear: dtype.W8A8Dynamic})},
+		{
+			"tensorcast-latent", "deepseek-ai/DeepSeek-V3", layout{Devices: 8, TP: 4, EP: 8},
+			narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.AttentionInt8}),
+		},
+		{"tensorcast-four-bits", "Qwen/Qwen3-30B-A3B", layout{Devices: 4, TP: 2}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.MXFP4Action, Attention: dtype.AttentionFP8})},
+		{"tensorcast-experts", "Qwen/Qwen3-30B-A3B", layout{Devices: 8, TP: 4, EP: 4, MoETP: 2}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W4A8Dynamic})},
+		{"tensorcast-eager", "Qwen/Qwen2-57B-A14B", layout{Devices: 4, TP: 4, EP: 4}, func(s *graph.Spec) {
+			narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W8A16Dynamic})(s)
+			s.Compile = false
+		}},
+		{"tensorcast-router", "deepseek-ai/DeepSeek-V3", layout{Devices: 8, TP: 8, EP: 4}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.Disabled})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +75,19 @@ func TestPictures(t *testing.T) {
 // own takes the number formats of the checkpoint.
 func own(s *graph.Spec) { s.Quant = graph.Resolve(s.Model, s.Policy, graph.Actions{}) }
 
+// narrow takes a policy and number formats of one's own.
+func narrow(p graph.Policy, a graph.Actions) func(*graph.Spec) {
+	return func(s *graph.Spec) { s.Policy, s.Quant = p, graph.Resolve(s.Model, p, a) }
+}
+
+// TestVerifiedDrafts shows a step of decodes alone that verify drafts: all rows want logits.
+func TestVerifiedDrafts(t *testing.T) {
+	s := plain(lookup(t, "deepseek-ai/DeepSeek-V3"))
+	s.MTP = 2
+	s.Model.Layers = s.Model.Layers[:1]
+	golden.Check(t, "testdata/verified-drafts.golden", pictureOf(t, s, graph.Batch{Segments: []graph.Segment{{Requests: 40, Query: 3, Seq: 5000, Decode: true}}}))
+}
+
 // TestTower shows the operators of images: a tower with windows, and one that feeds early layers.
 func TestTower(t *testing.T) {
 	for name, id := range map[string]string{"vision-windows": "Qwen/Qwen2.5-VL-7B-Instruct", "vision-deep": "Qwen/Qwen3-VL-8B-Instruct", "vision-fixed": "google/gemma-3-4b-it"} {
@@ -72,14 +98,18 @@ func TestTower(t *testing.T) {
 	}
 }
 
-// picture is a step of 40 decodes behind 5,000 tokens and two prompts of 300 behind 700, as text.
+// picture is a step of 40 decodes behind 5,000 tokens and two prompts of 301 behind 699, as text.
 func picture(t *testing.T, s graph.Spec, images graph.Images) []byte {
+	t.Helper()
+	return pictureOf(t, s, graph.Batch{Images: images, Segments: []graph.Segment{{Requests: 40, Query: 1 + s.MTP, Seq: 5000, Decode: true}, {Requests: 2, Query: 301, Seq: 1000}}})
+}
+
+func pictureOf(t *testing.T, s graph.Spec, b graph.Batch) []byte {
 	t.Helper()
 	g, err := graph.New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := graph.Batch{Images: images, Segments: []graph.Segment{{Requests: 40, Query: 1 + s.MTP, Seq: 5000, Decode: true}, {Requests: 2, Query: 300, Seq: 1000}}}
 	var out bytes.Buffer
 	for _, it := range g.Append(nil, b) {
 		writeItem(&out, &it)

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +151,15 @@ func TestDenseStep(t *testing.T) {
 		product(n, tokens, inner/tp, hidden), allReduce(n, tokens, hidden),
 		reads("add", n, 3*wide*tokens*hidden))
 	same(t, append(want, end(tp)...), kernels(t, s, segments()...))
+}
+
+// TestNoRotation: a model without rotary positions looks up no tables and rotates nothing.
+func TestNoRotation(t *testing.T) {
+	m := dense()
+	m.Kinds[0].Attention.RopeDim = 0
+	rotated, plainly := kernels(t, plain(dense()), segments()...), kernels(t, plain(m), segments()...)
+	rotated = slices.DeleteFunc(rotated, func(k kernel) bool { return k.Name == "apply_rope" || k.Name == "index" && k.Count == 2 })
+	same(t, rotated, plainly)
 }
 
 // TestEagerStep: without fusion every product is its own, and norms, rotations and activations are the operators PyTorch
@@ -498,4 +508,14 @@ func TestCompressedByCounting(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGroupsOfScales: an MXFP4 scale is shared by 32 elements unless another number is given.
+func TestGroupsOfScales(t *testing.T) {
+	for given, want := range map[int]int{0: 32, 64: 64} {
+		q := graph.Resolve(dense(), graph.Physical(), graph.Actions{Linear: dtype.MXFP4Action, MXFP4Group: given})
+		if q.Dense.Group != want || q.Experts.Group != want {
+			t.Errorf("%d given: %+v", given, q.Dense)
+		}
+	}
 }
