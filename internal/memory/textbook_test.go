@@ -357,3 +357,30 @@ func TestMemoryPictures(t *testing.T) {
 	}
 	golden.Check(t, "testdata/catalog.golden", out.Bytes())
 }
+
+// TestRecurrentWeights: projections of keys, queries, values, gate, step and decay, the convolution, and what each head
+// has of its own; a rank has one head at least.
+func TestRecurrentWeights(t *testing.T) {
+	const keys, values, key, value, groups, kernel = 4, 8, 5, 7, 2, 4
+	r := model.Recurrent{KeyHeads: keys, ValueHeads: values, KeyDim: key, ValueDim: value, Groups: groups, Conv: kernel}
+	for _, tp := range []float64{1, 2, 16} {
+		first, last := rim(tp)
+		first -= 2 * positions * width // nothing is rotated
+		rest := first + last + 2*hidden + 3*hidden*math.Ceil(inner/tp)
+		kh, vh, g := math.Max(1, keys/tp), math.Max(1, values/tp), math.Max(1, groups/tp)
+		build := func(kind model.AttentionKind, change func(*model.Recurrent)) *graph.Spec {
+			m := dense(1)
+			m.Kinds[0].Attention = model.Attention{Kind: kind, Recurrent: r}
+			change(&m.Kinds[0].Attention.Recurrent)
+			return specOf(m, parallel.Layout{Devices: int(tp), TP: int(tp)})
+		}
+		none := func(*model.Recurrent) {}
+		delta := hidden*(2*kh*key+vh*value+vh) + hidden*vh*value + (2*kh*key+vh*value)*kernel + vh + value // up to the step size's bias and the norm
+		gate, decay := hidden*vh*value, hidden*vh+vh
+		holds(t, "delta rule", build(model.GatedDelta, none), rest+delta+gate+decay)
+		holds(t, "low-rank gate", build(model.GatedDelta, func(r *model.Recurrent) { r.GateRank = 3 }), rest+delta+hidden*3+3*vh*value+decay)
+		holds(t, "decay of channels", build(model.GatedDelta, func(r *model.Recurrent) { r.ChannelDecay = true }), rest+delta+gate+hidden*key+key*kh*key+kh*key)
+		conv := vh*value + 2*g*key
+		holds(t, "state space", build(model.Mamba2, none), rest+hidden*(vh*value+conv+vh)+vh*value*hidden+conv*(kernel+1)+3*vh+vh*value)
+	}
+}
