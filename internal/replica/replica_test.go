@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
@@ -121,6 +122,17 @@ func TestOnePrice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// buildPriced builds a replica on an H200 under vLLM with prices of one's own.
+func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cost.Coster) (*replica.Replica, error) {
+	t.Helper()
+	s, d, _ := specOf(t, id, "h200_sxm", l, mtp)
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices), Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is
