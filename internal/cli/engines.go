@@ -78,24 +78,21 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 		}
 		p = p.On(d, r.devices)
 	}
-	f := p.Facts()
 	if r.json {
-		return env.JSON(f)
+		return env.JSON(p)
 	}
-	report.Engine(env.Stdout, &f)
+	report.Engine(env.Stdout, p)
 	return nil
 }
 
 func listEngines(env *Env, asJSON bool) error {
-	var all []engine.Facts
+	var all []*engine.Profile
 	for _, name := range engine.Names() {
 		versions, err := engine.Versions(name)
 		if err != nil {
 			return err
 		}
-		for _, p := range versions {
-			all = append(all, p.Facts())
-		}
+		all = append(all, versions...)
 	}
 	if asJSON {
 		return env.JSON(all)
