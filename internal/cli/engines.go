@@ -57,7 +57,26 @@ replaced with --set, by the key that is printed with it.`,
 	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "replace values, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
+}
+
+// completeSetting offers the settings, which all engines have.
+func completeSetting(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	p, err := engine.LookupVersion("generic", "")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offers []string
+	for _, s := range append(p.Settings(), p.Hosts[engine.Generic].Settings()...) {
+		for _, w := range s.Words {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"="+w.Name, w.Meaning))
+		}
+		if len(s.Words) == 0 {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"=", s.Meaning))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func showEngine(env *Env, name string, r *enginesRequest) error {

@@ -73,7 +73,8 @@ func (p *Profile) keep(key string) {
 type Setting struct {
 	Key, Value string
 	Option     string // the engine's own name; "" if there is none
-	Meaning    string
+	Meaning    string // of the value, if it is one of Words
+	Words      []Word
 }
 
 // Settings lists the values but for the times of the host.
@@ -85,9 +86,9 @@ func (t *Terms) Settings() []Setting { return describe(t.adjustable(), nil) }
 func describe(all []setting, options map[string]string) []Setting {
 	out := make([]Setting, len(all))
 	for i, s := range all {
-		out[i] = Setting{s.key, s.text(), options[s.key], s.meaning}
+		out[i] = Setting{s.key, s.text(), options[s.key], s.meaning, s.valid.words}
 		if w := s.word(); w != nil {
-			out[i].Meaning = w.meaning
+			out[i].Meaning = w.Meaning
 		}
 	}
 	return out

@@ -38,14 +38,15 @@ func us(s *units.Seconds) quantity { return quantity{(*float64)(s), float64(unit
 // some words. The zero rule is for other values.
 type rule struct {
 	low, high float64
-	words     []word
+	words     []Word
 }
 
-type word struct{ name, meaning string }
+// Word is one of the values that a setting may have.
+type Word struct{ Name, Meaning string }
 
 func atLeast(low float64) rule       { return rule{low: low, high: math.MaxFloat64} }
 func between(low, high float64) rule { return rule{low: low, high: high} }
-func oneOf(words ...word) rule       { return rule{words: words} }
+func oneOf(words ...Word) rule       { return rule{words: words} }
 
 // String follows "must be".
 func (r rule) String() string {
@@ -53,7 +54,7 @@ func (r rule) String() string {
 	case len(r.words) > 0:
 		var names []string
 		for _, w := range r.words {
-			names = append(names, w.name)
+			names = append(names, w.Name)
 		}
 		return "one of " + strings.Join(names, ", ")
 	case r.high == math.MaxFloat64:
@@ -140,9 +141,9 @@ func (s *setting) check() error {
 }
 
 // word is the one of the rule's words that the value is.
-func (s *setting) word() *word {
+func (s *setting) word() *Word {
 	for i := range s.valid.words {
-		if s.valid.words[i].name == s.value() {
+		if s.valid.words[i].Name == s.value() {
 			return &s.valid.words[i]
 		}
 	}

@@ -19,19 +19,19 @@ func (p *Profile) identity() []setting {
 func (p *Profile) settings() []setting {
 	return []setting{
 		{"policy", oneOf(
-			word{string(DecodeFirst), "running sequences first, then prompts"},
-			word{string(PrefillFirst), "waiting prompts alone; decoding pauses"},
-			word{string(InFlight), "running sequences together with whole prompts"},
-		), "whether prompts or running sequences go first", (*string)(&p.Policy)},
+			Word{string(DecodeFirst), "running sequences first, then prompts"},
+			Word{string(PrefillFirst), "waiting prompts alone; decoding pauses"},
+			Word{string(InFlight), "running sequences together with whole prompts"},
+		), "", (*string)(&p.Policy)},
 		{"chunked_prefill", rule{}, "prompts are split to fit the token budget", &p.ChunkedPrefill},
 		{"token_budget", atLeast(1), "most new tokens in a step", &p.TokenBudget},
 		{"max_sequences", atLeast(1), "most sequences that run together", &p.MaxSequences},
 		{"memory_share", between(0.001, 1), "share of the memory that memory_share_of names", &p.MemoryShare},
 		{"memory_share_of", oneOf(
-			word{string(OfTotal), "all memory, for everything the engine takes"},
-			word{string(OfStatic), "all memory, for weights and KV cache"},
-			word{string(OfFree), "what is free after loading, for the KV cache"},
-		), "which memory is shared, and for what", (*string)(&p.MemoryShareOf)},
+			Word{string(OfTotal), "all memory, for everything the engine takes"},
+			Word{string(OfStatic), "all memory, for weights and KV cache"},
+			Word{string(OfFree), "what is free after loading, for the KV cache"},
+		), "", (*string)(&p.MemoryShareOf)},
 		{"workspace_gib", atLeast(0), "memory for the context, libraries and graphs", gib(&p.Workspace)},
 		{"communication_gib", atLeast(0), "workspace added when a replica has several devices", gib(&p.Communication)},
 		{"peer_gib", atLeast(0), "workspace added for each of those devices", gib(&p.PerPeer)},
