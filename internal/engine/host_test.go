@@ -105,9 +105,3 @@ func TestStepLaws(t *testing.T) {
 		})
 	})
 }
-
-func TestAPI(t *testing.T) {
-	if got := lookup(t, "generic").HostFor("hopper", Dense).API(2000); !sameTime(got, 2*units.Millisecond) {
-		t.Errorf("%s, want 1 ms and 2000 times 0.5 µs", got)
-	}
-}
