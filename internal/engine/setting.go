@@ -44,9 +44,9 @@ type rule struct {
 // Word is one of the values that a setting may have.
 type Word struct{ Name, Meaning string }
 
-func atLeast(low float64) rule       { return rule{low: low, high: math.MaxFloat64} }
-func between(low, high float64) rule { return rule{low: low, high: high} }
-func oneOf(words ...Word) rule       { return rule{words: words} }
+func atLeast(low float64) rule   { return rule{low: low, high: math.MaxFloat64} }
+func shareFrom(low float64) rule { return rule{low: low, high: 1} }
+func oneOf(words ...Word) rule   { return rule{words: words} }
 
 // String follows "must be".
 func (r rule) String() string {

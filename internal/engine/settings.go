@@ -26,7 +26,7 @@ func (p *Profile) settings() []setting {
 		{"chunked_prefill", rule{}, "prompts are split to fit the token budget", &p.ChunkedPrefill},
 		{"token_budget", atLeast(1), "most new tokens in a step", &p.TokenBudget},
 		{"max_sequences", atLeast(1), "most sequences that run together", &p.MaxSequences},
-		{"memory_share", between(0.001, 1), "share of the memory that memory_share_of names", &p.MemoryShare},
+		{"memory_share", shareFrom(0.001), "share of the memory that memory_share_of names", &p.MemoryShare},
 		{"memory_share_of", oneOf(
 			Word{string(OfTotal), "all memory, for everything the engine takes"},
 			Word{string(OfStatic), "all memory, for weights and KV cache"},
@@ -38,11 +38,11 @@ func (p *Profile) settings() []setting {
 		{"logits_copies", atLeast(0), "float32 copies of the logits of max_sequences in the trial step", &p.LogitsCopies},
 		{"max_context", atLeast(0), "longest sequence that workspaces have room for; 0 is the model's", &p.MaxContext},
 		{"index_rows", atLeast(0), "sequences of max_context whose selector keys are gathered (sparse attention)", &p.IndexRows},
-		{"window_share", between(0, 1), "share of a sliding-window layer's cache that is kept beyond the window", &p.WindowShare},
+		{"window_share", shareFrom(0), "share of a sliding-window layer's cache that is kept beyond the window", &p.WindowShare},
 		{"state_ratio", atLeast(0), "memory for recurrent states, per byte of KV cache", &p.StateRatio},
 		{"block_tokens", atLeast(1), "tokens in a KV block", &p.BlockTokens},
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
-		{"reserve", between(0, 1), "share of the remaining output that must have room at admission", &p.Reserve},
+		{"reserve", shareFrom(0), "share of the remaining output that must have room at admission", &p.Reserve},
 		{"prefix_caching", rule{}, "finished prompts are kept for requests that begin the same", &p.PrefixCaching},
 		{"receive_interval", atLeast(1), "decode steps between looks at new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first, after a separate prefill", &p.HeldTokens},
@@ -50,11 +50,11 @@ func (p *Profile) settings() []setting {
 		{"graph.eager_prefill", rule{}, "prompts are launched kernel by kernel", &p.Graph.EagerPrefill},
 		{"graph.kernel_kib", atLeast(0), "memory of a captured kernel, per captured batch size", kib(&p.Graph.Kernel)},
 		{"batch_wait.steps", atLeast(0), "most steps that prompts wait for others", &p.BatchWait.Steps},
-		{"batch_wait.ratio", between(0, 1), "share of the token budget below which prompts wait", &p.BatchWait.Ratio},
+		{"batch_wait.ratio", shareFrom(0), "share of the token budget below which prompts wait", &p.BatchWait.Ratio},
 		{"attention_dp.splits_budget", rule{}, "data-parallel ranks divide the token budget", &p.AttentionDP.SplitsBudget},
 		{"mtp.tokens", atLeast(0), "tokens drafted in a step", &p.MTP.Tokens},
 		{"mtp.overlapped", rule{}, "host work is hidden while drafting too", &p.MTP.Overlapped},
-		{"host.exposed", between(0, 1), "share of the work per step and sequence that the GPU waits for", &p.Exposed},
+		{"host.exposed", shareFrom(0), "share of the work per step and sequence that the GPU waits for", &p.Exposed},
 	}
 }
 
