@@ -112,8 +112,3 @@ func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds
 func (h Host) Launch(kernels units.Seconds, layers int) units.Seconds {
 	return units.Seconds(math.Hypot(float64(kernels), float64(layers)*float64(h.PerLayerFloor)))
 }
-
-// API is the time the API server spends on a request.
-func (h Host) API(prompt int) units.Seconds {
-	return h.APIFixed + h.APIPerToken*units.Seconds(prompt)
-}
