@@ -98,11 +98,11 @@ func segments() []graph.Segment {
 }
 
 // attends is the kernel of attention on one of tp ranks: queries, the cache of keys and values, outputs, and addresses of
-// one block for each request with where it begins.
+// blocks of 16 tokens, as many for each request as the longest has (7 for 100 tokens), with where it begins.
 func attends(count, tp float64) kernel {
 	const bytes = wide * (2*tokens*heads*width + cached*kvHeads*2*width)
 	return kernel{
-		Name: "attention", Count: count, Bytes: bytes/tp + index*(requests+requests+1+2*requests),
+		Name: "attention", Count: count, Bytes: bytes/tp + index*(7*requests+requests+1+2*requests),
 		Matrix: 2 * pairs * heads * 2 * width / tp, Vector: 4 * pairs * heads / tp,
 	}
 }
@@ -387,8 +387,8 @@ func TestLatentStep(t *testing.T) {
 		reads("concat_and_cache_mla", n, 2*wide*tokens*(latentRank+rope)+index*tokens),
 		{
 			Name: "multihead_latent_attention", Count: n,
-			// Both phases read the projection; queries, outputs, latents; where each request begins and its one block.
-			Bytes: wide*(2*up+tokens*h*(nope+rope)+tokens*h*value+cached*(latentRank+rope)) + index*(requests+1+2*requests+requests),
+			// Both phases read the projection; queries, outputs, latents; where each request begins and its blocks of 16 tokens.
+			Bytes: wide*(2*up+tokens*h*(nope+rope)+tokens*h*value+cached*(latentRank+rope)) + index*(requests+1+2*requests+3*7+2),
 			Matrix: 2*20*up + 2*promptPairs*h*(nope+rope+value) + // 20 tokens expanded
 				2*3*up + 2*decodePairs*h*(latentRank+rope+latentRank),
 			Vector: 4 * pairs * h,
@@ -418,7 +418,7 @@ func TestSharedContext(t *testing.T) {
 		{Name: "all_gather", Count: n, Bytes: 3 * wide * tokens * h * (nope + rope), Payload: wide * tokens * h * (nope + rope)},
 		{
 			Name: "multihead_latent_attention", Count: n,
-			Bytes:  wide*(2*up+tokens*2*h*(nope+rope+value)+cached/2*(latentRank+rope)) + index*(requests+1+2*requests+requests),
+			Bytes:  wide*(2*up+tokens*2*h*(nope+rope+value)+cached/2*(latentRank+rope)) + index*(requests+1+2*requests+3*7+2),
 			Matrix: 2*20*up + 2*(pairs-300)/2*2*h*(nope+rope+value) + 2*3*up + 2*300/2*2*h*(2*latentRank+rope),
 			Vector: 4 * pairs / 2 * 2 * h,
 		},

@@ -242,7 +242,7 @@ func TestCachedBytes(t *testing.T) {
 		if got := float64(mem.BytesPerToken(1)); math.Abs(got-3*c.perToken) > 1e-9 {
 			t.Errorf("%s: want %g bytes a token, got %g", c.name, 3*c.perToken, got)
 		}
-		// Whole blocks of 128 tokens: 5 requests with 255 tokens and one to come fill ten.
+		// Whole blocks of 16 tokens: 5 requests with 255 tokens and one to come fill eighty.
 		want := 3 * 5 * c.request
 		if c.perToken > 0 {
 			cut := 1.
@@ -252,7 +252,7 @@ func TestCachedBytes(t *testing.T) {
 					cut = float64(c.dcp)
 				}
 			}
-			want += 3 * math.Ceil(10/cut) * 128 * c.perToken * cut
+			want += 3 * math.Ceil(80/cut) * 16 * c.perToken * cut
 		}
 		if got := float64(mem.KV(batch(5, 1, 255))); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s: want a cache of %g bytes, got %g", c.name, want, got)
@@ -272,11 +272,11 @@ func TestCompressedCache(t *testing.T) {
 	const rank, rope, compress, local = 20, 6, 5, 200
 	for _, c := range []struct {
 		local, seq, blocks, entries float64
-	}{{local, 999, 2, 200}, {local, 1000, 2, 201}, {local, 50, 1, 11}, {0, 999, 0, 200}} {
+	}{{local, 999, 13, 200}, {local, 1000, 13, 201}, {local, 50, 4, 11}, {0, 999, 0, 200}} {
 		m := dense(1)
 		m.Kinds[0].Attention = model.Attention{Kind: model.MLA, Heads: heads, KVHeads: heads, HeadDim: 10, ValueDim: 6, KVRank: rank, RopeDim: rope, Compress: compress, Local: int(c.local)}
 		mem := memory.New(specOf(m, parallel.Layout{Devices: 1}))
-		want := wide * (rank + rope) * (128*c.blocks + c.entries)
+		want := wide * (rank + rope) * (16*c.blocks + c.entries)
 		if got := float64(mem.KV(batch(1, 1, int(c.seq)))); got != want {
 			t.Errorf("%+v: want %g, got %g", c, want, got)
 		}

@@ -97,7 +97,7 @@ func TestRowsAsOperators(t *testing.T) {
 	add(table.FormComm, "all_gather", comm(op.AllGather, 500, 2500))
 	add(table.FormComm, "reduce_scatter", comm(op.ReduceScatter, 2000, 2500))
 	add(table.FormComm, "all_to_all", comm(op.AllToAll, 1500, 4000))
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestExpertRows(t *testing.T) {
 		if f.matrixInputs {
 			seconds -= pass(f.narrow*rows*hidden) + pass(f.narrow*rows*inter/tp)
 		}
-		got, err := open(t, dir).Tables().Samples()
+		got, err := open(t, dir).tables.Samples()
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", f.name, got, err)
 		}
@@ -167,7 +167,7 @@ func TestExpertRows(t *testing.T) {
 func TestOneChoice(t *testing.T) {
 	dir := fstest.MapFS{}
 	put(t, dir, "moe/vllm/1.0/moe", moeRow{"k", "bfloat16", "balanced", 64, 512, 1024, 1, 2, 1, 2, 50})
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil || len(got) != 1 || got[0].Ops[0].Rows != 32 || math.Abs(got[0].Ops[0].Experts-1) > 1e-9 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -179,7 +179,7 @@ func TestLatentRows(t *testing.T) {
 	put(t, dir, "mla/trtllm/1.0/generation_mla", latentRow{"k", "bfloat16", "fp8", 8, 1, 16, 4095, 2})
 	put(t, dir, "mla_bmm/trtllm/1.0/mla_bmm",
 		absorbedRow{"b", "mla_gen_pre", "bfloat16", 8, 16, 0.1}, absorbedRow{"b", "mla_gen_post", "bfloat16", 8, 16, 0.3})
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil || len(got) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
