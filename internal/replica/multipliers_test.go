@@ -186,7 +186,7 @@ func TestContextOfPrompts(t *testing.T) {
 	}
 	w.Step(b)
 	if want := 50_000. + 3000; read.attention.Prefill.Context != want || read.attention.Prefill.Tokens != 3000 || read.attention.Prefill.Requests != 1 ||
-		read.attention.Prefill.Pairs != b.PrefillPairs || read.attention.Decode.Requests != 32 || read.attention.Decode.Tokens != 32 || read.attention.Decode.Context != 32*2000 {
+		read.attention.Prefill.Pairs != b.PrefillPairs || read.attention.Decode.Requests != 32 || read.attention.Decode.Tokens != 32 || read.attention.Decode.Context != 32*2001 {
 		t.Errorf("attention is priced for %+v and %+v", read.attention.Prefill, read.attention.Decode)
 	}
 }
@@ -224,7 +224,7 @@ func TestDraftedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Step(decoding)
-	if d := read.attention.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*2000 {
+	if d := read.attention.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*(2000+3) {
 		t.Errorf("two drafts: attention of %+v", d)
 	}
 	for _, overlapped := range []bool{true, false} {

@@ -422,7 +422,7 @@ func TestBelief(t *testing.T) {
 		put(t, dir, "gemm/vllm/1.0/gemm", gemmRow{"k", "bfloat16", int64(c.o.Rows), int64(c.o.Cols), int64(c.o.Depth), c.ms})
 		m := open(t, dir)
 		m.Cost(&c.o)
-		if u := m.Tables().Uses(); len(u) != 1 || u[0].Rejected != c.rejected || u[0].Rows != 1-c.rejected {
+		if u := m.tables.Uses(); len(u) != 1 || u[0].Rejected != c.rejected || u[0].Rows != 1-c.rejected {
 			t.Errorf("%s: %+v", c.name, u)
 		}
 	}
@@ -470,10 +470,10 @@ func TestWorst(t *testing.T) {
 		dir := fstest.MapFS{}
 		write(dir)
 		m := open(t, dir)
-		if _, err := m.Tables().Samples(); err != nil {
+		if _, err := m.tables.Samples(); err != nil {
 			t.Fatal(err)
 		}
-		if u := m.Tables().Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+", where the device needs ") {
+		if u := m.tables.Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+", where the device needs ") {
 			t.Errorf("want %s, got %s", want, fmt.Sprint(u))
 		}
 	}
