@@ -41,7 +41,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 	r := Result{Candidate: c, Label: c.Label(s.Experts)}
 	fleet, err := s.Fleet(c)
 	if err != nil {
-		r.Binds, r.Reason = s.refusal(err), err.Error()
+		r.Binds, r.Reason = s.refusal(err), sentence(err)
 		return r
 	}
 	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r}
@@ -141,7 +141,7 @@ func (t *trial) finish(last int) Result {
 	r := t.result
 	switch {
 	case t.err != nil:
-		r.OK, r.Reason = false, t.err.Error()
+		r.OK, r.Reason = false, sentence(t.err)
 	case !r.OK && r.First.OOM != "":
 		r.Binds, r.Reason = NoMemory, "no request fits in the KV cache"
 	case !r.OK:
