@@ -24,7 +24,7 @@ func hosted(t *testing.T, terms engine.Terms, change func(*engine.Profile)) *rep
 	t.Helper()
 	l := parallel.Layout{Devices: 8, TP: 8}
 	r, err := buildDrafts(t, "Qwen/Qwen3-235B-A22B", "h200_sxm", "vllm", l, 0, func(e *engine.Profile) {
-		e.Hosts, e.Exposed = map[string]engine.Terms{engine.Generic: terms}, 1
+		e.Hosts, e.Exposed = map[string]*engine.Terms{engine.Generic: &terms}, 1
 		e.Graph.EagerPrefill = false
 		if change != nil {
 			change(e)
@@ -230,7 +230,7 @@ func TestDraftedTokens(t *testing.T) {
 	for _, overlapped := range []bool{true, false} {
 		build := func(mtp int) *replica.Replica {
 			r, err := buildDrafts(t, "deepseek-ai/DeepSeek-V3", "h200_sxm", "vllm", l, mtp, func(e *engine.Profile) {
-				e.Hosts, e.Exposed, e.MTP.Overlapped = map[string]engine.Terms{engine.Generic: {PerStep: 1e-3}}, 0.25, overlapped
+				e.Hosts, e.Exposed, e.MTP.Overlapped = map[string]*engine.Terms{engine.Generic: {PerStep: 1e-3}}, 0.25, overlapped
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -97,7 +97,7 @@ func TestRowsAsOperators(t *testing.T) {
 	add(table.FormComm, "all_gather", comm(op.AllGather, 500, 2500))
 	add(table.FormComm, "reduce_scatter", comm(op.ReduceScatter, 2000, 2500))
 	add(table.FormComm, "all_to_all", comm(op.AllToAll, 1500, 4000))
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestExpertRows(t *testing.T) {
 		if f.matrixInputs {
 			seconds -= pass(f.narrow*rows*hidden) + pass(f.narrow*rows*inter/tp)
 		}
-		got, err := open(t, dir).Tables().Samples()
+		got, err := open(t, dir).tables.Samples()
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", f.name, got, err)
 		}
@@ -167,7 +167,7 @@ func TestExpertRows(t *testing.T) {
 func TestOneChoice(t *testing.T) {
 	dir := fstest.MapFS{}
 	put(t, dir, "moe/vllm/1.0/moe", moeRow{"k", "bfloat16", "balanced", 64, 512, 1024, 1, 2, 1, 2, 50})
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil || len(got) != 1 || got[0].Ops[0].Rows != 32 || math.Abs(got[0].Ops[0].Experts-1) > 1e-9 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -179,7 +179,7 @@ func TestLatentRows(t *testing.T) {
 	put(t, dir, "mla/trtllm/1.0/generation_mla", latentRow{"k", "bfloat16", "fp8", 8, 1, 16, 4095, 2})
 	put(t, dir, "mla_bmm/trtllm/1.0/mla_bmm",
 		absorbedRow{"b", "mla_gen_pre", "bfloat16", 8, 16, 0.1}, absorbedRow{"b", "mla_gen_post", "bfloat16", 8, 16, 0.3})
-	got, err := open(t, dir).Tables().Samples()
+	got, err := open(t, dir).tables.Samples()
 	if err != nil || len(got) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -422,7 +422,7 @@ func TestBelief(t *testing.T) {
 		put(t, dir, "gemm/vllm/1.0/gemm", gemmRow{"k", "bfloat16", int64(c.o.Rows), int64(c.o.Cols), int64(c.o.Depth), c.ms})
 		m := open(t, dir)
 		m.Cost(&c.o)
-		if u := m.Tables().Uses(); len(u) != 1 || u[0].Rejected != c.rejected || u[0].Rows != 1-c.rejected {
+		if u := m.tables.Uses(); len(u) != 1 || u[0].Rejected != c.rejected || u[0].Rows != 1-c.rejected {
 			t.Errorf("%s: %+v", c.name, u)
 		}
 	}
@@ -470,10 +470,10 @@ func TestWorst(t *testing.T) {
 		dir := fstest.MapFS{}
 		write(dir)
 		m := open(t, dir)
-		if _, err := m.Tables().Samples(); err != nil {
+		if _, err := m.tables.Samples(); err != nil {
 			t.Fatal(err)
 		}
-		if u := m.Tables().Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+", where the device needs ") {
+		if u := m.tables.Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+", where the device needs ") {
 			t.Errorf("want %s, got %s", want, fmt.Sprint(u))
 		}
 	}
