@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +31,8 @@ func (p *Profile) assign(assignment string) error {
 		return errors.New("want key=value")
 	}
 	key, value = strings.ReplaceAll(strings.TrimSpace(key), "-", "_"), strings.TrimSpace(value)
-	for _, t := range p.Hosts {
+	// One host more, or without any nothing would be set.
+	for _, t := range slices.AppendSeq([]*Terms{{}}, maps.Values(p.Hosts)) {
 		s, err := byKey(append(p.settings(), t.adjustable()...), key)
 		if err == nil {
 			err = s.set(value)
