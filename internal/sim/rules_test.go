@@ -205,7 +205,7 @@ func TestFigures(t *testing.T) {
 	client := arrivals(ask(1, 95, 6), ask(2, 25, 2), ask(9, 10, 1))
 	client.Requests[0].Arrival = 0
 	client.Warmup = 1
-	r := simulate(t, &sim.Config{Client: client, Workers: sim.Pool{Engine: e, Replicas: 2}, Limits: sim.Limits{TPOT: 0.09}})
+	r := simulate(t, &sim.Config{Client: client, Workers: sim.Pool{Engine: e, Replicas: 2}, Limits: workload.Limits{TPOT: 0.09}})
 	// The first is a warm-up: 0 to 0.6. The second 2 to 2.2; the third, with no TPOT, 9 to 9.1.
 	near := func(what string, want, got float64) {
 		if math.Abs(want-got) > 1e-9 {
