@@ -6,18 +6,20 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/units"
 )
 
-func evaluate(t *testing.T, r app.StepRequest) *app.StepResponse {
+func evaluate(t *testing.T, r flat) *app.StepResponse {
 	t.Helper()
 	var w app.World
 	if r.Queries == 0 {
 		r.Queries = 32
 	}
-	out, err := w.Step(&r)
+	out, err := w.Step(t.Context(), r.request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,28 +31,29 @@ func evaluate(t *testing.T, r app.StepRequest) *app.StepResponse {
 func TestFusedByDefault(t *testing.T) {
 	t.Parallel()
 	for _, name := range device.Names() {
-		step := func(m app.Modelling) *app.StepResponse {
-			return evaluate(t, app.StepRequest{Model: "Qwen/Qwen3-0.6B", Device: name, Decode: true, Modelling: m})
+		step := func(f flat) *app.StepResponse {
+			f.Model, f.Device, f.Decode = "Qwen/Qwen3-0.6B", name, true
+			return evaluate(t, f)
 		}
-		open := step(app.Modelling{})
+		open := step(flat{})
 		d, err := device.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ascend := d.Vendor == device.Ascend || d.Vendor == device.Test
-		if want := !ascend; open.Spec.Compile != want || (open.Pricing == app.Calibrated) != want {
-			t.Errorf("%s: fused %t, %s prices", name, open.Spec.Compile, open.Pricing)
+		ascend := d.FollowsAscend()
+		if want := !ascend; open.Compiled != want || (open.Pricing == prices.Calibrated) != want {
+			t.Errorf("%s: fused %t, %s prices", name, open.Compiled, open.Pricing)
 		}
-		for _, compile := range []bool{false, true} {
-			if got := step(app.Modelling{Compile: &compile}); got.Spec.Compile != compile {
-				t.Errorf("%s: asked for %t, fused %t", name, compile, got.Spec.Compile)
+		for _, fusion := range []deployment.Fusion{deployment.Eager, deployment.Compiled} {
+			if got := step(flat{Fusion: fusion}); got.Compiled != (fusion == deployment.Compiled) {
+				t.Errorf("%s: asked for %s, fused %t", name, fusion, got.Compiled)
 			}
 		}
-		if got := step(app.Modelling{Pricing: app.Roofline}); got.Spec.Compile || got.Pricing != app.Roofline {
-			t.Errorf("%s with roofline prices: fused %t, %s prices", name, got.Spec.Compile, got.Pricing)
+		if got := step(flat{Pricing: prices.Roofline}); got.Compiled || got.Pricing != prices.Roofline {
+			t.Errorf("%s with roofline prices: fused %t, %s prices", name, got.Compiled, got.Pricing)
 		}
-		if got := step(app.Modelling{Policy: "tensorcast"}); got.Spec.Compile || got.Pricing != app.Roofline {
-			t.Errorf("%s under tensorcast: fused %t, %s prices", name, got.Spec.Compile, got.Pricing)
+		if got := step(flat{Policy: "tensorcast"}); got.Compiled || got.Pricing != prices.Roofline {
+			t.Errorf("%s under tensorcast: fused %t, %s prices", name, got.Compiled, got.Pricing)
 		}
 	}
 }
@@ -66,17 +69,17 @@ func TestArtefactsDoNotChangePrices(t *testing.T) {
 		}
 		return out
 	}
-	for _, pricing := range []app.Pricing{"", app.Roofline, app.Calibrated} {
-		r := evaluate(t, app.StepRequest{
+	for _, pricing := range []prices.Pricing{"", prices.Roofline, prices.Calibrated} {
+		r := evaluate(t, flat{
 			Model: "Qwen/Qwen3-32B", Device: "h200_sxm", Layout: parallel.Layout{Devices: 4, TP: 4}, ContextLength: 4096, Decode: true,
-			Modelling: app.Modelling{Policy: "tensorcast", Pricing: pricing},
+			Policy: "tensorcast", Pricing: pricing,
 		})
 		if got := names(r); len(got) > 0 {
 			t.Errorf("%q prices: %v", pricing, got)
 		}
-		prefill := evaluate(t, app.StepRequest{
+		prefill := evaluate(t, flat{
 			Model: "Qwen/Qwen3-32B", Device: "h200_sxm", Queries: 1, QueryLength: 8192,
-			Modelling: app.Modelling{Policy: "tensorcast", Pricing: pricing},
+			Policy: "tensorcast", Pricing: pricing,
 		})
 		if got := names(prefill); !slices.Equal(got, []string{"full-attention"}) {
 			t.Errorf("%q prices, prefill: %v", pricing, got)
@@ -96,15 +99,16 @@ func TestEngineSteps(t *testing.T) {
 		{"Qwen/Qwen3-8B", "ATLAS_800_A3_752T_128G_DIE", "mindie"},
 	} {
 		l := parallel.Layout{Devices: 2, TP: 2, DP: 1, PP: 1}
-		r := evaluate(t, app.StepRequest{
-			Model: c.model, Device: c.device, Engine: c.engine, Layout: l, Modelling: app.Modelling{Policy: "physical"},
+		r := evaluate(t, flat{
+			Model: c.model, Device: c.device, Engine: c.engine, Layout: l, Policy: "physical",
 			LinearAction: "AUTO", AttentionAction: "AUTO",
 			Queries: batch, ContextLength: input + output/2, Decode: true,
 		})
 		var w app.World
-		s, err := w.Simulate(t.Context(), &app.SimulateRequest{
-			Model: c.model, Device: c.device, Engine: c.engine, Layout: l, Replicas: 1,
-			Concurrency: batch, Requests: batch, Input: input, Output: output, LengthLow: 1,
+		d := on(c.model, c.device, l)
+		d.Engine.Name, d.Formats = c.engine, deployment.Formats{Linear: "AUTO", Attention: "AUTO"}
+		s, err := w.Simulate(t.Context(), app.SimulateRequest{
+			Deployment: d, Traffic: app.Traffic{Concurrency: batch, Requests: batch, Input: input, Output: output},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -113,11 +117,11 @@ func TestEngineSteps(t *testing.T) {
 		if want := s.Result.ITL.P50; math.Abs(float64(e.Time/want)-1) > 0.02 { // gaps are kept to 1 %
 			t.Errorf("%v: a step takes %v, in a simulation %v", c, e.Time, want)
 		}
-		if !r.Spec.Compile || e.Host() <= 0 || e.Kernels <= 0 {
-			t.Errorf("%v: fused %t, kernels %v, host %v", c, r.Spec.Compile, e.Kernels, e.Host())
+		if !r.Compiled || e.Host <= 0 || e.Kernels <= 0 {
+			t.Errorf("%v: fused %t, kernels %v, host %v", c, r.Compiled, e.Kernels, e.Host)
 		}
 	}
-	if r := evaluate(t, app.StepRequest{Model: "Qwen/Qwen3-8B", Device: "h200_sxm", Decode: true}); r.Engine != nil {
+	if r := evaluate(t, flat{Model: "Qwen/Qwen3-8B", Device: "h200_sxm", Decode: true}); r.Engine != nil {
 		t.Errorf("without an engine: %+v", r.Engine)
 	}
 }
@@ -126,23 +130,23 @@ func TestEngineSteps(t *testing.T) {
 func TestEngineSettingsOfSteps(t *testing.T) {
 	t.Parallel()
 	step := func(set ...string) *app.StepResponse {
-		return evaluate(t, app.StepRequest{
+		return evaluate(t, flat{
 			Model: "deepseek-ai/DeepSeek-V3", Device: "h200_sxm", Layout: parallel.Layout{Devices: 8, TP: 8},
 			ContextLength: 4096, Decode: true, Engine: "vllm", Set: set,
 		})
 	}
 	plain := step()
-	host := func(set ...string) units.Seconds { return step(set...).Engine.Host() }
-	if got := host("host.exposed=1"); got <= plain.Engine.Host() {
-		t.Errorf("all of the host's work exposed: %v, before %v", got, plain.Engine.Host())
+	host := func(set ...string) units.Seconds { return step(set...).Engine.Host }
+	if got := host("host.exposed=1"); got <= plain.Engine.Host {
+		t.Errorf("all of the host's work exposed: %v, before %v", got, plain.Engine.Host)
 	}
-	if got := host("graph.max_batch=1"); got <= plain.Engine.Host() {
-		t.Errorf("kernels launched one by one: %v, before %v", got, plain.Engine.Host())
+	if got := host("graph.max_batch=1"); got <= plain.Engine.Host {
+		t.Errorf("kernels launched one by one: %v, before %v", got, plain.Engine.Host)
 	}
 	if got := step("kv_format=fp8"); got.Memory.KV >= plain.Memory.KV || got.Result.Time >= plain.Result.Time {
 		t.Errorf("a cache in fp8 is %v and a step %v, before %v and %v", got.Memory.KV, got.Result.Time, plain.Memory.KV, plain.Result.Time)
 	}
-	if got := step("mtp.tokens=2"); got.Spec.MTP != 2 || got.Batch.Segments[0].Query != 3 {
-		t.Errorf("two drafted tokens: %d, queries of %d", got.Spec.MTP, got.Batch.Segments[0].Query)
+	if got := step("mtp.tokens=2"); got.MTP != 2 || got.Query != 3 {
+		t.Errorf("two drafted tokens: %d, queries of %d", got.MTP, got.Query)
 	}
 }

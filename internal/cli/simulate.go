@@ -67,6 +67,8 @@ generates has the cache and takes the request; --prefill-set replaces settings o
 	f.set = cmd.Flags()
 	f.define(f.set)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
 	return cmd
 }
 

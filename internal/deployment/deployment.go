@@ -88,7 +88,7 @@ type Fusion string
 
 // The choices.
 const (
-	ByPricing Fusion = "" // fused under an engine and where prices are calibrated; eager elsewhere
+	ByDefault Fusion = "" // fused under an engine and where prices are fitted to engines' kernels; eager elsewhere
 	Compiled  Fusion = "compiled"
 	Eager     Fusion = "eager"
 )

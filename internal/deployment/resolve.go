@@ -217,16 +217,16 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	return prices.Best(d), nil
 }
 
-// compiles reports whether steps are fused: as asked, or as engines do. No engine
-// runs norms and activations operator by operator, and fitted prices are of
-// engines' kernels; Ascend's own tool is eager unless told otherwise.
+// compiles reports whether steps are fused: as asked, or as engines do. Fitted
+// prices are of their kernels, and no engine runs norms and activations operator
+// by operator; Ascend's own tool is eager unless told otherwise.
 func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
 	case Eager:
 		return false
-	case ByPricing:
+	case ByDefault:
 	}
 	return engine || p == prices.Calibrated
 }

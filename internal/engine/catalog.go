@@ -106,11 +106,7 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
 	}
-	all, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return all, nil
+	return parse(file, data)
 }
 
 // UnknownError is a name that no engine has.

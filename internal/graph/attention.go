@@ -39,9 +39,7 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 	if !a.SharedKV {
 		w.cacheWrite(k.hk * (d + v))
 	}
-	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
-		w.indexer(a, w.h)
-	}
+	w.indexer(a, w.h)
 	w.gqaKernel(k, a)
 	if a.OutGate {
 		w.elementwise(op.Mul, 3*w.width()*w.tokens*k.hq*v)
@@ -167,13 +165,23 @@ func (w *walk) narrow(n float64) {
 	w.elementwise(op.Quantize, (w.width()+1)*n+scaleBytes)
 }
 
-// gqaKernel emits the attention kernel itself, with context parallelism.
+// gqaKernel emits the attention kernel, with context parallelism.
 func (w *walk) gqaKernel(k *kind, a *model.Attention) {
-	t, d, v := w.tokens, float64(a.HeadDim), float64(a.ValueDim)
 	dcp := w.g.spec.Layout.DCPGroup()
-	w.allGather(dcp, t, k.hq*d)
+	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
+	w.attend(k, a)
+	if dcp.Size > 1 {
+		x := 4 * w.tokens * k.hq * float64(a.ValueDim) * float64(dcp.Size-1)
+		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
+	}
+}
+
+// attend emits the attention kernel itself.
+func (w *walk) attend(k *kind, a *model.Attention) {
+	w.by = op.Context
 	o := w.next(op.Attention, op.GQAttention)
-	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
+	w.by = op.Tokens
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, float64(a.HeadDim), float64(a.ValueDim)
 	o.Prefill, o.Decode = w.spans(a)
 	o.Window = float64(a.Window)
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
@@ -182,10 +190,6 @@ func (w *walk) gqaKernel(k *kind, a *model.Attention) {
 	if in := w.g.spec.Quant.AttentionIn; in >= dtype.FP8 {
 		o.Name, o.In = op.GQAttentionQuant, in
 		w.attentionQuant(o)
-	}
-	if dcp.Size > 1 {
-		x := 4 * t * k.hq * v * float64(dcp.Size-1)
-		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
 	}
 }
 

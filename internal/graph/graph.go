@@ -270,13 +270,3 @@ func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
 	w.forward(b)
 	return w.items
 }
-
-// Kinds returns the attention of each run of layers, in the order Item.Run
-// counts them from one.
-func (g *Graph) Kinds() []model.Attention {
-	out := make([]model.Attention, len(g.runs))
-	for i, r := range g.runs {
-		out[i] = g.kinds[r.kind].layer.Attention
-	}
-	return out
-}

@@ -12,12 +12,10 @@ type Policy struct {
 	// FullAttention counts query × key pairs without the causal half: a prefill
 	// of n tokens costs n², not n(n+1)/2.
 	FullAttention bool
-	// DecodeBelow is the query length below which a request runs decode kernels
-	// and from which it runs prefill kernels, whatever it is for; 0 goes by what it
-	// is for and what is less work. Engines hand queries that verify speculated
-	// tokens to their decode kernels however many they are, and prompts to those of
-	// prefill but for short ends of long prompts in latent attention.
-	DecodeBelow int
+	// VerifyAsPrefill chooses kernels by the length of a query alone, so that many
+	// speculated tokens are verified by prefill kernels. Engines hand them to their
+	// decode kernels, however many they are.
+	VerifyAsPrefill bool
 	// WholeCache keeps every token in the cache of sliding-window layers.
 	WholeCache bool
 	// PageTokens is the size of a block of the KV cache.
@@ -101,7 +99,7 @@ type Policy struct {
 func TensorCast() Policy {
 	return Policy{
 		Name:          "tensorcast",
-		FullAttention: true, DecodeBelow: 6, WholeCache: true, PageTokens: 128, FragileGrouping: true, WholeIndex: true,
+		FullAttention: true, VerifyAsPrefill: true, WholeCache: true, PageTokens: 128, FragileGrouping: true, WholeIndex: true,
 		QuantizedActivations: true, FreeBias: true, HalfPrecision: true, UnquantizedHead: true, WideIndexKeys: true,
 		VisionOnDemand: true, SlowPrologue: true, HeldCopies: true, CheapContext: true, JoinedRope: true,
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
@@ -151,7 +149,7 @@ func entry[T any](name, doc string, field func(*Policy) *T) Artefact {
 func Artefacts() []Artefact {
 	return []Artefact{
 		entry("full-attention", "prefill attention is counted without the causal half", func(p *Policy) *bool { return &p.FullAttention }),
-		entry("short-queries", "queries of fewer than six tokens run decode kernels, all others prefill kernels", func(p *Policy) *int { return &p.DecodeBelow }),
+		entry("verify-as-prefill", "six and more tokens that verify speculation run prefill kernels", func(p *Policy) *bool { return &p.VerifyAsPrefill }),
 		entry("whole-cache", "sliding-window layers keep every token in the cache", func(p *Policy) *bool { return &p.WholeCache }),
 		entry("large-pages", "the KV cache comes in blocks of 128 tokens", func(p *Policy) *int { return &p.PageTokens }),
 		entry("fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size", func(p *Policy) *bool { return &p.FragileGrouping }),

@@ -7,42 +7,67 @@ import (
 	"plimsoll/internal/op"
 )
 
+// shortQuery is the length below which the end of a prompt goes with decodes, as
+// in TensorCast. Engines do the same with lines of their own: vLLM takes up to one
+// and the speculated tokens, 128 with FlashMLA and 512 with FlashAttention. Latent
+// attention would expand the whole context for those few otherwise.
+const shortQuery = 6
+
+// groups goes through the requests of the batch, those together that count as
+// equal, and says of each whether it is no prompt's.
+func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
+	for i := range w.segments {
+		s := &w.segments[i]
+		if !yield(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode) {
+			return
+		}
+	}
+	if w.sums.Prefill.Requests > 0 && !yield(w.sums.Prefill, false) {
+		return
+	}
+	if w.sums.Decode.Requests > 0 {
+		yield(w.sums.Decode, true)
+	}
+}
+
 // spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
-	for i := range w.segments {
-		s := &w.segments[i]
-		n, q, seq := float64(s.Requests), float64(s.Query), float64(s.Seq)
-		decodes := w.decodes(a, s.Decode, q, seq)
+	for all, verify := range w.groups {
+		decodes := w.decodes(verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
 			span = &decode
 		}
-		span.Requests += n
-		span.Tokens += n * q
-		span.Pairs += n * w.pairs(a, q, seq)
-		span.Context += n * reach(a, seq, q, decodes)
+		s := w.limit(a, all, decodes)
+		span.Requests += s.Requests
+		span.Tokens += s.Tokens
+		span.Pairs += s.Pairs
+		span.Context += s.Context
 	}
 	return prefill, decode
 }
 
-// decodes reports whether q queries at the end of seq tokens run the decode kernel
-// of an attention; decode says that they are no prompt's.
-func (w *walk) decodes(a *model.Attention, decode bool, q, seq float64) bool {
-	if below := w.g.spec.Policy.DecodeBelow; below > 0 {
-		return q < float64(below)
-	}
-	return decode || a.Kind == model.MLA && !a.KeyIsVal && w.absorbs(a, q, seq)
+// decodes reports whether a query of q tokens runs decode kernels; decode says
+// that it is no prompt's.
+func (w *walk) decodes(decode bool, q float64) bool {
+	return q < shortQuery || decode && !w.g.spec.Policy.VerifyAsPrefill
 }
 
-// absorbs reports whether latent attention does less work on the latents than on
-// keys and values expanded from them: it then takes a prompt's end as it takes a
-// decode (vLLM does so up to 128 tokens with FlashMLA and 512 with FlashAttention;
-// for DeepSeek's sizes the two are equal at 171).
-func (w *walk) absorbs(a *model.Attention, q, seq float64) bool {
-	rank, rope, d, v := float64(a.KVRank), float64(a.RopeDim), float64(a.HeadDim), float64(a.ValueDim)
-	saved := (reach(a, seq, q, false) - q) * rank * (d - rope + v)
-	return w.pairs(a, q, seq)*(2*rank+rope-d-v) < saved
+// limit is the part of requests' pairs and contexts that an attention looks at.
+func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
+		return all
+	}
+	n := all.Requests
+	q, seq := all.Tokens/n, all.Context/n
+	// Unequal requests have more pairs than as many of the mean length, the less
+	// so the more of them the limit cuts off.
+	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
+	more := all.Pairs/op.Equal(n, q, seq).Pairs - 1
+	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
+	all.Context = n * reach(a, seq, q, decodes)
+	return all
 }
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
@@ -109,11 +134,10 @@ func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 // blocks is the number of page-table entries of the batch.
 func (w *walk) blocks() (padded, exact float64) {
 	longest, page := 0.0, w.g.spec.PageTokens()
-	for i := range w.segments {
-		s := &w.segments[i]
-		b := math.Ceil(float64(s.Seq) / page)
+	for all := range w.groups {
+		b := math.Ceil(all.Context / all.Requests / page)
 		longest = math.Max(longest, b)
-		exact += float64(s.Requests) * b
+		exact += all.Requests * b
 	}
 	return w.requests * longest, exact
 }

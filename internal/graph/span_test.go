@@ -7,8 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/model"
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
 )
 
 func anyAttention(t *rapid.T) model.Attention {
@@ -97,64 +95,28 @@ func TestSpansSumByPhase(t *testing.T) {
 	}
 }
 
-// TestPhaseOfAQuery: kernels are chosen by what a query is for, so that eight
-// tokens to verify are a decode and a prompt's last three tokens a prefill, unless
-// latent attention would expand a long context for them; TensorCast goes by the
-// length.
+// TestPhaseOfAQuery: eight tokens to verify are a decode, as a prompt's last three
+// are; TensorCast goes by the length alone.
 func TestPhaseOfAQuery(t *testing.T) {
-	verify, tail := Segment{Requests: 1, Query: 8, Seq: 100, Decode: true}, Segment{Requests: 1, Query: 3, Seq: 100}
 	for _, c := range []struct {
 		policy Policy
-		s      Segment
+		query  int
+		verify bool
 		decode bool
 	}{
-		{Physical(), verify, true},
-		{Physical(), tail, false},
-		{TensorCast(), verify, false},
-		{TensorCast(), tail, true},
-		{TensorCast(), Segment{Requests: 1, Query: 5, Seq: 9}, true},
-		{TensorCast(), Segment{Requests: 1, Query: 6, Seq: 9}, false},
+		{Physical(), 8, true, true},
+		{Physical(), 6, false, false},
+		{Physical(), 5, false, true},
+		{TensorCast(), 8, true, false},
+		{TensorCast(), 6, true, false},
+		{TensorCast(), 5, true, true},
+		{TensorCast(), 6, false, false},
+		{TensorCast(), 5, false, true},
 	} {
-		w := walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{c.s}}
+		s := Segment{Requests: 1, Query: c.query, Seq: 100, Decode: c.verify}
+		w := walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{s}}
 		if prefill, decode := w.spans(&model.Attention{}); (decode.Requests == 1) != c.decode || prefill.Requests == decode.Requests {
-			t.Errorf("%s, %+v: prefill %+v, decode %+v", c.policy.Name, c.s, prefill, decode)
+			t.Errorf("%s, %+v: prefill %+v, decode %+v", c.policy.Name, s, prefill, decode)
 		}
 	}
-	w := walk{g: &Graph{spec: Spec{Policy: Physical()}}}
-	latent := model.Attention{Kind: model.MLA, KVRank: 512, RopeDim: 64, HeadDim: 192, ValueDim: 128}
-	for _, c := range []struct {
-		q, cached float64
-		decode    bool
-	}{{3, 30_000, true}, {170, 30_000, true}, {172, 30_000, false}, {3, 0, false}, {1, 0, false}} {
-		if got := w.decodes(&latent, false, c.q, c.cached+c.q); got != c.decode {
-			t.Errorf("a prompt's last %g tokens after %g: decode %t", c.q, c.cached, got)
-		}
-	}
-}
-
-// TestLessWork: latent attention does the less work of its two ways with a prompt.
-func TestLessWork(t *testing.T) {
-	w := walk{g: &Graph{spec: Spec{Policy: Physical()}}}
-	rapid.Check(t, func(t *rapid.T) {
-		size := func(name string, most int) int { return rapid.IntRange(1, most).Draw(t, name) }
-		a := model.Attention{Kind: model.MLA, KVRank: size("rank", 600), RopeDim: size("rope", 64), ValueDim: size("value", 200)}
-		a.HeadDim = a.RopeDim + size("head", 200)
-		s := Segment{Requests: size("requests", 9), Query: size("query", 500)}
-		s.Seq = s.Query + rapid.IntRange(0, 5000).Draw(t, "cached")
-		work := func(decode bool) units.Ops {
-			o := op.Op{Kind: op.Latent, Heads: 1, Rank: float64(a.KVRank), Rope: float64(a.RopeDim), HeadDim: float64(a.HeadDim), ValueDim: float64(a.ValueDim)}
-			n, q, seq := float64(s.Requests), float64(s.Query), float64(s.Seq)
-			span := op.Span{Requests: n, Tokens: n * q, Pairs: n * w.pairs(&a, q, seq), Context: n * seq}
-			if decode {
-				o.Decode = span
-			} else {
-				o.Prefill, o.Expanded = span, span.Context
-			}
-			return o.Work().Matrix
-		}
-		decode := w.decodes(&a, false, float64(s.Query), float64(s.Seq))
-		if chosen, other := work(decode), work(!decode); chosen > other*(1+1e-9) {
-			t.Errorf("%+v: %v chosen, the other way %v", s, chosen, other)
-		}
-	})
 }

@@ -68,7 +68,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.state = stateBytes(s, a)
 	case model.NoAttention:
 	}
-	if ix := &a.Indexer; ix.TopK > 0 && !ix.Shared {
+	if ix := &a.Indexer; ix.Own() {
 		c.perToken += indexerBytes(s, ix)
 		c.cut = 1
 	}

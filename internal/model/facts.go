@@ -157,7 +157,7 @@ func (a Attention) KVElements() float64 {
 		n = a.KVRank + a.RopeDim
 	case GatedDelta, Mamba2, NoAttention:
 	}
-	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
+	if a.Indexer.Own() {
 		n += a.Indexer.Dim
 	}
 	return float64(n) / float64(max(a.Compress, 1))

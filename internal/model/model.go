@@ -121,6 +121,9 @@ type Indexer struct {
 	Shared     bool // uses an earlier layer's selection: no indexer of its own
 }
 
+// Own reports whether a layer computes a selection itself.
+func (x *Indexer) Own() bool { return x.TopK > 0 && !x.Shared }
+
 // Recurrent is the state of a linear-attention or state-space layer.
 type Recurrent struct {
 	KeyHeads, ValueHeads int // Mamba2: ValueHeads = heads

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
@@ -45,7 +46,7 @@ func TestPaceIsTheReplicas(t *testing.T) {
 				t.Fatal(err)
 			}
 			e = e.On(d, 8)
-			r, err := replica.New(spec, d, e, prices)
+			r, err := replica.New(&deployment.Served{Spec: spec, Device: d, Engine: e, Replicas: 1}, prices)
 			if err != nil {
 				t.Fatal(err)
 			}

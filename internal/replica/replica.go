@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
+	"plimsoll/internal/op"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -132,19 +133,30 @@ func policy(p engine.Policy) sim.Policy {
 
 // Step implements sim.Stepper.
 func (r *Replica) Step(b sim.Batch) units.Seconds {
-	m := step.Mixed{
-		PrefillRequests: float64(b.PrefillRequests), PrefillTokens: float64(b.PrefillTokens),
-		PrefillPairs: b.PrefillPairs, PrefillContext: float64(b.PrefillContext + b.PrefillTokens),
-		Decode: float64(b.Decode), Query: r.query, DecodeContext: b.DecodeContext,
-	}
-	t := r.curve.Times(m)
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
 	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens > 0)
 	return took
 }
 
+// sums is a batch as attention sees it. The context of a step is what is cached
+// after it.
+func (r *Replica) sums(b *sim.Batch) graph.Sums {
+	s := graph.Sums{Prefill: op.Span{
+		Requests: float64(b.PrefillRequests), Tokens: float64(b.PrefillTokens),
+		Pairs: b.PrefillPairs, Context: float64(b.PrefillContext + b.PrefillTokens),
+	}}
+	if b.Decode > 0 {
+		n := float64(b.Decode)
+		s.Decode = op.Equal(n, r.query, b.DecodeContext/n+r.query)
+	}
+	return s
+}
+
 // Decode implements sim.Stepper. Time is linear in the context but for the
 // hidden host work, so the steps of a run take as long as that many at the mean
-// context.
+// context: up to 2 % longer than they do where contexts outgrow a window on the
+// way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
 	mean := context + growth*math.Max(0, float64(steps-1))/2
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
