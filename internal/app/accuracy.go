@@ -2,59 +2,67 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"sync"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
-	"plimsoll/internal/graph"
-	"plimsoll/internal/serving"
+	"plimsoll/internal/measured"
+	"plimsoll/internal/prices"
 )
 
 // AccuracyRequest asks how well measured rows are predicted.
 type AccuracyRequest struct {
-	File        string
-	Calibration string // an overlay file; "" = the shipped one
-	Untuned     bool   // no calibration at all
-	PerfData    PerfData
-	Workers     int
+	File         string        `json:"file"`
+	Calibration  string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	Uncalibrated bool          `json:"uncalibrated,omitempty"`
+	PerfData     prices.Tables `json:"perf_data,omitzero"`
+	Workers      int           `json:"jobs,omitempty"` // 0 = 1
 }
 
 // AccuracyResponse is the errors over measured rows.
 type AccuracyResponse struct {
-	Rows    []calibrate.Compared
-	Overlay *calibrate.Overlay
+	Rows []measured.Compared
+	// Calibration says where the multipliers and error bars come from.
+	Calibration string
 	// Tables are the measured kernels used, nil without any.
-	Tables *TableUse
+	Tables *prices.Use
 }
 
 // Accuracy predicts every row of a file of measurements.
-func (w *World) Accuracy(r *AccuracyRequest) (*AccuracyResponse, error) {
+func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyResponse, error) {
 	rows, err := w.measured(r.File)
 	if err != nil {
 		return nil, err
 	}
-	o, err := w.overlay(r.Calibration, r.Untuned)
-	if err != nil {
-		return nil, err
+	o := calibration.Uncalibrated()
+	if !r.Uncalibrated {
+		if o, err = w.overlay(r.Calibration); err != nil {
+			return nil, err
+		}
 	}
-	prices, err := w.prices(r.PerfData)
+	out := &AccuracyResponse{Calibration: o.Source}
+	p, err := prices.Open(w.Dir, r.PerfData)
 	if err != nil {
-		return nil, err
-	}
-	prices.optional = true // rows come from many systems
-	if err := prices.check(rows); err != nil {
 		return nil, badInput(err)
 	}
-	out := &AccuracyResponse{Rows: predictor(o, prices).PredictAll(rows, r.Workers), Overlay: o}
-	out.Tables, err = prices.used()
-	return out, err
+	p.Optional = true // rows come from many systems
+	if err := checkPrices(p, rows); err != nil {
+		return nil, badInput(err)
+	}
+	if out.Rows, err = w.predictor(o, p).PredictAll(ctx, rows, r.Workers); err != nil {
+		return nil, err
+	}
+	measured.Expect(o, out.Rows)
+	out.Tables, err = p.Used()
+	return out, badInput(err)
 }
 
-// check reports what is wrong with the tables asked for, of the first system of
-// the rows where something is: predictions themselves cannot fail on prices.
-func (p *prices) check(rows []calibrate.Row) error {
+// checkPrices reports what is wrong with the tables asked for, of the first system
+// of the rows where something is: predictions themselves cannot fail on prices.
+func checkPrices(p *prices.Prices, rows []measured.Row) error {
 	seen := map[string]bool{}
 	for i := range rows {
 		system := rows[i].System
@@ -66,7 +74,7 @@ func (p *prices) check(rows []calibrate.Row) error {
 		if err != nil {
 			continue // its rows say so
 		}
-		if _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.Physical(d); err != nil {
 			return err
 		}
 	}
@@ -75,57 +83,43 @@ func (p *prices) check(rows []calibrate.Row) error {
 
 // ExamineResponse is the doubts about a file of measurements.
 type ExamineResponse struct {
-	Rows     []calibrate.Row
-	Findings []calibrate.Finding
+	Rows     []measured.Row
+	Findings []measured.Finding
 }
 
 // Examine says which rows of a file cannot be what they claim.
-func (w *World) Examine(file string) (*ExamineResponse, error) {
+func (w *World) Examine(_ context.Context, file string) (*ExamineResponse, error) {
 	rows, err := w.measured(file)
 	if err != nil {
 		return nil, err
 	}
-	return &ExamineResponse{Rows: rows, Findings: predictor(&calibrate.Overlay{}, &prices{}).Examine(rows)}, nil
+	return &ExamineResponse{Rows: rows, Findings: w.predictor(&calibration.Overlay{}, &prices.Prices{}).Examine(rows)}, nil
 }
 
 // measured reads a file of measured rows.
-func (w *World) measured(file string) ([]calibrate.Row, error) {
+func (w *World) measured(file string) ([]measured.Row, error) {
+	if w.ReadFile == nil {
+		return nil, badInput(fmt.Errorf("%s: %w", file, errNoFiles))
+	}
 	data, err := w.ReadFile(file)
 	if err != nil {
 		return nil, badInput(fmt.Errorf("reading measurements: %w", err))
 	}
-	rows, err := calibrate.Read(bytes.NewReader(data), file)
+	rows, err := measured.Read(bytes.NewReader(data), file)
 	return rows, badInput(err)
-}
-
-// overlay reads a calibration, the shipped one without a file.
-func (w *World) overlay(file string, untuned bool) (*calibrate.Overlay, error) {
-	switch {
-	case untuned:
-		fit := calibrate.Shipped() // its residuals know of predictions without a fit
-		return &calibrate.Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}, nil
-	case file == "":
-		return calibrate.Shipped(), nil
-	}
-	data, err := w.ReadFile(file)
-	if err != nil {
-		return nil, badInput(fmt.Errorf("reading --calibration: %w", err))
-	}
-	o, err := calibrate.ReadOverlay(data, file)
-	return o, badInput(err)
 }
 
 // predictor predicts rows with physical graphs at each device's best prices,
 // which must have no tables or have been checked.
-func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
+func (w *World) predictor(o *calibration.Overlay, p *prices.Prices) *measured.Predictor {
 	var mu sync.Mutex
 	costers := map[string]cost.Coster{}
-	return &calibrate.Predictor{
+	return &measured.Predictor{
 		Prices: func(d *device.Profile) cost.Coster {
 			mu.Lock()
 			defer mu.Unlock()
 			if _, ok := costers[d.Name]; !ok {
-				c, err := p.coster(d, graph.Physical())
+				c, err := p.Physical(d)
 				if err != nil {
 					panic(fmt.Sprintf("prices of %s were not checked: %v", d.Name, err))
 				}
@@ -133,92 +127,7 @@ func predictor(o *calibrate.Overlay, p *prices) *calibrate.Predictor {
 			}
 			return costers[d.Name]
 		},
-		Tune: o.Params().Tuning,
+		Calibration: o,
+		Models:      w.models(),
 	}
-}
-
-// CalibrateRequest asks for a fit to measured rows.
-type CalibrateRequest struct {
-	File string
-	// Calibration is an overlay file whose parameters stay as they are while the
-	// rows' cells are fitted on top; "" = the shipped one.
-	Calibration string
-	FromScratch bool // fit every group anew instead, none to a cell
-	Iterations  int
-	Workers     int
-	Validation  calibrate.Validation
-	Progress    func(string)
-}
-
-// CalibrateResponse is a fit and what it is worth.
-type CalibrateResponse struct {
-	Overlay *calibrate.Overlay
-	// Before are the rows as the base predicts them.
-	Before []calibrate.Compared
-	calibrate.Validated
-}
-
-// Calibrate fits measured rows.
-func (w *World) Calibrate(r *CalibrateRequest) (*CalibrateResponse, error) {
-	rows, err := w.measured(r.File)
-	if err != nil {
-		return nil, err
-	}
-	base, err := w.overlay(r.Calibration, r.FromScratch)
-	if err != nil {
-		return nil, err
-	}
-	p := predictor(base, &prices{})
-	prepared := p.PrepareClean(rows)
-	if len(prepared) == 0 {
-		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
-	}
-	c := calibrate.Calibration{Iterations: r.Iterations, Workers: r.Workers, Validation: r.Validation, Progress: r.Progress}
-	if !r.FromScratch {
-		c.Base = base.Params()
-	}
-	out := &CalibrateResponse{
-		Before: p.PredictPrepared(prepared, r.Workers), Validated: c.Run(prepared),
-	}
-	out.Overlay = &calibrate.Overlay{Source: "plimsoll calibrate " + r.File}
-	if !r.FromScratch {
-		out.Overlay.Cells, out.Overlay.Reach, out.Overlay.Residuals = base.Cells, base.Reach, base.Residuals
-	}
-	out.Overlay.Set(out.Params)
-	if r.FromScratch {
-		out.Overlay.Reached(prepared)
-		out.Overlay.Fitted(prepared)
-	}
-	switch {
-	case r.Validation.Folds < 2:
-	case r.FromScratch:
-		out.learn(rows, r.Workers)
-	default:
-		out.Overlay.LearnOwn(out.ByConfiguration)
-	}
-	return out, nil
-}
-
-// learn puts the residuals of rows no fit had seen into the overlay.
-func (c *CalibrateResponse) learn(rows []calibrate.Row, workers int) {
-	untuned := predictor(&calibrate.Overlay{}, &prices{})
-	together := cleanRows(rows, "agg")
-	c.Overlay.Learn(&calibrate.Evidence{
-		Seen: calibrate.OfMode(c.ByConfiguration, "agg"), Unseen: calibrate.OfMode(c.ByCell, "agg"),
-		Apart:    calibrate.OfMode(c.ByCell, "disagg"),
-		Untuned:  untuned.PredictAll(together, workers),
-		Formulas: untuned.AllFormulas(together, serving.Documented),
-		Steady:   untuned.AllFormulas(together, serving.Steady),
-	})
-}
-
-// cleanRows are the rows of a mode without a mark on their quality.
-func cleanRows(rows []calibrate.Row, mode string) []calibrate.Row {
-	var out []calibrate.Row
-	for i := range rows {
-		if rows[i].Mode == mode && rows[i].Quality == "" {
-			out = append(out, rows[i])
-		}
-	}
-	return out
 }

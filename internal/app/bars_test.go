@@ -5,92 +5,110 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/search"
-	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // optimized searches Qwen3-32B on a device.
-func optimized(t *testing.T, device string, tpot units.Seconds) *app.Pass {
+func optimized(t *testing.T, device string, tpot units.Seconds) *app.Search {
 	t.Helper()
 	var w app.World
-	r, err := w.Optimize(&app.OptimizeRequest{
-		Model: "Qwen/Qwen3-32B", Devices: []string{device}, NumDevices: 8, Input: 2000, Output: 500, TPOTLimit: tpot,
-		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
-	})
+	q := search32B(device)
+	q.Limits.TPOT = tpot
+	r, err := w.Optimize(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &r.Devices[0].Passes[0]
+	return &r.Devices[0].Searches[0]
 }
 
 // TestSafeChoice: it keeps the limits with the probability it is named for, and
-// nothing that does carries more.
+// no row that does carries more.
 func TestSafeChoice(t *testing.T) {
 	t.Parallel()
 	p := optimized(t, "h200_sxm", 30*units.Millisecond)
-	safe := p.SafeChoice()
+	safe := p.Safe
 	if safe == nil {
 		t.Fatal("none")
 	}
-	if safe.Chance < app.Safe || safe.Chance != p.Chance(safe.Row, safe.Outcome) {
+	if safe.Chance < app.Safe {
 		t.Errorf("it keeps the limits with %.3f", safe.Chance)
 	}
-	for i := range p.Results {
-		r := &p.Results[i]
-		for k := range r.Points {
-			if o := &r.Points[k]; o.Throughput > safe.Outcome.Throughput && p.Chance(r, o) >= app.Safe {
-				t.Errorf("%s at batch %d is as safe and carries more", r.Label, o.Batch)
-			}
+	sampled := false
+	for i := range p.Candidates {
+		r := &p.Candidates[i]
+		if r.OK && r.Chance >= app.Safe && r.Best.Throughput > safe.Throughput {
+			t.Errorf("%s at batch %d is as safe and carries more", r.Label, r.Best.Batch)
 		}
+		for k := range r.Points {
+			sampled = sampled || r.Label == safe.Label && r.Points[k].Batch == safe.Batch && r.Points[k].Throughput == safe.Throughput
+		}
+		sampled = sampled || r.Label == safe.Label && r.Best.Batch == safe.Batch
 	}
-	best := p.Rows[0]
-	if c := p.Chance(best, &best.Best); c >= safe.Chance || best.Best.Throughput <= safe.Outcome.Throughput {
-		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", c, best.Best.Throughput)
+	if !sampled {
+		t.Errorf("%s at batch %d was not evaluated", safe.Label, safe.Batch)
 	}
-	p.Limits.TPOT = units.Microsecond
-	if got := p.SafeChoice(); got != nil {
-		t.Errorf("of a limit nothing keeps: %+v", got)
+	best := &p.Rows[0]
+	if best.Chance >= safe.Chance || best.Best.Throughput <= safe.Throughput {
+		t.Errorf("the best row, at its limit, keeps it with %.2f at %.0f tokens/s", best.Chance, best.Best.Throughput)
+	}
+	if got := optimized(t, "h200_sxm", units.Microsecond); got.Safe != nil || len(got.Rows) != 0 || got.Nearest == nil {
+		t.Errorf("of a limit nothing keeps: %+v, nearest %+v", got.Safe, got.Nearest)
 	}
 }
 
 // TestNothingToKeep: without limits nothing is called safe.
 func TestNothingToKeep(t *testing.T) {
 	t.Parallel()
-	if got := optimized(t, "h200_sxm", 0).SafeChoice(); got != nil {
-		t.Errorf("%s at batch %d is safe from no limit", got.Row.Label, got.Outcome.Batch)
+	if got := optimized(t, "h200_sxm", 0).Safe; got != nil {
+		t.Errorf("%s at batch %d is safe from no limit", got.Label, got.Batch)
 	}
 }
 
-// TestExpectPair: matched phases take each latency from the phase that decides
-// it, and keep both limits less surely than either.
-func TestExpectPair(t *testing.T) {
+// TestFrontier: no point of the frontier is beaten by a row, and the best row
+// stands on it.
+func TestFrontier(t *testing.T) {
+	t.Parallel()
+	p := optimized(t, "h200_sxm", 0)
+	if len(p.Frontier) < 2 {
+		t.Fatalf("%d points", len(p.Frontier))
+	}
+	if best := &p.Rows[0]; p.Frontier[0].Throughput < best.Best.Throughput {
+		t.Errorf("the frontier begins at %.1f tokens/s, the best row has %.1f", p.Frontier[0].Throughput, best.Best.Throughput)
+	}
+	for i := 1; i < len(p.Frontier); i++ {
+		if a, b := p.Frontier[i-1], p.Frontier[i]; a.Throughput <= b.Throughput || a.User >= b.User {
+			t.Errorf("%+v before %+v", a, b)
+		}
+	}
+}
+
+// TestPairs: matched phases take each latency from the phase that decides it, and
+// keep both limits less surely than either.
+func TestPairs(t *testing.T) {
 	t.Parallel()
 	var w app.World
-	r, err := w.Optimize(&app.OptimizeRequest{
-		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 2000, Output: 500,
-		TTFTLimit: 400 * units.Millisecond, TPOTLimit: 30 * units.Millisecond,
-		PDRatio: true, PrefillDevices: 4, DecodeDevices: 4,
-		Budget: 8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
-	})
+	q := search32B("h200_sxm")
+	q.Limits = workload.Limits{TTFT: 400 * units.Millisecond, TPOT: 30 * units.Millisecond}
+	q.PDRatio, q.PrefillDevices, q.DecodeDevices = true, 4, 4
+	r, err := w.Optimize(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &r.Devices[0]
-	prefill, decode := &d.Passes[0], &d.Passes[1]
 	if len(d.Ratio.Pairs) == 0 || !d.Limited() {
 		t.Fatalf("%d pairs, limited: %v", len(d.Ratio.Pairs), d.Limited())
 	}
 	for i := range d.Ratio.Pairs {
 		x := &d.Ratio.Pairs[i]
-		e, chance := d.ExpectPair(x)
-		p, q := prefill.Expect(x.P, &x.Prefill), decode.Expect(x.D, &x.Decode)
+		e, p, q := &x.Expected, &x.P.Expected, &x.D.Expected
 		if e.TTFT != p.TTFT || e.TPOT != q.TPOT || e.Throughput != q.Throughput || e.Basis != q.Basis {
 			t.Errorf("pair %d: %+v of %+v and %+v", i, e, p, q)
 		}
-		a, b := prefill.Chance(x.P, &x.Prefill), decode.Chance(x.D, &x.Decode)
-		if chance != a*b || chance <= 0 || chance >= min(a, b) {
-			t.Errorf("pair %d: both limits are kept with %.3f, each with %.3f and %.3f", i, chance, a, b)
+		if a, b := x.P.Chance, x.D.Chance; x.Chance != a*b || x.Chance <= 0 || x.Chance >= min(a, b) {
+			t.Errorf("pair %d: both limits are kept with %.3f, each with %.3f and %.3f", i, x.Chance, a, b)
 		}
 	}
 }
@@ -103,13 +121,13 @@ func TestLessKnownDevices(t *testing.T) {
 	lastSearch, lastStep := 0.0, 0.0
 	for _, device := range []string{"h200_sxm", "a100_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
 		p := optimized(t, device, 0)
-		e := p.Expect(p.Rows[0], &p.Rows[0].Best)
+		e := &p.Rows[0].Expected
 		if width := e.TPOT.High - e.TPOT.Low; width <= lastSearch {
 			t.Errorf("%s: a search's TPOT is as sure as on the device before: %.2f", device, width)
 		} else {
 			lastSearch = width
 		}
-		s, err := w.Step(&app.StepRequest{Model: "Qwen/Qwen3-32B", Device: device, Queries: 4, Decode: true})
+		s, err := w.Step(t.Context(), app.StepRequest{Deployment: on("Qwen/Qwen3-32B", device, parallel.Layout{}), Queries: 4, Decode: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/parallel"
 )
@@ -21,41 +22,41 @@ func TestBaselines(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want float64
-		req  app.StepRequest
+		req  flat
 	}{
-		{"qwen3-8b prefill", 0.439006, app.StepRequest{
+		{"qwen3-8b prefill", 0.439006, flat{
 			Model: "Qwen/Qwen3-8B", Device: a2, Layout: parallel.Layout{Devices: 2, TP: 2},
 			Queries: 8, QueryLength: 1024, LinearAction: dtype.Disabled, MatMulAllReduce: true,
 		}},
-		{"qwen3-8b decode", 0.012735, app.StepRequest{
+		{"qwen3-8b decode", 0.012735, flat{
 			Model: "Qwen/Qwen3-8B", Device: a2, Layout: parallel.Layout{Devices: 2, TP: 2},
 			Queries: 32, ContextLength: 1536, Decode: true, LinearAction: dtype.Disabled, MatMulAllReduce: true,
 		}},
-		{"qwen3-30b-a3b prefill", 0.153075, app.StepRequest{
+		{"qwen3-30b-a3b prefill", 0.153075, flat{
 			Model: "Qwen/Qwen3-30B-A3B", Device: a3, Layout: parallel.Layout{Devices: 4, TP: 4},
 			Queries: 1, QueryLength: 3200, LinearAction: dtype.Disabled,
 		}},
-		{"qwen3-30b-a3b prefill, fused all-reduce", 0.150387, app.StepRequest{
+		{"qwen3-30b-a3b prefill, fused all-reduce", 0.150387, flat{
 			Model: "Qwen/Qwen3-30B-A3B", Device: a3, Layout: parallel.Layout{Devices: 4, TP: 4},
 			Queries: 1, QueryLength: 3200, LinearAction: dtype.Disabled, MatMulAllReduce: true,
 		}},
-		{"qwen3-30b-a3b decode, experts one by one", 0.012706, app.StepRequest{
+		{"qwen3-30b-a3b decode, experts one by one", 0.012706, flat{
 			Model: "Qwen/Qwen3-30B-A3B", Device: a3, Layout: parallel.Layout{Devices: 4, TP: 4},
 			Queries: 1, ContextLength: 3450, Decode: true, LinearAction: dtype.Disabled, MatMulAllReduce: true,
 		}},
-		{"deepseek-v3.1 decode, MTP 3, INT8 KV", 0.068608, app.StepRequest{
+		{"deepseek-v3.1 decode, MTP 3, INT8 KV", 0.068608, flat{
 			Model: "deepseek-ai/DeepSeek-V3.1", Device: a3slow, Layout: parallel.Layout{Devices: 32, TP: 1, EP: 32},
 			Queries: 172, QueryLength: 4, ContextLength: 4200, Decode: true, MTP: 3, AttentionAction: dtype.AttentionInt8,
 		}},
-		{"qwen3-32b prefill, FP8, fused all-reduce", 0.259494, app.StepRequest{
+		{"qwen3-32b prefill, FP8, fused all-reduce", 0.259494, flat{
 			Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Layout: parallel.Layout{Devices: 2, TP: 2},
 			Queries: 2, QueryLength: 1000, LinearAction: dtype.FP8Action, MatMulAllReduce: true,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var w app.World
-			c.req.Compile = true
-			r, err := w.Step(&c.req)
+			c.req.Fusion = deployment.Compiled
+			r, err := w.Step(t.Context(), c.req.request())
 			if err != nil {
 				t.Fatal(err)
 			}

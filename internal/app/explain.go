@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"fmt"
-	"math"
+	"strings"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
@@ -12,16 +14,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Explanation says why the best row of a pass is what it is.
+// Explanation says why the best row of a search is what it is.
 type Explanation struct {
 	Device string
 	Mode   search.Mode
-	Row    *search.Result
+	Row    Row
 	Steps  []StepShare
-	// Binds is what keeps the batch from growing.
-	Binds search.Verdict
-	// Next is the second-best layout, nil when there is none.
-	Next *search.Result
+	// Next is the second-best layout, nil when there is none; Gap is how far it is
+	// behind, as a share of the best row's throughput.
+	Next *Row
+	Gap  float64
 	What []WhatIf
 }
 
@@ -31,8 +33,9 @@ type StepShare struct {
 	Time  units.Seconds
 	Bound step.Bounds
 	Fixed units.Seconds
-	// Command evaluates the step alone; "" where "plimsoll step" cannot.
-	Command string
+	// Request evaluates the step alone; nil where [World.Step] cannot: it knows no
+	// draft model and one image per request.
+	Request *StepRequest
 }
 
 // WhatIf is what a change would do to the row's throughput.
@@ -43,74 +46,93 @@ type WhatIf struct {
 	OK         bool    // false: nothing would be feasible
 }
 
-// Explain explains the best row of every pass.
-func (o *OptimizeResponse) Explain() []Explanation {
-	var out []Explanation
-	for i := range o.Devices {
-		d := &o.Devices[i]
-		for k := range d.Passes {
-			if p := &d.Passes[k]; len(p.Rows) > 0 {
-				out = append(out, o.explain(p))
-			}
-		}
+// explain explains the best row of a search.
+func (t *task) explain(ctx context.Context) Explanation {
+	row := t.rows[0]
+	x := Explanation{Device: t.device.Name, Mode: t.mode, Row: t.row(row)}
+	if len(t.rows) > 1 {
+		next := t.row(t.rows[1])
+		x.Next, x.Gap = &next, 1-next.Best.Throughput/row.Best.Throughput
+	}
+	if t.r.Evaluate == BySimulation {
+		return x // its time is a mixture of steps
+	}
+	if t.mode != search.DecodeOnly {
+		x.Steps = append(x.Steps, t.share(row, false))
+	}
+	if t.mode != search.PrefillOnly {
+		x.Steps = append(x.Steps, t.share(row, true))
+	}
+	x.What = t.whatIfs(ctx, row)
+	return x
+}
+
+// totals evaluates a step of a row.
+func (t *task) totals(row *search.Result, b graph.Batch) (step.Totals, bool) {
+	g, err := graph.New(row.Spec)
+	if err != nil {
+		return step.Totals{}, false // the row was evaluated with this spec
+	}
+	return step.New(g, t.coster).Totals(b), true
+}
+
+// share evaluates a step behind a row in detail.
+func (t *task) share(row *search.Result, decode bool) StepShare {
+	b := t.step(row, decode)
+	s := StepShare{Phase: "prefill", Request: t.stepRequest(row, b)}
+	if decode {
+		s.Phase = "decode"
+	}
+	totals, _ := t.totals(row, b)
+	s.Time, s.Bound, s.Fixed = totals.Time, totals.Bound, totals.Fixed
+	return s
+}
+
+// stepRequest is the request that evaluates a step alone.
+func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
+	s := &b.Segments[0]
+	if t.r.Draft.Method != "" || b.Images.Count > s.Requests {
+		return nil
+	}
+	out := &StepRequest{Deployment: t.asked(t.device), Sources: t.r.Sources, Decode: s.Decode}
+	d := &out.Deployment
+	d.Model, d.Engine = t.model.Name(), deployment.Engine{}
+	d.Pools = []deployment.Pool{{Role: deployment.Both, Layout: row.Spec.Layout, MTP: row.Spec.MTP}}
+	if t.device.Name != t.optimization.out.Devices[0].Device.Name {
+		out.DeviceFile = "" // it is the first device's
+	}
+	out.Queries = s.Requests * row.Spec.Layout.DP
+	out.QueryLength, out.ContextLength = s.Query, s.Seq-s.Query
+	if b.Images.Count > 0 {
+		out.QueryLength -= b.Images.Tokens + imageMarks
+		out.ImageHeight, out.ImageWidth = t.r.ImageHeight, t.r.ImageWidth
 	}
 	return out
 }
 
-func (o *OptimizeResponse) explain(p *Pass) Explanation {
-	row := p.Rows[0]
-	x := Explanation{Device: p.Device.Name, Mode: p.Mode, Row: row, Binds: row.Binds}
-	if len(p.Rows) > 1 {
-		x.Next = p.Rows[1]
-	}
-	if p.Mode != search.DecodeOnly {
-		x.Steps = append(x.Steps, o.share(p, row, false))
-	}
-	if p.Mode != search.PrefillOnly {
-		x.Steps = append(x.Steps, o.share(p, row, true))
-	}
-	x.What = whatIfs(o.prices, p, row)
-	return x
-}
-
-// share evaluates a step behind a row in detail.
-func (o *OptimizeResponse) share(p *Pass, row *search.Result, decode bool) StepShare {
-	b := rowStep(p, row, decode)
-	s := StepShare{Phase: "prefill", Command: o.stepCommand(p.Device, row, b)}
-	if decode {
-		s.Phase = "decode"
-	}
-	g, err := graph.New(row.Spec)
-	if err != nil {
-		return s // the row was evaluated with this spec
-	}
-	t := step.New(g, p.Problem.Coster).Totals(b)
-	s.Time, s.Bound, s.Fixed = t.Time, t.Bound, t.Fixed
-	return s
-}
-
 // whatIfs evaluates the row's layout again under small changes.
-func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
+func (t *task) whatIfs(ctx context.Context, row *search.Result) []WhatIf {
 	const more = 1.1
-	hardware := func(change func(*device.Profile)) *search.Problem {
-		other := *p.Device
-		other.Links = append([]device.Link(nil), p.Device.Links...)
+	policy := &t.problem.Spec.Policy
+	hardware := func(change func(*device.Profile)) *search.Formulas {
+		other := *t.device
+		other.Links = append([]device.Link(nil), t.device.Links...)
 		change(&other)
-		q := *p.Problem
-		if c, err := prices.coster(&other, q.Spec.Policy); err == nil { // it was none for the device itself
+		q := *t.problem
+		if c, err := t.prices.Coster(&other, t.base.Pricing, policy.IsTensorCast(), policy.FreeUnsupported); err == nil { // it was none for the device itself
 			q.Coster = c
 		}
 		q.Memory = other.Memory
 		return &q
 	}
-	changed := func(change func(*search.Problem)) *search.Problem {
-		q := *p.Problem
+	changed := func(change func(*search.Formulas)) *search.Formulas {
+		q := *t.problem
 		change(&q)
 		return &q
 	}
 	var out []WhatIf
-	try := func(name string, q *search.Problem) {
-		r := q.Evaluate(row.Candidate)
+	try := func(name string, q *search.Formulas) {
+		r := q.Evaluate(ctx, row.Candidate)
 		w := WhatIf{Change: name, OK: r.OK, Throughput: r.Best.Throughput}
 		if r.OK {
 			w.Share = r.Best.Throughput/row.Best.Throughput - 1
@@ -132,53 +154,60 @@ func whatIfs(prices *prices, p *Pass, row *search.Result) []WhatIf {
 		}))
 	}
 	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more; o.Reported *= more }))
-	if p.Problem.Spec.Quant.KV < dtype.FP8 {
-		try("FP8 KV cache", changed(func(q *search.Problem) { q.Spec.Quant.KV = dtype.FP8 }))
+	if t.problem.Spec.Quant.KV < dtype.FP8 {
+		try("FP8 KV cache", changed(func(q *search.Formulas) { q.Spec.Quant.KV = dtype.FP8 }))
 	}
-	if p.Limits.TPOT > 0 {
-		try("TPOT limit +10 %", changed(func(q *search.Problem) { q.Limits.TPOT *= more }))
+	if t.limits.TPOT > 0 {
+		try("TPOT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TPOT *= more }))
 	}
-	if p.Limits.TTFT > 0 {
-		try("TTFT limit +10 %", changed(func(q *search.Problem) { q.Limits.TTFT *= more }))
+	if t.limits.TTFT > 0 {
+		try("TTFT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TTFT *= more }))
 	}
 	return out
 }
 
-// shaped finds which artefacts of the policy shaped the best row: those with a
-// visible share of its step, and a batch that was chosen because experts divide
-// evenly at it. It also says how much of that step was measured.
-func shaped(pass *Pass, row *search.Result) {
-	p := pass.Problem
-	decode := p.Mode != search.PrefillOnly
-	batch := rowStep(pass, row, decode)
-	g, err := graph.New(row.Spec)
-	if err != nil {
-		return // the row was evaluated with this spec
-	}
-	totals := step.New(g, p.Coster).Totals(batch)
-	pass.Measured = float64(totals.Measured / totals.Time)
-	pass.Artefacts = artefacts(pass.Device, row.Spec, batch, totals.Time)
-	if decode && row.Spec.Policy.FragileGrouping && row.Spec.Model.HasExperts() {
-		q := *p
-		q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
-		q.Limits = search.Limits{}
-		next := q.Evaluate(row.Candidate)
-		if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
-			pass.Notes = append(pass.Notes, fmt.Sprintf(
-				"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; --policy physical has no such jumps)",
-				row.Best.Batch, row.Best.Batch+1, 100*jump))
-		}
-	}
+// NamedTrace is a step to be written as a trace.
+type NamedTrace struct {
+	Name   string
+	Result step.Result
 }
 
-// evenJump is the change of a step's time from one batch to the next from which
-// the batch is called chosen for its divisibility.
-const evenJump = 0.05
-
-// Gap is how far the next layout is behind the best.
-func (x *Explanation) Gap() float64 {
-	if x.Next == nil {
-		return math.NaN()
+// traces evaluates the steps behind every row in detail, named by what tells them
+// apart: the layout, and the device and phase where there are several.
+func (t *task) traces(phases bool) []NamedTrace {
+	var out []NamedTrace
+	for _, row := range t.rows {
+		g, err := graph.New(row.Spec)
+		if err != nil {
+			continue // the row was evaluated with this spec
+		}
+		name := t.traceName(row)
+		if phases {
+			name = Phase(t.mode) + "_" + name
+		}
+		if len(t.r.Devices) > 1 {
+			name = strings.ReplaceAll(t.device.Name, "/", "-") + "_" + name
+		}
+		e := step.New(g, t.coster)
+		out = append(out, NamedTrace{name, *e.Evaluate(t.step(row, t.mode != search.PrefillOnly), false)})
 	}
-	return 1 - x.Next.Best.Throughput/x.Row.Best.Throughput
+	return out
+}
+
+// traceName is a layout in the vendor's form, which knows TP, DP and speculated
+// tokens, and what else tells rows apart. PP and MoE-TP follow from the others.
+func (t *task) traceName(row *search.Result) string {
+	l := &row.Spec.Layout
+	name := fmt.Sprintf("tp%ddp%d", l.TP, l.DP)
+	if t.model.HasExperts() {
+		name += fmt.Sprintf("ep%dmoedp%d", l.EP, l.MoEDP)
+	}
+	if l.DCP > 1 {
+		name += fmt.Sprintf("dcp%d", l.DCP)
+	}
+	name += fmt.Sprintf("mtp%d", row.Spec.MTP)
+	if d := t.r.Draft; d.Method != "" {
+		name += fmt.Sprintf("%s%d", d.Method, d.Block)
+	}
+	return name
 }

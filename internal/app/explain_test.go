@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
 )
 
@@ -14,15 +13,16 @@ func TestBetterHardware(t *testing.T) {
 	t.Parallel()
 	for _, device := range []string{"h200_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
 		var w app.World
-		r, err := w.Optimize(&app.OptimizeRequest{
-			Model: "Qwen/Qwen3-32B", Devices: []string{device}, NumDevices: 8, Input: 2000, Output: 500, Disagg: true,
-			TTFTLimit: 2000 * units.Millisecond,
-			Budget:    8192, Jobs: 2, MXFP4Group: 32, Accounting: serving.Documented, Compile: true,
-		})
+		q := search32B(device)
+		q.Disagg, q.Limits.TTFT, q.Explain = true, 2000*units.Millisecond, true
+		r, err := w.Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range r.Explain() {
+		if len(r.Explanations) != 1 {
+			t.Fatalf("%d explanations", len(r.Explanations))
+		}
+		for _, x := range r.Explanations {
 			for _, what := range x.What {
 				if !what.OK || what.Share < -1e-9 {
 					t.Errorf("%s: %s changes throughput by %+.1f %%", device, what.Change, 100*what.Share)

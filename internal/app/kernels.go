@@ -1,39 +1,40 @@
 package app
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
-	"plimsoll/internal/graph"
+	"plimsoll/internal/field"
+	"plimsoll/internal/prices"
 )
 
 // KernelsRequest asks for a fit of the operator forms to measured kernels.
 type KernelsRequest struct {
-	PerfData PerfData
-	Systems  []string // nil = all that are known
+	PerfData prices.Tables `json:"perf_data"`
+	Systems  []string      `json:"systems,omitempty"` // nil = all that are known
 }
 
 // KernelsResponse is fitted constants, and their errors on the measurements.
 type KernelsResponse struct {
 	Constants map[string]calibrated.Constants
 	Errors    []calibrate.KernelErrors
-	Tables    *TableUse
+	Tables    *prices.Use
 	// Unknown are systems of the directory without a device profile.
 	Unknown []string
 }
 
 // CalibrateKernels fits the constants of the operator forms, by generation.
-func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
+func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsResponse, error) {
 	if r.PerfData.Dir == "" {
-		return nil, badInput(errors.New("a fit of operators to kernels needs --perf-data"))
+		return nil, badInput(field.Errorf("a fit of operators to kernels needs %s", field.Name("perf_data")))
 	}
-	p, err := w.prices(r.PerfData)
+	p, err := prices.Open(w.Dir, r.PerfData)
 	if err != nil {
-		return nil, err
+		return nil, badInput(err)
 	}
 	out := &KernelsResponse{}
 	devices, err := out.devices(p, r.Systems)
@@ -42,21 +43,21 @@ func (w *World) CalibrateKernels(r *KernelsRequest) (*KernelsResponse, error) {
 	}
 	var sets []calibrate.Kernels
 	for _, d := range devices {
-		if _, err := p.coster(d, graph.Physical()); err != nil {
+		if _, err := p.Physical(d); err != nil {
 			return nil, badInput(err)
 		}
-		samples, err := p.tables[d.Name].Samples()
+		samples, err := p.Samples(d)
 		if err != nil {
-			return nil, badInput(fmt.Errorf("--perf-data %s: %w", r.PerfData.Dir, err))
+			return nil, badInput(err)
 		}
 		sets = append(sets, calibrate.Kernels{Device: d, Samples: samples})
 	}
 	out.Constants, out.Errors = calibrate.FitKernels(sets)
 	if len(out.Errors) == 0 {
-		return nil, badInput(fmt.Errorf("--perf-data %s holds no kernels that the forms price", r.PerfData.Dir))
+		return nil, badInput(field.Errorf("%s %s holds no kernels that the forms price", field.Name("perf_data"), r.PerfData.Dir))
 	}
-	out.Tables, err = p.used()
-	return out, err
+	out.Tables, err = p.Used()
+	return out, badInput(err)
 }
 
 // Write prints the constants with their source.
@@ -66,7 +67,7 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 }
 
 // devices finds the profiles of the systems asked for.
-func (out *KernelsResponse) devices(p *prices, systems []string) ([]*device.Profile, error) {
+func (out *KernelsResponse) devices(p *prices.Prices, systems []string) ([]*device.Profile, error) {
 	var devices []*device.Profile
 	var errs []error
 	for _, name := range systems {
@@ -77,7 +78,7 @@ func (out *KernelsResponse) devices(p *prices, systems []string) ([]*device.Prof
 	if len(systems) > 0 {
 		return devices, errors.Join(errs...)
 	}
-	for _, name := range p.store.Systems() {
+	for _, name := range p.Systems() {
 		d, err := device.Lookup(name)
 		if err != nil {
 			out.Unknown = append(out.Unknown, name)

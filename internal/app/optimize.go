@@ -1,76 +1,154 @@
 package app
 
 import (
+	"context"
 	"slices"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
-	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // OptimizeResponse is the answer to an OptimizeRequest.
 type OptimizeResponse struct {
-	Request *OptimizeRequest
-	Model   *model.Model
+	Request OptimizeRequest
+	Model   string
+	Experts bool // the model has experts, and labels show their dimensions
 	Devices []DeviceResult
+	// Explanations and Traces are there where they were asked for.
+	Explanations []Explanation
+	Traces       []NamedTrace
 	// Tables are the measured kernels used, nil without any.
-	Tables *TableUse
-
-	prices *prices
+	Tables *prices.Use
+	Notes  []string // on how the model is modelled
 }
 
 // DeviceResult is the search on one device.
 type DeviceResult struct {
-	Device *device.Profile
-	// Passes are the phases searched: one aggregated, or prefill, decode or both.
-	Passes []Pass
+	Device device.Profile
+	// Searches are the phases searched: one aggregated, or prefill, decode or both.
+	Searches []Search
 	// Ratio is the matching of prefill and decode, where asked for.
 	Ratio *Ratio
 }
 
-// Pass is one search.
-type Pass struct {
+// Search is the search of one phase on one device.
+type Search struct {
 	Mode       search.Mode
 	NumDevices int
-	Limits     search.Limits
-	Problem    *search.Problem
-	// Tier says how well the operators' prices are known.
-	Tier device.Tier
-	// Measured is the share of the best row's step that measured kernels priced.
+	Limits     workload.Limits
+	Policy     string
+	Pricing    prices.Pricing
+	Compiled   bool
+	// Linear and Attention are the quantization actions, as the vendor's header
+	// names them.
+	Linear, Attention string
+	ReservedGiB       float64
+	Experts           bool
+	// Tier says how well the operators' prices are known, Measured which share of
+	// the best row's step measured kernels priced.
+	Tier     device.Tier
 	Measured float64
-	// Results are all candidates in the order of enumeration, Rows the feasible
-	// ones, best first.
-	Results []search.Result
-	Rows    []*search.Result
-	// Nearest is set when no row keeps the limits.
-	Nearest *rank.Nearest
+	// Candidates are all in the order of enumeration, Rows the feasible ones, best
+	// first.
+	Candidates []Row
+	Rows       []Row
+	// Frontier is the best trade-offs between throughput and time per token over
+	// all batches that were sampled, falling throughput first. Aggregated only.
+	Frontier []Point
+	// Nearest is what comes nearest to the limits where no row keeps them.
+	Nearest *Nearest
+	// Safe is the deployment with the most throughput that keeps the limits with a
+	// probability of [Safe]; nil where there is none, or nothing to keep.
+	Safe *SafeChoice
 	// Artefacts are the policy entries that shaped the best row.
 	Artefacts []Effect
 	Notes     []string
-
-	// Device and Overlay are what the errors to expect depend on besides.
-	Device  *device.Profile
-	Overlay *calibrate.Overlay
 }
 
 // Phase names a mode as programs read it.
 func Phase(m search.Mode) string { return [...]string{"aggregated", "prefill", "decode"}[m] }
 
+// Limited reports whether there is a limit to keep.
+func (s *Search) Limited() bool { return s.Limits.Any() }
+
+// Row is what became of a candidate.
+type Row struct {
+	Label  string
+	Layout parallel.Layout
+	MTP    int
+	// Best is the outcome with the most throughput inside the limits, where OK.
+	OK   bool
+	Best serving.Outcome
+	// Binds is what keeps the batch from growing, or why there is no best; Reason
+	// says that in a sentence.
+	Binds  search.Verdict
+	Reason string
+	// Points are the batches that were sampled, whatever their latency.
+	Points []serving.Outcome
+
+	QPS       float64 // of a disaggregated phase
+	Budget    int     // tokens of a step and DP rank
+	Effective int     // tokens to compute of a prompt, on average
+	// Expected are the errors to expect of Best, Chance the probability that it
+	// keeps the limits.
+	Expected calibration.Expected
+	Chance   float64
+	// Composition is the prompts in the batch of one data-parallel rank, shortest
+	// first; nil where all are equal.
+	Composition []workload.Row
+}
+
+// Nearest is a candidate at its smallest batch, and the limits it would keep.
+type Nearest struct {
+	Label      string
+	Batch      int
+	TTFT, TPOT units.Seconds
+}
+
+// Point is a batch of a layout.
+type Point struct {
+	Label      string
+	Batch      int
+	Throughput float64 // tokens per second
+	User       float64 // tokens per second that one user gets
+}
+
 // Ratio is how prefill and decode instances are matched.
 type Ratio struct {
-	Pairs []rank.Pair
+	Pairs []Pair
 	// Instances of the best pair inside the device budget, zero when not one of
 	// each fits.
 	Instances serving.Instances
 }
 
+// Pair is a prefill and a decode layout matched to one another.
+type Pair struct {
+	serving.Pair
+	P, D Row
+	// Expected are the errors to expect, Chance the probability that both keep
+	// their limits.
+	Expected calibration.Expected
+	Chance   float64
+}
+
+// Limited reports whether a search has a limit to keep.
+func (d *DeviceResult) Limited() bool {
+	return slices.ContainsFunc(d.Searches, func(s Search) bool { return s.Limited() })
+}
+
 // Optimize finds the deployments that carry the most load within the limits.
-func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
+func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeResponse, error) {
+	r.complete()
 	m, err := w.Model(r.Model)
 	if err != nil {
 		return nil, err
@@ -78,163 +156,90 @@ func (w *World) Optimize(r *OptimizeRequest) (*OptimizeResponse, error) {
 	if err := r.check(m); err != nil {
 		return nil, badInput(err)
 	}
-	devices, err := w.devices(r)
+	devices, err := w.devices(&r)
 	if err != nil {
 		return nil, err
 	}
-	o, err := w.overlay(r.Calibration, false)
-	if err != nil {
+	run := &optimization{world: w, r: &r, model: m}
+	if run.overlay, err = w.overlay(r.Calibration); err != nil {
 		return nil, err
 	}
-	prices, err := w.prices(r.PerfData)
-	if err != nil {
-		return nil, err
+	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
+		return nil, badInput(err)
 	}
-	out := &OptimizeResponse{Request: r, Model: m, prices: prices}
+	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+		return nil, badInput(err)
+	}
+	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
+	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
+		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each extra token adds a decoder layer")
+	}
+	run.out = out
 	for _, d := range devices {
-		res, err := r.onDevice(m, d, prices, o)
-		if err != nil {
-			return nil, badInput(err)
+		if err := run.on(ctx, d); err != nil {
+			return nil, err
 		}
-		out.Devices = append(out.Devices, *res)
 	}
-	out.Tables, err = prices.used()
-	return out, err
+	out.Tables, err = run.prices.Used()
+	return out, badInput(err)
 }
 
-// onDevice runs the mode's passes on one device.
-func (r *OptimizeRequest) onDevice(m *model.Model, d *device.Profile, prices *prices, o *calibrate.Overlay) (*DeviceResult, error) {
-	out := &DeviceResult{Device: d}
-	run := func(mode search.Mode, devices int, l search.Limits) (*Pass, error) {
-		p, err := r.pass(m, d, prices, mode, devices, l)
-		if err == nil {
-			p.Overlay = o
-			out.Passes = append(out.Passes, *p)
-		}
-		return p, err
-	}
-	if r.PDRatio {
-		p, err := run(search.PrefillOnly, r.PrefillDevices, limits(r.TTFTLimit, 0))
+// on runs the phases of a request on one device.
+func (o *optimization) on(ctx context.Context, d *device.Profile) error {
+	out := DeviceResult{Device: *d}
+	out.Device.Links = slices.Clone(d.Links)
+	var tasks []*task
+	for _, p := range o.r.phases() {
+		t, err := o.task(d, p)
 		if err != nil {
-			return nil, err
+			return badInput(err)
 		}
-		dec, err := run(search.DecodeOnly, r.DecodeDevices, limits(0, r.TPOTLimit))
-		if err != nil {
-			return nil, err
+		if err := t.run(ctx); err != nil {
+			return err
 		}
-		out.Ratio = r.match(p, dec)
-		return out, nil
+		out.Searches = append(out.Searches, t.out)
+		tasks = append(tasks, t)
 	}
-	if !r.Disagg {
-		_, err := run(search.Aggregated, r.NumDevices, limits(r.TTFTLimit, r.TPOTLimit))
-		return out, err
+	if o.r.PDRatio {
+		out.Ratio = o.match(tasks[0], tasks[1])
 	}
-	if r.TTFTLimit > 0 {
-		if _, err := run(search.PrefillOnly, r.NumDevices, limits(r.TTFTLimit, 0)); err != nil {
-			return nil, err
+	o.out.Devices = append(o.out.Devices, out)
+	for _, t := range tasks {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if o.r.Explain {
+			o.out.Explanations = append(o.out.Explanations, t.explain(ctx))
+		}
+		if o.r.Traces {
+			o.out.Traces = append(o.out.Traces, t.traces(len(tasks) > 1)...)
 		}
 	}
-	if r.TPOTLimit > 0 {
-		if _, err := run(search.DecodeOnly, r.NumDevices, limits(0, r.TPOTLimit)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return nil
 }
 
 // match pairs the phases and divides the device budget.
-func (r *OptimizeRequest) match(p, d *Pass) *Ratio {
-	out := &Ratio{Pairs: rank.Pairs(p.Rows, d.Rows, r.Output)}
-	if len(out.Pairs) > 0 && r.NumDevices >= r.PrefillDevices+r.DecodeDevices {
-		out.Instances = serving.Split(out.Pairs[0].Ratio, r.NumDevices, r.PrefillDevices, r.DecodeDevices)
+func (o *optimization) match(p, d *task) *Ratio {
+	out := &Ratio{}
+	for _, x := range rank.Pairs(p.rows, d.rows, o.r.Output) {
+		out.Pairs = append(out.Pairs, newPair(p, d, &x))
+	}
+	if len(out.Pairs) > 0 && o.r.NumDevices >= o.r.PrefillDevices+o.r.DecodeDevices {
+		out.Instances = serving.Split(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
 	}
 	return out
 }
 
-// pass searches one mode on one device.
-func (r *OptimizeRequest) pass(
-	m *model.Model, d *device.Profile, prices *prices, mode search.Mode, devices int, l search.Limits,
-) (*Pass, error) {
-	p, err := r.problem(m, d, mode, l)
-	if err != nil {
-		return nil, err
-	}
-	if p.Coster, err = prices.coster(d, p.Spec.Policy); err != nil {
-		return nil, err
-	}
-	space := r.Space
-	if mode == search.PrefillOnly {
-		space.DCP = nil // context parallelism is for decode
-	}
-	resolved := space.Resolve(devices)
-	resolved.MTP = unique(resolved.MTP)
-	candidates := resolved.Enumerate(devices, m.HasExperts())
-	if len(candidates) == 0 {
-		return nil, errNoCombination(space, devices)
-	}
-	var progress func(int)
-	if r.Progress != nil {
-		progress = func(done int) { r.Progress(d.Name, mode, done, len(candidates)) }
-	}
-	out := &Pass{Mode: mode, NumDevices: devices, Limits: l, Problem: p, Device: d}
-	out.Results = p.Run(candidates, r.Jobs, progress)
-	out.Tier = prices.tier(d, p.Spec.Policy)
-	out.Rows = rank.Best(out.Results)
-	if len(out.Rows) == 0 {
-		out.Nearest = rank.Near(out.Results, l)
-		return out, nil
-	}
-	shaped(out, out.Rows[0])
-	return out, nil
-}
-
-// problem sets up a search.
-func (r *OptimizeRequest) problem(m *model.Model, d *device.Profile, mode search.Mode, l search.Limits) (*search.Problem, error) {
-	policy, err := policyFor(r.Policy, d)
-	if err != nil {
-		return nil, err
-	}
-	actions := graph.Actions{
-		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
-	}
-	defaultActions(&actions, d)
-	p := &search.Problem{
-		Mode: mode,
-		Spec: graph.Spec{
-			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: r.Compile,
-			EmbeddingTP: r.EmbeddingTP, SharedExpertTP: r.SharedExpertTP,
-			SequenceParallel: r.SequenceParallel, MatMulAllReduce: r.MatMulAllReduce, DispatchCombine: r.DispatchCombine,
-			Draft:  r.Draft.graph(),
-			Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
-		},
-		Memory: d.Memory, Reserved: units.Bytes(r.ReservedGiB) * units.GiB,
-		Load: serving.Load{
-			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
-			Budget: r.Budget, Accounting: r.Accounting, ServingCost: r.ServingCost,
-		},
-		AutoBudget: r.Budget == 0,
-		Rates:      r.AcceptanceRates,
-		Limits:     l,
-		Range:      search.DefaultRange(),
-		Tight:      r.PDRatio,
-	}
-	if r.Draft.Method != "" {
-		p.Block, p.Accepted = r.Draft.Block, r.Draft.Accepted
-		p.Suffix = r.Draft.label()
-	}
-	if n := len(r.BatchRange); n > 0 {
-		p.Range = search.Range{Min: 1, Max: r.BatchRange[n-1], Given: true}
-		if n == 2 {
-			p.Range.Min = r.BatchRange[0]
-		}
-	}
-	if r.ImageHeight > 0 {
-		p.Images = graph.Images{
-			Count: max(1, r.ImageBatch), Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth),
-			Tokens: m.Vision.Tokens(r.ImageHeight, r.ImageWidth),
-		}
-	}
-	return p, nil
+// newPair is a matched pair with its error bars. TTFT is prefill's and TPOT
+// decode's. The balanced rate takes the error of decode's throughput: residuals
+// are of the answer tokens of whole deployments, there are none of prefill alone.
+// The phases' errors are taken as independent, as those of TTFT and TPOT are.
+func newPair(p, d *task, x *rank.Pair) Pair {
+	out := Pair{Pair: x.Pair, P: p.row(x.P), D: d.row(x.D)}
+	a, b := &out.P.Expected, &out.D.Expected
+	out.Expected = calibration.Expected{TTFT: a.TTFT, TPOT: b.TPOT, Throughput: b.Throughput, Basis: b.Basis}
+	out.Chance = out.P.Chance * out.D.Chance
+	return out
 }
 
 // unique drops repetitions and keeps the order.
@@ -246,4 +251,29 @@ func unique(all []int) []int {
 		}
 	}
 	return out
+}
+
+// base is what all candidates of a search have in common.
+func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
+	asked := o.asked(d)
+	return asked.Base(deployment.Parts{Model: o.model, Device: d})
+}
+
+// asked is the deployment a request describes, but for its layout.
+func (o *optimization) asked(d *device.Profile) deployment.Deployment {
+	return deployment.Deployment{
+		Model: o.r.Model, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
+	}
+}
+
+// images are those of one request.
+func (o *optimization) images() graph.Images {
+	r := o.r
+	if r.ImageHeight == 0 {
+		return graph.Images{}
+	}
+	v := o.model.Vision
+	return graph.Images{
+		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
+	}
 }

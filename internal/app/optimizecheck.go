@@ -2,15 +2,24 @@ package app
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 	"plimsoll/internal/search"
-	"plimsoll/internal/units"
+)
+
+// Fields that several messages name.
+const (
+	batchRange         field.Name = "batch_range"
+	decodeDevices      field.Name = "decode_devices_per_instance"
+	inputLength        field.Name = "input_length"
+	lengthDistribution field.Name = "length_distribution"
+	mtpTokens          field.Name = "num_mtp_tokens"
+	pdRatio            field.Name = "pd_ratio"
+	prefillDevices     field.Name = "prefill_devices_per_instance"
 )
 
 // check reports everything wrong with a request that does not need a device.
@@ -24,88 +33,65 @@ func (r *OptimizeRequest) check(m *model.Model) error {
 		r.checkSpeculation(),
 		r.checkLengths(),
 		r.checkImages(m),
+		r.checkEvaluation(),
 	)
 }
 
 // checkCounts reports whole numbers out of range.
 func (r *OptimizeRequest) checkCounts() error {
 	return errors.Join(
-		between("num-devices", r.NumDevices, 1, maxTokens),
-		between("output-length", r.Output, 1, maxTokens),
+		between("num_devices", r.NumDevices, 1, maxTokens),
+		between("output_length", r.Output, 1, maxTokens),
 		between("jobs", r.Jobs, 1, maxTokens),
-		between("mxfp4-group-size", r.MXFP4Group, 1, maxTokens),
-		optional("input-length", r.Input),
-		optional("max-batched-tokens", r.Budget),
-		optional("prefill-devices-per-instance", r.PrefillDevices),
-		optional("decode-devices-per-instance", r.DecodeDevices),
+		between("mxfp4_group_size", r.Formats.MXFP4Group, 1, maxTokens),
+		optional("input_length", r.Input),
+		optional("max_batched_tokens", r.Budget),
+		optional("prefill_devices_per_instance", r.PrefillDevices),
+		optional("decode_devices_per_instance", r.DecodeDevices),
 	)
-}
-
-// optional checks a count that may be left out.
-func optional(flag string, v int) error {
-	if v == 0 {
-		return nil
-	}
-	return between(flag, v, 1, maxTokens)
 }
 
 // checkShares reports numbers out of range that need not be whole.
 func (r *OptimizeRequest) checkShares() error {
-	errs := []error{
+	return errors.Join(
 		hitRate(r.PrefixHitRate),
-		notNegative("reserved-memory-gb", r.ReservedGiB),
-		notNegative("serving-cost", r.ServingCost.Ms()),
-		limit("ttft-limit", r.TTFTLimit),
-		limit("tpot-limit", r.TPOTLimit),
+		notNegative("reserved_memory_gb", *r.ReservedGiB),
+		notNegative("serving_cost", r.ServingCost.Ms()),
+		checkLimits(r.Limits),
 		acceptance(r.AcceptanceRates),
-	}
-	return errors.Join(errs...)
-}
-
-// acceptance checks the chances of drafted tokens to be kept.
-func acceptance(rates []float64) error {
-	var errs []error
-	for _, rate := range rates {
-		if !(rate >= 0 && rate <= 1) {
-			errs = append(errs, fmt.Errorf("--mtp-acceptance-rates must be between 0 and 1, got %g", rate))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// hitRate checks the share of a prompt that is cached: some of it must be left
-// to compute.
-func hitRate(x float64) error {
-	if !(x >= 0 && x < 1) {
-		return fmt.Errorf("--prefix-cache-hit-rate must be at least 0 and below 1, got %g", x)
-	}
-	return nil
-}
-
-// notNegative checks a finite amount.
-func notNegative(flag string, x float64) error {
-	if !(x >= 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("--%s must be finite and not negative, got %g", flag, x)
-	}
-	return nil
-}
-
-// limit checks a latency that may be left out or infinite.
-func limit(flag string, s units.Seconds) error {
-	if !(s >= 0) {
-		return fmt.Errorf("--%s must be positive, got %g", flag, s.Ms())
-	}
-	return nil
+	)
 }
 
 func (r *OptimizeRequest) checkBatchRange() error {
 	switch n := r.BatchRange; {
 	case len(n) > 2:
-		return fmt.Errorf("--batch-range takes [max] or [min max], got %d values: %s", len(n), words(n))
+		return field.Errorf("%s takes [max] or [min max], got %d values: %s", batchRange, len(n), words(n))
 	case slices.ContainsFunc(n, func(x int) bool { return x < 1 || x > maxTokens }):
-		return fmt.Errorf("--batch-range must be between 1 and %d, got %s", maxTokens, words(n))
+		return field.Errorf("%s must be between 1 and %d, got %s", batchRange, maxTokens, words(n))
 	case len(n) == 2 && n[0] > n[1]:
-		return fmt.Errorf("--batch-range takes [max] or [min max], got a min of %d above a max of %d", n[0], n[1])
+		return field.Errorf("%s takes [max] or [min max], got a min of %d above a max of %d", batchRange, n[0], n[1])
+	}
+	return nil
+}
+
+// checkEvaluation reports what cannot be simulated.
+func (r *OptimizeRequest) checkEvaluation() error {
+	const evaluate field.Name = "evaluate"
+	switch {
+	case r.Evaluate == ByFormulas:
+		return nil
+	case r.Evaluate != BySimulation:
+		return field.Errorf("%s must be %s or %s, got %q", evaluate, string(ByFormulas), string(BySimulation), string(r.Evaluate))
+	case r.Disagg || r.PDRatio:
+		return field.Errorf("%s %s is for aggregated deployments, not for %s or %s", evaluate, string(BySimulation), field.Name("disagg"), pdRatio)
+	case r.Draft.Method != "":
+		return field.Errorf("%s %s has no draft models; leave %s out", evaluate, string(BySimulation), field.Name("speculative_method"))
+	case r.ImageHeight > 0:
+		return field.Errorf("%s %s has no images; leave %s out", evaluate, string(BySimulation), field.Name("image_height"))
+	case r.PrefixHitRate > 0:
+		return field.Errorf("%s %s has no fixed hit rate; leave %s out", evaluate, string(BySimulation), field.Name("prefix_cache_hit_rate"))
+	case !(r.LengthLow > 0 && r.LengthLow <= 1):
+		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
 	}
 	return nil
 }
@@ -114,41 +100,41 @@ func (r *OptimizeRequest) checkBatchRange() error {
 func (r *OptimizeRequest) checkMode() error {
 	switch {
 	case r.PDRatio && r.Disagg:
-		return errors.New("--enable-optimize-prefill-decode-ratio cannot be used together with --disagg")
+		return field.Errorf("%s cannot be used together with %s", pdRatio, field.Name("disagg"))
 	case r.PDRatio && (r.PrefillDevices == 0 || r.DecodeDevices == 0):
-		return errors.New("--enable-optimize-prefill-decode-ratio needs both --prefill-devices-per-instance and --decode-devices-per-instance")
+		return field.Errorf("%s needs both %s and %s", pdRatio, prefillDevices, decodeDevices)
 	case !r.PDRatio && (r.PrefillDevices != 0 || r.DecodeDevices != 0):
-		return errors.New("--prefill-devices-per-instance and --decode-devices-per-instance need --enable-optimize-prefill-decode-ratio")
-	case r.Disagg && r.TTFTLimit == 0 && r.TPOTLimit == 0:
-		return errors.New("--disagg needs --ttft-limit (for prefill), --tpot-limit (for decode) or both")
+		return field.Errorf("%s and %s need %s", prefillDevices, decodeDevices, pdRatio)
+	case r.Disagg && r.Limits.TTFT == 0 && r.Limits.TPOT == 0:
+		return field.Errorf("%s needs %s (for prefill), %s (for decode) or both", field.Name("disagg"), field.Name("ttft_limit"), field.Name("tpot_limit"))
 	}
 	return nil
 }
 
-// dimension is the sizes of one kind of parallelism and their flag.
+// dimension is the sizes of one kind of parallelism and their field.
 type dimension struct {
-	flag  string
+	name  field.Name
 	sizes []int
 }
 
 func dimensions(s search.Space) []dimension {
 	return []dimension{
-		{"tp-sizes", s.TP},
-		{"ep-sizes", s.EP},
-		{"moe-dp-sizes", s.MoEDP},
-		{"dcp-sizes", s.DCP},
-		{"pp-sizes", s.PP},
+		{"tp_sizes", s.TP},
+		{"ep_sizes", s.EP},
+		{"moe_dp_sizes", s.MoEDP},
+		{"dcp_sizes", s.DCP},
+		{"pp_sizes", s.PP},
 	}
 }
 
 // checkSpace reports sizes no phase has devices for.
 func (r *OptimizeRequest) checkSpace() error {
 	var errs []error
-	flag, most := r.largest()
+	name, most := r.largest()
 	for _, d := range dimensions(r.Space) {
 		for _, n := range d.sizes {
 			if most > 0 && (n < 1 || n > most) {
-				errs = append(errs, fmt.Errorf("--%s must be between 1 and --%s %d, got %d", d.flag, flag, most, n))
+				errs = append(errs, field.Errorf("%s must be between 1 and %s %d, got %d", d.name, name, most, n))
 			}
 		}
 	}
@@ -158,14 +144,19 @@ func (r *OptimizeRequest) checkSpace() error {
 // errNoCombination is a search without a legal layout.
 func errNoCombination(asked search.Space, devices int) error {
 	resolved := dimensions(asked.Resolve(devices))
-	var given []string
+	var given []any
+	format := ""
 	for i, d := range dimensions(asked) {
 		if d.sizes != nil {
-			given = append(given, fmt.Sprintf("--%s %s", d.flag, words(resolved[i].sizes)))
+			if format != "" {
+				format += ", "
+			}
+			format += "%s %s"
+			given = append(given, d.name, words(resolved[i].sizes))
 		}
 	}
-	return fmt.Errorf("no combination of %s divides %d devices: TP·PP and EP·MoE-DP·PP must divide them, and DCP must divide TP",
-		strings.Join(given, ", "), devices)
+	return field.Errorf("no combination of "+format+" divides %d devices: TP·PP and EP·MoE-DP·PP must divide them, and DCP must divide TP",
+		append(given, devices)...)
 }
 
 // checkSpeculation reports speculated tokens that lack something or exclude
@@ -173,12 +164,12 @@ func errNoCombination(asked search.Space, devices int) error {
 func (r *OptimizeRequest) checkSpeculation() error {
 	var errs []error
 	for _, n := range r.Space.MTP {
-		err := between("num-mtp-tokens", n, 0, maxMTP)
+		err := between(mtpTokens, n, 0, deployment.MaxMTP)
 		if rates := len(r.AcceptanceRates); err == nil && n > rates+1 {
-			err = fmt.Errorf("--num-mtp-tokens %d needs at least %d --mtp-acceptance-rates, got %d", n, n-1, rates)
+			err = field.Errorf("%s %d needs at least %d %s, got %d", mtpTokens, n, n-1, field.Name("mtp_acceptance_rates"), rates)
 		}
 		if err == nil && n > 0 && r.Draft.Method != "" {
-			err = fmt.Errorf("--num-mtp-tokens %d and --speculative-method %s exclude one another", n, r.Draft.Method)
+			err = field.Errorf("%s %d and %s %s exclude one another", mtpTokens, n, field.Name("speculative_method"), r.Draft.Method)
 		}
 		errs = append(errs, err)
 	}
@@ -188,9 +179,9 @@ func (r *OptimizeRequest) checkSpeculation() error {
 func (r *OptimizeRequest) checkLengths() error {
 	switch {
 	case r.Input != 0 && r.Distribution != nil:
-		return errors.New("give either --input-length or --length-distribution, not both")
+		return field.Errorf("give either %s or %s, not both", inputLength, lengthDistribution)
 	case r.Input == 0 && r.Distribution == nil:
-		return errors.New("give --input-length or --length-distribution")
+		return field.Errorf("give %s or %s", inputLength, lengthDistribution)
 	}
 	return nil
 }
@@ -201,11 +192,11 @@ func (r *OptimizeRequest) checkImages(m *model.Model) error {
 	}
 	switch {
 	case m.Vision == nil:
-		return noVision("image-batch-size", m)
+		return noVision("image_batch_size", m)
 	case r.ImageHeight == 0 && r.ImageWidth == 0:
-		return errors.New("--image-batch-size needs --image-height and --image-width")
+		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
 	}
-	return errors.Join(between("image-batch-size", r.ImageBatch, 1, maxTokens), checkImage(m, r.ImageHeight, r.ImageWidth))
+	return errors.Join(between("image_batch_size", r.ImageBatch, 1, maxTokens), checkImage(m, r.ImageHeight, r.ImageWidth))
 }
 
 // devices finds the profiles and checks that they can hold the devices asked
@@ -213,13 +204,13 @@ func (r *OptimizeRequest) checkImages(m *model.Model) error {
 func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
 	var out []*device.Profile
 	var errs []error
-	flag, most := r.largest()
+	limit, most := r.largest()
 	add := func(p *device.Profile, err error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
 		case p.Ranks() < most:
-			errs = append(errs, fmt.Errorf("--%s %d is more than the %d that %s can connect", flag, most, p.Ranks(), p.Name))
+			errs = append(errs, deployment.CheckDevices(p, limit, most))
 		case !slices.ContainsFunc(out, func(o *device.Profile) bool { return o.Name == p.Name }):
 			out = append(out, p)
 		}
@@ -229,13 +220,10 @@ func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
 	}
 	for _, name := range r.Devices {
 		if name == "" {
-			errs = append(errs, errors.New("--device: an empty name"))
+			errs = append(errs, field.Errorf("%s: an empty name", field.Name("device")))
 			continue
 		}
 		add(w.Device(name, ""))
 	}
 	return out, badInput(errors.Join(errs...))
 }
-
-// words prints numbers as they stand in a command line.
-func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

@@ -1,11 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 
-	"plimsoll/internal/dtype"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/field"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
@@ -15,62 +16,101 @@ import (
 
 // OptimizeRequest asks for the deployments that carry the most load.
 type OptimizeRequest struct {
-	Model      string
-	Devices    []string
-	DeviceFile string
-	NumDevices int
-	Policy     string
-	PerfData   PerfData
+	Model      string   `json:"model"`
+	Devices    []string `json:"devices,omitempty"`     // nil = TEST_DEVICE
+	NumDevices int      `json:"num_devices,omitempty"` // 0 = 1
+	Sources
 
-	Input        int
-	Distribution *workload.Distribution
-	Output       int
+	Formats   deployment.Formats   `json:"formats,omitzero"`
+	Modelling deployment.Modelling `json:"modelling,omitzero"`
 
-	Disagg                        bool
-	PDRatio                       bool
-	PrefillDevices, DecodeDevices int
+	Input        int                    `json:"input_length,omitempty"`
+	Distribution *workload.Distribution `json:"length_distribution,omitempty"`
+	Output       int                    `json:"output_length"`
 
-	// The limits: 0 is none given, infinity one that binds nothing but, where
-	// phases are apart, still asks for its phase.
-	TTFTLimit, TPOTLimit units.Seconds
-	Budget               int // tokens of a step and DP rank; 0 = from the prompt length
-	PrefixHitRate        float64
-	ServingCost          units.Seconds
-	BatchRange           []int
-	ReservedGiB          float64
-	Accounting           serving.Accounting
+	Disagg         bool `json:"disagg,omitempty"`
+	PDRatio        bool `json:"pd_ratio,omitempty"`
+	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty"`
+	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty"`
 
-	Space           search.Space
-	AcceptanceRates []float64
-	Draft           Draft
+	// Limits: 0 is none given, infinity one that binds nothing but, where phases
+	// are apart, still asks for its phase.
+	Limits        workload.Limits    `json:"limits,omitzero"`
+	Budget        int                `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192
+	AutoBudget    bool               `json:"auto_budget,omitempty"`        // from the prompt length instead
+	PrefixHitRate float64            `json:"prefix_cache_hit_rate,omitempty"`
+	ServingCost   units.Seconds      `json:"serving_cost,omitempty"`
+	BatchRange    []int              `json:"batch_range,omitempty"`
+	ReservedGiB   *float64           `json:"reserved_memory_gb,omitempty"` // of each device; nil = 10
+	Accounting    serving.Accounting `json:"accounting,omitempty"`         // "" = documented
 
-	LinearAction    dtype.Action
-	NonExpertAction dtype.Action
-	AttentionAction dtype.Action
-	MXFP4Group      int
+	Space           search.Space `json:"space,omitzero"`
+	AcceptanceRates []float64    `json:"mtp_acceptance_rates,omitempty"`
+	Draft           Draft        `json:"draft,omitzero"`
 
-	Compile          bool
-	SequenceParallel bool
-	MatMulAllReduce  bool
-	DispatchCombine  bool
-	EmbeddingTP      graph.EmbeddingTP
-	SharedExpertTP   bool
+	ImageHeight int `json:"image_height,omitempty"`
+	ImageWidth  int `json:"image_width,omitempty"`
+	ImageBatch  int `json:"image_batch_size,omitempty"`
 
-	ImageHeight, ImageWidth, ImageBatch int
+	// Evaluate is how candidates are evaluated; "" = by the formulas. Engine and
+	// LengthLow are for simulations: the engine, "" = vLLM, and the share of a length
+	// from which lengths are uniform, 0 = 1.
+	Evaluate  Evaluation        `json:"evaluate,omitempty"`
+	Engine    deployment.Engine `json:"engine,omitzero"`
+	LengthLow float64           `json:"length_ratio_low,omitempty"`
 
-	Calibration string // an overlay file for the error bars; "" = the shipped one
+	// Explain and Traces ask for reasons, and for the steps behind the rows.
+	Explain bool `json:"explain,omitempty"`
+	Traces  bool `json:"traces,omitempty"`
+	Jobs    int  `json:"jobs,omitempty"` // workers; 0 = 8
+}
 
-	Jobs int
-	// Progress, if not nil, is told after each candidate.
-	Progress func(device string, mode search.Mode, done, of int) `json:"-"`
+// Evaluation is how candidates of a search are evaluated.
+type Evaluation string
+
+// The ways.
+const (
+	ByFormulas   Evaluation = "formulas"   // of the documented contract
+	BySimulation Evaluation = "simulation" // of whole deployments under an engine
+)
+
+// The defaults of the Ascend guide.
+const (
+	DefaultBudget   = 8192
+	DefaultReserved = 10.0
+	defaultJobs     = 8
+)
+
+// complete fills in what was left open.
+func (r *OptimizeRequest) complete() {
+	if r.Devices == nil && r.DeviceFile == "" {
+		r.Devices = []string{DefaultDevice}
+	}
+	r.NumDevices, r.Jobs = cmp.Or(r.NumDevices, 1), cmp.Or(r.Jobs, defaultJobs)
+	r.Accounting, r.Evaluate = cmp.Or(r.Accounting, serving.Documented), cmp.Or(r.Evaluate, ByFormulas)
+	r.LengthLow = cmp.Or(r.LengthLow, 1)
+	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
+	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
+	if r.Budget == 0 && !r.AutoBudget {
+		r.Budget = DefaultBudget
+	}
+	if r.ReservedGiB == nil {
+		reserved := DefaultReserved
+		r.ReservedGiB = &reserved
+	}
+	if r.AcceptanceRates == nil {
+		r.AcceptanceRates = acceptanceRates()
+	}
+	r.Modelling.Images = r.ImageHeight > 0
+	r.Modelling.Draft = r.Draft.graph()
 }
 
 // Draft is speculation by a draft model that proposes a block of tokens.
 type Draft struct {
-	Method   string // "dflash" or "dspark", "" = none
-	Block    int    // tokens verified in a step
-	Accepted float64
-	Layers   int
+	Method   string  `json:"method"` // "dflash" or "dspark", "" = none
+	Block    int     `json:"block"`  // tokens verified in a step
+	Accepted float64 `json:"accepted"`
+	Layers   int     `json:"layers"`
 }
 
 // graph is the part of a draft that costs time.
@@ -87,25 +127,41 @@ func (d Draft) label() string {
 	return fmt.Sprintf(" | %s=%d/acc=%s", name, d.Block, strconv.FormatFloat(d.Accepted, 'g', -1, 64))
 }
 
-// limits are what a pass has to keep.
-func limits(ttft, tpot units.Seconds) search.Limits {
-	finite := func(s units.Seconds) units.Seconds {
-		if math.IsInf(float64(s), 1) {
-			return 0
-		}
-		return s
-	}
-	return search.Limits{TTFT: finite(ttft), TPOT: finite(tpot)}
+// phase is one search: what is asked of how many devices within which limits.
+type phase struct {
+	mode    search.Mode
+	devices int
+	limits  workload.Limits
 }
 
-// largest is the most devices a phase has, and the flag that says so.
-func (r *OptimizeRequest) largest() (flag string, devices int) {
+// phases are the searches a request asks for.
+func (r *OptimizeRequest) phases() []phase {
+	l := r.Limits.Finite()
+	ttft, tpot := workload.Limits{TTFT: l.TTFT}, workload.Limits{TPOT: l.TPOT}
+	if r.PDRatio {
+		return []phase{{search.PrefillOnly, r.PrefillDevices, ttft}, {search.DecodeOnly, r.DecodeDevices, tpot}}
+	}
+	if !r.Disagg {
+		return []phase{{search.Aggregated, r.NumDevices, workload.Limits{TTFT: l.TTFT, TPOT: l.TPOT}}}
+	}
+	var out []phase
+	if r.Limits.TTFT > 0 {
+		out = append(out, phase{search.PrefillOnly, r.NumDevices, ttft})
+	}
+	if r.Limits.TPOT > 0 {
+		out = append(out, phase{search.DecodeOnly, r.NumDevices, tpot})
+	}
+	return out
+}
+
+// largest is the most devices a phase has, and the field that says so.
+func (r *OptimizeRequest) largest() (name field.Name, devices int) {
 	switch {
 	case !r.PDRatio:
-		return "num-devices", r.NumDevices
+		return "num_devices", r.NumDevices
 	case r.PrefillDevices >= r.DecodeDevices:
-		return "prefill-devices-per-instance", r.PrefillDevices
+		return prefillDevices, r.PrefillDevices
 	default:
-		return "decode-devices-per-instance", r.DecodeDevices
+		return decodeDevices, r.DecodeDevices
 	}
 }

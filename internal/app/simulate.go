@@ -5,323 +5,278 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+
 	"math"
 	"slices"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
-	"plimsoll/internal/graph"
-	"plimsoll/internal/model"
-	"plimsoll/internal/parallel"
+	"plimsoll/internal/field"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/replica"
-	"plimsoll/internal/serving"
 	"plimsoll/internal/sim"
-	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
 // SimulateRequest asks for a run of requests through a deployment.
 type SimulateRequest struct {
-	Model, Device, DeviceFile string
-	Engine, EngineVersion     string
-	Set                       []string // engine settings, key=value
-	Calibration               string
-	PerfData                  PerfData
-	Layout                    parallel.Layout
-	Replicas                  int
-	LeastLoaded               bool
-	// PrefillReplicas, if any, compute the prompts, each cut as Prefill says;
-	// the others then only generate. PrefillSet are engine settings of theirs beyond
-	// Set.
-	PrefillReplicas int
-	Prefill         parallel.Layout
-	PrefillSet      []string
+	Deployment deployment.Deployment `json:"deployment"`
+	Sources
+	Traffic
 
-	LinearAction, AttentionAction dtype.Action
-	// MTP is the tokens the model's own modules draft in a step, AcceptanceRates
-	// the chance of each to be kept.
-	MTP             int // 0 = the engine's
-	AcceptanceRates []float64
-
-	// One of these says what comes: a number in flight, a rate, or a trace.
-	Concurrency int
-	Rate        float64
-	Trace       string
-	// Process and Variation say how evenly requests of a rate come.
-	Process   sim.Process
-	Variation float64
-
-	Requests      int // 0 = ten per request in flight, or 1000
-	Input, Output int
-	LengthLow     float64
-	// InputLengths and OutputLengths, if given, replace those.
-	InputLengths, OutputLengths *workload.Distribution
-	Seed                        uint64
-	TTFTLimit                   units.Seconds
-	TPOTLimit                   units.Seconds
-	Records                     bool
+	Seed    uint64          `json:"seed,omitempty"` // 0 = 1
+	Limits  workload.Limits `json:"limits,omitzero"`
+	Records bool            `json:"records,omitempty"` // one for every request
 }
+
+// Traffic is what comes: requests of some lengths, a number in flight, at a rate,
+// or from a trace.
+type Traffic struct {
+	// One of these says how requests come.
+	Concurrency int     `json:"concurrency,omitempty"`
+	Rate        float64 `json:"rate,omitempty"`
+	Trace       string  `json:"trace,omitempty"`
+	// Process and Variation say how evenly requests of a rate come.
+	Process   sim.Process `json:"arrival,omitempty"`
+	Variation float64     `json:"arrival_variation,omitempty"`
+
+	Requests int `json:"num_prompts,omitempty"` // 0 = ten per request in flight, or 1000
+	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
+	// from LengthLow of them to all; 0 = 1.
+	Input     int     `json:"input_length,omitempty"`
+	Output    int     `json:"output_length,omitempty"`
+	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// InputLengths and OutputLengths, if given, replace those.
+	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
+	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+}
+
+// The defaults of a simulation.
+const (
+	DefaultEngine = "vllm"
+	DefaultSystem = "h200_sxm"
+	DefaultInput  = 1024
+	DefaultOutput = 256
+)
 
 // maxVariation is far beyond any traffic.
 const maxVariation = 100
 
 // SimulateResponse is what came of it.
 type SimulateResponse struct {
-	Request *SimulateRequest
-	Model   *model.Model
-	Device  *device.Profile
-	Engine  *engine.Profile
+	Request SimulateRequest
+	Model   string
+	Device  string
+	Engine  string // its name
+	Title   string // and as people call it
 	Layout  string
 	// PrefillLayout is that of the replicas for prompts, if there are any.
 	PrefillLayout string
 	// Memory is how the engine divides that of one device that generates; its
 	// tokens are those of a data-parallel rank.
 	Memory engine.Budget
-	Result *sim.Result
-	// Expected are the errors to expect of the means.
-	Expected calibrate.Expected
+	Result sim.Result
+	// Expected are the errors to expect of the means, Chance the probability that
+	// means of TTFT and TPOT keep the limits.
+	Expected calibration.Expected
+	Chance   float64
 	Tier     device.Tier
 	// Tables are the measured kernels used, nil without any.
-	Tables *TableUse
+	Tables *prices.Use
+	Notes  []string
+}
+
+// complete fills in what was left open.
+func (r *SimulateRequest) complete() {
+	d := &r.Deployment
+	if d.System == "" && r.DeviceFile == "" {
+		d.System = DefaultSystem
+	}
+	d.Engine.Name = cmp.Or(d.Engine.Name, DefaultEngine)
+	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, "physical") // engines' times are fitted to that
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	d.Pools = slices.Clone(d.Pools)
+	for i := range d.Pools {
+		p := &d.Pools[i]
+		if p.Role == "" {
+			p.Role = deployment.Both
+		}
+		if l := &p.Layout; l.Devices == 0 {
+			l.Devices = max(1, l.TP) * max(1, l.DP) * max(1, l.PP)
+		}
+		if p.AcceptanceRates == nil {
+			p.AcceptanceRates = acceptanceRates()
+		}
+	}
+	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
+	r.LengthLow, r.Seed = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1)
+}
+
+// Simulate runs requests through a deployment.
+func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateResponse, error) {
+	r.complete()
+	if err := r.check(); err != nil {
+		return nil, badInput(err)
+	}
+	s, err := w.stage(&r.Deployment, &r.Sources)
+	if err != nil {
+		return nil, err
+	}
+	resolved, fleet, err := s.fleet(&r.Deployment)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	client, err := w.client(&r.Traffic)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	config := fleet.Config(client)
+	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
+	result, err := sim.Run(ctx, &config)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, badInput(err)
+	}
+	serves := resolved.Generates()
+	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
+	out := &SimulateResponse{
+		Request: r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
+		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
+		Tier: s.prices.Tier(s.Device, resolved.Pricing), Notes: s.Model.Notes,
+	}
+	if resolved.Disaggregated() {
+		out.PrefillLayout = label(&resolved.Pools[0])
+	}
+	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
+	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	out.Tables, err = s.prices.Used()
+	return out, badInput(err)
+}
+
+// fleet is a deployment ready to be simulated, as the calibration scales it.
+func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
+	resolved, err := d.Resolve(s.Parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &resolved.Generates().Spec.Policy
+	c, err := s.prices.Coster(s.Device, resolved.Pricing, p.IsTensorCast(), p.FreeUnsupported)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := replica.NewFleet(resolved, func(*device.Profile) cost.Coster { return c })
+	if err != nil {
+		return nil, nil, err
+	}
+	return resolved, f.Scaled(s.overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
 }
 
 // InStep reports whether nothing tells one request from another: those in flight
 // then end together and begin together.
 func (r *SimulateResponse) InStep() bool {
-	q := r.Request
+	q := &r.Request
 	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil
 }
 
-// Limited reports whether there is a limit to keep.
-func (r *SimulateResponse) Limited() bool { return r.Request.TTFTLimit > 0 || r.Request.TPOTLimit > 0 }
-
-// Chance is the probability that mean TTFT and TPOT keep the limits.
-func (r *SimulateResponse) Chance() float64 {
-	return r.Expected.Chance(r.Result.TTFT.Mean, r.Result.TPOT.Mean, r.Request.TTFTLimit, r.Request.TPOTLimit)
-}
-
-// Simulate runs requests through a deployment.
-func (w *World) Simulate(ctx context.Context, r *SimulateRequest) (*SimulateResponse, error) {
-	if err := r.check(); err != nil {
-		return nil, badInput(err)
-	}
-	m, d, o, err := w.stage(r.Model, r.Device, r.DeviceFile, r.Calibration)
-	if err != nil {
-		return nil, err
-	}
-	p, c, err := w.priced(r.PerfData, d, graph.Physical())
-	if err != nil {
-		return nil, err
-	}
-	deploy := func(l parallel.Layout, set ...string) (*replica.Replica, error) {
-		e, err := r.engine(d, l, set)
-		if err != nil {
-			return nil, err
-		}
-		return r.deploy(m, d, e, o, c, l)
-	}
-	copyOf, err := deploy(r.Layout, r.Set...)
-	if err != nil {
-		return nil, badInput(err)
-	}
-	client, err := w.client(r)
-	if err != nil {
-		return nil, badInput(err)
-	}
-	config := &sim.Config{
-		Client: client, Workers: r.pool(copyOf, r.Replicas), Seed: r.Seed, Records: r.Records,
-		Limits: sim.Limits{TTFT: r.TTFTLimit, TPOT: r.TPOTLimit},
-	}
-	e := copyOf.Engine()
-	out := &SimulateResponse{
-		Request: r, Model: m, Device: d, Engine: e, Layout: copyOf.Layout(), Memory: copyOf.Memory,
-		Tier: p.tier(d, graph.Physical()),
-	}
-	if r.PrefillReplicas > 0 {
-		prompts, err := deploy(r.Prefill, slices.Concat(r.Set, r.PrefillSet)...)
-		if err != nil {
-			return nil, badInput(fmt.Errorf("prefill replicas: %w", err))
-		}
-		decode := config.Workers
-		config.Workers = r.pool(prompts, r.PrefillReplicas)
-		config.Decode, config.Link = &decode, copyOf.Link(d)
-		out.PrefillLayout = prompts.Layout()
-	}
-	if out.Result, err = sim.Run(ctx, config); err != nil {
-		return nil, badInput(err)
-	}
-	out.Expected = o.Expect(out.about())
-	out.Tables, err = p.used()
-	return out, err
-}
-
 // about is what the run predicts.
-func (r *SimulateResponse) about() *calibrate.Case {
-	q, s := r.Request, r.Result
-	out := caseOf(r.Model, r.Device, r.Tier)
-	out.Engine, out.Apart = r.Engine.Name, q.PrefillReplicas > 0
-	out.Input, out.KVPeak = q.Input, s.KVPeak()
-	inFlight := float64(q.Concurrency)
-	if q.Concurrency == 0 { // on average, by Little's law
-		inFlight = s.RequestRate * float64(s.Latency.Mean)
+func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
+	serves := d.Generates()
+	out := about(s.Model, s.Device, d.Pricing, tier)
+	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
+	out.Input, out.KVPeak = r.Input, result.KVPeak()
+	inFlight := float64(r.Concurrency)
+	if r.Concurrency == 0 { // on average, by Little's law
+		inFlight = result.RequestRate * float64(result.Latency.Mean)
 	}
-	out.On(q.Layout.Devices, int(math.Ceil(inFlight/float64(q.Replicas))), q.Layout.DP, r.Model.HasExperts())
-	if (q.Trace != "" || q.InputLengths != nil) && s.RequestRate > 0 {
-		out.Input = int(s.InputRate / s.RequestRate)
+	l := &serves.Spec.Layout
+	out.On(l.Devices, int(math.Ceil(inFlight/float64(serves.Replicas))), l.DP, s.Model.HasExperts())
+	if (r.Trace != "" || r.InputLengths != nil) && result.RequestRate > 0 {
+		out.Input = int(result.InputRate / result.RequestRate)
 	}
 	return &out
-}
-
-// caseOf is a prediction about a model on a device. Tables may cover little of it:
-// how far it may be off goes by the prices of the rest.
-func caseOf(m *model.Model, d *device.Profile, tier device.Tier) calibrate.Case {
-	out := calibrate.Case{
-		Subject: calibrate.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
-		Tier:    tier, Vendor: d.Vendor,
-	}
-	if tier == device.Measured {
-		_, out.Tier = form(d, graph.Physical())
-		out.Tables = true
-	}
-	return out
-}
-
-// deploy builds one replica, cut as the layout says.
-func (r *SimulateRequest) deploy(m *model.Model, d *device.Profile, e *engine.Profile, o *calibrate.Overlay, prices cost.Coster, l parallel.Layout) (*replica.Replica, error) {
-	spec := graph.Spec{Model: m, Layout: l.Complete(m), Policy: graph.Physical(), Compile: true, Vision: m.Vision != nil, MTP: cmp.Or(r.MTP, e.MTP.Tokens)}
-	spec.Quant = graph.Resolve(m, spec.Policy, graph.Actions{Linear: r.LinearAction, Attention: r.AttentionAction})
-	if err := r.checkDrafted(m, spec.MTP); err != nil {
-		return nil, err
-	}
-	copyOf, err := replica.New(spec, d, e, prices)
-	if err != nil {
-		return nil, err
-	}
-	subject := calibrate.SubjectOf(&spec, e.Name, d)
-	subject.Apart = r.PrefillReplicas > 0
-	return copyOf.Tuned(o.Params().Tuning(subject)), nil
-}
-
-// pool is n copies of a replica.
-func (r *SimulateRequest) pool(c *replica.Replica, n int) sim.Pool {
-	p := c.Pool(n, 0)
-	if r.LeastLoaded {
-		p.Routing = sim.LeastLoaded
-	}
-	p.Engine.AcceptedPerStep = serving.Fold(c.Drafts(), r.AcceptanceRates)
-	return p
 }
 
 // check reports what is wrong with the request itself.
 func (r *SimulateRequest) check() error {
 	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
 	for _, v := range []struct {
-		flag string
+		name field.Name
 		is   float64
-	}{{"concurrency", float64(r.Concurrency)}, {"rate", r.Rate}, {"num-prompts", float64(r.Requests)}} {
-		if v.is < 0 {
-			bad("--%s must be positive, got %g", v.flag, v.is)
+	}{{"concurrency", float64(r.Concurrency)}, {"rate", r.Rate}, {"num_prompts", float64(r.Requests)}} {
+		if !(v.is >= 0) {
+			errs = append(errs, field.Errorf("%s must be positive, got %g", v.name, v.is))
 		}
 	}
-	errs = append(errs, r.checkArrivals(), r.checkDrafts())
+	errs = append(errs, r.checkArrivals(), checkLimits(r.Limits))
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > maxTokens || r.Output > maxTokens) {
-		bad("--input-length and --output-length must be between 1 and %d, got %d and %d", maxTokens, r.Input, r.Output)
+		errs = append(errs, field.Errorf("%s and %s must be between 1 and %d, got %d and %d",
+			field.Name("input_length"), field.Name("output_length"), maxTokens, r.Input, r.Output))
 	}
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
-		bad("--length-ratio-low must be above 0 and at most 1, got %g", r.LengthLow)
+		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
 	}
-	if r.Replicas < 1 || r.PrefillReplicas < 0 {
-		bad("--replicas must be at least 1 and --prefill-replicas at least 0, got %d and %d", r.Replicas, r.PrefillReplicas)
+	for i := range r.Deployment.Pools {
+		p := &r.Deployment.Pools[i]
+		name := field.Name("replicas")
+		if p.Role == deployment.Prefill {
+			name = "prefill_replicas"
+		}
+		if p.Replicas < 0 {
+			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
+		}
+		if i == 0 {
+			errs = append(errs, between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), acceptance(p.AcceptanceRates))
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// checkDrafted reports what is wrong with the tokens a replica drafts: a flag, or
-// else a setting of its engine, says how many.
-func (r *SimulateRequest) checkDrafted(m *model.Model, n int) error {
-	from := "--num-mtp-tokens"
-	if r.MTP == 0 {
-		from = "engine setting mtp.tokens"
-	}
-	switch rates := len(r.AcceptanceRates); {
-	case n == 0:
-		return nil
-	case m.MTP.Layers == 0:
-		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, m.ID)
-	case n > maxMTP:
-		return fmt.Errorf("%s must be between 0 and %d, got %d", from, maxMTP, n)
-	case n > rates:
-		return fmt.Errorf("%s %d needs as many --mtp-acceptance-rates, got %d", from, n, rates)
-	}
-	return nil
-}
-
-// checkDrafts reports what is wrong with the flags of speculated tokens.
-func (r *SimulateRequest) checkDrafts() error {
-	return errors.Join(between("num-mtp-tokens", r.MTP, 0, maxMTP), acceptance(r.AcceptanceRates))
-}
-
 // checkArrivals reports what is wrong with how requests come.
-func (r *SimulateRequest) checkArrivals() error {
+func (r *Traffic) checkArrivals() error {
 	ways := 0
 	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
 		if given {
 			ways++
 		}
 	}
+	const arrival, variation field.Name = "arrival", "arrival_variation"
 	switch {
 	case ways != 1:
-		return errors.New("give one of --concurrency, --rate and --trace")
+		return field.Errorf("give one of %s, %s and %s", field.Name("concurrency"), field.Name("rate"), field.Name("trace"))
 	case r.Rate == 0 && r.Process != sim.Poisson:
-		return fmt.Errorf("--arrival %v needs --rate", r.Process)
+		return field.Errorf("%s %v needs %s", arrival, r.Process, field.Name("rate"))
 	case r.Variation != 0 && r.Process != sim.Gamma:
-		return errors.New("--arrival-variation needs --arrival gamma")
+		return field.Errorf("%s needs %s gamma", variation, arrival)
 	case r.Process == sim.Gamma && !(r.Variation > 0 && r.Variation <= maxVariation):
-		return fmt.Errorf("--arrival gamma needs --arrival-variation above 0 and at most %d, got %g", maxVariation, r.Variation)
+		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, variation, maxVariation, r.Variation)
 	}
 	return nil
 }
 
-// engine is the engine's profile on the device with some settings.
-func (r *SimulateRequest) engine(d *device.Profile, l parallel.Layout, set []string) (*engine.Profile, error) {
-	e, err := engine.LookupVersion(r.Engine, r.EngineVersion)
-	if err != nil {
-		return nil, err
-	}
-	if e, err = e.With(set...); err != nil {
-		return nil, err
-	}
-	return e.On(d, max(1, l.TP)*max(1, l.DP)*max(1, l.PP)), nil
-}
-
 // client says which requests come.
-func (w *World) client(r *SimulateRequest) (sim.Client, error) {
+func (w *World) client(r *Traffic) (sim.Client, error) {
 	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
 	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
 	case r.Trace != "":
-		data, err := w.ReadFile(r.Trace)
+		data, err := w.read("trace", r.Trace)
 		if err != nil {
-			return nil, fmt.Errorf("reading --trace: %w", err)
+			return nil, err
 		}
 		return sim.ReadTrace(bytes.NewReader(data), r.Trace, 0)
 	case r.Rate > 0:
-		n := r.Requests
-		if n == 0 {
-			n = 1000
-		}
 		return sim.OpenLoop{
-			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: n, Input: input, Output: output,
+			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
 		}, nil
 	}
-	n := r.Requests
-	if n == 0 {
-		n = 10 * r.Concurrency
-	}
-	return sim.ClosedLoop{Requests: n, Concurrency: r.Concurrency, Input: input, Output: output}, nil
+	loop := sim.Benchmark(r.Concurrency, input, output)
+	loop.Requests = cmp.Or(r.Requests, loop.Requests)
+	return loop, nil
 }

@@ -1,10 +1,15 @@
 package app_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // TestDrafts: tokens drafted and kept shorten the time per token, whether a flag
@@ -14,11 +19,11 @@ func TestDrafts(t *testing.T) {
 	var w app.World
 	tpot := func(tokens int, rate float64, set ...string) float64 {
 		t.Helper()
-		r, err := w.Simulate(t.Context(), &app.SimulateRequest{
-			Model: "deepseek-ai/DeepSeek-R1", Device: "h200_sxm", Engine: "trtllm", Set: set,
-			Layout: parallel.Layout{Devices: 8, TP: 8, PP: 1, DP: 1}, Replicas: 1,
-			MTP: tokens, AcceptanceRates: []float64{rate},
-			Concurrency: 4, Requests: 8, Input: 1024, Output: 256, LengthLow: 1,
+		d := on("deepseek-ai/DeepSeek-R1", "h200_sxm", parallel.Layout{TP: 8})
+		d.Engine = deployment.Engine{Name: "trtllm", Settings: set}
+		d.Pools[0].MTP, d.Pools[0].AcceptanceRates = tokens, []float64{rate}
+		r, err := w.Simulate(t.Context(), app.SimulateRequest{
+			Deployment: d, Traffic: app.Traffic{Concurrency: 4, Requests: 8, Input: 1024, Output: 256},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +43,115 @@ func TestDrafts(t *testing.T) {
 func TestKernelsWithoutTables(t *testing.T) {
 	t.Parallel()
 	var w app.World
-	if r, err := w.CalibrateKernels(&app.KernelsRequest{}); err == nil {
+	if r, err := w.CalibrateKernels(t.Context(), app.KernelsRequest{}); err == nil {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// TestNamesFindTheirCell: under another name a model is still the one that was
+// measured, so that it is tuned and its errors expected as the measured one's.
+func TestNamesFindTheirCell(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	run := func(name string) *app.SimulateResponse {
+		t.Helper()
+		d := on(name, "h200_sxm", parallel.Layout{})
+		d.Engine.Name = "sglang"
+		r, err := w.Simulate(t.Context(), app.SimulateRequest{
+			Deployment: d, Traffic: app.Traffic{Concurrency: 4, Requests: 8, Input: 1024, Output: 64},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	measured, copied, other := run("meta-llama/Llama-3.1-8B-Instruct"), run("unsloth/Llama-3.1-8B-Instruct"), run("meta-llama/Meta-Llama-3-8B-Instruct")
+	if copied.Expected != measured.Expected || copied.Result.TPOT != measured.Result.TPOT {
+		t.Errorf("want %+v, got %+v", measured.Expected, copied.Expected)
+	}
+	if other.Expected == measured.Expected {
+		t.Errorf("a model of the same shape that was not measured is expected to err alike: %+v", other.Expected)
+	}
+}
+
+// TestZeroRequest: what a request leaves open takes its default.
+func TestZeroRequest(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	r, err := w.Simulate(t.Context(), app.SimulateRequest{
+		Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B"}, Traffic: app.Traffic{Concurrency: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Engine != app.DefaultEngine || r.Device != app.DefaultSystem || r.Result.Finished != 20 {
+		t.Errorf("%d requests under %s on %s", r.Result.Finished, r.Engine, r.Device)
+	}
+	s, err := w.Step(t.Context(), app.StepRequest{Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B"}, Decode: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Device != app.DefaultDevice || s.Requests != 1 || s.Layout.Devices != 1 {
+		t.Errorf("%d requests on %d × %s", s.Requests, s.Layout.Devices, s.Device)
+	}
+}
+
+// TestCancelled: operations end when they are no longer wanted.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var w app.World
+	if _, err := w.Optimize(ctx, search32B("h200_sxm")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search: %v", err)
+	}
+	long := app.SimulateRequest{
+		Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B"}, Traffic: app.Traffic{Concurrency: 64, Requests: 100_000, LengthLow: 0.5},
+	}
+	if _, err := w.Simulate(ctx, long); !errors.Is(err, context.Canceled) {
+		t.Errorf("a simulation: %v", err)
+	}
+}
+
+// TestSearchAgreesWithSimulation: a row of a simulated search is what a simulation
+// of the same deployment gives, to the digit.
+func TestSearchAgreesWithSimulation(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	for _, c := range []struct{ model, system, engine string }{
+		{"meta-llama/Llama-3.1-8B-Instruct", "h100_sxm", "vllm"},
+		{"Qwen/Qwen3-30B-A3B", "b200_sxm", "sglang"},
+		{"openai/gpt-oss-120b", "h200_sxm", "trtllm"},
+	} {
+		q := app.OptimizeRequest{
+			Model: c.model, Devices: []string{c.system}, NumDevices: 2, Input: 1000, Output: 100, Jobs: 2, BatchRange: []int{32}, LengthLow: 0.8,
+			Evaluate: app.BySimulation, Engine: deployment.Engine{Name: c.engine}, Limits: workload.Limits{TPOT: 20 * units.Millisecond},
+		}
+		r, err := w.Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := r.Devices[0].Searches[0].Rows
+		if len(rows) == 0 {
+			t.Fatalf("%s: no rows", c.model)
+		}
+		for i := range rows {
+			row := &rows[i]
+			d := on(c.model, c.system, row.Layout)
+			d.Engine.Name = c.engine
+			s, err := w.Simulate(t.Context(), app.SimulateRequest{
+				Deployment: d, Traffic: app.Traffic{Concurrency: row.Best.Concurrency, Input: 1000, Output: 100, LengthLow: 0.8},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Result.TTFT.Mean != row.Best.TTFT || s.Result.TPOT.Mean != row.Best.TPOT || s.Result.OutputRate != row.Best.Throughput {
+				t.Errorf("%s %s: the search says %v, %v, %g, a simulation %v, %v, %g", c.model, row.Label,
+					row.Best.TTFT, row.Best.TPOT, row.Best.Throughput, s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate)
+			}
+			if s.Expected != row.Expected {
+				t.Errorf("%s %s: the search expects %+v, the simulation %+v", c.model, row.Label, row.Expected, s.Expected)
+			}
+		}
 	}
 }

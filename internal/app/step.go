@@ -1,84 +1,99 @@
 package app
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/table"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
+	"plimsoll/internal/field"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
+	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
-// StepRequest asks for one forward pass.
+// StepRequest asks for one forward pass of a deployment with one pool. If that has
+// an engine, the answer also says what the step takes under it.
 type StepRequest struct {
-	Model      string
-	Device     string
-	DeviceFile string
-	Policy     string // "" = tensorcast on Ascend, physical elsewhere
-	PerfData   PerfData
+	Deployment deployment.Deployment `json:"deployment"`
+	Sources
 
-	Layout parallel.Layout // sizes left zero take their defaults
-
-	Queries       int // over all data-parallel ranks
-	QueryLength   int // new tokens of each; 0 in a decode = 1 + MTP
-	ContextLength int // tokens cached before the step
-	Decode        bool
-	MTP           int
+	Queries       int  `json:"num_queries"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length"`   // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int  `json:"context_length"` // tokens cached before the step
+	Decode        bool `json:"decode"`
 	// PrefixHitRate moves that share of a prefill's query into the context.
-	PrefixHitRate float64
-
-	LinearAction    dtype.Action // "" = the device's default
-	NonExpertAction dtype.Action
-	AttentionAction dtype.Action
-	MXFP4Group      int
-
-	Compile          bool
-	Multistream      bool
-	SequenceParallel bool
-	MatMulAllReduce  bool
-	DispatchCombine  bool
-	EmbeddingTP      graph.EmbeddingTP
-	SharedExpertTP   bool
-
-	ReservedGiB             float64
-	ImageHeight, ImageWidth int
-
-	Calibration string // an overlay file for the error bars; "" = the shipped one
+	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
+	// Multistream gives communication a stream of its own.
+	Multistream bool    `json:"multistream,omitempty"`
+	ReservedGiB float64 `json:"reserved_memory_gib,omitempty"`
+	ImageHeight int     `json:"image_height,omitempty"`
+	ImageWidth  int     `json:"image_width,omitempty"`
 }
 
 // StepResponse is one forward pass, evaluated.
 type StepResponse struct {
-	Model  *model.Model
-	Device *device.Profile
-	Spec   graph.Spec
-	Batch  graph.Batch
-	Result *step.Result
-	Memory memory.Use
+	Model, Device string
+	// Layout is complete; Label is it as printed.
+	Layout parallel.Layout
+	Label  string
+	// Formats are the formats that matter, as words.
+	Formats  FormatWords
+	Policy   string
+	Pricing  prices.Pricing
+	Compiled bool
+	MTP      int
+	Images   graph.Images
+	// Requests, Query and Seq are those of one data-parallel rank; Seq is the tokens
+	// of a request after the step.
+	Requests, Query, Seq int
+	Decode               bool
+
+	Result       step.Result
+	Memory       memory.Use
+	DeviceMemory units.Bytes
 	// Tier says how well the operators' prices are known.
 	Tier device.Tier
 	// Tables are the measured kernels used, nil without any, and Kernels whose
 	// they are: a name for each of Result.Operators, "" where none.
-	Tables  *TableUse
+	Tables  *prices.Use
 	Kernels []string
+	// Engine is what an engine makes of the step, nil without one.
+	Engine *EngineStep
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
 	// Error is what to expect of the step's time, Basis where that comes from.
-	Error calibrate.Error
+	Error calibration.Error
 	Basis string
 	// Artefacts are the policy entries that changed the time visibly.
 	Artefacts []Effect
 	Notes     []string
+}
+
+// FormatWords are number formats as words; Experts is empty where they are the
+// linear layers'.
+type FormatWords struct{ Linear, Experts, KV string }
+
+// EngineStep is a step as an engine runs it: calibrated as in a simulation, with
+// the host's work.
+type EngineStep struct {
+	Name, Title string
+	Time        units.Seconds
+	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
+	// gaps between them, launches no graph replays, work of the host that the
+	// device waits for.
+	Kernels, Host units.Seconds
 }
 
 // Effect is what a policy entry did to a step.
@@ -91,54 +106,117 @@ type Effect struct {
 // visible is the share of a step's time from which an artefact is worth saying.
 const visible = 0.01
 
+// complete fills in what was left open.
+func (r *StepRequest) complete() {
+	d := &r.Deployment
+	if d.System == "" && r.DeviceFile == "" {
+		d.System = DefaultDevice
+	}
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	d.Pools = slices.Clone(d.Pools)
+	p := &d.Pools[0]
+	if p.Role == "" {
+		p.Role = deployment.Both
+	}
+	if p.AcceptanceRates == nil {
+		p.AcceptanceRates = acceptanceRates()
+	}
+	if r.Queries == 0 {
+		r.Queries = 1
+	}
+	d.Modelling.Images = r.ImageHeight > 0
+}
+
+// DefaultDevice is what the Ascend tools run on unless told otherwise.
+const DefaultDevice = "TEST_DEVICE"
+
 // Step evaluates one forward pass.
-func (w *World) Step(r *StepRequest) (*StepResponse, error) {
-	m, d, o, err := w.stage(r.Model, r.Device, r.DeviceFile, r.Calibration)
+func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
+	r.complete()
+	s, err := w.stage(&r.Deployment, &r.Sources)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := r.spec(m, d)
+	resolved, err := r.Deployment.Resolve(s.Parts)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	batch, err := r.batch(m, &spec)
+	served := &resolved.Pools[0]
+	spec := &served.Spec
+	if served.Engine != nil && spec.Policy.IsTensorCast() {
+		return nil, badInput(field.Errorf("%s needs %s physical: engines' times are fitted to that", field.Name("engine"), field.Name("policy")))
+	}
+	batch, err := r.batch(s.Model, spec)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	g, err := graph.New(spec)
+	g, err := graph.New(*spec)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	out := &StepResponse{Model: m, Device: d, Spec: spec, Batch: batch, Notes: m.Notes}
-	p, c, err := w.priced(r.PerfData, d, spec.Policy)
+	c, err := s.prices.Coster(s.Device, resolved.Pricing, spec.Policy.IsTensorCast(), spec.Policy.FreeUnsupported)
 	if err != nil {
-		return nil, err
+		return nil, badInput(err)
 	}
-	e := step.New(g, c)
-	out.Result = e.Evaluate(batch, r.Multistream)
-	out.Tier = p.tier(d, spec.Policy)
-	if out.Tables, err = p.used(); err != nil {
-		return nil, err
+	out := newStepResponse(resolved, batch)
+	out.Result = *step.New(g, c).Evaluate(batch, r.Multistream)
+	out.Tier = s.prices.Tier(s.Device, resolved.Pricing)
+	if out.Tables, err = s.prices.Used(); err != nil {
+		return nil, badInput(err)
 	}
-	out.Kernels = kernels(c, out.Result)
-	out.Memory = memory.New(&spec).Use(batch, d.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
-	query := float64(batch.Segments[0].Query)
-	out.TokensPerSecond = float64(r.Queries) * query / float64(out.Result.Time) / float64(spec.Layout.Devices)
-	out.Artefacts = artefacts(d, spec, batch, out.Result.Time+out.Result.Hidden)
-	out.expect(o)
+	out.Kernels = kernels(c, &out.Result)
+	out.Memory = memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
+	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(out.Result.Time) / float64(spec.Layout.Devices)
+	out.Artefacts = artefacts(resolved, spec, batch, out.Result.Time+out.Result.Hidden)
+	if served.Engine != nil {
+		out.Engine = engineStep(served, batch, &out.Result, s.overlay)
+	}
+	out.expect(s, resolved, spec)
 	return out, nil
 }
 
+// newStepResponse describes a step before it is evaluated.
+func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
+	spec, g := &d.Pools[0].Spec, &b.Segments[0]
+	q := &spec.Quant
+	words := FormatWords{Linear: q.Attention.Name(), KV: q.KV.String()}
+	if e := q.Experts.Name(); d.Model.HasExperts() && e != words.Linear {
+		words.Experts = e
+	}
+	return &StepResponse{
+		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
+		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
+		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
+		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode, Notes: d.Model.Notes,
+	}
+}
+
 // expect says how far the step's time may be off.
-func (r *StepResponse) expect(o *calibrate.Overlay) {
-	s := caseOf(r.Model, r.Device, r.Tier)
-	g := &r.Batch.Segments[0]
-	s.Method, s.Decode = calibrate.Pass, g.Decode
-	ranks := r.Spec.Layout.DP
-	s.On(r.Spec.Layout.Devices, g.Requests*ranks, ranks, r.Model.HasExperts())
-	s.TensorCast = r.Spec.Policy.Name == graph.TensorCast().Name
-	e := o.Expect(&s)
+func (r *StepResponse) expect(s *stage, d *deployment.Resolved, spec *graph.Spec) {
+	c := about(s.Model, s.Device, d.Pricing, r.Tier)
+	c.Method, c.Decode = calibration.SingleStep, r.Decode
+	ranks := spec.Layout.DP
+	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())
+	c.TensorCast = spec.Policy.IsTensorCast()
+	e := s.overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
+}
+
+// engineStep is what an engine makes of the step, by the code and the calibration
+// of a simulation.
+func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
+	e := p.Engine
+	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOf(&p.Spec, e.Name, p.Device)))
+	decode, prompts := b.Segments[0].Requests, 0
+	if !b.Segments[0].Decode {
+		decode, prompts = prompts, decode
+	}
+	out := &EngineStep{Name: e.Name, Title: e.Title}
+	out.Time, out.Kernels = pace.Step(&r.Times, decode, prompts, prompts > 0)
+	out.Host = out.Time - out.Kernels
+	return out
 }
 
 // kernels names the measured kernels behind each operator of a step.
@@ -162,52 +240,18 @@ func kernels(c cost.Coster, r *step.Result) []string {
 	return out
 }
 
-// spec resolves and checks everything but the batch.
-func (r *StepRequest) spec(m *model.Model, d *device.Profile) (graph.Spec, error) {
-	policy, err := policyFor(r.Policy, d)
-	if err != nil {
-		return graph.Spec{}, err
-	}
-	layout := r.Layout.Complete(m)
-	if n := d.Ranks(); layout.Devices > n {
-		return graph.Spec{}, fmt.Errorf("--num-devices %d is more than the %d that %s can connect", layout.Devices, n, d.Name)
-	}
-	actions := graph.Actions{
-		Linear: r.LinearAction, NonExpert: r.NonExpertAction, Attention: r.AttentionAction, MXFP4Group: r.MXFP4Group,
-	}
-	defaultActions(&actions, d)
-	var errs []error
-	if r.MTP < 0 || r.MTP > maxMTP {
-		errs = append(errs, fmt.Errorf("--num-mtp-tokens must be between 0 and %d, got %d", maxMTP, r.MTP))
-	}
-	if r.MXFP4Group < 0 {
-		errs = append(errs, fmt.Errorf("--mxfp4-group-size must be positive, got %d", r.MXFP4Group))
-	}
-	s := graph.Spec{
-		Model: m, Layout: layout, Policy: policy, Quant: graph.Resolve(m, policy, actions),
-		Compile: r.Compile, MTP: r.MTP,
-		EmbeddingTP: r.EmbeddingTP, SharedExpertTP: r.SharedExpertTP,
-		SequenceParallel: r.SequenceParallel, MatMulAllReduce: r.MatMulAllReduce, DispatchCombine: r.DispatchCombine,
-		Vision: m.Vision != nil && (r.ImageHeight > 0 || !policy.HalfPrecision),
-	}
-	return s, errors.Join(errs...)
-}
-
-// maxMTP is the most extra tokens the Ascend command line accepts.
-const maxMTP = 9
-
 // batch builds what one data-parallel rank processes.
 func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
 	query, context := r.QueryLength, r.ContextLength
 	if query == 0 && r.Decode {
-		query = 1 + r.MTP
+		query = 1 + s.MTP
 	}
 	err := errors.Join(
-		between("num-queries", r.Queries, 1, maxTokens),
-		between("query-length", query, 1, maxTokens),
-		between("context-length", context, 0, maxTokens),
+		between("num_queries", r.Queries, 1, maxTokens),
+		between("query_length", query, 1, maxTokens),
+		between("context_length", context, 0, maxTokens),
 		hitRate(r.PrefixHitRate),
-		notNegative("reserved-memory-gb", r.ReservedGiB),
+		notNegative("reserved_memory_gb", r.ReservedGiB),
 		checkImage(m, r.ImageHeight, r.ImageWidth),
 	)
 	if err != nil {
@@ -217,7 +261,7 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 		hit := min(int(float64(query)*r.PrefixHitRate), query-1)
 		query, context = query-hit, context+hit
 	}
-	requests := (r.Queries + s.Layout.DP - 1) / s.Layout.DP
+	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
 	if r.ImageHeight > 0 && !r.Decode {
 		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
@@ -228,104 +272,24 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	return b, nil
 }
 
-// between checks a whole number.
-func between(flag string, v, least, most int) error {
-	if v < least || v > most {
-		return fmt.Errorf("--%s must be between %d and %d, got %d", flag, least, most, v)
-	}
-	return nil
-}
-
-// checkImage checks the size of the images, if there are any.
-func checkImage(m *model.Model, height, width int) error {
-	switch {
-	case height == 0 && width == 0:
-		return nil
-	case m.Vision == nil && height != 0:
-		return noVision("image-height", m)
-	case m.Vision == nil:
-		return noVision("image-width", m)
-	}
-	return errors.Join(
-		between("image-height", height, 1, maxPixels),
-		between("image-width", width, 1, maxPixels),
-	)
-}
-
-func noVision(flag string, m *model.Model) error {
-	return fmt.Errorf("--%s: %s has no vision tower", flag, m.ID)
-}
-
-const (
-	// maxTokens bounds lengths and counts, as the Ascend command line does.
-	maxTokens = 100_000_000
-	// maxPixels bounds the sides of an image.
-	maxPixels = 1 << 16
-	// imageMarks are the two tokens around an image's own.
-	imageMarks = 2
-)
-
-// policyFor finds a policy by name; the default is TensorCast's where TensorCast
-// is at home.
-func policyFor(name string, d *device.Profile) (graph.Policy, error) {
-	switch name {
-	case "":
-		if d.Vendor == device.Ascend || d.Vendor == device.Test {
-			return graph.TensorCast(), nil
-		}
-		return graph.Physical(), nil
-	case graph.TensorCast().Name:
-		return graph.TensorCast(), nil
-	case graph.Physical().Name:
-		return graph.Physical(), nil
-	}
-	return graph.Policy{}, fmt.Errorf("--policy must be tensorcast or physical, got %q", name)
-}
-
-// defaultActions fills in what the user left open: the Ascend guide's default on
-// its devices, the checkpoint's own formats elsewhere.
-func defaultActions(a *graph.Actions, d *device.Profile) {
-	if d.Vendor != device.Ascend && d.Vendor != device.Test {
-		return
-	}
-	if a.Linear == "" {
-		a.Linear = dtype.W8A8Dynamic
-	}
-	if a.Attention == "" {
-		a.Attention = dtype.Disabled
-	}
-}
-
-// artefacts finds which policy entries made a visible difference, by taking
-// each back alone.
-func artefacts(d *device.Profile, spec graph.Spec, b graph.Batch, time units.Seconds) []Effect {
+// artefacts finds which policy entries made a visible difference, by taking each
+// back alone. Prices stay what they are.
+func artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
 	for _, a := range graph.Artefacts() {
-		if !*a.Field(&spec.Policy) {
+		if !a.In(spec.Policy) {
 			continue
 		}
-		other := spec
-		*a.Field(&other.Policy) = false
-		if a.Name == "half-precision" {
-			other.Quant = requantize(spec.Quant, spec.Model.DType)
-		}
+		other := spec.Without(&a)
 		g, err := graph.New(other)
 		if err != nil {
 			continue // the artefact is what makes the layout legal
 		}
-		c, _ := form(d, other.Policy)
+		c, _ := d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)
 		without := step.New(g, c).Totals(b).Time
 		if share := float64((time - without) / time); math.Abs(share) >= visible {
 			out = append(out, Effect{a.Name, a.Doc, share})
 		}
 	}
 	return out
-}
-
-// requantize moves unquantized parts to another base format.
-func requantize(q graph.Quant, base dtype.Format) graph.Quant {
-	if base == dtype.None {
-		return q
-	}
-	return q.Rebase(base)
 }

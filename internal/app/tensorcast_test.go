@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/parallel"
 )
@@ -41,14 +42,18 @@ type vector struct {
 	Activation float64            `json:"act_gib"`
 }
 
-func (v *vector) request() *app.StepRequest {
+func (v *vector) request() app.StepRequest {
 	a := &v.Args
-	return &app.StepRequest{
+	fusion := deployment.Eager
+	if a.Compile {
+		fusion = deployment.Compiled
+	}
+	return flat{
 		Model: v.Model, Device: a.Device,
 		Layout:  parallel.Layout{Devices: a.World, TP: a.TP, EP: a.EP},
 		Queries: a.Queries, QueryLength: a.Query, ContextLength: a.Context, Decode: a.Decode, MTP: a.MTP,
-		LinearAction: dtype.Action(a.Linear), AttentionAction: dtype.Action(a.Attention), Compile: a.Compile,
-	}
+		LinearAction: dtype.Action(a.Linear), AttentionAction: dtype.Action(a.Attention), Fusion: fusion,
+	}.request()
 }
 
 func vectors(t *testing.T) []vector {
@@ -76,7 +81,7 @@ func TestTensorCast(t *testing.T) {
 	var w app.World
 	for _, v := range all {
 		t.Run(v.ID, func(t *testing.T) {
-			r, err := w.Step(v.request())
+			r, err := w.Step(t.Context(), v.request())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,16 +2,20 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
+	"plimsoll/internal/prices"
 )
 
-// World is where models and devices come from beyond what is built in.
+// World is where models and devices come from beyond what is built in, and who is
+// told how far long work is. Its zero value knows what is built in.
 type World struct {
 	// Dir opens a local directory.
 	Dir func(path string) fs.FS
@@ -19,6 +23,22 @@ type World struct {
 	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache, nil when there is none.
 	Hub fs.FS
+	// Progress, if not nil, is told how far long work is. It may be called from
+	// several goroutines, one call at a time.
+	Progress func(Progress)
+}
+
+// Progress is how far long work is.
+type Progress struct {
+	Task     string // "h200_sxm decode", "fitting 1319 rows"
+	Done, Of int    // zero where the work is not counted
+}
+
+// tell reports progress.
+func (w *World) tell(p Progress) {
+	if w.Progress != nil {
+		w.Progress(p)
+	}
 }
 
 // InputError is a mistake in a request, to be mended by asking differently.
@@ -37,30 +57,33 @@ func badInput(err error) error {
 	return &InputError{err}
 }
 
+// errNoFiles is what a World without files says to every name.
+var errNoFiles = errors.New("this program reads no files") //nolint:gochecknoglobals // a sentinel
+
+// read reads the file that a field names.
+func (w *World) read(name field.Name, file string) ([]byte, error) {
+	if w.ReadFile == nil {
+		return nil, badInput(field.Errorf("%s %s: %w", name, file, errNoFiles))
+	}
+	data, err := w.ReadFile(file)
+	if err != nil {
+		return nil, badInput(field.Errorf("reading %s: %w", name, err))
+	}
+	return data, nil
+}
+
 // Model finds a model: a directory that holds a config.json, an id of the
-// catalog, or an id in the Hugging Face cache.
+// catalog or in the Hugging Face cache, or another name of a model of the catalog.
 func (w *World) Model(id string) (*model.Model, error) {
 	if id == "" {
 		return nil, badInput(errors.New("no model given"))
 	}
-	m, err := model.Source{Dir: w.Dir, Hub: w.Hub}.Open(id)
+	m, err := w.models().Open(id)
 	return m, badInput(err)
 }
 
-// stage finds what a prediction is about: a model, a device, and the calibration
-// of what is said of them.
-func (w *World) stage(id, name, file, calibration string) (*model.Model, *device.Profile, *calibrate.Overlay, error) {
-	m, err := w.Model(id)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	d, err := w.Device(name, file)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	o, err := w.overlay(calibration, false)
-	return m, d, o, err
-}
+// models is where models come from.
+func (w *World) models() model.Source { return model.Source{Dir: w.Dir, Hub: w.Hub} }
 
 // Device finds a device: the profile in file if one is given, otherwise an
 // embedded profile by name.
@@ -69,16 +92,80 @@ func (w *World) Device(name, file string) (*device.Profile, error) {
 		p, err := device.Lookup(name)
 		return p, badInput(err)
 	}
-	data, err := w.ReadFile(file)
+	data, err := w.read("device_file", file)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("reading --device-file: %w", err))
+		return nil, err
 	}
 	p, err := device.Parse(data, file)
 	if err != nil {
 		return nil, badInput(err)
 	}
 	if name != "" && !strings.EqualFold(name, p.Name) {
-		return nil, badInput(fmt.Errorf("--device %s is not the device of %s, which is %s", name, file, p.Name))
+		return nil, badInput(field.Errorf("%s %s is not the device of %s, which is %s", field.Name("device"), name, file, p.Name))
 	}
 	return p, nil
+}
+
+// Sources are the files an answer may rest on beside what is built in.
+type Sources struct {
+	DeviceFile  string        `json:"device_file,omitempty"`
+	Calibration string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	PerfData    prices.Tables `json:"perf_data,omitzero"`
+}
+
+// stage is what a prediction about one deployment stands on.
+type stage struct {
+	deployment.Parts
+
+	prices  *prices.Prices
+	overlay *calibration.Overlay
+}
+
+// stage finds what the names of a deployment and its sources stand for.
+func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
+	m, err := w.Model(d.Model)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := w.Device(d.System, s.DeviceFile)
+	if err != nil {
+		return nil, err
+	}
+	out := &stage{Parts: deployment.Parts{Model: m, Device: dev}}
+	if d.Engine.Name != "" {
+		if out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version); err != nil {
+			return nil, badInput(err)
+		}
+	}
+	if out.overlay, err = w.overlay(s.Calibration); err != nil {
+		return nil, err
+	}
+	out.prices, err = prices.Open(w.Dir, s.PerfData)
+	return out, badInput(err)
+}
+
+// overlay reads a calibration, the shipped one without a file.
+func (w *World) overlay(file string) (*calibration.Overlay, error) {
+	if file == "" {
+		return calibration.Shipped(), nil
+	}
+	data, err := w.read("calibration", file)
+	if err != nil {
+		return nil, err
+	}
+	o, err := calibration.Read(data, file)
+	return o, badInput(err)
+}
+
+// about is a prediction about a model on a device. Tables may cover little of it:
+// how far it may be off goes by the prices of the rest.
+func about(m *model.Model, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
+	out := calibration.Case{
+		Subject: calibration.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
+		Tier:    tier, Vendor: d.Vendor,
+	}
+	if tier == device.Measured {
+		out.Tier, out.Tables = p.Tier(d), true
+	}
+	return out
 }

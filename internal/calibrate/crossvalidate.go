@@ -1,36 +1,26 @@
 package calibrate
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
-)
 
-// PrepareClean prepares the clean rows that can be predicted.
-func (p *Predictor) PrepareClean(rows []Row) []Prepared {
-	var out []Prepared
-	for i := range rows {
-		if rows[i].Quality != "" {
-			continue
-		}
-		if q := p.Prepare(&rows[i]); q.Err == nil {
-			out = append(out, q)
-		}
-	}
-	return out
-}
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
+)
 
 // Validated is a fit with predictions of rows by fits that have not seen them.
 type Validated struct {
-	Params *Params
+	Overlay *calibration.Overlay
 	// Unchanged says that the rows taught nothing about other configurations of
 	// their cells, and the base stays as it is.
 	Unchanged                         bool
-	InSample, ByConfiguration, ByCell []Compared
+	InSample, ByConfiguration, ByCell []measured.Compared
 	// Adapted predicts half the configurations of a cell by a fit without the
 	// cell to which the other half was then added as that cell's own.
-	Adapted []Compared
+	Adapted []measured.Compared
 	// LeftOut predicts rows by fits without their kind, see [Validation.LeaveOut].
 	LeftOut []LeftOut
 }
@@ -38,7 +28,7 @@ type Validated struct {
 // LeftOut is rows predicted by fits that have not seen their kind.
 type LeftOut struct {
 	Kind string
-	Rows []Compared
+	Rows []measured.Compared
 }
 
 // Validation says how a fit is tried on rows it has not seen.
@@ -52,20 +42,20 @@ type Validation struct {
 
 // kind returns a function that names what of a row can be left out of a fit; nil
 // for a word that is not among [Kinds].
-func kind(word string) func(*Prepared) string {
+func kind(word string) func(*measured.Prepared) string {
 	switch word {
 	case "engine":
-		return func(p *Prepared) string { return p.Row.Engine }
+		return func(p *measured.Prepared) string { return p.Row.Engine }
 	case lengths:
-		return func(p *Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
+		return func(p *measured.Prepared) string { return fmt.Sprintf("%d in and %d out", p.Row.Input, p.Row.Output) }
 	case "model":
-		return func(p *Prepared) string { return p.Row.Model }
+		return func(p *measured.Prepared) string { return p.Subject.Model }
 	case "precision":
-		return func(p *Prepared) string { return p.Row.Precision }
+		return func(p *measured.Prepared) string { return p.Row.Precision }
 	case "size":
-		return func(p *Prepared) string { return p.Subject.Size }
+		return func(p *measured.Prepared) string { return p.Subject.Size }
 	case "system":
-		return func(p *Prepared) string { return p.Row.System }
+		return func(p *measured.Prepared) string { return p.Row.System }
 	}
 	return nil
 }
@@ -79,7 +69,7 @@ const lengths = "lengths"
 // Calibration is how rows are fitted and tried.
 type Calibration struct {
 	// Base, if any, stays as it is: only cells are fitted, on top of it.
-	Base       *Params
+	Base       *calibration.Overlay
 	Iterations int
 	Workers    int
 	Validation Validation
@@ -92,65 +82,101 @@ func (c *Calibration) say(format string, a ...any) {
 	}
 }
 
-// Run fits rows, and fits them again without parts of them to predict those.
-func (c *Calibration) Run(rows []Prepared) Validated {
+// Run fits rows, and fits them again without parts of them to predict those. It
+// ends early, with an error, when ctx does.
+func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Validated, err error) {
 	c.say("fitting %d rows", len(rows))
-	f := NewFit(rows, c.Base, c.Iterations, c.Workers)
-	out := Validated{Params: f.Params, InSample: predict(rows, f.Params, c.Workers), Unchanged: math.IsInf(f.system.lambda, 1)}
-	cell := func(p *Prepared) string { return p.Row.Cell() }
-	if n := c.Validation.Folds; n > 1 {
-		for k := range n {
-			out.ByConfiguration = append(out.ByConfiguration, c.hold(f, f.system.lambda, fmt.Sprintf("fold %d", k+1), func(p *Prepared) bool { return fold(p.Row, n) == k })...)
-		}
-		if c.Base == nil {
-			out.ByCell = c.each(f, independentUnseen, cell)
-			out.Adapted = c.adapt(f, cell)
-		}
+	f, err := NewFit(ctx, rows, c.Base, c.Iterations, c.Workers)
+	if err != nil {
+		return out, err
+	}
+	out.Overlay, out.Unchanged = f.Overlay, math.IsInf(f.system.lambda, 1)
+	if out.InSample, err = predict(ctx, rows, f.Overlay, c.Workers); err != nil {
+		return out, err
+	}
+	if err := c.crossValidate(ctx, f, &out); err != nil {
+		return out, err
 	}
 	for _, word := range c.Validation.LeaveOut {
-		if of := kind(word); of != nil {
-			lambda := f.system.lambda // other lengths of a cell that was seen
-			if c.Base == nil && word != lengths {
-				lambda = independentUnseen
-			}
-			out.LeftOut = append(out.LeftOut, LeftOut{word, c.each(f, lambda, of)})
+		of := kind(word)
+		if of == nil {
+			continue
 		}
+		lambda := f.system.lambda // other lengths of a cell that was seen
+		if c.Base == nil && word != lengths {
+			lambda = independentUnseen
+		}
+		held, err := c.each(ctx, f, lambda, of)
+		if err != nil {
+			return out, err
+		}
+		out.LeftOut = append(out.LeftOut, LeftOut{word, held})
 	}
-	return out
+	return out, nil
+}
+
+// crossValidate predicts rows by fits without their configuration, and, where no
+// base says more, without their cell.
+func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated) error {
+	n := c.Validation.Folds
+	if n < 2 {
+		return nil
+	}
+	for k := range n {
+		held, err := c.hold(ctx, f, f.system.lambda, fmt.Sprintf("fold %d", k+1), func(p *measured.Prepared) bool { return fold(p.Row, n) == k })
+		if err != nil {
+			return err
+		}
+		out.ByConfiguration = append(out.ByConfiguration, held...)
+	}
+	if c.Base != nil {
+		return nil
+	}
+	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
+	var err error
+	if out.ByCell, err = c.each(ctx, f, independentUnseen, cell); err != nil {
+		return err
+	}
+	out.Adapted, err = c.adapt(ctx, f, cell)
+	return err
 }
 
 // hold predicts rows by a fit without them.
-func (c *Calibration) hold(f *Fit, lambda float64, name string, out func(*Prepared) bool) []Compared {
-	var test []Prepared
+func (c *Calibration) hold(ctx context.Context, f *Fit, lambda float64, name string, out func(*measured.Prepared) bool) ([]measured.Compared, error) {
+	var test []measured.Prepared
 	for i := range f.rows {
 		if out(&f.rows[i]) {
 			test = append(test, f.rows[i])
 		}
 	}
 	if len(test) == 0 {
-		return nil
+		return nil, nil
 	}
 	c.say("without %s (%d rows)", name, len(test))
-	return predict(test, f.Without(lambda, out), c.Workers)
+	return predict(ctx, test, f.Without(lambda, out), c.Workers)
 }
 
 // each predicts every row by a fit without its kind, drawn to the prior as
 // strongly as asked.
-func (c *Calibration) each(f *Fit, lambda float64, of func(*Prepared) string) (out []Compared) {
+func (c *Calibration) each(ctx context.Context, f *Fit, lambda float64, of func(*measured.Prepared) string) (out []measured.Compared, err error) {
 	for _, name := range namesOf(f.rows, of) {
-		out = append(out, c.hold(f, lambda, name, func(p *Prepared) bool { return of(p) == name })...)
+		held, err := c.hold(ctx, f, lambda, name, func(p *measured.Prepared) bool { return of(p) == name })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, held...)
 	}
-	return out
+	return out, nil
 }
 
 // adapt predicts half of each cell's configurations by a fit that has seen of
 // the cell only the other half, and those alone at the cell's own level.
-func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared) {
+func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Prepared) string) (out []measured.Compared, err error) {
 	const few = 10 // too few to fit and to test
 	for _, name := range namesOf(f.rows, cell) {
-		var halves [2][]Prepared
+		var halves [2][]measured.Prepared
 		for i := range f.rows {
-			if p := &f.rows[i]; cell(p) == name && !p.Subject.Apart {
+			if p := &f.rows[i]; cell(p) == name && !p.Subject.Disaggregated {
 				h := fold(p.Row, 2)
 				halves[h] = append(halves[h], *p)
 			}
@@ -159,35 +185,36 @@ func (c *Calibration) adapt(f *Fit, cell func(*Prepared) string) (out []Compared
 			continue
 		}
 		c.say("%s: %d rows predicted with %d of its own", name, len(halves[1]), len(halves[0]))
-		base := f.Without(independentUnseen, func(p *Prepared) bool { return cell(p) == name })
+		base := f.Without(independentUnseen, func(p *measured.Prepared) bool { return cell(p) == name })
 		for k := range halves {
-			own := NewFit(halves[1-k], base, c.Iterations, c.Workers)
-			out = append(out, predict(halves[k], own.Params, c.Workers)...)
+			own, err := NewFit(ctx, halves[1-k], base, c.Iterations, c.Workers)
+			if err != nil {
+				return nil, err
+			}
+			other, err := predict(ctx, halves[k], own.Overlay, c.Workers)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, other...)
 		}
 	}
-	return out
+	return out, nil
 }
 
-// predict simulates rows under fitted parameters.
-func predict(rows []Prepared, p *Params, workers int) []Compared {
-	return (&Predictor{Tune: p.Tuning}).PredictPrepared(rows, workers)
+// predict simulates rows with fitted multipliers.
+func predict(ctx context.Context, rows []measured.Prepared, o *calibration.Overlay, workers int) ([]measured.Compared, error) {
+	return (&measured.Predictor{Calibration: o}).PredictPrepared(ctx, rows, workers)
 }
 
-// configuration is what a row was measured of, its concurrency left out.
-func (r *Row) configuration() string {
-	return fmt.Sprint(r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
-}
-
-// fold deals a row's configuration into one of n
-// folds: rows of one configuration are never split.
-func fold(r *Row, n int) int {
+// fold deals a row's configuration into one of n folds: rows of one configuration are never split.
+func fold(r *measured.Row, n int) int {
 	h := fnv.New64a()
-	fmt.Fprint(h, r.configuration())
+	fmt.Fprint(h, r.Configuration())
 	return int(h.Sum64() >> 32 % uint64(n)) // the low bits mix badly
 }
 
 // namesOf are the names of a kind among rows, in order of first appearance.
-func namesOf(rows []Prepared, of func(*Prepared) string) []string {
+func namesOf(rows []measured.Prepared, of func(*measured.Prepared) string) []string {
 	var out []string
 	for i := range rows {
 		if c := of(&rows[i]); !slices.Contains(out, c) {

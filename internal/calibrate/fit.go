@@ -1,11 +1,18 @@
 package calibrate
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack/gonum"
+
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
+	"plimsoll/internal/pool"
 )
 
 // Scales of the residuals: errors of this size count as one; beyond, the loss
@@ -14,9 +21,9 @@ const (
 	ttftScale  = 0.12
 	tpotScale  = 0.08
 	ttftWeight = 1.5
-	// apartWeight is that of disaggregated deployments, whose rows do not tell all
-	// that makes requests wait.
-	apartWeight = 0.5
+	// disaggregatedWeight is that of TTFT in disaggregated deployments, whose rows
+	// leave out some of what makes requests wait.
+	disaggregatedWeight = 0.5
 )
 
 // independent rows count against the prior: those of one benchmark campaign are
@@ -29,9 +36,9 @@ const independentUnseen = 40
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
 type linear struct {
-	at       offsets
+	at       calibration.Logs
 	residual [2]float64
-	slope    [parameters][2]float64
+	slope    [calibration.Parameters][2]float64
 	known    bool // the row could be predicted
 }
 
@@ -39,23 +46,23 @@ type linear struct {
 const slopeStep = 0.15
 
 // linearize simulates rows at and around their parameters.
-func linearize(rows []Prepared, p *Params, workers int) []linear {
+func linearize(ctx context.Context, rows []measured.Prepared, o *calibration.Overlay, workers int) ([]linear, error) {
 	out := make([]linear, len(rows))
-	inParallel(len(rows), workers, func(i int) {
+	err := pool.Each(ctx, len(rows), workers, func(i int) {
 		r, l := &rows[i], &out[i]
-		l.at = p.sum(r.Subject)
-		if l.residual, l.known = r.residuals(l.at); !l.known {
+		l.at = o.Sum(r.Subject)
+		if l.residual, l.known = residuals(ctx, r, l.at); !l.known {
 			return
 		}
-		for k := range parameters {
-			if !r.Subject.has(k) {
+		for k := range calibration.Parameters {
+			if !r.Subject.Matters(k) {
 				continue
 			}
 			up, down := l.at, l.at
 			up[k] += slopeStep
 			down[k] -= slopeStep
-			a, okA := r.residuals(up)
-			b, okB := r.residuals(down)
+			a, okA := residuals(ctx, r, up)
+			b, okB := residuals(ctx, r, down)
 			if okA && okB {
 				for j := range a {
 					l.slope[k][j] = (a[j] - b[j]) / (2 * slopeStep)
@@ -63,41 +70,18 @@ func linearize(rows []Prepared, p *Params, workers int) []linear {
 			}
 		}
 	})
-	return out
-}
-
-// has reports whether a parameter can matter to the subject.
-func (s *Subject) has(parameter int) bool {
-	return s.Experts != "" || parameter != zExperts && parameter != zPrefillExperts
-}
-
-// inParallel calls f for every index with a number of workers.
-func inParallel(n, workers int, f func(i int)) {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range max(1, workers) {
-		wg.Go(func() {
-			for i := range next {
-				f(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	return out, err
 }
 
 // residuals simulates a row.
-func (p *Prepared) residuals(z offsets) (out [2]float64, ok bool) {
-	q := p.Simulate(tuning(z))
+func residuals(ctx context.Context, p *measured.Prepared, z calibration.Logs) (out [2]float64, ok bool) {
+	q := p.Simulate(ctx, z.Multipliers())
 	if q.Err != nil || q.TTFT <= 0 || q.TPOT <= 0 || p.Row.TTFT <= 0 || p.Row.TPOT <= 0 {
 		return out, false
 	}
 	weight := ttftWeight
-	if p.Subject.Apart {
-		weight = apartWeight
+	if p.Subject.Disaggregated {
+		weight = disaggregatedWeight
 	}
 	return [2]float64{
 		weight * math.Log(float64(q.TTFT/p.Row.TTFT)) / ttftScale,
@@ -105,7 +89,8 @@ func (p *Prepared) residuals(z offsets) (out [2]float64, ok bool) {
 	}, true
 }
 
-// unknown is one number to be found: a group's offset of a parameter.
+// unknown is one number to be found: the logarithm of a group's multiplier of a
+// parameter.
 type unknown struct {
 	group     string
 	parameter int
@@ -116,38 +101,38 @@ type system struct {
 	unknowns []unknown
 	widths   []float64
 	// of lists a row's unknowns by parameter.
-	of [][parameters][]int
+	of [][calibration.Parameters][]int
 	// fixed is what each row takes besides the unknowns.
-	fixed  []offsets
+	fixed  []calibration.Logs
 	lambda float64
 }
 
-// newSystem collects the unknowns: offsets of every group, or, on top of a base,
+// newSystem collects the unknowns: those of every group, or, on top of a base,
 // of cells only.
-func newSystem(rows []Prepared, base *Params) *system {
-	s := &system{of: make([][parameters][]int, len(rows)), fixed: make([]offsets, len(rows)), lambda: independent}
+func newSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
+	s := &system{of: make([][calibration.Parameters][]int, len(rows)), fixed: make([]calibration.Logs, len(rows)), lambda: independent}
 	index := map[unknown]int{}
 	for i := range rows {
 		subject := &rows[i].Subject
 		if base != nil {
-			s.fixed[i] = base.sum(*subject)
+			s.fixed[i] = base.Sum(*subject)
 		}
-		for k := range parameters {
-			if !subject.has(k) {
+		for k := range calibration.Parameters {
+			if !subject.Matters(k) {
 				continue
 			}
-			groups := []group{{subject.Cell(), cellShare}}
+			groups := []calibration.Group{subject.OwnCell()}
 			if base == nil {
-				groups = subject.groups(k)
+				groups = subject.Groups(k)
 			}
 			for _, g := range groups {
-				u := unknown{g.name, k}
+				u := unknown{g.Name, k}
 				at, ok := index[u]
 				if !ok {
 					at = len(s.unknowns)
 					index[u] = at
 					s.unknowns = append(s.unknowns, u)
-					s.widths = append(s.widths, width(k)*g.share)
+					s.widths = append(s.widths, calibration.Width(k)*g.Share)
 				}
 				s.of[i][k] = append(s.of[i][k], at)
 			}
@@ -168,10 +153,9 @@ func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 	}
 	known := slices.DeleteFunc(slices.Clone(all), func(e equation) bool { return !counts(e.row) })
 	for range reweightings {
-		a := make([][]float64, n)
+		a := make([]float64, n*n)
 		for i := range n {
-			a[i] = make([]float64, i+1)
-			a[i][i] = s.lambda / (s.widths[i] * s.widths[i])
+			a[i*n+i] = s.lambda / (s.widths[i] * s.widths[i])
 		}
 		b := make([]float64, n)
 		for _, e := range known {
@@ -181,13 +165,15 @@ func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
 				f := w * e.slope[k]
 				b[i] -= f * e.constant
 				for m, j := range e.at {
-					if j <= i {
-						a[i][j] += f * e.slope[m]
+					if j >= i {
+						a[i*n+j] += f * e.slope[m]
 					}
 				}
 			}
 		}
-		x = cholesky(a, b)
+		if next := cholesky(a, b); next != nil {
+			x = next
+		}
 	}
 	return x
 }
@@ -212,12 +198,12 @@ func (e *equation) residual(x []float64) float64 {
 // chooseLambda sets how strongly cells are drawn to what their groups say: as
 // predicts best the configurations left out in turn. Few rows that tell nothing
 // of other configurations so change nothing.
-func (s *system) chooseLambda(all []equation, rows []Prepared) {
+func (s *system) chooseLambda(all []equation, rows []measured.Prepared) {
 	const folds = 10
-	of := func(p *Prepared) string { return p.Row.configuration() }
+	of := func(p *measured.Prepared) string { return p.Row.Configuration() }
 	names := namesOf(rows, of)
 	if len(names) == 1 { // its loads tell of one another
-		of = func(p *Prepared) string { return strconv.Itoa(p.Row.Concurrency) }
+		of = func(p *measured.Prepared) string { return strconv.Itoa(p.Row.Concurrency) }
 		names = namesOf(rows, of)
 	}
 	parts := min(folds, len(names))
@@ -256,7 +242,7 @@ func (s *system) equations(rows []linear) []equation {
 		}
 		for j := range l.residual {
 			e := equation{row: i, constant: l.residual[j]}
-			for k := range parameters {
+			for k := range calibration.Parameters {
 				if l.slope[k][j] == 0 {
 					continue
 				}
@@ -271,27 +257,32 @@ func (s *system) equations(rows []linear) []equation {
 	return out
 }
 
-// Fit is parameters fitted to rows.
+// Fit is multipliers fitted to rows.
 type Fit struct {
-	Params *Params
-	rows   []Prepared
-	system *system
-	base   *Params
-	// near is the rows around the parameters.
+	// Overlay holds the fitted groups, and the cells they were fitted to.
+	Overlay *calibration.Overlay
+	rows    []measured.Prepared
+	system  *system
+	base    *calibration.Overlay
+	// near is the rows around the fitted multipliers.
 	near []equation
 }
 
-// NewFit fits parameters to prepared rows by Gauss-Newton: offsets of every group
+// NewFit fits multipliers to prepared rows by Gauss-Newton: those of every group
 // from the prior on, or, given a base, of the rows' cells on top of it.
-func NewFit(rows []Prepared, base *Params, iterations, workers int) *Fit {
+func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Overlay, iterations, workers int) (*Fit, error) {
 	if base != nil {
-		base = base.without(rows)
+		base = without(base, rows)
 	}
 	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
 	x := make([]float64, len(f.system.unknowns))
-	f.Params = f.params(x)
+	f.Overlay = f.overlay(x)
 	for i := range iterations {
-		f.near = f.system.equations(linearize(rows, f.Params, workers))
+		near, err := linearize(ctx, rows, f.Overlay, workers)
+		if err != nil {
+			return nil, err
+		}
+		f.near = f.system.equations(near)
 		if base != nil && i == 0 {
 			f.system.chooseLambda(f.near, rows)
 		}
@@ -300,85 +291,63 @@ func NewFit(rows []Prepared, base *Params, iterations, workers int) *Fit {
 			const most = 0.5 // beyond, the linearization says little
 			x[i] += math.Max(-most, math.Min(most, next[i]-x[i]))
 		}
-		f.Params = f.params(x)
+		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
-		f.Params.unseen = f.Without(independentUnseen, func(*Prepared) bool { return false }).groups
-		f.Params.cells = map[string]bool{}
+		f.Overlay.Unseen = f.Without(independentUnseen, func(*measured.Prepared) bool { return false }).Groups
 		for i := range rows {
-			f.Params.cells[rows[i].Subject.place()] = true
+			f.Overlay.AddCell(&rows[i].Subject)
 		}
 	}
-	return f
+	return f, nil
 }
 
 // Without fits again without some rows, drawn to the prior as strongly as asked.
 // It starts from the slopes around the whole fit and takes one step, which a
 // linear model would need from anywhere.
-func (f *Fit) Without(lambda float64, out func(*Prepared) bool) *Params {
+func (f *Fit) Without(lambda float64, out func(*measured.Prepared) bool) *calibration.Overlay {
 	s := *f.system
 	s.lambda = lambda
-	return f.params(s.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
+	return f.overlay(s.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
 }
 
-// params are the base's with the unknowns.
-func (f *Fit) params(x []float64) *Params {
-	p := &Params{groups: map[string]*offsets{}}
+// overlay is the base with the unknowns.
+func (f *Fit) overlay(x []float64) *calibration.Overlay {
+	o := &calibration.Overlay{Groups: calibration.Groups{}}
 	if f.base != nil {
-		maps.Copy(p.groups, f.base.groups)
-		p.unseen, p.cells = f.base.unseen, f.base.cells
+		maps.Copy(o.Groups, f.base.Groups)
+		o.Unseen, o.Cells = f.base.Unseen, f.base.Cells
 	}
 	for i, u := range f.system.unknowns {
-		o, ok := p.groups[u.group]
+		z, ok := o.Groups[u.group]
 		if !ok {
-			o = &offsets{}
-			p.groups[u.group] = o
+			z = &calibration.Logs{}
+			o.Groups[u.group] = z
 		}
-		o[u.parameter] = x[i]
+		z[u.parameter] = x[i]
 	}
-	return p
+	return o
 }
 
-// without are the parameters but for those of the rows' cells.
-func (p *Params) without(rows []Prepared) *Params {
-	out := &Params{groups: maps.Clone(p.groups), unseen: p.unseen, cells: p.cells}
+// without is the overlay but for the multipliers of the rows' own cells.
+func without(o *calibration.Overlay, rows []measured.Prepared) *calibration.Overlay {
+	out := *o
+	out.Groups = maps.Clone(o.Groups)
 	for i := range rows {
-		delete(out.groups, rows[i].Subject.Cell())
+		delete(out.Groups, rows[i].Subject.Cell())
 	}
-	return out
+	return &out
 }
 
-// cholesky solves a symmetric positive definite system given by its lower
-// triangle.
-func cholesky(a [][]float64, b []float64) []float64 {
+// cholesky solves a symmetric positive definite system, of which a holds the
+// upper triangle by rows, and overwrites both; nil if it is not one. These are the
+// routines behind gonum's mat.Cholesky, which would add 1.7 MB to the program.
+func cholesky(a, b []float64) []float64 {
 	n := len(b)
-	for i := range n {
-		for j := range i + 1 {
-			sum := a[i][j]
-			for k := range j {
-				sum -= a[i][k] * a[j][k]
-			}
-			if i == j {
-				a[i][i] = math.Sqrt(math.Max(sum, 1e-12))
-			} else {
-				a[i][j] = sum / a[j][j]
-			}
-		}
+	var lapack gonum.Implementation
+	if !lapack.Dpotrf(blas.Upper, n, a, max(1, n)) {
+		return nil
 	}
-	x := make([]float64, n)
-	for i := range n {
-		sum := b[i]
-		for k := range i {
-			sum -= a[i][k] * x[k]
-		}
-		x[i] = sum / a[i][i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		sum := x[i]
-		for k := i + 1; k < n; k++ {
-			sum -= a[k][i] * x[k]
-		}
-		x[i] = sum / a[i][i]
-	}
-	return x
+	lapack.Dpotrs(blas.Upper, n, 1, a, max(1, n), b, 1)
+	return b
 }

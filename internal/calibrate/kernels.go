@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
+	"plimsoll/internal/measured"
 )
 
 // Kernels are the measured kernels of one device.
@@ -22,7 +23,7 @@ type Kernels struct {
 type KernelErrors struct {
 	Generation, Form, Format string
 	Rows                     int
-	Shipped, Fitted          Errors
+	Shipped, Fitted          measured.Errors
 }
 
 // formOf is the form that prices a sample, and whether the form is fitted to it.
@@ -110,7 +111,7 @@ const (
 	kernelSteps = 25
 )
 
-// fit moves the parameters of one form, in logarithms, by damped Gauss-Newton
+// fit moves the calibration.Parameters of one form, in logarithms, by damped Gauss-Newton
 // steps on pseudo-Huber residuals.
 func (f *kernelFit) fit(form calibrated.FittedForm) {
 	samples := f.choose(form.Name)
@@ -173,20 +174,19 @@ func (f *kernelFit) step(samples []kernelSample, z, prior, r []float64, damping 
 			jacobian[i][k] = (jacobian[i][k] - r[k]) / h
 		}
 	}
-	a, b := make([][]float64, n), make([]float64, n)
+	a, b := make([]float64, n*n), make([]float64, n)
 	for i := range n {
-		a[i] = make([]float64, n)
 		for k := range r {
 			u := r[k] / kernelScale
 			w := samples[k].weight / (kernelScale * kernelScale) / math.Sqrt(1+u*u)
 			b[i] -= w * jacobian[i][k] * r[k]
-			for j := range i + 1 {
-				a[i][j] += w * jacobian[i][k] * jacobian[j][k]
+			for j := i; j < n; j++ {
+				a[i*n+j] += w * jacobian[i][k] * jacobian[j][k]
 			}
 		}
-		a[i][i] += 1 / (kernelWidth * kernelWidth)
+		a[i*n+i] += 1 / (kernelWidth * kernelWidth)
 		b[i] -= (z[i] - prior[i]) / (kernelWidth * kernelWidth)
-		a[i][i] *= 1 + damping
+		a[i*n+i] *= 1 + damping
 	}
 	out := slices.Clone(z)
 	for i, d := range cholesky(a, b) {
@@ -266,7 +266,7 @@ func compare(generation string, sets []Kernels, shipped, fitted *calibrated.Cons
 	}
 	var out []KernelErrors
 	for at, errs := range was {
-		out = append(out, KernelErrors{generation, at.form, at.format, len(errs), summarize(errs), summarize(is[at])})
+		out = append(out, KernelErrors{generation, at.form, at.format, len(errs), measured.SummarizeRatios(errs), measured.SummarizeRatios(is[at])})
 	}
 	slices.SortFunc(out, func(a, b KernelErrors) int {
 		return cmp.Or(cmp.Compare(a.Form, b.Form), cmp.Compare(a.Format, b.Format))

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibrate"
+	"plimsoll/internal/document"
 	"plimsoll/internal/nargs"
 	"plimsoll/internal/report"
 )
@@ -36,12 +37,12 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
   plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
 		GroupID: groupTrust,
 		Args:    exactFileArg,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r.File = args[0]
 			if doctor {
-				return examine(env, r.File, asJSON)
+				return examine(cmd, env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(&r)
+			res, err := env.world().Accuracy(cmd.Context(), r)
 			if err != nil {
 				return asked(err)
 			}
@@ -52,7 +53,7 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 				}
 			}
 			if asJSON {
-				return env.JSON(report.NewAccuracyJSON(res, regret))
+				return env.JSON(document.NewAccuracy(res, regret))
 			}
 			if regret {
 				report.Regret(env.Stdout, res)
@@ -64,7 +65,7 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&r.Calibration, "calibration", "", "a `file` written by plimsoll calibrate, instead of the shipped fit")
-	fs.BoolVar(&r.Untuned, "untuned", false, "without any calibration of engines")
+	fs.BoolVar(&r.Uncalibrated, "untuned", false, "without any calibration of engines")
 	perfData(fs, &r.PerfData)
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
@@ -75,13 +76,13 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 }
 
 // examine prints the doubts about a file of measurements.
-func examine(env *Env, file string, asJSON bool) error {
-	res, err := env.world().Examine(file)
+func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
+	res, err := env.world().Examine(cmd.Context(), file)
 	if err != nil {
 		return asked(err)
 	}
 	if asJSON {
-		return env.JSON(report.NewExamineJSON(res))
+		return env.JSON(document.NewExamine(res))
 	}
 	report.Examine(env.Stdout, res)
 	return nil
@@ -133,15 +134,16 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			}
 			return exactFileArg(cmd, args)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
-				return calibrateKernels(env, &kernels, out)
+				return calibrateKernels(cmd, env, kernels, out)
 			}
 			r.File = args[0]
+			world := env.world()
 			if env.IsTerminal(env.Stderr) {
-				r.Progress = env.Note
+				world.Progress = func(p app.Progress) { env.Note(p.Task) }
 			}
-			res, err := env.world().Calibrate(&r)
+			res, err := world.Calibrate(cmd.Context(), r)
 			if err != nil {
 				return asked(err)
 			}
@@ -159,7 +161,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.IntVar(&r.Validation.Folds, "folds", 0, "cross-validate with so many folds")
 	nargs.ListVar(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by fits without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
-	fs.IntVar(&r.Iterations, "iterations", 4, "steps of the fit")
+	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "steps of the fit")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data); --system is the same")
@@ -183,8 +185,8 @@ func noneGiven(cmd *cobra.Command, flags ...string) error {
 }
 
 // calibrateKernels fits operators to kernels.
-func calibrateKernels(env *Env, r *app.KernelsRequest, out string) error {
-	res, err := env.world().CalibrateKernels(r)
+func calibrateKernels(cmd *cobra.Command, env *Env, r app.KernelsRequest, out string) error {
+	res, err := env.world().CalibrateKernels(cmd.Context(), r)
 	if err != nil {
 		return asked(err)
 	}

@@ -83,12 +83,14 @@ func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		return fill(f, write)
+		return errors.Join(fill(f, write), f.Close())
 	}
 	return replace(path, info.Mode().Perm(), write)
 }
 
-// replace writes a new file beside path and renames it to path.
+// replace writes a new file beside path and renames it to path. The libraries for this do less: google/renameio does not
+// work on Windows, natefinch/atomic and moby/sys/atomicwriter take no heed of umask, replace or refuse a link, and name the
+// file beside in their errors.
 func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	dir, base := filepath.Split(path)
 	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
@@ -101,6 +103,9 @@ func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	}
 	err = fill(f, write)
 	if err == nil {
+		err = f.Sync() // or a crash after the rename can leave an empty file
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(beside, path)
 	}
 	if err != nil {
@@ -109,14 +114,13 @@ func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	return nil
 }
 
-// fill writes a file and closes it.
+// fill writes a file through a buffer.
 func fill(f *os.File, write func(io.Writer) error) error {
 	buffered := bufio.NewWriter(f)
-	err := write(buffered)
-	if err == nil {
-		err = buffered.Flush()
+	if err := write(buffered); err != nil {
+		return err
 	}
-	return errors.Join(err, f.Close())
+	return buffered.Flush()
 }
 
 // path places a file name in the working directory.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/nargs"
 	"plimsoll/internal/nearest"
 )
@@ -81,7 +82,7 @@ func (e *Env) report(err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	e.say("error", err.Error())
+	e.say("error", field.Say(err, flagOf))
 	for _, h := range hints(err) {
 		e.say("hint", h)
 	}

@@ -30,6 +30,7 @@ type explained struct {
 // TestExplainedSteps: the step an explanation shows is the one behind the row,
 // and the command beside it evaluates the same step.
 func TestExplainedSteps(t *testing.T) {
+	const fitted = " --num-devices 4 --input-length 2000 --output-length 200 --tp-sizes 4"
 	kernels := " --device h200_sxm --perf-engine vllm --perf-data " + tablesDir(t)
 	for _, c := range []struct {
 		flags string
@@ -38,6 +39,11 @@ func TestExplainedSteps(t *testing.T) {
 	}{
 		{"Qwen/Qwen3-32B --tpot-limit 50" + load, 2, false},
 		{"Qwen/Qwen3-32B --tpot-limit 50" + load + kernels, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm" + fitted, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm --no-compile" + fitted, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm --pricing roofline" + fitted, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm --policy tensorcast --compile" + fitted, 2, false},
+		{"Qwen/Qwen3-32B --tpot-limit 50 --device h200_sxm TEST_DEVICE --no-compile" + fitted, 4, false},
 		{"Qwen/Qwen3-32B --disagg --ttft-limit 2000 --tpot-limit 50 --device TEST_DEVICE h200_sxm" + load, 4, false},
 		{"Qwen/Qwen3-30B-A3B --ep-sizes 4 --moe-dp-sizes 2 --tp-sizes 4 --tpot-limit 50" + load, 2, false},
 		{"Qwen/Qwen3-32B --tp-sizes 8 --compilation-config enable_sequence_parallel enable_matmul_allreduce" + load, 2, false},

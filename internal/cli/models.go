@@ -18,10 +18,12 @@ func newModelsCmd(env *Env) *cobra.Command {
 		Short: "The models of the catalog, or the facts of one",
 		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: parameters, those one
 token uses, bytes of KV cache per token, and the weights in several number formats. ID may also be a directory with a
-config.json or an id in the Hugging Face cache.`,
+config.json, an id in the Hugging Face cache, or another name of a model of the catalog: that of a mirror or of a quantized
+upload, or its id without the organisation. What such a name was taken as is said.`,
 		Example: `  plimsoll models
   plimsoll models --family deepseek
   plimsoll models Qwen/Qwen3-235B-A22B
+  plimsoll models RedHatAI/Qwen3-32B-FP8-dynamic
   plimsoll models ./my-checkpoint --json`,
 		GroupID: groupCatalog,
 		Args:    atMostOne("ID"),

@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/graph"
+	"plimsoll/internal/document"
 	"plimsoll/internal/report"
 	"plimsoll/internal/serving"
 )
@@ -21,19 +21,20 @@ type optimizeFlags struct {
 	ttft, tpot   float64
 	budget       string
 	servingCost  float64
-	compilation  []string
-	embedding    string
+	reserved     float64
+	modelling    modellingFlags
 	strategy     string
 	accounting   string
+	evaluate     string
 	draft        draftFlags
 	profiling    profilingFlags
 
-	memory, json, explain, dump bool
-	csv, plot, trace            string
-	noPlots                     bool
-	logLevel                    string
-	verbose, quiet              bool
-	warnCombinations            int
+	memory, json, dump bool
+	csv, plot, trace   string
+	noPlots            bool
+	logLevel           string
+	verbose, quiet     bool
+	warnCombinations   int
 }
 
 // newOptimizeCmd makes "plimsoll throughput-optimizer".
@@ -67,7 +68,7 @@ holds TTFT/O. "steady" is what the vendor's program computes today, 1000·C / TP
 // newExplainCmd makes "plimsoll explain", the same search with its reasons.
 func newExplainCmd(env *Env) *cobra.Command {
 	f := newOptimizeFlags()
-	f.explain, f.noPlots = true, true
+	f.Explain, f.noPlots = true, true
 	return optimizeCmd(env, f, &cobra.Command{
 		Use:   "explain MODEL",
 		Short: "Why the best layout is the best, and what would change it",
@@ -85,7 +86,7 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 	f.set = cmd.Flags()
 	cmd.GroupID = groupPlan
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return f.modelArg(env, cmd, args) }
-	cmd.RunE = func(*cobra.Command, []string) error { return runOptimize(env, f) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runOptimize(cmd, env, f) }
 	cmd.ValidArgsFunction = completeModel
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
@@ -93,46 +94,41 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 
 func newOptimizeFlags() *optimizeFlags {
 	f := &optimizeFlags{budget: "8192", accounting: string(serving.Documented), logLevel: "error", warnCombinations: 100}
-	f.Devices = []string{"TEST_DEVICE"}
-	f.NumDevices, f.Jobs, f.ReservedGiB = 1, 8, 10
-	f.MXFP4Group = graph.DefaultMXFP4Group
-	f.AcceptanceRates = acceptanceRates()
+	f.Devices = []string{app.DefaultDevice}
+	f.NumDevices, f.Jobs, f.reserved = 1, 8, app.DefaultReserved
 	f.draft.defaults()
 	return f
 }
 
 // runOptimize searches and prints.
-func runOptimize(env *Env, f *optimizeFlags) error {
+func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err := f.complete(env); err != nil {
 		return err
 	}
 	talk := newTalk(env, f)
 	talk.warnSize(f)
-	f.Progress = talk.progress
-	r, err := env.world().Optimize(&f.OptimizeRequest)
+	world := env.world()
+	world.Progress = talk.progress
+	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
 	if err != nil {
 		return asked(err)
 	}
-	talk.ignored(f, r)
+	talk.ignored(f)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	if err := f.files(env, r); err != nil {
 		return err
 	}
-	var explanations []app.Explanation
-	if f.explain {
-		explanations = r.Explain()
-	}
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		return env.JSON(report.NewOptimizeJSON(r, explanations))
+		return env.JSON(document.NewOptimize(r, stepCommand))
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)
 	default:
-		report.Optimize(env.Stdout, r, explanations, report.OptimizeView{
-			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots,
+		report.Optimize(env.Stdout, r, report.OptimizeView{
+			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots, Command: stepCommand,
 		})
 	}
 	return nil

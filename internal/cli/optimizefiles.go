@@ -50,10 +50,11 @@ func (f *optimizeFlags) files(env *Env, r *app.OptimizeResponse) error {
 	if f.trace == "" {
 		return nil
 	}
-	for _, t := range r.Traces() {
+	for i := range r.Traces {
+		t := &r.Traces[i]
 		ext := filepath.Ext(f.trace)
 		name := strings.TrimSuffix(f.trace, ext) + "_" + t.Name + ext
-		if err := env.CreateAtomic(name, func(w io.Writer) error { return report.Trace(w, t.Result) }); err != nil {
+		if err := env.CreateAtomic(name, func(w io.Writer) error { return report.Trace(w, &t.Result) }); err != nil {
 			return err
 		}
 	}

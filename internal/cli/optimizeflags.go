@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/dtype"
+	"plimsoll/internal/app"
 	"plimsoll/internal/nargs"
 	"plimsoll/internal/serving"
 )
@@ -15,7 +15,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.distribution, "length-distribution", "", "prompt lengths by distribution: alone the built-in one, or a `file` (YAML bins, CSV, trace)")
 		nargs.MarkOptional(fs.Lookup("length-distribution"), builtinDistribution)
 		fs.IntVar(&f.Output, "output-length", 0, "answer length in tokens")
-		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each speculated token is accepted")
+		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each speculated token is accepted (default 0.9 0.6 0.4 0.2)")
 		fs.BoolVar(&f.dump, "dump-original-results", false, "print the raw table of all candidates instead")
 	})
 	section(fs, "General options", func(fs *pflag.FlagSet) {
@@ -24,13 +24,18 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.NumDevices, "num-devices", f.NumDevices, "number of devices of each profile")
-		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", f.ReservedGiB, "memory of each device kept free, in GiB")
+		fs.Float64Var(&f.reserved, "reserved-memory-gb", f.reserved, "memory of each device kept free, in GiB")
 		nargs.Var(fs, &f.logLevel, "log-level", nargs.OneOf("debug", "info", "warning", "error", "critical"), "how much to say on standard error: debug, info, warning, error or critical")
 		fs.BoolVarP(&f.verbose, "verbose", "v", false, "say all there is, as --log-level debug")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "say nothing but errors, neither notes nor progress")
 	})
 	f.defineModel(fs)
 	f.defineService(fs)
+	section(fs, "Evaluation", func(fs *pflag.FlagSet) {
+		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(app.ByFormulas), string(app.BySimulation)), "formulas, the contract's (default), or simulation of whole deployments under an engine")
+		engineFlags(fs, &f.Engine, "serving engine of simulations (default "+app.DefaultEngine+")")
+		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "simulated lengths are uniform from this share of the length to all of it")
+	})
 	section(fs, "PD ratio options", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.PDRatio, "enable-optimize-prefill-decode-ratio", false, "match prefill and decode instances")
 		fs.IntVar(&f.PrefillDevices, "prefill-devices-per-instance", 0, "devices of a prefill instance")
@@ -42,10 +47,10 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration)
+		calibration(fs, &f.Calibration, "error bars")
 		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
-		fs.BoolVar(&f.explain, "explain", f.explain, "say why the best row is the best")
+		fs.BoolVar(&f.Explain, "explain", f.Explain, "say why the best row is the best")
 		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`; - prints them in place of the answer")
 		fs.StringVar(&f.plot, "plot", "", "also draw the sweep to a `file`, .png or .svg")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", f.noPlots, "leave out the plots of a single device")
@@ -56,14 +61,11 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 // defineModel adds the model and quantization options.
 func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 	section(fs, "Model & quantization options", func(fs *pflag.FlagSet) {
-		fs.BoolVar(&f.Compile, "compile", false, "fuse operators as a graph compiler does")
+		f.modelling.define(fs, &f.Modelling)
 		fs.Bool("compile-allow-graph-break", false, "accepted for compatibility; has no effect")
-		nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...), "further passes: "+join(compilationTokens()))
 		nargs.ListVar(fs, &f.Space.MTP, "num-mtp-tokens", nargs.OneOrMore, nargs.Int, "extra tokens predicted in a step; several values are searched")
-		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, AUTO, the checkpoint's own, elsewhere)")
-		action(fs, &f.NonExpertAction, "quantize-non-expert-linear-action", dtype.LinearActions(), "other quantization for attention, dense and shared-expert layers")
-		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, AUTO elsewhere)")
-		fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", f.MXFP4Group, "elements that share an MXFP4 scale")
+		formatFlags(fs, &f.Formats)
+		expertFormatFlags(fs, &f.Formats)
 		sizes := func(dst *[]int, name, what string) {
 			nargs.ListVar(fs, dst, name, nargs.ZeroOrMore, nargs.Int, what)
 		}
@@ -72,10 +74,8 @@ func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 		sizes(&f.Space.MoEDP, "moe-dp-sizes", "search MoE-DP")
 		sizes(&f.Space.PP, "pp-sizes", "search PP")
 		sizes(&f.Space.DCP, "dcp-sizes", "search decode context parallelism")
-		nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "cut the word embedding over TP: col or row")
-		fs.BoolVar(&f.SharedExpertTP, "enable-shared-expert-tp", false, "cut the shared experts over TP (needs EP)")
+		f.modelling.defineCuts(fs, &f.Modelling)
 		fs.IntVar(&f.warnCombinations, "max-search-combinations", f.warnCombinations, "warn above this many combinations; 0 never")
-		nargs.Var(fs, &f.Policy, "policy", nargs.OneOf("tensorcast", "physical"), "tensorcast repeats Ascend's model (default there), physical does not")
 	})
 	f.draft.define(fs)
 	f.profiling.define(fs)

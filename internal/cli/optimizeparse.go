@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/app"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -64,14 +64,11 @@ func (f *optimizeFlags) complete(env *Env) error {
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Devices = nil
 	}
-	f.TTFTLimit, f.TPOTLimit = units.Seconds(f.ttft/1e3), units.Seconds(f.tpot/1e3)
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.ReservedGiB, f.Traces, f.Evaluate = &f.reserved, f.trace != "", app.Evaluation(f.evaluate)
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
 	f.Accounting = serving.Accounting(f.accounting)
-	f.SequenceParallel = slices.Contains(f.compilation, "enable_sequence_parallel")
-	f.MatMulAllReduce = slices.Contains(f.compilation, "enable_matmul_allreduce")
-	f.DispatchCombine = slices.Contains(f.compilation, "enable_dispatch_ffn_combine")
-	f.EmbeddingTP = embeddingTP(f.embedding)
-	if err := errors.Join(f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
+	if err := errors.Join(f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
 		return err
 	}
 	var err error
@@ -81,13 +78,16 @@ func (f *optimizeFlags) complete(env *Env) error {
 	if f.Budget, err = budget(f.budget); err != nil {
 		return err
 	}
+	f.AutoBudget = f.Budget == 0
 	return f.lengths(env)
 }
 
 // checkGiven reports counts that were given and are none, and what must be
 // given.
 func (f *optimizeFlags) checkGiven() error {
-	var errs []error
+	errs := []error{
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set),
+	}
 	for _, c := range []struct {
 		flag  string
 		value int

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -60,7 +59,7 @@ func (t *talk) warnSize(f *optimizeFlags) {
 
 // ignored names what was asked for and has no effect, or another one than may
 // be expected.
-func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
+func (t *talk) ignored(f *optimizeFlags) {
 	for _, c := range []struct{ flag, why string }{
 		{"draft-model-config-path", "the draft's layers are taken like the model's last"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
@@ -70,7 +69,7 @@ func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 			t.note("--%s has no effect: %s", c.flag, c.why)
 		}
 	}
-	if slices.Contains(f.compilation, "enable_multistream") {
+	if f.modelling.multistream() {
 		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
 	}
 	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {
@@ -79,23 +78,20 @@ func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
 		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
 	}
-	if n := slices.Max(append(f.Space.MTP, 0)); n > 0 && r.Model.MTP.Layers == 0 {
-		t.note("%s has no MTP modules: --num-mtp-tokens adds a decoder layer for each token", r.Model.ID)
-	}
 }
 
 // patience is how long a search may last before it shows its progress.
 const patience = time.Second
 
 // progress shows how far a long search is, on a terminal.
-func (t *talk) progress(device string, mode search.Mode, done, of int) {
+func (t *talk) progress(p app.Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.live || t.env.Now().Sub(t.start) < patience {
 		return
 	}
 	t.printed = true
-	fmt.Fprintf(t.env.Stderr, "\r%s %s: %d of %d layouts", device, app.Phase(mode), done, of)
+	fmt.Fprintf(t.env.Stderr, "\r%s: %d of %d layouts", p.Task, p.Done, p.Of)
 }
 
 // done ends the line of progress and, on a terminal, says how long it took.
@@ -116,16 +112,16 @@ func (t *talk) results(r *app.OptimizeResponse) {
 	}
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		for k := range d.Passes {
-			p := &d.Passes[k]
-			for j := range p.Results {
-				t.result(d, p, &p.Results[j])
+		for k := range d.Searches {
+			p := &d.Searches[k]
+			for j := range p.Candidates {
+				t.result(d, p, &p.Candidates[j])
 			}
 		}
 	}
 }
 
-func (t *talk) result(d *app.DeviceResult, p *app.Pass, c *search.Result) {
+func (t *talk) result(d *app.DeviceResult, p *app.Search, c *app.Row) {
 	o := &c.Best
 	switch {
 	case c.OK:

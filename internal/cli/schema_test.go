@@ -97,6 +97,7 @@ func TestSchemas(t *testing.T) {
 			"step deepseek-ai/DeepSeek-V3.1 --num-devices 16 --ep-size 16 --decode --num-queries 256 --compile --compilation-config enable_multistream" + json,
 			"step Qwen/Qwen3-8B --decode" + kernels + json,
 			"step deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --num-devices 8 --decode" + json,
+			"step Qwen/Qwen3-8B --device h200_sxm --decode --engine vllm" + json,
 		},
 	} {
 		document, compiled := schema(t, name)

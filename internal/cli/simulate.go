@@ -2,7 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"io"
 	"slices"
 
@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/dtype"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/document"
 	"plimsoll/internal/nargs"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sim"
@@ -22,6 +23,9 @@ import (
 type simulateFlags struct {
 	app.SimulateRequest
 
+	serves     deployment.Pool // both, or decode
+	prefill    deployment.Pool
+	rates      []float64
 	ttft, tpot float64
 	json       bool
 	perRequest string
@@ -31,14 +35,10 @@ type simulateFlags struct {
 	noPlots    bool
 }
 
-// acceptanceRates are the vendor's defaults of drafted tokens kept.
-func acceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
-
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
-	f.Engine, f.Device, f.Replicas, f.LengthLow, f.Seed = "vllm", "h200_sxm", 1, 1, 1
-	f.AcceptanceRates = acceptanceRates()
+	f.Deployment.Engine.Name, f.Deployment.System = app.DefaultEngine, app.DefaultSystem
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
 		Short: "Run requests through an engine, event by event",
@@ -58,15 +58,17 @@ generates has the cache and takes the request; --prefill-set replaces settings o
       --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --prefill-set token_budget=32768 --rate 4`,
 		GroupID: groupPlan,
 		Args:    exactModelArg,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f.Model = args[0]
-			return runSimulate(env, f)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Deployment.Model = args[0]
+			return runSimulate(cmd, env, f)
 		},
 		ValidArgsFunction: completeModel,
 	}
 	f.set = cmd.Flags()
 	f.define(f.set)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
 	return cmd
 }
 
@@ -94,31 +96,24 @@ func (f *simulateFlags) distributions(env *Env) (err error) {
 
 // define adds the flags, in the sections help shows.
 func (f *simulateFlags) define(fs *pflag.FlagSet) {
+	d := &f.Deployment
 	section(fs, "Deployment", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.Device, "device", f.Device, "device profile; --system is the same")
+		fs.StringVar(&d.System, "device", d.System, "device profile; --system is the same")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
-		fs.StringVar(&f.Engine, "engine", f.Engine, "serving engine (plimsoll engines lists them)")
-		fs.StringVar(&f.EngineVersion, "engine-version", "", "the engine's `version`; the newest by default")
-		nargs.ListVar(fs, &f.Set, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+		engineFlags(fs, &d.Engine, "serving engine")
 		fs.StringVar(&f.Calibration, "calibration", "", "a `file` written by plimsoll calibrate")
 		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Layout.Devices, "num-devices", 0, "devices of a replica (default TP·DP·PP)")
-		fs.IntVar(&f.Layout.TP, "tp-size", 1, "tensor parallelism")
-		fs.IntVar(&f.Layout.DP, "dp-size", 1, "attention data parallelism inside a replica")
-		fs.IntVar(&f.Layout.PP, "pp-size", 1, "pipeline parallelism")
-		fs.IntVar(&f.Layout.EP, "ep-size", 1, "expert parallelism")
-		fs.IntVar(&f.Layout.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert")
-		fs.IntVar(&f.Replicas, "replicas", f.Replicas, "copies of the deployment")
-		fs.BoolVar(&f.LeastLoaded, "least-loaded", false, "route to the least loaded replica instead of in turn")
-		fs.IntVar(&f.PrefillReplicas, "prefill-replicas", 0, "replicas that compute prompts only; the others then only generate")
-		fs.IntVar(&f.Prefill.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
-		fs.IntVar(&f.Prefill.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
-		fs.IntVar(&f.Prefill.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
-		nargs.ListVar(fs, &f.PrefillSet, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas beyond --set, each as `KEY=VALUE`")
-		action(fs, &f.LinearAction, "quantize-linear-action", dtype.LinearActions(), "quantization of linear layers (default the checkpoint's own)")
-		action(fs, &f.AttentionAction, "quantize-attention-action", dtype.AttentionActions(), "quantization of the KV cache (default the checkpoint's own)")
-		fs.IntVar(&f.MTP, "num-mtp-tokens", 0, "tokens the model's own modules draft in a step")
-		nargs.ListVar(fs, &f.AcceptanceRates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each drafted token is kept")
+		layoutFlags(fs, &f.serves.Layout, "devices of a replica (default TP·DP·PP)", "attention data parallelism inside a replica (default 1)")
+		fs.IntVar(&f.serves.Replicas, "replicas", 1, "copies of the deployment")
+		fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route to the least loaded replica instead of in turn")
+		fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "replicas that compute prompts only; the others then only generate")
+		fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
+		fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
+		fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
+		nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas beyond --set, each as `KEY=VALUE`")
+		formatFlags(fs, &d.Formats)
+		fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "tokens the model's own modules draft in a step")
+		nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each drafted token is kept (default 0.9 0.6 0.4 0.2)")
 	})
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight: a closed loop")
@@ -127,12 +122,12 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Variation, "arrival-variation", 0, "gamma: standard deviation of the gaps over their mean; 1 is poisson, more is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "requests from a trace `file`")
 		fs.IntVar(&f.Requests, "num-prompts", 0, "requests in all (default ten per request in flight, or 1000)")
-		fs.IntVar(&f.Input, "input-length", 1024, "prompt length in tokens")
-		fs.IntVar(&f.Output, "output-length", 256, "answer length in tokens")
+		fs.IntVar(&f.Input, "input-length", app.DefaultInput, "prompt length in tokens")
+		fs.IntVar(&f.Output, "output-length", app.DefaultOutput, "answer length in tokens")
 		fs.StringVar(&f.input, "length-distribution", "", "prompt lengths by distribution: a `file` (YAML bins, CSV, trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "answer lengths by distribution, likewise a `file`, or builtin")
-		fs.Float64Var(&f.LengthLow, "length-ratio-low", f.LengthLow, "lengths are uniform from this share of the length to all of it")
-		fs.Uint64Var(&f.Seed, "seed", f.Seed, "of the random draws")
+		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform from this share of the length to all of it")
+		fs.Uint64Var(&f.Seed, "seed", 1, "of the random draws")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "most TTFT in `ms`, for goodput")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "most TPOT in `ms`, for goodput")
 	})
@@ -154,24 +149,41 @@ func arrival(word string) (sim.Process, error) {
 	return processes[max(0, slices.Index(words, word))], err
 }
 
-// runSimulate simulates and prints.
-func runSimulate(env *Env, f *simulateFlags) error {
-	f.TTFTLimit, f.TPOTLimit = units.Seconds(f.ttft/1e3), units.Seconds(f.tpot/1e3)
-	f.Records = f.perRequest != ""
-	if f.Layout.Devices == 0 {
-		f.Layout.Devices = f.Layout.TP * f.Layout.DP * f.Layout.PP
+// pools are those the flags describe.
+func (f *simulateFlags) pools() ([]deployment.Pool, error) {
+	s, p := f.serves, f.prefill
+	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
+	if p.Replicas < 0 {
+		return nil, usagef("--prefill-replicas must be at least 0, got %d", p.Replicas)
 	}
-	if err := f.distributions(env); err != nil {
+	if p.Replicas == 0 {
+		if l := &p.Layout; l.TP != 0 || l.DP != 0 || l.EP != 0 || p.Settings != nil {
+			return nil, usagef("--prefill-tp-size, --prefill-dp-size, --prefill-ep-size and --prefill-set need --prefill-replicas")
+		}
+		s.Role = deployment.Both
+		return []deployment.Pool{s}, nil
+	}
+	s.Role, p.Role = deployment.Decode, deployment.Prefill
+	p.MTP, p.AcceptanceRates = s.MTP, s.AcceptanceRates
+	p.Layout.TP, p.Layout.DP, p.Layout.EP = cmp.Or(p.Layout.TP, s.Layout.TP), cmp.Or(p.Layout.DP, s.Layout.DP), cmp.Or(p.Layout.EP, s.Layout.EP)
+	p.Layout.PP = s.Layout.PP
+	return []deployment.Pool{p, s}, nil
+}
+
+// runSimulate simulates and prints.
+func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags) (err error) {
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.Records = f.perRequest != ""
+	if err := errors.Join(zeros(f.set, "input_length", "output_length", "replicas", "seed"), lengthLow(f.set), f.distributions(env)); err != nil {
 		return err
 	}
-	p := &f.Prefill
-	if f.PrefillReplicas == 0 && (p.TP != 0 || p.DP != 0 || p.EP != 0 || f.PrefillSet != nil) {
-		return usagef("--prefill-tp-size, --prefill-dp-size, --prefill-ep-size and --prefill-set need --prefill-replicas")
+	if f.DeviceFile != "" && !f.set.Changed("device") {
+		f.Deployment.System = ""
 	}
-	p.TP, p.DP, p.EP = cmp.Or(p.TP, f.Layout.TP), cmp.Or(p.DP, f.Layout.DP), cmp.Or(p.EP, f.Layout.EP)
-	p.PP = f.Layout.PP
-	p.Devices = p.TP * p.DP * p.PP
-	r, err := env.world().Simulate(context.Background(), &f.SimulateRequest)
+	if f.Deployment.Pools, err = f.pools(); err != nil {
+		return err
+	}
+	r, err := env.world().Simulate(cmd.Context(), f.SimulateRequest)
 	if err != nil {
 		return asked(err)
 	}
@@ -182,7 +194,7 @@ func runSimulate(env *Env, f *simulateFlags) error {
 		}
 	}
 	if f.json {
-		return env.JSON(report.NewSimulateJSON(r))
+		return env.JSON(document.NewSimulate(r))
 	}
 	report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 	return nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/model"
 )
 
 // world gives the operations their files: local directories, and the Hugging
@@ -25,8 +26,11 @@ func (e *Env) world() *app.World {
 
 // asked marks mistakes in a request as bad usage.
 func asked(err error) error {
-	if _, ok := errors.AsType[*app.InputError](err); ok {
-		return usage(err)
+	if _, ok := errors.AsType[*app.InputError](err); !ok {
+		return err
 	}
-	return err
+	if m, ok := errors.AsType[*model.UnknownError](err); ok && len(m.Nearest) == 0 {
+		return withHint(usage(err), "\"plimsoll models\" lists the catalog; a directory with a config.json will do as well")
+	}
+	return usage(err)
 }

@@ -72,6 +72,10 @@ const (
 	Other  Vendor = "other"
 )
 
+// FollowsAscend reports whether the Ascend tools are at home on the device: their
+// guide's defaults and their model's assumptions are what users expect there.
+func (p *Profile) FollowsAscend() bool { return p.Vendor == Ascend || p.Vendor == Test }
+
 // Tier is the origin of a profile's efficiencies and fixed costs.
 type Tier string
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/nearest"
+	"plimsoll/internal/version"
 )
 
 //go:embed profiles/*.yaml
@@ -48,12 +49,11 @@ func LookupVersion(name, release string) (*Profile, error) {
 	if release == "" {
 		return all[0], nil
 	}
-	v, err := parseVersion(release)
-	if err != nil {
+	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
 	}
 	for _, p := range all {
-		if p.Versions.contains(v) {
+		if p.Versions.contains(release) {
 			return p, nil
 		}
 	}
@@ -71,10 +71,9 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	v, err := parseVersion(release)
-	known := err == nil
+	known := version.Check(release) == nil
 	for _, p := range all {
-		if known && p.Versions.contains(v) {
+		if known && p.Versions.contains(release) {
 			return p, "", nil
 		}
 	}
@@ -107,11 +106,7 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
 	}
-	all, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return all, nil
+	return parse(file, data)
 }
 
 // UnknownError is a name that no engine has.

@@ -39,9 +39,7 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 	if !a.SharedKV {
 		w.cacheWrite(k.hk * (d + v))
 	}
-	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
-		w.indexer(a, w.h)
-	}
+	w.indexer(a, w.h)
 	w.gqaKernel(k, a)
 	if a.OutGate {
 		w.elementwise(op.Mul, 3*w.width()*w.tokens*k.hq*v)
@@ -90,8 +88,8 @@ func (w *walk) bias(has bool, cols float64) {
 	}
 	o := &w.items[len(w.items)-1].Op
 	o.Bytes += units.Bytes(w.width() * cols)
-	if o.Weight >= dtype.FP8 || !w.g.spec.Policy.QuantizedActivations {
-		o.Vector += units.Ops(o.Rows * cols) // TensorCast counts it behind narrow weights only
+	if o.Weight >= dtype.FP8 || !w.g.spec.Policy.FreeBias {
+		o.Vector += units.Ops(o.Rows * cols)
 	}
 }
 
@@ -131,7 +129,7 @@ func (w *walk) rope(k *kind, a *model.Attention) {
 	n := t * (k.hq + hk) * r
 	o := w.elementwise(op.Rope, e*(2*n+2*t*r))
 	o.Vector = units.Ops(3 * n)
-	if a.RopeDim < a.HeadDim && w.g.spec.Policy.FragmentedRouter {
+	if a.RopeDim < a.HeadDim && w.g.spec.Policy.JoinedRope {
 		// The rotated and the passed part are joined again, for each of the two.
 		w.cat(t * k.hq * float64(a.HeadDim))
 		w.cat(t * hk * float64(a.HeadDim))
@@ -167,27 +165,31 @@ func (w *walk) narrow(n float64) {
 	w.elementwise(op.Quantize, (w.width()+1)*n+scaleBytes)
 }
 
-// gqaKernel emits the attention kernel itself, with context parallelism.
+// gqaKernel emits the attention kernel, with context parallelism.
 func (w *walk) gqaKernel(k *kind, a *model.Attention) {
-	t, d, v := w.tokens, float64(a.HeadDim), float64(a.ValueDim)
 	dcp := w.g.spec.Layout.DCPGroup()
-	w.allGather(dcp, t, k.hq*d)
-	o := w.next(op.Attention, op.GQAttention)
-	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
-	o.Prefill, o.Decode = w.spans(a)
-	if !w.g.spec.Policy.FullAttention {
-		o.Window = float64(a.Window)
+	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
+	w.attend(k, a)
+	if dcp.Size > 1 {
+		x := 4 * w.tokens * k.hq * float64(a.ValueDim) * float64(dcp.Size-1)
+		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
 	}
+}
+
+// attend emits the attention kernel itself.
+func (w *walk) attend(k *kind, a *model.Attention) {
+	w.by = op.Context
+	o := w.next(op.Attention, op.GQAttention)
+	w.by = op.Tokens
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, float64(a.HeadDim), float64(a.ValueDim)
+	o.Prefill, o.Decode = w.spans(a)
+	o.Window = float64(a.Window)
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
 	padded, _ := w.blocks()
 	o.Bytes = units.Bytes(indexBytes * (padded + w.requests + 1 + 2*w.requests))
 	if in := w.g.spec.Quant.AttentionIn; in >= dtype.FP8 {
 		o.Name, o.In = op.GQAttentionQuant, in
 		w.attentionQuant(o)
-	}
-	if dcp.Size > 1 {
-		x := 4 * t * k.hq * v * float64(dcp.Size-1)
-		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
 	}
 }
 

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -9,7 +8,9 @@ import (
 // forward emits a whole step.
 func (w *walk) forward(b Batch) {
 	w.reps = 1
+	w.by = op.Several
 	w.vision(b.Images)
+	w.by = op.Tokens
 	w.embed()
 	w.ropeTables()
 	for i, r := range w.g.runs {
@@ -26,7 +27,10 @@ func (w *walk) forward(b Batch) {
 	}
 	w.norm(w.stream, w.h)
 	w.gatherStream()
-	w.head()
+	w.rowsOfHead()
+	w.by = op.Logits
+	w.project(w.logits)
+	w.by = op.Tokens
 	if w.g.spec.MTP > 0 {
 		w.predict()
 	}
@@ -40,12 +44,17 @@ func (w *walk) forward(b Batch) {
 func (w *walk) propose(layers float64) {
 	w.embed()
 	w.n = layers
-	w.layer(&w.g.kinds[w.g.spec.Model.Layers[len(w.g.spec.Model.Layers)-1]])
+	w.layer(w.g.lastKind())
 	w.n = 1
 	w.norm(w.stream, w.h)
+	w.by = op.Requests
 	w.project(w.requests)
 	w.argmax(w.requests)
+	w.by = op.Tokens
 }
+
+// lastKind is the kind of the model's last layer.
+func (g *Graph) lastKind() *kind { return &g.kinds[g.spec.Model.Layers[len(g.spec.Model.Layers)-1]] }
 
 // embed emits the word embedding, whole on every rank or cut.
 func (w *walk) embed() {
@@ -92,23 +101,21 @@ func (w *walk) index(table, rows, cols float64) {
 	w.elementwise(name, e*(read+rows)*cols+indexBytes*rows)
 }
 
-// head emits the output head: the rows that want logits, the product, and the
-// gathering of the vocabulary.
-func (w *walk) head() {
+// rowsOfHead emits the selection of the rows that want logits.
+func (w *walk) rowsOfHead() {
+	w.by = op.Several
 	if w.logits < w.tokens {
 		w.index(w.tokens, w.logits, w.h)
 	} else if w.g.spec.MTP > 0 && w.logits > w.requests {
 		w.speculatedRows()
 	}
-	w.project(w.logits)
+	w.by = op.Tokens
 }
 
-// project emits the product with the output head for rows tokens.
+// project emits the product with the output head for rows tokens, and the
+// gathering of the vocabulary.
 func (w *walk) project(rows float64) {
-	s := w.g.spec.Quant.Head
-	if w.g.spec.Policy.HalfPrecision {
-		s = dtype.Unquantized(w.base) // --quantize-lmhead has no effect there
-	}
+	s := w.g.spec.Head()
 	w.quantize(s, rows, w.h)
 	w.linear(s, rows, w.h, w.g.vocabRank, 1)
 	w.allGather(w.g.spec.Layout.TPGroup(), rows, w.g.vocabRank)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/parallel"
@@ -146,7 +147,7 @@ func New(s Spec) (*Graph, error) {
 		return nil, err
 	}
 	if s.SharedExpertTP && s.Layout.EP <= 1 {
-		return nil, errors.New("shared-expert TP needs --ep-size above 1")
+		return nil, field.Errorf("%s needs %s above 1", field.Name("shared_expert_tp"), field.Name("ep_size"))
 	}
 	if s.Quant.AttentionIn >= dtype.FP8 && !s.Quant.Attention.Quantized() && s.Policy.QuantizedActivations && hasLatent(s.Model) {
 		return nil, fmt.Errorf("quantized latent attention needs quantized linear layers, not %s", s.Quant.Attention.Name())
@@ -268,14 +269,4 @@ func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
 	w.measure(b)
 	w.forward(b)
 	return w.items
-}
-
-// Kinds returns the attention of each run of layers, in the order Item.Run
-// counts them from one.
-func (g *Graph) Kinds() []model.Attention {
-	out := make([]model.Attention, len(g.runs))
-	for i, r := range g.runs {
-		out[i] = g.kinds[r.kind].layer.Attention
-	}
-	return out
 }

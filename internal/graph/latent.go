@@ -22,9 +22,7 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		w.inputNorm(q.Attention, true)
 		w.prologue(k, a)
 	}
-	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
-		w.indexer(a, float64(a.QRank))
-	}
+	w.indexer(a, float64(a.QRank))
 	rank, rope := float64(a.KVRank), float64(a.RopeDim)
 	if q.AttentionIn >= dtype.FP8 && w.g.spec.Policy.QuantizedActivations {
 		w.narrow(w.tokens * k.hq * float64(a.HeadDim))
@@ -101,11 +99,22 @@ func (w *walk) prologue(k *kind, a *model.Attention) {
 // latentKernel emits the attention kernel. Context parallelism gathers the
 // queries of the group and cuts the cache.
 func (w *walk) latentKernel(k *kind, a *model.Attention) {
-	spec := &w.g.spec
-	dcp := spec.Layout.DCPGroup()
-	cut := float64(dcp.Size)
+	dcp := w.g.spec.Layout.DCPGroup()
 	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
+	w.attendLatent(k, a)
+	if dcp.Size > 1 {
+		x := 4 * w.tokens * k.hq * float64(a.KVRank) * float64(dcp.Size-1)
+		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
+	}
+}
+
+// attendLatent emits the attention kernel itself.
+func (w *walk) attendLatent(k *kind, a *model.Attention) {
+	spec := &w.g.spec
+	cut := float64(spec.Layout.DCP)
+	w.by = op.Context
 	o := w.next(op.Latent, op.LatentAttention)
+	w.by = op.Tokens
 	o.Heads, o.HeadDim, o.ValueDim = k.hq*cut, float64(a.HeadDim), float64(a.ValueDim)
 	o.Rank, o.Rope = float64(a.KVRank), float64(a.RopeDim)
 	o.Prefill, o.Decode = w.spans(a)
@@ -113,7 +122,7 @@ func (w *walk) latentKernel(k *kind, a *model.Attention) {
 	if !spec.Policy.CheapContext {
 		o.Expanded = o.Prefill.Context
 	}
-	if dcp.Size > 1 {
+	if cut > 1 {
 		o.Prefill.Pairs /= cut
 		o.Prefill.Context /= cut
 		o.Decode.Pairs /= cut
@@ -130,10 +139,6 @@ func (w *walk) latentKernel(k *kind, a *model.Attention) {
 	if in := spec.Quant.AttentionIn; in >= dtype.FP8 && spec.Policy.QuantizedActivations {
 		o.Name, o.In, o.Weight = op.LatentAttentionQuant, in, in
 		w.latentQuant(o)
-	}
-	if dcp.Size > 1 {
-		x := 4 * w.tokens * k.hq * float64(a.KVRank) * (cut - 1)
-		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
 	}
 }
 
@@ -152,11 +157,15 @@ func (w *walk) latentQuant(o *op.Op) {
 	o.Bytes += 8 * scaleBytes
 }
 
-// indexer emits the selector of sparse attention: its queries from depth-wide
-// inputs, its keys, their cache, the scores and the choice.
+// indexer emits the selector of sparse attention, where a layer has one of its
+// own: its queries from depth-wide inputs, its keys, their cache, the scores and
+// the choice.
 func (w *walk) indexer(a *model.Attention, depth float64) {
-	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
 	ix := &a.Indexer
+	if !ix.Own() {
+		return
+	}
+	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
 	heads, d := float64(ix.Heads), float64(ix.Dim)
 	w.quantize(s, t, depth)
 	w.linear(s, t, depth, heads*d, 1)
@@ -170,14 +179,26 @@ func (w *walk) indexer(a *model.Attention, depth float64) {
 	if a.Kind == model.MLA { // a weight for each head, which MiniMax-M3 has not
 		w.linear(dtype.Unquantized(w.base), t, w.h, heads, 1)
 	}
-	// The selector looks at every cached entry, sparse as the attention behind
-	// it may be.
+	w.choose(a)
+}
+
+// choose emits the scores of the selector and the choice. It looks at every
+// cached entry, sparse as the attention behind it may be.
+func (w *walk) choose(a *model.Attention) {
+	ix := &a.Indexer
+	if !ix.Own() {
+		return
+	}
+	t, e := w.tokens, w.width()
+	heads, d := float64(ix.Heads), float64(ix.Dim)
 	full := model.Attention{Compress: a.Compress}
 	prefill, decode := w.spans(&full)
-	o := w.next(op.Elementwise, op.IndexerScore)
 	pairs := prefill.Pairs + decode.Pairs
+	w.by = op.Context
+	o := w.next(op.Elementwise, op.IndexerScore)
 	o.Matrix = units.Ops(2 * pairs * heads * d)
 	o.Vector = units.Ops(2 * pairs * heads)
 	o.Bytes = units.Bytes(e*(t*heads*d+(prefill.Context+decode.Context)*d) + 4*pairs)
 	w.elementwise(op.TopK, 4*pairs+indexBytes*t*float64(ix.TopK))
+	w.by = op.Tokens
 }

@@ -89,10 +89,10 @@ func (w *walk) addedExperts(k *kind) {
 	w.br = 0
 }
 
-// padTokens emits the filling up of the tokens to equal shares, which TensorCast
-// traces as an operator of its own.
+// padTokens emits the filling up of the tokens to equal shares, where that is an
+// operator of its own.
 func (w *walk) padTokens(m *meeting) {
-	if m.padded > w.tokens && w.g.spec.Policy.FragmentedRouter {
+	if m.padded > w.tokens && w.g.spec.Policy.PaddedTokens {
 		w.elementwise(op.Pad, w.width()*(w.tokens+m.padded)*w.h)
 	}
 }
@@ -111,7 +111,7 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 		o := w.next(op.GEMM, op.MatMul)
 		o.Rows, o.Depth, o.Cols = rows, w.h, e
 		o.In, o.Weight, o.Out = dtype.F32, dtype.F32, dtype.F32
-		if padded > rows && w.g.spec.Policy.FragmentedRouter {
+		if padded > rows && w.g.spec.Policy.PaddedTokens {
 			w.elementwise(op.Pad, f32*(rows+padded)*e)
 		}
 	} else {
@@ -470,7 +470,7 @@ func (w *walk) dispatchCombine(k *kind, r *routed) {
 		weights = 2 * h * k.moe.inter
 	}
 	if !w.g.spec.Policy.FrontLoaded {
-		experts = r.active() // TensorCast reads idle ones too
+		experts = r.active()
 	}
 	o.Matrix = units.Ops(2 * r.recv * weights)
 	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(experts*weights)

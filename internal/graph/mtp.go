@@ -24,11 +24,19 @@ func (w *walk) speculatedRows() {
 // chooseTokens emits the greedy choice from the logits: one bonus token a
 // request and, in a decode step, the speculated ones, joined.
 func (w *walk) chooseTokens() {
+	w.by = op.Requests
 	w.argmax(w.requests)
+	w.by = op.Tokens
+	w.chooseSpeculated()
+}
+
+func (w *walk) chooseSpeculated() {
+	w.by = op.Several
 	if extra := w.logits - w.requests; extra > 0 {
 		w.argmax(extra)
 		w.elementwise(op.Cat, 2*indexBytes*w.logits)
 	}
+	w.by = op.Tokens
 }
 
 func (w *walk) argmax(rows float64) {
@@ -59,7 +67,7 @@ func (w *walk) freshRope() {
 func (w *walk) predictOne() {
 	t, b, h := w.tokens, w.requests, w.h
 	s := w.g.spec.Quant.Attention
-	w.elementwise(op.ShiftIDs, indexBytes*(2*t+2*b+b+1))
+	w.shiftIDs()
 	w.embed()
 	w.norm(t, h)
 	w.norm(t, h)
@@ -67,11 +75,36 @@ func (w *walk) predictOne() {
 	w.quantize(s, t, 2*h)
 	w.linear(s, t, 2*h, h, 1)
 	w.layer(&w.g.kinds[w.g.mtpKind])
-	w.index(t, b, h)
+	w.lastRows()
+	w.by = op.Requests
 	w.project(b)
 	w.argmax(b)
-	for range 2 { // the new token into the ids and into the output
+	for range newTokenCopies {
+		w.by = op.Requests
 		w.elementwise(op.CopyOp, 3*indexBytes*b)
-		w.elementwise(op.SelectScatter, indexBytes*(2*t+b))
+		w.scatterIDs()
 	}
+}
+
+// newTokenCopies is where a predicted token goes: into the ids and into the
+// output.
+const newTokenCopies = 2
+
+func (w *walk) shiftIDs() {
+	w.by = op.Several
+	w.elementwise(op.ShiftIDs, indexBytes*(2*w.tokens+2*w.requests+w.requests+1))
+	w.by = op.Tokens
+}
+
+// lastRows emits the selection of the last row of each request.
+func (w *walk) lastRows() {
+	w.by = op.Several
+	w.index(w.tokens, w.requests, w.h)
+	w.by = op.Tokens
+}
+
+func (w *walk) scatterIDs() {
+	w.by = op.Several
+	w.elementwise(op.SelectScatter, indexBytes*(2*w.tokens+w.requests))
+	w.by = op.Tokens
 }

@@ -1,13 +1,25 @@
 package graph
 
-// Policy says which peculiarities of Ascend's TensorCast a graph repeats. Each
-// field is one artefact: true repeats it, false models what kernels really do.
+import "plimsoll/internal/model"
+
+// Policy says which peculiarities of Ascend's TensorCast a graph, its memory and
+// its prices repeat. Each field is one artefact and does one thing: true repeats
+// it, false models what kernels and engines really do. Numbers have TensorCast's
+// value or that of [Physical].
 type Policy struct {
 	Name string
 
 	// FullAttention counts query × key pairs without the causal half: a prefill
 	// of n tokens costs n², not n(n+1)/2.
 	FullAttention bool
+	// VerifyAsPrefill chooses kernels by the length of a query alone, so that many
+	// speculated tokens are verified by prefill kernels. Engines hand them to their
+	// decode kernels, however many they are.
+	VerifyAsPrefill bool
+	// WholeCache keeps every token in the cache of sliding-window layers.
+	WholeCache bool
+	// PageTokens is the size of a block of the KV cache.
+	PageTokens int
 	// FragileGrouping runs experts one by one, each with its own launch, when
 	// their row counts are not multiples of the tensor-parallel size.
 	FragileGrouping bool
@@ -17,24 +29,45 @@ type Policy struct {
 	// QuantizedActivations turns weight-only quantization into full: W8A16 costs
 	// what W8A8 costs, and FP8 and INT8 use the INT8 peak.
 	QuantizedActivations bool
+	// FreeBias adds a bias behind an unquantized product without arithmetic.
+	FreeBias bool
 	// HalfPrecision computes unquantized parts in float16 whatever the
 	// checkpoint says.
 	HalfPrecision bool
+	// UnquantizedHead never quantizes the output head: the vendor's
+	// --quantize-lmhead has no effect.
+	UnquantizedHead bool
+	// WideIndexKeys caches the keys of a sparse attention's selector unquantized.
+	WideIndexKeys bool
+	// VisionOnDemand loads the vision tower only where a batch has images.
+	VisionOnDemand bool
 	// SlowPrologue charges sixteen launches for the fused projections in front
 	// of latent attention.
 	SlowPrologue bool
+	// HeldCopies holds the absorbed projections of latent attention and router
+	// weights widened to float32 beside the weights they are made of.
+	HeldCopies bool
 	// CheapContext expands only the new tokens' latents in a prefill, never the
 	// cached context it attends to.
 	CheapContext bool
+	// JoinedRope joins the rotated part of queries and keys with the rest by an
+	// operator of its own, where only a part is rotated.
+	JoinedRope bool
 	// FragmentedRouter traces the router and the combination of expert outputs
 	// as a dozen elementwise operators instead of one fused kernel each.
 	FragmentedRouter bool
+	// PaddedTokens fills tokens up to equal shares of the ranks by an operator of
+	// its own.
+	PaddedTokens bool
 	// CopiedShared keeps whole shared experts on every rank even where the ranks
 	// see the same tokens and could share the work.
 	CopiedShared bool
 	// CopiedEmbedding keeps the whole word embedding on every rank unless told
 	// otherwise; engines cut it over the vocabulary.
 	CopiedEmbedding bool
+	// UnsharedWeights stores what models share a second time: a head tied to the
+	// embedding, and both for prediction modules.
+	UnsharedWeights bool
 	// IgnoredCopies cuts every expert over all devices when there is no expert
 	// parallelism, whatever number of copies was asked for.
 	IgnoredCopies bool
@@ -43,7 +76,8 @@ type Policy struct {
 	// need: with both EP and MoE-TP some of the work is done by no one.
 	UnevenTokens bool
 	// FrontLoaded lets every rank deal its tokens to experts from the first one
-	// on, so that with few tokens rank 0 is full while others idle.
+	// on, so that with few tokens rank 0 is full while others idle: it counts as
+	// full in the fused dispatch-and-combine kernel.
 	FrontLoaded bool
 	// ExchangedPairs sends tokens to experts and back, and sums slices of experts,
 	// pair by pair of token and expert, wide, even where all ranks hold the same
@@ -51,6 +85,11 @@ type Policy struct {
 	// experts make of it; where all have it, each rank adds up its experts, or slices,
 	// shared ones included, and the parts are summed once.
 	ExchangedPairs bool
+	// UntiledExperts stores MXFP4 experts without the padding to kernels' tiles.
+	UntiledExperts bool
+	// FreedTwice counts activations as TensorCast's tracker does, which frees the
+	// pieces of joined projections twice.
+	FreedTwice bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -60,41 +99,82 @@ type Policy struct {
 func TensorCast() Policy {
 	return Policy{
 		Name:          "tensorcast",
-		FullAttention: true, FragileGrouping: true, WholeIndex: true,
-		QuantizedActivations: true, HalfPrecision: true, SlowPrologue: true,
-		CheapContext: true, FragmentedRouter: true, CopiedShared: true, CopiedEmbedding: true,
+		FullAttention: true, VerifyAsPrefill: true, WholeCache: true, PageTokens: 128, FragileGrouping: true, WholeIndex: true,
+		QuantizedActivations: true, FreeBias: true, HalfPrecision: true, UnquantizedHead: true, WideIndexKeys: true,
+		VisionOnDemand: true, SlowPrologue: true, HeldCopies: true, CheapContext: true, JoinedRope: true,
+		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
-		FreeUnsupported: true,
+		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true,
 	}
 }
 
-// Physical repeats none.
-func Physical() Policy { return Policy{Name: "physical"} }
+// Physical repeats none. Pages are vLLM's default (--block-size 16); engines
+// differ, but a page's entry is 8 bytes beside the tens of kilobytes of its cache.
+func Physical() Policy { return Policy{Name: "physical", PageTokens: 16} }
 
-// Artefact is one entry of a policy, as documentation and as a switch.
+// IsTensorCast reports whether the policy is TensorCast's, artefacts taken back
+// or not.
+func (p *Policy) IsTensorCast() bool { return p.Name == TensorCast().Name }
+
+// LoadsVision reports whether a model's image tower is loaded for batches with
+// or without images.
+func (p *Policy) LoadsVision(m *model.Model, images bool) bool {
+	return m.Vision != nil && (images || !p.VisionOnDemand)
+}
+
+// Artefact is one entry of a policy, as documentation and as something to take
+// back.
 type Artefact struct {
 	Name  string
 	Doc   string
-	Field func(*Policy) *bool
+	reset func(p, physical *Policy)
+}
+
+// Without is a policy with the artefact taken back.
+func (a *Artefact) Without(p Policy) Policy {
+	physical := Physical()
+	a.reset(&p, &physical)
+	return p
+}
+
+// In reports whether a policy repeats the artefact.
+func (a *Artefact) In(p Policy) bool { return a.Without(p) != p }
+
+// entry is the artefact of one field.
+func entry[T any](name, doc string, field func(*Policy) *T) Artefact {
+	return Artefact{name, doc, func(p, physical *Policy) { *field(p) = *field(physical) }}
 }
 
 // Artefacts lists the entries in the order they are documented.
 func Artefacts() []Artefact {
 	return []Artefact{
-		{"full-attention", "prefill attention is counted without the causal half", func(p *Policy) *bool { return &p.FullAttention }},
-		{"fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size", func(p *Policy) *bool { return &p.FragileGrouping }},
-		{"whole-index", "selecting rows reads the whole table", func(p *Policy) *bool { return &p.WholeIndex }},
-		{"quantized-activations", "weight-only quantization costs what full quantization costs", func(p *Policy) *bool { return &p.QuantizedActivations }},
-		{"half-precision", "unquantized parts compute in float16 whatever the checkpoint says", func(p *Policy) *bool { return &p.HalfPrecision }},
-		{"slow-prologue", "the fused projections of latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }},
-		{"cheap-context", "a prefill never expands the latents of its cached context", func(p *Policy) *bool { return &p.CheapContext }},
-		{"fragmented-router", "routing and combining are a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }},
-		{"copied-shared-experts", "shared experts are copied to every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }},
-		{"copied-embedding", "the word embedding is copied to every rank", func(p *Policy) *bool { return &p.CopiedEmbedding }},
-		{"ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says", func(p *Policy) *bool { return &p.IgnoredCopies }},
-		{"uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone", func(p *Policy) *bool { return &p.UnevenTokens }},
-		{"front-loaded-experts", "every rank deals tokens to experts from the first one on", func(p *Policy) *bool { return &p.FrontLoaded }},
-		{"exchanged-pairs", "tokens travel to experts and back pair by pair, and wide, even where all ranks hold the same", func(p *Policy) *bool { return &p.ExchangedPairs }},
-		{"free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }},
+		entry("full-attention", "prefill attention is counted without the causal half", func(p *Policy) *bool { return &p.FullAttention }),
+		entry("verify-as-prefill", "six and more tokens that verify speculation run prefill kernels", func(p *Policy) *bool { return &p.VerifyAsPrefill }),
+		entry("whole-cache", "sliding-window layers keep every token in the cache", func(p *Policy) *bool { return &p.WholeCache }),
+		entry("large-pages", "the KV cache comes in blocks of 128 tokens", func(p *Policy) *int { return &p.PageTokens }),
+		entry("fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size", func(p *Policy) *bool { return &p.FragileGrouping }),
+		entry("whole-index", "selecting rows reads the whole table", func(p *Policy) *bool { return &p.WholeIndex }),
+		entry("quantized-activations", "weight-only quantization costs what full quantization costs; FP8 uses the INT8 peak", func(p *Policy) *bool { return &p.QuantizedActivations }),
+		entry("free-bias", "adding a bias behind an unquantized product is free", func(p *Policy) *bool { return &p.FreeBias }),
+		entry("half-precision", "unquantized parts compute in float16 whatever the checkpoint says", func(p *Policy) *bool { return &p.HalfPrecision }),
+		entry("unquantized-head", "the output head is never quantized", func(p *Policy) *bool { return &p.UnquantizedHead }),
+		entry("wide-index-keys", "the keys of a sparse attention's selector are cached unquantized", func(p *Policy) *bool { return &p.WideIndexKeys }),
+		entry("vision-on-demand", "the vision tower is loaded only with images", func(p *Policy) *bool { return &p.VisionOnDemand }),
+		entry("slow-prologue", "the fused projections of latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }),
+		entry("held-copies", "absorbed projections and widened router weights are held beside the weights", func(p *Policy) *bool { return &p.HeldCopies }),
+		entry("cheap-context", "a prefill never expands the latents of its cached context", func(p *Policy) *bool { return &p.CheapContext }),
+		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by an operator of its own", func(p *Policy) *bool { return &p.JoinedRope }),
+		entry("fragmented-router", "routing and combining are a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
+		entry("padded-tokens", "filling tokens up to equal shares is an operator of its own", func(p *Policy) *bool { return &p.PaddedTokens }),
+		entry("copied-shared-experts", "shared experts are copied to every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }),
+		entry("copied-embedding", "the word embedding is copied to every rank", func(p *Policy) *bool { return &p.CopiedEmbedding }),
+		entry("unshared-weights", "a tied head is stored twice; prediction modules have their own embedding and head", func(p *Policy) *bool { return &p.UnsharedWeights }),
+		entry("ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says", func(p *Policy) *bool { return &p.IgnoredCopies }),
+		entry("uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone", func(p *Policy) *bool { return &p.UnevenTokens }),
+		entry("front-loaded-experts", "every rank deals tokens to experts from the first one on", func(p *Policy) *bool { return &p.FrontLoaded }),
+		entry("exchanged-pairs", "tokens travel to experts and back pair by pair, and wide, even where all ranks hold the same", func(p *Policy) *bool { return &p.ExchangedPairs }),
+		entry("untiled-experts", "MXFP4 experts are stored without the padding to kernels' tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
+		entry("freed-twice", "activation memory is counted less tensors that were freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
+		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -1,38 +1,191 @@
 package graph_test
 
 import (
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
+	"plimsoll/internal/op"
+	"plimsoll/internal/parallel"
 )
 
-// TestArtefactsAreThePolicy: every switch of a policy is listed once, TensorCast
-// sets them all and Physical none.
+// TestArtefactsAreThePolicy: every field of a policy is one artefact, TensorCast
+// repeats them all and Physical none.
 func TestArtefactsAreThePolicy(t *testing.T) {
-	var p graph.Policy
+	p := graph.TensorCast()
 	names := map[string]bool{}
 	for _, a := range graph.Artefacts() {
 		if names[a.Name] || a.Name != strings.ToLower(a.Name) || a.Doc == "" {
 			t.Errorf("artefact %q: not a new, documented, lower-case name", a.Name)
 		}
 		names[a.Name] = true
-		if *a.Field(&p) {
-			t.Errorf("%s switches what another artefact switches", a.Name)
+		if !a.In(p) {
+			t.Errorf("%s takes back what another artefact does, or nothing", a.Name)
 		}
-		*a.Field(&p) = true
-	}
-	p.Name = "tensorcast"
-	if got := graph.TensorCast(); got != p {
-		t.Errorf("TensorCast: want %+v, got %+v", p, got)
-	}
-	if got := graph.Physical(); got != (graph.Policy{Name: "physical"}) {
-		t.Errorf("Physical: got %+v", got)
-	}
-	for f, v := range reflect.ValueOf(p).Fields() {
-		if v.Kind() == reflect.Bool && !v.Bool() {
-			t.Errorf("%s is no artefact", f.Name)
+		if a.In(graph.Physical()) {
+			t.Errorf("physical repeats %s", a.Name)
 		}
+		was := p
+		p = a.Without(p)
+		if n := differences(was, p); n != 1 {
+			t.Errorf("%s takes back %d things", a.Name, n)
+		}
+	}
+	if p.Name = "physical"; p != graph.Physical() {
+		t.Errorf("TensorCast without its artefacts: got %+v", p)
+	}
+}
+
+// differences counts the fields in which two policies differ.
+func differences(a, b graph.Policy) int {
+	n := 0
+	for i := range reflect.TypeFor[graph.Policy]().NumField() {
+		if !reflect.ValueOf(a).Field(i).Equal(reflect.ValueOf(b).Field(i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestArtefactsAreDocumented: the table of the architecture page lists them with
+// the same words.
+func TestArtefactsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(page), "| artefact | what it does |\n|---|---|\n")
+	if !ok {
+		t.Fatal("docs/architecture.md has no table of artefacts")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var want strings.Builder
+	for _, a := range graph.Artefacts() {
+		want.WriteString("| " + a.Name + " | " + a.Doc + " |\n")
+	}
+	if want.String() != table+"\n" {
+		t.Errorf("docs/architecture.md: want\n%s", want.String())
+	}
+}
+
+// step is the operators of a decode step under TensorCast but for one artefact.
+func step(t *testing.T, s graph.Spec, without string) []op.Item {
+	t.Helper()
+	for _, a := range graph.Artefacts() {
+		if a.Name == without {
+			s = s.Without(&a)
+		}
+	}
+	g, err := graph.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.Append(nil, graph.Batch{Segments: []graph.Segment{{Requests: 7, Query: 1, Seq: 1000, Decode: true}}})
+}
+
+// count is how often operators of a name are called.
+func count(items []op.Item, name op.Name) float64 {
+	n := 0.0
+	for i := range items {
+		if items[i].Op.Name == name {
+			n += items[i].Count
+		}
+	}
+	return n
+}
+
+func tensorCast(t *testing.T, id string, l parallel.Layout) graph.Spec {
+	t.Helper()
+	m, err := model.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := graph.TensorCast()
+	return graph.Spec{
+		Model: m, Layout: l.Complete(m), Policy: p, Compile: true,
+		Quant: graph.Resolve(m, p, graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled}),
+	}
+}
+
+// TestOneArtefactOneThing: each of those that once came together changes its own
+// operators and leaves the others'.
+func TestOneArtefactOneThing(t *testing.T) {
+	const joins, router, pads = op.Cat, op.Div, op.Pad
+	// A part of each head is rotated, and seven tokens do not divide by two ranks.
+	s := tensorCast(t, "zai-org/GLM-4.5-Air", parallel.Layout{Devices: 8, TP: 2, EP: 8})
+	all := step(t, s, "")
+	for _, name := range []op.Name{joins, router, pads} {
+		if count(all, name) == 0 {
+			t.Fatalf("TensorCast has no %v", name)
+		}
+	}
+	for _, c := range []struct {
+		without string
+		fewer   []op.Name
+	}{
+		{"joined-rope", []op.Name{joins}},
+		{"fragmented-router", []op.Name{router, joins}}, // the experts' results are joined too
+		{"padded-tokens", []op.Name{pads}},
+		{"unquantized-head", nil}, // no action quantizes it
+		{"half-precision", nil},
+		{"vision-on-demand", nil},
+	} {
+		items := step(t, s, c.without)
+		for _, name := range []op.Name{joins, router, pads} {
+			fewer := count(items, name) < count(all, name)
+			if fewer != slices.Contains(c.fewer, name) {
+				t.Errorf("without %s: %g of %v, before %g", c.without, count(items, name), name, count(all, name))
+			}
+		}
+	}
+}
+
+// TestFormatsByArtefact: a quantized head and the base format are each their own
+// artefact.
+func TestFormatsByArtefact(t *testing.T) {
+	s := tensorCast(t, "Qwen/Qwen3-8B", parallel.Layout{})
+	s.Quant.Head = dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8}
+	head := func(items []op.Item) dtype.Format {
+		var f dtype.Format
+		for i := range items {
+			if o := &items[i].Op; o.Kind == op.GEMM && o.Cols == float64(s.Model.Vocab) {
+				f = o.Weight
+			}
+		}
+		return f
+	}
+	base := func(items []op.Item) dtype.Format { return items[0].Op.In }
+	for _, c := range []struct {
+		without    string
+		head, base dtype.Format
+	}{
+		{"", dtype.F16, dtype.F16},
+		{"half-precision", dtype.BF16, dtype.BF16},
+		{"unquantized-head", dtype.INT8, dtype.F16},
+	} {
+		items := step(t, s, c.without)
+		if h, b := head(items), base(items); h != c.head || b != c.base {
+			t.Errorf("without %q: head %s, base %s; want %s, %s", c.without, h, b, c.head, c.base)
+		}
+	}
+}
+
+// TestVisionByArtefact: under TensorCast an image tower is loaded with images, and
+// otherwise with its model.
+func TestVisionByArtefact(t *testing.T) {
+	s := tensorCast(t, "Qwen/Qwen2.5-VL-7B-Instruct", parallel.Layout{})
+	for _, a := range graph.Artefacts() {
+		if got, want := s.Without(&a).Vision, a.Name == "vision-on-demand"; got != want {
+			t.Errorf("without %s: loaded %t", a.Name, got)
+		}
+	}
+	physical, plain := graph.Physical(), tensorCast(t, "Qwen/Qwen3-8B", parallel.Layout{})
+	if !physical.LoadsVision(s.Model, false) || physical.LoadsVision(plain.Model, false) {
+		t.Error("physical: a tower is loaded where there is one")
 	}
 }

@@ -14,12 +14,11 @@ import (
 func (w *walk) gatedDelta(a *model.Attention) {
 	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
 	r := &a.Recurrent
-	kh, vh := perRank(r.KeyHeads, w.g.tp), perRank(r.ValueHeads, w.g.tp)
+	kh, vh := w.stateHeads(a)
 	key, value := kh*float64(r.KeyDim), vh*float64(r.ValueDim)
-	conv := 2*key + value
 	w.inputNorm(s, true)
 	w.fanOut(s, t, w.h, 2)
-	in := conv + vh // q, k, v and the step size of each head
+	in := 2*key + value + vh // q, k, v and the step size of each head
 	if r.ChannelDecay {
 		in += float64(r.KeyDim) // low rank of the decay
 	} else {
@@ -37,8 +36,7 @@ func (w *walk) gatedDelta(a *model.Attention) {
 	if r.GateRank > 0 {
 		w.linear(s, t, float64(r.GateRank), value, 1)
 	}
-	w.conv1d(conv, float64(r.Conv))
-	w.scan(op.DeltaRule, kh, vh, r)
+	w.recur(a)
 	w.elementwise(op.RMSNorm, e*3*t*value).Vector32 = units.Ops(12 * t * value)
 	w.quantize(s, t, value)
 	w.linear(s, t, value, w.h, 1)
@@ -49,19 +47,43 @@ func (w *walk) gatedDelta(a *model.Attention) {
 func (w *walk) mamba(a *model.Attention) {
 	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
 	r := &a.Recurrent
-	heads, groups := perRank(r.ValueHeads, w.g.tp), perRank(r.Groups, w.g.tp)
+	groups, heads := w.stateHeads(a)
 	inner := heads * float64(r.ValueDim)
 	state := groups * float64(r.KeyDim)
-	conv := inner + 2*state
 	w.inputNorm(s, true)
 	w.fanOut(s, t, w.h, 1)
-	w.linear(s, t, w.h, inner+conv+heads, 1)
-	w.conv1d(conv, float64(r.Conv))
-	w.scan(op.SelectiveScan, groups, heads, r)
+	w.linear(s, t, w.h, inner+(inner+2*state)+heads, 1)
+	w.recur(a)
 	w.elementwise(op.RMSNorm, e*3*t*inner).Vector32 = units.Ops(12 * t * inner)
 	w.quantize(s, t, inner)
 	w.linear(s, t, inner, w.h, 1)
 	w.reduceTP(t)
+}
+
+// stateHeads is a rank's share of a recurrence: keys, which Mamba-2 has one of
+// for a group of heads, and the heads of its state.
+func (w *walk) stateHeads(a *model.Attention) (keys, heads float64) {
+	r := &a.Recurrent
+	keys = perRank(r.KeyHeads, w.g.tp)
+	if a.Kind == model.Mamba2 {
+		keys = perRank(r.Groups, w.g.tp)
+	}
+	return keys, perRank(r.ValueHeads, w.g.tp)
+}
+
+// recur emits what of a recurrent layer carries a state from step to step: the
+// convolution of keys, queries and values, and the recurrence.
+func (w *walk) recur(a *model.Attention) {
+	r := &a.Recurrent
+	keys, heads := w.stateHeads(a)
+	name := op.DeltaRule
+	if a.Kind == model.Mamba2 {
+		name = op.SelectiveScan
+	}
+	w.by = op.Several
+	w.conv1d(2*keys*float64(r.KeyDim)+heads*float64(r.ValueDim), float64(r.Conv))
+	w.scan(name, keys, heads, r)
+	w.by = op.Tokens
 }
 
 // conv1d emits the causal convolution and its activation over the new tokens,

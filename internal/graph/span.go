@@ -7,26 +7,67 @@ import (
 	"plimsoll/internal/op"
 )
 
-// decodeQuery is the query length from which TensorCast treats a request as a
-// prefill: up to four speculated tokens still count as decode.
-const decodeQuery = 6
+// shortQuery is the length below which the end of a prompt goes with decodes, as
+// in TensorCast. Engines do the same with lines of their own: vLLM takes up to one
+// and the speculated tokens, 128 with FlashMLA and 512 with FlashAttention. Latent
+// attention would expand the whole context for those few otherwise.
+const shortQuery = 6
+
+// groups goes through the requests of the batch, those together that count as
+// equal, and says of each whether it is no prompt's.
+func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
+	for i := range w.segments {
+		s := &w.segments[i]
+		if !yield(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode) {
+			return
+		}
+	}
+	if w.sums.Prefill.Requests > 0 && !yield(w.sums.Prefill, false) {
+		return
+	}
+	if w.sums.Decode.Requests > 0 {
+		yield(w.sums.Decode, true)
+	}
+}
 
 // spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
-	for i := range w.segments {
-		s := &w.segments[i]
-		n, q, seq := float64(s.Requests), float64(s.Query), float64(s.Seq)
+	for all, verify := range w.groups {
+		decodes := w.decodes(verify, all.Tokens/all.Requests)
 		span := &prefill
-		if s.Query < decodeQuery {
+		if decodes {
 			span = &decode
 		}
-		span.Requests += n
-		span.Tokens += n * q
-		span.Pairs += n * w.pairs(a, q, seq)
-		span.Context += n * reach(a, seq, q)
+		s := w.limit(a, all, decodes)
+		span.Requests += s.Requests
+		span.Tokens += s.Tokens
+		span.Pairs += s.Pairs
+		span.Context += s.Context
 	}
 	return prefill, decode
+}
+
+// decodes reports whether a query of q tokens runs decode kernels; decode says
+// that it is no prompt's.
+func (w *walk) decodes(decode bool, q float64) bool {
+	return q < shortQuery || decode && !w.g.spec.Policy.VerifyAsPrefill
+}
+
+// limit is the part of requests' pairs and contexts that an attention looks at.
+func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
+		return all
+	}
+	n := all.Requests
+	q, seq := all.Tokens/n, all.Context/n
+	// Unequal requests have more pairs than as many of the mean length, the less
+	// so the more of them the limit cuts off.
+	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
+	more := all.Pairs/op.Equal(n, q, seq).Pairs - 1
+	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
+	all.Context = n * reach(a, seq, q, decodes)
+	return all
 }
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
@@ -73,8 +114,8 @@ func most(a *model.Attention) float64 {
 // reach is the number of cache entries read for one request: what its queries
 // attend to together. A prefill's window slides over q-1 more tokens, and its
 // queries choose different entries.
-func reach(a *model.Attention, seq, q float64) float64 {
-	if q < decodeQuery {
+func reach(a *model.Attention, seq, q float64, decode bool) float64 {
+	if decode {
 		return attended(a, seq)
 	}
 	entries, local := math.Ceil(seq/grain(a)), 0.0
@@ -92,15 +133,11 @@ func reach(a *model.Attention, seq, q float64) float64 {
 
 // blocks is the number of page-table entries of the batch.
 func (w *walk) blocks() (padded, exact float64) {
-	longest := 0.0
-	for i := range w.segments {
-		s := &w.segments[i]
-		b := math.Ceil(float64(s.Seq) / pageTokens)
+	longest, page := 0.0, w.g.spec.PageTokens()
+	for all := range w.groups {
+		b := math.Ceil(all.Context / all.Requests / page)
 		longest = math.Max(longest, b)
-		exact += float64(s.Requests) * b
+		exact += all.Requests * b
 	}
 	return w.requests * longest, exact
 }
-
-// pageTokens is the size of a KV block on Ascend.
-const pageTokens = 128

@@ -62,7 +62,7 @@ func TestReach(t *testing.T) {
 		a := anyAttention(t)
 		q := rapid.IntRange(1, 60).Draw(t, "query")
 		seq := q + rapid.IntRange(0, 400).Draw(t, "context")
-		got := reach(&a, float64(seq), float64(q))
+		got := reach(&a, float64(seq), float64(q), rapid.Bool().Draw(t, "decode"))
 		if least := float64(sees(&a, seq)); got < least {
 			t.Errorf("reads %g of the %g entries one query attends to", got, least)
 		}
@@ -74,9 +74,9 @@ func TestReach(t *testing.T) {
 }
 
 func TestSpansSumByPhase(t *testing.T) {
-	w := walk{g: &Graph{}, segments: []Segment{
-		{Requests: 3, Query: decodeQuery - 1, Seq: 100, Decode: true},
-		{Requests: 2, Query: decodeQuery, Seq: 10},
+	w := walk{g: &Graph{spec: Spec{Policy: Physical()}}, segments: []Segment{
+		{Requests: 3, Query: 5, Seq: 100, Decode: true},
+		{Requests: 2, Query: 6, Seq: 10},
 	}}
 	prefill, decode := w.spans(&model.Attention{})
 	if prefill.Requests != 2 || prefill.Tokens != 12 || prefill.Pairs != 2*(5+6+7+8+9+10) || prefill.Context != 20 {
@@ -86,7 +86,37 @@ func TestSpansSumByPhase(t *testing.T) {
 		t.Errorf("decode: got %+v", decode)
 	}
 	w.requests = 5
+	if padded, exact := w.blocks(); padded != 5*7 || exact != 3*7+2 {
+		t.Errorf("blocks of 16 tokens: want 7 a request or 7 and 1, got %g and %g", padded, exact)
+	}
+	w.g.spec.Policy = TensorCast()
 	if padded, exact := w.blocks(); padded != 5 || exact != 5 {
-		t.Errorf("blocks: want one a request, got %g and %g", padded, exact)
+		t.Errorf("blocks of 128 tokens: want one a request, got %g and %g", padded, exact)
+	}
+}
+
+// TestPhaseOfAQuery: eight tokens to verify are a decode, as a prompt's last three
+// are; TensorCast goes by the length alone.
+func TestPhaseOfAQuery(t *testing.T) {
+	for _, c := range []struct {
+		policy Policy
+		query  int
+		verify bool
+		decode bool
+	}{
+		{Physical(), 8, true, true},
+		{Physical(), 6, false, false},
+		{Physical(), 5, false, true},
+		{TensorCast(), 8, true, false},
+		{TensorCast(), 6, true, false},
+		{TensorCast(), 5, true, true},
+		{TensorCast(), 6, false, false},
+		{TensorCast(), 5, false, true},
+	} {
+		s := Segment{Requests: 1, Query: c.query, Seq: 100, Decode: c.verify}
+		w := walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{s}}
+		if prefill, decode := w.spans(&model.Attention{}); (decode.Requests == 1) != c.decode || prefill.Requests == decode.Requests {
+			t.Errorf("%s, %+v: prefill %+v, decode %+v", c.policy.Name, s, prefill, decode)
+		}
 	}
 }

@@ -14,10 +14,11 @@ import (
 type walk struct {
 	g     *Graph
 	items []op.Item
-	n     float64 // repeat count of what is being emitted
-	br    uint8   // branch of what is being emitted
-	run   uint16  // run of layers being emitted, 0 outside
-	reps  float64 // layers of that run
+	n     float64    // repeat count of what is being emitted
+	br    uint8      // branch of what is being emitted
+	run   uint16     // run of layers being emitted, 0 outside
+	reps  float64    // layers of that run
+	by    op.Measure // what the size of what is being emitted follows
 	base  dtype.Format
 	h     float64 // hidden width
 
@@ -26,6 +27,7 @@ type walk struct {
 	requests float64
 	logits   float64 // rows that want logits
 	segments []Segment
+	sums     Sums // instead of segments
 }
 
 // int64 indices, and scalar scales in float32.
@@ -64,7 +66,7 @@ func (w *walk) next(k op.Kind, name op.Name) *op.Op {
 		w.items = append(w.items, op.Item{})
 	}
 	it := &w.items[len(w.items)-1]
-	it.Count, it.Branch, it.Run, it.Layers = w.n, w.br, w.run, w.reps
+	it.Count, it.Branch, it.Run, it.Layers, it.Follows = w.n, w.br, w.run, w.reps, w.by
 	it.Op.Name, it.Op.Kind = name, k
 	it.Op.In = w.base
 	it.Op.VectorIn = w.base

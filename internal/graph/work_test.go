@@ -102,11 +102,11 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"no model", func(s *graph.Spec) { s.Model = nil }, "the model has no layers"},
 		{"no layers", func(s *graph.Spec) { s.Model = &model.Model{} }, "the model has no layers"},
-		{"no layout", func(s *graph.Spec) { s.Layout = parallel.Layout{} }, "--num-devices must be between 1 and 32768, got 0"},
+		{"no layout", func(s *graph.Spec) { s.Layout = parallel.Layout{} }, "num_devices must be between 1 and 32768, got 0"},
 		{"heads", func(s *graph.Spec) {
 			s.Layout = parallel.Layout{Devices: 3, TP: 3}.Complete(s.Model)
-		}, "--tp-size 3 does not divide the model's 32 attention heads"},
-		{"shared experts", func(s *graph.Spec) { s.SharedExpertTP = true }, "shared-expert TP needs --ep-size above 1"},
+		}, "tp_size 3 does not divide the model's 32 attention heads"},
+		{"shared experts", func(s *graph.Spec) { s.SharedExpertTP = true }, "shared_expert_tp needs ep_size above 1"},
 		{"latent", func(s *graph.Spec) {
 			*s = plain(latent)
 			s.Policy = graph.TensorCast()

@@ -9,9 +9,6 @@ import (
 	"plimsoll/internal/units"
 )
 
-// blockTokens is the size of a KV block on Ascend.
-const blockTokens = 128
-
 // share is what the cache keeps per layer of one kind on one device.
 type share struct {
 	layers   float64
@@ -71,11 +68,11 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.state = stateBytes(s, a)
 	case model.NoAttention:
 	}
-	if ix := &a.Indexer; ix.TopK > 0 && !ix.Shared {
+	if ix := &a.Indexer; ix.Own() {
 		c.perToken += indexerBytes(s, ix)
 		c.cut = 1
 	}
-	if !s.Policy.FullAttention {
+	if s.CachesWindows() {
 		c.window = float64(a.Window)
 	}
 	if a.Compress > 1 {
@@ -90,7 +87,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 // 50.62 GiB for 1,139,456 tokens of GLM-5.2, 576 bytes for each of 78 layers and
 // 132 for each of the 21 with a selector of their own.
 func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
-	if s.Policy.HalfPrecision {
+	if !s.QuantizesIndexKeys() {
 		return s.Quant.Base.Bytes(float64(ix.Dim))
 	}
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)
@@ -127,7 +124,7 @@ func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 // KV is the cache of a batch, in whole blocks, with room for the tokens the
 // step produces.
 func (m *Model) KV(b graph.Batch) units.Bytes {
-	room := m.spec.Room()
+	room, page := m.spec.Room(), m.spec.PageTokens()
 	var total units.Bytes
 	for i := range m.layers {
 		c := &m.layers[i]
@@ -147,8 +144,8 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 			}
 			tokens += n * kept
 		}
-		blocks := math.Ceil(math.Ceil(tokens/blockTokens) / c.cut)
-		total += units.Bytes(c.layers) * (units.Bytes(blocks*blockTokens)*c.perToken +
+		blocks := math.Ceil(math.Ceil(tokens/page) / c.cut)
+		total += units.Bytes(c.layers) * (units.Bytes(blocks*page)*c.perToken +
 			units.Bytes(entries)*c.perEntry + units.Bytes(requests)*c.state)
 	}
 	return total

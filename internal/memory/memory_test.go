@@ -61,7 +61,7 @@ func TestPredictionModules(t *testing.T) {
 		t.Errorf("want %.0f bytes, got %.0f", want, got)
 	}
 	copies := *s
-	copies.Policy.CopiedEmbedding = true
+	copies.Policy.UnsharedWeights = true
 	more := float64(memory.New(&copies).Weights() - memory.New(s).Weights())
 	if want := 2 * 2 * float64(m.Vocab*m.Hidden); more != want {
 		t.Errorf("copies: want %.0f bytes, got %.0f", want, more)
@@ -79,7 +79,7 @@ func TestDraft(t *testing.T) {
 		t.Errorf("want weights %v and KV %v, got %v and %v", want.Weights(), want.KV(b), got.Weights(), got.KV(b))
 	}
 	short := got.KV(batch(1, 1, 1))
-	s.Draft.Block = 129 // its tokens need room in the cache
+	s.Draft.Block = 17 // its tokens need room in the cache
 	if long := memory.New(s).KV(batch(1, 1, 1)); long != 2*short {
 		t.Errorf("want a second block of %v, got %v", short, long)
 	}
@@ -112,7 +112,7 @@ func TestCachePerToken(t *testing.T) {
 }
 
 // TestCacheInBlocks works one cache out by hand: Qwen3-8B keeps 36 layers of 8
-// heads of 2 × 128 elements, in blocks of 128 tokens, with room for the tokens
+// heads of 2 × 128 elements, in blocks of TensorCast's 128 tokens, with room for the tokens
 // the step predicts and the one it produces.
 func TestCacheInBlocks(t *testing.T) {
 	const perBlock = 128 * 36 * 8 * 2 * 128 * 2
@@ -135,10 +135,16 @@ func TestCacheInBlocks(t *testing.T) {
 	} {
 		s := plain(t, "Qwen/Qwen3-8B")
 		s.Layout = parallel.Layout{Devices: c.tp * c.pp, TP: c.tp, PP: c.pp, DCP: c.dcp}.Complete(s.Model)
-		s.MTP = c.mtp
+		s.MTP, s.Policy.PageTokens = c.mtp, graph.TensorCast().PageTokens
 		if got := float64(memory.New(s).KV(batch(c.requests, 1, c.seq))); math.Abs(got-c.want) > 1 {
 			t.Errorf("%+v: got %.0f", c, got)
 		}
+	}
+	if got := float64(memory.New(plain(t, "Qwen/Qwen3-8B")).KV(batch(1, 1, 127))); got != perBlock {
+		t.Errorf("eight blocks of 16 tokens: got %.0f, want %d", got, perBlock)
+	}
+	if got := float64(memory.New(plain(t, "Qwen/Qwen3-8B")).KV(batch(1, 1, 128))); got != perBlock*9./8 {
+		t.Errorf("nine blocks of 16 tokens: got %.0f, want %d", got, perBlock*9/8)
 	}
 }
 

@@ -59,24 +59,20 @@ func lastNorm(s *graph.Spec) units.Bytes {
 // embedding is the word embedding's share of a device.
 func embedding(s *graph.Spec) units.Bytes {
 	v, h := float64(s.Model.Vocab), float64(s.Model.Hidden)
-	if s.EmbeddingTP == graph.EmbeddingCopied && s.Policy.CopiedEmbedding {
+	if s.CopiesEmbedding() {
 		return s.Quant.Base.Bytes(v * h)
 	}
 	return s.Quant.Base.Bytes(math.Ceil(v/float64(s.Layout.TP)) * h)
 }
 
 // head is the output head's share. A tied head costs nothing on a device that
-// holds the same rows of the embedding already; TensorCast keeps a second copy.
+// holds the same rows of the embedding already, unless they are stored again.
 func head(s *graph.Spec) units.Bytes {
 	m := s.Model
-	if m.Tied && s.Layout.PP == 1 && !s.Policy.CopiedEmbedding {
+	if m.Tied && s.Layout.PP == 1 && s.SharesWeights() {
 		return 0
 	}
-	scheme := s.Quant.Head
-	if s.Policy.HalfPrecision {
-		scheme = dtype.Unquantized(s.Quant.Base)
-	}
-	return scheme.WeightBytes(math.Ceil(float64(m.Vocab)/float64(s.Layout.TP)), float64(m.Hidden))
+	return s.Head().WeightBytes(math.Ceil(float64(m.Vocab)/float64(s.Layout.TP)), float64(m.Hidden))
 }
 
 // ropeTables are the cosines and sines for every position.
@@ -264,7 +260,7 @@ func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
 // Engines cut them over TP with expert parallelism as without: 93.9 GiB a device of
 // DeepSeek-R1-NVFP4 at TP 4 and EP 4 (TensorRT-LLM), 106.7 of GLM-5.2 (vLLM).
 func sharedWidth(s *graph.Spec, f *model.FFN) float64 {
-	if s.Policy.CopiedShared || s.Layout.DP > 1 {
+	if s.CopiesSharedExperts() {
 		return s.SharedWidth(f)
 	}
 	return math.Ceil(float64(f.SharedIntermediate) / float64(s.Layout.TP))
@@ -275,7 +271,7 @@ func sharedWidth(s *graph.Spec, f *model.FFN) float64 {
 // alone would take 60.8 (log of 1.1.0rc3). Some kernels pad one side further.
 func tiled(s *graph.Spec, side float64) float64 {
 	const group, tile = 32, 128
-	if e := &s.Quant.Experts; s.Policy.HalfPrecision || e.Weight != dtype.FP4 || e.Group != group {
+	if e := &s.Quant.Experts; !s.TilesExperts() || e.Weight != dtype.FP4 || e.Group != group {
 		return side
 	}
 	return math.Ceil(side/tile) * tile
@@ -294,8 +290,8 @@ func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.F
 	return b
 }
 
-// mtpWeights are the prediction modules in use, with their own embedding and
-// head.
+// mtpWeights are the prediction modules in use, with an embedding and a head of
+// their own where those are not shared.
 func mtpWeights(s *graph.Spec) units.Bytes {
 	if s.MTP == 0 {
 		return 0
@@ -305,7 +301,7 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
 		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
 	b := units.Bytes(s.MTP) * one
-	if s.Policy.CopiedEmbedding {
+	if !s.SharesWeights() {
 		b += embedding(s) + head(s)
 	}
 	return b

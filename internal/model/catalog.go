@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"plimsoll/internal/nearest"
 )
 
 // catalogFiles holds the shapes (shape/*.json, config.json files cut down to the
@@ -30,22 +28,14 @@ type Entry struct {
 	AliasOf string `json:"alias_of,omitempty"`
 }
 
-// UnknownError reports a name that is not in the catalog.
-type UnknownError struct {
-	Name    string
-	Nearest []string // ids spelled most like it, best first
-}
-
-// Error names the nearest ids.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("model %s is not in the catalog; nearest: %s", quoted(e.Name), strings.Join(e.Nearest, ", "))
-}
-
 // row is one line of the index: "id family shape [quant=NAME] [max=N]", or
-// "alias NAME = id".
+// "alias NAME = id [from=TOOL]".
 type row struct {
-	id, family, shape, quant, aliasOf string
-	max                               int
+	id, family, shape, quant string
+	max                      int
+
+	aliasOf string
+	from    string // whose name an alias is
 }
 
 // rows goes through the index, in its order, until yield returns false.
@@ -60,7 +50,11 @@ func rows(yield func(row) bool) {
 
 func parseRow(f []string) row {
 	if f[0] == "alias" {
-		return row{id: f[1], aliasOf: f[len(f)-1]}
+		r := row{id: f[1], aliasOf: f[3]}
+		if len(f) > 4 {
+			r.from = strings.TrimPrefix(f[4], "from=")
+		}
+		return r
 	}
 	r := row{id: f[0], family: f[1], shape: f[2]}
 	for _, option := range f[3:] {
@@ -91,15 +85,31 @@ func find(name string) (row, bool) {
 
 // Lookup finds a model of the embedded catalog by its Hugging Face id, an old
 // name (LLAMA3.1_70B) or a short one, whatever the case. An unknown name gives
-// an UnknownError.
+// an UnknownError; [Source.Open] understands more names.
 func Lookup(name string) (*Model, error) {
+	if m, ok, err := listed(name); ok {
+		return m, err
+	}
+	return nil, unknown(name)
+}
+
+// listed loads the model that the index lists under a name, if it does.
+func listed(name string) (m *Model, ok bool, err error) {
 	r, ok := find(name)
-	if ok && r.aliasOf != "" {
-		r, ok = find(r.aliasOf)
+	switch {
+	case !ok:
+		return nil, false, nil
+	case r.aliasOf == "":
+		m, err = r.load()
+	default:
+		id, _ := find(r.aliasOf) // a test follows every alias
+		m, err = (&taken{row: id, from: r.from}).load(name)
 	}
-	if !ok {
-		return nil, &UnknownError{Name: name, Nearest: similar(name, 3)}
-	}
+	return m, true, err
+}
+
+// load reads the model of a row that is not an alias.
+func (r *row) load() (*Model, error) {
 	config, err := catalogFiles.ReadFile("catalog/shape/" + r.shape + ".json")
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", r.id, err)
@@ -138,35 +148,4 @@ func IDs() []Entry {
 		return cmp.Or(strings.Compare(strings.ToLower(a.ID), strings.ToLower(b.ID)), strings.Compare(a.ID, b.ID))
 	})
 	return all
-}
-
-// similar is the n names spelled most like name, by the number of edits; one
-// that contains it is near, the nearer the shorter it is.
-func similar(name string, n int) []string {
-	type candidate struct {
-		id   string
-		away int
-	}
-	key := strings.ToLower(name)
-	if len(key) > 128 {
-		key = key[:128]
-	}
-	var all []candidate
-	for r := range rows {
-		id := strings.ToLower(r.id)
-		_, short, _ := strings.Cut(id, "/")
-		c := candidate{r.id, min(nearest.Edits(key, id), nearest.Edits(key, short)+1)}
-		if strings.Contains(id, key) {
-			c.away = len(id) / 16
-		}
-		all = append(all, c)
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.away, b.away), strings.Compare(a.id, b.id))
-	})
-	ids := make([]string, 0, n)
-	for _, c := range all[:min(n, len(all))] {
-		ids = append(ids, c.id)
-	}
-	return ids
 }

@@ -1,14 +1,11 @@
 package model
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestCatalogParses(t *testing.T) {
@@ -39,7 +36,7 @@ func TestCatalogParses(t *testing.T) {
 
 // Every line of the index names files that are there, and every file is used.
 func TestCatalogFiles(t *testing.T) {
-	used := map[string]bool{"catalog/index.txt": true}
+	used := map[string]bool{"catalog/index.txt": true, "catalog/names.txt": true}
 	seen := map[string]bool{}
 	for r := range rows {
 		if key := strings.ToLower(r.id); seen[key] {
@@ -58,14 +55,23 @@ func TestCatalogFiles(t *testing.T) {
 			used["catalog/quant/"+r.quant+".json"] = true
 		}
 	}
+	for _, q := range readNameRules().quants {
+		if q.quant != "" {
+			used["catalog/quant/"+q.quant+".json"] = true
+		}
+	}
 	err := fs.WalkDir(catalogFiles, "catalog", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !used[name] {
 			t.Errorf("%s: no line of the index uses it", path.Base(name))
 		}
+		delete(used, name)
 		return err
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	for name := range used {
+		t.Errorf("%s: not there", name)
 	}
 }
 
@@ -127,31 +133,6 @@ func TestLookupNames(t *testing.T) {
 	m, err := Lookup("Qwen/Qwen3-4B-Instruct-2507")
 	if err != nil || m.MaxPosition != 262144 {
 		t.Errorf("want 262144 positions, got %v, %v", m, err)
-	}
-}
-
-func TestLookupUnknown(t *testing.T) {
-	_, err := Lookup("Qwen/Qwen3-33B")
-	unknown, ok := errors.AsType[*UnknownError](err)
-	if !ok || len(unknown.Nearest) != 3 {
-		t.Fatalf("want three nearest ids, got %v", err)
-	}
-	want := `model "Qwen/Qwen3-33B" is not in the catalog; nearest: Qwen/Qwen3-32B, Qwen/Qwen3-30B-A3B, Qwen/Qwen3-4B`
-	if d := cmp.Diff(want[:70], err.Error()[:70]); d != "" {
-		t.Error(d)
-	}
-	if unknown.Nearest[0] != "Qwen/Qwen3-32B" {
-		t.Errorf("want Qwen/Qwen3-32B first, got %v", unknown.Nearest)
-	}
-	for name, want := range map[string]string{
-		"qwen3-32b":    "Qwen/Qwen3-32B",
-		"gpt-oss":      "openai/gpt-oss-20b",
-		"llama-3.3":    "meta-llama/Llama-3.3-70B-Instruct",
-		"DeepSeek-V3x": "deepseek-ai/DeepSeek-V3",
-	} {
-		if got := similar(name, 3); !slices.Contains(got, want) {
-			t.Errorf("%s: want %s among %v", name, want, got)
-		}
 	}
 }
 

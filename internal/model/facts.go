@@ -9,7 +9,9 @@ import (
 
 // Facts are the figures that follow from a Model, in the form they are printed.
 type Facts struct {
+	// ID is the name asked for, TakenAs the catalog's id where that is another.
 	ID           string `json:"id"`
+	TakenAs      string `json:"taken_as,omitempty"`
 	Architecture string `json:"architecture"`
 	Family       string `json:"family"`
 	Layers       int    `json:"layers"`
@@ -84,7 +86,7 @@ func (m *Model) Facts() Facts {
 		cache = m.DType
 	}
 	f := Facts{
-		ID: m.ID, Architecture: m.Architecture, Family: m.Family,
+		ID: m.Name(), Architecture: m.Architecture, Family: m.Family,
 		Layers: len(m.Layers), Hidden: m.Hidden, Vocab: m.Vocab, MaxPosition: m.MaxPosition,
 		DType: m.DType.String(), Quantization: m.Quant.Method, Storage: storage(&m.Quant, &p, cache),
 		Parameters: whole(p.total()), Active: whole(p.active()), MTPParameters: whole(p.MTP), Parts: p,
@@ -103,6 +105,9 @@ func (m *Model) Facts() Facts {
 			NVFP4:      m.WeightBytes(m.all(fp4(16, dtype.FP4))),
 		},
 		Notes: m.Notes,
+	}
+	if m.Asked != "" {
+		f.TakenAs = m.ID
 	}
 	for i, n := range m.Counts() {
 		l := m.Kinds[i]
@@ -152,7 +157,7 @@ func (a Attention) KVElements() float64 {
 		n = a.KVRank + a.RopeDim
 	case GatedDelta, Mamba2, NoAttention:
 	}
-	if a.Indexer.TopK > 0 && !a.Indexer.Shared {
+	if a.Indexer.Own() {
 		n += a.Indexer.Dim
 	}
 	return float64(n) / float64(max(a.Compress, 1))

@@ -1,10 +1,18 @@
 package model
 
-import "plimsoll/internal/dtype"
+import (
+	"cmp"
+
+	"plimsoll/internal/dtype"
+)
 
 // Model is a language model as far as its cost depends on it.
 type Model struct {
-	ID           string // "Qwen/Qwen3-32B", or the path it was read from
+	// ID is the catalog's id ("Qwen/Qwen3-32B"), or the path or id it was read
+	// from. Measurements of a model are filed under it.
+	ID string
+	// Asked is the name it was asked for by, where that is not its ID.
+	Asked        string
 	Architecture string // "Qwen3ForCausalLM"
 	Family       string // "qwen3"
 
@@ -113,6 +121,9 @@ type Indexer struct {
 	Shared     bool // uses an earlier layer's selection: no indexer of its own
 }
 
+// Own reports whether a layer computes a selection itself.
+func (x *Indexer) Own() bool { return x.TopK > 0 && !x.Shared }
+
 // Recurrent is the state of a linear-attention or state-space layer.
 type Recurrent struct {
 	KeyHeads, ValueHeads int // Mamba2: ValueHeads = heads
@@ -201,6 +212,18 @@ type Quantization struct {
 	Shared    dtype.Scheme // shared experts
 	Head      dtype.Scheme // output head
 	KV        dtype.Format // None = as DType
+}
+
+// Name is what the user calls the model.
+func (m *Model) Name() string { return cmp.Or(m.Asked, m.ID) }
+
+// Taken says what the name asked for was taken as, "" where the model goes by that
+// name itself. It is the first of the notes.
+func (m *Model) Taken() string {
+	if m.Asked == "" {
+		return ""
+	}
+	return m.Notes[0]
 }
 
 // HasExperts reports whether any layer routes tokens to experts.

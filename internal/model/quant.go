@@ -167,7 +167,7 @@ func (c *quantConfig) cacheFormat() (dtype.Format, error) {
 	switch strings.ToUpper(algo) {
 	case "", "NONE":
 		return dtype.None, nil
-	case "FP8":
+	case "FP8", "STATIC": // "static" in the fp8 dialect of AutoFP8 and Quark
 		return dtype.FP8, nil
 	case "INT8":
 		return dtype.INT8, nil

@@ -12,19 +12,24 @@ import (
 
 // schemes are those that checkpoints use, by short names.
 var schemes = map[string]dtype.Scheme{
-	"bf16":        {Weight: dtype.BF16, Activation: dtype.BF16},
-	"fp8":         {Weight: dtype.FP8, Activation: dtype.FP8},
-	"fp8 static":  {Weight: dtype.FP8, Activation: dtype.FP8, Static: true},
-	"fp8 block":   {Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32},
-	"nvfp4":       {Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8},
-	"nvfp4 w4a16": {Weight: dtype.FP4, Activation: dtype.BF16, Group: 16, Scale: dtype.FP8},
-	"mxfp4 w4a16": {Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8},
-	"mxfp4 w4a8":  {Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8},
-	"int4 g32":    {Weight: dtype.INT4, Activation: dtype.BF16, Group: 32, Scale: dtype.BF16},
-	"int4 g128":   {Weight: dtype.INT4, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16},
-	"int4 a8":     {Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16},
-	"int8":        {Weight: dtype.INT8, Activation: dtype.INT8},
-	"nf4":         {Weight: dtype.INT4, Activation: dtype.BF16, Group: 64, Scale: dtype.F32},
+	"bf16":          {Weight: dtype.BF16, Activation: dtype.BF16},
+	"f16":           {Weight: dtype.F16, Activation: dtype.F16},
+	"fp8":           {Weight: dtype.FP8, Activation: dtype.FP8},
+	"fp8 static":    {Weight: dtype.FP8, Activation: dtype.FP8, Static: true},
+	"fp8 block":     {Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32},
+	"nvfp4":         {Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8},
+	"nvfp4 w4a16":   {Weight: dtype.FP4, Activation: dtype.BF16, Group: 16, Scale: dtype.FP8},
+	"mxfp4":         {Weight: dtype.FP4, Activation: dtype.FP4, Group: 32, Scale: dtype.FP8},
+	"mxfp4 w4a16":   {Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8},
+	"mxfp4 w4a8":    {Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8},
+	"int4 g32":      {Weight: dtype.INT4, Activation: dtype.BF16, Group: 32, Scale: dtype.BF16},
+	"int4 g128":     {Weight: dtype.INT4, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16},
+	"int4 a8":       {Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16},
+	"int4 g128 f16": {Weight: dtype.INT4, Activation: dtype.F16, Group: 128, Scale: dtype.F16},
+	"int8 w8a16":    {Weight: dtype.INT8, Activation: dtype.BF16},
+	"int8 g128":     {Weight: dtype.INT8, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16},
+	"int8":          {Weight: dtype.INT8, Activation: dtype.INT8},
+	"nf4":           {Weight: dtype.INT4, Activation: dtype.BF16, Group: 64, Scale: dtype.F32},
 }
 
 // spell prints a Quantization in the names above, its five parts in order.
@@ -96,6 +101,7 @@ func TestQuantizationNotes(t *testing.T) {
 				"weights": {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]},
 				"input_activations": {"num_bits": 8, "type": "float", "dynamic": true}}}}`, "", every("fp8 block"),
 		},
+		{"fp8 with static scales of the cache", `{"quant_method": "fp8", "activation_scheme": "static", "kv_cache_scheme": "static"}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt in config", `{"quant_algo": "FP8", "kv_cache_scheme": "FP8", "ignore": ["lm_head"]}`, "", every("fp8 static") + " | kv fp8"},
 		{"modelopt file", "", `{"quantization": {"quant_algo": "W4A8_AWQ", "kv_cache_quant_algo": "INT8"}}`, every("int4 a8") + " | kv int8"},
 		{

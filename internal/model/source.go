@@ -21,7 +21,10 @@ type Source struct {
 
 // Open finds a model by name. A path (beginning with "/", "." or "~", or ending
 // in config.json) is read as a directory; any other name is looked for in the
-// catalog, then as a directory, then in the Hugging Face cache.
+// catalog, then as a directory, then in the Hugging Face cache. What is in none of
+// them may be another name of a model of the catalog, or a quantized upload of it
+// (names.txt). A name that fits several models gives an AmbiguousError, one that
+// fits none an UnknownError.
 func (s Source) Open(name string) (*Model, error) {
 	dir, isFile := name, path.Base(name) == "config.json"
 	if isFile {
@@ -33,9 +36,8 @@ func (s Source) Open(name string) (*Model, error) {
 		}
 		return Read(s.Dir(dir), name)
 	}
-	m, unknown := Lookup(name)
-	if unknown == nil {
-		return m, nil
+	if m, ok, err := listed(name); ok {
+		return m, err
 	}
 	if s.Dir != nil {
 		if m, err := Read(s.Dir(name), name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
@@ -47,7 +49,11 @@ func (s Source) Open(name string) (*Model, error) {
 			return m, err
 		}
 	}
-	return nil, unknown
+	t, err := understand(name)
+	if err != nil {
+		return nil, err
+	}
+	return t.load(name)
 }
 
 // Read reads the model in a directory: config.json, and hf_quant_config.json

@@ -76,6 +76,15 @@ type Span struct {
 	Context  float64 // cached tokens read: sum of attended lengths
 }
 
+// Equal sums requests of query new tokens each, the last of seq, where every
+// token attends to all tokens up to itself.
+func Equal(requests, query, seq float64) Span {
+	return Span{
+		Requests: requests, Tokens: requests * query,
+		Pairs: requests * (query*seq - query*(query-1)/2), Context: requests * seq,
+	}
+}
+
 // Comm names a communication pattern.
 type Comm uint8
 
@@ -89,10 +98,28 @@ const (
 	SendRecv
 )
 
+// Measure says what of a batch the size of an operator follows.
+type Measure uint8
+
+// The measures. An operator that follows one of the first three is the same in
+// any two batches that agree in it, whatever else is in them.
+const (
+	Tokens   Measure = iota // new tokens
+	Logits                  // rows that want logits
+	Requests                // requests
+	Several                 // more than one of these, or the phase they are in
+	Context                 // what the requests have in the cache
+
+	// Counts is the number of measures that are one count of a batch.
+	Counts = Several
+)
+
 // Item is an operator and how many times a step runs it.
 type Item struct {
 	Op    Op
 	Count float64
+	// Follows is what the operator's size depends on.
+	Follows Measure
 	// Run numbers the run of equal layers this operator belongs to, from 1; 0 is
 	// outside the layers. Layers is that run's length, so that Count/Layers
 	// operators fall on one layer.

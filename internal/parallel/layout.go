@@ -3,7 +3,9 @@ package parallel
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 )
 
@@ -51,6 +53,13 @@ func (l Layout) Complete(m *model.Model) Layout {
 	return l
 }
 
+// tpSize is named in most messages.
+const tpSize field.Name = "tp_size"
+
+// PerRank is how many of a number of requests the fullest data-parallel rank
+// gets.
+func (l Layout) PerRank(requests int) int { return (requests + l.DP - 1) / l.DP }
+
 // maxSize bounds each size: far above any machine, and products of four stay
 // exact.
 const maxSize = 1 << 15
@@ -58,22 +67,22 @@ const maxSize = 1 << 15
 // Check reports everything that makes a complete layout illegal for a model.
 func (l Layout) Check(m *model.Model) error {
 	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	bad := func(format string, a ...any) { errs = append(errs, field.Errorf(format, a...)) }
 	for _, s := range []struct {
-		name string
+		name field.Name
 		size int
 	}{
-		{"num-devices", l.Devices},
-		{"tp-size", l.TP},
-		{"dp-size", l.DP},
-		{"pp-size", l.PP},
-		{"ep-size", l.EP},
-		{"moe-tp-size", l.MoETP},
-		{"moe-dp-size", l.MoEDP},
-		{"dcp-size", l.DCP},
+		{"num_devices", l.Devices},
+		{tpSize, l.TP},
+		{"dp_size", l.DP},
+		{"pp_size", l.PP},
+		{"ep_size", l.EP},
+		{"moe_tp_size", l.MoETP},
+		{"moe_dp_size", l.MoEDP},
+		{"dcp_size", l.DCP},
 	} {
 		if s.size < 1 || s.size > maxSize {
-			bad("--%s must be between 1 and %d, got %d", s.name, maxSize, s.size)
+			bad("%s must be between 1 and %d, got %d", s.name, maxSize, s.size)
 		}
 	}
 	if len(errs) > 0 {
@@ -87,10 +96,10 @@ func (l Layout) Check(m *model.Model) error {
 			l.EP, l.MoETP, l.MoEDP, l.PP, l.EP*l.MoETP*l.MoEDP*l.PP, l.Devices)
 	}
 	if l.PP > len(m.Layers) {
-		bad("--pp-size %d is more than the model's %d layers", l.PP, len(m.Layers))
+		bad("%s %d is more than the model's %d layers", field.Name("pp_size"), l.PP, len(m.Layers))
 	}
 	if l.TP%l.DCP != 0 {
-		bad("--dcp-size %d does not divide --tp-size %d", l.DCP, l.TP)
+		bad("%s %d does not divide %s %d", field.Name("dcp_size"), l.DCP, tpSize, l.TP)
 	}
 	errs = append(errs, l.checkHeads(m)...)
 	return errors.Join(errs...)
@@ -106,7 +115,7 @@ func (l Layout) checkHeads(m *model.Model) []error {
 			heads = l.checkAttention(a)
 		}
 		if experts == nil && e > 0 && l.EP > e {
-			experts = fmt.Errorf("--ep-size %d is more than the model's %d experts", l.EP, e)
+			experts = field.Errorf("%s %d is more than the model's %d experts", field.Name("ep_size"), l.EP, e)
 		}
 	}
 	return []error{heads, experts} // nil ones vanish when joined
@@ -116,9 +125,9 @@ func (l Layout) checkHeads(m *model.Model) []error {
 func (l Layout) checkAttention(a *model.Attention) error {
 	switch kv := a.KVHeads; {
 	case a.Heads%l.TP != 0:
-		return fmt.Errorf("--tp-size %d does not divide the model's %d attention heads", l.TP, a.Heads)
+		return field.Errorf("%s %d does not divide the model's %d attention heads", tpSize, l.TP, a.Heads)
 	case a.Kind == model.GQA && kv%l.TP != 0 && l.TP%kv != 0:
-		return fmt.Errorf("--tp-size %d and the model's %d key/value heads do not divide one another", l.TP, kv)
+		return field.Errorf("%s %d and the model's %d key/value heads do not divide one another", tpSize, l.TP, kv)
 	}
 	return nil
 }
@@ -140,6 +149,21 @@ func (l Layout) DCPGroup() Group { return Group{int32(l.DCP), 1} }
 
 // PPGroup is a pair of neighbouring pipeline stages.
 func (l Layout) PPGroup() Group { return Group{2, int32(l.TP)} }
+
+// Word is a field in the words of layouts, for messages about a candidate whose
+// sizes nobody asked for one by one: "TP" for tp_size.
+func Word(name field.Name) string {
+	switch name {
+	case "moe_tp_size":
+		return "MoE-TP"
+	case "moe_dp_size":
+		return "MoE-DP"
+	}
+	if size, ok := strings.CutSuffix(string(name), "_size"); ok {
+		return strings.ToUpper(size)
+	}
+	return strings.ReplaceAll(string(name), "_", " ")
+}
 
 // Label is the layout as printed in tables. A model with experts shows the
 // expert dimensions always, the context dimension only where it is in use.

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 )
@@ -57,21 +58,21 @@ func TestCheck(t *testing.T) {
 		{dense(), layout{Devices: 4, TP: 2, PP: 2}, ""},
 		{dense(), layout{Devices: 32, TP: 32}, ""}, // key/value heads are copied
 		{mixture(), layout{Devices: 8, TP: 4, EP: 8}, ""},
-		{dense(), layout{Devices: 4, TP: -2}, "--tp-size must be between 1 and 32768, got -2"},
-		{dense(), layout{Devices: -1, DP: -3}, "--num-devices must be between 1 and 32768, got -1\n" +
-			"--dp-size must be between 1 and 32768, got -3"},
-		{mixture(), layout{Devices: 2, EP: -1, MoEDP: -1, MoETP: -1, DCP: -1}, "--ep-size must be between 1 and 32768, got -1\n" +
-			"--moe-tp-size must be between 1 and 32768, got -1\n--moe-dp-size must be between 1 and 32768, got -1\n" +
-			"--dcp-size must be between 1 and 32768, got -1"},
-		{dense(), layout{Devices: 4, PP: 1 << 62, TP: 4}, "--pp-size must be between 1 and 32768, got 4611686018427387904"},
+		{dense(), layout{Devices: 4, TP: -2}, "tp_size must be between 1 and 32768, got -2"},
+		{dense(), layout{Devices: -1, DP: -3}, "num_devices must be between 1 and 32768, got -1\n" +
+			"dp_size must be between 1 and 32768, got -3"},
+		{mixture(), layout{Devices: 2, EP: -1, MoEDP: -1, MoETP: -1, DCP: -1}, "ep_size must be between 1 and 32768, got -1\n" +
+			"moe_tp_size must be between 1 and 32768, got -1\nmoe_dp_size must be between 1 and 32768, got -1\n" +
+			"dcp_size must be between 1 and 32768, got -1"},
+		{dense(), layout{Devices: 4, PP: 1 << 62, TP: 4}, "pp_size must be between 1 and 32768, got 4611686018427387904"},
 		{dense(), layout{Devices: 8, TP: 2, DP: 2}, "TP 2 × DP 2 × PP 1 = 4 does not equal the 8 devices"},
 		{dense(), layout{Devices: 32768, TP: 32768, DP: 32768, PP: 12}, "TP 32768 × DP 32768 × PP 12 = 12884901888 does not equal " +
-			"the 32768 devices\n--tp-size 32768 does not divide the model's 32 attention heads"},
+			"the 32768 devices\ntp_size 32768 does not divide the model's 32 attention heads"},
 		{mixture(), layout{Devices: 8, TP: 8, EP: 3}, "EP 3 × MoE-TP 2 × MoE-DP 1 × PP 1 = 6 does not equal the 8 devices"},
-		{dense(), layout{Devices: 13, PP: 13}, "--pp-size 13 is more than the model's 12 layers"},
-		{dense(), layout{Devices: 4, TP: 4, DCP: 3}, "--dcp-size 3 does not divide --tp-size 4"},
-		{dense(), layout{Devices: 3, TP: 3}, "--tp-size 3 does not divide the model's 32 attention heads"},
-		{wide, layout{Devices: 16, TP: 16, EP: 16}, "--ep-size 16 is more than the model's 8 experts"},
+		{dense(), layout{Devices: 13, PP: 13}, "pp_size 13 is more than the model's 12 layers"},
+		{dense(), layout{Devices: 4, TP: 4, DCP: 3}, "dcp_size 3 does not divide tp_size 4"},
+		{dense(), layout{Devices: 3, TP: 3}, "tp_size 3 does not divide the model's 32 attention heads"},
+		{wide, layout{Devices: 16, TP: 16, EP: 16}, "ep_size 16 is more than the model's 8 experts"},
 	} {
 		got := ""
 		if err := c.give.Complete(c.model).Check(c.model); err != nil {
@@ -83,7 +84,7 @@ func TestCheck(t *testing.T) {
 	}
 	m := dense()
 	m.Kinds[0].Attention.Heads, m.Kinds[0].Attention.KVHeads = 48, 6
-	want := "--tp-size 4 and the model's 6 key/value heads do not divide one another"
+	want := "tp_size 4 and the model's 6 key/value heads do not divide one another"
 	if err := (layout{Devices: 4, TP: 4}.Complete(m).Check(m)); err == nil || err.Error() != want {
 		t.Errorf("want %q, got %v", want, err)
 	}
@@ -124,6 +125,17 @@ func TestGroups(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: want %+v, got %+v", name, c.want, c.got)
+		}
+	}
+}
+
+// TestWord: what is wrong with a layout can be said as its label says it.
+func TestWord(t *testing.T) {
+	for name, want := range map[field.Name]string{
+		"tp_size": "TP", "dcp_size": "DCP", "moe_tp_size": "MoE-TP", "moe_dp_size": "MoE-DP", "shared_expert_tp": "shared expert tp",
+	} {
+		if got := parallel.Word(name); got != want {
+			t.Errorf("%s: want %q, got %q", name, want, got)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
-	"pgregory.net/rapid"
 )
 
 // measured is a row as AIConfigurator writes them: every column optional.
@@ -150,37 +149,15 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: want %s, got %s", asked, want, got)
 		}
 	}
-	if got := gpu.Oldest("vllm"); got != "0.9.0" || Newer("0.9.0", "0.22.0") {
+	if got := gpu.Oldest("vllm"); got != "0.9.0" {
 		t.Errorf("oldest: %s", got)
 	}
 	if _, err := ParseSelection("vllm@new"); err == nil {
-		t.Error("a version without a number is accepted")
+		t.Error("a word is accepted as a version")
 	}
 	if diff := cmp.Diff([]string{"trtllm", "vllm"}, gpu.Engines()); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func TestVersionOrder(t *testing.T) {
-	order := []string{"0.1.dev19262", "0.1", "0.5.6", "0.5.6.post2", "0.5.10", "1.2.0rc5", "1.3.0rc9", "1.3.0rc20", "1.3.0", "1.3.0.post1"}
-	for i, a := range order {
-		for j, b := range order {
-			if got := compareVersions(a, b); (got < 0) != (i < j) || (got > 0) != (i > j) {
-				t.Errorf("%s against %s: %d", a, b, got)
-			}
-		}
-	}
-	for _, b := range []string{"0.22", "0.22.0", "0.22.0.0", "v0.22+cu129"} {
-		if Newer("0.22.0", b) || Newer(b, "0.22.0") {
-			t.Errorf("0.22.0 and %s are not the same", b)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
-		if compareVersions(a, b) != -compareVersions(b, a) {
-			t.Errorf("%q and %q have no order", a, b)
-		}
-	})
 }
 
 func TestRead(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/nearest"
+	"plimsoll/internal/version"
 )
 
 // Store is a directory of kernel tables.
@@ -133,8 +134,8 @@ type Selection struct {
 // ParseSelection reads "ENGINE" or "ENGINE@VERSION".
 func ParseSelection(s string) (Selection, error) {
 	e, v, given := strings.Cut(s, "@")
-	if given && parseVersion(v) == nil {
-		return Selection{}, fmt.Errorf("%q names no version; want for instance vllm@0.22.0", s)
+	if err := version.Check(v); given && err != nil {
+		return Selection{}, err
 	}
 	return Selection{Engine: e, Version: v}, nil
 }
@@ -152,10 +153,10 @@ func (s *System) Choose(table string, sel Selection) []File {
 			continue
 		}
 		asked := sel.Version != "" && !shared(f.Engine)
-		if asked && compareVersions(f.Version, sel.Version) > 0 {
+		if asked && version.Compare(f.Version, sel.Version) > 0 {
 			continue
 		}
-		if have, ok := best[f.Engine]; !ok || compareVersions(f.Version, have.Version) > 0 {
+		if have, ok := best[f.Engine]; !ok || version.Compare(f.Version, have.Version) > 0 {
 			best[f.Engine] = f
 		}
 	}
@@ -171,7 +172,7 @@ func (s *System) Choose(table string, sel Selection) []File {
 func (s *System) Oldest(engine string) string {
 	oldest := ""
 	for _, f := range s.files {
-		if f.Engine == engine && (oldest == "" || Newer(oldest, f.Version)) {
+		if f.Engine == engine && (oldest == "" || version.Compare(f.Version, oldest) < 0) {
 			oldest = f.Version
 		}
 	}

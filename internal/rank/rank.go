@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Best returns the results that have a best outcome, most throughput first, one
@@ -92,7 +93,7 @@ type Nearest struct {
 
 // Near finds the candidate whose smallest batch exceeds the limits least, of
 // equal ones that with the smaller label; nil when none fits in memory at all.
-func Near(results []search.Result, l search.Limits) *Nearest {
+func Near(results []search.Result, l workload.Limits) *Nearest {
 	var best *Nearest
 	least := math.Inf(1)
 	for i := range results {

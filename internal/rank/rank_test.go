@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
@@ -108,18 +109,18 @@ func TestBestFilter(t *testing.T) {
 		{700, math.Inf(1), 12, "TP8"},
 	}
 	for _, c := range []struct {
-		limits search.Limits
+		limits workload.Limits
 		want   []string
 	}{
-		{search.Limits{TPOT: ms(40), TTFT: ms(300)}, []string{"TP2 1200", "TP1 800"}},
-		{search.Limits{}, []string{"TP2 1500", "TP4 900", "TP1 800", "TP8 700"}},
-		{search.Limits{TPOT: ms(35), TTFT: ms(180)}, []string{"TP2 1200", "TP1 800"}}, // exactly at a limit keeps it
-		{search.Limits{TPOT: ms(1)}, nil},
+		{workload.Limits{TPOT: ms(40), TTFT: ms(300)}, []string{"TP2 1200", "TP1 800"}},
+		{workload.Limits{}, []string{"TP2 1500", "TP4 900", "TP1 800", "TP8 700"}},
+		{workload.Limits{TPOT: ms(35), TTFT: ms(180)}, []string{"TP2 1200", "TP1 800"}}, // exactly at a limit keeps it
+		{workload.Limits{TPOT: ms(1)}, nil},
 	} {
 		var results []search.Result
 		for _, r := range rows {
 			x := result(r.label, serving.Outcome{Throughput: r.throughput, TTFT: ms(r.ttft), TPOT: ms(r.tpot)})
-			x.OK = c.limits.Keeps(&x.Best)
+			x.OK = search.Keeps(&x.Best, c.limits)
 			results = append(results, x)
 		}
 		var got []string
@@ -143,15 +144,15 @@ func TestNear(t *testing.T) {
 	illegal := near("illegal", 1, 1)
 	illegal.Binds = search.IllegalShape
 	results := []search.Result{full, illegal, near("c", 900, 100), near("b", 2000, 60), near("a", 2000, 60)}
-	l := search.Limits{TTFT: ms(1000), TPOT: ms(20)}
+	l := workload.Limits{TTFT: ms(1000), TPOT: ms(20)}
 	if n := Near(results, l); n == nil || n.Result.Label != "a" || n.TTFT != ms(2000) || n.TPOT != ms(60) {
 		t.Errorf("want a, got %+v", n)
 	}
-	if n := Near(results, search.Limits{TTFT: ms(500)}); n == nil || n.Result.Label != "c" {
+	if n := Near(results, workload.Limits{TTFT: ms(500)}); n == nil || n.Result.Label != "c" {
 		t.Errorf("TTFT alone: want c, got %+v", n)
 	}
 	six, five := near("six times the TTFT", 600, 20), near("five times the TPOT", 100, 100)
-	if n := Near([]search.Result{six, five}, search.Limits{TTFT: ms(100), TPOT: ms(20)}); n == nil || n.Result.Label != five.Label {
+	if n := Near([]search.Result{six, five}, workload.Limits{TTFT: ms(100), TPOT: ms(20)}); n == nil || n.Result.Label != five.Label {
 		t.Errorf("want the smaller factor, got %+v", n)
 	}
 	if n := Near([]search.Result{full, illegal, {}}, l); n != nil {
@@ -210,7 +211,7 @@ func TestTotalOrder(t *testing.T) {
 		for i := range p {
 			p[i].OK, p[i].First = false, p[i].Best
 		}
-		l := search.Limits{TTFT: 1, TPOT: 1}
+		l := workload.Limits{TTFT: 1, TPOT: 1}
 		if want, got := Near(p, l).Result.Label, Near(rapid.Permutation(p).Draw(t, "near"), l).Result.Label; want != got {
 			t.Fatalf("nearest: want %s, got %s", want, got)
 		}

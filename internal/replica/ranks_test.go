@@ -5,6 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
 )
@@ -17,8 +19,9 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := one.Pool(1, 64)
-	if all.Replicas != 1 || all.Engine.MaxSequences != 8*64 || all.Engine.TokenBudget != 8*one.Engine().TokenBudget {
+	all := one.Pool(1)
+	alone := vllm(t, "b200_sxm", 8)
+	if all.Replicas != 1 || all.Engine.MaxSequences != 8*alone.MaxSequences || all.Engine.TokenBudget != 8*alone.TokenBudget {
 		t.Errorf("%d copies, %d sequences, %d tokens", all.Replicas, all.Engine.MaxSequences, all.Engine.TokenBudget)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -31,9 +34,9 @@ func TestRanks(t *testing.T) {
 		}
 		tokens := rapid.IntRange(1, 8192).Draw(t, "prompt")
 		b.PrefillRequests, b.PrefillTokens, b.PrefillPairs = 1, tokens, float64(tokens*(tokens+1)/2)
-		alone := one.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: b.PrefillPairs, Sampled: 1})
-		if got := all.Stepper.Step(b); got < alone {
-			t.Fatalf("a step with a prompt on one rank takes %v, the prompt alone %v", got, alone)
+		prompt := one.Step(sim.Batch{PrefillRequests: 1, PrefillTokens: tokens, PrefillPairs: b.PrefillPairs, Sampled: 1})
+		if got := all.Stepper.Step(b); got < prompt {
+			t.Fatalf("a step with a prompt on one rank takes %v, the prompt alone %v", got, prompt)
 		}
 		steps := rapid.IntRange(1, 50).Draw(t, "steps")
 		run := all.Stepper.Decode(n, context, float64(n), steps)
@@ -46,9 +49,23 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := dense.Pool(2, 0); p.Replicas != 8 || p.Engine.MaxSequences != dense.Engine().MaxSequences {
+	if p := dense.Pool(2); p.Replicas != 8 || p.Engine.MaxSequences != alone.MaxSequences {
 		t.Errorf("dense: %d copies of %d sequences", p.Replicas, p.Engine.MaxSequences)
 	}
+}
+
+// vllm is the newest vLLM's profile on devices.
+func vllm(t *testing.T, system string, devices int) *engine.Profile {
+	t.Helper()
+	d, err := device.Lookup(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.On(d, devices)
 }
 
 // near allows for the rounding of sums, and for host work that is hidden in some

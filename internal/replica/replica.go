@@ -6,45 +6,26 @@ import (
 	"math"
 
 	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
+	"plimsoll/internal/op"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
-// Tuning multiplies the prices of a step's parts and the host's times; a
-// calibration fits it. Ones leave everything as it is.
-type Tuning struct {
-	Decode, Prefill                                     [step.Parts]float64
-	PerStep, PerSequence, PerPrefillStep                float64
-	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
-}
-
-// Untuned leaves prices and host times as they are.
-func Untuned() Tuning {
-	t := Tuning{
-		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
-	}
-	for p := range t.Decode {
-		t.Decode[p], t.Prefill[p] = 1, 1
-	}
-	return t
-}
-
 // Replica is one copy of a deployment. It is immutable and safe for concurrent
 // use.
 type Replica struct {
-	spec   graph.Spec
-	engine *engine.Profile
-	host   engine.Host
-	curve  *step.Curve
-	tuning Tuning
-	layers int
-	query  float64 // tokens of a decode query
+	spec     graph.Spec
+	engine   *engine.Profile
+	pace     Pace
+	curve    *step.Curve
+	query    float64 // tokens of a decode query
+	accepted float64 // tokens a decode step yields on average
 
 	// KVTokens is the cache of one data-parallel rank.
 	KVTokens int
@@ -57,22 +38,16 @@ type Replica struct {
 // ErrNoCache says that weights leave no room for a cache.
 var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
-// New prepares a replica.
-func New(s graph.Spec, d *device.Profile, e *engine.Profile, prices cost.Coster) (*Replica, error) {
-	if e.KVFormat != dtype.None {
-		s.Quant.KV = e.KVFormat
-	}
+// New prepares a replica of a pool, which must have an engine.
+func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
+	s, d, e := p.Spec, p.Device, p.Engine
 	g, err := graph.New(s)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replica{
-		spec: s, engine: e, host: e.HostFor(d.Generation, engine.Classify(s.Model)),
-		curve: step.NewCurve(g, prices), tuning: Untuned(), layers: len(s.Model.Layers),
-		query: float64(1 + s.MTP),
-	}
-	if s.MTP > 0 && !e.MTP.Overlapped {
-		r.host.Exposed, r.host.Overlapped = 1, false
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: step.NewCurve(g, prices),
+		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
 	}
 	m := memory.New(&s)
 	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
@@ -104,40 +79,18 @@ func kernels(g *graph.Graph) int {
 	return int(n)
 }
 
-// Tuned is the replica with its prices and host times multiplied.
-func (r *Replica) Tuned(t Tuning) *Replica {
+// Scaled is the replica with its prices and host times multiplied.
+func (r *Replica) Scaled(m Multipliers) *Replica {
 	out := *r
-	out.tuning = t
-	h := &out.host
-	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
-	scale(&h.PerStep, t.PerStep)
-	scale(&h.PerSequence, t.PerSequence)
-	scale(&h.PerPrefillStep, t.PerPrefillStep)
-	scale(&h.PerLayer, t.PerLayer)
-	scale(&h.PerLayerFloor, t.LaunchFloor)
-	scale(&h.APIFixed, t.APIFixed)
-	scale(&h.APIPerToken, t.APIPerToken)
-	scale(&h.First, t.First)
+	out.pace = r.pace.Scaled(m)
 	return &out
 }
-
-// Engine is the profile the replica runs under.
-func (r *Replica) Engine() *engine.Profile { return r.engine }
-
-// Layout labels the replica's layout.
-func (r *Replica) Layout() string { return r.spec.Layout.Label(r.spec.Model.HasExperts()) }
-
-// Drafts is the tokens that the model's own modules draft in a step.
-func (r *Replica) Drafts() int { return r.spec.MTP }
 
 // Pool is n copies of the replica for a simulation, each with all of its
 // data-parallel ranks. They step together where they share experts; those of a
 // dense model are copies of their own.
-func (r *Replica) Pool(n int, sequences int) sim.Pool {
+func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	if sequences == 0 {
-		sequences = e.MaxSequences
-	}
 	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
 	switch {
 	case !r.spec.Model.HasExperts():
@@ -147,11 +100,12 @@ func (r *Replica) Pool(n int, sequences int) sim.Pool {
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
-		TokenBudget: tokens * ranks, MaxSequences: sequences * ranks,
+		TokenBudget: tokens * ranks, MaxSequences: e.MaxSequences * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
-		VerifiedPerStep: 1 + r.spec.MTP, APIFixed: r.host.APIFixed, APIPerToken: r.host.APIPerToken, First: r.host.First,
+		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
+		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
 }
 
@@ -179,32 +133,30 @@ func policy(p engine.Policy) sim.Policy {
 
 // Step implements sim.Stepper.
 func (r *Replica) Step(b sim.Batch) units.Seconds {
-	m := step.Mixed{
-		PrefillRequests: float64(b.PrefillRequests), PrefillTokens: float64(b.PrefillTokens),
-		PrefillPairs: b.PrefillPairs, PrefillContext: float64(b.PrefillContext + b.PrefillTokens),
-		Decode: float64(b.Decode), Query: r.query, DecodeContext: b.DecodeContext,
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens > 0)
+	return took
+}
+
+// sums is a batch as attention sees it. The context of a step is what is cached
+// after it.
+func (r *Replica) sums(b *sim.Batch) graph.Sums {
+	s := graph.Sums{Prefill: op.Span{
+		Requests: float64(b.PrefillRequests), Tokens: float64(b.PrefillTokens),
+		Pairs: b.PrefillPairs, Context: float64(b.PrefillContext + b.PrefillTokens),
+	}}
+	if b.Decode > 0 {
+		n := float64(b.Decode)
+		s.Decode = op.Equal(n, r.query, b.DecodeContext/n+r.query)
 	}
-	t := r.curve.Times(m)
-	prefill := b.PrefillTokens > 0
-	f := &r.tuning.Decode
-	if prefill {
-		f = &r.tuning.Prefill
-	}
-	var layers units.Seconds
-	for _, p := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
-		layers += t[p] * units.Seconds(f[p])
-	}
-	layers += r.host.PerLayer * units.Seconds(r.layers)
-	if prefill && r.engine.Graph.EagerPrefill || b.Decode > r.engine.Graph.MaxBatch && r.engine.Graph.MaxBatch > 0 {
-		layers = r.host.Launch(layers, r.layers)
-	}
-	gpu := layers + t[step.Head]*units.Seconds(f[step.Head]) + t[step.Attention]*units.Seconds(f[step.Attention])
-	return r.host.Step(gpu, b.Decode+b.PrefillRequests, prefill)
+	return s
 }
 
 // Decode implements sim.Stepper. Time is linear in the context but for the
 // hidden host work, so the steps of a run take as long as that many at the mean
-// context.
+// context: up to 2 % longer than they do where contexts outgrow a window on the
+// way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
 	mean := context + growth*math.Max(0, float64(steps-1))/2
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})

@@ -8,35 +8,54 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/sim"
+	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
-func build(t *testing.T, id, system, engineName string, tp int) (*replica.Replica, error) {
+func build(t testing.TB, id, system, engineName string, tp int) (*replica.Replica, error) {
 	t.Helper()
 	return buildLayout(t, id, system, engineName, parallel.Layout{Devices: tp, TP: tp})
 }
 
 // buildRanks builds data-parallel ranks with common experts, if there are any.
-func buildRanks(t *testing.T, id string, dp int) (*replica.Replica, error) {
+func buildRanks(t testing.TB, id string, dp int) (*replica.Replica, error) {
 	t.Helper()
 	return buildLayout(t, id, "b200_sxm", "vllm", parallel.Layout{Devices: dp, TP: 1, DP: dp, EP: dp})
 }
 
-func buildLayout(t *testing.T, id, system, engineName string, l parallel.Layout) (*replica.Replica, error) {
+func buildLayout(t testing.TB, id, system, engineName string, l parallel.Layout) (*replica.Replica, error) {
 	t.Helper()
 	return buildDrafts(t, id, system, engineName, l, 0, nil)
 }
 
 // buildDrafts builds a replica that drafts tokens, with its engine changed.
-func buildDrafts(t *testing.T, id, system, engineName string, l parallel.Layout, mtp int, change func(*engine.Profile)) (*replica.Replica, error) {
+func buildDrafts(t testing.TB, id, system, engineName string, l parallel.Layout, mtp int, change func(*engine.Profile)) (*replica.Replica, error) {
+	t.Helper()
+	s, d, prices := specOf(t, id, system, l, mtp)
+	e, err := engine.LookupVersion(engineName, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := *e.On(d, l.Devices)
+	if change != nil {
+		change(&on)
+	}
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: &on, Replicas: 1}, prices)
+}
+
+// specOf is a model on devices, and their prices.
+func specOf(t testing.TB, id, system string, l parallel.Layout, mtp int) (graph.Spec, *device.Profile, *calibrated.Model) {
 	t.Helper()
 	m, err := model.Lookup(id)
 	if err != nil {
@@ -46,23 +65,74 @@ func buildDrafts(t *testing.T, id, system, engineName string, l parallel.Layout,
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.LookupVersion(engineName, "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	prices, ok := calibrated.New(d)
 	if !ok {
 		t.Fatalf("no prices for %s", system)
 	}
-	s := graph.Spec{
+	return graph.Spec{
 		Model: m, Layout: l.Complete(m), Policy: graph.Physical(),
 		Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}), Compile: true, MTP: mtp,
+	}, d, prices
+}
+
+// TestOnePrice: where the host costs nothing, a step of the simulation takes as
+// long as the evaluator says of the same batch.
+func TestOnePrice(t *testing.T) {
+	l := parallel.Layout{Devices: 8, TP: 8, EP: 8}
+	for id, mtp := range map[string]int{
+		"deepseek-ai/DeepSeek-V3.2": 0, "deepseek-ai/DeepSeek-V3": 2, "openai/gpt-oss-120b": 0, "Qwen/Qwen3.5-397B-A17B": 1,
+	} {
+		r, err := buildDrafts(t, id, "b200_sxm", "vllm", l, mtp, func(e *engine.Profile) { e.Hosts, e.KVFormat = map[string]*engine.Terms{engine.Generic: {}}, dtype.None })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, prices := specOf(t, id, "b200_sxm", l, mtp)
+		g, err := graph.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := step.New(g, prices)
+		query := 1 + mtp
+		for _, c := range []struct{ decode, context, prompts, tokens, cached int }{
+			{decode: 32, context: 500},
+			{decode: 200, context: 32768},
+			{prompts: 1, tokens: 32768},
+			{prompts: 3, tokens: 1500, cached: 4000},
+			{decode: 64, context: 3000, prompts: 1, tokens: 8000, cached: 100},
+		} {
+			b := sim.Batch{
+				Decode: c.decode, DecodeContext: float64(c.decode * c.context),
+				PrefillRequests: c.prompts, PrefillTokens: c.prompts * c.tokens, PrefillContext: c.prompts * c.cached,
+				PrefillPairs: float64(c.prompts*c.tokens) * (float64(c.cached) + float64(c.tokens+1)/2),
+			}
+			var segments []graph.Segment
+			if c.decode > 0 {
+				segments = append(segments, graph.Segment{Requests: c.decode, Query: query, Seq: c.context + query, Decode: true})
+			}
+			if c.prompts > 0 {
+				segments = append(segments, graph.Segment{Requests: c.prompts, Query: c.tokens, Seq: c.cached + c.tokens})
+			}
+			most := 0.005
+			if c.decode*query+c.prompts*c.tokens <= 256 {
+				most = 1e-9
+			}
+			want, got := e.Totals(graph.Batch{Segments: segments}).Time, r.Step(b)
+			if math.Abs(float64(got/want)-1) > most {
+				t.Errorf("%s, %+v: want %v, got %v", id, c, want, got)
+			}
+		}
 	}
-	on := *e.On(d, l.Devices)
-	if change != nil {
-		change(&on)
+}
+
+// buildPriced builds a replica on an H200 under vLLM with prices of one's own.
+func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cost.Coster) (*replica.Replica, error) {
+	t.Helper()
+	s, d, _ := specOf(t, id, "h200_sxm", l, mtp)
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return replica.New(s, d, &on, prices)
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices), Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is
@@ -94,19 +164,22 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestDecodeRuns: a jump over many steps takes as long as the steps.
+// TestDecodeRuns: a jump over many steps takes as long as the steps, nearly so
+// where contexts outgrow a window on the way.
 func TestDecodeRuns(t *testing.T) {
-	r, err := build(t, "Qwen/Qwen3-32B", "h200_sxm", "vllm", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sum units.Seconds
-	const n, context, steps = 32, 32 * 1000, 500
-	for i := range steps {
-		sum += r.Step(sim.Batch{Decode: n, DecodeContext: context + float64(i*n), Sampled: n})
-	}
-	if got := r.Decode(n, context, n, steps); math.Abs(float64(got/sum)-1) > 1e-3 {
-		t.Errorf("want %v, got %v", sum, got)
+	const n, context, steps = 64, 64 * 700, 500
+	for id, most := range map[string]float64{"Qwen/Qwen3-32B": 1e-3, "google/gemma-3-27b-it": 1e-2} {
+		r, err := build(t, id, "h200_sxm", "vllm", 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum units.Seconds
+		for i := range steps {
+			sum += r.Step(sim.Batch{Decode: n, DecodeContext: context + float64(i*n), Sampled: n})
+		}
+		if got := r.Decode(n, context, n, steps); math.Abs(float64(got/sum)-1) > most {
+			t.Errorf("%s: want %v, got %v", id, sum, got)
+		}
 	}
 }
 
@@ -118,7 +191,7 @@ func TestOneRequest(t *testing.T) {
 	}
 	res, err := sim.Run(context.Background(), &sim.Config{
 		Client:  sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1000}, Output: sim.Lengths{Tokens: 100}},
-		Workers: r.Pool(1, 0),
+		Workers: r.Pool(1),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +222,7 @@ func TestDrafts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Pool(1, 0)
+		return r.Pool(1)
 	}
 	few := sim.Batch{Decode: 4, DecodeContext: 4 * 1000, Sampled: 4}
 	plain, drafts, waits := pool(0, false), pool(2, true), pool(2, false)
@@ -182,8 +255,30 @@ func TestSplitBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := r.Pool(1, 0); p.Replicas != c.replicas || p.Engine.TokenBudget != c.want {
+		if p := r.Pool(1); p.Replicas != c.replicas || p.Engine.TokenBudget != c.want {
 			t.Errorf("%s, splits %t: %d replicas with a budget of %d", c.id, c.splits, p.Replicas, p.Engine.TokenBudget)
 		}
+	}
+}
+
+// BenchmarkClosedLoop is one configuration of a search, with a replica's prices of
+// steps: 160 requests of about 1,000 tokens in and out from 16 clients.
+func BenchmarkClosedLoop(b *testing.B) {
+	for _, id := range []string{"Qwen/Qwen3-32B", "openai/gpt-oss-120b", "deepseek-ai/DeepSeek-V3"} {
+		r, err := build(b, id, "b200_sxm", "vllm", 8)
+		if err != nil {
+			b.Fatal(err)
+		}
+		config := &sim.Config{Workers: r.Pool(1), Client: sim.ClosedLoop{
+			Requests: 160, Concurrency: 16, Input: sim.Lengths{Tokens: 1000, Low: 0.8}, Output: sim.Lengths{Tokens: 1000, Low: 0.8},
+		}}
+		b.Run("model="+id, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := sim.Run(context.Background(), config); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -8,139 +8,54 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/document"
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
 )
-
-// AccuracyJSON is error figures for programs. All but AllRows is over rows
-// without a mark on their quality.
-type AccuracyJSON struct {
-	Overall  AccuracyGroup            `json:"overall"`
-	AllRows  AccuracyGroup            `json:"all_rows"`
-	ByMode   map[string]AccuracyGroup `json:"by_mode"`
-	ByEngine map[string]AccuracyGroup `json:"by_engine"`
-	BySystem map[string]AccuracyGroup `json:"by_system"`
-	ByModel  map[string]AccuracyGroup `json:"by_model"`
-	// ByConcurrency has powers of two: each holds what lies above the one before.
-	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
-	// Defaulted are the columns that were missing or empty, over all rows.
-	Defaulted []calibrate.Defaulted `json:"defaulted"`
-	// Regret is what choosing layouts by prediction would have cost.
-	Regret RegretJSON  `json:"regret"`
-	Source string      `json:"calibration"`
-	Tables *TablesJSON `json:"tables,omitempty"`
-}
-
-// AccuracyGroup is the errors of a set of rows.
-type AccuracyGroup struct {
-	Rows      int            `json:"rows"`
-	Predicted int            `json:"predicted"`
-	Clean     int            `json:"clean"`
-	TTFT      AccuracyErrors `json:"ttft"`
-	TPOT      AccuracyErrors `json:"tpot"`
-}
-
-// AccuracyErrors are shares; Coverage80 is the share of measurements inside the
-// 80 % interval.
-type AccuracyErrors struct {
-	MAPE       float64 `json:"mape"`
-	MedianAPE  float64 `json:"median_ape"`
-	P90        float64 `json:"p90"`
-	Bias       float64 `json:"bias"`
-	Coverage80 float64 `json:"coverage80"`
-}
-
-// NewAccuracyJSON converts a response; with regret every choice of a layout is
-// in it.
-func NewAccuracyJSON(r *app.AccuracyResponse, regret bool) *AccuracyJSON {
-	clean := calibrate.Clean(r.Rows)
-	by := func(key func(*calibrate.Row) string) map[string]AccuracyGroup {
-		out := map[string]AccuracyGroup{}
-		for _, p := range calibrate.By(clean, key) {
-			out[p.Name] = accuracyGroup(r, p.Rows)
-		}
-		return out
-	}
-	choices := calibrate.Regrets(clean)
-	out := &AccuracyJSON{
-		Overall: accuracyGroup(r, clean), AllRows: accuracyGroup(r, r.Rows),
-		ByMode:        by(func(r *calibrate.Row) string { return r.Mode }),
-		ByEngine:      by(func(r *calibrate.Row) string { return r.Engine }),
-		BySystem:      by(func(r *calibrate.Row) string { return r.System }),
-		ByModel:       by(func(r *calibrate.Row) string { return r.Model }),
-		ByConcurrency: by(concurrencyOf), Defaulted: calibrate.DefaultedColumns(r.Rows),
-		Regret: newRegretJSON(choices), Source: r.Overlay.Source,
-		Tables: newTablesJSON(r.Tables),
-	}
-	if regret {
-		out.Regret.Each = choices
-	}
-	return out
-}
-
-// concurrencyOf is a row's concurrency, rounded up to a power of two.
-func concurrencyOf(r *calibrate.Row) string {
-	n := 1
-	for n < r.Concurrency {
-		n *= 2
-	}
-	return strconv.Itoa(n)
-}
-
-func accuracyGroup(r *app.AccuracyResponse, rows []calibrate.Compared) AccuracyGroup {
-	g := calibrate.Summarize("", rows)
-	ttft, tpot := r.Overlay.Coverage(rows)
-	conv := func(e calibrate.Errors, coverage float64) AccuracyErrors {
-		if e.Rows == 0 {
-			coverage = 0
-		}
-		return AccuracyErrors{e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
-	}
-	return AccuracyGroup{g.Rows, g.Predicted, g.Clean, conv(g.TTFT, ttft), conv(g.TPOT, tpot)}
-}
 
 // Accuracy prints error figures for people.
 func Accuracy(w io.Writer, r *app.AccuracyResponse) {
-	clean := calibrate.Clean(r.Rows)
+	clean := measured.Clean(r.Rows)
 	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
 	t.AppendHeader(table.Row{
 		"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "in 80 %", "TPOT MAPE", "median", "p90", "bias", "in 80 %",
 	})
-	add := func(name string, g AccuracyGroup) {
+	add := func(name string, g document.AccuracyGroup) {
 		row := table.Row{name, g.Rows, g.Predicted}
-		for _, e := range []AccuracyErrors{g.TTFT, g.TPOT} {
+		for _, e := range []document.AccuracyErrors{g.TTFT, g.TPOT} {
 			pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 			row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
 		}
 		t.AppendRow(row)
 	}
-	add("clean", accuracyGroup(r, clean))
-	add("all", accuracyGroup(r, r.Rows))
+	add("clean", document.GroupOf(clean))
+	add("all", document.GroupOf(r.Rows))
 	for _, by := range []struct {
 		prefix string
-		key    func(*calibrate.Row) string
+		key    func(*measured.Row) string
 	}{
-		{"", func(r *calibrate.Row) string { return r.Mode }},
-		{"", func(r *calibrate.Row) string { return r.Engine }},
-		{"concurrency to ", concurrencyOf},
-		{"", func(r *calibrate.Row) string { return r.System }},
-		{"", func(r *calibrate.Row) string { return r.Model }},
+		{"", func(r *measured.Row) string { return r.Mode }},
+		{"", func(r *measured.Row) string { return r.Engine }},
+		{"concurrency to ", document.ConcurrencyOf},
+		{"", func(r *measured.Row) string { return r.System }},
+		{"", func(r *measured.Row) string { return r.Model }},
 	} {
 		t.AppendSeparator()
-		for _, p := range calibrate.By(clean, by.key) {
-			add(by.prefix+p.Name, accuracyGroup(r, p.Rows))
+		for _, p := range measured.By(clean, by.key) {
+			add(by.prefix+p.Name, document.GroupOf(p.Rows))
 		}
 	}
 	fmt.Fprintln(w, t.Render())
-	ttft, tpot := r.Overlay.Coverage(clean)
+	ttft, tpot := measured.Coverage(clean)
 	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
-	fmt.Fprintln(w, regretLine(calibrate.Regrets(clean)))
+	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
-	fmt.Fprintf(w, "Calibration: %s\n", r.Overlay.Source)
-	reasons(w, "Assumed", r.Rows, func(p *calibrate.Prediction) []string { return p.Assumed })
-	reasons(w, "Not predicted", r.Rows, func(p *calibrate.Prediction) []string {
+	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
+	reasons(w, "Assumed", r.Rows, func(p *measured.Prediction) []string { return p.Assumed })
+	reasons(w, "Not predicted", r.Rows, func(p *measured.Prediction) []string {
 		if p.Err == nil {
 			return nil
 		}
@@ -149,9 +64,9 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 }
 
 // defaulted says which columns rows do not fill, those of all rows first.
-func defaulted(w io.Writer, rows []calibrate.Compared) {
+func defaulted(w io.Writer, rows []measured.Compared) {
 	var all, some []string
-	for _, d := range calibrate.DefaultedColumns(rows) {
+	for _, d := range measured.DefaultedColumns(rows) {
 		if d.Rows == len(rows) {
 			all = append(all, d.Column)
 		} else {
@@ -164,7 +79,7 @@ func defaulted(w io.Writer, rows []calibrate.Compared) {
 }
 
 // reasons counts rows by what is to be said of them, the most frequent first.
-func reasons(w io.Writer, title string, rows []calibrate.Compared, of func(*calibrate.Prediction) []string) {
+func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
 	for i := range rows {
@@ -195,7 +110,7 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		m, p, reason := c.Row, &c.Pred, ""
-		e := r.Overlay.Expect(&p.Case)
+		e := &c.Expected
 		ttftLow, ttftHigh := e.TTFT.Times(p.TTFT)
 		tpotLow, tpotHigh := e.TPOT.Times(p.TPOT)
 		if p.Err != nil {
@@ -217,15 +132,16 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
-	add := func(name, mode string, rows []calibrate.Compared, o *calibrate.Overlay) {
-		rows = calibrate.OfMode(rows, mode)
+	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
+		rows = measured.OfMode(rows, mode)
 		if len(rows) == 0 {
 			return
 		}
-		g := calibrate.Summarize("", rows)
+		g := measured.Summarize("", rows)
 		inTTFT, inTPOT := "", ""
 		if len(o.Residuals) > 0 {
-			a, b := o.Coverage(rows)
+			measured.Expect(o, rows)
+			a, b := measured.Coverage(rows)
 			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
 		}
 		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
@@ -239,7 +155,7 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		add(mode+": what was there before", mode, r.Before, &calibrate.Overlay{})
+		add(mode+": what was there before", mode, r.Before, &calibration.Overlay{})
 		add(mode+": the fit itself", mode, r.InSample, r.Overlay)
 		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
 		add(mode+": fits without their cell", mode, r.ByCell, unseen)
@@ -253,6 +169,6 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		fmt.Fprintln(w, "The calibration is left as it is: what these rows differ by does not carry over from one of their configurations to another.")
 	}
 	if len(r.ByCell) > 0 {
-		fmt.Fprintln(w, regretLine(calibrate.Regrets(r.ByCell)), "(fits without their cell)")
+		fmt.Fprintln(w, regretLine(measured.Regrets(r.ByCell)), "(fits without their cell)")
 	}
 }

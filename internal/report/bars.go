@@ -9,15 +9,14 @@ import (
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
-	"plimsoll/internal/rank"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/search"
 	"plimsoll/internal/units"
 )
 
 // plusMinus prints an 80 % interval relative to the predicted value: "±9 %", with
 // both sides where they differ by more than a fifth, as factors where it is wide.
-func plusMinus(e calibrate.Error) string {
+func plusMinus(e calibration.Error) string {
 	const wide, same = 100, 0.2
 	low, high := e.Interval(1)
 	below, above := 100*(1-low), 100*(high-1)
@@ -28,21 +27,6 @@ func plusMinus(e calibrate.Error) string {
 		return fmt.Sprintf("±%.0f %%", (below+above)/2)
 	}
 	return fmt.Sprintf("%+.0f…%+.0f %%", -below, above)
-}
-
-// IntervalJSON is an 80 % interval.
-type IntervalJSON struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// interval is null for a quantity there is none of.
-func interval(e calibrate.Error, predicted float64) *IntervalJSON {
-	if predicted == 0 {
-		return nil
-	}
-	low, high := e.Interval(predicted)
-	return &IntervalJSON{low, high}
 }
 
 // chance prints a probability in percent, never more certain than 1 in 100.
@@ -57,9 +41,9 @@ func chance(p float64) string {
 	}
 }
 
-// bars prints the intervals of a pass's rows below their table, whose columns
+// bars prints the intervals of a search's rows below their table, whose columns
 // are the vendor's.
-func bars(w io.Writer, p *app.Pass) {
+func bars(w io.Writer, p *app.Search) {
 	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Throughput (token/s)"}
 	if p.Mode != search.DecodeOnly {
@@ -73,8 +57,7 @@ func bars(w io.Writer, p *app.Pass) {
 	}
 	t.AppendHeader(head)
 	for i, r := range p.Rows {
-		o := &r.Best
-		e := p.Expect(r, o)
+		o, e := &r.Best, &r.Expected
 		row := table.Row{strconv.Itoa(i + 1), f2(o.Throughput) + " " + plusMinus(e.Throughput)}
 		if p.Mode != search.DecodeOnly {
 			row = append(row, f2(o.TTFT.Ms())+" "+plusMinus(e.TTFT))
@@ -83,37 +66,36 @@ func bars(w io.Writer, p *app.Pass) {
 			row = append(row, f2(o.TPOT.Ms())+" "+plusMinus(e.TPOT))
 		}
 		if p.Limited() {
-			row = append(row, chance(p.Within(&e, o)))
+			row = append(row, chance(r.Chance))
 		}
 		t.AppendRow(row)
 	}
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
 	fmt.Fprintln(w, t.Render())
-	best := p.Expect(p.Rows[0], &p.Rows[0].Best)
-	fmt.Fprintf(w, "Intervals from %s.\n", best.Basis)
-	safeChoice(w, p, &best)
+	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
+	safeChoice(w, p)
 }
 
 // safeChoice says that the best row may well miss its limits, and what would
 // not.
-func safeChoice(w io.Writer, p *app.Pass, best *calibrate.Expected) {
+func safeChoice(w io.Writer, p *app.Search) {
 	if !p.Limited() {
 		return
 	}
-	c := p.Within(best, &p.Rows[0].Best)
+	c := p.Rows[0].Chance
 	if c >= app.Doubtful {
 		return
 	}
 	fmt.Fprintf(w, "Note: the best row keeps its limits with a probability of %s; ", chance(c))
-	if s := p.SafeChoice(); s != nil {
-		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Row.Label, s.Outcome.Batch, s.Outcome.Throughput)
+	if s := p.Safe; s != nil {
+		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Batch, s.Throughput)
 		return
 	}
 	fmt.Fprintf(w, "nothing in this search does with %s.\n", chance(app.Safe))
 }
 
 // pairBars prints the intervals of matched phases.
-func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
+func pairBars(w io.Writer, d *app.DeviceResult, pairs []app.Pair) {
 	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
 	if d.Limited() {
@@ -123,13 +105,13 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
 	var basis string
 	for i := range pairs {
 		x := &pairs[i]
-		e, within := d.ExpectPair(x)
+		e := &x.Expected
 		row := table.Row{
 			strconv.Itoa(i + 1), f2(x.Balanced) + " " + plusMinus(e.Throughput),
 			f2(x.Prefill.TTFT.Ms()) + " " + plusMinus(e.TTFT), f2(x.Decode.TPOT.Ms()) + " " + plusMinus(e.TPOT),
 		}
 		if d.Limited() {
-			row = append(row, chance(within))
+			row = append(row, chance(x.Chance))
 		}
 		t.AppendRow(row)
 		if i == 0 {
@@ -142,7 +124,7 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []rank.Pair) {
 }
 
 // span prints both ends of the 80 % interval of a time.
-func span(e calibrate.Error, t units.Seconds) string {
+func span(e calibration.Error, t units.Seconds) string {
 	low, high := e.Times(t)
 	return fmt.Sprintf("%s to %s", low, high)
 }

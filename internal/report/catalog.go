@@ -50,6 +50,9 @@ func Model(w io.Writer, f *model.Facts) {
 		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
 	}
 	line("Model", "%s", f.ID)
+	if f.TakenAs != "" {
+		line("Taken as", "%s", f.TakenAs)
+	}
 	line("Architecture", "%s (family %s)", f.Architecture, f.Family)
 	line("Shape", "%d layers, hidden %d, vocabulary %d, up to %d positions", f.Layers, f.Hidden, f.Vocab, f.MaxPosition)
 	params := units.Count(float64(f.Parameters))

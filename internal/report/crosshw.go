@@ -30,7 +30,7 @@ func crossHardware(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 		crossRatio(w, r, v)
 		return
 	}
-	for k := range r.Devices[0].Passes {
+	for k := range r.Devices[0].Searches {
 		crossPass(w, r, k, v)
 	}
 }
@@ -53,7 +53,7 @@ func profiles(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 		"Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)",
 	}}
 	for i := range r.Devices {
-		d := r.Devices[i].Device
+		d := &r.Devices[i].Device
 		var grid, links []string
 		for _, l := range d.Links {
 			grid = append(grid, strconv.Itoa(l.Size))
@@ -80,8 +80,8 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 // bestOf is a device with the best row of a pass.
 type bestOf struct {
 	device *device.Profile
-	pass   *app.Pass
-	row    *search.Result
+	pass   *app.Search
+	row    *app.Row
 }
 
 // crossPass prints the best row of every device for pass k.
@@ -90,8 +90,8 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	var without []string
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		if p := &d.Passes[k]; len(p.Rows) > 0 {
-			rows = append(rows, bestOf{d.Device, p, p.Rows[0]})
+		if p := &d.Searches[k]; len(p.Rows) > 0 {
+			rows = append(rows, bestOf{&d.Device, p, &p.Rows[0]})
 		} else {
 			without = append(without, d.Device.Name)
 		}
@@ -135,10 +135,10 @@ func crossRow(top int, b *bestOf) []string {
 	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
 	switch b.pass.Mode {
 	case search.PrefillOnly:
-		cells = append(cells, f2(o.QPS(&b.row.Load)))
+		cells = append(cells, f2(b.row.QPS))
 		tpot = "-"
 	case search.DecodeOnly:
-		cells = append(cells, f2(o.QPS(&b.row.Load)))
+		cells = append(cells, f2(b.row.QPS))
 		ttft = "-"
 	case search.Aggregated:
 	}
@@ -183,6 +183,6 @@ func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	fmt.Fprintln(w, t.render(v.Color))
 	infeasible(w, without)
 	if split {
-		fmt.Fprintf(w, "P/D instance counts: the integer split under --num-devices=%d that is closest to the ratio, the largest of these.\n", r.Request.NumDevices)
+		fmt.Fprintf(w, "P/D instance counts: of the splits of %d devices, the one closest to the ratio, the largest of these.\n", r.Request.NumDevices)
 	}
 }

@@ -4,51 +4,16 @@ import (
 	"fmt"
 	"io"
 
+	"plimsoll/internal/document"
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/measured"
 )
-
-// ExamineJSON is the doubts about measured rows for programs.
-type ExamineJSON struct {
-	Rows     int            `json:"rows"`
-	Doubted  int            `json:"doubted"`
-	ByRule   map[string]int `json:"by_rule"`
-	Findings []FindingJSON  `json:"findings"`
-}
-
-// FindingJSON is one of them.
-type FindingJSON struct {
-	Line     int    `json:"line"`
-	ID       string `json:"id"`
-	Rule     string `json:"rule"`
-	TTFTOnly bool   `json:"ttft_only"`
-	Why      string `json:"why"`
-}
-
-// NewExamineJSON converts a response.
-func NewExamineJSON(r *app.ExamineResponse) *ExamineJSON {
-	out := &ExamineJSON{Rows: len(r.Rows), Doubted: len(doubted(r)), ByRule: map[string]int{}, Findings: []FindingJSON{}}
-	for _, f := range r.Findings {
-		out.ByRule[f.Rule]++
-		out.Findings = append(out.Findings, FindingJSON{f.Row.Line, f.Row.ID, f.Rule, f.TTFTOnly, f.Why})
-	}
-	return out
-}
-
-// doubted are the rows with a finding.
-func doubted(r *app.ExamineResponse) map[*calibrate.Row]bool {
-	rows := map[*calibrate.Row]bool{}
-	for _, f := range r.Findings {
-		rows[f.Row] = true
-	}
-	return rows
-}
 
 // Examine prints the doubts about measured rows for people.
 func Examine(w io.Writer, r *app.ExamineResponse) {
-	rows := doubted(r)
+	rows := document.Doubted(r)
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "Nothing speaks against any of the %d rows.\n", len(r.Rows))
 		return
@@ -67,7 +32,7 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", list.Render(), len(rows), len(r.Rows))
 	sum := table.New(2)
 	sum.AppendHeader(table.Row{"rule", "rows", "means"})
-	for _, rule := range calibrate.Rules() {
+	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
 			sum.AppendRow(table.Row{rule[0], n, rule[1]})
 		}

@@ -10,80 +10,33 @@ import (
 	"plimsoll/internal/search"
 )
 
-// ExplainJSON says why the best row of a pass is what it is.
-type ExplainJSON struct {
-	Device   string          `json:"device"`
-	Phase    string          `json:"phase"`
-	Parallel string          `json:"parallel"`
-	Binds    string          `json:"bound_by"`
-	Steps    []StepShareJSON `json:"steps"`
-	Next     string          `json:"next_parallel,omitempty"`
-	Gap      *float64        `json:"next_gap,omitempty"`
-	WhatIf   []WhatIfJSON    `json:"what_if"`
-}
-
-// StepShareJSON is where the time of a step goes.
-type StepShareJSON struct {
-	Phase     string         `json:"phase"`
-	TotalS    float64        `json:"total_s"`
-	Breakdown *BreakdownJSON `json:"breakdown"`
-	Fixed     float64        `json:"fixed_share"`
-	Command   string         `json:"command,omitempty"`
-}
-
-// WhatIfJSON is the effect of a change on the throughput.
-type WhatIfJSON struct {
-	Change     string  `json:"change"`
-	Feasible   bool    `json:"feasible"`
-	Throughput float64 `json:"throughput"`
-	Share      float64 `json:"change_of_throughput"`
-}
-
-func explainJSON(x *app.Explanation) ExplainJSON {
-	out := ExplainJSON{
-		Device: x.Device, Phase: app.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Binds),
-		Steps: []StepShareJSON{}, WhatIf: []WhatIfJSON{},
-	}
-	for _, s := range x.Steps {
-		out.Steps = append(out.Steps, StepShareJSON{
-			s.Phase, float64(s.Time), breakdown(s.Bound), percent(s.Fixed, s.Time) / 100, s.Command,
-		})
-	}
-	if x.Next != nil {
-		gap := x.Gap()
-		out.Next, out.Gap = x.Next.Label, &gap
-	}
-	for _, w := range x.What {
-		out.WhatIf = append(out.WhatIf, WhatIfJSON{w.Change, w.OK, w.Throughput, w.Share})
-	}
-	return out
-}
-
 // explainAll prints explanations, and with several devices what tells them
 // apart.
-func explainAll(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
-	for i := range all {
-		explain(w, &all[i])
+func explainAll(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
+	for i := range r.Explanations {
+		explain(w, &r.Explanations[i], v)
 	}
 	if len(r.Devices) > 1 {
-		differences(w, r, all)
+		differences(w, r)
 	}
 }
 
-func explain(w io.Writer, x *app.Explanation) {
+func explain(w io.Writer, x *app.Explanation, v OptimizeView) {
 	o := &x.Row.Best
 	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, app.Phase(x.Mode), o.Batch, o.Throughput)
 	for _, s := range x.Steps {
 		fmt.Fprintf(w, "  A %s step takes %s: %s; launches %.1f %% of it\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
-		if s.Command != "" {
-			fmt.Fprintf(w, "    %s\n", s.Command)
+		if v.Command != nil && s.Request != nil {
+			fmt.Fprintf(w, "    %s\n", v.Command(s.Request))
 		}
 	}
-	fmt.Fprintf(w, "  The batch is bound by: %s\n", binding(x.Binds))
+	fmt.Fprintf(w, "  The batch is bound by: %s\n", binding(x.Row.Binds))
 	if x.Next != nil {
-		fmt.Fprintf(w, "  Next: %s, %.1f %% behind (bound by: %s)\n", x.Next.Label, 100*x.Gap(), binding(x.Next.Binds))
+		fmt.Fprintf(w, "  Next: %s, %.1f %% behind (bound by: %s)\n", x.Next.Label, 100*x.Gap, binding(x.Next.Binds))
 	}
-	fmt.Fprintln(w, "  What would change it:")
+	if len(x.What) > 0 {
+		fmt.Fprintln(w, "  What would change it:")
+	}
 	for _, c := range x.What {
 		if !c.OK {
 			fmt.Fprintf(w, "    %-24s nothing feasible\n", c.Change)
@@ -103,10 +56,11 @@ func binding(v search.Verdict) string {
 
 // differences compares each device's best row of a phase with that of the first
 // device that has one, beside the ratios of their hardware.
-func differences(w io.Writer, r *app.OptimizeResponse, all []app.Explanation) {
+func differences(w io.Writer, r *app.OptimizeResponse) {
+	all := r.Explanations
 	profile := map[string]*device.Profile{}
 	for i := range r.Devices {
-		profile[r.Devices[i].Device.Name] = r.Devices[i].Device
+		profile[r.Devices[i].Device.Name] = &r.Devices[i].Device
 	}
 	first := map[search.Mode]*app.Explanation{}
 	for i := range all {

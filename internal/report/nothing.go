@@ -3,19 +3,18 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/document"
 	"plimsoll/internal/search"
-	"plimsoll/internal/units"
 )
 
 // nothing says that no configuration is feasible, why, and what would be.
-func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass) {
+func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search) {
 	counts := map[search.Verdict]int{}
-	for i := range p.Results {
-		counts[p.Results[i].Binds]++
+	for i := range p.Candidates {
+		counts[p.Candidates[i].Binds]++
 	}
 	stars := strings.Repeat("*", frame)
 	fmt.Fprintln(w, "\n"+stars)
@@ -27,18 +26,18 @@ func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.P
 	default:
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
-	fmt.Fprintf(w, "  %s, %s on %d × %s\n", r.Model.ID, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, app.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
-			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Results), verdict)
+			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Candidates), verdict)
 		}
 	}
-	for i := range p.Results {
-		fmt.Fprintf(w, "    %s: %s\n", p.Results[i].Label, p.Results[i].Reason)
+	for i := range p.Candidates {
+		fmt.Fprintf(w, "    %s: %s\n", p.Candidates[i].Label, p.Candidates[i].Reason)
 	}
 	switch n := p.Nearest; {
 	case n != nil:
-		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Result.Label, n.Result.First.Batch)
+		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Label, n.Batch)
 	case counts[search.NoMemory] > 0:
 		fmt.Fprintln(w, "  Use more devices, a narrower quantization, shorter prompts or less reserved memory.")
 	default:
@@ -48,9 +47,9 @@ func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.P
 }
 
 // nearestLimits names the limits to raise, and the latency beside them.
-func nearestLimits(p *app.Pass) string {
+func nearestLimits(p *app.Search) string {
 	n := p.Nearest
-	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", upMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", upMs(n.TPOT))
+	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
 	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
 	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT
 	switch {
@@ -65,7 +64,3 @@ func nearestLimits(p *app.Pass) string {
 	}
 	return ttft + " and " + tpot
 }
-
-// upMs is a latency in milliseconds, rounded up to two decimals: a limit of that
-// much is kept.
-func upMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }

@@ -1,20 +1,15 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/dtype"
+	"plimsoll/internal/document"
 	"plimsoll/internal/search"
-	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
-	"plimsoll/internal/workload"
 )
 
 // OptimizeView is how the tables of a search are shown.
@@ -23,6 +18,8 @@ type OptimizeView struct {
 	Memory bool // with columns and a block on memory
 	Width  int  // of the terminal, 0 = none
 	Plots  bool
+	// Command, if not nil, says how the reader would ask for a step alone.
+	Command func(*app.StepRequest) string
 }
 
 // The widths of the vendor's frames.
@@ -33,61 +30,57 @@ const (
 
 // Optimize prints the result of a search: the block of every device, the
 // comparison of devices where there are several, and explanations if there are.
-func Optimize(w io.Writer, r *app.OptimizeResponse, explanations []app.Explanation, v OptimizeView) {
+func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if d.Ratio != nil {
 			ratioBlock(w, r, d, v)
 		} else {
-			for k := range d.Passes {
-				passBlock(w, r, d, &d.Passes[k], v)
+			for k := range d.Searches {
+				passBlock(w, r, d, &d.Searches[k], v)
 			}
 		}
 		if len(r.Devices) == 1 && v.Plots {
-			plots(w, d, v)
+			plots(w, r.Model, d, v)
 		}
 	}
 	if len(r.Devices) > 1 {
 		crossHardware(w, r, v)
 	}
-	if len(explanations) > 0 {
-		explainAll(w, r, explanations)
+	if len(r.Explanations) > 0 {
+		explainAll(w, r, v)
 	}
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
-	for _, n := range r.Model.Notes {
+	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note: %s\n", n)
 	}
-	fmt.Fprintln(w, Caution)
+	fmt.Fprintln(w, strings.Replace(document.Caution, "plan, ", "plan,\n", 1))
 }
 
-// Caution ends every result.
-const Caution = "These figures come from a model of the hardware, not from a measurement: use them to plan,\n" +
-	"and measure your own traffic before you decide."
-
 // passBlock prints the block of one pass.
-func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, v OptimizeView) {
+func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
 		return
 	}
-	best := p.Rows[0]
+	best := &p.Rows[0]
 	rule := "  " + strings.Repeat("-", frame-4)
 	fmt.Fprintln(w, "\n"+strings.Repeat("*", frame))
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration:")
-	fmt.Fprintf(w, "    Model: %s\n", r.Model.ID)
-	linear, attention := actions(r, p)
-	fmt.Fprintf(w, "    Quantize Linear action: %s\n", linear)
-	fmt.Fprintf(w, "    Quantize Attention action: %s\n", attention)
+	fmt.Fprintf(w, "    Model: %s\n", r.Model)
+	fmt.Fprintf(w, "    Quantize Linear action: %s\n", p.Linear)
+	fmt.Fprintf(w, "    Quantize Attention action: %s\n", p.Attention)
 	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(p))
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
 		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
-		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.Problem.Reserved.GiB())
+		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
 		fmt.Fprintln(w, rule)
 	}
 	fmt.Fprintln(w, "  Overall Best Configuration:")
@@ -110,8 +103,13 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	shapedBy(w, p)
 }
 
+// modelling says how the steps of a search are modelled.
+func modelling(p *app.Search) string {
+	return fmt.Sprintf("%s, policy %s, %s prices", kernels(p.Compiled), p.Policy, p.Pricing)
+}
+
 // shapedBy says which artefacts of the policy shaped the best row.
-func shapedBy(w io.Writer, p *app.Pass) {
+func shapedBy(w io.Writer, p *app.Search) {
 	if p.Measured > 0 {
 		fmt.Fprintf(w, "Measured kernels price %.1f %% of the best row's step\n", 100*p.Measured)
 	}
@@ -134,28 +132,9 @@ func passTitle(m search.Mode) string {
 	return "Aggregation"
 }
 
-// actions are the quantization actions as the user would name them.
-func actions(r *app.OptimizeResponse, p *app.Pass) (linear, attention string) {
-	q := &p.Problem.Spec.Quant
-	linear, attention = string(r.Request.LinearAction), string(r.Request.AttentionAction)
-	if linear == "" {
-		linear = string(q.Dense.Action)
-	}
-	if linear == "" {
-		linear = "AUTO (" + q.Dense.Name() + ")"
-	}
-	if attention == "" {
-		attention = string(dtype.Disabled)
-		if q.KV >= dtype.FP8 {
-			attention = "AUTO (" + q.KV.String() + ")"
-		}
-	}
-	return linear, attention
-}
-
 // limit prints a limit as Python prints a float, or None.
 func limit(s units.Seconds) string {
-	x := limitMs(s)
+	x := document.LimitMs(s)
 	if x == nil {
 		return "None"
 	}
@@ -166,32 +145,19 @@ func limit(s units.Seconds) string {
 	return text
 }
 
-// limitMs is a limit in the milliseconds it was given in, nil for none. What
-// the way through seconds added beyond the digits anyone types is taken off.
-func limitMs(s units.Seconds) *float64 {
-	const typed = 12
-	if s == 0 || math.IsInf(float64(s), 1) {
-		return nil
-	}
-	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
-	if err != nil {
-		x = s.Ms() // what was just printed can be read
-	}
-	return &x
-}
-
 // passTable is the table of one pass.
-func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
+func passTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		return distributionTable(p)
 	}
 	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
-	latency := func(o *serving.Outcome) []string {
+	latency := func(r *app.Row) []string {
+		o := &r.Best
 		switch p.Mode {
 		case search.PrefillOnly:
-			return []string{f2(o.QPS(&p.Rows[0].Load)), f2(o.TTFT.Ms())}
+			return []string{f2(r.QPS), f2(o.TTFT.Ms())}
 		case search.DecodeOnly:
-			return []string{f2(o.QPS(&p.Rows[0].Load)), f2(o.TPOT.Ms())}
+			return []string{f2(r.QPS), f2(o.TPOT.Ms())}
 		case search.Aggregated:
 		}
 		return []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms())}
@@ -208,9 +174,10 @@ func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
 	if v.Memory {
 		t.header = append(t.header, "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB")
 	}
-	for i, row := range p.Rows {
+	for i := range p.Rows {
+		row := &p.Rows[i]
 		o := &row.Best
-		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(o)...)
+		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(row)...)
 		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(p.NumDevices), row.Label, strconv.Itoa(o.Batch))
 		if v.Memory {
 			u := &o.Use
@@ -222,14 +189,15 @@ func passTable(r *app.OptimizeResponse, p *app.Pass, v OptimizeView) *pretty {
 }
 
 // distributionTable has one row for the whole batch and one per length in it.
-func distributionTable(p *app.Pass) *pretty {
+func distributionTable(p *app.Search) *pretty {
 	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
 	if p.Mode == search.Aggregated {
 		t.header = append(t.header, "TPOT (ms)")
 		t.bold = 8
 	}
 	t.header = append(t.header, "Throughput (token/s)", "parallel", "batch_size")
-	for i, row := range p.Rows {
+	for i := range p.Rows {
+		row := &p.Rows[i]
 		o := &row.Best
 		devices, c, batch := strconv.Itoa(p.NumDevices), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
 		cells := func(top, tokens, ratio, samples, ttft, tpot, throughput string) []string {
@@ -240,23 +208,11 @@ func distributionTable(p *app.Pass) *pretty {
 			return append(out, throughput, row.Label, batch)
 		}
 		t.rows = append(t.rows, cells(strconv.Itoa(i+1), "all", "1.000", c, f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)))
-		for _, l := range composition(p, row) {
+		for _, l := range row.Composition {
 			t.rows = append(t.rows, cells("-", strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples), "-", "-", "-"))
 		}
 	}
 	return t
-}
-
-// composition is the prompts in the batch of one data-parallel rank, shortest
-// first; nil where all are equal.
-func composition(p *app.Pass, row *search.Result) []workload.Row {
-	l := &row.Load
-	if l.Distribution == nil || p.Mode == search.DecodeOnly {
-		return nil
-	}
-	rows := l.Distribution.Deal((row.Best.Concurrency+l.DP-1)/l.DP, l.HitRate)
-	slices.SortStableFunc(rows, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
-	return rows
 }
 
 func f2(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/search"
 	"plimsoll/internal/step"
 )
 
@@ -64,14 +63,14 @@ func rawRows(r *app.OptimizeResponse) [][]string {
 	var rows [][]string
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		for k := range d.Passes {
-			p := &d.Passes[k]
-			for _, row := range p.Rows {
-				rows = append(rows, rawRow(r, d, p, row))
+		for k := range d.Searches {
+			p := &d.Searches[k]
+			for j := range p.Rows {
+				rows = append(rows, rawRow(r, d, p, &p.Rows[j]))
 			}
-			for j := range p.Results {
-				if !p.Results[j].OK {
-					rows = append(rows, rawRow(r, d, p, &p.Results[j]))
+			for j := range p.Candidates {
+				if !p.Candidates[j].OK {
+					rows = append(rows, rawRow(r, d, p, &p.Candidates[j]))
 				}
 			}
 		}
@@ -79,8 +78,7 @@ func rawRows(r *app.OptimizeResponse) [][]string {
 	return rows
 }
 
-func rawRow(r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, row *search.Result) []string {
-	linear, attention := actions(r, p)
+func rawRow(r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, row *app.Row) []string {
 	o := &row.Best
 	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	input := "distribution"
@@ -88,8 +86,8 @@ func rawRow(r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pass, row *sear
 		input = strconv.Itoa(r.Request.Input)
 	}
 	cells := []string{
-		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model.ID, linear, attention,
-		input, strconv.Itoa(r.Request.Output), strconv.Itoa(row.Load.EffectiveInput()), strconv.Itoa(row.Load.Budget), strconv.Itoa(o.Chunks),
+		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model, p.Linear, p.Attention,
+		input, strconv.Itoa(r.Request.Output), strconv.Itoa(row.Effective), strconv.Itoa(row.Budget), strconv.Itoa(o.Chunks),
 	}
 	if !row.OK {
 		for range 5 {

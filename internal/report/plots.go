@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/chart"
 	"plimsoll/internal/scatter"
 	"plimsoll/internal/search"
@@ -16,8 +16,8 @@ import (
 // plots draws the sweep of a single device in the terminal: throughput against
 // concurrency, and against the latency of the phase, whether it keeps its limit
 // or not.
-func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
-	for _, c := range charts(d) {
+func plots(w io.Writer, model string, d *app.DeviceResult, v OptimizeView) {
+	for _, c := range charts(model, d) {
 		if len(c.Series) == 0 {
 			continue // nothing fits in memory, which was said
 		}
@@ -31,20 +31,20 @@ func plots(w io.Writer, d *app.DeviceResult, v OptimizeView) {
 func PlotFile(w io.Writer, format string, r *app.OptimizeResponse) error {
 	var all []scatter.Chart
 	for i := range r.Devices {
-		all = append(all, charts(&r.Devices[i])...)
+		all = append(all, charts(r.Model, &r.Devices[i])...)
 	}
 	return chart.Write(w, format, all)
 }
 
 // charts are the two pictures of each pass; of a ratio, those of its decode.
-func charts(d *app.DeviceResult) []scatter.Chart {
+func charts(model string, d *app.DeviceResult) []scatter.Chart {
 	var out []scatter.Chart
-	for k := range d.Passes {
-		p := &d.Passes[k]
+	for k := range d.Searches {
+		p := &d.Searches[k]
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
 			continue
 		}
-		title := fmt.Sprintf("%s, %s on %d × %s", p.Problem.Spec.Model.ID, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
+		title := fmt.Sprintf("%s, %s on %d × %s", model, app.Phase(p.Mode), p.NumDevices, d.Device.Name)
 		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
 	}
 	return out
@@ -57,23 +57,23 @@ const (
 	likely = "80 % interval of the best batch"
 )
 
-func concurrencyChart(title string, p *app.Pass) scatter.Chart {
+func concurrencyChart(title string, p *app.Search) scatter.Chart {
 	c := scatter.Chart{
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
 		Marked: within, Unmarked: over, Interval: likely,
 	}
-	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibrate.Expected, b *scatter.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibration.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.Throughput.Interval(b.Y)
 		b.Vertical = true
 	})
 	return c
 }
 
-func latencyChart(title string, p *app.Pass) scatter.Chart {
+func latencyChart(title string, p *app.Search) scatter.Chart {
 	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
 	if p.Mode == search.PrefillOnly {
 		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
-		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
+		sweep(&c, p, func(o *serving.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
 			b.Low, b.High = e.TTFT.Interval(b.X)
 		})
 		if l := p.Limits.TTFT; l > 0 {
@@ -82,7 +82,7 @@ func latencyChart(title string, p *app.Pass) scatter.Chart {
 		return c
 	}
 	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
-	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibrate.Expected, b *scatter.Bar) {
+	sweep(&c, p, func(o *serving.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
 		b.Low, b.High = e.TPOT.Interval(b.X)
 	})
 	if l := p.Limits.TPOT; l > 0 {
@@ -93,21 +93,20 @@ func latencyChart(title string, p *app.Pass) scatter.Chart {
 
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
-func sweep(c *scatter.Chart, p *app.Pass, x func(*serving.Outcome) float64, interval func(*calibrate.Expected, *scatter.Bar)) {
-	for k := range p.Results {
-		r := &p.Results[k]
+func sweep(c *scatter.Chart, p *app.Search, x func(*serving.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
+	for k := range p.Candidates {
+		r := &p.Candidates[k]
 		if len(r.Points) == 0 {
 			continue
 		}
 		s := scatter.Series{Name: r.Label}
 		for i := range r.Points {
 			o := &r.Points[i]
-			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: p.Limits.Keeps(o)})
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Keeps(o, p.Limits)})
 		}
 		if r.OK {
-			e := p.Expect(r, &r.Best)
 			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
-			interval(&e, &b)
+			interval(&r.Expected, &b)
 			c.Bars = append(c.Bars, b)
 		}
 		c.Series = append(c.Series, s)

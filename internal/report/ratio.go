@@ -7,26 +7,25 @@ import (
 	"strings"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/rank"
 )
 
 // ratioBlock prints how prefill and decode instances are matched on a device.
 func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v OptimizeView) {
 	pairs := d.Ratio.Pairs
 	if len(pairs) == 0 {
-		for k := range d.Passes {
-			if len(d.Passes[k].Rows) == 0 {
-				nothing(w, r, d, &d.Passes[k])
+		for k := range d.Searches {
+			if len(d.Searches[k].Rows) == 0 {
+				nothing(w, r, d, &d.Searches[k])
 			}
 		}
 		return
 	}
-	q := r.Request
+	q := &r.Request
 	rule := "  " + strings.Repeat("-", ratioFrame-4)
 	fmt.Fprintln(w, "\n"+strings.Repeat("*", ratioFrame))
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration:")
-	fmt.Fprintf(w, "    Model: %s\n", r.Model.ID)
+	fmt.Fprintf(w, "    Model: %s\n", r.Model)
 	if q.NumDevices >= q.PrefillDevices+q.DecodeDevices {
 		fmt.Fprintf(w, "    Devices: %d %s\n", q.NumDevices, d.Device.Name)
 	} else {
@@ -34,13 +33,14 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	}
 	fmt.Fprintf(w, "    Prefill Devices Per Instance: %d\n", q.PrefillDevices)
 	fmt.Fprintf(w, "    Decode Devices Per Instance: %d\n", q.DecodeDevices)
-	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(q.TTFTLimit))
-	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(q.TPOTLimit))
+	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(q.Limits.TTFT))
+	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(q.Limits.TPOT))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(&d.Searches[0]))
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
 		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
-		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", q.ReservedGiB)
+		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", *q.ReservedGiB)
 		fmt.Fprintln(w, rule)
 	}
 	bestPair(w, r, d, &pairs[0])
@@ -49,12 +49,12 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	fmt.Fprintln(w, ratioTable(r, pairs).render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", ratioFrame))
 	pairBars(w, d, pairs)
-	for k := range d.Passes {
-		shapedBy(w, &d.Passes[k])
+	for k := range d.Searches {
+		shapedBy(w, &d.Searches[k])
 	}
 }
 
-func bestPair(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *rank.Pair) {
+func bestPair(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pair) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
 	fmt.Fprintf(w, "      Prefill QPS: %.2f req/s  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
@@ -68,7 +68,7 @@ func bestPair(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *rank
 	}
 }
 
-func ratioTable(r *app.OptimizeResponse, pairs []rank.Pair) *pretty {
+func ratioTable(r *app.OptimizeResponse, pairs []app.Pair) *pretty {
 	t := &pretty{bold: 2, header: []string{
 		"Top", "PD Ratio", "Balanced QPS (req/s)", "P QPS (req/s)", "D QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
 		"P Parallel", "D Parallel", "P Devices/Instance", "D Devices/Instance",

@@ -4,48 +4,19 @@ import (
 	"fmt"
 	"io"
 
+	"plimsoll/internal/document"
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
+	"plimsoll/internal/measured"
 )
 
-// RegretJSON sums up choices of layouts: shares of the best measured throughput
-// that the chosen ones lack.
-type RegretJSON struct {
-	Groups  int     `json:"groups"`
-	Choices int     `json:"choices"`
-	Mean    float64 `json:"mean"`
-	Blind   float64 `json:"blind"`    // of choices by lot
-	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
-	// Each are the choices themselves, where asked for.
-	Each []calibrate.Choice `json:"each_choice,omitempty"`
-}
-
-func newRegretJSON(choices []calibrate.Choice) RegretJSON {
-	out := RegretJSON{Choices: len(choices)}
-	last := ""
-	for i := range choices {
-		c := &choices[i]
-		if c.Group != last {
-			out.Groups++
-			last = c.Group
-		}
-		out.Mean += c.Regret / float64(len(choices))
-		out.Blind += c.Blind / float64(len(choices))
-		if c.Regret <= 0.05 {
-			out.Within5 += 1 / float64(len(choices))
-		}
-	}
-	return out
-}
-
 // regretLine is what choosing layouts by prediction would have cost, in a line.
-func regretLine(choices []calibrate.Choice) string {
+func regretLine(choices []measured.Choice) string {
 	if len(choices) == 0 {
 		return "No rows differ only in layout: nothing to choose."
 	}
-	r := newRegretJSON(choices)
+	r := document.NewRegret(choices)
 	return fmt.Sprintf("Layouts chosen by prediction yield %.1f %% less than the best measured at the same interactivity "+
 		"(by lot %.1f %%; %d choices in %d groups).", 100*r.Mean, 100*r.Blind, r.Choices, r.Groups)
 }
@@ -53,7 +24,7 @@ func regretLine(choices []calibrate.Choice) string {
 // Regret prints what choosing layouts by prediction would have cost, group by
 // group.
 func Regret(w io.Writer, r *app.AccuracyResponse) {
-	choices := calibrate.Regrets(r.Rows)
+	choices := measured.Regrets(r.Rows)
 	t := table.New(2, 3, 4, 5, 6)
 	t.AppendHeader(table.Row{"rows that differ only in layout and load", "layouts", "choices", "right", "regret", "by lot"})
 	for i := 0; i < len(choices); {
@@ -64,7 +35,7 @@ func Regret(w io.Writer, r *app.AccuracyResponse) {
 				right++
 			}
 		}
-		s := newRegretJSON(choices[i:k])
+		s := document.NewRegret(choices[i:k])
 		t.AppendRow(table.Row{
 			choices[i].Group, layouts, k - i, right, fmt.Sprintf("%.1f %%", 100*s.Mean), fmt.Sprintf("%.1f %%", 100*s.Blind),
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"plimsoll/internal/prices"
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
@@ -15,13 +16,15 @@ import (
 
 // Step prints a step for people.
 func Step(w io.Writer, r *app.StepResponse) {
-	s := &r.Spec
-	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model.ID, s.Layout.Devices, r.Device.Name, s.Layout.Label(r.Model.HasExperts()))
-	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(s))
+	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model, r.Layout.Devices, r.Device, r.Label)
+	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(r))
 	operators(w, r)
 	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
 	if r.Result.Hidden > 0 {
 		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
+	}
+	if e := r.Engine; e != nil {
+		fmt.Fprintf(w, "\nEngine          %s: %s a step, %s of it the host's; kernels take %s by its calibration", e.Title, e.Time, e.Host, e.Kernels)
 	}
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
 	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
@@ -43,34 +46,32 @@ func Step(w io.Writer, r *app.StepResponse) {
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
 	from := "the profile's peaks and efficiencies"
-	switch r.Tier {
-	case device.Measured:
+	switch {
+	case r.Tier == device.Measured:
 		from = "measured kernels where tables cover them, fitted forms or peaks elsewhere"
-	case device.Calibrated, device.Transferred:
+	case r.Pricing == prices.Calibrated:
 		from = "operator times fitted to measured kernels"
-	case device.Datasheet:
 	}
 	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
-	if r.Spec.Policy.Name == graph.TensorCast().Name {
-		b += "; repeats TensorCast's assumptions (--policy physical does not)"
+	if r.Policy == graph.TensorCast().Name {
+		b += "; repeats TensorCast's assumptions, which the physical policy does not"
 	}
 	return b
 }
 
 func batchLine(r *app.StepResponse) string {
-	g := &r.Batch.Segments[0]
 	phase := "prefill"
-	if g.Decode {
+	if r.Decode {
 		phase = "decode"
 	}
-	line := fmt.Sprintf("%s of %d request%s per DP rank, %d new token%s each", phase, g.Requests, plural(g.Requests), g.Query, plural(g.Query))
-	if cached := g.Seq - g.Query; cached > 0 {
+	line := fmt.Sprintf("%s of %d request%s per DP rank, %d new token%s each", phase, r.Requests, plural(r.Requests), r.Query, plural(r.Query))
+	if cached := r.Seq - r.Query; cached > 0 {
 		line += fmt.Sprintf(" after %d cached", cached)
 	}
-	if n := r.Spec.MTP; n > 0 {
+	if n := r.MTP; n > 0 {
 		line += fmt.Sprintf(", MTP %d", n)
 	}
-	if im := r.Batch.Images; im.Count > 0 {
+	if im := r.Images; im.Count > 0 {
 		line += fmt.Sprintf(", an image of %d patches (%d tokens) each", im.Patches, im.Tokens)
 	}
 	return line
@@ -83,23 +84,26 @@ func plural(n int) string {
 	return "s"
 }
 
-func formatLine(s *graph.Spec) string {
-	q := &s.Quant
-	linear := q.Attention.Name()
-	if e := q.Experts.Name(); s.Model.HasExperts() && e != linear {
+func formatLine(r *app.StepResponse) string {
+	linear := r.Formats.Linear
+	if e := r.Formats.Experts; e != "" {
 		linear += ", experts " + e
 	}
-	mode := "eager"
-	if s.Compile {
-		mode = "compiled"
+	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, r.Formats.KV, kernels(r.Compiled), r.Policy)
+}
+
+// kernels says whether operators are fused.
+func kernels(compiled bool) string {
+	if compiled {
+		return "compiled"
 	}
-	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, q.KV, mode, s.Policy.Name)
+	return "eager"
 }
 
 // operators prints the table of operators, in the order of their first call.
 // With measured kernels it also says whose they are.
 func operators(w io.Writer, response *app.StepResponse) {
-	r := response.Result
+	r := &response.Result
 	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
 	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
 	if response.Tables != nil {
@@ -153,7 +157,7 @@ func memoryLine(w io.Writer, r *app.StepResponse) {
 	if m.Reserved > 0 {
 		fmt.Fprintf(w, " + reserved %.2f", m.Reserved.GiB())
 	}
-	fmt.Fprintf(w, " of %.2f GiB per device: ", r.Device.Memory.GiB())
+	fmt.Fprintf(w, " of %.2f GiB per device: ", r.DeviceMemory.GiB())
 	if m.Available < 0 {
 		fmt.Fprintf(w, "does not fit, %.2f GiB short\n", -m.Available.GiB())
 		return

@@ -2,13 +2,8 @@ package search
 
 import (
 	"plimsoll/internal/serving"
-	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
-
-// Limits are what a deployment must keep; zero means no limit.
-type Limits struct {
-	TTFT, TPOT units.Seconds
-}
 
 // Range is the batch sizes to try, per data-parallel rank.
 type Range struct {
@@ -34,7 +29,7 @@ const (
 
 // judge holds an outcome to the limits: memory first, then TPOT, then TTFT. An
 // outcome exactly at a limit keeps it.
-func judge(o *serving.Outcome, l Limits) Verdict {
+func judge(o *serving.Outcome, l workload.Limits) Verdict {
 	switch {
 	case o.OOM != "":
 		return NoMemory
@@ -77,7 +72,7 @@ const (
 // last one that relaxed makes feasible. From there batches are evaluated exactly
 // in falling order until none was better for a whole window and relaxed says
 // that none below can be. For models without jumps the two are one function.
-func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int, tight bool) found {
+func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int, tight bool) found {
 	f := found{first: exact(r.Min)}
 	start := relaxed(r.Min)
 	if v := judge(&start, l); v == NoMemory {
@@ -117,7 +112,7 @@ func searchBatch(exact, relaxed evaluate, r Range, l Limits, window int, tight b
 // the one with the most throughput. An exact search would be misled: the fewer
 // requests a batch has, the more it leaves out of the distribution's long tail,
 // and a batch of one is all short prompts.
-func bisectBatch(exact evaluate, r Range, l Limits) found {
+func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 	f := found{first: exact(r.Min)}
 	if f.binds = judge(&f.first, l); f.binds != Fits {
 		return f
@@ -164,7 +159,7 @@ func better(o, best *serving.Outcome, tight bool) bool {
 // lastFeasible is the largest batch the relaxed time makes feasible, by
 // doubling and bisection; r.Min when even that is not (the exact time may still
 // be asked there).
-func lastFeasible(relaxed evaluate, r Range, l Limits) int {
+func lastFeasible(relaxed evaluate, r Range, l workload.Limits) int {
 	ok := func(b int) bool {
 		o := relaxed(b)
 		return judge(&o, l) == Fits
@@ -209,5 +204,5 @@ func samples(exact evaluate, r Range, last int) []serving.Outcome {
 	return out
 }
 
-// Keeps reports whether an outcome fits in memory and keeps the limits.
-func (l Limits) Keeps(o *serving.Outcome) bool { return judge(o, l) == Fits }
+// Keeps reports whether an outcome fits in memory and keeps limits.
+func Keeps(o *serving.Outcome, l workload.Limits) bool { return judge(o, l) == Fits }

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/memory"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // curve is a made-up deployment: times of a batch, and the largest that fits in
@@ -45,7 +46,7 @@ func millis(x float64) units.Seconds { return units.Seconds(x) * units.Milliseco
 
 // brute tries every batch: the most throughput inside the limits, and of equal
 // ones the largest, or with tight the smallest.
-func brute(exact evaluate, r Range, l Limits, tight bool) (best serving.Outcome, ok bool) {
+func brute(exact evaluate, r Range, l workload.Limits, tight bool) (best serving.Outcome, ok bool) {
 	var fit []serving.Outcome
 	most := 0.0
 	for b := r.Min; b <= r.Max; b++ {
@@ -68,7 +69,7 @@ func brute(exact evaluate, r Range, l Limits, tight bool) (best serving.Outcome,
 
 // compare holds a search to brute force. The batch may differ only where the
 // throughputs are not clearly apart, and only if that is said.
-func compare(t *rapid.T, exact, relaxed *curve, r Range, l Limits, window int, blurred bool) {
+func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, window int, blurred bool) {
 	tight := rapid.Bool().Draw(t, "tight")
 	want, ok := brute(exact.outcome, r, l, tight)
 	exact.asked, relaxed.asked = 0, 0
@@ -103,8 +104,8 @@ func anyRange(t *rapid.T) Range {
 }
 
 // anyLimits draws limits that are met exactly at some batch, or none.
-func anyLimits(t *rapid.T, c *curve, r Range) Limits {
-	var l Limits
+func anyLimits(t *rapid.T, c *curve, r Range) workload.Limits {
+	var l workload.Limits
 	at := func(name string) serving.Outcome {
 		free := *c
 		free.memory = r.Max
@@ -201,25 +202,25 @@ func TestSearchVerdicts(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name      string
-		limits    Limits
+		limits    workload.Limits
 		r         Range
 		wantBatch int // 0 = none
 		binds     Verdict
 	}{
-		{"memory", Limits{}, Range{Min: 1, Max: 1000}, 500, NoMemory},
-		{"memory, default range", Limits{}, DefaultRange(), 500, NoMemory},
-		{"TPOT", Limits{TPOT: millis(60)}, DefaultRange(), 50, OverTPOT}, // met exactly
-		{"TPOT just below", Limits{TPOT: millis(59.999)}, DefaultRange(), 49, OverTPOT},
-		{"TTFT", Limits{TTFT: millis(700)}, DefaultRange(), 7, OverTTFT},
-		{"the tighter one", Limits{TTFT: millis(700), TPOT: millis(16)}, DefaultRange(), 6, OverTPOT},
-		{"both at once, TPOT first", Limits{TTFT: millis(700), TPOT: millis(17)}, DefaultRange(), 7, OverTPOT},
-		{"end of the range", Limits{TPOT: millis(60)}, Range{Min: 1, Max: 20, Given: true}, 20, RangeEnds},
-		{"range of one", Limits{TPOT: millis(60)}, Range{Min: 20, Max: 20, Given: true}, 20, RangeEnds},
-		{"range above a limit", Limits{TPOT: millis(60)}, Range{Min: 51, Max: 100, Given: true}, 0, OverTPOT},
-		{"one batch above a limit", Limits{TTFT: millis(700)}, Range{Min: 8, Max: 8, Given: true}, 0, OverTTFT},
-		{"range above memory", Limits{TPOT: millis(60)}, Range{Min: 501, Max: 600, Given: true}, 0, NoMemory},
-		{"one batch above memory", Limits{}, Range{Min: 501, Max: 501, Given: true}, 0, NoMemory},
-		{"impossible", Limits{TPOT: millis(1)}, DefaultRange(), 0, OverTPOT},
+		{"memory", workload.Limits{}, Range{Min: 1, Max: 1000}, 500, NoMemory},
+		{"memory, default range", workload.Limits{}, DefaultRange(), 500, NoMemory},
+		{"TPOT", workload.Limits{TPOT: millis(60)}, DefaultRange(), 50, OverTPOT}, // met exactly
+		{"TPOT just below", workload.Limits{TPOT: millis(59.999)}, DefaultRange(), 49, OverTPOT},
+		{"TTFT", workload.Limits{TTFT: millis(700)}, DefaultRange(), 7, OverTTFT},
+		{"the tighter one", workload.Limits{TTFT: millis(700), TPOT: millis(16)}, DefaultRange(), 6, OverTPOT},
+		{"both at once, TPOT first", workload.Limits{TTFT: millis(700), TPOT: millis(17)}, DefaultRange(), 7, OverTPOT},
+		{"end of the range", workload.Limits{TPOT: millis(60)}, Range{Min: 1, Max: 20, Given: true}, 20, RangeEnds},
+		{"range of one", workload.Limits{TPOT: millis(60)}, Range{Min: 20, Max: 20, Given: true}, 20, RangeEnds},
+		{"range above a limit", workload.Limits{TPOT: millis(60)}, Range{Min: 51, Max: 100, Given: true}, 0, OverTPOT},
+		{"one batch above a limit", workload.Limits{TTFT: millis(700)}, Range{Min: 8, Max: 8, Given: true}, 0, OverTTFT},
+		{"range above memory", workload.Limits{TPOT: millis(60)}, Range{Min: 501, Max: 600, Given: true}, 0, NoMemory},
+		{"one batch above memory", workload.Limits{}, Range{Min: 501, Max: 501, Given: true}, 0, NoMemory},
+		{"impossible", workload.Limits{TPOT: millis(1)}, DefaultRange(), 0, OverTPOT},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			f := searchBatch(c.outcome, c.outcome, x.r, x.limits, window, false)
@@ -236,7 +237,7 @@ func TestSearchVerdicts(t *testing.T) {
 // TestSearchNoMemory: where not even the first batch fits, no other is tried.
 func TestSearchNoMemory(t *testing.T) {
 	c := &curve{tpot: func(int) float64 { return 1 }}
-	f := searchBatch(c.outcome, c.outcome, DefaultRange(), Limits{}, window, false)
+	f := searchBatch(c.outcome, c.outcome, DefaultRange(), workload.Limits{}, window, false)
 	if f.ok || f.binds != NoMemory || f.first.OOM == "" || f.points != nil {
 		t.Errorf("%+v", f)
 	}
@@ -270,7 +271,7 @@ func TestBisectProbes(t *testing.T) {
 				probes = append(probes, b)
 				o := serving.Outcome{Batch: b, TTFT: units.Seconds(b), Throughput: float64(b)}
 				return o
-			}, c.r, Limits{TTFT: units.Seconds(c.feasible) + 0.5})
+			}, c.r, workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5})
 			probes = probes[:len(probes)-len(f.points)] // those for plots
 			if d := cmp.Diff(c.want, probes); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -285,7 +286,7 @@ func TestBisectProbes(t *testing.T) {
 			}
 		})
 	}
-	if f := bisectBatch(func(b int) serving.Outcome { return serving.Outcome{Batch: b} }, DefaultRange(), Limits{}); f.binds != RangeEnds {
+	if f := bisectBatch(func(b int) serving.Outcome { return serving.Outcome{Batch: b} }, DefaultRange(), workload.Limits{}); f.binds != RangeEnds {
 		t.Errorf("without an end: bound by %q", f.binds)
 	}
 }
@@ -295,12 +296,12 @@ func TestBisectProbes(t *testing.T) {
 func TestBisectBest(t *testing.T) {
 	c := &curve{memory: 700, ttft: func(b int) float64 { return float64(b) }}
 	c.makespan = func(b int) float64 { return float64(b) * (1 + math.Abs(float64(b-640))) }
-	f := bisectBatch(c.outcome, DefaultRange(), Limits{TTFT: millis(690)})
+	f := bisectBatch(c.outcome, DefaultRange(), workload.Limits{TTFT: millis(690)})
 	if !f.ok || f.best.Batch != 639 || f.binds != OverTTFT { // probes 512, 1024, 768, 639, 703, 671, …
 		t.Errorf("want batch 639 bound by TTFT, got %d by %q", f.best.Batch, f.binds)
 	}
 	c.memory = 0
-	if f = bisectBatch(c.outcome, DefaultRange(), Limits{}); f.ok || f.binds != NoMemory {
+	if f = bisectBatch(c.outcome, DefaultRange(), workload.Limits{}); f.ok || f.binds != NoMemory {
 		t.Errorf("want no memory, got %t, %q", f.ok, f.binds)
 	}
 }
@@ -311,14 +312,14 @@ func TestJudge(t *testing.T) {
 	full.OOM = serving.PrefillPhase
 	for _, c := range []struct {
 		o    serving.Outcome
-		l    Limits
+		l    workload.Limits
 		want Verdict
 	}{
-		{at, Limits{}, Fits},
-		{at, Limits{TTFT: 2, TPOT: 3}, Fits},
-		{at, Limits{TTFT: 1.9, TPOT: 2.9}, OverTPOT},
-		{at, Limits{TTFT: 1.9, TPOT: 3}, OverTTFT},
-		{full, Limits{TTFT: 1.9, TPOT: 2.9}, NoMemory},
+		{at, workload.Limits{}, Fits},
+		{at, workload.Limits{TTFT: 2, TPOT: 3}, Fits},
+		{at, workload.Limits{TTFT: 1.9, TPOT: 2.9}, OverTPOT},
+		{at, workload.Limits{TTFT: 1.9, TPOT: 3}, OverTTFT},
+		{full, workload.Limits{TTFT: 1.9, TPOT: 2.9}, NoMemory},
 	} {
 		if got := judge(&c.o, c.l); got != c.want {
 			t.Errorf("%+v under %+v: want %q, got %q", c.o, c.l, c.want, got)

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
+	"plimsoll/internal/workload"
 )
 
 // best of some results; a benchmark that finds nothing fails.
@@ -22,7 +23,7 @@ func best(b *testing.B, results []search.Result) *search.Result {
 
 // BenchmarkSearch runs examples of the Ascend guide on one worker.
 func BenchmarkSearch(b *testing.B) {
-	guide := func(model string) search.Problem {
+	guide := func(model string) search.Formulas {
 		p := ascend(b, model, "TEST_DEVICE", graph.Actions{})
 		p.Load.Accounting = serving.Documented
 		p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
@@ -34,7 +35,7 @@ func BenchmarkSearch(b *testing.B) {
 		candidates := search.Space{}.Resolve(8).Enumerate(8, false)
 		b.ReportAllocs()
 		for b.Loop() {
-			best(b, p.Run(candidates, 1, nil))
+			best(b, run(b, &p, candidates, 1, nil))
 		}
 	})
 	b.Run("example=moe-3d", func(b *testing.B) {
@@ -43,18 +44,18 @@ func BenchmarkSearch(b *testing.B) {
 		candidates := search.Space{TP: all, EP: all, MoEDP: all}.Resolve(8).Enumerate(8, true)
 		b.ReportAllocs()
 		for b.Loop() {
-			best(b, p.Run(candidates, 1, nil))
+			best(b, run(b, &p, candidates, 1, nil))
 		}
 	})
 	b.Run("example=ds-ratio", func(b *testing.B) {
 		prefill := guide("deepseek-ai/DeepSeek-V3.1")
 		prefill.Mode, prefill.Limits.TTFT = search.PrefillOnly, ms(7000)
 		decode := prefill
-		decode.Mode, decode.Limits = search.DecodeOnly, search.Limits{TPOT: ms(200)}
+		decode.Mode, decode.Limits = search.DecodeOnly, workload.Limits{TPOT: ms(200)}
 		candidates := search.Space{}.Resolve(16).Enumerate(16, true)
 		b.ReportAllocs()
 		for b.Loop() {
-			x, y := best(b, prefill.Run(candidates, 1, nil)), best(b, decode.Run(candidates, 1, nil))
+			x, y := best(b, run(b, &prefill, candidates, 1, nil)), best(b, run(b, &decode, candidates, 1, nil))
 			if m := serving.Match(x.Best, y.Best, decode.Load.Output); m.Ratio <= 0 {
 				b.Fatal(m.Ratio)
 			}

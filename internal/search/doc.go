@@ -1,7 +1,8 @@
 // Package search finds the best deployment of a mode: it enumerates layouts,
 // evaluates each over its batch sizes, and says why a candidate was rejected.
 //
-// In: a Problem. Out: a Result per candidate, in the order of enumeration,
-// whatever the number of workers. Start with problem.go; space.go enumerates,
-// deployment.go evaluates steps, batch.go finds the best batch.
+// In: candidates of a Space and an Evaluator. Out: a Result per candidate, in the
+// order of enumeration, whatever the number of workers. Start with search.go;
+// space.go enumerates, formulas.go and simulated.go are the two evaluators (over
+// steps.go and batch.go the one, over replica.Fleet the other).
 package search

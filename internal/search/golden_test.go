@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // table is a run of the vendor's optimizer: a file of testdata, or the part of
@@ -101,7 +102,7 @@ func readTables(t *testing.T, file string) []table {
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
 // ascend is a problem as the vendor's command line states it by default.
-func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) search.Problem {
+func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) search.Formulas {
 	t.Helper()
 	m, err := model.Lookup(modelID)
 	if err != nil {
@@ -114,7 +115,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 	policy := graph.TensorCast()
 	actions.Linear = cmp.Or(actions.Linear, dtype.W8A8Dynamic)
 	actions.Attention = cmp.Or(actions.Attention, dtype.Disabled)
-	return search.Problem{
+	return search.Formulas{
 		Spec: graph.Spec{
 			Model: m, Policy: policy, Quant: graph.Resolve(m, policy, actions), Compile: true,
 		},
@@ -127,14 +128,14 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 }
 
 // problem of a table.
-func (w *table) problem(t testing.TB) search.Problem {
+func (w *table) problem(t testing.TB) search.Formulas {
 	t.Helper()
 	p := ascend(t, w.model, w.device, graph.Actions{Attention: dtype.Action(w.kv)})
 	p.Mode = map[string]search.Mode{
 		"aggregated": search.Aggregated, "prefill": search.PrefillOnly, "decode": search.DecodeOnly,
 	}[w.mode]
 	p.Load.Input, p.Load.Output, p.Load.Budget = w.input, w.output, w.budget
-	p.Limits = search.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
+	p.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
 	return p
 }
 
@@ -143,7 +144,7 @@ func (w *table) run(t testing.TB) []search.Result {
 	t.Helper()
 	p := w.problem(t)
 	space := search.Space{}.Resolve(w.devices)
-	results := p.Run(space.Enumerate(w.devices, p.Spec.Model.HasExperts()), 2, nil)
+	results := run(t, &p, space.Enumerate(w.devices, p.Spec.Model.HasExperts()), 2, nil)
 	slices.SortStableFunc(results, func(a, b search.Result) int {
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
@@ -222,8 +223,8 @@ func (w *table) compareBatch(t *testing.T, want *row, got *search.Result, tolera
 		t.Errorf("want %.6g tokens/s or more within %+v, got %.6g, TTFT %v, TPOT %v",
 			want.throughput, p.Limits, o.Throughput, o.TTFT, o.TPOT)
 	}
-	p.Limits, p.Range = search.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
-	at := p.Evaluate(got.Candidate).First
+	p.Limits, p.Range = workload.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
+	at := p.Evaluate(t.Context(), got.Candidate).First
 	near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), tolerance)
 	near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), tolerance)
 	near(t, "tokens/s at the vendor's batch", want.throughput, at.Throughput, tolerance)

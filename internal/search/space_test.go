@@ -176,7 +176,7 @@ func TestLabels(t *testing.T) {
 	cut := layout
 	cut.DCP = 4
 	for _, c := range []struct {
-		problem   search.Problem
+		problem   search.Formulas
 		candidate search.Candidate
 		want      string
 	}{

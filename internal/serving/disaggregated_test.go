@@ -59,7 +59,7 @@ func TestDecodeOnly(t *testing.T) {
 		concurrency int
 	}{
 		{"cost", 2, Load{Input: 10, Output: 4, ServingCost: ms(3)}, numbers{0, 5, 600}, 3},
-		{"MTP 2", 9, Load{Input: 10, Output: 4, DecodeQuery: 3, Fold: Fold(2, []float64{0.5, 0.3})}, numbers{0, 5, 600}, 3},
+		{"MTP 2", 9, Load{Input: 10, Output: 4, DecodeQuery: 3, Fold: 1.8}, numbers{0, 5, 600}, 3},
 		// The cost of a step is shared by the tokens it yields, like its time.
 		{"both", 9, Load{Input: 10, Output: 4, DecodeQuery: 2, Fold: 2, ServingCost: ms(1)}, numbers{0, 5, 600}, 3},
 		{"ranks and stages", 6, Load{Input: 10, Output: 4, DP: 4, PP: 2}, numbers{0, 6, 4000}, 24},

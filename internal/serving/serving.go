@@ -110,16 +110,6 @@ func (o *Outcome) fuller(s *Step) {
 	}
 }
 
-// Fold is the tokens a decode step yields with n speculated ones, each rate
-// being the chance that a position is accepted.
-func Fold(n int, rates []float64) float64 {
-	f := 1.0
-	for _, r := range rates[:min(n, len(rates))] {
-		f += r
-	}
-	return f
-}
-
 // Chunked reports whether prompts are longer than a step's budget, so that an
 // aggregated load is simulated step by step.
 func (l *Load) Chunked() bool {

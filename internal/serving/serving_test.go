@@ -7,26 +7,6 @@ import (
 	"plimsoll/internal/workload"
 )
 
-func TestFold(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		n         int
-		rates     []float64
-		raw, want float64 // of a decode step, ms
-	}{
-		{"two positions", 2, []float64{0.5, 0.25}, 140, 80},
-		{"certain", 2, []float64{1, 1}, 100, 33.33},
-		{"none", 0, []float64{0.9}, 100, 100},
-		{"more rates than tokens", 1, []float64{0.6, 0.4}, 160, 100},
-		{"fewer rates than tokens", 3, []float64{0.6}, 160, 100},
-		{"no rates", 2, nil, 100, 100},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			same(t, "folded", c.want, c.raw/Fold(c.n, c.rates), 0.01)
-		})
-	}
-}
-
 // TestShapes: which steps are asked for a prompt of 200 and an answer of 64.
 func TestShapes(t *testing.T) {
 	for _, c := range []struct {

@@ -32,6 +32,13 @@ type ClosedLoop struct {
 	Think units.Seconds
 }
 
+// Benchmark is the closed loop of public benchmarks: ten requests for each one in
+// flight.
+func Benchmark(concurrency int, input, output Lengths) ClosedLoop {
+	const each = 10
+	return ClosedLoop{Requests: each * concurrency, Concurrency: concurrency, Input: input, Output: output}
+}
+
 // OpenLoop is traffic that does not wait for answers.
 type OpenLoop struct {
 	Rate      float64 // requests per second

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/golden"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 func run(tb testing.TB, c *Config) *Result {
@@ -178,7 +179,7 @@ func TestGoodput(t *testing.T) {
 	if all.GoodShare != 1 || all.GoodRate != all.RequestRate {
 		t.Errorf("without limits all are good: %g", all.GoodShare)
 	}
-	config.Limits = Limits{TTFT: all.TTFT.P90, TPOT: all.TPOT.Max, Latency: all.Latency.Max}
+	config.Limits = workload.Limits{TTFT: all.TTFT.P90, TPOT: all.TPOT.Max, Latency: all.Latency.Max}
 	if share := run(t, config).GoodShare; share < 0.88 || share > 0.92 {
 		t.Errorf("limit at p90: %g are good", share)
 	}
@@ -229,7 +230,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Seed, c.Records = 1, true
-			c.Limits = Limits{TTFT: 0.5}
+			c.Limits = workload.Limits{TTFT: 0.5}
 			r := run(t, c)
 			var out bytes.Buffer
 			if err := WriteCSV(&out, r.Records); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Config is one simulation.
@@ -19,7 +20,7 @@ type Config struct {
 
 	Seed uint64
 	// Limits define goodput.
-	Limits Limits
+	Limits workload.Limits
 	// Records asks for one [Record] per request in the result.
 	Records bool
 }
@@ -38,11 +39,6 @@ type Link struct {
 	BytesPerToken units.Bytes // of KV cache
 	Bandwidth     units.BytesPerSecond
 	Latency       units.Seconds
-}
-
-// Limits are what a request must keep to count as good; zero is no limit.
-type Limits struct {
-	TTFT, TPOT, Latency units.Seconds
 }
 
 // maxReplicas bounds a pool.

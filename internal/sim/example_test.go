@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // A benchmark with 32 requests in flight on one replica, whose steps take 10 ms
@@ -25,7 +26,7 @@ func ExampleRun() {
 				Policy: sim.DecodeFirst, TokenBudget: 8192, MaxSequences: 256, Blocks: 20_000, BlockTokens: 16,
 			},
 		},
-		Limits: sim.Limits{TTFT: 200 * units.Millisecond},
+		Limits: workload.Limits{TTFT: 200 * units.Millisecond},
 	})
 	if err != nil {
 		fmt.Println(err)

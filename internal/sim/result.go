@@ -79,12 +79,6 @@ func (s *simulation) record(q *request) Record {
 	return r
 }
 
-// keeps reports whether a request is within the limits.
-func (l *Limits) keeps(r *Record) bool {
-	within := func(x, limit units.Seconds) bool { return limit == 0 || x <= limit }
-	return within(r.TTFT, l.TTFT) && within(r.TPOT, l.TPOT) && within(r.Latency, l.Latency)
-}
-
 // result sums up.
 func (s *simulation) result() *Result {
 	n := len(s.requests)
@@ -100,7 +94,7 @@ func (s *simulation) result() *Result {
 			res.Records = append(res.Records, r)
 		}
 		if !r.Refused && !r.Warmup {
-			t.add(&r, s.requests[i].done, s.config.Limits.keeps(&r))
+			t.add(&r, s.requests[i].done, s.config.Limits.Keeps(r.TTFT, r.TPOT, r.Latency))
 		}
 	}
 	t.report(res)

@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/op"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -45,22 +46,6 @@ func TestTotalsAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(10, func() { e.Totals(p.batch) }); n != 0 {
 				t.Errorf("%s, policy %s: %g allocations", m.ID, policy.Name, n)
 			}
-		}
-	}
-}
-
-// TestForkIsTheSame: evaluators of one graph agree and do not share memory.
-func TestForkIsTheSame(t *testing.T) {
-	p := served("DeepSeek-V3")
-	e := p.evaluator(t)
-	f, want := e.Fork(), e.Totals(p.batch)
-	results := make(chan step.Totals)
-	for _, each := range []*step.Evaluator{e, f} {
-		go func() { results <- each.Totals(p.batch) }()
-	}
-	for range 2 {
-		if got := <-results; got != want {
-			t.Errorf("want %+v, got %+v", want, got)
 		}
 	}
 }
@@ -111,5 +96,25 @@ func BenchmarkGraphNew(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkTimes prices steps of counts seen before, as a simulation mostly does.
+func BenchmarkTimes(b *testing.B) {
+	for _, id := range []string{"Qwen/Qwen3-32B", "openai/gpt-oss-120b", "Qwen/Qwen3.5-397B-A17B", "deepseek-ai/DeepSeek-V3.2"} {
+		_, byID := models()
+		g, prices := gpu(b, graph.Spec{Model: byID[id], Layout: parallel.Layout{Devices: 8, TP: 8}}, "h200_sxm")
+		c := step.NewCurve(g, prices)
+		for name, s := range map[string]*graph.Sums{
+			"decode": {Decode: op.Equal(37, 1, 3000)},
+			"mixed":  {Prefill: op.Equal(2, 700, 1000), Decode: op.Equal(37, 1, 3000)},
+		} {
+			b.Run("model="+id+"/step="+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					c.Times(s)
+				}
+			})
+		}
 	}
 }

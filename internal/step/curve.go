@@ -1,188 +1,137 @@
 package step
 
 import (
-	"math"
-	"sort"
+	"math/bits"
+	"sync/atomic"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/graph"
-	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
 
-// Part is a group of operators whose prices a calibration may scale together.
-type Part uint8
+// Curve prices steps of any mixture quickly, as an Evaluator does for a batch of
+// equal requests. Operators that follow one count of the batch are priced once
+// for each count that occurs, and beyond small counts along straight lines
+// between some; the others are priced anew in every step. It is safe for
+// concurrent use: what it remembers never changes an answer.
+type Curve struct {
+	graph  *graph.Graph
+	coster cost.Coster
+	rows   [1 << slotBits]atomic.Pointer[row]
+	room   atomic.Pointer[[]op.Item] // where operators are written, nil while in use
+}
 
-// The parts of a step.
+// row is the time of the operators that follow a count, at one value of it.
+type row struct {
+	n   int
+	by  [op.Counts]Times
+	all [op.Counts]units.Seconds // each of by, summed up
+}
+
+// A curve remembers as many rows as decode batches of 1 to 256 and the ends of
+// lines around the prompts of a workload; a row that finds a few slots taken
+// replaces the first.
 const (
-	Products    Part = iota // matrix products outside experts
-	Experts                 // grouped products
-	Exchange                // collectives
-	Elementwise             // everything else inside the layers
-	Head                    // everything outside the layers
-	Attention               // attention and recurrences
-	Parts
+	slotBits = 9
+	tries    = 4
 )
 
-// Mixed sums a step of an engine that may hold prefill chunks and decodes.
-type Mixed struct {
-	PrefillRequests, PrefillTokens float64
-	PrefillPairs                   float64 // query-key pairs of the chunks
-	PrefillContext                 float64 // cached tokens the chunks attend to, themselves included
-	Decode                         float64 // requests in decode, one query each
-	Query                          float64 // tokens of each decode query
-	DecodeContext                  float64 // their cached tokens together
-}
-
-// Times is a step's time by part.
-type Times [Parts]units.Seconds
-
-// Sum is the whole step.
-func (t *Times) Sum() units.Seconds {
-	var s units.Seconds
-	for _, x := range t {
-		s += x
-	}
-	return s
-}
-
-// Curve prices steps of any mixture quickly: what depends on the number of
-// tokens alone is tabulated once, attention is priced from its sums. It is
-// immutable and safe for concurrent use.
-type Curve struct {
-	coster cost.Coster
-	tokens []float64
-	table  [][Parts]units.Seconds
-	attend []attendance
-}
-
-// attendance is an attention operator of the graph with its repeat count.
-type attendance struct {
-	op    op.Op
-	kind  model.Attention
-	count units.Seconds
-}
-
-// grid is the token counts tabulated; between them time is nearly linear.
-func grid() []float64 {
-	return []float64{
-		1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096,
-		6144, 8192, 12288, 16384, 24576, 32768, 65536,
-	}
-}
-
-// NewCurve tabulates a graph's steps on a device.
+// NewCurve prepares the prices of a graph's steps on a device.
 func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
-	out := &Curve{coster: c, tokens: grid()}
-	var items []op.Item
-	for _, t := range out.tokens {
-		b := graph.Batch{Segments: []graph.Segment{{Requests: int(t), Query: 1, Seq: 1, Decode: true}}}
-		items = g.Append(items[:0], b)
-		var row [Parts]units.Seconds
-		for i := range items {
-			it := &items[i]
-			if p := part(it); p != Attention {
-				e := c.Cost(&it.Op)
-				row[p] += units.Seconds(it.Count) * e.Total
-			}
-		}
-		out.table = append(out.table, row)
-	}
-	kinds := g.Kinds()
-	for i := range items {
-		if it := &items[i]; part(it) == Attention {
-			a := attendance{op: it.Op, count: units.Seconds(it.Count)}
-			if it.Run > 0 && int(it.Run) <= len(kinds) {
-				a.kind = kinds[it.Run-1]
-			}
-			out.attend = append(out.attend, a)
-		}
-	}
-	return out
+	return &Curve{graph: g, coster: c}
 }
 
-// part is the group an operator belongs to.
-func part(it *op.Item) Part {
-	switch {
-	case it.Op.Kind == op.Attention, it.Op.Kind == op.Latent, it.Op.Kind == op.Recurrent:
-		return Attention
-	case it.Run == 0:
-		return Head
+// Times prices a step, whose counts are whole. It allocates only for counts it
+// has not seen.
+func (c *Curve) Times(s *graph.Sums) Times {
+	room := c.room.Swap(nil)
+	if room == nil {
+		room = new([]op.Item)
 	}
-	switch it.Op.Kind {
-	case op.GEMM, op.LatentPrologue:
-		return Products
-	case op.GroupedGEMM:
-		return Experts
-	case op.Collective, op.Transfer:
-		return Exchange
-	case op.Elementwise, op.Attention, op.Latent, op.Recurrent:
+	var t Times
+	for by, n := range s.Counts() {
+		c.count(&t, op.Measure(by), int(n), room)
 	}
-	return Elementwise
-}
-
-// Times prices a step.
-func (c *Curve) Times(m Mixed) Times {
-	decode := m.Decode * math.Max(1, m.Query)
-	t := Times(c.at(m.PrefillTokens + decode))
-	rows := c.at(m.PrefillRequests + decode)
-	t[Head] = rows[Head]
-	for i := range c.attend {
-		a := &c.attend[i]
-		o := a.op
-		o.Prefill, o.Decode, o.Expanded = op.Span{}, op.Span{}, 0
-		if m.PrefillTokens > 0 {
-			o.Prefill = span(&a.kind, m.PrefillRequests, m.PrefillTokens, m.PrefillPairs, m.PrefillContext)
-			o.Expanded = o.Prefill.Context
-		}
-		if m.Decode > 0 {
-			o.Decode = span(&a.kind, m.Decode, decode, m.DecodeContext*math.Max(1, m.Query), m.DecodeContext)
-		}
-		t[Attention] += a.count * c.coster.Cost(&o).Total
+	*room = c.graph.AppendVarying((*room)[:0], s)
+	for i := range *room {
+		it := &(*room)[i]
+		t[part(it)] += units.Seconds(it.Count) * c.coster.Cost(&it.Op).Total
 	}
+	c.room.Store(room)
 	return t
 }
 
-// span limits sums to what a windowed or sparse attention looks at, by the mean
-// length of the requests.
-func span(a *model.Attention, requests, tokens, pairs, context float64) op.Span {
-	s := op.Span{Requests: requests, Tokens: tokens, Pairs: pairs, Context: context}
-	limit := float64(a.Window)
-	if k := float64(a.Indexer.TopK); k > 0 && (limit == 0 || k < limit) {
-		limit = k
+// exactTo is the count up to which each is priced itself: here it shows that
+// tokens, tiles and experts come whole. Beyond it an octave has eight cells.
+const exactTo = 256
+
+// bend is how far, as a share of the whole, the middle of a cell may be off the
+// line between its ends for the two halves to count as straight. A jump of
+// twice that inside the cell would move the middle so far.
+const bend = 0.0025
+
+// count adds the operators that follow a count, at n of it.
+func (c *Curve) count(t *Times, by op.Measure, n int, room *[]op.Item) {
+	if n <= exactTo {
+		if n > 0 {
+			t.add(&c.row(n, room).by[by], 1)
+		}
+		return
 	}
-	if c := float64(a.Compress); c > 1 {
-		s.Pairs, s.Context = pairs/c, context/c
+	width := 1 << (bits.Len(uint(n)) - 4)
+	first := n &^ (width - 1)
+	low, middle, high := c.row(first, room), c.row(first+width/2, room), c.row(first+width, room)
+	if off := low.all[by] + high.all[by] - 2*middle.all[by]; max(off, -off) > 2*bend*middle.all[by] {
+		t.add(&c.row(n, room).by[by], 1)
+		return
 	}
-	if limit > 0 {
-		s.Context = math.Min(s.Context, (limit+tokens/math.Max(1, requests))*requests)
-		s.Pairs = math.Min(s.Pairs, limit*tokens)
+	if n < middle.n {
+		high = middle
+	} else {
+		low = middle
 	}
-	if l := float64(a.Local); l > 0 {
-		s.Context += math.Min(context, l*requests)
-		s.Pairs += math.Min(pairs, l*tokens)
-	}
-	return s
+	share := units.Seconds(n-low.n) / units.Seconds(high.n-low.n)
+	t.add(&low.by[by], 1-share)
+	t.add(&high.by[by], share)
 }
 
-// at interpolates the table.
-func (c *Curve) at(tokens float64) [Parts]units.Seconds {
-	n := len(c.tokens)
-	i := sort.SearchFloat64s(c.tokens, tokens)
-	switch {
-	case tokens <= 0:
-		return [Parts]units.Seconds{}
-	case i == 0:
-		return c.table[0]
-	case i == n: // beyond the table time is linear in tokens
-		i = n - 1
+// row returns the prices at a count, remembered or new.
+func (c *Curve) row(n int, room *[]op.Item) *row {
+	const golden = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio spreads neighbours
+	first := uint64(n) * golden >> (64 - slotBits)
+	for i := range uint64(tries) {
+		slot := &c.rows[(first+i)%(1<<slotBits)]
+		switch r := slot.Load(); {
+		case r == nil:
+			r = c.price(n, room)
+			slot.Store(r)
+			return r
+		case r.n == n:
+			return r
+		}
 	}
-	lo, hi := c.tokens[i-1], c.tokens[i]
-	w := units.Seconds((tokens - lo) / (hi - lo))
-	var out [Parts]units.Seconds
-	for p := range out {
-		out[p] = c.table[i-1][p] + w*(c.table[i][p]-c.table[i-1][p])
+	r := c.price(n, room)
+	c.rows[first].Store(r)
+	return r
+}
+
+// price evaluates a step in which all counts are n.
+func (c *Curve) price(n int, room *[]op.Item) *row {
+	r := &row{n: n}
+	segments := [1]graph.Segment{{Requests: n, Query: 1, Seq: 1, Decode: true}}
+	*room = c.graph.Append((*room)[:0], graph.Batch{Segments: segments[:]})
+	var before units.Seconds
+	for i := range *room {
+		it := &(*room)[i]
+		if it.Follows >= op.Counts {
+			continue
+		}
+		time := c.coster.Cost(&it.Op).Total
+		sum := units.Seconds(it.Count) * alone(it, time, before)
+		r.by[it.Follows][part(it)] += sum
+		r.all[it.Follows] += sum
+		before = time
 	}
-	return out
+	return r
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Evaluator evaluates steps of one graph on one device. It reuses its memory
-// from step to step and is not safe for concurrent use; Fork gives a second.
+// from step to step and is not safe for concurrent use.
 type Evaluator struct {
 	graph  *graph.Graph
 	coster cost.Coster
@@ -19,9 +19,6 @@ type Evaluator struct {
 func New(g *graph.Graph, c cost.Coster) *Evaluator {
 	return &Evaluator{graph: g, coster: c}
 }
-
-// Fork returns an evaluator of the same graph and device for another goroutine.
-func (e *Evaluator) Fork() *Evaluator { return New(e.graph, e.coster) }
 
 // Graph returns the graph evaluated.
 func (e *Evaluator) Graph() *graph.Graph { return e.graph }
@@ -63,10 +60,7 @@ func (e *Evaluator) Totals(b graph.Batch) Totals {
 // which it may run.
 func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
 	n := units.Seconds(it.Count)
-	time := c.Total
-	if it.Beside {
-		time = max(0, time-before)
-	}
+	time := alone(it, c.Total, before)
 	t.Time += n * time
 	t.Fixed += n * c.Fixed
 	if c.Measured > 0 {
@@ -82,6 +76,15 @@ func (t *Totals) add(it *op.Item, c cost.Estimate, before units.Seconds) {
 		t.Bound.Cube += n * c.Matrix
 		t.Bound.Vector += n * c.Vector
 	}
+}
+
+// alone is what of an operator's time nothing runs beside. before is the time of
+// the operator in front.
+func alone(it *op.Item, time, before units.Seconds) units.Seconds {
+	if it.Beside {
+		return max(0, time-before)
+	}
+	return time
 }
 
 // Plus adds two sets of bounds.

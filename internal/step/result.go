@@ -23,6 +23,8 @@ type Result struct {
 	Totals
 	// Hidden is the time saved by a second stream for communication.
 	Hidden units.Seconds
+	// Times is Time by part.
+	Times Times
 	// Operators in the order of their first call.
 	Operators []Operator
 	// Items and Costs are every operator of the step with its price.
@@ -43,6 +45,7 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 		r.Costs[i] = c
 		was := r.Time
 		r.add(it, c, before)
+		r.Times[part(it)] += r.Time - was
 		before = c.Total
 		k, ok := at[it.Op.Name]
 		if !ok {
@@ -57,7 +60,7 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 		o.Bound = o.Parts.Bound()
 	}
 	if multistream {
-		r.Hidden = hidden(r.Items, r.Costs)
+		r.Hidden = hidden(r.Items, r.Costs, &r.Times)
 		r.Time -= r.Hidden
 	}
 	return r
@@ -78,8 +81,9 @@ func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 
 // hidden is what a second stream saves: shared experts, which do not depend on
 // the routed ones, run while those exchange tokens. An operator is moved only
-// where it fits whole, so the main line is never delayed.
-func hidden(items []op.Item, costs []cost.Estimate) units.Seconds {
+// where it fits whole, so the main line is never delayed. What is saved is taken
+// off the times of its part.
+func hidden(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
 	var saved units.Seconds
 	for start := 0; start < len(items); {
 		end := start
@@ -87,7 +91,7 @@ func hidden(items []op.Item, costs []cost.Estimate) units.Seconds {
 			end++
 		}
 		if items[start].Run > 0 {
-			saved += hiddenInLayer(items[start:end], costs[start:end])
+			saved += hiddenInLayer(items[start:end], costs[start:end], times)
 		}
 		start = end
 	}
@@ -95,7 +99,7 @@ func hidden(items []op.Item, costs []cost.Estimate) units.Seconds {
 }
 
 // hiddenInLayer fills the communication of one run of equal layers.
-func hiddenInLayer(items []op.Item, costs []cost.Estimate) units.Seconds {
+func hiddenInLayer(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
 	next := 0 // the next operator of the branch
 	var saved units.Seconds
 	for i := range items {
@@ -111,7 +115,9 @@ func hiddenInLayer(items []op.Item, costs []cost.Estimate) units.Seconds {
 				break
 			}
 			idle -= costs[next].Total
-			saved += costs[next].Total * units.Seconds(items[next].Count)
+			time := costs[next].Total * units.Seconds(items[next].Count)
+			saved += time
+			times[part(&items[next])] -= time
 		}
 	}
 	return saved

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/memory"
 	"plimsoll/internal/op"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
@@ -81,6 +82,13 @@ func TestSums(t *testing.T) {
 		}
 		near("operators", float64(long.Time), float64(sum))
 		near("streams", float64(long.Time), float64(streams.Time+streams.Hidden))
+		for _, r := range []*step.Result{long, streams} {
+			var parts units.Seconds
+			for _, part := range r.Times {
+				parts += part
+			}
+			near("parts", float64(r.Time), float64(parts))
+		}
 		items := 0.0
 		for i := range long.Items {
 			items += long.Items[i].Count

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
+	"plimsoll/internal/prices"
+	"plimsoll/internal/serving"
+)
+
+// CalibrateRequest asks for a fit to measured rows.
+type CalibrateRequest struct {
+	File string `json:"file"`
+	// Calibration is an overlay file whose multipliers stay as they are while the
+	// rows' cells are fitted on top; "" = the shipped one.
+	Calibration string               `json:"calibration,omitempty"`
+	FromScratch bool                 `json:"from_scratch,omitempty"` // fit every group anew instead, none to a cell
+	Iterations  int                  `json:"iterations,omitempty"`   // 0 = 4
+	Workers     int                  `json:"jobs,omitempty"`         // 0 = 1
+	Validation  calibrate.Validation `json:"validation,omitzero"`
+}
+
+// DefaultIterations is how many steps a fit takes.
+const DefaultIterations = 4
+
+// CalibrateResponse is a fit and what it is worth.
+type CalibrateResponse struct {
+	// Before are the rows as the base predicts them.
+	Before []measured.Compared
+	calibrate.Validated
+}
+
+// Calibrate fits measured rows.
+func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateResponse, error) {
+	rows, err := w.measured(r.File)
+	if err != nil {
+		return nil, err
+	}
+	base := calibration.Uncalibrated()
+	if !r.FromScratch {
+		if base, err = w.overlay(r.Calibration); err != nil {
+			return nil, err
+		}
+	}
+	p := w.predictor(base, &prices.Prices{})
+	prepared := p.PrepareClean(rows)
+	if len(prepared) == 0 {
+		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
+	}
+	c := calibrate.Calibration{Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
+		Progress: func(task string) { w.tell(Progress{Task: task}) },
+	}
+	if !r.FromScratch {
+		c.Base = base
+	}
+	out := &CalibrateResponse{}
+	if out.Before, err = p.PredictPrepared(ctx, prepared, r.Workers); err != nil {
+		return nil, err
+	}
+	if out.Validated, err = c.Run(ctx, prepared); err != nil {
+		return nil, err
+	}
+	out.Overlay.Source = "plimsoll calibrate " + r.File
+	if r.FromScratch {
+		calibrate.Reached(out.Overlay, prepared)
+	} else {
+		out.Overlay.Reach, out.Overlay.Residuals = base.Reach, base.Residuals
+	}
+	switch {
+	case r.Validation.Folds < 2:
+	case r.FromScratch:
+		return out, out.learn(ctx, w.predictor(&calibration.Overlay{}, &prices.Prices{}), rows, r.Workers)
+	default:
+		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
+	}
+	return out, nil
+}
+
+// learn puts the residuals of held-out rows into the overlay.
+func (c *CalibrateResponse) learn(ctx context.Context, plain *measured.Predictor, rows []measured.Row, workers int) error {
+	aggregated := cleanRows(rows, "agg")
+	without, err := plain.PredictAll(ctx, aggregated, workers)
+	if err != nil {
+		return err
+	}
+	calibrate.Learn(c.Overlay, &calibrate.Evidence{
+		Seen: measured.OfMode(c.ByConfiguration, "agg"), Unseen: measured.OfMode(c.ByCell, "agg"),
+		Disaggregated: measured.OfMode(c.ByCell, "disagg"), Uncalibrated: without,
+		Formulas: plain.AllFormulas(ctx, aggregated, serving.Documented),
+		Steady:   plain.AllFormulas(ctx, aggregated, serving.Steady),
+	})
+	return nil
+}
+
+// cleanRows are the rows of a mode without a mark on their quality.
+func cleanRows(rows []measured.Row, mode string) []measured.Row {
+	var out []measured.Row
+	for i := range rows {
+		if rows[i].Mode == mode && rows[i].Quality == "" {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}

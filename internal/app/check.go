@@ -1,0 +1,107 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/field"
+	"plimsoll/internal/model"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+const (
+	// maxTokens bounds lengths and counts, as the Ascend command line does.
+	maxTokens = 100_000_000
+	// maxPixels bounds the sides of an image.
+	maxPixels = 1 << 16
+	// imageMarks are the two tokens around an image's own.
+	imageMarks = 2
+)
+
+// between checks a whole number.
+func between(name field.Name, v, least, most int) error {
+	if v < least || v > most {
+		return field.Errorf("%s must be between %d and %d, got %d", name, least, most, v)
+	}
+	return nil
+}
+
+// Zero is what is wrong with a count given as zero. Requests take zero for left
+// out: a face that can tell the two apart says so itself.
+func Zero(name field.Name) error { return badInput(between(name, 0, 1, maxTokens)) }
+
+// optional checks a count that may be left out.
+func optional(name field.Name, v int) error {
+	if v == 0 {
+		return nil
+	}
+	return between(name, v, 1, maxTokens)
+}
+
+// acceptance checks the chances of drafted tokens to be kept.
+func acceptance(rates []float64) error {
+	var errs []error
+	for _, rate := range rates {
+		if !(rate >= 0 && rate <= 1) {
+			errs = append(errs, field.Errorf("%s must be between 0 and 1, got %g", field.Name("mtp_acceptance_rates"), rate))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// acceptanceRates are the vendor's defaults of drafted tokens kept.
+func acceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
+
+// hitRate checks the share of a prompt that is cached: some of it must be left
+// to compute.
+func hitRate(x float64) error {
+	if !(x >= 0 && x < 1) {
+		return field.Errorf("%s must be at least 0 and below 1, got %g", field.Name("prefix_cache_hit_rate"), x)
+	}
+	return nil
+}
+
+// notNegative checks a finite amount.
+func notNegative(name field.Name, x float64) error {
+	if !(x >= 0) || math.IsInf(x, 0) {
+		return field.Errorf("%s must be finite and not negative, got %g", name, x)
+	}
+	return nil
+}
+
+// checkLimits checks latencies that may be left out or infinite.
+func checkLimits(l workload.Limits) error {
+	limit := func(name field.Name, s units.Seconds) error {
+		if !(s >= 0) {
+			return field.Errorf("%s must be positive, got %g", name, s.Ms())
+		}
+		return nil
+	}
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
+}
+
+// checkImage checks the size of the images, if there are any.
+func checkImage(m *model.Model, height, width int) error {
+	switch {
+	case height == 0 && width == 0:
+		return nil
+	case m.Vision == nil && height != 0:
+		return noVision("image_height", m)
+	case m.Vision == nil:
+		return noVision("image_width", m)
+	}
+	return errors.Join(
+		between("image_height", height, 1, maxPixels),
+		between("image_width", width, 1, maxPixels),
+	)
+}
+
+func noVision(name field.Name, m *model.Model) error {
+	return field.Errorf("%s: %s has no vision tower", name, m.Name())
+}
+
+// words prints numbers with blanks between them.
+func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

@@ -1,0 +1,116 @@
+package calibrate
+
+import (
+	"maps"
+	"math"
+	"strings"
+
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
+	"plimsoll/internal/quantile"
+)
+
+// Evidence is predictions of held-out rows, by what was held out with them.
+type Evidence struct {
+	// Seen were held out with their configuration, Unseen and Disaggregated with
+	// their model on their system under their engine.
+	Seen, Unseen, Disaggregated []measured.Compared
+	// Uncalibrated are predicted without any fit.
+	Uncalibrated []measured.Compared
+	// Formulas and Steady are predicted by throughput-optimizer's formulas.
+	Formulas, Steady []measured.Compared
+}
+
+// Learn puts the residuals of predictions into an overlay, by kind. The path of a
+// kind narrows from left to right; a division with few rows is left out.
+func Learn(o *calibration.Overlay, v *Evidence) {
+	o.Residuals = map[string]calibration.Residuals{}
+	for kind, rows := range map[calibration.Kind][]measured.Compared{
+		calibration.KindSeen: v.Seen, calibration.KindUnseen: v.Unseen, calibration.KindDisaggregated: v.Disaggregated,
+		calibration.KindUncalibrated: v.Uncalibrated, calibration.KindFormulas: v.Formulas, calibration.KindSteady: v.Steady,
+	} {
+		learn(o, kind, rows)
+	}
+}
+
+// LearnOwn puts the residuals of a user's own rows, held out with their
+// configuration, into an overlay, by cell. What is known of others stays: forty
+// rows of one cell say nothing about the next.
+func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
+	sets := map[string][]*measured.Compared{}
+	for i := range rows {
+		if c := &rows[i]; c.Both() {
+			name := c.Pred.Case.OwnResiduals()
+			sets[name] = append(sets[name], c)
+		}
+	}
+	o.Residuals = maps.Clone(o.Residuals)
+	if o.Residuals == nil {
+		o.Residuals = map[string]calibration.Residuals{}
+	}
+	for name, set := range sets {
+		o.Residuals[name] = summed(set, true)
+	}
+}
+
+func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compared) {
+	sets := map[string][]*measured.Compared{}
+	for i := range rows {
+		c := &rows[i]
+		if !c.Both() {
+			continue
+		}
+		path := c.Pred.Case.Path(kind)
+		for n := range path {
+			name := strings.Join(path[:n+1], "/")
+			sets[name] = append(sets[name], c)
+		}
+	}
+	for name, set := range sets {
+		// The whole kind is kept however small: without it nothing would be known.
+		if len(set) >= calibration.Enough || name == string(kind) {
+			o.Residuals[name] = summed(set, kind == calibration.KindSeen || kind == calibration.KindUnseen)
+		}
+	}
+}
+
+// summed are the residuals of rows. Those of a fit are taken as even: what is
+// left of a bias belongs to single models, and would mislead about others.
+func summed(rows []*measured.Compared, even bool) calibration.Residuals {
+	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
+	of := func(residual func(*measured.Compared) float64) calibration.Error {
+		logs := make([]float64, len(rows))
+		for i, c := range rows {
+			if logs[i] = residual(c); even {
+				logs[i] = math.Abs(logs[i])
+			}
+		}
+		if even {
+			half := round(quantile.Of(logs, 0.8)[0])
+			return calibration.Error{Low: -half, High: half}
+		}
+		bounds := quantile.Of(logs, 0.1, 0.9)
+		return calibration.Error{Low: round(bounds[0]), High: round(bounds[1])}
+	}
+	return calibration.Residuals{
+		Rows: len(rows),
+		TTFT: of(func(c *measured.Compared) float64 { return math.Log(float64(c.Row.TTFT / c.Pred.TTFT)) }),
+		TPOT: of(func(c *measured.Compared) float64 { return math.Log(float64(c.Row.TPOT / c.Pred.TPOT)) }),
+		Throughput: of(func(c *measured.Compared) float64 {
+			return math.Log(c.Row.ClosedLoop(c.Row.TTFT, c.Row.TPOT) / c.Pred.Throughput)
+		}),
+	}
+}
+
+// Reached takes the loads of aggregated rows into an overlay's reach.
+func Reached(o *calibration.Overlay, rows []measured.Prepared) {
+	for i := range rows {
+		c := &rows[i].Case
+		if rows[i].Subject.Disaggregated {
+			continue // says nothing of aggregated deployments
+		}
+		o.Reach.Concurrency = max(o.Reach.Concurrency, c.Concurrency)
+		o.Reach.Input = max(o.Reach.Input, c.Input)
+		o.Reach.Devices = max(o.Reach.Devices, c.Devices)
+	}
+}

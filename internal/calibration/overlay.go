@@ -1,0 +1,80 @@
+package calibration
+
+import (
+	_ "embed"
+	"slices"
+	"sync"
+)
+
+//go:embed shipped.yaml
+var shippedFile []byte
+
+// Overlay is what a fit to measurements found: multipliers by groups of
+// predictions, and how far predictions made with them lay from measurements they
+// were not fitted to. It is immutable once shared.
+type Overlay struct {
+	Source string
+	// Groups are the multipliers of predictions about Cells, and of all where
+	// there is no Unseen.
+	Groups Groups
+	// Unseen, if any, stand in their place for predictions about other cells, and
+	// are nearer to one: a fit knows less about what it has not seen.
+	Unseen Groups
+	// Cells are the models the fit had rows of, by engine and system,
+	// disaggregated ones apart.
+	Cells map[string][]string
+	// Reach is the largest load among the rows.
+	Reach Reach
+	// Residuals are those of held-out rows, by kind.
+	Residuals map[string]Residuals
+}
+
+// Reach is the largest load among measured rows.
+type Reach struct {
+	Concurrency, Input int
+	Devices            int // of a replica
+}
+
+// shipped reads the embedded overlay the first time it is asked for.
+//
+//nolint:gochecknoglobals // read once per process
+var shipped = sync.OnceValue(func() *Overlay {
+	o, err := Read(shippedFile, "shipped.yaml")
+	if err != nil {
+		panic("calibration: " + err.Error()) // a test reads it
+	}
+	return o
+})
+
+// Shipped is the overlay the program comes with.
+func Shipped() *Overlay { return shipped() }
+
+// Uncalibrated changes nothing. Its error bars are those of predictions made
+// without a fit.
+func Uncalibrated() *Overlay {
+	fit := Shipped()
+	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}
+}
+
+// Elsewhere is the overlay as it would be without any row of a prediction's cell.
+func (o *Overlay) Elsewhere() *Overlay {
+	out := *o
+	out.Cells = map[string][]string{}
+	for row := range o.Cells {
+		out.Cells[row] = nil
+	}
+	return &out
+}
+
+// AddCell notes that the fit had rows of the subject's cell.
+func (o *Overlay) AddCell(s *Subject) {
+	if o.has(s) {
+		return
+	}
+	if o.Cells == nil {
+		o.Cells = map[string][]string{}
+	}
+	models := append(slices.Clone(o.Cells[s.row()]), s.Model)
+	slices.Sort(models)
+	o.Cells[s.row()] = models
+}

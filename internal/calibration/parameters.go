@@ -1,0 +1,166 @@
+package calibration
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/replica"
+	"plimsoll/internal/step"
+)
+
+// The parameters a fit may move. Each scales a price or a host time.
+const (
+	products = iota
+	experts
+	exchange
+	elementwise
+	head
+	decodeAttention
+	prefillProducts // beyond products
+	prefillExperts  // beyond experts
+	prefillExchange // beyond exchange
+	prefillAttention
+	perStep
+	perSequence
+	perPrefillStep
+	perLayer
+	launchFloor
+	api
+	apiPerToken
+	first
+	Parameters // how many there are
+)
+
+// names are the parameters' names in an overlay.
+//
+//nolint:gochecknoglobals // a constant table
+var names = [Parameters]string{
+	"products", "experts", "exchange", "elementwise", "head", "decode_attention",
+	"prefill_products", "prefill_experts", "prefill_exchange", "prefill_attention",
+	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "api", "api_per_token", "first",
+}
+
+// Logs are the logarithms of the multipliers of all parameters; zeros change
+// nothing.
+type Logs [Parameters]float64
+
+// Groups are the multipliers of groups of predictions, by the group's name. A
+// prediction takes the product of the multipliers of its groups.
+type Groups map[string]*Logs
+
+// Width is how far a parameter is believed to lie from its prior, in logarithms:
+// kernels are known to a third, host times to a factor of two.
+func Width(parameter int) float64 {
+	if parameter >= perStep {
+		return 0.7
+	}
+	return 0.35
+}
+
+// Group is one group a prediction belongs to, and how far it is believed to
+// differ from the wider one it is part of, as a share of a parameter's width.
+type Group struct {
+	Name  string
+	Share float64
+}
+
+// Groups are the groups whose multiplier of a parameter a subject takes, from the
+// widest to the narrowest: all predictions, its engine's, its engine's on the
+// generation of devices; in each of these, those of the same kind; and all
+// disaggregated ones, and those of its engine. The shares were chosen by
+// cross-validation over configurations and over cells.
+func (s *Subject) Groups(parameter int) []Group {
+	out := []Group{{everything, 0.6}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
+	if kind := s.kind(parameter); kind != "" {
+		for _, wide := range out {
+			out = append(out, Group{wide.Name + separator + kind, 0.5})
+		}
+	}
+	if s.Disaggregated {
+		out = append(out, Group{disaggregated, 0.7}, Group{s.Engine + separator + disaggregated, 0.7})
+	}
+	return out
+}
+
+// OwnCell is the group of a subject's own cell, which may differ from what its
+// other groups say by a parameter's whole width.
+func (s *Subject) OwnCell() Group { return Group{s.Cell(), 1} }
+
+// everything is the group of all predictions.
+const everything = "all"
+
+// Matters reports whether a parameter can change a prediction about the subject.
+func (s *Subject) Matters(parameter int) bool {
+	return s.Experts != "" || parameter != experts && parameter != prefillExperts
+}
+
+// kind is what the operators or host times of a parameter differ by: their number
+// format, the kind of attention and its cache, or the class of model.
+func (s *Subject) kind(parameter int) string {
+	switch parameter {
+	case products, prefillProducts:
+		return s.Products
+	case experts, prefillExperts:
+		return s.Experts
+	case decodeAttention, prefillAttention:
+		if s.Class == engine.Latent {
+			return "latent " + s.KV
+		}
+		return "attention " + s.KV
+	case perLayer, launchFloor:
+		return string(s.Class)
+	}
+	return ""
+}
+
+// Sum adds up the logarithms of a subject's groups.
+func (o *Overlay) Sum(s Subject) Logs {
+	groups := o.Groups
+	if o.Unseen != nil && !o.has(&s) {
+		groups = o.Unseen
+	}
+	if _, ok := groups[s.Engine+separator+s.Generation]; !ok {
+		// A variant of a generation takes what was fitted to the generation.
+		s.Generation, _, _ = strings.Cut(s.Generation, "-")
+	}
+	var sum Logs
+	for i := range sum {
+		for _, g := range s.Groups(i) {
+			if z, ok := groups[g.Name]; ok {
+				sum[i] += z[i]
+			}
+		}
+	}
+	if z, ok := o.Groups[s.Cell()]; ok {
+		for i := range sum {
+			sum[i] += z[i]
+		}
+	}
+	return sum
+}
+
+// has reports whether the overlay was fitted to rows of the subject's cell.
+func (o *Overlay) has(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
+
+// Multipliers are those of a prediction about a subject.
+func (o *Overlay) Multipliers(s Subject) replica.Multipliers { return o.Sum(s).Multipliers() }
+
+// Multipliers turns logarithms into multipliers of a replica's times.
+func (z Logs) Multipliers() replica.Multipliers {
+	m := replica.Ones()
+	e := func(parameter int) float64 { return math.Exp(z[parameter]) }
+	m.Decode[step.Products], m.Decode[step.Experts] = e(products), e(experts)
+	m.Decode[step.Exchange], m.Decode[step.Elementwise] = e(exchange), e(elementwise)
+	m.Decode[step.Head], m.Decode[step.Attention] = e(head), e(decodeAttention)
+	m.Prefill = m.Decode
+	m.Prefill[step.Products] *= e(prefillProducts)
+	m.Prefill[step.Experts] *= e(prefillExperts)
+	m.Prefill[step.Exchange] *= e(prefillExchange)
+	m.Prefill[step.Attention] = e(prefillAttention)
+	m.PerStep, m.PerSequence, m.PerPrefillStep = e(perStep), e(perSequence), e(perPrefillStep)
+	m.PerLayer, m.LaunchFloor = e(perLayer), e(launchFloor)
+	m.APIFixed, m.APIPerToken, m.First = e(api), e(apiPerToken), e(first)
+	return m
+}

@@ -1,0 +1,81 @@
+package calibration
+
+import (
+	"strings"
+
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+)
+
+// Subject is what a prediction is about, as far as a calibration tells
+// predictions apart.
+type Subject struct {
+	Engine, Generation string
+	System, Model      string
+	Class              engine.Class
+	// Products, Experts and KV are the number formats of the dense products, of
+	// the experts ("" without any) and of the cache.
+	Products, Experts, KV string
+	// Disaggregated says that prefill and decode run on workers of their own.
+	Disaggregated bool
+	// Size is the class of the number of weights.
+	Size string
+}
+
+// SubjectOf describes a deployment.
+func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
+	out := Subject{
+		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
+		Class: engine.Classify(s.Model), Size: size(s.Model.Facts().Parameters), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
+	}
+	if s.Model.HasExperts() {
+		out.Experts = s.Quant.Experts.Name()
+	}
+	return out
+}
+
+// separator stands between the words of a group's name.
+const separator = " · "
+
+// disaggregated is the word for deployments with separate prefill and decode
+// workers in the names of groups, cells and residuals.
+const disaggregated = "disagg"
+
+// Cell names the model on the system under the engine.
+func (s *Subject) Cell() string {
+	return strings.Join([]string{s.Engine, s.System, s.Model}, separator)
+}
+
+// row is the key of the subject's line among an overlay's cells: the engine,
+// disaggregated ones apart, on the system.
+func (s *Subject) row() string {
+	if s.Disaggregated {
+		return strings.Join([]string{s.Engine, disaggregated, s.System}, separator)
+	}
+	return s.Engine + separator + s.System
+}
+
+// size is the class of a number of weights.
+func size(weights int64) string {
+	const billion = 1_000_000_000
+	switch {
+	case weights < 15*billion:
+		return "below 15 B"
+	case weights < 80*billion:
+		return "15 to 80 B"
+	case weights < 300*billion:
+		return "80 to 300 B"
+	}
+	return "300 B and more"
+}
+
+// SubjectOfDeployment describes a resolved deployment with an engine by the pool
+// that generates.
+func SubjectOfDeployment(d *deployment.Resolved) Subject {
+	p := d.Generates()
+	out := SubjectOf(&p.Spec, p.Engine.Name, p.Device)
+	out.Disaggregated = d.Disaggregated()
+	return out
+}

@@ -1,0 +1,68 @@
+package calibration
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Write writes the overlay as Read reads it.
+func (o *Overlay) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "source: %s\n", strconv.Quote(o.Source))
+	for _, s := range []struct {
+		title  string
+		groups Groups
+	}{{"multipliers", o.Groups}, {"unseen", o.Unseen}} {
+		lines := map[string]string{}
+		for name, z := range s.groups {
+			if text := z.text(); text != "" {
+				lines[name] = text
+			}
+		}
+		writeSection(&b, s.title, lines)
+	}
+	cells := map[string]string{}
+	for row, models := range o.Cells {
+		cells[row] = strings.Join(models, ", ")
+	}
+	writeSection(&b, "cells", cells)
+	if r := o.Reach; r != (Reach{}) {
+		fmt.Fprintf(&b, "reach:\n  concurrency: %d\n  input: %d\n  devices: %d\n", r.Concurrency, r.Input, r.Devices)
+	}
+	residuals := map[string]string{}
+	for kind, r := range o.Residuals {
+		residuals[kind] = r.text()
+	}
+	writeSection(&b, "residuals", residuals)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeSection writes the lines of a section, by name; nothing if it has none.
+func writeSection(b *strings.Builder, title string, lines map[string]string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", title)
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintf(b, "  %s: %s\n", name, lines[name])
+	}
+}
+
+// text is the multipliers as a file holds them, to three decimals and by name;
+// ones are left out.
+func (z *Logs) text() string {
+	var items []string
+	for i, n := range names {
+		if v := math.Round(1e3*math.Exp(z[i])) / 1e3; v != 1 {
+			items = append(items, n+" "+strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	slices.Sort(items)
+	return strings.Join(items, ", ")
+}

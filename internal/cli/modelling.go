@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/nargs"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
+)
+
+// modellingFlags say how a step is modelled.
+type modellingFlags struct {
+	compile, eager bool
+	compilation    []string
+	pricing        string
+	embedding      string
+}
+
+// define adds the flags to a section.
+func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
+	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default where prices are calibrated)")
+	fs.BoolVar(&f.eager, "no-compile", false, "price every operator by itself (default where prices follow from peaks)")
+	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
+		"further passes: "+join(compilationTokens()))
+	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
+		"tensorcast repeats Ascend's model (default there), physical does not")
+	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated)),
+		"prices of operators: roofline by the profile's peaks, calibrated by fits to measured kernels (default roofline with policy tensorcast, else calibrated where there are fits)")
+}
+
+// defineCuts adds the flags that say how embeddings and shared experts are cut.
+func (f *modellingFlags) defineCuts(fs *pflag.FlagSet, to *deployment.Modelling) {
+	nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "cut the word embedding over TP: col or row")
+	fs.BoolVar(&to.SharedExpertTP, "enable-shared-expert-tp", false, "cut the shared experts over TP (needs EP)")
+}
+
+// The tokens of --compilation-config.
+const (
+	multistream      = "enable_multistream"
+	sequenceParallel = "enable_sequence_parallel"
+	matmulAllreduce  = "enable_matmul_allreduce"
+	dispatchCombine  = "enable_dispatch_ffn_combine"
+)
+
+// compilationTokens are what --compilation-config accepts.
+func compilationTokens() []string {
+	return []string{multistream, sequenceParallel, matmulAllreduce, dispatchCombine}
+}
+
+// complete reads what was given into a request.
+func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) error {
+	if f.pricing != "auto" {
+		to.Pricing = prices.Pricing(f.pricing)
+	}
+	to.SequenceParallel = slices.Contains(f.compilation, sequenceParallel)
+	to.MatMulAllReduce = slices.Contains(f.compilation, matmulAllreduce)
+	to.DispatchCombine = slices.Contains(f.compilation, dispatchCombine)
+	to.EmbeddingTP = embeddingTP(f.embedding)
+	fused := func(yes bool) {
+		if to.Fusion = deployment.Eager; yes {
+			to.Fusion = deployment.Compiled
+		}
+	}
+	switch given := fs.Changed; {
+	case given("compile") && given("no-compile"):
+		return usagef("--compile and --no-compile exclude one another")
+	case given("compile"):
+		fused(f.compile)
+	case given("no-compile"):
+		fused(!f.eager)
+	}
+	return nil
+}
+
+// multistream reports whether communication has a stream of its own.
+func (f *modellingFlags) multistream() bool { return slices.Contains(f.compilation, multistream) }
+
+// embeddingTP reads --word-embedding-tp.
+func embeddingTP(word string) graph.EmbeddingTP {
+	switch word {
+	case "col":
+		return graph.EmbeddingCols
+	case "row":
+		return graph.EmbeddingRows
+	}
+	return graph.EmbeddingCopied
+}
+
+// layoutFlags adds the sizes of one replica's layout that most commands take.
+func layoutFlags(fs *pflag.FlagSet, l *parallel.Layout, devices, dp string) {
+	fs.IntVar(&l.Devices, "num-devices", 0, devices)
+	fs.IntVar(&l.TP, "tp-size", 1, "tensor parallelism of attention and dense layers")
+	fs.IntVar(&l.DP, "dp-size", 0, dp)
+	fs.IntVar(&l.PP, "pp-size", 1, "pipeline parallelism")
+	fs.IntVar(&l.EP, "ep-size", 1, "expert parallelism")
+	fs.IntVar(&l.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert (default what EP and MoE-DP leave)")
+}
+
+// formatFlags adds the quantization of linear layers and of the KV cache.
+func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
+	action(fs, &f.Linear, "quantize-linear-action", dtype.LinearActions(),
+		"quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, AUTO, the checkpoint's own, elsewhere)")
+	action(fs, &f.Attention, "quantize-attention-action", dtype.AttentionActions(),
+		"quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, AUTO elsewhere)")
+}
+
+// expertFormatFlags adds the quantization that only some commands take.
+func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
+	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "other quantization for attention, dense and shared-expert layers")
+	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
+}
+
+// engineFlags adds the engine, its version and its settings.
+func engineFlags(fs *pflag.FlagSet, e *deployment.Engine, usage string) {
+	fs.StringVar(&e.Name, "engine", e.Name, usage+" (plimsoll engines lists them)")
+	fs.StringVar(&e.Version, "engine-version", "", "the engine's `version`; the newest by default")
+	nargs.ListVar(fs, &e.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+}
+
+// action defines a flag whose value is one of the quantization actions.
+func action(fs *pflag.FlagSet, dst *dtype.Action, name string, among []dtype.Action, usage string) {
+	oneOf := nargs.OneOf(actionWords(among)...)
+	nargs.Var(fs, dst, name, func(word string) (dtype.Action, error) {
+		w, err := oneOf(word)
+		return dtype.Action(w), err
+	}, usage)
+}
+
+// actionWords are quantization actions as the user writes them.
+func actionWords(actions []dtype.Action) []string {
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		words[i] = string(a)
+	}
+	return words
+}

@@ -1,0 +1,161 @@
+package document
+
+import (
+	"strconv"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/measured"
+)
+
+// Accuracy is error figures for programs. All but AllRows is over rows
+// without a mark on their quality.
+type Accuracy struct {
+	Overall  AccuracyGroup            `json:"overall"`
+	AllRows  AccuracyGroup            `json:"all_rows"`
+	ByMode   map[string]AccuracyGroup `json:"by_mode"`
+	ByEngine map[string]AccuracyGroup `json:"by_engine"`
+	BySystem map[string]AccuracyGroup `json:"by_system"`
+	ByModel  map[string]AccuracyGroup `json:"by_model"`
+	// ByConcurrency has powers of two: each holds what lies above the one before.
+	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
+	// Defaulted are the columns that were missing or empty, over all rows.
+	Defaulted []measured.Defaulted `json:"defaulted"`
+	// Regret is what choosing layouts by prediction would have cost.
+	Regret Regret  `json:"regret"`
+	Source string  `json:"calibration"`
+	Tables *Tables `json:"tables,omitempty"`
+}
+
+// AccuracyGroup is the errors of a set of rows.
+type AccuracyGroup struct {
+	Rows      int            `json:"rows"`
+	Predicted int            `json:"predicted"`
+	Clean     int            `json:"clean"`
+	TTFT      AccuracyErrors `json:"ttft"`
+	TPOT      AccuracyErrors `json:"tpot"`
+}
+
+// AccuracyErrors are shares; Coverage80 is the share of measurements inside the
+// 80 % interval.
+type AccuracyErrors struct {
+	MAPE       float64 `json:"mape"`
+	MedianAPE  float64 `json:"median_ape"`
+	P90        float64 `json:"p90"`
+	Bias       float64 `json:"bias"`
+	Coverage80 float64 `json:"coverage80"`
+}
+
+// NewAccuracy converts a response; with regret every choice of a layout is
+// in it.
+func NewAccuracy(r *app.AccuracyResponse, regret bool) *Accuracy {
+	clean := measured.Clean(r.Rows)
+	by := func(key func(*measured.Row) string) map[string]AccuracyGroup {
+		out := map[string]AccuracyGroup{}
+		for _, p := range measured.By(clean, key) {
+			out[p.Name] = GroupOf(p.Rows)
+		}
+		return out
+	}
+	choices := measured.Regrets(clean)
+	out := &Accuracy{
+		Overall: GroupOf(clean), AllRows: GroupOf(r.Rows),
+		ByMode:        by(func(r *measured.Row) string { return r.Mode }),
+		ByEngine:      by(func(r *measured.Row) string { return r.Engine }),
+		BySystem:      by(func(r *measured.Row) string { return r.System }),
+		ByModel:       by(func(r *measured.Row) string { return r.Model }),
+		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows),
+		Regret: NewRegret(choices), Source: r.Calibration,
+		Tables: tablesOf(r.Tables),
+	}
+	if regret {
+		out.Regret.Each = choices
+	}
+	return out
+}
+
+// ConcurrencyOf is a row's concurrency, rounded up to a power of two.
+func ConcurrencyOf(r *measured.Row) string {
+	n := 1
+	for n < r.Concurrency {
+		n *= 2
+	}
+	return strconv.Itoa(n)
+}
+
+func GroupOf(rows []measured.Compared) AccuracyGroup {
+	g := measured.Summarize("", rows)
+	ttft, tpot := measured.Coverage(rows)
+	conv := func(e measured.Errors, coverage float64) AccuracyErrors {
+		if e.Rows == 0 {
+			coverage = 0
+		}
+		return AccuracyErrors{e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
+	}
+	return AccuracyGroup{g.Rows, g.Predicted, g.Clean, conv(g.TTFT, ttft), conv(g.TPOT, tpot)}
+}
+
+// Regret sums up choices of layouts: shares of the best measured throughput
+// that the chosen ones lack.
+type Regret struct {
+	Groups  int     `json:"groups"`
+	Choices int     `json:"choices"`
+	Mean    float64 `json:"mean"`
+	Blind   float64 `json:"blind"`    // of choices by lot
+	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
+	// Each are the choices themselves, where asked for.
+	Each []measured.Choice `json:"each_choice,omitempty"`
+}
+
+func NewRegret(choices []measured.Choice) Regret {
+	out := Regret{Choices: len(choices)}
+	last := ""
+	for i := range choices {
+		c := &choices[i]
+		if c.Group != last {
+			out.Groups++
+			last = c.Group
+		}
+		out.Mean += c.Regret / float64(len(choices))
+		out.Blind += c.Blind / float64(len(choices))
+		if c.Regret <= 0.05 {
+			out.Within5 += 1 / float64(len(choices))
+		}
+	}
+	return out
+}
+
+// Examine is the doubts about measured rows for programs.
+type Examine struct {
+	Rows     int            `json:"rows"`
+	Doubted  int            `json:"doubted"`
+	ByRule   map[string]int `json:"by_rule"`
+	Findings []Finding      `json:"findings"`
+}
+
+// Finding is one of them.
+type Finding struct {
+	Line     int    `json:"line"`
+	ID       string `json:"id"`
+	Rule     string `json:"rule"`
+	TTFTOnly bool   `json:"ttft_only"`
+	Why      string `json:"why"`
+}
+
+// NewExamine converts a response.
+func NewExamine(r *app.ExamineResponse) *Examine {
+	out := &Examine{Rows: len(r.Rows), Doubted: len(Doubted(r)), ByRule: map[string]int{}, Findings: []Finding{}}
+	for _, f := range r.Findings {
+		out.ByRule[f.Rule]++
+		out.Findings = append(out.Findings, Finding{f.Row.Line, f.Row.ID, f.Rule, f.TTFTOnly, f.Why})
+	}
+	return out
+}
+
+// Doubted are the rows with a finding.
+func Doubted(r *app.ExamineResponse) map[*measured.Row]bool {
+	rows := map[*measured.Row]bool{}
+	for _, f := range r.Findings {
+		rows[f.Row] = true
+	}
+	return rows
+}

@@ -1,0 +1,188 @@
+package document
+
+import (
+	"math"
+	"strconv"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// Caution ends every result.
+const Caution = "These figures come from a model of the hardware, not from a measurement: use them to plan, " +
+	"and measure your own traffic before you decide."
+
+// NewOptimize converts a response. Command, if not nil, says how a face would ask
+// for a step.
+func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string) *Optimize {
+	q := &r.Request
+	out := &Optimize{
+		Mode: "aggregation", Model: r.Model, Accounting: string(q.Accounting), Evaluation: string(q.Evaluate),
+		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
+		Devices: []Device{}, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
+	}
+	if q.Distribution != nil {
+		for _, b := range q.Distribution.Bins {
+			out.Bins = append(out.Bins, Bin{b.Min, b.Max, b.Weight})
+		}
+	}
+	switch {
+	case q.PDRatio:
+		out.Mode = "pd_ratio"
+	case q.Disagg:
+		out.Mode = "disaggregation"
+	}
+	for i := range r.Devices {
+		out.Devices = append(out.Devices, deviceOf(&r.Devices[i]))
+	}
+	for i := range r.Explanations {
+		out.Explain = append(out.Explain, explanation(&r.Explanations[i], command))
+	}
+	return out
+}
+
+func deviceOf(d *app.DeviceResult) Device {
+	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Passes: []Search{}}
+	for k := range d.Searches {
+		out.Passes = append(out.Passes, searchOf(&d.Searches[k]))
+	}
+	if d.Ratio == nil {
+		return out
+	}
+	out.Ratio = &Ratio{Pairs: []Pair{}}
+	for i := range d.Ratio.Pairs {
+		out.Ratio.Pairs = append(out.Ratio.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
+	}
+	if n := d.Ratio.Instances; n.Prefill > 0 {
+		p := &d.Ratio.Pairs[0]
+		out.Ratio.Instances = &Instances{n.Prefill, n.Decode, min(float64(n.Prefill)*p.PrefillQPS, float64(n.Decode)*p.DecodeQPS)}
+	}
+	return out
+}
+
+func pairOf(d *app.DeviceResult, p *app.Pair) Pair {
+	out := Pair{
+		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS,
+		Prefill: rowOf(&d.Searches[0], &p.P), Decode: rowOf(&d.Searches[1], &p.D),
+		Interval: interval(p.Expected.Throughput, p.Balanced),
+	}
+	if d.Limited() {
+		out.Chance = &p.Chance
+	}
+	return out
+}
+
+func searchOf(s *app.Search) Search {
+	out := Search{
+		Phase: app.Phase(s.Mode), NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
+		Tier: string(s.Tier), Measured: s.Measured,
+		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []Artefact{}, Notes: append([]string{}, s.Notes...),
+	}
+	for i := range s.Rows {
+		out.Rows = append(out.Rows, rowOf(s, &s.Rows[i]))
+	}
+	if len(out.Rows) > 0 {
+		out.Best, out.Basis = &out.Rows[0], s.Rows[0].Expected.Basis
+	}
+	if c := s.Safe; c != nil {
+		out.Safe = &Safe{c.Label, c.Batch, c.Throughput, c.Chance}
+	}
+	for i := range s.Candidates {
+		out.Candidates = append(out.Candidates, candidateOf(s, &s.Candidates[i]))
+	}
+	for _, p := range s.Frontier {
+		out.Frontier = append(out.Frontier, Point{p.Label, p.Batch, p.Throughput / float64(s.NumDevices), p.User})
+	}
+	if n := s.Nearest; n != nil {
+		out.Nearest = &Limits{some(UpMs(n.TTFT)), some(UpMs(n.TPOT))}
+	}
+	for _, a := range s.Artefacts {
+		out.Artefacts = append(out.Artefacts, Artefact(a))
+	}
+	return out
+}
+
+func candidateOf(s *app.Search, r *app.Row) Candidate {
+	l := &r.Layout
+	out := Candidate{
+		Parallel: r.Label, TP: l.TP, PP: l.PP, DP: l.DP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP,
+		MTP: r.MTP, Feasible: r.OK,
+	}
+	if !r.OK {
+		out.Rejected, out.Reason = string(r.Binds), r.Reason
+		return out
+	}
+	row := rowOf(s, r)
+	out.Best = &row
+	return out
+}
+
+func rowOf(s *app.Search, r *app.Row) Row {
+	o, e := &r.Best, &r.Expected
+	out := Row{
+		Parallel: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(s.NumDevices),
+		TTFT: ms(o.TTFT), TPOT: ms(o.TPOT), Concurrency: o.Concurrency, Batch: o.Batch, NumDevices: s.NumDevices,
+		Budget: r.Budget, Chunks: o.Chunks,
+		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
+		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
+		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
+		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS),
+		Intervals: Intervals{
+			Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
+		},
+	}
+	if s.Limited() {
+		out.Chance = &r.Chance
+	}
+	for _, c := range r.Composition {
+		out.Composition = append(out.Composition, Part{c.Tokens, c.Ratio, c.Samples})
+	}
+	return out
+}
+
+// LimitMs is a limit in the milliseconds it was given in, nil for none. What the
+// way through seconds added beyond the digits anyone types is taken off.
+func LimitMs(s units.Seconds) *float64 {
+	const typed = 12
+	if s == 0 || math.IsInf(float64(s), 1) {
+		return nil
+	}
+	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
+	if err != nil {
+		x = s.Ms() // what was just printed can be read
+	}
+	return &x
+}
+
+// UpMs is a latency in milliseconds, rounded up to two decimals: a limit of that
+// much is kept.
+func UpMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }
+
+// ms is a duration in milliseconds, null for none.
+func ms(s units.Seconds) *float64 { return some(s.Ms()) }
+
+// some is a number, null for zero.
+func some(x float64) *float64 {
+	if x == 0 {
+		return nil
+	}
+	return &x
+}
+
+// breakdown is the shares of bounds, null for a phase that did not run.
+func breakdown(b step.Bounds) *Breakdown {
+	sum := b.Memory + b.Comm + b.Cube + b.Vector
+	if sum == 0 {
+		return nil
+	}
+	return &Breakdown{share(b.Memory, sum), share(b.Comm, sum), share(b.Cube, sum), share(b.Vector, sum)}
+}
+
+// share is a part of a whole in percent.
+func share(part, whole units.Seconds) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part/whole)
+}

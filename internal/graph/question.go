@@ -1,0 +1,72 @@
+package graph
+
+import "plimsoll/internal/dtype"
+
+// What other packages ask about a Spec. They know no entry of its policy.
+
+// Head is the quantization of the output head.
+func (s *Spec) Head() dtype.Scheme {
+	if s.Policy.UnquantizedHead {
+		return dtype.Unquantized(s.Quant.Base)
+	}
+	return s.Quant.Head
+}
+
+// CopiesEmbedding reports whether every rank holds the whole word embedding.
+func (s *Spec) CopiesEmbedding() bool {
+	return s.EmbeddingTP == EmbeddingCopied && s.Policy.CopiedEmbedding
+}
+
+// SharesWeights reports whether a head tied to the embedding, and those of
+// prediction modules, are the same memory.
+func (s *Spec) SharesWeights() bool { return !s.Policy.UnsharedWeights }
+
+// CopiesSharedExperts reports whether every rank stores the shared experts as it
+// computes them; others cut them over TP however they compute them.
+func (s *Spec) CopiesSharedExperts() bool { return s.Policy.CopiedShared || s.Layout.DP > 1 }
+
+// TilesExperts reports whether the sides of experts in block-scaled four-bit
+// formats are padded to the tiles of their kernels.
+func (s *Spec) TilesExperts() bool { return !s.Policy.UntiledExperts }
+
+// HoldsCopies reports whether absorbed projections and widened router weights
+// are held beside the weights.
+func (s *Spec) HoldsCopies() bool { return s.Policy.HeldCopies }
+
+// FreesTwice reports whether the count of activations is lowered by tensors that
+// are freed twice.
+func (s *Spec) FreesTwice() bool { return s.Policy.FreedTwice }
+
+// CachesWindows reports whether sliding-window layers cache no more than their
+// window.
+func (s *Spec) CachesWindows() bool { return !s.Policy.WholeCache }
+
+// QuantizesIndexKeys reports whether the keys of a sparse attention's selector
+// are cached in fp8.
+func (s *Spec) QuantizesIndexKeys() bool { return !s.Policy.WideIndexKeys }
+
+// PageTokens is the tokens in a block of the KV cache.
+func (s *Spec) PageTokens() float64 { return float64(s.Policy.PageTokens) }
+
+// JumpsWithBatch reports whether a step's time jumps with the batch, because
+// experts run together only where their rows divide evenly.
+func (s *Spec) JumpsWithBatch() bool { return s.Policy.FragileGrouping && s.Model.HasExperts() }
+
+// WithoutJumps is the Spec with experts that always run together: its steps take
+// no longer, and do not jump.
+func (s Spec) WithoutJumps() Spec {
+	s.Policy.FragileGrouping = false
+	return s
+}
+
+// Without is the Spec with an artefact of its policy taken back, in all that was
+// resolved by it.
+func (s Spec) Without(a *Artefact) Spec {
+	was := s.Policy
+	s.Policy = a.Without(was)
+	if was.HalfPrecision && !s.Policy.HalfPrecision && s.Model.DType != dtype.None {
+		s.Quant = s.Quant.Rebase(s.Model.DType)
+	}
+	s.Vision = s.Policy.LoadsVision(s.Model, s.Vision)
+	return s
+}

@@ -1,0 +1,235 @@
+package measured
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/model"
+	"plimsoll/internal/units"
+)
+
+// Row is one measured deployment.
+type Row struct {
+	Line    int
+	ID      string
+	Source  string // where and when it was measured
+	Engine  string
+	Version string
+	// Measured is the day of the measurement, "2026-01-23"; "" is unknown.
+	Measured string
+	Model    string
+	System   string
+	// Precision is fp8, fp4, int4 or empty for the checkpoint's own.
+	Precision string
+	Mode      string // agg or disagg
+
+	Input, Output         int
+	Concurrency, Requests int
+	LengthLow             float64 // lengths are uniform from this share to the whole
+	Workers                       // of an aggregated deployment
+	// Prefill and Decode are the pools of a disaggregated one.
+	Prefill, Decode Workers
+
+	// What the engine was told; zero means its default.
+	KV             string
+	TokenBudget    int
+	MemoryShare    float64
+	MaxSequences   int
+	ReceiveEvery   int
+	BatchWaitSteps int
+	BatchWaitRatio float64
+	// Drafted is how many tokens the model's prediction modules draft in a step,
+	// Acceptance the share of them that is kept.
+	Drafted    int
+	Acceptance float64
+
+	TTFT, TPOT units.Seconds // measured
+	// Quality is empty for a clean row, otherwise why it is not what it says.
+	Quality string
+	// Defaulted names the columns that were missing or empty and took defaults.
+	Defaulted []string
+}
+
+// Workers is a number of equal workers and how each is cut.
+type Workers struct {
+	Count                int
+	TP, DP, MoETP, MoEEP int
+}
+
+// check reports sizes that are not those of a worker. Some sources give the devices
+// of a whole deployment instead, and nothing then says how they were cut.
+func (w *Workers) check(m *model.Model) error {
+	for i := range m.Kinds {
+		if heads := m.Kinds[i].Attention.Heads; heads%w.TP != 0 {
+			return fmt.Errorf("tp_size %d does not divide the model's %d attention heads; is it the size of the whole deployment?", w.TP, heads)
+		}
+	}
+	if all, experts := w.TP*w.DP, w.MoETP*w.MoEEP; m.HasExperts() && experts > 0 && experts != all {
+		return fmt.Errorf("tp_size × attention_dp_size is %d and moe_tp_size × moe_ep_size %d; both are the devices of a worker", all, experts)
+	}
+	return nil
+}
+
+// Cell is a model on a system under an engine.
+func (r *Row) Cell() string { return r.Model + " · " + r.System + " · " + r.Engine }
+
+// Configuration is what a row was measured of, its concurrency left out.
+func (r *Row) Configuration() string {
+	return fmt.Sprint(r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
+}
+
+// maxDrafted is more than any engine drafts.
+const maxDrafted = 64
+
+// maxRows bounds a file.
+const maxRows = 1 << 20
+
+// Read reads measured rows. Columns are found by name; those a row cannot do
+// without are reported with their line.
+func Read(file io.Reader, name string) ([]Row, error) {
+	in := csv.NewReader(file)
+	in.FieldsPerRecord = -1
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: no header: %w", name, err)
+	}
+	columns := map[string]int{}
+	for i, h := range head {
+		columns[strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))] = i
+	}
+	var missing []string
+	for _, need := range []string{"backend", "model_path", "system", "isl", "osl", "tp_size", "silicon_ttft_ms", "silicon_tpot_ms"} {
+		if _, ok := columns[need]; !ok {
+			missing = append(missing, strconv.Quote(need))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s:1: no column %s", name, strings.Join(missing, ", "))
+	}
+	var rows []Row
+	for len(rows) < maxRows {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := in.FieldPos(0)
+		c := cells{name: name, line: line, columns: columns, record: record}
+		row := c.row()
+		if c.err != nil {
+			return nil, c.err
+		}
+		rows = append(rows, row)
+	}
+	return nil, fmt.Errorf("%s: more than %d rows", name, maxRows)
+}
+
+// cells reads the fields of one record.
+type cells struct {
+	name      string
+	line      int
+	columns   map[string]int
+	record    []string
+	defaulted []string
+	err       error
+}
+
+func (c *cells) text(column string) string {
+	i, ok := c.columns[column]
+	if !ok || i >= len(c.record) {
+		return ""
+	}
+	return strings.TrimSpace(c.record[i])
+}
+
+// number reads a number; an empty field is the default and is remembered.
+func (c *cells) number(column string, fallback float64) float64 {
+	s := c.text(column)
+	if s == "" {
+		c.defaulted = append(c.defaulted, column)
+		return fallback
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("%s:%d: %s: want a number, got %q", c.name, c.line, column, s)
+	}
+	return x
+}
+
+func (c *cells) whole(column string, fallback int) int {
+	return int(c.number(column, float64(fallback)))
+}
+
+// usualLow is the spread of lengths where a row tells none: between the 0.8 that
+// InferenceX draws from and the all but equal ones of benchmarks that fix them.
+// Exactly equal lengths would keep all requests in step, which no client does.
+const usualLow = 0.9
+
+func (c *cells) row() Row {
+	r := Row{
+		Line: c.line, ID: c.text("id"), Source: c.text("silicon_data_source"), Engine: c.text("backend"), Version: c.text("backend_version"),
+		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
+		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
+		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
+		MaxSequences: c.whole("max_num_seqs", 0), ReceiveEvery: c.whole("recv_interval", 0),
+		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
+		LengthLow: c.number("length_ratio_low", usualLow),
+		Drafted:   c.whole("mtp_tokens", 0), Acceptance: c.number("acceptance", -1),
+		TTFT: units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
+		Quality: c.text("quality"),
+	}
+	r.Measured = c.text("measured")
+	if _, date, ok := strings.Cut(r.Source, "measured="); ok && r.Measured == "" {
+		r.Measured, _, _ = strings.Cut(date, "T")
+	}
+	if r.Mode == "disagg" {
+		r.Prefill, r.Decode = c.workers("prefill_"), c.workers("decode_")
+	} else {
+		r.Mode, r.Workers = "agg", c.workers("")
+	}
+	if r.KV == "" {
+		c.defaulted = append(c.defaulted, "kv_cache_dtype")
+	}
+	if r.Concurrency = c.whole("concurrency", 0); r.Concurrency == 0 && r.Mode == "disagg" {
+		r.Concurrency = c.whole("decode_batch_size", 1) * r.Decode.DP * r.Decode.Count
+	} else if r.Concurrency == 0 {
+		r.Concurrency = c.whole("batch_size", 1) * r.DP
+	}
+	r.Requests = c.whole("num_prompts", 10*r.Concurrency)
+	r.Defaulted = c.defaulted
+	c.check(&r)
+	return r
+}
+
+// check reports what no row can say.
+func (c *cells) check(r *Row) {
+	switch {
+	case c.err != nil:
+	case r.Input < 1 || r.Output < 1:
+		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
+	case r.Drafted < 0 || r.Drafted > maxDrafted:
+		c.err = fmt.Errorf("%s:%d: mtp_tokens must be from 0 to %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
+	case r.Drafted > 0 && !(r.Acceptance >= 0 && r.Acceptance <= 1):
+		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of drafted tokens that is kept, from 0 to 1", c.name, c.line)
+	}
+}
+
+// workers reads the columns of a pool.
+func (c *cells) workers(prefix string) Workers {
+	w := Workers{
+		Count: 1, TP: c.whole(prefix+"tp_size", 1), DP: c.whole(prefix+"attention_dp_size", 1),
+		MoETP: c.whole(prefix+"moe_tp_size", 0), MoEEP: c.whole(prefix+"moe_ep_size", 1),
+	}
+	if prefix != "" {
+		w.Count = c.whole(prefix+"num_workers", 1)
+	}
+	w.Count, w.TP, w.DP, w.MoEEP = max(1, w.Count), max(1, w.TP), max(1, w.DP), max(1, w.MoEEP)
+	return w
+}

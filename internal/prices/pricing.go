@@ -1,0 +1,57 @@
+package prices
+
+import (
+	"plimsoll/internal/cost"
+	"plimsoll/internal/cost/calibrated"
+	"plimsoll/internal/cost/roofline"
+	"plimsoll/internal/device"
+	"plimsoll/internal/field"
+)
+
+// Pricing is how operators are priced where no measured kernel covers them.
+type Pricing string
+
+// The ways.
+const (
+	// Roofline prices by the profile's peaks and efficiencies, as TensorCast does.
+	Roofline Pricing = "roofline"
+	// Calibrated prices by forms fitted to measured kernels of the device's
+	// generation or of a related one.
+	Calibrated Pricing = "calibrated"
+)
+
+// Best is the way that knows most about a device.
+func Best(d *device.Profile) Pricing {
+	if _, ok := calibrated.Nearest(d.Generation); ok {
+		return Calibrated
+	}
+	return Roofline
+}
+
+// Check reports a pricing that does not exist, or not for a device.
+func (p Pricing) Check(d *device.Profile) error {
+	switch {
+	case p != Roofline && p != Calibrated:
+		return field.Errorf("%s must be %s or %s, got %q", field.Name("pricing"), string(Roofline), string(Calibrated), string(p))
+	case p == Calibrated && Best(d) != Calibrated:
+		return field.Errorf("%s calibrated: no kernels of %s or a related device were measured", field.Name("pricing"), d.Name)
+	}
+	return nil
+}
+
+// Form is the prices of a device without tables. FreeUnsupported drops arithmetic
+// in formats the device has no unit for, as TensorCast does.
+func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, device.Tier) {
+	if p == Calibrated {
+		if m, ok := calibrated.New(d); ok {
+			return m, m.Tier()
+		}
+	}
+	return roofline.New(d, roofline.Settings{FreeUnsupported: freeUnsupported}), d.Tier
+}
+
+// Tier says how well these prices of a device are known.
+func (p Pricing) Tier(d *device.Profile) device.Tier {
+	_, tier := p.Form(d, false)
+	return tier
+}

@@ -1,0 +1,81 @@
+// Package quantile says how values are distributed.
+//
+// In: values in any order. Out: quantiles, interpolated between the two nearest values as numpy does by default (type 7 of
+// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996), which benchmarks of serving engines report; gonum has
+// types 1 and 4 only. It does not know what the values mean. Start at [Of].
+package quantile
+
+import "slices"
+
+// Of returns the quantiles of values at the given shares, from 0 to 1: 0.5 is the median, 1 the largest. It reorders the
+// values, of which there must be one at least.
+func Of[T ~float64](values []T, at ...float64) []T {
+	ranks := make([]int, 0, 2*len(at))
+	for _, q := range at {
+		i, j, _ := between(len(values), q)
+		ranks = append(ranks, i, j)
+	}
+	settle(values, 0, ranks, 64)
+	out := make([]T, len(at))
+	for k, q := range at {
+		i, j, part := between(len(values), q)
+		out[k] = values[i] + T(part)*(values[j]-values[i])
+	}
+	return out
+}
+
+// between returns the ranks next to a quantile of n values, and how far it lies
+// from the first to the second.
+func between(n int, q float64) (i, j int, part float64) {
+	x := q * float64(n-1)
+	i = min(int(x), n-1)
+	return i, min(i+1, n-1), x - float64(i)
+}
+
+// settle puts the values with the given ranks where sorting would: quicksort that
+// leaves alone the parts nobody asks for, best with ascending ranks. The first
+// value has rank first. When splits are bad too often it sorts.
+func settle[T ~float64](values []T, first int, ranks []int, splits int) {
+	const few = 24
+	for len(ranks) > 0 {
+		if len(values) <= few || splits == 0 {
+			slices.Sort(values)
+			return
+		}
+		splits--
+		low, high := split(values)
+		// Ranks up to low are to the left, from high on to the right; the pivot
+		// and its equals are between them and in place.
+		left := ranks
+		for len(left) > 0 && left[len(left)-1] >= first+low {
+			left = left[:len(left)-1]
+		}
+		settle(values[:low], first, left, splits)
+		for len(ranks) > 0 && ranks[0] < first+high {
+			ranks = ranks[1:]
+		}
+		values, first = values[high:], first+high
+	}
+}
+
+// split orders the values into those below a pivot, those equal to it, from low
+// on, and those above it, from high on.
+func split[T ~float64](values []T) (low, high int) {
+	a, b, c := values[0], values[len(values)/2], values[len(values)-1]
+	pivot := max(min(a, b), min(max(a, b), c))
+	high = len(values)
+	for i := 0; i < high; {
+		switch v := values[i]; {
+		case v < pivot:
+			values[i], values[low] = values[low], v
+			low++
+			i++
+		case v > pivot:
+			high--
+			values[i], values[high] = values[high], v
+		default:
+			i++
+		}
+	}
+	return low, high
+}

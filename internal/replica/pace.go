@@ -1,0 +1,87 @@
+package replica
+
+import (
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// Multipliers multiplies the prices of a step's parts and the host's times; a
+// calibration fits it. Ones leave everything as it is.
+type Multipliers struct {
+	Decode, Prefill                                     [step.Parts]float64
+	PerStep, PerSequence, PerPrefillStep                float64
+	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
+}
+
+// Ones leave prices and host times as they are.
+func Ones() Multipliers {
+	t := Multipliers{
+		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
+	}
+	for p := range t.Decode {
+		t.Decode[p], t.Prefill[p] = 1, 1
+	}
+	return t
+}
+
+// Pace is how long an engine takes for a step whose kernels are known: they, the
+// gaps between them, launches where no captured graph is replayed, and what of the
+// host's work the device waits for.
+type Pace struct {
+	host        engine.Host
+	graph       engine.Graph
+	multipliers Multipliers
+	layers      int
+}
+
+// NewPace prepares the pace of an engine with a model on a device.
+func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
+	p := Pace{
+		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
+		multipliers: Ones(), layers: len(s.Model.Layers),
+	}
+	if s.MTP > 0 && !e.MTP.Overlapped {
+		p.host.Exposed, p.host.Overlapped = 1, false
+	}
+	return p
+}
+
+// Scaled is the pace with the prices of kernels and host times multiplied.
+func (p Pace) Scaled(t Multipliers) Pace {
+	p.multipliers = t
+	h := &p.host
+	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
+	scale(&h.PerStep, t.PerStep)
+	scale(&h.PerSequence, t.PerSequence)
+	scale(&h.PerPrefillStep, t.PerPrefillStep)
+	scale(&h.PerLayer, t.PerLayer)
+	scale(&h.PerLayerFloor, t.LaunchFloor)
+	scale(&h.APIFixed, t.APIFixed)
+	scale(&h.APIPerToken, t.APIPerToken)
+	scale(&h.First, t.First)
+	return p
+}
+
+// Step is the time of a step with so many requests in decode and prompts, whose
+// kernels take t, and how much of it is the kernels', as scaled. prefill says that
+// prompts have tokens in it.
+func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, kernels units.Seconds) {
+	f := &p.multipliers.Decode
+	if prefill {
+		f = &p.multipliers.Prefill
+	}
+	var layers units.Seconds
+	for _, part := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
+		layers += t[part] * units.Seconds(f[part])
+	}
+	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
+	kernels = layers + head + attention
+	layers += p.host.PerLayer * units.Seconds(p.layers)
+	if prefill && p.graph.EagerPrefill || decode > p.graph.MaxBatch && p.graph.MaxBatch > 0 {
+		layers = p.host.Launch(layers, p.layers)
+	}
+	return p.host.Step(layers+head+attention, decode+prompts, prefill), kernels
+}

@@ -1,0 +1,166 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"plimsoll/internal/cost"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Formulas evaluates candidates by the closed formulas of throughput-optimizer. It
+// holds everything but the layout.
+type Formulas struct {
+	Mode   Mode
+	Spec   graph.Spec // without its layout and MTP
+	Coster cost.Coster
+	// Memory and Reserved are per device.
+	Memory, Reserved units.Bytes
+	Load             serving.Load // without what depends on the layout
+	// AutoBudget tries 4, 2 and 1 prompts' worth of tokens as the step's budget.
+	AutoBudget bool
+	Rates      []float64 // acceptance of speculated tokens
+	// Block and Accepted describe a draft model in place of Rates: the tokens of
+	// a decode step and how many of them are accepted on average.
+	Block    int
+	Accepted float64
+	Suffix   string // behind every label
+	// Tight prefers the smaller of batches with equal throughput.
+	Tight  bool
+	Limits workload.Limits
+	Range  Range
+	Images graph.Images
+}
+
+// Label is a candidate as printed.
+func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
+
+// Evaluate implements [Evaluator]: it finds the best batch of one candidate.
+func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
+	r := Result{Candidate: c, Label: p.Label(c)}
+	spec := p.Spec
+	spec.Layout, spec.MTP = c.Layout, c.MTP
+	r.Spec = spec
+	r.Load = p.load(c)
+	exact, err := p.deploy(spec)
+	if err != nil {
+		r.Binds, r.Reason = IllegalShape, sentence(err)
+		return r
+	}
+	relaxed := exact
+	if spec.JumpsWithBatch() {
+		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
+			r.Binds, r.Reason = IllegalShape, sentence(err)
+			return r
+		}
+	}
+	var f found
+	for _, budget := range p.budgets() {
+		r.Load.Budget = budget
+		f = p.search(exact, relaxed, &r.Load)
+		// A smaller budget helps only where the prefill step itself does not fit.
+		if f.ok || f.first.OOM != serving.PrefillPhase {
+			break
+		}
+	}
+	r.Best, r.OK, r.Binds, r.First, r.Points = f.best, f.ok, f.binds, f.first, f.points
+	if !r.OK {
+		r.Reason = p.reason(&r)
+	}
+	return r
+}
+
+// search finds the best batch under one load.
+func (p *Formulas) search(exact, relaxed *Steps, l *serving.Load) found {
+	if l.Distribution != nil && p.Mode != DecodeOnly {
+		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
+	}
+	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), p.tight())
+}
+
+func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
+	return NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+}
+
+// load fills in what depends on the layout.
+func (p *Formulas) load(c Candidate) serving.Load {
+	l := p.Load
+	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
+	l.DecodeQuery = 1 + c.MTP
+	l.Fold = deployment.AcceptedPerStep(c.MTP, p.Rates)
+	if p.Block > 0 {
+		l.DecodeQuery, l.Fold = p.Block, 1+p.Accepted
+	}
+	return l
+}
+
+// budgets are the token budgets to try.
+func (p *Formulas) budgets() []int {
+	if !p.AutoBudget {
+		return []int{p.Load.Budget}
+	}
+	n := p.Load.Input
+	if d := p.Load.Distribution; d != nil {
+		n = d.MeanEffective(p.Load.HitRate)
+	}
+	return []int{4 * n, 2 * n, n}
+}
+
+// batches is the range to search. A prefill without a limit would queue prompts
+// without end and gain nothing: it is searched for a few full steps only.
+func (p *Formulas) batches(l *serving.Load) Range {
+	r := p.Range
+	if p.Mode != PrefillOnly || p.Limits.TTFT > 0 || r.Given {
+		return r
+	}
+	const steps = 4
+	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/l.EffectiveInput())))
+	return r
+}
+
+// tight reports which of batches with equal throughput is taken: the larger
+// where a limit says how far the queue may grow, the smaller where nothing does,
+// for another wave of prompts then only adds waiting.
+func (p *Formulas) tight() bool { return p.Tight || !p.Limits.Any() }
+
+// window is smaller where an evaluation simulates every step, and holds a whole
+// wave of prompts, with which throughput repeats.
+func (p *Formulas) window(l *serving.Load) int {
+	if l.Chunked() {
+		return mixedWindow
+	}
+	if p.Mode == DecodeOnly {
+		return window
+	}
+	return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), widest)
+}
+
+func (p *Formulas) outcome(e serving.Engine, l *serving.Load) evaluate {
+	switch p.Mode {
+	case PrefillOnly:
+		return func(b int) serving.Outcome { return serving.PrefillOnly(e, l, b) }
+	case DecodeOnly:
+		return func(b int) serving.Outcome { return serving.DecodeOnly(e, l, b) }
+	case Aggregated:
+	}
+	return func(b int) serving.Outcome { return serving.Aggregated(e, l, b) }
+}
+
+// reason says why a candidate has no feasible batch.
+func (p *Formulas) reason(r *Result) string {
+	o := &r.First
+	v := judge(o, p.Limits)
+	r.Binds = v
+	switch v {
+	case NoMemory:
+		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
+	case OverTPOT, OverTTFT:
+		return overLimit(v, o, p.Limits)
+	case Fits, RangeEnds, IllegalShape:
+	}
+	return "no batch in the range keeps the limits"
+}

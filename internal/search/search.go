@@ -1,0 +1,86 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"plimsoll/internal/field"
+	"plimsoll/internal/graph"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/pool"
+	"plimsoll/internal/serving"
+)
+
+// Mode is what a deployment does.
+type Mode uint8
+
+// The modes.
+const (
+	Aggregated Mode = iota
+	PrefillOnly
+	DecodeOnly
+)
+
+// Evaluator finds the best operating point of a candidate. It must be safe for
+// concurrent use, and may stop early when ctx ends.
+type Evaluator interface {
+	Evaluate(ctx context.Context, c Candidate) Result
+}
+
+// Result is what became of a candidate.
+type Result struct {
+	Candidate Candidate
+	Label     string
+	// Best is the outcome with the most throughput inside the limits, where OK.
+	Best serving.Outcome
+	OK   bool
+	// Binds is what keeps the batch from growing, or why there is no best.
+	Binds  Verdict
+	Reason string // of a rejection, one sentence
+	// First is the outcome at the smallest batch.
+	First  serving.Outcome
+	Points []serving.Outcome
+	Load   serving.Load
+	Spec   graph.Spec
+}
+
+// sentence is why a candidate is refused, in the words of its label.
+func sentence(err error) string { return field.Say(err, parallel.Word) }
+
+// Run evaluates candidates with a number of workers. Results come in the order of
+// the candidates, whatever that number is; progress, if not nil, is told how many
+// are done after each. When ctx ends it returns its error.
+func Run(ctx context.Context, e Evaluator, candidates []Candidate, workers int, progress func(done int)) ([]Result, error) {
+	results := make([]Result, len(candidates))
+	var mu sync.Mutex
+	done := 0
+	err := pool.Each(ctx, len(candidates), workers, func(i int) {
+		results[i] = e.Evaluate(ctx, candidates[i])
+		if progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			progress(done)
+		}
+	})
+	if err == nil {
+		err = ctx.Err() // an evaluation may have ended early
+	}
+	return results, err
+}
+
+// Label is the layout as printed, drafted tokens included.
+func (c *Candidate) Label(experts bool) string {
+	l := c.Layout
+	dcp := l.DCP
+	l.DCP = 1
+	s := l.Label(experts)
+	if c.MTP > 0 {
+		s += fmt.Sprintf(" | MTP=%d", c.MTP)
+	}
+	if dcp > 1 {
+		s += fmt.Sprintf(" | DCP=%d", dcp)
+	}
+	return s
+}

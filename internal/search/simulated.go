@@ -1,0 +1,165 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"plimsoll/internal/memory"
+	"plimsoll/internal/replica"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Simulated evaluates candidates by simulating their deployments in a closed
+// loop: means of TTFT and TPOT, and output tokens per second, exactly as a
+// simulation of the same deployment at that concurrency gives them.
+type Simulated struct {
+	// Fleet builds the deployment of a candidate.
+	Fleet func(Candidate) (*replica.Fleet, error)
+	// Experts says that labels show the expert dimensions.
+	Experts bool
+	// Input and Output are the lengths of the requests.
+	Input, Output sim.Lengths
+	Limits        workload.Limits
+	Range         Range // of the batch per data-parallel rank
+	Seed          uint64
+}
+
+// ladder is the step between two concurrencies that are tried in turn while all
+// keep the limits.
+const ladder = 2
+
+// Evaluate implements [Evaluator]: it climbs the concurrencies until a limit, the
+// cache or the range ends it, then narrows the last step down by bisection. Of
+// all that keep the limits, the one with the most throughput is the best, of
+// equal ones that with the fewest requests.
+func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
+	r := Result{Candidate: c, Label: c.Label(s.Experts)}
+	fleet, err := s.Fleet(c)
+	if err != nil {
+		r.Binds, r.Reason = s.refusal(err), sentence(err)
+		return r
+	}
+	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r}
+	ranks := max(1, c.Layout.DP)
+	low, high := 0, 0 // the largest batch that keeps the limits, the smallest that does not
+	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, s.Range.Max) {
+		if r.Binds = t.at(b, ranks); r.Binds != Fits {
+			high = b
+			break
+		}
+		if low = b; b == s.Range.Max || t.saturated() {
+			break
+		}
+	}
+	for high-low > 1 && t.err == nil && low > 0 {
+		if b := (low + high) / 2; t.at(b, ranks) == Fits {
+			low = b
+		} else {
+			high = b
+		}
+	}
+	return t.finish(low)
+}
+
+// refusal says what a fleet that cannot be built fails on.
+func (s *Simulated) refusal(err error) Verdict {
+	if errors.Is(err, replica.ErrNoCache) {
+		return NoMemory
+	}
+	return IllegalShape
+}
+
+// trial is the evaluation of one candidate in progress.
+type trial struct {
+	ctx    context.Context
+	s      *Simulated
+	fleet  *replica.Fleet
+	result *Result
+	err    error
+}
+
+// at simulates a batch per rank and holds it to the limits.
+func (t *trial) at(batch, ranks int) Verdict {
+	concurrency := batch * ranks
+	config := t.fleet.Config(sim.Benchmark(concurrency, t.s.Input, t.s.Output))
+	config.Seed = t.s.Seed
+	res, err := sim.Run(t.ctx, &config)
+	if err != nil {
+		t.err = err
+		return NoMemory
+	}
+	o := t.outcome(batch, concurrency, res)
+	r := t.result
+	if r.First.Batch == 0 {
+		r.First = o
+	}
+	v := judge(&o, t.s.Limits)
+	if o.OOM == "" {
+		r.Points = append(r.Points, o)
+	}
+	if v == Fits && (!r.OK || o.Throughput > r.Best.Throughput*(1+same)) {
+		r.Best, r.OK = o, true
+	}
+	return v
+}
+
+// outcome is a simulation as rows show it.
+func (t *trial) outcome(batch, concurrency int, res *sim.Result) serving.Outcome {
+	b := &t.fleet.Generates().Memory
+	o := serving.Outcome{
+		Batch: batch, Concurrency: concurrency, TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, Throughput: res.OutputRate,
+		Use: memory.Use{
+			Weights: b.Weights, KV: units.Bytes(res.KVPeak()) * b.KV, Activation: b.Activation,
+			Reserved: b.Memory - b.Weights - b.Activation - b.KV,
+		},
+	}
+	o.Use.Available = b.KV - o.Use.KV
+	if res.Finished == 0 {
+		o.OOM = serving.DecodePhase
+	}
+	return o
+}
+
+// saturated reports whether the last doubling of the load brought next to
+// nothing: requests only wait longer.
+func (t *trial) saturated() bool {
+	const gain = 1.01
+	p := t.result.Points
+	if len(p) < 2 || t.s.Limits.Any() {
+		return false
+	}
+	return p[len(p)-1].Throughput < gain*p[len(p)-2].Throughput
+}
+
+// finish says what binds the best batch, or why there is none.
+func (t *trial) finish(last int) Result {
+	r := t.result
+	switch {
+	case t.err != nil:
+		r.OK, r.Reason = false, sentence(t.err)
+	case !r.OK && r.First.OOM != "":
+		r.Binds, r.Reason = NoMemory, "no request fits in the KV cache"
+	case !r.OK:
+		r.Reason = overLimit(r.Binds, &r.First, t.s.Limits)
+	case last == t.s.Range.Max:
+		r.Binds = RangeEnds
+	}
+	return *r
+}
+
+// overLimit is why an outcome does not keep the limits.
+func overLimit(v Verdict, o *serving.Outcome, l workload.Limits) string {
+	time, name, limit := o.TTFT, "TTFT", l.TTFT
+	if v == OverTPOT {
+		time, name, limit = o.TPOT, "TPOT", l.TPOT
+	}
+	if limit == 0 || math.IsInf(float64(limit), 1) {
+		return "no batch in the range keeps the limits"
+	}
+	return fmt.Sprintf("%s %.2f ms at batch %d is over the limit of %.2f ms", name, time.Ms(), o.Batch, limit.Ms())
+}
