@@ -94,7 +94,7 @@ fuzz: ## every Fuzz function for FUZZTIME each
 	| awk '/^Fuzz/ { f[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' \
 	| while read -r pkg name; do \
 	  echo "fuzz $$pkg $$name"; \
-	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$pkg"; \
 	done
 
 .PHONY: clean

@@ -43,7 +43,10 @@ func fitted(generation string) (name string, tier device.Tier, ok bool) {
 // Nearest are the constants a generation takes.
 func Nearest(generation string) (Constants, bool) {
 	name, _, ok := fitted(generation)
-	return Shipped()[name], ok
+	if !ok {
+		return Constants{}, false
+	}
+	return shipped(name), true
 }
 
 // New prepares the model of a device, or reports that no constants are known
@@ -53,7 +56,7 @@ func New(p *device.Profile) (*Model, bool) {
 	if !ok {
 		return nil, false
 	}
-	c := Shipped()[name]
+	c := shipped(name)
 	m := With(p, &c)
 	m.tier = tier
 	return m, true
