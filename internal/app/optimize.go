@@ -167,11 +167,13 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
 		return nil, badInput(err)
 	}
-	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-		return nil, badInput(err)
-	}
-	if _, err = run.engine.With(r.Engine.Settings...); err != nil {
-		return nil, badInput(err)
+	if r.Evaluate == BySimulation {
+		if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+			return nil, badInput(err)
+		}
+		if _, err = run.engine.With(r.Engine.Settings...); err != nil {
+			return nil, badInput(err)
+		}
 	}
 	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
