@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 
 func lookup(t *testing.T, name string) *Profile {
 	t.Helper()
-	p, err := LookupVersion(name, "")
+	p, err := engine.LookupVersion(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +24,8 @@ func lookup(t *testing.T, name string) *Profile {
 // every calls do for each profile of each engine.
 func every(t *testing.T, do func(t *testing.T, p *Profile)) {
 	t.Helper()
-	for _, name := range Names() {
-		all, err := Versions(name)
+	for _, name := range engine.Names() {
+		all, err := engine.Versions(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestDefaults(t *testing.T) {
 		"generic": {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
 	}
 	got := map[string]defaults{}
-	for _, name := range Names() {
+	for _, name := range engine.Names() {
 		p := lookup(t, name)
 		got[name] = defaults{
 			p.Policy, p.ChunkedPrefill, p.TokenBudget, p.MaxSequences, p.MemoryShare, p.MemoryShareOf, p.BlockTokens,
@@ -150,8 +151,8 @@ func TestLookupNear(t *testing.T) {
 
 // TestReleases: later ranges came out later.
 func TestReleases(t *testing.T) {
-	for _, name := range Names() {
-		all, err := Versions(name)
+	for _, name := range engine.Names() {
+		all, err := engine.Versions(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,6 +190,24 @@ func TestRangeString(t *testing.T) {
 	} {
 		if r.String() != want {
 			t.Errorf("%s, want %s", r, want)
+		}
+	}
+}
+
+// TestNewest: the newest profile of an engine is the first of all its profiles.
+func TestNewest(t *testing.T) {
+	t.Parallel()
+	for _, name := range engine.Names() {
+		newest, err := engine.LookupVersion(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := engine.Versions(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(newest, all[0]) {
+			t.Errorf("%s: %+v, of all profiles the first is %+v", name, newest, all[0])
 		}
 	}
 }
