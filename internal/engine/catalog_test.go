@@ -14,7 +14,7 @@ import (
 
 func lookup(t *testing.T, name string) *Profile {
 	t.Helper()
-	p, err := engine.LookupVersion(name, "")
+	p, err := LookupVersion(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +24,8 @@ func lookup(t *testing.T, name string) *Profile {
 // every calls do for each profile of each engine.
 func every(t *testing.T, do func(t *testing.T, p *Profile)) {
 	t.Helper()
-	for _, name := range engine.Names() {
-		all, err := engine.Versions(name)
+	for _, name := range Names() {
+		all, err := Versions(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestDefaults(t *testing.T) {
 		"generic": {DecodeFirst, true, 8192, 1024, 0.9, OfTotal, 16, 0, 512, true},
 	}
 	got := map[string]defaults{}
-	for _, name := range engine.Names() {
+	for _, name := range Names() {
 		p := lookup(t, name)
 		got[name] = defaults{
 			p.Policy, p.ChunkedPrefill, p.TokenBudget, p.MaxSequences, p.MemoryShare, p.MemoryShareOf, p.BlockTokens,
@@ -151,8 +151,8 @@ func TestLookupNear(t *testing.T) {
 
 // TestReleases: later ranges came out later.
 func TestReleases(t *testing.T) {
-	for _, name := range engine.Names() {
-		all, err := engine.Versions(name)
+	for _, name := range Names() {
+		all, err := Versions(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,12 +197,12 @@ func TestRangeString(t *testing.T) {
 // TestNewest: the newest profile of an engine is the first of all its profiles.
 func TestNewest(t *testing.T) {
 	t.Parallel()
-	for _, name := range engine.Names() {
-		newest, err := engine.LookupVersion(name, "")
+	for _, name := range Names() {
+		newest, err := LookupVersion(name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := engine.Versions(name)
+		all, err := Versions(name)
 		if err != nil {
 			t.Fatal(err)
 		}
