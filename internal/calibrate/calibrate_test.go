@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -137,6 +138,13 @@ func TestFitOfCells(t *testing.T) {
 	if f.Params.Tuning(prepared[0].Subject) == base.Tuning(prepared[0].Subject) {
 		t.Error("the fit changes nothing")
 	}
+	var found calibrate.Overlay
+	found.Set(f.Params)
+	text, err := found.Offsets["vllm · h200_sxm · Qwen/Qwen3-32B"].MarshalYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/cell-fit.golden", fmt.Append(nil, text, "\n"))
 }
 
 // TestFitOfNoise fits rows that are as predicted but for errors without a pattern:

@@ -112,9 +112,6 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 		d.doubt(r, ruleImpossible, "%v", prep.Err)
 		return
 	}
-	if w := r.Workers; r.Mode == "agg" && m.HasExperts() && w.MoETP > 0 && w.TP*w.DP != w.MoETP*w.MoEEP {
-		d.doubt(r, ruleImpossible, "TP %d × DP %d is not MoE-TP %d × EP %d", w.TP, w.DP, w.MoETP, w.MoEEP)
-	}
 	if prep.decode != nil {
 		d.physics(r, m, dev, r.Prefill.devices(), r.Prefill.devices()+r.Decode.devices(), prep.decode.KVTokens*r.Decode.DP*r.Decode.Count)
 		return
