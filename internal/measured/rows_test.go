@@ -119,6 +119,8 @@ func TestRowsRefused(t *testing.T) {
 		{[]string{"isl", "1", "osl", "1"}, ""},
 		{[]string{"isl", "0"}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"osl", "0"}, "x.csv:2: isl and osl must be positive"},
+		{[]string{"isl", ""}, "x.csv:2: isl and osl must be positive"},
+		{[]string{"osl", ""}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"mtp_tokens", "64", "acceptance", "1"}, ""},
 		{[]string{"mtp_tokens", "65", "acceptance", "1"}, "x.csv:2: mtp_tokens must be from 0 to 64, got 65"},
 		{[]string{"mtp_tokens", "-1"}, "x.csv:2: mtp_tokens must be from 0 to 64, got -1"},

@@ -282,6 +282,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"sequences", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 0 }, "max sequences must be at least 1, got 0"},
 		{"one sequence", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 1 }, ""},
 		{"blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = 0 }, "blocks must be from 1 to 2³¹, got 0"},
+		{"one block", func(_ *sim.Config, e *sim.Engine) { e.Blocks, e.BlockTokens = 1, 2 }, ""},
 		{"too many blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 + 1 }, "blocks must be from 1 to 2³¹"},
 		{"most blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 }, ""},
 		{"block tokens", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 0 }, "tokens in a block must be from 1 to 65536, got 0"},
