@@ -85,6 +85,8 @@ func (p *Profile) check() error {
 
 // read takes over what a document says.
 func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
+	settings := p.settings()
+	own := append(p.identity(), settings...)
 	leaves(ps, "", root, func(path string, n *yaml.Node) {
 		if path == "tiers" && n.Kind == yaml.SequenceNode {
 			p.Tiers = make([]Tier, len(n.Content))
@@ -94,20 +96,20 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				})
 			}
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
-			if _, err := byKey(p.settings(), key); err != nil {
+			if _, err := byKey(settings, key); err != nil {
 				ps.Add(n.Line, path, "%s", err)
 			}
 			p.Options[key] = n.Value
 		} else {
-			all, key := p.among(path)
+			all, key := p.among(path, own)
 			readSetting(ps, path, n, all, key)
 		}
 	})
 }
 
 // among returns the settings of which a path in a file names one, and its key
-// there. A generation and a share rule begin with the first path that names them.
-func (p *Profile) among(path string) (all []setting, key string) {
+// there; own are those of the profile itself. A generation and a share rule begin with the first path that names them.
+func (p *Profile) among(path string, own []setting) (all []setting, key string) {
 	if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
 		generation, key, _ := strings.Cut(rest, ".")
 		if p.Hosts[generation] == nil {
@@ -121,7 +123,7 @@ func (p *Profile) among(path string) (all []setting, key string) {
 		}
 		return p.ShareRule.settings(), key
 	}
-	return append(p.identity(), p.settings()...), path
+	return own, path
 }
 
 // leaves calls do with what is in a mapping and in those inside it, by its path.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -74,9 +75,21 @@ type Constants struct {
 // Shipped are the constants that come with the program, by generation.
 func Shipped() map[string]Constants { return read(coefficients) }
 
-// shipped are the constants of one generation. Only its part of the file is read: all of it takes a millisecond, half as
-// long as the program takes to start.
-func shipped(generation string) Constants { return read(part(coefficients, generation))[generation] }
+// known holds the constants of the generations asked for so far.
+//
+//nolint:gochecknoglobals // the same for the whole process, and never changed
+var known sync.Map
+
+// shipped are the constants of one generation. Only its part of the file is read, and once: all of it takes a millisecond,
+// half as long as the program takes to start.
+func shipped(generation string) Constants {
+	if c, ok := known.Load(generation); ok {
+		return c.(Constants) //nolint:forcetypeassert // nothing else is stored
+	}
+	c := read(part(coefficients, generation))[generation]
+	known.Store(generation, c)
+	return c
+}
 
 // part cuts out a key at the left edge and what is indented below it.
 func part(file []byte, key string) []byte {
