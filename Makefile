@@ -28,8 +28,8 @@ else
 endif
 
 .PHONY: build
-build: ## a static binary, bin/plimsoll
-	CGO_ENABLED=0 go build -o bin/plimsoll ./cmd/plimsoll
+build: ## a static binary, bin/plimsoll, without what only debuggers read: 8 MB instead of 11
+	CGO_ENABLED=0 go build -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
 test: check-format vet fix-check unit cross lint ## everything CI asks for

@@ -75,20 +75,19 @@ type Constants struct {
 // Shipped are the constants that come with the program, by generation.
 func Shipped() map[string]Constants { return read(coefficients) }
 
-// known keeps the constants that were read, by generation.
+// known holds the constants of the generations asked for so far.
 //
-//nolint:gochecknoglobals // read once per process
+//nolint:gochecknoglobals // the same for the whole process, and never changed
 var known sync.Map
 
-// shipped are the constants of one generation. Only its part of the file is read,
-// and once: all of it takes a millisecond, half as long as the program takes to
-// start.
+// shipped are the constants of one generation. Only its part of the file is read, and once: all of it takes a millisecond,
+// half as long as the program takes to start.
 func shipped(generation string) Constants {
 	if c, ok := known.Load(generation); ok {
-		return *c.(*Constants) //nolint:errcheck,forcetypeassert // nothing else is stored
+		return c.(Constants) //nolint:forcetypeassert // nothing else is stored
 	}
 	c := read(part(coefficients, generation))[generation]
-	known.Store(generation, &c)
+	known.Store(generation, c)
 	return c
 }
 
