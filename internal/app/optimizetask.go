@@ -279,7 +279,9 @@ func (t *task) frontier() []Point {
 	for i := range t.results {
 		r := &t.results[i]
 		add := func(o *serving.Outcome) {
-			all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+			if o.TPOT > 0 { // answers of one token have none
+				all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+			}
 		}
 		if r.OK {
 			add(&r.Best)
