@@ -193,6 +193,9 @@ func (t *task) expect(r *search.Result, o *serving.Outcome) (calibration.Expecte
 	c.On(l.Devices, o.Concurrency, l.DP, t.model.HasExperts())
 	if t.r.Evaluate == BySimulation {
 		c.Engine, c.Input = t.engine.Name, t.r.Input
+		if d := t.r.Distribution; d != nil {
+			c.Input = d.Mean()
+		}
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
 			c.KVPeak = float64(o.Use.KV / kv)
 		}
