@@ -1,4 +1,4 @@
-# Targets: build test lint fmt bench cover fuzz clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test lint fmt bench cover mutate fuzz clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -12,6 +12,13 @@ CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 1
+# Mutation testing: how many changes of each package, which packages, and whose tests are to notice, the quick ones first.
+# Faces are left out: they would notice by printed digits.
+MUTANTS   ?= 60
+SEED      ?= 1
+MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/replica,./internal/sim,./internal/memory,./internal/graph
+KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibrate
+MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # Without a C compiler the tests run without the race detector, and say so.
 ifeq ($(CC_FOUND),)
@@ -33,14 +40,16 @@ ifeq ($(CC_FOUND),)
 	@echo '*** NO C COMPILER FOUND: RUNNING THE TESTS WITHOUT THE RACE DETECTOR ***'
 endif
 	$(GOTEST) ./...
+	go -C tools test ./...
 
 .PHONY: check-format
 check-format:
-	@out=$$(gofmt -l *.go cmd internal) && test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; echo "run: make fmt"; exit 1; }
+	@out=$$(gofmt -l *.go cmd internal tools) && test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; echo "run: make fmt"; exit 1; }
 
 .PHONY: vet
 vet:
 	go vet ./...
+	go -C tools vet ./...
 
 .PHONY: fix-check
 fix-check: ## code that a newer form of Go says better
@@ -71,13 +80,21 @@ cover: ## statement coverage, with .cache/cover.out for go tool cover
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
 	@go tool cover -func=.cache/cover.out | tail -n 1
 
+.PHONY: mutate
+mutate: ## the share of small changes that a test notices: MUTANTS=60 SEED=1 MUTATED=packages
+	$(MUTATE) -packages "$(MUTATED)" -n $(MUTANTS) -seed $(SEED)
+
+.PHONY: mutate-named
+mutate-named: ## the same for the changes of tools/mutate/named.txt
+	$(MUTATE) -named mutate/named.txt
+
 .PHONY: fuzz
 fuzz: ## every Fuzz function for FUZZTIME each
 	@set -e; go test -list '^Fuzz' ./... \
 	| awk '/^Fuzz/ { f[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' \
 	| while read -r pkg name; do \
 	  echo "fuzz $$pkg $$name"; \
-	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$pkg"; \
 	done
 
 .PHONY: clean

@@ -29,6 +29,10 @@ func between(name field.Name, v, least, most int) error {
 	return nil
 }
 
+// Zero is what is wrong with a count given as zero. Requests take zero for left
+// out: a face that can tell the two apart says so itself.
+func Zero(name field.Name) error { return badInput(between(name, 0, 1, maxTokens)) }
+
 // optional checks a count that may be left out.
 func optional(name field.Name, v int) error {
 	if v == 0 {

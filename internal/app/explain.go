@@ -98,7 +98,7 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	d := &out.Deployment
 	d.Model, d.Engine = t.model.Name(), deployment.Engine{}
 	d.Pools = []deployment.Pool{{Role: deployment.Both, Layout: row.Spec.Layout, MTP: row.Spec.MTP}}
-	if t.r.DeviceFile != "" && len(t.optimization.out.Devices) > 0 {
+	if t.device.Name != t.optimization.out.Devices[0].Device.Name {
 		out.DeviceFile = "" // it is the first device's
 	}
 	out.Queries = s.Requests * row.Spec.Layout.DP

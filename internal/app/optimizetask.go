@@ -192,10 +192,7 @@ func (t *task) expect(r *search.Result, o *serving.Outcome) (calibration.Expecte
 	l := &r.Candidate.Layout
 	c.On(l.Devices, o.Concurrency, l.DP, t.model.HasExperts())
 	if t.r.Evaluate == BySimulation {
-		c.Engine, c.Input = t.engine.Name, t.r.Input
-		if d := t.r.Distribution; d != nil {
-			c.Input = d.Mean()
-		}
+		c.Engine, c.Input = t.engine.Name, r.Load.EffectiveInput()
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
 			c.KVPeak = float64(o.Use.KV / kv)
 		}

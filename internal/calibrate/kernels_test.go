@@ -90,3 +90,56 @@ func TestFitKernelsUnknown(t *testing.T) {
 		t.Errorf("fitted %v, %v", got, errs)
 	}
 }
+
+// TestUsualShapes: products with a side below 256 are of no model, and do not count.
+func TestUsualShapes(t *testing.T) {
+	t.Parallel()
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := calibrate.Kernels{Device: d}
+	for _, side := range [][2]float64{{256, 256}, {255, 4096}, {4096, 255}, {4096, 4096}} {
+		o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, VectorIn: dtype.BF16, Rows: 64, Cols: side[0], Depth: side[1]}
+		set.Samples = append(set.Samples, table.Sample{Form: table.FormProduct, Format: "bfloat16", Ops: []op.Op{o}, Seconds: 1e-5})
+	}
+	_, errs := calibrate.FitKernels([]calibrate.Kernels{set})
+	if len(errs) != 1 || errs[0].Rows != 2 || errs[0].Form != "gemm.wide" {
+		t.Errorf("%+v", errs)
+	}
+}
+
+// TestBelievedConstants: what measurements do not tell apart stays where it was believed to be. Large products alone say
+// what share of the peak arithmetic reaches, and little of launches and memory.
+func TestBelievedConstants(t *testing.T) {
+	t.Parallel()
+	shipped, _ := calibrated.Nearest("hopper")
+	truth := shipped
+	truth.GEMM.Wide.Compute = 0.5
+	whole := kernelsOf(t, "h200_sxm", &truth)
+	large := calibrate.Kernels{Device: whole.Device}
+	for _, s := range whole.Samples {
+		if o := &s.Ops[0]; s.Form == table.FormProduct && o.Rows >= 4096 && o.Cols >= 4096 && o.Depth >= 4096 {
+			s.Seconds = calibrated.With(whole.Device, &truth).Cost(o).Total // without outliers
+			large.Samples = append(large.Samples, s)
+		}
+	}
+	got, _ := calibrate.FitKernels([]calibrate.Kernels{large})
+	fitted := got["hopper"].GEMM.Wide
+	if math.Abs(fitted.Compute/0.5-1) > 0.03 {
+		t.Errorf("%g of the peak, want 0.5", fitted.Compute)
+	}
+	for name, r := range map[string]float64{"launch": fitted.Launch / shipped.GEMM.Wide.Launch, "memory": fitted.Memory / shipped.GEMM.Wide.Memory} {
+		if math.Abs(math.Log(r)) > 0.3 {
+			t.Errorf("%s moves by %g", name, r)
+		}
+	}
+	// The other formats that a form serves are not fitted, but their errors are shown.
+	for i := range large.Samples {
+		large.Samples[i].Format = "int8_wo"
+	}
+	again, errs := calibrate.FitKernels([]calibrate.Kernels{large})
+	if again["hopper"].GEMM.Wide != shipped.GEMM.Wide || len(errs) != 1 || errs[0].Format != "int8_wo" || errs[0].Shipped != errs[0].Fitted {
+		t.Errorf("%+v, %+v", again["hopper"].GEMM.Wide, errs)
+	}
+}

@@ -4,33 +4,32 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/plot"
-
 	"plimsoll/internal/scatter"
 )
 
-// ticks places the labels of an axis for gonum's plot: at the multiples of 1, 2 or 5 times a power of ten. gonum's own
-// ticks are three to an axis, and 12000 is "1.2e+04".
-type ticks struct{}
+// tick is a labelled place on an axis.
+type tick struct {
+	at    float64
+	label string
+}
 
-// Ticks returns at most eight labelled places between lo and hi.
-func (ticks) Ticks(lo, hi float64) []plot.Tick {
+// ticks returns at most eight places: the multiples of 1, 2 or 5 times a power of ten.
+func ticks(span scatter.Span) []tick {
 	const most = 8
-	span := scatter.Span{Lo: lo, Hi: hi}
 	for round := span.Finest(most); ; round = round.Coarser() {
 		first, last := span.Multiples(round)
 		if last-first+1 > most {
 			continue
 		}
 		step := round.Size()
-		unit, suffix := unitOf(max(math.Abs(lo), math.Abs(hi)), step)
-		var out []plot.Tick
+		unit, suffix := unitOf(max(math.Abs(span.Lo), math.Abs(span.Hi)), step)
+		var out []tick
 		for k := first; k <= last; k++ {
 			label := "0"
 			if k != 0 { // eight digits hide the error of the product and tell any two ticks apart
 				label = strconv.FormatFloat(k*step/unit, 'g', 8, 64) + suffix
 			}
-			out = append(out, plot.Tick{Value: k * step, Label: label})
+			out = append(out, tick{k * step, label})
 		}
 		return out
 	}

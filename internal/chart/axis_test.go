@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/scatter"
 )
 
 func TestTicks(t *testing.T) {
@@ -21,8 +23,8 @@ func TestTicks(t *testing.T) {
 		{2e-9, 4e-9, "2e-09 2.5e-09 3e-09 3.5e-09 4e-09"},
 	} {
 		var got []string
-		for _, tick := range (ticks{}).Ticks(c.lo, c.hi) {
-			got = append(got, tick.Label)
+		for _, tick := range ticks(scatter.Span{Lo: c.lo, Hi: c.hi}) {
+			got = append(got, tick.label)
 		}
 		if d := cmp.Diff(c.want, strings.Join(got, " ")); d != "" {
 			t.Errorf("%g to %g (-want +got):\n%s", c.lo, c.hi, d)

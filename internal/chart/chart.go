@@ -1,17 +1,10 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
-	"image/color"
 	"io"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"plimsoll/internal/scatter"
 )
@@ -20,12 +13,12 @@ import (
 func Formats() []string { return []string{"png", "svg"} }
 
 const (
-	width    = 8 * vg.Inch // of one chart
-	height   = 5 * vg.Inch // of one chart without its legend
+	width    = 8 * 72.0 // of one chart
+	height   = 5 * 72.0 // of one chart without its legend
 	perRow   = 2
 	dpi      = 144 // of a PNG; one and a half times what a plain screen has, so that the text stays sharp on a finer one
-	margin   = 14 * vg.Length(1)
-	lineStep = 17 * vg.Length(1) // between the lines of the legend
+	margin   = 14.0
+	lineStep = 17.0 // between the lines of the legend
 )
 
 // Write draws the charts into one picture, two side by side and the next two below them.
@@ -36,7 +29,11 @@ func Write(w io.Writer, format string, charts []scatter.Chart) error {
 	if len(charts) == 0 {
 		return fmt.Errorf("drawing a chart as %s: there is no chart to draw", format)
 	}
-	if err := encode(w, format, arrange(charts)); err != nil {
+	letters, err := newFonts()
+	if err == nil {
+		err = encode(w, format, arrange(charts, letters))
+	}
+	if err != nil {
 		return fmt.Errorf("drawing a chart as %s: %w", format, err)
 	}
 	return nil
@@ -46,13 +43,13 @@ func Write(w io.Writer, format string, charts []scatter.Chart) error {
 type sheet struct {
 	panels  []panel
 	columns int
-	heights []vg.Length
+	heights []float64
 }
 
-func arrange(charts []scatter.Chart) sheet {
+func arrange(charts []scatter.Chart, letters fonts) sheet {
 	s := sheet{columns: min(len(charts), perRow)}
 	for i, c := range charts {
-		p := newPanel(c)
+		p := newPanel(c, letters)
 		s.panels = append(s.panels, p)
 		if i%s.columns == 0 {
 			s.heights = append(s.heights, 0)
@@ -63,23 +60,22 @@ func arrange(charts []scatter.Chart) sheet {
 	return s
 }
 
-func (s sheet) size() (w, h vg.Length) {
+func (s sheet) size() (wide, high float64) {
 	for _, row := range s.heights {
-		h += row
+		high += row
 	}
-	return vg.Length(s.columns) * width, h
+	return float64(s.columns) * width, high
 }
 
-func (s sheet) draw(on vg.CanvasSizer) {
-	page := draw.New(on)
-	top := page.Max.Y
+func (s sheet) draw(on canvas) {
+	_, top := s.size()
 	for i, p := range s.panels {
 		column, row := i%s.columns, i/s.columns
-		left := vg.Length(column) * width
-		p.draw(draw.Canvas{Canvas: page.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: left + margin, Y: top - s.heights[row] + margin},
-			Max: vg.Point{X: left + width - margin, Y: top - margin},
-		}}, s.heights[row]-height)
+		left := float64(column) * width
+		p.draw(on, box{
+			Min: point{left + margin, top - s.heights[row] + margin},
+			Max: point{left + width - margin, top - margin},
+		}, s.heights[row]-height)
 		if column == s.columns-1 {
 			top -= s.heights[row]
 		}
@@ -89,22 +85,11 @@ func (s sheet) draw(on vg.CanvasSizer) {
 func encode(w io.Writer, format string, s sheet) error {
 	wide, high := s.size()
 	if format == "png" {
-		canvas := vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(dpi))
-		s.draw(canvas)
-		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-		return err
+		on := newRaster(wide, high, dpi)
+		s.draw(on)
+		return on.writeTo(w)
 	}
-	canvas := vgsvg.New(wide, high)
-	canvas.SetColor(color.White)
-	canvas.Fill(vg.Rectangle{Max: vg.Point{X: wide, Y: high}}.Path()) // a PNG is white already
-	s.draw(canvas)
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return err
-	}
-	// Few machines have the font by this name, and its metrics are those of Arial. A label cannot hold the sought text,
-	// because the quotation mark in it would be escaped.
-	const family = `style="font-family:Liberation Sans`
-	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte(family+";"), []byte(family+",Arial,Helvetica,sans-serif;")))
-	return err
+	on := newSVG(wide, high)
+	s.draw(on)
+	return on.writeTo(w)
 }

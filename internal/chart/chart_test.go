@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/chart"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/scatter"
 )
 
@@ -151,6 +152,11 @@ func TestSVGHoldsTheLabels(t *testing.T) {
 	if n := strings.Count(string(svg), "stroke-dasharray:5,3"); n != 3 { // the line, and two limits in the legend
 		t.Errorf("want 3 dashed lines, got %d", n)
 	}
+}
+
+// The whole picture as SVG, to be looked at when it changes.
+func TestPicture(t *testing.T) {
+	golden.Check(t, "testdata/sweep.svg", write(t, "svg", sweep()))
 }
 
 func TestSameBytes(t *testing.T) {

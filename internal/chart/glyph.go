@@ -2,10 +2,6 @@ package chart
 
 import (
 	"image/color"
-	"math"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // hue returns the colour of a series. The colours can be told apart with any kind of colour blindness: Okabe and Ito,
@@ -21,49 +17,37 @@ func hue(series int) color.NRGBA {
 	}[series%6]
 }
 
-// outline returns the shape of a series around a place. There are five, against six colours, so that thirty series differ.
-func outline(series int, at vg.Point) vg.Path {
+// glyphOf returns the shape of a series around a place. There are five, against six colours, so that thirty series differ.
+func glyphOf(series int, at point) shape {
 	const radius = 3.4 // of the circle, in points; the others are so large that they look as heavy
-	var corners [][2]vg.Length
+	var corners [][2]float64
 	switch series % 5 {
 	case 0:
-		var circle vg.Path
-		circle.Move(vg.Point{X: at.X + radius, Y: at.Y})
-		circle.Arc(at, radius, 0, 2*math.Pi)
-		circle.Close()
-		return circle
+		return shape{corners: []point{at}, closed: true, radius: radius}
 	case 1: // square
-		corners = [][2]vg.Length{{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}}
+		corners = [][2]float64{{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}}
 	case 2: // triangle
-		corners = [][2]vg.Length{{-1.15, -.85}, {1.15, -.85}, {0, 1.2}}
+		corners = [][2]float64{{-1.15, -.85}, {1.15, -.85}, {0, 1.2}}
 	case 3: // diamond
-		corners = [][2]vg.Length{{-1.25, 0}, {0, -1.25}, {1.25, 0}, {0, 1.25}}
+		corners = [][2]float64{{-1.25, 0}, {0, -1.25}, {1.25, 0}, {0, 1.25}}
 	case 4: // triangle that points down
-		corners = [][2]vg.Length{{-1.15, .85}, {0, -1.2}, {1.15, .85}}
+		corners = [][2]float64{{-1.15, .85}, {0, -1.2}, {1.15, .85}}
 	}
-	var path vg.Path
-	for i, corner := range corners {
-		pt := vg.Point{X: at.X + corner[0]*radius, Y: at.Y + corner[1]*radius}
-		if i == 0 {
-			path.Move(pt)
-		} else {
-			path.Line(pt)
-		}
+	s := shape{closed: true}
+	for _, corner := range corners {
+		s.corners = append(s.corners, point{at.X + corner[0]*radius, at.Y + corner[1]*radius})
 	}
-	path.Close()
-	return path
+	return s
 }
 
 // drawGlyph draws a point. A filled one has a white rim, so that points that touch can be counted; a hollow one steps back.
-func drawGlyph(c draw.Canvas, at vg.Point, series int, tint color.NRGBA, filled bool) {
-	path := outline(series, at)
+func drawGlyph(on canvas, at point, series int, tint color.NRGBA, filled bool) {
+	s := glyphOf(series, at)
 	if filled {
-		c.SetColor(tint)
-		c.Fill(path)
-		c.SetLineStyle(line(0.6, color.White))
-	} else {
-		tint.A = 0xb0
-		c.SetLineStyle(line(0.9, tint))
+		on.fill(s, tint)
+		on.stroke(s, pen{width: 0.6, tint: white()})
+		return
 	}
-	c.Stroke(path)
+	tint.A = 0xb0
+	on.stroke(s, pen{width: 0.9, tint: tint})
 }

@@ -57,7 +57,26 @@ replaced with --set, by the key that is printed with it.`,
 	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "replace values, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
+}
+
+// completeSetting offers the settings, which all engines have.
+func completeSetting(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	p, err := engine.LookupVersion("generic", "")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offers []string
+	for _, s := range append(p.Settings(), p.Hosts[engine.Generic].Settings()...) {
+		for _, w := range s.Words {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"="+w.Name, w.Meaning))
+		}
+		if len(s.Words) == 0 {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"=", s.Meaning))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func showEngine(env *Env, name string, r *enginesRequest) error {
@@ -78,24 +97,21 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 		}
 		p = p.On(d, r.devices)
 	}
-	f := p.Facts()
 	if r.json {
-		return env.JSON(f)
+		return env.JSON(p)
 	}
-	report.Engine(env.Stdout, &f)
+	report.Engine(env.Stdout, p)
 	return nil
 }
 
 func listEngines(env *Env, asJSON bool) error {
-	var all []engine.Facts
+	var all []*engine.Profile
 	for _, name := range engine.Names() {
 		versions, err := engine.Versions(name)
 		if err != nil {
 			return err
 		}
-		for _, p := range versions {
-			all = append(all, p.Facts())
-		}
+		all = append(all, versions...)
 	}
 	if asJSON {
 		return env.JSON(all)

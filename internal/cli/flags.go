@@ -1,6 +1,15 @@
 package cli
 
-import "github.com/spf13/pflag"
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/field"
+)
 
 // sectionKey is the annotation under which a flag carries the heading that help prints it below.
 const sectionKey = "plimsoll_section"
@@ -51,4 +60,30 @@ func sections(fs *pflag.FlagSet) []flagSection {
 		all = all[1:]
 	}
 	return all
+}
+
+// zeros reports counts that were given as zero, which requests take for left out.
+func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
+	var errs []error
+	for _, name := range fields {
+		if isZero(fs, strings.TrimPrefix(flagOf(name), "--")) {
+			errs = append(errs, app.Zero(name))
+		}
+	}
+	return asked(errors.Join(errs...))
+}
+
+// lengthLow reports a share of lengths that was given as zero.
+func lengthLow(fs *pflag.FlagSet) error {
+	if isZero(fs, "length-ratio-low") {
+		return usagef("--length-ratio-low must be above 0 and at most 1, got 0")
+	}
+	return nil
+}
+
+// isZero reports whether a number was given as zero.
+func isZero(fs *pflag.FlagSet, flag string) bool {
+	f := fs.Lookup(flag)
+	x, err := strconv.ParseFloat(f.Value.String(), 64)
+	return f.Changed && err == nil && x == 0
 }

@@ -85,14 +85,13 @@ func (f *optimizeFlags) complete(env *Env) error {
 // checkGiven reports counts that were given and are none, and what must be
 // given.
 func (f *optimizeFlags) checkGiven() error {
-	var errs []error
+	errs := []error{
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set),
+	}
 	for _, c := range []struct {
 		flag  string
 		value int
 	}{
-		{"num-devices", f.NumDevices},
-		{"jobs", f.Jobs},
-		{"mxfp4-group-size", f.Formats.MXFP4Group},
 		{"prefill-devices-per-instance", f.PrefillDevices},
 		{"decode-devices-per-instance", f.DecodeDevices},
 		{"image-batch-size", f.ImageBatch},

@@ -67,6 +67,8 @@ generates has the cache and takes the request; --prefill-set replaces settings o
 	f.set = cmd.Flags()
 	f.define(f.set)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
 	return cmd
 }
 
@@ -151,8 +153,8 @@ func arrival(word string) (sim.Process, error) {
 func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	s, p := f.serves, f.prefill
 	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
-	if f.set.Changed("replicas") && s.Replicas < 1 {
-		return nil, usagef("--replicas must be at least 1, got %d", s.Replicas)
+	if p.Replicas < 0 {
+		return nil, usagef("--prefill-replicas must be at least 0, got %d", p.Replicas)
 	}
 	if p.Replicas == 0 {
 		if l := &p.Layout; l.TP != 0 || l.DP != 0 || l.EP != 0 || p.Settings != nil {
@@ -168,23 +170,15 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	return []deployment.Pool{p, s}, nil
 }
 
-// zeros reports flags that were given as zero, which a request takes for its
-// default.
-func (f *simulateFlags) zeros() error {
-	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "concurrency", "rate"} {
-		if v := f.set.Lookup(name); v.Changed && (v.Value.String() == "0" || v.Value.String() == "0.0") {
-			return usagef("--%s must be positive, got 0", name)
-		}
-	}
-	return nil
-}
-
 // runSimulate simulates and prints.
 func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags) (err error) {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	f.Records = f.perRequest != ""
-	if err := errors.Join(f.zeros(), f.distributions(env)); err != nil {
+	if err := errors.Join(zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env)); err != nil {
 		return err
+	}
+	if isZero(f.set, "seed") {
+		return usagef("--seed must be positive, got 0")
 	}
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -130,13 +131,11 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags) error {
 		return usagef("--engine-version needs --engine")
 	case e.Name == "" && e.Settings != nil:
 		return usagef("--set needs --engine")
-	case cmd.Flags().Changed("num-queries") && f.Queries == 0:
-		return usagef("--num-queries must be positive, got 0")
 	}
 	f.Multistream = f.modelling.multistream()
 	r, err := env.world().Step(cmd.Context(), f.StepRequest)
-	if err != nil {
-		return asked(err)
+	if err := errors.Join(zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"), asked(err)); err != nil {
+		return err
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.trace != "" {

@@ -40,12 +40,11 @@ const (
 	Memory
 	Communication
 	Compute
-	Overhead // launches take longer than the work
 )
 
 // String returns the bound's name as shown in tables and JSON.
 func (b Bound) String() string {
-	return [...]string{"free", "memory", "communication", "compute", "overhead"}[b]
+	return [...]string{"free", "memory", "communication", "compute"}[b]
 }
 
 // Bound returns the largest of memory, communication and arithmetic, launches

@@ -12,7 +12,7 @@ import (
 const maxFile = 1 << 20
 
 // Parse reads a profile. The file name is used in messages only. The error joins
-// every problem found, one *Problem with its line each.
+// every problem found, one *strictyaml.Problem with its line each.
 //
 // A profile that says "base: NAME" starts as a copy of that embedded profile and
 // states only what differs: a price, a bandwidth, one level of links.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/strictyaml"
 	"plimsoll/internal/units"
 )
 
@@ -234,8 +235,8 @@ func TestAliasBomb(t *testing.T) {
 
 func TestProblemsAreTypedAndBounded(t *testing.T) {
 	_, err := Parse([]byte("base: h100_sxm\nnode: 0\n"), "my.yaml")
-	p, ok := errors.AsType[*Problem](err)
-	if want := (Problem{File: "my.yaml", Line: 2, Field: "node", Text: "must not be below 1, got 0"}); !ok || *p != want {
+	p, ok := errors.AsType[*strictyaml.Problem](err)
+	if want := (strictyaml.Problem{File: "my.yaml", Line: 2, Field: "node", Text: "must not be below 1, got 0"}); !ok || *p != want {
 		t.Errorf("want %+v, got %+v", want, p)
 	}
 	var text strings.Builder

@@ -2,9 +2,6 @@ package device
 
 import "plimsoll/internal/strictyaml"
 
-// Problem is one mistake in a profile file.
-type Problem = strictyaml.Problem
-
 // maxProblems bounds the report: past this a file is not a profile.
 const maxProblems = 50
 

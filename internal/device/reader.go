@@ -23,10 +23,6 @@ type field struct {
 // mapping reads a mapping's fields in the order of the file and returns the line
 // of each key seen. Unknown and repeated keys are problems.
 func (r *reader) mapping(path string, n *yaml.Node, fields []field) map[string]int {
-	if n.Kind != yaml.MappingNode {
-		r.Add(n.Line, path, "must be a mapping of keys to values, got %s", r.KindOf(n))
-		return nil
-	}
 	return r.Keys(path, n, func(at string, key, value *yaml.Node) { r.dispatch(at, key, value, fields) })
 }
 

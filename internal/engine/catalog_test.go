@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/internal/dtype"
-	"plimsoll/internal/units"
 )
 
 func lookup(t *testing.T, name string) *Profile {
@@ -182,58 +180,6 @@ func TestLookupRefuses(t *testing.T) {
 	_, err := LookupVersion("vlm", "")
 	if e, ok := errors.AsType[*UnknownError](err); !ok || e.Nearest != "vllm" {
 		t.Errorf("%#v", err)
-	}
-}
-
-// TestFactsAreTheFile: facts and profile are the same thing in two sets of units,
-// and no float dust shows.
-func TestFactsAreTheFile(t *testing.T) {
-	every(t, func(t *testing.T, p *Profile) {
-		f := p.Facts()
-		again := f.profile()
-		if len(again.Aliases) == 0 {
-			again.Aliases = p.Aliases
-		}
-		if diff := cmp.Diff(p, again, cmp.Comparer(func(a, b units.Seconds) bool { return us(a) == us(b) })); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
-		text, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "00000") || strings.Contains(string(text), "99999") {
-			t.Errorf("float dust: %s", text)
-		}
-		keys := Keys()
-		for key := range p.Options {
-			if !slices.Contains(keys, key) {
-				t.Errorf("options name %s, which is no setting", key)
-			}
-		}
-	})
-}
-
-func TestParseRefuses(t *testing.T) {
-	for name, c := range map[string]struct{ text, want string }{
-		"empty":   {"", "the file is empty"},
-		"unknown": {"nme: x", "field nme not found"},
-		"values":  {"name: x\nmemory_share: 2", "memory_share must be above 0 and at most 1, got 2"},
-		"all":     {"name: x\nmemory_share: 2", "block_tokens must be positive"},
-		"host":    {"name: x", "host.times_us.default is missing"},
-	} {
-		if _, err := parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
-	}
-	for _, ranges := range [][]Range{
-		{{"0.2", "0.3"}},
-		{{"0.2", ""}, {"0.1", "0.3"}},
-		{{"0.2", ""}, {"0.3", "0.2"}},
-		{{"x", ""}},
-	} {
-		if checkRanges(ranges) == nil {
-			t.Errorf("%v is accepted", ranges)
-		}
 	}
 }
 

@@ -4,8 +4,9 @@
 //
 // In: YAML profiles, embedded, one file for each engine with its version ranges.
 // Out: a Profile, immutable after return. It knows no operator and no workload,
-// and of a device only its memory and generation. Start with profile.go;
-// catalog.go finds a profile by name and version, settle.go fits the defaults to a
-// device, memory.go counts the KV tokens, host.go has the times of the host side,
-// set.go replaces single values, facts.go is what is written and shown.
+// and of a device only its memory and generation. Start with profile.go and
+// settings.go, the table of all settings by which files are read, values replaced
+// and shown; catalog.go finds a profile by name and version, settle.go fits the
+// defaults to a device, memory.go counts the KV tokens, host.go has the times of
+// the host side.
 package engine

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -70,15 +71,13 @@ type Host struct {
 // model. A generation that is not listed takes the times of the one it is a
 // variant of ("blackwell-ultra" those of "blackwell"), else the default.
 func (p *Profile) HostFor(generation string, class Class) Host {
-	t, ok := p.Hosts[generation]
-	for !ok {
-		cut := strings.LastIndexByte(generation, '-')
-		if cut < 0 {
-			t = p.Hosts[Generic]
-			break
-		}
-		generation = generation[:cut]
-		t, ok = p.Hosts[generation]
+	t := p.Hosts[generation]
+	for t == nil && generation != "" {
+		generation = generation[:max(0, strings.LastIndexByte(generation, '-'))]
+		t = p.Hosts[generation]
+	}
+	if t = cmp.Or(t, p.Hosts[Generic]); t == nil {
+		t = &Terms{} // a host that costs nothing
 	}
 	return Host{
 		PerStep:        t.PerStep,
@@ -111,9 +110,4 @@ func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds
 // host and long ones hide it.
 func (h Host) Launch(kernels units.Seconds, layers int) units.Seconds {
 	return units.Seconds(math.Hypot(float64(kernels), float64(layers)*float64(h.PerLayerFloor)))
-}
-
-// API is the time the API server spends on a request.
-func (h Host) API(prompt int) units.Seconds {
-	return h.APIFixed + h.APIPerToken*units.Seconds(prompt)
 }

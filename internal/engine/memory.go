@@ -113,8 +113,3 @@ func (p *Profile) tokens(kv, perToken units.Bytes) int {
 	}
 	return unbounded / p.BlockTokens * p.BlockTokens
 }
-
-// RoundUp is the room that a sequence of so many tokens takes: whole blocks.
-func (p *Profile) RoundUp(tokens int) int {
-	return (tokens + p.BlockTokens - 1) / p.BlockTokens * p.BlockTokens
-}

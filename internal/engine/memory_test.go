@@ -168,10 +168,6 @@ func TestCapacityLaws(t *testing.T) {
 			if m := tokens(&q, memory, weights, activation, perToken); m < n {
 				t.Fatalf("a larger share holds less: %d then %d", n, m)
 			}
-			tokens := rapid.IntRange(0, 1<<20).Draw(t, "tokens")
-			if r := q.RoundUp(tokens); r < tokens || r >= tokens+q.BlockTokens || r%q.BlockTokens != 0 {
-				t.Fatalf("%d tokens take %d", tokens, r)
-			}
 		})
 	})
 }

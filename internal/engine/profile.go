@@ -5,7 +5,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Profile is one engine in one range of versions, with its defaults.
+// Profile is one engine in one range of versions, with its defaults. What each
+// setting means, its unit and its limits are said in settings.go; here is only
+// what a reader of the program needs beyond that.
 type Profile struct {
 	Name     string // what users type: "vllm"
 	Title    string // "vLLM v1"
@@ -14,78 +16,52 @@ type Profile struct {
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string
 
-	// Policy says who goes first when prompts and running sequences compete.
 	Policy Policy
 	// ChunkedPrefill engines cut a prompt to what is left of the token budget; the
 	// others run a prompt whole or let it wait.
 	ChunkedPrefill bool
-	// TokenBudget is the most new tokens of one step, prompts and running
-	// sequences together; under PrefillFirst the most prompt tokens.
-	TokenBudget int
-	// MaxSequences is the most sequences that run together on one rank.
-	MaxSequences int
+	// TokenBudget counts prompts and running sequences together; under PrefillFirst
+	// prompts alone.
+	TokenBudget  int
+	MaxSequences int // on one rank
 
-	// MemoryShare and MemoryShareOf are the engine's rule for the memory it takes;
-	// see KVBytes.
 	MemoryShare   float64
 	MemoryShareOf ShareOf
-	// Workspace is what neither weights nor activations nor KV cache use: the
-	// context, libraries and captured graphs, as far as the rule counts them.
-	Workspace units.Bytes
-	// Communication is the workspace that exchanging with other devices adds, and
-	// PerPeer what each of the devices adds to that.
+	// Workspace is what neither weights nor activations nor KV cache use, as far as
+	// the rule for the memory counts it. On adds the next two.
+	Workspace              units.Bytes
 	Communication, PerPeer units.Bytes
-	// LogitsCopies is how many float32 copies of the logits of MaxSequences are
-	// alive at the peak of the trial step that measures activations; 0 where the
-	// trial samples few sequences.
-	LogitsCopies float64
-	// MaxContext is the longest sequence, for which some workspaces have room; 0 is
-	// the longest that the model knows.
-	MaxContext int
-	// IndexRows is for how many sequences of MaxContext the engine has room to
-	// gather the keys by which sparse attention selects.
-	IndexRows int
-	// WindowShare is the part of a sliding-window layer's cache that a token
-	// takes besides the window: 0 where only the window is kept, 1 where such
-	// layers keep everything.
+	LogitsCopies           float64 // 0 where the trial step samples few sequences
+	MaxContext             int     // 0: the longest that the model knows
+	IndexRows              int
+	// WindowShare is 0 where only the window is kept, 1 where layers with a window
+	// keep everything.
 	WindowShare float64
-	// StateRatio is the memory kept for the states of recurrent layers, as a share
-	// of the KV cache beside it; 0 where states are not set aside.
-	StateRatio float64
-	// BlockTokens is the size of a KV block; a sequence takes whole blocks.
-	BlockTokens int
-	// KVFormat is the format of the KV cache; None is what the checkpoint asks for.
-	KVFormat dtype.Format
-	// Reserve is the share of a request's remaining output for which room must be
-	// free when it is admitted: 0 takes blocks as needed and preempts, 1 reserves
-	// to completion.
-	Reserve float64
-	// PrefixCaching engines keep finished prompts for requests that begin the same.
+	StateRatio  float64 // 0 where states are not set aside
+	BlockTokens int     // a sequence takes whole blocks
+	KVFormat    dtype.Format
+	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
+	Reserve       float64
 	PrefixCaching bool
 
-	Graph     Graph
-	BatchWait BatchWait
-	// ReceiveInterval is how many decode steps pass between looks at new requests.
 	ReceiveInterval int
-	// HeldTokens is how many tokens a request whose prompt was computed elsewhere
-	// generates before the client sees the first.
-	HeldTokens  int
-	AttentionDP AttentionDP
-	MTP         MTP
+	HeldTokens      int
+	Graph           Graph
+	BatchWait       BatchWait
+	AttentionDP     AttentionDP
+	MTP             MTP
 
 	// Tiers are defaults that depend on the device; see On.
 	Tiers []Tier
 	// ShareRule, where the engine has one, derives MemoryShare; see On.
 	ShareRule *ShareRule
 
-	// Exposed is the share of the host's work in a step that the GPU waits for: 1
-	// where nothing overlaps.
-	Exposed float64
+	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that
 	// are not listed. Use HostFor.
-	Hosts map[string]Terms
+	Hosts map[string]*Terms
 
-	// Options are the engine's own names of these settings, by their key.
+	// Options are the engine's own names of the settings, by their key.
 	Options map[string]string
 	// Source says where the numbers come from.
 	Source string
@@ -126,29 +102,22 @@ const (
 // Graph says which steps replay captured device graphs; others are launched
 // kernel by kernel.
 type Graph struct {
-	MaxBatch     int // the largest decode batch captured
+	MaxBatch     int
 	EagerPrefill bool
-	// Kernel is what a captured kernel keeps for every batch size that is
-	// captured; 0 where the rule for the memory does not count graphs.
-	Kernel units.Bytes
+	Kernel       units.Bytes // 0 where the rule for the memory does not count graphs
 }
 
-// BatchWait holds new prompts back to gather more of them: for up to Steps steps
-// while they fill less than Ratio of the token budget.
+// BatchWait holds new prompts back to gather more of them.
 type BatchWait struct {
 	Steps int
 	Ratio float64
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.
-type AttentionDP struct {
-	// SplitsBudget engines divide the token budget by the number of ranks.
-	SplitsBudget bool
-}
+type AttentionDP struct{ SplitsBudget bool }
 
 // MTP is how the engine drafts tokens.
 type MTP struct {
-	Tokens int // drafted for each step by default; 0 is off
-	// Overlapped engines hide host work while drafting as they do without.
+	Tokens     int // 0 is off
 	Overlapped bool
 }

@@ -132,16 +132,15 @@ func (c *gemma) global(i int) bool {
 
 // gemmaVision is the vision_config of Gemma 3 (SigLIP) and 4.
 type gemmaVision struct {
-	Type         string `json:"model_type"` // "siglip_vision_model", "gemma4_vision"
-	Layers       int    `json:"num_hidden_layers"`
-	Hidden       int    `json:"hidden_size"`
-	Intermediate int    `json:"intermediate_size"`
-	Heads        int    `json:"num_attention_heads"`
-	Patch        int    `json:"patch_size"`
-	Image        int    `json:"image_size"`              // Gemma 3: pixels per side
-	Positions    int    `json:"position_embedding_size"` // Gemma 4: per axis
-	Pool         int    `json:"pooling_kernel_size"`     // Gemma 4
-	Tokens       int    `json:"default_output_length"`   // Gemma 4
+	Layers       int `json:"num_hidden_layers"`
+	Hidden       int `json:"hidden_size"`
+	Intermediate int `json:"intermediate_size"`
+	Heads        int `json:"num_attention_heads"`
+	Patch        int `json:"patch_size"`
+	Image        int `json:"image_size"`              // Gemma 3: pixels per side
+	Positions    int `json:"position_embedding_size"` // Gemma 4: per axis
+	Pool         int `json:"pooling_kernel_size"`     // Gemma 4
+	Tokens       int `json:"default_output_length"`   // Gemma 4
 }
 
 // gemmaVision reads the image tower; a config without one is a text model.

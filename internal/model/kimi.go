@@ -59,7 +59,6 @@ type kimiLinear struct {
 
 	Linear struct {
 		KDA      indices `json:"kda_layers"` // numbered from 1
-		Full     indices `json:"full_attn_layers"`
 		Heads    int     `json:"num_heads"`
 		Dim      int     `json:"head_dim"`
 		Conv     int     `json:"short_conv_kernel_size"`
@@ -68,14 +67,13 @@ type kimiLinear struct {
 	NoRope  bool `json:"mla_use_nope"`
 	OutGate bool `json:"mla_use_output_gate"`
 
-	Experts     int    `json:"num_experts"`
-	TopK        int    `json:"num_experts_per_token"`
-	ExpertWidth int    `json:"moe_intermediate_size"`
-	Shared      int    `json:"num_shared_experts"`
-	Latent      int    `json:"routed_expert_hidden_size"` // K3: experts work in this width
-	DenseFirst  int    `json:"first_k_dense_replace"`
-	Step        int    `json:"moe_layer_freq"`
-	Method      string `json:"topk_method"`
+	Experts     int `json:"num_experts"`
+	TopK        int `json:"num_experts_per_token"`
+	ExpertWidth int `json:"moe_intermediate_size"`
+	Shared      int `json:"num_shared_experts"`
+	Latent      int `json:"routed_expert_hidden_size"` // K3: experts work in this width
+	DenseFirst  int `json:"first_k_dense_replace"`
+	Step        int `json:"moe_layer_freq"`
 
 	ResidualBlock int `json:"attn_res_block_size"` // K3: layers per residual block
 	Predict       int `json:"num_nextn_predict_layers"`

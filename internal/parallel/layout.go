@@ -3,6 +3,7 @@ package parallel
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/field"
 	"plimsoll/internal/model"
@@ -148,6 +149,21 @@ func (l Layout) DCPGroup() Group { return Group{int32(l.DCP), 1} }
 
 // PPGroup is a pair of neighbouring pipeline stages.
 func (l Layout) PPGroup() Group { return Group{2, int32(l.TP)} }
+
+// Word is a field in the words of layouts, for messages about a candidate whose
+// sizes nobody asked for one by one: "TP" for tp_size.
+func Word(name field.Name) string {
+	switch name {
+	case "moe_tp_size":
+		return "MoE-TP"
+	case "moe_dp_size":
+		return "MoE-DP"
+	}
+	if size, ok := strings.CutSuffix(string(name), "_size"); ok {
+		return strings.ToUpper(size)
+	}
+	return strings.ReplaceAll(string(name), "_", " ")
+}
 
 // Label is the layout as printed in tables. A model with experts shows the
 // expert dimensions always, the context dimension only where it is in use.

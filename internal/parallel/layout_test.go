@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 )
@@ -124,6 +125,17 @@ func TestGroups(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: want %+v, got %+v", name, c.want, c.got)
+		}
+	}
+}
+
+// TestWord: what is wrong with a layout can be said as its label says it.
+func TestWord(t *testing.T) {
+	for name, want := range map[field.Name]string{
+		"tp_size": "TP", "dcp_size": "DCP", "moe_tp_size": "MoE-TP", "moe_dp_size": "MoE-DP", "shared_expert_tp": "shared expert tp",
+	} {
+		if got := parallel.Word(name); got != want {
+			t.Errorf("%s: want %q, got %q", name, want, got)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
@@ -81,7 +82,7 @@ func TestOnePrice(t *testing.T) {
 	for id, mtp := range map[string]int{
 		"deepseek-ai/DeepSeek-V3.2": 0, "deepseek-ai/DeepSeek-V3": 2, "openai/gpt-oss-120b": 0, "Qwen/Qwen3.5-397B-A17B": 1,
 	} {
-		r, err := buildDrafts(t, id, "b200_sxm", "vllm", l, mtp, func(e *engine.Profile) { e.Hosts, e.KVFormat = nil, dtype.None })
+		r, err := buildDrafts(t, id, "b200_sxm", "vllm", l, mtp, func(e *engine.Profile) { e.Hosts, e.KVFormat = map[string]*engine.Terms{engine.Generic: {}}, dtype.None })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,6 +122,17 @@ func TestOnePrice(t *testing.T) {
 			}
 		}
 	}
+}
+
+// buildPriced builds a replica on an H200 under vLLM with prices of one's own.
+func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cost.Coster) (*replica.Replica, error) {
+	t.Helper()
+	s, d, _ := specOf(t, id, "h200_sxm", l, mtp)
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices), Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is

@@ -12,19 +12,19 @@ import (
 )
 
 func TestEngines(t *testing.T) {
-	var all []engine.Facts
+	var all []*engine.Profile
 	for _, name := range engine.Names() {
 		p, err := engine.LookupVersion(name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, p.Facts())
+		all = append(all, p)
 	}
 	var b bytes.Buffer
 	report.Engines(&b, all)
 	golden.Check(t, "testdata/engines.golden", b.Bytes())
 	b.Reset()
-	report.Engine(&b, &all[slices.Index(engine.Names(), "sglang")])
+	report.Engine(&b, all[slices.Index(engine.Names(), "sglang")])
 	golden.Check(t, "testdata/engine.golden", b.Bytes())
 }
 
@@ -36,12 +36,11 @@ func TestEngineShowsEveryKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range versions {
-			f := p.Facts()
 			var b bytes.Buffer
-			report.Engine(&b, &f)
-			for _, key := range engine.Keys() {
-				if !strings.Contains(b.String(), "\n"+key+" ") {
-					t.Errorf("%s %s: no line for %s", name, p.Versions, key)
+			report.Engine(&b, p)
+			for _, s := range append(p.Settings(), p.Hosts[engine.Generic].Settings()...) {
+				if !strings.Contains(b.String(), "\n"+s.Key+" ") {
+					t.Errorf("%s %s: no line for %s", name, p.Versions, s.Key)
 				}
 			}
 			for line := range strings.Lines(b.String()) {

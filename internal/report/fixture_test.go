@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"testing"
 
 	"plimsoll/internal/app"
@@ -10,8 +12,8 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
-	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/report"
 	"plimsoll/internal/search"
@@ -55,8 +57,7 @@ func (f found) result(l serving.Load) search.Result {
 		r.Best.DecodeTime = millis(f.tpot / 2)
 		r.Best.DecodeBound = step.Bounds{Memory: 3, Comm: 1}
 	}
-	r.First = r.Best
-	r.Spec.Layout = layout
+	r.First, r.Points = r.Best, []serving.Outcome{r.Best}
 	return r
 }
 
@@ -75,46 +76,65 @@ func bars() *calibration.Overlay {
 	}}
 }
 
-// pass is a search with these results.
-func pass(m *model.Model, mode search.Mode, devices int, l workload.Limits, results ...search.Result) app.Pass {
-	d, err := device.Lookup(a2)
-	if err != nil {
-		panic(err)
+// row is a result with the error bars of [bars].
+func row(mode search.Mode, l workload.Limits, r *search.Result) app.Row {
+	out := app.Row{
+		Label: r.Label, Layout: r.Candidate.Layout, OK: r.OK, Best: r.Best, Binds: r.Binds, Reason: r.Reason, Points: r.Points,
+		Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
-	p := app.Pass{
-		Device: d, Overlay: bars(), Pricing: app.Roofline, Tier: device.Datasheet,
-		Mode: mode, NumDevices: devices, Limits: l, Results: results,
-		Problem: &search.Formulas{
-			Mode: mode, Limits: l, Memory: 64 * units.GiB, Reserved: 10 * units.GiB,
-			Spec: graph.Spec{Model: m, Policy: graph.TensorCast(), Quant: graph.Resolve(m, graph.TensorCast(), graph.Actions{
-				Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled,
-			})},
-		},
+	if !r.OK {
+		return out
 	}
-	p.Rows = rank.Best(p.Results)
-	if len(p.Rows) == 0 {
-		p.Nearest = rank.Near(p.Results, l)
+	out.QPS = r.Best.QPS(&r.Load)
+	out.Expected = bars().Expect(&calibration.Case{
+		Subject: calibration.Subject{Disaggregated: mode != search.Aggregated},
+		Method:  calibration.Formulas, TensorCast: true, Tier: device.Datasheet, Vendor: device.Ascend,
+	})
+	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, l)
+	if d := r.Load.Distribution; d != nil {
+		out.Composition = d.Deal(r.Candidate.Layout.PerRank(r.Best.Concurrency), 0)
+		slices.SortFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	}
-	return p
+	return out
 }
 
-// response is a search on devices; their passes are added by the caller.
+// searched is a search with these results.
+func searched(mode search.Mode, devices int, l workload.Limits, results ...search.Result) app.Search {
+	s := app.Search{
+		Mode: mode, NumDevices: devices, Limits: l, Policy: graph.TensorCast().Name, Pricing: prices.Roofline,
+		Linear: string(dtype.W8A8Dynamic), Attention: string(dtype.Disabled), ReservedGiB: 10, Tier: device.Datasheet,
+	}
+	for i := range results {
+		s.Candidates = append(s.Candidates, row(mode, l, &results[i]))
+	}
+	for _, r := range rank.Best(results) {
+		s.Rows = append(s.Rows, row(mode, l, r))
+	}
+	if n := rank.Near(results, l); len(s.Rows) == 0 && n != nil {
+		s.Nearest = &app.Nearest{Label: n.Result.Label, Batch: n.Result.First.Batch, TTFT: n.TTFT, TPOT: n.TPOT}
+	}
+	if i := slices.IndexFunc(s.Rows, func(r app.Row) bool { return r.Chance >= app.Safe }); i >= 0 {
+		r := &s.Rows[i]
+		s.Safe = &app.SafeChoice{Label: r.Label, Batch: r.Best.Batch, Throughput: r.Best.Throughput, Chance: r.Chance}
+	}
+	return s
+}
+
+// response is a search on devices; their searches are added by the caller.
 func response(t *testing.T, devices ...string) *app.OptimizeResponse {
 	t.Helper()
-	m, err := model.Lookup("Qwen/Qwen3-32B")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := &app.OptimizeResponse{
-		Model:   m,
-		Request: &app.OptimizeRequest{Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: 10, Accounting: serving.Documented},
+		Model: "Qwen/Qwen3-32B",
+		Request: app.OptimizeRequest{
+			Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: new(10.0), Accounting: serving.Documented, Evaluate: app.ByFormulas,
+		},
 	}
 	for _, name := range devices {
 		d, err := device.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Devices = append(r.Devices, app.DeviceResult{Device: d})
+		r.Devices = append(r.Devices, app.DeviceResult{Device: *d})
 	}
 	return r
 }
@@ -128,9 +148,9 @@ const (
 func load() serving.Load { return serving.Load{Input: 3500, Output: 1500, Budget: 8192} }
 
 // aggregated has the best row in the middle and a rejected one.
-func aggregated(r *app.OptimizeResponse, speed float64) app.Pass {
-	return pass(
-		r.Model, search.Aggregated, 8, workload.Limits{TPOT: millis(50)},
+func aggregated(speed float64) app.Search {
+	return searched(
+		search.Aggregated, 8, workload.Limits{TPOT: millis(50)},
 		found{8, 1, 1000 * speed, 900, 40, 100}.result(load()),
 		found{4, 2, 2888.445 * speed, 16032.05, 49.9, 87}.result(load()),
 		found{2, 4, 500 * speed, 12345.678, 5, 9}.result(load()),
@@ -138,37 +158,45 @@ func aggregated(r *app.OptimizeResponse, speed float64) app.Pass {
 	)
 }
 
-func prefillPass(r *app.OptimizeResponse, devices int) app.Pass {
-	return pass(
-		r.Model, search.PrefillOnly, devices, workload.Limits{TTFT: millis(2000)},
+// The limits of the phases apart.
+func prefillLimits() workload.Limits { return workload.Limits{TTFT: millis(2000)} }
+func decodeLimits() workload.Limits  { return workload.Limits{TPOT: millis(33.3)} }
+
+func prefillResults(devices int) []search.Result {
+	return []search.Result{
 		found{tp: devices, dp: 1, throughput: 42000, ttft: 1324.01, batch: 2}.result(load()),
 		found{tp: devices / 2, dp: 2, throughput: 21000.5, ttft: 800, batch: 10}.result(load()),
-	)
+	}
 }
 
-func decodePass(r *app.OptimizeResponse) app.Pass {
-	return pass(
-		r.Model, search.DecodeOnly, 8, workload.Limits{TPOT: millis(33.3)},
+func decodeResults() []search.Result {
+	return []search.Result{
 		found{tp: 8, dp: 1, throughput: 5146.04, tpot: 33.25, batch: 257}.result(load()),
 		found{tp: 4, dp: 2, throughput: 4845.99, tpot: 33, batch: 121}.result(load()),
-	)
+	}
 }
 
+func prefill(devices int) app.Search {
+	return searched(search.PrefillOnly, devices, prefillLimits(), prefillResults(devices)...)
+}
+
+func decode() app.Search { return searched(search.DecodeOnly, 8, decodeLimits(), decodeResults()...) }
+
 // unequal is a prefill of prompts in two lengths, given longest first.
-func unequal(r *app.OptimizeResponse, mode search.Mode) app.Pass {
+func unequal(r *app.OptimizeResponse, mode search.Mode) app.Search {
 	r.Request.Input = 0
 	r.Request.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}}
 	l := serving.Load{Distribution: r.Request.Distribution, Output: 1500, Budget: 8192}
-	return pass(
-		r.Model, mode, 8, workload.Limits{TTFT: millis(5000)},
+	return searched(
+		mode, 8, workload.Limits{TTFT: millis(5000)},
 		found{4, 2, 30000, 4000, 20, 10}.result(l), found{8, 1, 20000, 4500, 25, 7}.result(l),
 	)
 }
 
 // nothingFits is a search in which each layout fails, each in its own way.
-func nothingFits(r *app.OptimizeResponse, mode search.Mode) app.Pass {
-	return pass(
-		r.Model, mode, 8, workload.Limits{TTFT: millis(5), TPOT: millis(5)},
+func nothingFits(mode search.Mode) app.Search {
+	return searched(
+		mode, 8, workload.Limits{TTFT: millis(5), TPOT: millis(5)},
 		rejected(1, 8, 877.58, 42.28, search.NoMemory, "batch 1 does not fit in memory: 3.00 GiB short in prefill"),
 		rejected(2, 4, 732.18, 26.51, search.OverTTFT, "TTFT 732.18 ms at batch 1 is over the limit of 5.00 ms"),
 		rejected(4, 2, 426.081, 18.571, search.OverTPOT, "TPOT 18.57 ms at batch 1 is over the limit of 5.00 ms"),
@@ -179,14 +207,19 @@ func nothingFits(r *app.OptimizeResponse, mode search.Mode) app.Pass {
 // matched pairs the phases of a device.
 func matched(r *app.OptimizeResponse, d *app.DeviceResult, instances serving.Instances) {
 	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
-	r.Request.TTFTLimit, r.Request.TPOTLimit = millis(2000), millis(33.3)
-	d.Passes = []app.Pass{prefillPass(r, 4), decodePass(r)}
-	d.Ratio = &app.Ratio{Pairs: rank.Pairs(d.Passes[0].Rows, d.Passes[1].Rows, r.Request.Output), Instances: instances}
+	r.Request.Limits = workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)}
+	d.Searches = []app.Search{prefill(4), decode()}
+	d.Ratio = &app.Ratio{Instances: instances}
+	for _, x := range rank.Pairs(rank.Best(prefillResults(4)), rank.Best(decodeResults()), r.Request.Output) {
+		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
+		e := calibration.Expected{TTFT: p.Expected.TTFT, TPOT: q.Expected.TPOT, Throughput: q.Expected.Throughput, Basis: q.Expected.Basis}
+		d.Ratio.Pairs = append(d.Ratio.Pairs, app.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance})
+	}
 }
 
 // text is a response printed.
-func text(r *app.OptimizeResponse, x []app.Explanation, v report.OptimizeView) []byte {
+func text(r *app.OptimizeResponse, v report.OptimizeView) []byte {
 	var b bytes.Buffer
-	report.Optimize(&b, r, x, v)
+	report.Optimize(&b, r, v)
 	return b.Bytes()
 }

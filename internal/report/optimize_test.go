@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/golden"
-	"plimsoll/internal/rank"
 	"plimsoll/internal/report"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
@@ -24,25 +23,25 @@ func TestOptimizePictures(t *testing.T) {
 		fill    func(r *app.OptimizeResponse)
 	}{
 		{"aggregated", report.OptimizeView{}, []string{a2}, func(r *app.OptimizeResponse) {
-			p := aggregated(r, 1)
+			p := aggregated(1)
 			p.Artefacts = []app.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
 			p.Notes = []string{"batch 87 was chosen because experts divide evenly at it"}
-			r.Devices[0].Passes = []app.Pass{p}
+			r.Devices[0].Searches = []app.Search{p}
 		}},
 		{"aggregated-memory", report.OptimizeView{Memory: true}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{aggregated(r, 1)}
+			r.Devices[0].Searches = []app.Search{aggregated(1)}
 		}},
 		{"aggregated-color", report.OptimizeView{Color: true}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{aggregated(r, 1)}
+			r.Devices[0].Searches = []app.Search{aggregated(1)}
 		}},
 		{"disaggregated", report.OptimizeView{Memory: true}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{prefillPass(r, 8), decodePass(r)}
+			r.Devices[0].Searches = []app.Search{prefill(8), decode()}
 		}},
 		{"distribution", report.OptimizeView{}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{unequal(r, search.PrefillOnly)}
+			r.Devices[0].Searches = []app.Search{unequal(r, search.PrefillOnly)}
 		}},
 		{"distribution-aggregated", report.OptimizeView{}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{unequal(r, search.Aggregated)}
+			r.Devices[0].Searches = []app.Search{unequal(r, search.Aggregated)}
 		}},
 		{"ratio", report.OptimizeView{}, []string{a2}, func(r *app.OptimizeResponse) {
 			r.Request.NumDevices = 1
@@ -53,15 +52,15 @@ func TestOptimizePictures(t *testing.T) {
 			matched(r, &r.Devices[0], serving.Instances{Prefill: 2, Decode: 7})
 		}},
 		{"nothing", report.OptimizeView{}, []string{a2}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{nothingFits(r, search.Aggregated)}
+			r.Devices[0].Searches = []app.Search{nothingFits(search.Aggregated)}
 		}},
 		{"cross-aggregated", report.OptimizeView{}, []string{a2, a3}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{aggregated(r, 1)}
-			r.Devices[1].Passes = []app.Pass{aggregated(r, 1.5)}
+			r.Devices[0].Searches = []app.Search{aggregated(1)}
+			r.Devices[1].Searches = []app.Search{aggregated(1.5)}
 		}},
 		{"cross-disaggregated", report.OptimizeView{}, []string{a2, a3}, func(r *app.OptimizeResponse) {
-			r.Devices[0].Passes = []app.Pass{prefillPass(r, 8), decodePass(r)}
-			r.Devices[1].Passes = []app.Pass{nothingFits(r, search.PrefillOnly), decodePass(r)}
+			r.Devices[0].Searches = []app.Search{prefill(8), decode()}
+			r.Devices[1].Searches = []app.Search{nothingFits(search.PrefillOnly), decode()}
 		}},
 		{"cross-ratio", report.OptimizeView{}, []string{a2, a3, "TEST_DEVICE"}, func(r *app.OptimizeResponse) {
 			r.Request.NumDevices = 64
@@ -71,13 +70,13 @@ func TestOptimizePictures(t *testing.T) {
 			for i := range r.Devices[1].Ratio.Pairs { // a faster device
 				r.Devices[1].Ratio.Pairs[i].Balanced *= 2
 			}
-			r.Devices[2].Passes[1], r.Devices[2].Ratio = nothingFits(r, search.DecodeOnly), &app.Ratio{}
+			r.Devices[2].Searches[1], r.Devices[2].Ratio = nothingFits(search.DecodeOnly), &app.Ratio{}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := response(t, c.devices...)
 			c.fill(r)
-			got := text(r, nil, c.view)
+			got := text(r, c.view)
 			golden.Check(t, "testdata/optimize-"+c.name+".golden", got)
 			for line := range strings.Lines(string(got)) {
 				if strings.HasSuffix(line, " \n") {
@@ -112,16 +111,12 @@ func TestOptimizePlots(t *testing.T) {
 	for devices, want := range map[string]int{a2: 2, a2 + " " + a3: 0} {
 		r := response(t, strings.Fields(devices)...)
 		for i := range r.Devices {
-			p := aggregated(r, 1)
-			for k := range p.Results {
-				p.Results[k].Points = []serving.Outcome{p.Results[k].First}
-			}
-			r.Devices[i].Passes = []app.Pass{p}
+			r.Devices[i].Searches = []app.Search{aggregated(1)}
 		}
-		if got := strings.Count(string(text(r, nil, report.OptimizeView{Plots: true, Width: 100})), ": throughput and "); got != want {
+		if got := strings.Count(string(text(r, report.OptimizeView{Plots: true, Width: 100})), ": throughput and "); got != want {
 			t.Errorf("%s: want %d plots, got %d", devices, want, got)
 		}
-		if got := text(r, nil, report.OptimizeView{Width: 100}); strings.Contains(string(got), "throughput and") {
+		if got := text(r, report.OptimizeView{Width: 100}); strings.Contains(string(got), "throughput and") {
 			t.Errorf("%s: plots although switched off", devices)
 		}
 	}
@@ -148,8 +143,8 @@ func TestNothingNamesWhatBinds(t *testing.T) {
 		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  The model allows none"},
 	} {
 		r := response(t, a2)
-		r.Devices[0].Passes = []app.Pass{pass(r.Model, c.mode, 8, c.limits, c.result)}
-		if got := string(text(r, nil, report.OptimizeView{})); !strings.Contains(got, c.want) {
+		r.Devices[0].Searches = []app.Search{searched(c.mode, 8, c.limits, c.result)}
+		if got := string(text(r, report.OptimizeView{})); !strings.Contains(got, c.want) {
 			t.Errorf("want %q in\n%s", c.want, got)
 		}
 	}
@@ -164,19 +159,18 @@ func withOOM(r search.Result) search.Result {
 // apart. The first device has nothing in one phase.
 func TestExplainPicture(t *testing.T) {
 	r := response(t, a2, a3, "TEST_DEVICE")
-	var all []app.Explanation
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		d.Passes = []app.Pass{aggregated(r, float64(1+i))}
+		d.Searches = []app.Search{aggregated(float64(1 + i))}
 		if i == 0 {
-			d.Passes = []app.Pass{nothingFits(r, search.Aggregated)}
+			d.Searches = []app.Search{nothingFits(search.Aggregated)}
 			continue
 		}
-		p := &d.Passes[0]
+		p := &d.Searches[0]
 		x := app.Explanation{
-			Device: d.Device.Name, Mode: p.Mode, Row: p.Rows[0], Binds: search.OverTPOT, Next: p.Rows[1],
+			Device: d.Device.Name, Mode: p.Mode, Row: p.Rows[0], Next: &p.Rows[1], Gap: 1 - p.Rows[1].Best.Throughput/p.Rows[0].Best.Throughput,
 			Steps: []app.StepShare{
-				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: millis(3.5), Command: "plimsoll step a"},
+				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: millis(3.5), Request: &app.StepRequest{}},
 				{Phase: "decode", Time: millis(40), Bound: step.Bounds{Memory: 3, Comm: 1}, Fixed: millis(4)},
 			},
 			What: []app.WhatIf{
@@ -185,11 +179,12 @@ func TestExplainPicture(t *testing.T) {
 			},
 		}
 		if i == 2 {
-			x.Next, x.Binds = nil, search.Fits
+			x.Next, x.Row.Binds = nil, search.Fits
 		}
-		all = append(all, x)
+		r.Explanations = append(r.Explanations, x)
 	}
-	golden.Check(t, "testdata/optimize-explain.golden", text(r, all, report.OptimizeView{}))
+	command := func(*app.StepRequest) string { return "plimsoll step a" }
+	golden.Check(t, "testdata/optimize-explain.golden", text(r, report.OptimizeView{Command: command}))
 }
 
 // TestRatioOfNothing: a ratio names the phase that has no layout.
@@ -197,9 +192,9 @@ func TestRatioOfNothing(t *testing.T) {
 	r := response(t, a2)
 	matched(r, &r.Devices[0], serving.Instances{})
 	d := &r.Devices[0]
-	d.Passes[1] = nothingFits(r, search.DecodeOnly)
-	d.Ratio = &app.Ratio{Pairs: rank.Pairs(d.Passes[0].Rows, d.Passes[1].Rows, 1500)}
-	got := string(text(r, nil, report.OptimizeView{}))
+	d.Searches[1] = nothingFits(search.DecodeOnly)
+	d.Ratio = &app.Ratio{}
+	got := string(text(r, report.OptimizeView{}))
 	if !strings.Contains(got, "Qwen/Qwen3-32B, decode on 8 × "+a2) || strings.Contains(got, ", prefill on") {
 		t.Errorf("want only decode to be named:\n%s", got)
 	}

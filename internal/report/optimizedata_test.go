@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/report"
 	"plimsoll/internal/search"
-	"plimsoll/internal/serving"
 )
 
 // raw are the columns of the vendor's dump, in its order; ours come behind.
@@ -48,8 +47,8 @@ func table(t *testing.T, r *app.OptimizeResponse) []map[string]string {
 // their reason and without numbers.
 func TestCSV(t *testing.T) {
 	r := response(t, a2, a3)
-	r.Devices[0].Passes = []app.Pass{aggregated(r, 1)}
-	r.Devices[1].Passes = []app.Pass{prefillPass(r, 8), decodePass(r)}
+	r.Devices[0].Searches = []app.Search{aggregated(1)}
+	r.Devices[1].Searches = []app.Search{prefill(8), decode()}
 	rows := table(t, r)
 	if len(rows) != 8 {
 		t.Fatalf("want 8 rows, got %d", len(rows))
@@ -83,7 +82,7 @@ func TestCSV(t *testing.T) {
 		}
 	}
 	r = response(t, a2)
-	r.Devices[0].Passes = []app.Pass{unequal(r, search.PrefillOnly)}
+	r.Devices[0].Searches = []app.Search{unequal(r, search.PrefillOnly)}
 	if got := table(t, r)[0]; got["input_length"] != "distribution" || got["effective_input_length"] != "687" {
 		t.Errorf("unequal prompts: %s, %s effective", got["input_length"], got["effective_input_length"])
 	}
@@ -92,7 +91,7 @@ func TestCSV(t *testing.T) {
 // TestDump: the dump is the same table, right-aligned in columns.
 func TestDump(t *testing.T) {
 	r := response(t, a2)
-	r.Devices[0].Passes = []app.Pass{aggregated(r, 1)}
+	r.Devices[0].Searches = []app.Search{aggregated(1)}
 	want := table(t, r)
 	var b bytes.Buffer
 	report.OptimizeDump(&b, r)
@@ -117,50 +116,5 @@ func TestDump(t *testing.T) {
 				t.Errorf("row %d, %s: want %q at the right of %q", i, name, row[name], got)
 			}
 		}
-	}
-}
-
-// TestOptimizeJSON: values are those of the response. Their names are held by
-// the schema in docs, to which the tests of internal/cli compare real answers.
-func TestOptimizeJSON(t *testing.T) {
-	r := response(t, a2, a3, "TEST_DEVICE")
-	r.Request.NumDevices = 64
-	matched(r, &r.Devices[0], serving.Instances{Prefill: 2, Decode: 7})
-	r.Devices[1].Passes = []app.Pass{nothingFits(r, search.Aggregated)}
-	r.Devices[2].Passes = []app.Pass{unequal(r, search.PrefillOnly)}
-	x := []app.Explanation{{Device: a2, Row: r.Devices[0].Passes[0].Rows[0], Next: r.Devices[0].Passes[0].Rows[1]}}
-	j := report.NewOptimizeJSON(r, x)
-	check := func(what string, want, got any) {
-		t.Helper()
-		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", what, d)
-		}
-	}
-	check("mode", "pd_ratio", j.Mode)
-	check("TPOT limit", 33.3, *j.Limits.TPOT)
-	check("decode has no TTFT", (*float64)(nil), j.Devices[0].Passes[1].Rows[0].TTFT)
-	check("prefill has no breakdown of decode", (*report.BreakdownJSON)(nil), j.Devices[0].Passes[0].Rows[0].Decode)
-	check("breakdown", &report.BreakdownJSON{Mem: 75, Comm: 25}, j.Devices[0].Passes[1].Rows[0].Decode)
-	check("throughput per device", 42000.0/4, j.Devices[0].Passes[0].Rows[0].PerDevice)
-	pair := j.Devices[0].Ratio.Pairs[0]
-	check("system QPS", min(2*pair.PQPS, 7*pair.DQPS), j.Devices[0].Ratio.Instances.QPS)
-	e, within := r.Devices[0].ExpectPair(&r.Devices[0].Ratio.Pairs[0])
-	low, high := e.Throughput.Interval(pair.Balanced)
-	check("interval of a pair", &report.IntervalJSON{Low: low, High: high}, pair.Interval)
-	check("chance of a pair", within, *pair.Chance)
-	check("nothing is best", (*report.RowJSON)(nil), j.Devices[1].Passes[0].Best)
-	check("no rows", 0, len(j.Devices[1].Passes[0].Rows))
-	check("nearest TTFT, rounded up", 426.09, *j.Devices[1].Passes[0].Nearest.TTFT)
-	check("candidates", 4, len(j.Devices[1].Passes[0].Candidates))
-	check("rejection", "memory", j.Devices[1].Passes[0].Candidates[0].Rejected)
-	check("composition, shortest first", []report.PartJSON{{Tokens: 250, Ratio: 0.75, Samples: 7}, {Tokens: 2000, Ratio: 0.25, Samples: 3}},
-		j.Devices[2].Passes[0].Rows[0].Composition)
-	check("bins", 2, len(j.Bins))
-	for _, c := range []struct {
-		request app.OptimizeRequest
-		want    string
-	}{{app.OptimizeRequest{}, "aggregation"}, {app.OptimizeRequest{Disagg: true}, "disaggregation"}} {
-		r.Request = &c.request
-		check("mode", c.want, report.NewOptimizeJSON(r, nil).Mode)
 	}
 }

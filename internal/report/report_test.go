@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/golden"
 	"plimsoll/internal/model"
@@ -20,27 +21,41 @@ import (
 
 // requests are steps on devices whose numbers are held to TensorCast's, so that
 // the pictures change only with the way they are drawn.
-func requests() map[string]*app.StepRequest {
+func requests() map[string]app.StepRequest {
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"
-	return map[string]*app.StepRequest{
+	compiled := deployment.Modelling{Fusion: deployment.Compiled}
+	return map[string]app.StepRequest{
 		"prefill": {
-			Model: "Qwen/Qwen3-32B", Device: a3, Modelling: app.Modelling{Compile: new(true)},
-			Layout: parallel.Layout{Devices: 8, TP: 8}, Queries: 2, QueryLength: 4096,
+			Deployment: deployment.Deployment{
+				Model: "Qwen/Qwen3-32B", System: a3, Modelling: compiled,
+				Pools: []deployment.Pool{{Layout: parallel.Layout{Devices: 8, TP: 8}}},
+			},
+			Queries: 2, QueryLength: 4096,
 		},
 		"decode": {
-			Model: "deepseek-ai/DeepSeek-V3.1", Device: a3, Modelling: app.Modelling{Compile: new(true)}, Decode: true, MTP: 1, Multistream: true,
-			Layout: parallel.Layout{Devices: 16, EP: 16}, Queries: 256, ContextLength: 4096, ReservedGiB: 2,
+			Deployment: deployment.Deployment{
+				Model: "deepseek-ai/DeepSeek-V3.1", System: a3, Modelling: compiled,
+				Pools: []deployment.Pool{{Layout: parallel.Layout{Devices: 16, EP: 16}, MTP: 1}},
+			},
+			Decode: true, Multistream: true, Queries: 256, ContextLength: 4096, ReservedGiB: 2,
 		},
 	}
 }
 
-func respond(t *testing.T, name string) *app.StepResponse {
+// evaluate is the answer to a request.
+func evaluate(t *testing.T, r app.StepRequest) *app.StepResponse {
 	t.Helper()
 	var w app.World
-	r, err := w.Step(requests()[name])
+	out, err := w.Step(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+func respond(t *testing.T, name string) *app.StepResponse {
+	t.Helper()
+	r := evaluate(t, requests()[name])
 	r.Error, r.Basis = calibration.Error{Low: -0.4, High: 0.5}, "nothing"
 	return r
 }
@@ -60,92 +75,30 @@ func TestStepTable(t *testing.T) {
 
 // TestStepSays: what only some steps have to say.
 func TestStepSays(t *testing.T) {
+	one := func(model, device string, r app.StepRequest) app.StepRequest {
+		r.Deployment = deployment.Deployment{Model: model, System: device}
+		return r
+	}
+	const qwen, plain = "Qwen/Qwen3-32B", "TEST_DEVICE"
 	for _, c := range []struct {
 		request app.StepRequest
 		want    string
 	}{
-		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true}, "decode of 1 request per DP rank, 1 new token each;"},
-		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true, ContextLength: 1_000_000}, "GiB short\n"},
-		{app.StepRequest{Model: "Qwen/Qwen3-32B", Device: "TEST_DEVICE", Queries: 1, Decode: true, ReservedGiB: 1}, " + reserved 1.00 of 64.00 GiB"},
-		{app.StepRequest{Model: "openai/gpt-oss-20b", Device: "h100", Queries: 1, Decode: true}, "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
-		{app.StepRequest{Model: "deepseek-ai/DeepSeek-V4-Flash", Device: "h100", Queries: 1, Decode: true}, "Note            DeepSeek-V4's attention is"},
+		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true}), "decode of 1 request per DP rank, 1 new token each;"},
+		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ContextLength: 1_000_000}), "GiB short\n"},
+		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ReservedGiB: 1}), " + reserved 1.00 of 64.00 GiB"},
+		{one("openai/gpt-oss-20b", "h100", app.StepRequest{Queries: 1, Decode: true}), "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
+		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", app.StepRequest{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},
 		{
-			app.StepRequest{Model: "Qwen/Qwen2.5-VL-7B-Instruct", Device: "TEST_DEVICE", Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920},
+			one("Qwen/Qwen2.5-VL-7B-Instruct", plain, app.StepRequest{Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920}),
 			"2793 new tokens each, an image of 10764 patches (2691 tokens) each;",
 		},
 	} {
-		var w app.World
-		r, err := w.Step(&c.request)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
 		var b bytes.Buffer
-		report.Step(&b, r)
+		report.Step(&b, evaluate(t, c.request))
 		if !strings.Contains(b.String(), c.want) {
-			t.Errorf("%s: want %q in\n%s", c.request.Model, c.want, &b)
+			t.Errorf("%s: want %q in\n%s", c.request.Deployment.Model, c.want, &b)
 		}
-	}
-}
-
-// TestStepJSON holds the names of the fields, which are a promise, and their
-// values to those of the response.
-func TestStepJSON(t *testing.T) {
-	var keys []string
-	for name := range requests() {
-		data, err := json.Marshal(report.NewStepJSON(respond(t, name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got any
-		if err := json.Unmarshal(data, &got); err != nil {
-			t.Fatal(err)
-		}
-		collect(&keys, "", got)
-	}
-	slices.Sort(keys)
-	golden.Check(t, "testdata/step-keys.golden", []byte(strings.Join(slices.Compact(keys), "\n")+"\n"))
-
-	r := respond(t, "decode")
-	j := report.NewStepJSON(r)
-	sum := 0.0
-	for _, o := range j.Operators {
-		sum += o.TotalS
-	}
-	near := func(what string, want, got float64) {
-		if math.Abs(got-want) > 1e-9*math.Abs(want) {
-			t.Errorf("%s: want %g, got %g", what, want, got)
-		}
-	}
-	near("operators", j.TotalS+j.HiddenS, sum)
-	near("tokens", 256*2/j.TotalS/16, j.TokensPerSecond)
-	near("memory", r.Device.Memory.GiB(), j.WeightsGiB+j.KVGiB+j.ActivationGiB+j.ReservedGiB+j.AvailableGiB)
-}
-
-// collect lists the paths to every value.
-func collect(keys *[]string, path string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, inner := range v {
-			collect(keys, path+"."+k, inner)
-		}
-	case []any:
-		*keys = append(*keys, path+"[]")
-		for _, inner := range v {
-			collect(keys, path+"[]", inner)
-		}
-	default:
-		*keys = append(*keys, path)
-	}
-}
-
-// TestListsAreNeverNull: lists are lists even when they are empty.
-func TestListsAreNeverNull(t *testing.T) {
-	r := respond(t, "decode")
-	r.Notes, r.Artefacts, r.Result.Operators = nil, nil, nil
-	data, err := json.Marshal(report.NewStepJSON(r))
-	if err != nil || strings.Contains(string(data), "null") {
-		t.Errorf("%v: %s", err, data)
 	}
 }
 
@@ -160,17 +113,13 @@ type event struct {
 func TestTrace(t *testing.T) {
 	const rounding = 1e-6 // µs
 	overlapped, serial := requests()["prefill"], requests()["decode"]
-	overlapped.MatMulAllReduce, serial.Multistream = true, false
-	for name, request := range map[string]*app.StepRequest{
+	overlapped.Deployment.Modelling.MatMulAllReduce, serial.Multistream = true, false
+	for name, request := range map[string]app.StepRequest{
 		"prefill": requests()["prefill"], "decode": serial, "overlapped": overlapped,
 	} {
-		var w app.World
-		r, err := w.Step(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := evaluate(t, request)
 		var b bytes.Buffer
-		if err := report.Trace(&b, r.Result); err != nil {
+		if err := report.Trace(&b, &r.Result); err != nil {
 			t.Fatal(err)
 		}
 		var trace struct{ TraceEvents []event }
@@ -195,8 +144,12 @@ func TestTrace(t *testing.T) {
 		if want := r.Result.Time.Us(); math.Abs(last-want) > rounding*want {
 			t.Errorf("%s: ends at %g µs, the step at %g", name, last, want)
 		}
-		if layers != len(r.Model.Layers) {
-			t.Errorf("%s: %d layers, want %d", name, layers, len(r.Model.Layers))
+		m, err := model.Lookup(r.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if layers != len(m.Layers) {
+			t.Errorf("%s: %d layers, want %d", name, layers, len(m.Layers))
 		}
 	}
 }

@@ -48,13 +48,13 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	r.Load = p.load(c)
 	exact, err := p.deploy(spec)
 	if err != nil {
-		r.Binds, r.Reason = IllegalShape, err.Error()
+		r.Binds, r.Reason = IllegalShape, sentence(err)
 		return r
 	}
 	relaxed := exact
 	if spec.JumpsWithBatch() {
 		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
-			r.Binds, r.Reason = IllegalShape, err.Error()
+			r.Binds, r.Reason = IllegalShape, sentence(err)
 			return r
 		}
 	}

@@ -271,7 +271,7 @@ func TestReasons(t *testing.T) {
 		binds     search.Verdict
 		want      string
 	}{
-		{"layout", func(*search.Formulas) {}, layout(128, 128), search.IllegalShape, "tp_size 128 does not divide"},
+		{"layout", func(*search.Formulas) {}, layout(128, 128), search.IllegalShape, "TP 128 does not divide"},
 		{"memory", func(p *search.Formulas) { p.Memory = 40 * units.GiB }, layout(1, 1), search.NoMemory, "batch 1 does not fit in memory"},
 		{"memory of the range", func(p *search.Formulas) {
 			p.Range = search.Range{Min: 5000, Max: 6000, Given: true}

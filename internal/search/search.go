@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
 	"plimsoll/internal/serving"
 )
@@ -42,6 +44,9 @@ type Result struct {
 	Load   serving.Load
 	Spec   graph.Spec
 }
+
+// sentence is why a candidate is refused, in the words of its label.
+func sentence(err error) string { return field.Say(err, parallel.Word) }
 
 // Run evaluates candidates with a number of workers. Results come in the order of
 // the candidates, whatever that number is; progress, if not nil, is told how many

@@ -41,9 +41,10 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 	r := Result{Candidate: c, Label: c.Label(s.Experts)}
 	fleet, err := s.Fleet(c)
 	if err != nil {
-		r.Binds, r.Reason = s.refusal(err), err.Error()
+		r.Binds, r.Reason = s.refusal(err), sentence(err)
 		return r
 	}
+	r.Load = s.load(fleet)
 	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r}
 	ranks := max(1, c.Layout.DP)
 	low, high := 0, 0 // the largest batch that keeps the limits, the smallest that does not
@@ -64,6 +65,17 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 		}
 	}
 	return t.finish(low)
+}
+
+// load is what rows show of the requests and of a step's budget.
+func (s *Simulated) load(f *replica.Fleet) serving.Load {
+	l := serving.Load{Input: s.Input.Tokens, Output: s.Output.Tokens}
+	if d := s.Input.Distribution; d != nil {
+		l.Input = d.MeanEffective(0)
+	}
+	config := f.Config(nil)
+	l.Budget = config.Workers.Engine.TokenBudget
+	return l
 }
 
 // refusal says what a fleet that cannot be built fails on.
@@ -141,7 +153,7 @@ func (t *trial) finish(last int) Result {
 	r := t.result
 	switch {
 	case t.err != nil:
-		r.OK, r.Reason = false, t.err.Error()
+		r.OK, r.Reason = false, sentence(t.err)
 	case !r.OK && r.First.OOM != "":
 		r.Binds, r.Reason = NoMemory, "no request fits in the KV cache"
 	case !r.OK:

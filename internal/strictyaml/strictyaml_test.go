@@ -68,6 +68,18 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeysOfNoMapping: the problem is told, and nothing read.
+func TestKeysOfNoMapping(t *testing.T) {
+	ps := &strictyaml.Problems{File: "f", Most: 5}
+	seen := ps.Keys("top", &yaml.Node{Kind: yaml.SequenceNode, Line: 3}, func(string, *yaml.Node, *yaml.Node) { t.Error("a key is read") })
+	if seen != nil {
+		t.Errorf("want no keys, got %v", seen)
+	}
+	if d := cmp.Diff("f:3: top: must be a mapping of keys to values, got a list", ps.Err().Error()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func TestProblemsAreBoundedAndInOrder(t *testing.T) {
 	ps := &strictyaml.Problems{File: "f", Most: 2}
 	if err := ps.Err(); err != nil {

@@ -4,8 +4,12 @@ import "go.yaml.in/yaml/v3"
 
 // Keys calls read with the keys of a mapping in the order of the file, each with
 // its path and value, and returns the line of each. Repeated keys, and those that
-// are no words, are problems.
+// are no words, are problems, and so is what is no mapping: then it returns nil.
 func (ps *Problems) Keys(path string, mapping *yaml.Node, read func(at string, key, value *yaml.Node)) map[string]int {
+	if mapping.Kind != yaml.MappingNode {
+		ps.Add(mapping.Line, path, "must be a mapping of keys to values, got %s", ps.KindOf(mapping))
+		return nil
+	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]

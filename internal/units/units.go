@@ -22,21 +22,15 @@ type BytesPerSecond float64
 // OpsPerSecond is a peak arithmetic rate.
 type OpsPerSecond float64
 
-// Binary and decimal multiples. Memory is sold and reported in binary units,
-// links in decimal ones.
+// Multiples. Memory is reported in binary units.
 const (
 	KiB Bytes = 1 << 10
 	MiB Bytes = 1 << 20
 	GiB Bytes = 1 << 30
 	TiB Bytes = 1 << 40
 
-	GB Bytes = 1e9
-	TB Bytes = 1e12
-
 	Microsecond Seconds = 1e-6
 	Millisecond Seconds = 1e-3
-
-	Tera Ops = 1e12
 )
 
 // GiB returns the amount in gibibytes.

@@ -72,7 +72,7 @@ func TestLaws(t *testing.T) {
 		return strings.Trim(strings.ReplaceAll(fmt.Sprint(parts), " ", "."), "[]")
 	})
 	suffix := rapid.SampledFrom([]string{"", ".dev%d", "a%d", "b%d", "rc%d", ".post%d", "rc1.post%d", "rc1.dev%d", ".post1.dev%d"})
-	any := rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {
+	text := rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {
 		s := release.Draw(t, "release") + suffix.Draw(t, "suffix")
 		if strings.Contains(s, "%") {
 			s = fmt.Sprintf(s, number.Draw(t, "number"))
@@ -80,7 +80,7 @@ func TestLaws(t *testing.T) {
 		return s
 	}))
 	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := any.Draw(t, "a"), any.Draw(t, "b"), any.Draw(t, "c")
+		a, b, c := text.Draw(t, "a"), text.Draw(t, "b"), text.Draw(t, "c")
 		if version.Compare(a, a) != 0 || version.Compare(a, b) != -version.Compare(b, a) {
 			t.Fatalf("%q and %q have no order", a, b)
 		}

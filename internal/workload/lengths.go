@@ -56,9 +56,6 @@ func (d *Distribution) MeanEffective(hitRate float64) int {
 	return max(1, int(mean))
 }
 
-// Mean is the mean prompt length, rounded down, at least one.
-func (d *Distribution) Mean() int { return d.MeanEffective(0) }
-
 // Deal divides n requests over the bins by the method of largest remainders:
 // every bin gets the whole part of its share, the rest go one each to the
 // largest fractions, longer prompts first among equals. Empty rows are left

@@ -327,8 +327,8 @@ func unsound(d *Distribution) string {
 	for _, r := range d.Deal(7, .5) {
 		dealt += r.Samples
 	}
-	if dealt != 7 || d.Mean() < 1 {
-		return fmt.Sprintf("%d of 7 requests dealt, mean %d", dealt, d.Mean())
+	if dealt != 7 || d.MeanEffective(0) < 1 {
+		return fmt.Sprintf("%d of 7 requests dealt, mean %d", dealt, d.MeanEffective(0))
 	}
 	return ""
 }

@@ -40,10 +40,26 @@ func fitted(generation string) (name string, tier device.Tier, ok bool) {
 	return "", device.Datasheet, false
 }
 
+// Known reports whether constants are known for a generation, its own or a
+// relative's.
+func Known(generation string) bool {
+	_, _, ok := fitted(generation)
+	return ok
+}
+
+// TierOf says how well the prices of a generation are known.
+func TierOf(generation string) device.Tier {
+	_, tier, _ := fitted(generation)
+	return tier
+}
+
 // Nearest are the constants a generation takes.
 func Nearest(generation string) (Constants, bool) {
 	name, _, ok := fitted(generation)
-	return Shipped()[name], ok
+	if !ok {
+		return Constants{}, false
+	}
+	return shipped(name), true
 }
 
 // New prepares the model of a device, or reports that no constants are known
@@ -53,7 +69,7 @@ func New(p *device.Profile) (*Model, bool) {
 	if !ok {
 		return nil, false
 	}
-	c := Shipped()[name]
+	c := shipped(name)
 	m := With(p, &c)
 	m.tier = tier
 	return m, true

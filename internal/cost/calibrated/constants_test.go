@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/cost/calibrated"
@@ -34,6 +35,19 @@ func TestShippedConstants(t *testing.T) {
 				t.Errorf("%s: no %s", generation, name)
 			}
 		}
+	}
+}
+
+// TestOneGeneration: read alone, a generation has the constants it has in the whole file.
+func TestOneGeneration(t *testing.T) {
+	for generation, want := range calibrated.Shipped() {
+		got, ok := calibrated.Nearest(generation)
+		if diff := cmp.Diff(want, got); !ok || diff != "" {
+			t.Errorf("%s (-whole +alone):\n%s", generation, diff)
+		}
+	}
+	if _, ok := calibrated.Nearest("abacus"); ok {
+		t.Error("an unknown generation has constants")
 	}
 }
 

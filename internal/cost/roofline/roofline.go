@@ -42,9 +42,6 @@ func New(p *device.Profile, s Settings) *Model {
 	return m
 }
 
-// Profile returns the device.
-func (m *Model) Profile() *device.Profile { return m.profile }
-
 // Peak is the rate at which a device works in a format, widened where it has no
 // unit for it.
 func Peak(peaks *[dtype.Formats]units.OpsPerSecond, f dtype.Format) units.OpsPerSecond {

@@ -116,8 +116,14 @@ func h200(t rapid.TB) (*device.Profile, cost.Coster) {
 	return p, m
 }
 
+// opened is prices and the tables they come from.
+type opened struct {
+	*table.Model
+	tables *table.Tables
+}
+
 // open prepares a directory's tables.
-func open(t rapid.TB, dir fstest.MapFS) *table.Model {
+func open(t rapid.TB, dir fstest.MapFS) opened {
 	t.Helper()
 	s, err := perfdata.Open(dir, "dir")
 	if err != nil {
@@ -128,5 +134,6 @@ func open(t rapid.TB, dir fstest.MapFS) *table.Model {
 		t.Fatal(err)
 	}
 	p, base := h200(t)
-	return table.New(sys, perfdata.Selection{}, p, base).On(base)
+	tables := table.New(sys, perfdata.Selection{}, p, base)
+	return opened{tables.On(base), tables}
 }

@@ -29,9 +29,6 @@ func (t *Tables) On(base cost.Coster) *Model {
 	return m
 }
 
-// Tables are where the prices come from.
-func (m *Model) Tables() *Tables { return m.tables }
-
 // Tier says how well the prices are known that the tables do not cover.
 func (m *Model) Tier() device.Tier {
 	if base, ok := m.base.(interface{ Tier() device.Tier }); ok {

@@ -23,7 +23,7 @@ func TestSamples(t *testing.T) {
 	put(t, dir, "moe/vllm/1.0/moe",
 		moeRow{"grouped", "bfloat16", "power_law_1.01", 64, 4096, 1024, 8, 128, 1, 4, 1}, moeRow{"grouped", "bfloat16", "power_law_1.01", 64, 2048, 1024, 8, 128, 1, 4, 1})
 	put(t, dir, "comm/nccl/2.27/nccl", messageRow{"NCCL", "alltoall", "half", 8, 1 << 20, 0.09})
-	samples, err := open(t, dir).Tables().Samples()
+	samples, err := open(t, dir).tables.Samples()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,10 +84,10 @@ func TestEfficiencyIsKept(t *testing.T) {
 	if e := m.Cost(&o); e.Measured != 0 || e.Total != base.Cost(&o).Total {
 		t.Errorf("float32: %+v", e)
 	}
-	if err := m.Tables().Err(); err != nil {
+	if err := m.tables.Err(); err != nil {
 		t.Error(err)
 	}
-	if u := m.Tables().Uses(); len(u) != 1 || u[0].Rows != 16 || u[0].Of != 16 || u[0].Rejected != 0 {
+	if u := m.tables.Uses(); len(u) != 1 || u[0].Rows != 16 || u[0].Of != 16 || u[0].Rejected != 0 {
 		t.Errorf("uses: %+v", u)
 	}
 }
@@ -127,7 +127,7 @@ func TestImpossibleRows(t *testing.T) {
 	m := open(t, dir)
 	o := product(8192, 4096, 4096)
 	m.Cost(&o)
-	u := m.Tables().Uses()
+	u := m.tables.Uses()
 	if len(u) != 1 || u[0].Rejected != 1+13 || u[0].Distrust != 13 || u[0].Rows != 4*13 {
 		t.Errorf("uses: %+v", u)
 	}
@@ -360,7 +360,7 @@ func TestDamagedTable(t *testing.T) {
 	if e := m.Cost(&o); e != base.Cost(&o) {
 		t.Errorf("%+v", e)
 	}
-	if err := m.Tables().Err(); err == nil || !strings.Contains(err.Error(), "h200_sxm/gemm/vllm/1.0/gemm_perf.parquet") {
+	if err := m.tables.Err(); err == nil || !strings.Contains(err.Error(), "h200_sxm/gemm/vllm/1.0/gemm_perf.parquet") {
 		t.Errorf("want an error that names the table, got %v", err)
 	}
 }
@@ -387,7 +387,7 @@ func TestOrderOfReading(t *testing.T) {
 		for _, i := range order {
 			m.Cost(&ops[i])
 		}
-		return m.Tables().Uses(), m.Tables().Err().Error()
+		return m.tables.Uses(), m.tables.Err().Error()
 	}
 	uses, errs := read(0, 1, 2)
 	if len(uses) != 1 || uses[0].Rejected != 3 || !strings.Contains(uses[0].Worst, "8×16384×16384 in 1.000 µs") {

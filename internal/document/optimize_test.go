@@ -1,0 +1,158 @@
+package document_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/device"
+	"plimsoll/internal/document"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
+
+// prefill, decode and unequal are rows with made-up numbers.
+func prefill() app.Row {
+	return app.Row{
+		Label: "TP=4 | PP=1 | DP=1", OK: true, Binds: search.OverTTFT, QPS: 1.5, Chance: 0.8,
+		Best: serving.Outcome{
+			Batch: 2, Concurrency: 2, Throughput: 42000, TTFT: millis(1324.01), PrefillTime: millis(331),
+			PrefillBound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1},
+		},
+		Expected: calibration.Expected{TTFT: calibration.Error{Low: -0.5, High: 0.5}, Basis: "prefill"},
+	}
+}
+
+func decode() app.Row {
+	return app.Row{
+		Label: "TP=8 | PP=1 | DP=1", OK: true, Binds: search.OverTPOT, QPS: 5.15, Chance: 0.5,
+		Best: serving.Outcome{
+			Batch: 257, Concurrency: 257, Throughput: 5146.04, TPOT: millis(33.25), DecodeTime: millis(33),
+			DecodeBound: step.Bounds{Memory: 3, Comm: 1},
+		},
+		Expected: calibration.Expected{TPOT: calibration.Error{Low: -0.1, High: 0.1}, Basis: "decode"},
+	}
+}
+
+func unequal() app.Row {
+	r := prefill()
+	r.Composition = []workload.Row{{Tokens: 250, Query: 250, Ratio: 0.75, Samples: 7}, {Tokens: 2000, Query: 2000, Ratio: 0.25, Samples: 3}}
+	return r
+}
+
+// matched is a device with a pair of phases.
+func matched() app.DeviceResult {
+	p, d := prefill(), decode()
+	return app.DeviceResult{
+		Device: device.Profile{Name: "one", Memory: 64 * units.GiB},
+		Searches: []app.Search{
+			{Mode: search.PrefillOnly, NumDevices: 4, Limits: workload.Limits{TTFT: millis(2000)}, Rows: []app.Row{p}, Candidates: []app.Row{p}},
+			{Mode: search.DecodeOnly, NumDevices: 8, Limits: workload.Limits{TPOT: millis(33.3)}, Rows: []app.Row{d}, Candidates: []app.Row{d}},
+		},
+		Ratio: &app.Ratio{
+			Pairs: []app.Pair{{
+				Pair: serving.Match(p.Best, d.Best, 1500), P: p, D: d, Chance: 0.4,
+				Expected: calibration.Expected{Throughput: calibration.Error{Low: -0.1, High: 0.3}},
+			}},
+			Instances: serving.Instances{Prefill: 2, Decode: 7},
+		},
+	}
+}
+
+// nothing is a device on which no layout keeps the limits.
+func nothing() app.DeviceResult {
+	return app.DeviceResult{Device: device.Profile{Name: "two"}, Searches: []app.Search{{
+		NumDevices: 8, Limits: workload.Limits{TTFT: millis(5), TPOT: millis(5)},
+		Candidates: []app.Row{
+			{Label: "TP=1", Binds: search.NoMemory, Reason: "3.00 GiB short"}, {Label: "TP=2", Binds: search.OverTTFT, Reason: "too late"},
+		},
+		Nearest: &app.Nearest{Label: "TP=2", Batch: 1, TTFT: millis(426.081), TPOT: millis(18.571)},
+	}}}
+}
+
+// TestOptimize: values are those of the response. Their names are held by the
+// schema in docs, to which the tests of internal/cli compare real answers.
+func TestOptimize(t *testing.T) {
+	row, next := decode(), prefill()
+	r := &app.OptimizeResponse{
+		Model: "a model",
+		Request: app.OptimizeRequest{
+			Output: 1500, NumDevices: 64, PDRatio: true, PrefillDevices: 4, DecodeDevices: 8, Evaluate: app.ByFormulas,
+			Limits:       workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)},
+			Distribution: &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}},
+		},
+		Devices: []app.DeviceResult{
+			matched(), nothing(),
+			{Searches: []app.Search{{
+				Mode: search.Aggregated, NumDevices: 2, Rows: []app.Row{unequal()}, Candidates: []app.Row{unequal()},
+				Frontier: []app.Point{{Label: "TP=8", Batch: 3, Throughput: 100, User: 20}},
+				Safe:     &app.SafeChoice{Label: "TP=8", Batch: 3, Throughput: 100, Chance: 0.95},
+			}}},
+		},
+		Explanations: []app.Explanation{{Device: "one", Row: row, Next: &next, Gap: 0.25, Steps: []app.StepShare{
+			{Phase: "prefill", Time: 2, Fixed: 0.5, Request: &app.StepRequest{Queries: 7}}, {Phase: "decode", Time: 2},
+		}}},
+	}
+	j := document.NewOptimize(r, func(q *app.StepRequest) string {
+		if q.Queries != 7 {
+			t.Errorf("asked for the command of %+v", q)
+		}
+		return "plimsoll step"
+	})
+	check := func(what string, want, got any) {
+		t.Helper()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+	check("mode", "pd_ratio", j.Mode)
+	check("evaluation", "formulas", j.Evaluation)
+	check("TPOT limit", 33.3, *j.Limits.TPOT)
+	check("bins", 2, len(j.Bins))
+
+	one := &j.Devices[0]
+	check("decode has no TTFT", (*float64)(nil), one.Passes[1].Rows[0].TTFT)
+	check("prefill has no breakdown of decode", (*document.Breakdown)(nil), one.Passes[0].Rows[0].Decode)
+	check("breakdown", &document.Breakdown{Mem: 75, Comm: 25}, one.Passes[1].Rows[0].Decode)
+	check("throughput per device", 42000.0/4, one.Passes[0].Rows[0].PerDevice)
+	check("basis", "decode", one.Passes[1].Basis)
+	check("chance of a row", 0.5, *one.Passes[1].Best.Chance)
+	pair := one.Ratio.Pairs[0]
+	check("system QPS", min(2*pair.PQPS, 7*pair.DQPS), one.Ratio.Instances.QPS)
+	low, high := calibration.Error{Low: -0.1, High: 0.3}.Interval(pair.Balanced)
+	check("interval of a pair", &document.Interval{Low: low, High: high}, pair.Interval)
+	check("chance of a pair", 0.4, *pair.Chance)
+
+	two := &j.Devices[1].Passes[0]
+	check("nothing is best", (*document.Row)(nil), two.Best)
+	check("no rows", 0, len(two.Rows))
+	check("nearest TTFT, rounded up", 426.09, *two.Nearest.TTFT)
+	check("candidates", 2, len(two.Candidates))
+	check("rejection", "memory", two.Candidates[0].Rejected)
+
+	three := &j.Devices[2].Passes[0]
+	check("composition, shortest first", []document.Part{{Tokens: 250, Ratio: 0.75, Samples: 7}, {Tokens: 2000, Ratio: 0.25, Samples: 3}},
+		three.Rows[0].Composition)
+	check("no limits, no chance", (*float64)(nil), three.Rows[0].Chance)
+	check("frontier", []document.Point{{Parallel: "TP=8", Batch: 3, PerDevice: 50, User: 20}}, three.Frontier)
+	check("safe choice", &document.Safe{Parallel: "TP=8", Batch: 3, Throughput: 100, Chance: 0.95}, three.Safe)
+
+	x := &j.Explain[0]
+	check("explained", []any{"one", row.Label, next.Label, 0.25}, []any{x.Device, x.Parallel, x.Next, *x.Gap})
+	check("commands", []string{"plimsoll step", ""}, []string{x.Steps[0].Command, x.Steps[1].Command})
+	check("launches", 0.25, x.Steps[0].Fixed)
+	for _, c := range []struct {
+		request app.OptimizeRequest
+		want    string
+	}{{app.OptimizeRequest{}, "aggregation"}, {app.OptimizeRequest{Disagg: true}, "disaggregation"}} {
+		r.Request = c.request
+		check("mode", c.want, document.NewOptimize(r, nil).Mode)
+	}
+}

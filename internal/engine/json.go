@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// MarshalJSON writes the profile with the keys and units of its file. What is
+// empty and no setting is left out.
+func (p *Profile) MarshalJSON() ([]byte, error) {
+	doc := map[string]any{}
+	put(doc, "", filled(p.identity()))
+	put(doc, "", append(p.settings(), setting{key: "host.overlapped", at: new(p.Exposed < 1)}))
+	for generation, t := range p.Hosts {
+		put(doc, "host.times_us."+generation+".", t.settings())
+	}
+	if p.ShareRule != nil {
+		put(doc, "share_rule_mib.", p.ShareRule.settings())
+	}
+	var tiers []map[string]any
+	for i := range p.Tiers {
+		tier := map[string]any{}
+		put(tier, "", filled(p.Tiers[i].settings()))
+		tiers = append(tiers, tier)
+	}
+	if len(tiers) > 0 {
+		doc["tiers"] = tiers
+	}
+	if len(p.Options) > 0 {
+		doc["options"] = p.Options
+	}
+	return json.Marshal(doc)
+}
+
+// filled leaves out settings that are zero.
+func filled(all []setting) []setting {
+	return slices.DeleteFunc(all, func(s setting) bool { return reflect.ValueOf(s.value()).IsZero() })
+}
+
+// put adds settings to an object.
+func put(object map[string]any, prefix string, all []setting) {
+	for _, s := range all {
+		at := object
+		path := strings.Split(prefix+s.key, ".")
+		for _, name := range path[:len(path)-1] {
+			inner, ok := at[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				at[name] = inner
+			}
+			at = inner
+		}
+		at[path[len(path)-1]] = s.value()
+	}
+}
