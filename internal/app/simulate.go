@@ -199,7 +199,7 @@ func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Re
 	out.On(l.Devices, int(math.Ceil(inFlight/float64(serves.Replicas))), l.DP, s.Model.HasExperts())
 	switch {
 	case r.InputLengths != nil:
-		out.Input = r.InputLengths.Mean()
+		out.Input = r.InputLengths.MeanEffective(0)
 	case r.Trace != "" && result.RequestRate > 0:
 		out.Input = int(math.Round(result.InputRate / result.RequestRate))
 	}
