@@ -197,8 +197,11 @@ func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Re
 	}
 	l := &serves.Spec.Layout
 	out.On(l.Devices, int(math.Ceil(inFlight/float64(serves.Replicas))), l.DP, s.Model.HasExperts())
-	if (r.Trace != "" || r.InputLengths != nil) && result.RequestRate > 0 {
-		out.Input = int(result.InputRate / result.RequestRate)
+	switch {
+	case r.InputLengths != nil:
+		out.Input = r.InputLengths.MeanEffective(0)
+	case r.Trace != "" && result.RequestRate > 0:
+		out.Input = int(math.Round(result.InputRate / result.RequestRate))
 	}
 	return &out
 }
@@ -231,7 +234,7 @@ func (r *SimulateRequest) check() error {
 		if p.Replicas < 0 {
 			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
 		}
-		if i == 0 {
+		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
 			errs = append(errs, between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), acceptance(p.AcceptanceRates))
 		}
 	}
