@@ -292,17 +292,17 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Concurrency: 1, Lengths: plimsoll.Lengths{OutputBins: []plimsoll.Bin{{2, 1, 1}}}},
-			text: "not a sound bin", fields: []string{"output_distribution"},
+			text: "invalid bin", fields: []string{"output_distribution"},
 		},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "reads no files", fields: []string{"trace"}},
+		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "files cannot be read here", fields: []string{"trace"}},
 		{
 			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv", Lengths: plimsoll.Lengths{Input: 5}},
 			text: "lengths of its own", fields: []string{"trace"},
 		},
 		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_limit must be positive", fields: []string{"latency_limit"}},
 		{planner: plimsoll.Planner{Calibration: "c.yaml", ReadFile: none}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
-		{planner: plimsoll.Planner{PerfData: "tables"}, d: on(plimsoll.Layout{}), w: eight, text: "opens no directories", fields: []string{"perf_data"}},
-		{planner: plimsoll.Planner{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reads no files", fields: []string{"device_file"}},
+		{planner: plimsoll.Planner{PerfData: "tables"}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data"}},
+		{planner: plimsoll.Planner{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "files cannot be read here", fields: []string{"device_file"}},
 	} {
 		_, err := c.planner.Predict(t.Context(), c.d, c.w, c.l)
 		wrong, ok := errors.AsType[*plimsoll.InputError](err)
@@ -335,7 +335,7 @@ func TestMistakesOfQuestions(t *testing.T) {
 		"latency_limit is not for plans":         func(q *plimsoll.Question) { q.Limits.Latency = time.Second },
 		"output_distribution is not for plans":   func(q *plimsoll.Question) { q.OutputBins, q.Output = []plimsoll.Bin{{1, 2, 1}}, 0 },
 		"ttft_limit must be positive":            func(q *plimsoll.Question) { q.Limits.TTFT = -1 },
-		"input_length: tokens must be from 1 to": func(q *plimsoll.Question) { q.Input = 1 << 25 },
+		"input_length: tokens must be between 1 and": func(q *plimsoll.Question) { q.Input = 1 << 25 },
 		"input_distribution: the weights":        func(q *plimsoll.Question) { q.Input, q.InputBins = 0, []plimsoll.Bin{{1, 2, 0}} },
 	} {
 		q := question()

@@ -224,14 +224,14 @@ func (t *task) actions() (linear, attention string) {
 }
 
 const (
-	// Doubtful is the chance of keeping the limits below which a best row
-	// deserves a word.
-	Doubtful = 0.6
+	// LowChance is the chance of meeting the limits below which a note names a
+	// safer choice than the best row.
+	LowChance = 0.6
 	// Safe is the chance from which a deployment is called safe.
 	Safe = 0.9
 )
 
-// SafeChoice is a deployment that keeps the limits with a probability of [Safe].
+// SafeChoice is a deployment that meets the limits with a probability of [Safe].
 type SafeChoice struct {
 	Label      string
 	Batch      int
@@ -239,7 +239,7 @@ type SafeChoice struct {
 	Chance     float64
 }
 
-// safeChoice finds the deployment with the most throughput that keeps the limits
+// safeChoice finds the deployment with the most throughput that meets the limits
 // with a probability of [Safe], among the best rows and the sampled batches.
 func (t *task) safeChoice() *SafeChoice {
 	if !t.limits.Any() {
@@ -315,7 +315,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	next := q.Evaluate(ctx, row.Candidate)
 	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
-			"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; the physical policy has no such jumps)",
+			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
 			row.Best.Batch, row.Best.Batch+1, 100*jump))
 	}
 }

@@ -25,8 +25,8 @@ func (e Error) Times(predicted units.Seconds) (low, high units.Seconds) {
 	return units.Seconds(l), units.Seconds(h)
 }
 
-// Within is the probability that the measurement is at most a limit: that of a
-// lognormal distribution with these quantiles. No limit is always kept.
+// Within is the probability that the measurement is at most a limit, for a
+// lognormal distribution with these quantiles. Without a limit it is one.
 func (e Error) Within(predicted, limit units.Seconds) float64 {
 	if limit <= 0 || math.IsInf(float64(limit), 1) || predicted <= 0 {
 		return 1
@@ -42,7 +42,7 @@ func (e Error) Within(predicted, limit units.Seconds) float64 {
 	return math.Erfc(-z/sigma/math.Sqrt2) / 2
 }
 
-// Inverse is the error of what goes with the inverse: a rate's for a time.
+// Inverse is the error of the reciprocal: of a rate, given that of a time.
 func (e Error) Inverse() Error { return Error{-e.High, -e.Low} }
 
 // widen adds an independent error of a standard deviation.
@@ -60,12 +60,12 @@ func (e Error) toward(o Error, share float64) Error {
 // Expected is the errors to expect of a prediction.
 type Expected struct {
 	TTFT, TPOT, Throughput Error
-	// Basis says where they come from.
+	// Basis says which measurements they come from, and why they are wider.
 	Basis string
 }
 
-// Chance is the probability that means of TTFT and TPOT keep their limits. The
-// two errors are taken as independent: their rank correlation over 1,200 measured
+// Chance is the probability that mean TTFT and mean TPOT meet their limits. The
+// two errors are assumed independent: their rank correlation over 1,200 measured
 // deployments is 0.1 to 0.2.
 func (s *Expected) Chance(ttft, tpot units.Seconds, l workload.Limits) float64 {
 	return s.TTFT.Within(ttft, l.TTFT) * s.TPOT.Within(tpot, l.TPOT)

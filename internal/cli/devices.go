@@ -13,12 +13,12 @@ func newDevicesCmd(env *Env) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "devices [NAME]",
-		Short: "The device profiles, or one in full",
-		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and where the
-numbers come from.
+		Short: "List the device profiles, or print one in full",
+		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and the sources of
+the numbers.
 
-To describe a device of your own, start from a profile (--yaml) and pass the file to other commands with --device-file.
-A file may begin with "base: NAME" and state only what differs, for instance the price.`,
+To describe your own device, start from a profile (--yaml) and pass the file to other commands with --device-file. A file may
+begin with "base: NAME" and give only what differs, for instance the price.`,
 		Example: `  plimsoll devices
   plimsoll devices h200_sxm
   plimsoll devices h200_sxm --yaml > my.yaml
@@ -50,7 +50,7 @@ A file may begin with "base: NAME" and state only what differs, for instance the
 	}
 	cmd.Flags().StringVar(&file, "device-file", "", "check and show your own profile")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile's file, a start for your own")
+	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile's YAML file, to start your own")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of profile files")
 	return cmd
 }

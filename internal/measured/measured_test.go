@@ -123,7 +123,7 @@ func TestDrafts(t *testing.T) {
 		t.Errorf("%.2f ms without drafts, %.2f with 0.8 kept, %.2f with none kept", plain, kept, lost)
 	}
 	read[1].Model = "Qwen/Qwen3-32B"
-	if p := predictor().Predict(t.Context(), &read[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no prediction modules") {
+	if p := predictor().Predict(t.Context(), &read[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no MTP modules") {
 		t.Errorf("drafts without modules: %v", p.Err)
 	}
 }
@@ -133,7 +133,7 @@ func TestWorkerSizes(t *testing.T) {
 	const head = "backend,model_path,system,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
 	for sizes, want := range map[string]string{
 		"72,1,72,1": "tp_size 72 does not divide the model's 128 attention heads; is it the size of the whole deployment?",
-		"8,1,4,4":   "tp_size × attention_dp_size is 8 and moe_tp_size × moe_ep_size 16; both are the devices of a worker",
+		"8,1,4,4":   "tp_size × attention_dp_size is 8 but moe_tp_size × moe_ep_size is 16; both must be the devices of a worker",
 		"8,1,1,8":   "",
 		"1,8,,8":    "",
 	} {
@@ -149,7 +149,7 @@ func TestWorkerSizes(t *testing.T) {
 }
 
 // TestAmpleShare: DeepSeek-R1 in 8 bits on four GB200 ran, so SGLang was not left
-// at its default; a share that a row tells is kept.
+// at its default; a share that a row gives is kept.
 func TestAmpleShare(t *testing.T) {
 	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,moe_tp_size,memory_fraction,silicon_ttft_ms,silicon_tpot_ms\n"
 	const row = "sglang,0.5.8,deepseek-ai/DeepSeek-R1,gb200,fp8,512,64,4,4,"
@@ -158,7 +158,7 @@ func TestAmpleShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := predictor()
-	if q := p.Predict(t.Context(), &read[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "assumed to run with 0.95") {
+	if q := p.Predict(t.Context(), &read[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "runs with memory_share 0.95") {
 		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
 	}
 	if q := p.Predict(t.Context(), &read[1]); !errors.Is(q.Err, replica.ErrNoCache) {

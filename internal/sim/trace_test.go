@@ -64,15 +64,15 @@ func TestReadTrace(t *testing.T) {
 
 func TestReadTraceRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                "x:1: no requests with a prompt and an answer",
-		"a,b\n1,2\n":      "x:1: the first line must name columns: arrival_s, input_tokens, output_tokens; or those of Azure, BurstGPT or Vidur",
+		"":                "x:1: no requests with both a prompt and output tokens",
+		"a,b\n1,2\n":      "x:1: the first line must name the columns arrival_s, input_tokens, output_tokens, or those of Azure, BurstGPT or Vidur",
 		"\"a,b\n1,2\n":    `x:1: extraneous or missing " in quoted-field`,
 		"{\"timestamp\":": "x:1: unexpected end of JSON input",
 		"\n \n{}":         "x:3: must have timestamp, input_length and output_length",
 		`{"timestamp":1}`: "x:1: must have timestamp, input_length and output_length",
-		`{"timestamp":1,"input_length":-5,"output_length":1}`: "x:1: lengths must be from 0 to 16777216 tokens, got -5 and 1",
-		"arrival_s,input_tokens,output_tokens\nsoon,many,5\n1\nNaN,1,1\n": "x:2: arrival_s: must be seconds or a date and time, got \"soon\"\n" +
-			"x:2: input_tokens: must be a whole number, got \"many\"\nx:3: only 1 values\nx:4: arrival must be a time, got NaN s",
+		`{"timestamp":1,"input_length":-5,"output_length":1}`: "x:1: lengths must be between 0 and 16777216 tokens, got -5 and 1",
+		"arrival_s,input_tokens,output_tokens\nsoon,many,5\n1\nNaN,1,1\n": "x:2: arrival_s: must be a number of seconds or a date and time, got \"soon\"\n" +
+			"x:2: input_tokens: must be a whole number, got \"many\"\nx:3: only 1 values\nx:4: the arrival time must be finite, got NaN s",
 	} {
 		_, err := ReadTrace(strings.NewReader(text), "x", 0)
 		if err == nil || err.Error() != want {
@@ -83,7 +83,7 @@ func TestReadTraceRefuses(t *testing.T) {
 		}
 	}
 	long := `{"timestamp":1,"hash_ids":[` + strings.Repeat("1,", maxLine/2) + "1]}"
-	if _, err := ReadTrace(strings.NewReader(long), "x", 0); err == nil || !strings.Contains(err.Error(), "x:1: the line has more than 8 MiB") {
+	if _, err := ReadTrace(strings.NewReader(long), "x", 0); err == nil || !strings.Contains(err.Error(), "x:1: the line is longer than 8 MiB") {
 		t.Errorf("long line: %v", err)
 	}
 	broken := errors.New("disk on fire")

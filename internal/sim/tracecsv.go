@@ -50,7 +50,7 @@ func (t *tracer) csv(r io.Reader) error {
 		line, _ := lines.FieldPos(0)
 		if columns == nil {
 			if columns = findColumns(cells); columns == nil {
-				t.wrong(line, "", "the first line must name columns: %s; or those of Azure, BurstGPT or Vidur",
+				t.wrong(line, "", "the first line must name the columns %s, or those of Azure, BurstGPT or Vidur",
 					strings.Join([]string{arrivalColumn, inputColumn, outputColumn}, ", "))
 				return nil
 			}
@@ -118,5 +118,5 @@ func seconds(text string) (float64, error) {
 		}
 	}
 	const longest = 40
-	return 0, errors.New("must be seconds or a date and time, got " + strconv.Quote(text[:min(len(text), longest)]))
+	return 0, errors.New("must be a number of seconds or a date and time, got " + strconv.Quote(text[:min(len(text), longest)]))
 }

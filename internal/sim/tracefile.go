@@ -36,7 +36,7 @@ const (
 // up to 20, each a [*workload.Problem].
 func ReadTrace(r io.Reader, name string, blockTokens int) (*Trace, error) {
 	if blockTokens < 0 || blockTokens > maxTokens {
-		return nil, fmt.Errorf("tokens in a block must be from 1 to %d, got %d", maxTokens, blockTokens)
+		return nil, fmt.Errorf("tokens in a block must be between 1 and %d, got %d", maxTokens, blockTokens)
 	}
 	t := &tracer{file: name, blockTokens: blockTokens}
 	limited := &io.LimitedReader{R: r, N: maxFile}
@@ -53,10 +53,10 @@ func ReadTrace(r io.Reader, name string, blockTokens int) (*Trace, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if limited.N <= 0 {
-		return nil, fmt.Errorf("reading %s: more than %d GiB; cut a part out of it", name, maxFile>>30)
+		return nil, fmt.Errorf("reading %s: larger than %d GiB; use a part of it", name, maxFile>>30)
 	}
 	if len(t.rows) == 0 && len(t.problems) == 0 {
-		t.wrong(1, "", "no requests with a prompt and an answer")
+		t.wrong(1, "", "no requests with both a prompt and output tokens")
 	}
 	if len(t.problems) > 0 {
 		return nil, errors.Join(t.problems...)
@@ -112,11 +112,11 @@ func (t *tracer) full() bool { return len(t.problems) >= maxProblems || len(t.ro
 func (t *tracer) add(line int, r row) {
 	switch {
 	case math.IsNaN(r.at) || math.Abs(r.at) > 1e12:
-		t.wrong(line, "", "arrival must be a time, got %g s", r.at)
+		t.wrong(line, "", "the arrival time must be finite, got %g s", r.at)
 	case r.input < 0 || r.output < 0 || r.input > maxTokens || r.output > maxTokens:
-		t.wrong(line, "", "lengths must be from 0 to %d tokens, got %d and %d", maxTokens, r.input, r.output)
+		t.wrong(line, "", "lengths must be between 0 and %d tokens, got %d and %d", maxTokens, r.input, r.output)
 	case len(t.rows) == maxRequests:
-		t.wrong(line, "", "more than %d requests; cut a part out of the file", maxRequests)
+		t.wrong(line, "", "more than %d requests; use a part of the file", maxRequests)
 	case r.input == 0 || r.output == 0:
 		t.skipped++ // BurstGPT keeps requests that failed
 	default:

@@ -51,7 +51,7 @@ func (t *tracer) jsonLines(r io.Reader) error {
 		t.add(n, row{at: *l.Timestamp * unit, input: *l.Input, output: *l.Output, hashes: l.Hashes})
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		t.wrong(n+1, "", "the line has more than %d MiB", maxLine>>20)
+		t.wrong(n+1, "", "the line is longer than %d MiB", maxLine>>20)
 	} else if err != nil {
 		return err
 	}

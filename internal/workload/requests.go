@@ -64,7 +64,7 @@ func (r *requests) csv(file io.Reader) error {
 				continue
 			}
 		case err != nil:
-			r.Add(line, "", "%d values, but %d in the first line", len(cells), columns.count)
+			r.Add(line, "", "%d values, but the first line has %d", len(cells), columns.count)
 			continue
 		}
 		output := ""
@@ -97,7 +97,7 @@ func (r *requests) columns(line int, cells []string) *columns {
 	case len(cells) == 1:
 		c.input, c.named = 0, err != nil
 	default:
-		r.Add(line, "", "no column named for prompt lengths (%s); the first line has %s", list(inputNames(), 5), list(cells, 10))
+		r.Add(line, "", "no column with prompt lengths (%s); the columns are %s", list(inputNames(), 5), list(cells, 10))
 		return nil
 	}
 	if c.named {
@@ -135,7 +135,7 @@ func (r *requests) jsonl(file io.Reader) error {
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		r.Add(line+1, "", "the line has more than %d MiB", maxLine>>20)
+		r.Add(line+1, "", "the line is longer than %d MiB", maxLine>>20)
 	} else if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (r *requests) object(line int, text []byte) {
 	}
 	name, input := value(inputNames())
 	if name == "" {
-		r.Add(line, "", "no key named for a prompt length (%s); there are %s",
+		r.Add(line, "", "no key with a prompt length (%s); the keys are %s",
 			list(inputNames(), 5), list(slices.Sorted(maps.Keys(values)), 10))
 		return
 	}
@@ -199,7 +199,7 @@ func (r *requests) tokens(line int, field, text string) (n int, ok bool) {
 	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x):
 		r.Add(line, field, "must be a number of tokens, got %s", show(text))
 	case x < 0:
-		r.Add(line, field, "must not be below 0, got %s", show(text))
+		r.Add(line, field, "must be at least 0, got %s", show(text))
 	case x > maxTokens:
 		r.Add(line, field, "must be at most %d, got %s", maxTokens, show(text))
 	case x != math.Trunc(x):
