@@ -126,10 +126,10 @@ func NewRegret(choices []measured.Choice) Regret {
 
 // Examine is the check of measured rows for programs.
 type Examine struct {
-	Rows     int            `json:"rows"`
+	Rows       int            `json:"rows"`
 	Suspicious int            `json:"doubted"`
-	ByRule   map[string]int `json:"by_rule"`
-	Findings []Finding      `json:"findings"`
+	ByRule     map[string]int `json:"by_rule"`
+	Findings   []Finding      `json:"findings"`
 }
 
 // Finding is one reason to suspect a row.
