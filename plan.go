@@ -141,7 +141,7 @@ func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	if p.DeviceFile == "" {
 		out.Devices = []string{cmp.Or(q.System, app.DefaultSystem)}
 	}
-	errs := []error{err, q.Lengths.check(), q.Limits.check(), checkEngine(&out.Engine)}
+	errs := []error{err, q.check(), q.Limits.check(), checkEngine(&out.Engine)}
 	if q.OutputBins != nil {
 		errs = append(errs, field.Errorf("%s is not for plans; give %s", field.Name("output_distribution"), field.Name("output_length")))
 	}

@@ -566,7 +566,7 @@ func TestCatalog(t *testing.T) {
 		if m.AliasOf == "" {
 			ids[m.ID] = true
 		}
-		if m.Family == "" || m.AliasOf == "" && !(m.Active > 0 && m.Parameters >= m.Active) {
+		if m.Family == "" || m.AliasOf == "" && (m.Active <= 0 || m.Parameters < m.Active) {
 			t.Errorf("%+v", m)
 		}
 	}

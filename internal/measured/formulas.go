@@ -22,7 +22,7 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a serving.Accounting
 	if err != nil {
 		return Prediction{Err: err}
 	}
-	if err := row.Workers.check(m); err != nil {
+	if err := row.check(m); err != nil {
 		return Prediction{Err: err}
 	}
 	asked := row.Deployment()
