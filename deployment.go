@@ -205,16 +205,17 @@ func settingsOf(assignments []string) map[string]string {
 
 func (f *Formats) internal() (deployment.Formats, error) {
 	linear, attention := words(dtype.LinearActions()), words(dtype.AttentionActions())
-	return deployment.Formats{
-			Checkpoint: f.Checkpoint, KV: f.KV, Linear: dtype.Action(f.Linear), NonExpert: dtype.Action(f.NonExpert),
-			Attention: dtype.Action(f.Attention), MXFP4Group: f.MXFP4Group,
-		}, errors.Join(
-			oneOf("checkpoint", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
-			oneOf("kv", f.KV, []string{"fp8", "bf16"}),
-			oneOf("quantize_linear_action", f.Linear, linear),
-			oneOf("quantize_non_expert_linear_action", f.NonExpert, linear),
-			oneOf("quantize_attention_action", f.Attention, attention),
-		)
+	out := deployment.Formats{
+		Checkpoint: f.Checkpoint, KV: f.KV, Linear: dtype.Action(f.Linear), NonExpert: dtype.Action(f.NonExpert),
+		Attention: dtype.Action(f.Attention), MXFP4Group: f.MXFP4Group,
+	}
+	return out, errors.Join(
+		oneOf("checkpoint", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
+		oneOf("kv", f.KV, []string{"fp8", "bf16"}),
+		oneOf("quantize_linear_action", f.Linear, linear),
+		oneOf("quantize_non_expert_linear_action", f.NonExpert, linear),
+		oneOf("quantize_attention_action", f.Attention, attention),
+	)
 }
 
 func words(actions []dtype.Action) []string {

@@ -329,16 +329,12 @@ const evenJump = 0.05
 // cut into chunks the first chunk.
 func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
-	share := func(requests int) int {
-		ranks := layout.DP * layout.PP
-		return max(1, (requests+ranks-1)/ranks)
-	}
 	if decode {
 		return graph.Batch{Segments: []graph.Segment{{
-			Requests: share(best.Concurrency), Query: l.DecodeQuery, Seq: l.DecodeSeq(), Decode: true,
+			Requests: max(1, layout.PerMicroBatch(best.Concurrency)), Query: l.DecodeQuery, Seq: l.DecodeSeq(), Decode: true,
 		}}}
 	}
-	n := share(best.PrefillBatch)
+	n := max(1, layout.PerMicroBatch(best.PrefillBatch))
 	query := min(l.Budget, l.EffectiveInput())
 	var b graph.Batch
 	if im := t.problem.Images; im.Count > 0 {

@@ -40,8 +40,8 @@ func walk(t reflect.Type, path string, seen map[reflect.Type]bool, visit func(re
 		walk(t.Key(), path+"[key]", seen, visit)
 		walk(t.Elem(), path, seen, visit)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			walk(t.Field(i).Type, path+"."+t.Field(i).Name, seen, visit)
+		for f := range t.Fields() {
+			walk(f.Type, path+"."+f.Name, seen, visit)
 		}
 	default:
 	}
@@ -55,8 +55,8 @@ func notPlain(t reflect.Type) string {
 	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Uintptr:
 		return "a " + t.Kind().String()
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); !f.IsExported() && !f.Anonymous {
+		for f := range t.Fields() {
+			if !f.IsExported() && !f.Anonymous {
 				return "has the unexported field " + f.Name
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-
 	"math"
 	"slices"
 
@@ -225,6 +224,12 @@ func (r *SimulateRequest) check() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
 	}
+	return errors.Join(append(errs, r.checkPools())...)
+}
+
+// checkPools reports what is wrong with the numbers of pools.
+func (r *SimulateRequest) checkPools() error {
+	var errs []error
 	for i := range r.Deployment.Pools {
 		p := &r.Deployment.Pools[i]
 		name := field.Name("replicas")

@@ -117,8 +117,16 @@ func TestImportsPointOneWay(t *testing.T) {
 func TestRulesFire(t *testing.T) {
 	rules := readRules(t)
 	for _, bad := range [][2]string{
-		{"op", "step"}, {"graph", "device"}, {"cost", "model"}, {"cost/roofline", "graph"}, {"nargs", "golden"},
-		{"app", root}, {"report", root}, {"http", root}, {root, "cli"}, {root, "report"},
+		{"op", "step"},
+		{"graph", "device"},
+		{"cost", "model"},
+		{"cost/roofline", "graph"},
+		{"nargs", "golden"},
+		{"app", root},
+		{"report", root},
+		{"http", root},
+		{root, "cli"},
+		{root, "report"},
 	} {
 		if rules.check(bad[0], bad[1]) == "" {
 			t.Errorf("%s → %s: want a refusal", bad[0], bad[1])

@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"testing"
+
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/measured"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // sheet is a CSV of rows given by column.
@@ -121,7 +122,8 @@ func TestFittedCells(t *testing.T) {
 	p := predictor()
 	var prepared []measured.Prepared
 	for _, more := range [][]string{
-		{"model_path", "Qwen/Qwen3-32B", "concurrency", "10", "isl", "100"}, {"model_path", "Qwen/Qwen3-8B", "concurrency", "30", "isl", "50"},
+		{"model_path", "Qwen/Qwen3-32B", "concurrency", "10", "isl", "100"},
+		{"model_path", "Qwen/Qwen3-8B", "concurrency", "30", "isl", "50"},
 		{"model_path", "Qwen/Qwen3-32B", "concurrency", "20", "tp_size", "4"},
 		{"model_path", "Qwen/Qwen3-32B", "mode", "disagg", "concurrency", "500", "isl", "5000", "prefill_tp_size", "8", "decode_tp_size", "8"},
 		{"model_path", "Qwen/Qwen3-32B", "backend", "sglang", "system", "b200_sxm", "concurrency", "1"},

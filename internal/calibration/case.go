@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/parallel"
 )
 
 // Case is what a prediction is about and how it was made: everything its expected
@@ -39,7 +40,7 @@ const (
 // Without experts the ranks share nothing: each is a replica.
 func (s *Case) On(devices, concurrency, ranks int, experts bool) {
 	if !experts && ranks > 1 {
-		devices, concurrency = devices/ranks, (concurrency+ranks-1)/ranks
+		devices, concurrency = devices/ranks, parallel.Fullest(concurrency, ranks)
 	}
 	s.Devices, s.Concurrency = devices, concurrency
 }

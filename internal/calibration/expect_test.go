@@ -3,6 +3,9 @@ package calibration_test
 import (
 	"fmt"
 	"math"
+	"strings"
+	"testing"
+
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
@@ -10,8 +13,6 @@ import (
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
-	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -341,10 +342,19 @@ func TestEveryGroup(t *testing.T) {
 		group, parameter string
 		latent, dense    float64 // with a multiplier of two
 	}{
-		{"all", "first", 2, 2}, {"sglang", "first", 2, 2}, {"sglang · hopper", "first", 2, 2}, {"vllm", "first", 1, 1}, {"sglang · blackwell", "first", 1, 1},
-		{"disagg", "first", 2, 1}, {"sglang · disagg", "first", 2, 1}, {"all · fp8 block", "first", 1, 1},
-		{"all · latent", "launch_floor", 2, 1}, {"sglang · dense", "launch_floor", 1, 2}, {"sglang · hopper · latent", "launch_floor", 2, 1},
-		{"sglang · h200_sxm · a/b", "first", 2, 2}, {"sglang · h200_sxm · c/d", "first", 1, 1},
+		{"all", "first", 2, 2},
+		{"sglang", "first", 2, 2},
+		{"sglang · hopper", "first", 2, 2},
+		{"vllm", "first", 1, 1},
+		{"sglang · blackwell", "first", 1, 1},
+		{"disagg", "first", 2, 1},
+		{"sglang · disagg", "first", 2, 1},
+		{"all · fp8 block", "first", 1, 1},
+		{"all · latent", "launch_floor", 2, 1},
+		{"sglang · dense", "launch_floor", 1, 2},
+		{"sglang · hopper · latent", "launch_floor", 2, 1},
+		{"sglang · h200_sxm · a/b", "first", 2, 2},
+		{"sglang · h200_sxm · c/d", "first", 1, 1},
 	} {
 		o := only(c.group, c.parameter, 2)
 		read := func(s calibration.Subject) float64 {

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"testing"
+
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/measured"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -153,8 +154,8 @@ func TestErrorsByHand(t *testing.T) {
 		measured.Compared{Row: &measured.Row{TTFT: 1}, Pred: measured.Prediction{TPOT: 1}}))
 	// Sizes of errors: 0, 0.1, 0.2, 0.5, 1; 90 % lies 0.6 of the way from the fourth to the last.
 	want := measured.Errors{Rows: 5, MAPE: 1.8 / 5, MedianAPE: 0.2, P90: 0.8, Bias: 0}
-	close := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
-	if d := cmp.Diff(measured.Group{Name: "all", Rows: 7, Predicted: 6, Clean: 6, TTFT: want, TPOT: want}, g, close); d != "" {
+	nearly := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
+	if d := cmp.Diff(measured.Group{Name: "all", Rows: 7, Predicted: 6, Clean: 6, TTFT: want, TPOT: want}, g, nearly); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if e := measured.Summarize("", nil).TTFT; e != (measured.Errors{}) {

@@ -3,12 +3,13 @@ package measured_test
 import (
 	"fmt"
 	"math"
+	"strings"
+	"testing"
+
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/measured"
 	"plimsoll/internal/model"
-	"strings"
-	"testing"
 )
 
 // doubts are the rules that rows trip, by id.
@@ -136,8 +137,14 @@ func TestBadCampaigns(t *testing.T) {
 		day       string
 		condemned int
 	}{
-		{1, 1, "2025-11-01", 1}, {2, 8, "2025-11-01", 10}, {2, 9, "2025-11-01", 2}, {3, 12, "2025-11-01", 15},
-		{2, 2, "2026-01-20", 4}, {2, 2, "2026-01-21", 2}, {2, 2, "2026", 2}, {2, 2, "", 2},
+		{1, 1, "2025-11-01", 1},
+		{2, 8, "2025-11-01", 10},
+		{2, 9, "2025-11-01", 2},
+		{3, 12, "2025-11-01", 15},
+		{2, 2, "2026-01-20", 4},
+		{2, 2, "2026-01-21", 2},
+		{2, 2, "2026", 2},
+		{2, 2, "", 2},
 	} {
 		got := doubts(t, campaign(c.bad, c.good, c.day)...)
 		if n := strings.Count(got, "cold-start"); n != c.condemned || strings.Count(got, ":") != n {
@@ -193,10 +200,14 @@ func TestNoiseThreshold(t *testing.T) {
 		more []any
 		want string
 	}{
-		{"a little", 22.9, nil, ""}, {"more", 23.1, nil, "a:noise"},
-		{"another budget", 23.1, []any{"token_budget", 4096}, ""}, {"another cache", 23.1, []any{"kv_cache_dtype", "fp8"}, ""},
-		{"another version", 23.1, []any{"backend_version", "2"}, ""}, {"another source", 23.1, []any{"silicon_data_source", "y"}, ""},
-		{"the same load", 23.1, []any{"concurrency", 16}, ""}, {"less load", 23.1, []any{"concurrency", 8, "silicon_tpot_ms", 21}, ""},
+		{"a little", 22.9, nil, ""},
+		{"more", 23.1, nil, "a:noise"},
+		{"another budget", 23.1, []any{"token_budget", 4096}, ""},
+		{"another cache", 23.1, []any{"kv_cache_dtype", "fp8"}, ""},
+		{"another version", 23.1, []any{"backend_version", "2"}, ""},
+		{"another source", 23.1, []any{"silicon_data_source", "y"}, ""},
+		{"the same load", 23.1, []any{"concurrency", 16}, ""},
+		{"less load", 23.1, []any{"concurrency", 8, "silicon_tpot_ms", 21}, ""},
 	} {
 		b := qwen("b", append([]any{"concurrency", 32, "silicon_ttft_ms", 300}, c.more...)...)
 		if got := doubts(t, qwen("a", "silicon_tpot_ms", c.tpot), b); got != c.want {
@@ -259,8 +270,15 @@ func TestSettingsMatter(t *testing.T) {
 		return got
 	}
 	for _, c := range []struct{ engine, column, value string }{
-		{"vllm", "token_budget", "512"}, {"vllm", "memory_fraction", "0.6"}, {"vllm", "max_num_seqs", "16"}, {"sglang", "recv_interval", "50"},
-		{"trtllm", "batch_wait_iters", "40"}, {"vllm", "kv_cache_dtype", "fp8"}, {"vllm", "precision", "fp8"}, {"vllm", "precision", "fp4"}, {"vllm", "num_prompts", "64"},
+		{"vllm", "token_budget", "512"},
+		{"vllm", "memory_fraction", "0.6"},
+		{"vllm", "max_num_seqs", "16"},
+		{"sglang", "recv_interval", "50"},
+		{"trtllm", "batch_wait_iters", "40"},
+		{"vllm", "kv_cache_dtype", "fp8"},
+		{"vllm", "precision", "fp8"},
+		{"vllm", "precision", "fp4"},
+		{"vllm", "num_prompts", "64"},
 		{"vllm", "length_ratio_low", "1"},
 	} {
 		more := []string{c.column, c.value}
@@ -281,11 +299,17 @@ func TestSettingsMatter(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ model, precision, kv, products, experts, cache string }{
-		{"Qwen/Qwen3-32B", "", "", "bf16", "", "bf16"}, {"Qwen/Qwen3-32B", "fp8", "", "fp8", "", "fp8"}, {"Qwen/Qwen3-32B", "fp8", "bf16", "fp8", "", "bf16"},
-		{"Qwen/Qwen3-32B", "fp4", "", "nvfp4", "", "fp8"}, {"Qwen/Qwen3-30B-A3B", "fp8", "", "fp8 block", "fp8 block", "fp8"},
-		{"Qwen/Qwen3-30B-A3B", "fp4", "", "bf16", "nvfp4", "fp8"}, {"Qwen/Qwen3-30B-A3B", "int4", "", "bf16", "w4a16 int4", "bf16"},
-		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"}, {"openai/gpt-oss-120b", "fp8", "", "bf16", "mxfp4 w4a16", "bf16"},
-		{"openai/gpt-oss-120b", "fp4", "fp8", "bf16", "mxfp4 w4a16", "fp8"}, {"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
+		{"Qwen/Qwen3-32B", "", "", "bf16", "", "bf16"},
+		{"Qwen/Qwen3-32B", "fp8", "", "fp8", "", "fp8"},
+		{"Qwen/Qwen3-32B", "fp8", "bf16", "fp8", "", "bf16"},
+		{"Qwen/Qwen3-32B", "fp4", "", "nvfp4", "", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "fp8", "", "fp8 block", "fp8 block", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "fp4", "", "bf16", "nvfp4", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "int4", "", "bf16", "w4a16 int4", "bf16"},
+		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"},
+		{"openai/gpt-oss-120b", "fp8", "", "bf16", "mxfp4 w4a16", "bf16"},
+		{"openai/gpt-oss-120b", "fp4", "fp8", "bf16", "mxfp4 w4a16", "fp8"},
+		{"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
 	} {
 		row := readOne(t, needed("model_path", c.model, "precision", c.precision, "kv_cache_dtype", c.kv))
 		s := predictor().Prepare(&row).Subject

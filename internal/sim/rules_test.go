@@ -117,7 +117,9 @@ func TestBatchWait(t *testing.T) {
 		prompt int
 		ttft   units.Seconds
 	}{
-		{"no wait", 0, 0.5, 10, 0.15}, {"five steps", 5, 0.5, 10, 0.65}, {"half a budget with the one that generates", 5, 0.5, 499, 0.15},
+		{"no wait", 0, 0.5, 10, 0.15},
+		{"five steps", 5, 0.5, 10, 0.65},
+		{"half a budget with the one that generates", 5, 0.5, 499, 0.15},
 		{"a token less", 5, 0.5, 498, 0.65},
 	} {
 		e := roomy(sim.InFlight)
@@ -135,9 +137,14 @@ func TestBudgets(t *testing.T) {
 		verified, prompt int
 		ttft             units.Seconds
 	}{
-		{sim.DecodeFirst, 1, 999, 0.15}, {sim.DecodeFirst, 1, 1000, 0.25}, {sim.DecodeFirst, 3, 997, 0.15}, {sim.DecodeFirst, 3, 998, 0.25},
-		{sim.PrefillFirst, 3, 1000, 0.15}, {sim.PrefillFirst, 1, 1001, 0.25},
-		{sim.InFlight, 1, 999, 0.15}, {sim.InFlight, 3, 997, 0.15},
+		{sim.DecodeFirst, 1, 999, 0.15},
+		{sim.DecodeFirst, 1, 1000, 0.25},
+		{sim.DecodeFirst, 3, 997, 0.15},
+		{sim.DecodeFirst, 3, 998, 0.25},
+		{sim.PrefillFirst, 3, 1000, 0.15},
+		{sim.PrefillFirst, 1, 1001, 0.25},
+		{sim.InFlight, 1, 999, 0.15},
+		{sim.InFlight, 3, 997, 0.15},
 	} {
 		e := roomy(c.policy)
 		e.VerifiedPerStep = c.verified
@@ -166,8 +173,14 @@ func TestKeptBlocks(t *testing.T) {
 		blocks   int
 		refused  bool
 	}{
-		{sim.InFlight, 1, 110, false}, {sim.InFlight, 1, 109, true}, {sim.InFlight, 2.5, 112, false}, {sim.InFlight, 2.5, 111, true},
-		{sim.DecodeFirst, 1, 110, false}, {sim.DecodeFirst, 1, 109, true}, {sim.PrefillFirst, 2, 111, false}, {sim.PrefillFirst, 2, 110, true},
+		{sim.InFlight, 1, 110, false},
+		{sim.InFlight, 1, 109, true},
+		{sim.InFlight, 2.5, 112, false},
+		{sim.InFlight, 2.5, 111, true},
+		{sim.DecodeFirst, 1, 110, false},
+		{sim.DecodeFirst, 1, 109, true},
+		{sim.PrefillFirst, 2, 111, false},
+		{sim.PrefillFirst, 2, 110, true},
 	} {
 		e := roomy(c.policy)
 		e.Blocks, e.AcceptedPerStep = c.blocks, c.accepted
