@@ -69,7 +69,7 @@ func TestMistakes(t *testing.T) {
 		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "files cannot be read here", fields: []string{"trace"}},
 		{
 			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv", Lengths: plimsoll.Lengths{Input: 5}},
-			text: "lengths of its own", fields: []string{"trace"},
+			text: "its own lengths", fields: []string{"trace"},
 		},
 		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_limit must be positive", fields: []string{"latency_limit"}},
 		{planner: plimsoll.Planner{Calibration: "c.yaml", ReadFile: none}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
