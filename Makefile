@@ -44,7 +44,7 @@ endif
 
 .PHONY: check-format
 check-format:
-	@out=$$(gofmt -l cmd internal tools) && test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; echo "run: make fmt"; exit 1; }
+	@out=$$(gofmt -l *.go cmd internal tools) && test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; echo "run: make fmt"; exit 1; }
 
 .PHONY: vet
 vet:

@@ -51,7 +51,8 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
 	}
-	c := calibrate.Calibration{Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
+	c := calibrate.Calibration{
+		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
 		Progress: func(task string) { w.tell(Progress{Task: task}) },
 	}
 	if !r.FromScratch {

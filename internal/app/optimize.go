@@ -167,8 +167,13 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
 		return nil, badInput(err)
 	}
-	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-		return nil, badInput(err)
+	if r.Evaluate == BySimulation {
+		if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+			return nil, badInput(err)
+		}
+		if _, err = run.engine.With(r.Engine.Settings...); err != nil {
+			return nil, badInput(err)
+		}
 	}
 	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
@@ -255,8 +260,11 @@ func unique(all []int) []int {
 
 // base is what all candidates of a search have in common.
 func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
-	asked := o.asked(d)
-	return asked.Base(deployment.Parts{Model: o.model, Device: d})
+	asked, parts := o.asked(d), deployment.Parts{Model: o.model, Device: d}
+	if o.r.Evaluate == BySimulation {
+		parts.Engine = o.engine
+	}
+	return asked.Base(parts)
 }
 
 // asked is the deployment a request describes, but for its layout.

@@ -91,6 +91,9 @@ func (r *OptimizeRequest) complete() {
 	r.LengthLow = cmp.Or(r.LengthLow, 1)
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
+	if r.Evaluate == BySimulation {
+		r.Modelling.Policy = cmp.Or(r.Modelling.Policy, "physical") // engines' times are fitted to that
+	}
 	if r.Budget == 0 && !r.AutoBudget {
 		r.Budget = DefaultBudget
 	}

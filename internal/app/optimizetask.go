@@ -192,7 +192,7 @@ func (t *task) expect(r *search.Result, o *serving.Outcome) (calibration.Expecte
 	l := &r.Candidate.Layout
 	c.On(l.Devices, o.Concurrency, l.DP, t.model.HasExperts())
 	if t.r.Evaluate == BySimulation {
-		c.Engine, c.Input = t.engine.Name, t.r.Input
+		c.Engine, c.Input = t.engine.Name, r.Load.EffectiveInput()
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
 			c.KVPeak = float64(o.Use.KV / kv)
 		}
@@ -279,7 +279,9 @@ func (t *task) frontier() []Point {
 	for i := range t.results {
 		r := &t.results[i]
 		add := func(o *serving.Outcome) {
-			all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+			if o.TPOT > 0 { // answers of one token have none
+				all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+			}
 		}
 		if r.OK {
 			add(&r.Best)
@@ -327,16 +329,12 @@ const evenJump = 0.05
 // cut into chunks the first chunk.
 func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
-	share := func(requests int) int {
-		ranks := layout.DP * layout.PP
-		return max(1, (requests+ranks-1)/ranks)
-	}
 	if decode {
 		return graph.Batch{Segments: []graph.Segment{{
-			Requests: share(best.Concurrency), Query: l.DecodeQuery, Seq: l.DecodeSeq(), Decode: true,
+			Requests: max(1, layout.PerMicroBatch(best.Concurrency)), Query: l.DecodeQuery, Seq: l.DecodeSeq(), Decode: true,
 		}}}
 	}
-	n := share(best.PrefillBatch)
+	n := max(1, layout.PerMicroBatch(best.PrefillBatch))
 	query := min(l.Budget, l.EffectiveInput())
 	var b graph.Batch
 	if im := t.problem.Images; im.Count > 0 {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-
 	"math"
 	"slices"
 
@@ -197,8 +196,11 @@ func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Re
 	}
 	l := &serves.Spec.Layout
 	out.On(l.Devices, int(math.Ceil(inFlight/float64(serves.Replicas))), l.DP, s.Model.HasExperts())
-	if (r.Trace != "" || r.InputLengths != nil) && result.RequestRate > 0 {
-		out.Input = int(result.InputRate / result.RequestRate)
+	switch {
+	case r.InputLengths != nil:
+		out.Input = r.InputLengths.MeanEffective(0)
+	case r.Trace != "" && result.RequestRate > 0:
+		out.Input = int(math.Round(result.InputRate / result.RequestRate))
 	}
 	return &out
 }
@@ -222,6 +224,12 @@ func (r *SimulateRequest) check() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
 	}
+	return errors.Join(append(errs, r.checkPools())...)
+}
+
+// checkPools reports what is wrong with the numbers of pools.
+func (r *SimulateRequest) checkPools() error {
+	var errs []error
 	for i := range r.Deployment.Pools {
 		p := &r.Deployment.Pools[i]
 		name := field.Name("replicas")
@@ -231,7 +239,7 @@ func (r *SimulateRequest) check() error {
 		if p.Replicas < 0 {
 			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
 		}
-		if i == 0 {
+		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
 			errs = append(errs, between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), acceptance(p.AcceptanceRates))
 		}
 	}

@@ -58,7 +58,7 @@ func badInput(err error) error {
 }
 
 // errNoFiles is what a World without files says to every name.
-var errNoFiles = errors.New("this program reads no files") //nolint:gochecknoglobals // a sentinel
+var errNoFiles = errors.New("this program reads no files")
 
 // read reads the file that a field names.
 func (w *World) read(name field.Name, file string) ([]byte, error) {

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/golden"
 	"plimsoll/internal/measured"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
@@ -170,6 +171,12 @@ func TestFitOfCells(t *testing.T) {
 	if f.Overlay.Multipliers(prepared[0].Subject) == base.Multipliers(prepared[0].Subject) {
 		t.Error("the fit changes nothing")
 	}
+	var text bytes.Buffer
+	found := calibration.Overlay{Groups: calibration.Groups{"the cell": f.Overlay.Groups["vllm · h200_sxm · Qwen/Qwen3-32B"]}}
+	if err := found.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/cell-fit.golden", text.Bytes())
 }
 
 // TestFitOfNoise fits rows that are as predicted but for errors without a pattern:

@@ -16,12 +16,11 @@ import (
 func silicon(t *testing.T) []measured.Row {
 	t.Helper()
 	const name = "silicon-sample.csv"
-	file, err := os.Open("../measured/testdata/" + name)
+	data, err := os.ReadFile("../measured/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	r, err := measured.Read(file, name)
+	r, err := measured.Read(bytes.NewReader(data), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +56,11 @@ func TestSiliconFit(t *testing.T) {
 	})
 	var out bytes.Buffer
 	for _, c := range []measured.Part{
-		{Name: "in sample", Rows: f.InSample}, {Name: "without their configuration", Rows: f.ByConfiguration}, {Name: "without their cell", Rows: f.ByCell},
-		{Name: "without their system", Rows: f.LeftOut[0].Rows}, {Name: "without their lengths", Rows: f.LeftOut[1].Rows},
+		{Name: "in sample", Rows: f.InSample},
+		{Name: "without their configuration", Rows: f.ByConfiguration},
+		{Name: "without their cell", Rows: f.ByCell},
+		{Name: "without their system", Rows: f.LeftOut[0].Rows},
+		{Name: "without their lengths", Rows: f.LeftOut[1].Rows},
 	} {
 		g := measured.Summarize(c.Name, c.Rows)
 		fmt.Fprintf(&out, "# %s: %d rows, TTFT MAPE %.6g, bias %.6g, TPOT MAPE %.6g, bias %.6g\n", g.Name, g.Rows, g.TTFT.MAPE, g.TTFT.Bias, g.TPOT.MAPE, g.TPOT.Bias)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/device"
+	"plimsoll/internal/parallel"
 )
 
 // Case is what a prediction is about and how it was made, as far as that decides
@@ -38,7 +39,7 @@ const (
 // Without experts the ranks share nothing: each is a replica.
 func (s *Case) On(devices, concurrency, ranks int, experts bool) {
 	if !experts && ranks > 1 {
-		devices, concurrency = devices/ranks, (concurrency+ranks-1)/ranks
+		devices, concurrency = devices/ranks, parallel.Fullest(concurrency, ranks)
 	}
 	s.Devices, s.Concurrency = devices, concurrency
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	stdjson "encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -107,6 +108,39 @@ func TestExplainedStepsWithoutCommand(t *testing.T) {
 		}
 		row := x.Devices[0].Passes[0].Best.Prefill
 		near(t, flags, row/1e3, x.Explanations[0].Steps[0].TotalS)
+	}
+}
+
+// TestSimulatedRow: the best row of simulated candidates is what a simulation of
+// the same deployment shows.
+func TestSimulatedRow(t *testing.T) {
+	const common = " Qwen/Qwen3-8B --device h200_sxm --input-length 512 --output-length 64 --json"
+	var searched struct {
+		Devices []struct {
+			Passes []struct {
+				Best struct {
+					Throughput  float64
+					TTFT        float64 `json:"ttft_ms"`
+					TPOT        float64 `json:"tpot_ms"`
+					Concurrency int
+				}
+			}
+		}
+	}
+	decode(t, run(t, strings.Fields("throughput-optimizer --evaluate simulation --num-devices 2 --tp-sizes 2 --ttft-limit 200"+common)), &searched)
+	best := searched.Devices[0].Passes[0].Best
+	type times struct{ Mean float64 }
+	var alone struct {
+		Throughput float64 `json:"output_tokens_per_s"`
+		TTFT       times   `json:"ttft_ms"`
+		TPOT       times   `json:"tpot_ms"`
+	}
+	decode(t, run(t, strings.Fields("simulate --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+common)), &alone)
+	near(t, "throughput", alone.Throughput, best.Throughput)
+	near(t, "TTFT", alone.TTFT.Mean, best.TTFT)
+	near(t, "TPOT", alone.TPOT.Mean, best.TPOT)
+	if best.Concurrency < 2 || best.TTFT > 200 {
+		t.Errorf("the best row is no search's: %+v", best)
 	}
 }
 

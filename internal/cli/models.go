@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/model"
+	"plimsoll"
 	"plimsoll/internal/report"
 )
 
@@ -56,21 +56,11 @@ func showModel(env *Env, id string, asJSON bool) error {
 func listModels(env *Env, family string, asJSON bool) error {
 	var rows []report.ModelRow
 	families := map[string]bool{}
-	for _, e := range model.IDs() {
-		families[e.Family] = true
-		if !strings.HasPrefix(e.Family, strings.ToLower(family)) {
-			continue
+	for _, m := range plimsoll.Models() {
+		families[m.Family] = true
+		if strings.HasPrefix(m.Family, strings.ToLower(family)) {
+			rows = append(rows, report.ModelRow(m))
 		}
-		row := report.ModelRow{ID: e.ID, Family: e.Family, AliasOf: e.AliasOf}
-		if e.AliasOf == "" {
-			m, err := model.Lookup(e.ID)
-			if err != nil {
-				return err
-			}
-			f := m.Facts()
-			row.Parameters, row.Active, row.KVBytes = f.Parameters, f.Active, float64(f.KV.Checkpoint)
-		}
-		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
 		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))

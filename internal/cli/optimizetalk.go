@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -69,6 +70,11 @@ func (t *talk) ignored(f *optimizeFlags) {
 			t.note("--%s has no effect: %s", c.flag, c.why)
 		}
 	}
+	for _, flag := range unread(app.Evaluation(f.evaluate)) {
+		if f.set.Changed(flag) {
+			t.note("--%s has no effect with --evaluate %s", flag, cmp.Or(f.evaluate, string(app.ByFormulas)))
+		}
+	}
 	if f.modelling.multistream() {
 		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
 	}
@@ -78,6 +84,14 @@ func (t *talk) ignored(f *optimizeFlags) {
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
 		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
 	}
+}
+
+// unread are the flags that an evaluation does not read.
+func unread(e app.Evaluation) []string {
+	if e == app.BySimulation { // an engine has rules of its own
+		return []string{"accounting", "max-batched-tokens", "reserved-memory-gb"}
+	}
+	return []string{"engine", "engine-version", "set", "length-ratio-low"}
 }
 
 // patience is how long a search may last before it shows its progress.

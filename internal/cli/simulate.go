@@ -174,8 +174,11 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags) (err error) {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	f.Records = f.perRequest != ""
-	if err := errors.Join(zeros(f.set, "input_length", "output_length", "replicas", "seed"), lengthLow(f.set), f.distributions(env)); err != nil {
+	if err := errors.Join(zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env)); err != nil {
 		return err
+	}
+	if isZero(f.set, "seed") {
+		return usagef("--seed must be positive, got 0")
 	}
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""

@@ -2,24 +2,18 @@ package cli
 
 import (
 	"errors"
-	"path/filepath"
 
+	"plimsoll"
 	"plimsoll/internal/app"
 	"plimsoll/internal/model"
 )
 
 // world gives the operations their files: local directories, and the Hugging
-// Face cache where the environment says it is (HF_HUB_CACHE, HF_HOME, or
-// ~/.cache/huggingface).
+// Face cache where the environment says it is.
 func (e *Env) world() *app.World {
 	w := &app.World{Dir: e.DirFS, ReadFile: e.ReadFile}
-	switch {
-	case e.Getenv("HF_HUB_CACHE") != "":
-		w.Hub = e.DirFS(e.Getenv("HF_HUB_CACHE"))
-	case e.Getenv("HF_HOME") != "":
-		w.Hub = e.DirFS(filepath.Join(e.Getenv("HF_HOME"), "hub"))
-	case e.Getenv("HOME") != "":
-		w.Hub = e.DirFS(filepath.Join(e.Getenv("HOME"), ".cache", "huggingface", "hub"))
+	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
+		w.Hub = e.DirFS(dir)
 	}
 	return w
 }

@@ -82,6 +82,7 @@ func ConcurrencyOf(r *measured.Row) string {
 	return strconv.Itoa(n)
 }
 
+// GroupOf sums up a set of rows.
 func GroupOf(rows []measured.Compared) AccuracyGroup {
 	g := measured.Summarize("", rows)
 	ttft, tpot := measured.Coverage(rows)
@@ -106,6 +107,7 @@ type Regret struct {
 	Each []measured.Choice `json:"each_choice,omitempty"`
 }
 
+// NewRegret sums up choices.
 func NewRegret(choices []measured.Choice) Regret {
 	out := Regret{Choices: len(choices)}
 	last := ""

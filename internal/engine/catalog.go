@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"strings"
@@ -42,12 +43,27 @@ func Names() []string {
 // LookupVersion returns the profile of an engine for a version, "0.11.2" or
 // "1.2.0rc6"; "" is the newest.
 func LookupVersion(name, release string) (*Profile, error) {
+	if release == "" { // the first document of the file, and most of what a command reads
+		e, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		file, data, err := e.read()
+		if err != nil {
+			return nil, err
+		}
+		if end := bytes.Index(data, []byte("\n---\n")); end >= 0 {
+			data = data[:end+1]
+		}
+		all, err := parse(file, data)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
 	all, err := Versions(name)
 	if err != nil {
 		return nil, err
-	}
-	if release == "" {
-		return all[0], nil
 	}
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
@@ -101,12 +117,20 @@ func Versions(name string) ([]*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := "profiles/" + e.name + ".yaml"
-	data, err := profiles.ReadFile(file)
+	file, data, err := e.read()
 	if err != nil {
-		return nil, fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+		return nil, err
 	}
 	return parse(file, data)
+}
+
+// read returns the file of an engine.
+func (e entry) read() (file string, data []byte, err error) {
+	file = "profiles/" + e.name + ".yaml"
+	if data, err = profiles.ReadFile(file); err != nil {
+		err = fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+	}
+	return file, data, err
 }
 
 // UnknownError is a name that no engine has.

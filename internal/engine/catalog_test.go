@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -189,6 +190,24 @@ func TestRangeString(t *testing.T) {
 	} {
 		if r.String() != want {
 			t.Errorf("%s, want %s", r, want)
+		}
+	}
+}
+
+// TestNewest: the newest profile of an engine is the first of all its profiles.
+func TestNewest(t *testing.T) {
+	t.Parallel()
+	for _, name := range Names() {
+		newest, err := LookupVersion(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Versions(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(newest, all[0]) {
+			t.Errorf("%s: %+v, of all profiles the first is %+v", name, newest, all[0])
 		}
 	}
 }

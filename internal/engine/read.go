@@ -85,8 +85,8 @@ func (p *Profile) check() error {
 
 // read takes over what a document says.
 func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
-	settings := p.settings()
-	own := append(p.identity(), settings...)
+	own := p.settings()
+	all := append(p.identity(), own...)
 	leaves(ps, "", root, func(path string, n *yaml.Node) {
 		if path == "tiers" && n.Kind == yaml.SequenceNode {
 			p.Tiers = make([]Tier, len(n.Content))
@@ -96,34 +96,25 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				})
 			}
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
-			if _, err := byKey(settings, key); err != nil {
+			if _, err := byKey(own, key); err != nil {
 				ps.Add(n.Line, path, "%s", err)
 			}
 			p.Options[key] = n.Value
+		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
+			generation, key, _ := strings.Cut(rest, ".")
+			if p.Hosts[generation] == nil {
+				p.Hosts[generation] = &Terms{}
+			}
+			readSetting(ps, path, n, p.Hosts[generation].settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
+			if p.ShareRule == nil {
+				p.ShareRule = &ShareRule{}
+			}
+			readSetting(ps, path, n, p.ShareRule.settings(), key)
 		} else {
-			all, key := p.among(path, own)
-			readSetting(ps, path, n, all, key)
+			readSetting(ps, path, n, all, path)
 		}
 	})
-}
-
-// among returns the settings of which a path in a file names one, and its key
-// there; own are those of the profile itself. A generation and a share rule begin with the first path that names them.
-func (p *Profile) among(path string, own []setting) (all []setting, key string) {
-	if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
-		generation, key, _ := strings.Cut(rest, ".")
-		if p.Hosts[generation] == nil {
-			p.Hosts[generation] = &Terms{}
-		}
-		return p.Hosts[generation].settings(), key
-	}
-	if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
-		if p.ShareRule == nil {
-			p.ShareRule = &ShareRule{}
-		}
-		return p.ShareRule.settings(), key
-	}
-	return own, path
 }
 
 // leaves calls do with what is in a mapping and in those inside it, by its path.

@@ -31,9 +31,14 @@ func (p *Profile) assign(assignment string) error {
 		return errors.New("want key=value")
 	}
 	key, value = strings.ReplaceAll(strings.TrimSpace(key), "-", "_"), strings.TrimSpace(value)
-	// One host more, or without any nothing would be set.
+	p.keep(key)
+	own := p.settings()
+	if s := withKey(own, key); s != nil {
+		return s.set(value)
+	}
+	// One host more: without any, a key may still be wrong.
 	for _, t := range slices.AppendSeq([]*Terms{{}}, maps.Values(p.Hosts)) {
-		s, err := byKey(append(p.settings(), t.adjustable()...), key)
+		s, err := byKey(append(own, t.adjustable()...), key)
 		if err == nil {
 			err = s.set(value)
 		}
@@ -41,7 +46,6 @@ func (p *Profile) assign(assignment string) error {
 			return err
 		}
 	}
-	p.keep(key)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -150,13 +151,22 @@ func (s *setting) word() *Word {
 	return nil
 }
 
+// withKey returns the setting of a key, nil if there is none.
+func withKey(all []setting, key string) *setting {
+	if i := slices.IndexFunc(all, func(s setting) bool { return s.key == key }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 // byKey returns the setting of a key, or an error that names the nearest.
 func byKey(all []setting, key string) (*setting, error) {
-	keys := make([]string, len(all))
-	for i := range all {
-		if keys[i] = all[i].key; keys[i] == key {
-			return &all[i], nil
-		}
+	if s := withKey(all, key); s != nil {
+		return s, nil
+	}
+	var keys []string
+	for _, s := range all {
+		keys = append(keys, s.key)
 	}
 	if near, ok := nearest.Match(key, keys); ok {
 		return nil, fmt.Errorf("unknown key; nearest: %s", near)

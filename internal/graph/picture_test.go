@@ -49,7 +49,8 @@ func TestPictures(t *testing.T) {
 		{"narrow-recurrence", "moonshotai/Kimi-Linear-48B-A3B-Instruct", layout{Devices: 4, TP: 4}, narrow(graph.Physical(), graph.Actions{Linear: dtype.W8A8Dynamic})},
 		{"narrow-state-space", "nvidia/Nemotron-H-8B-Base-8K", layout{Devices: 2, TP: 2}, narrow(graph.Physical(), graph.Actions{Linear: dtype.W8A8Dynamic})},
 		{
-			"tensorcast-latent", "deepseek-ai/DeepSeek-V3", layout{Devices: 8, TP: 4, EP: 8},
+			"tensorcast-latent", "deepseek-ai/DeepSeek-V3",
+			layout{Devices: 8, TP: 4, EP: 8},
 			narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.AttentionInt8}),
 		},
 		{"tensorcast-four-bits", "Qwen/Qwen3-30B-A3B", layout{Devices: 4, TP: 2}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.MXFP4Action, Attention: dtype.AttentionFP8})},

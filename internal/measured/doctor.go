@@ -95,8 +95,7 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 	if strings.Contains(r.Source, "dynamo_version") {
 		d.doubt(r, ruleWorkers, "its source is a deployment of several workers under Dynamo")
 	}
-	m, err := p.model(r.Model)
-	if err != nil {
+	if _, err := p.model(r.Model); err != nil {
 		return // what is not known here may well exist
 	}
 	dev, err := p.device(r.System)
@@ -110,9 +109,6 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 	if prep.Err != nil {
 		d.doubt(r, ruleImpossible, "%v", prep.Err)
 		return
-	}
-	if w := r.Workers; r.Mode == "agg" && m.HasExperts() && w.MoETP > 0 && w.TP*w.DP != w.MoETP*w.MoEEP {
-		d.doubt(r, ruleImpossible, "TP %d × DP %d is not MoE-TP %d × EP %d", w.TP, w.DP, w.MoETP, w.MoEEP)
 	}
 	d.physics(r, &prep, dev)
 }

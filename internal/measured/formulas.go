@@ -22,9 +22,6 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a serving.Accounting
 	if err != nil {
 		return Prediction{Err: err}
 	}
-	if err := row.Workers.check(m); err != nil {
-		return Prediction{Err: err}
-	}
 	asked := row.Deployment()
 	resolved, err := asked.Resolve(deployment.Parts{Model: m, Device: d})
 	if err != nil {

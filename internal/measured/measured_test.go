@@ -132,8 +132,8 @@ func TestDrafts(t *testing.T) {
 func TestWorkerSizes(t *testing.T) {
 	const head = "backend,model_path,system,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,silicon_ttft_ms,silicon_tpot_ms\n"
 	for sizes, want := range map[string]string{
-		"72,1,72,1": "tp_size 72 does not divide the model's 128 attention heads; is it the size of the whole deployment?",
-		"8,1,4,4":   "tp_size × attention_dp_size is 8 and moe_tp_size × moe_ep_size 16; both are the devices of a worker",
+		"72,1,72,1": "tp_size 72 does not divide the model's 128 attention heads; are the row's sizes those of one worker?",
+		"8,1,4,4":   "EP 4 × MoE-TP 4 × MoE-DP 1 × PP 1 = 16 does not equal the 8 devices; are the row's sizes those of one worker?",
 		"8,1,1,8":   "",
 		"1,8,,8":    "",
 	} {

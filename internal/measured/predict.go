@@ -144,11 +144,6 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 		return deployment.Parts{}, err
 	}
 	out.assume(m.Taken())
-	for _, w := range row.pools() {
-		if err := w.check(m); err != nil {
-			return deployment.Parts{}, err
-		}
-	}
 	if row.Drafted > 0 && m.MTP.Layers == 0 {
 		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.Name())
 	}
@@ -168,7 +163,9 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	}
 	resolved, err := asked.Resolve(parts)
 	if err != nil {
-		return nil, err
+		// Some sources give the sizes of a whole deployment, and nothing then says
+		// how it was cut.
+		return nil, fmt.Errorf("%w; are the row's sizes those of one worker?", err)
 	}
 	out.deployment = resolved
 	serves := resolved.Generates()

@@ -54,3 +54,33 @@ func TestRegrets(t *testing.T) {
 		}
 	}
 }
+
+// TestPromises: where no layout is predicted to be fast enough the one that comes nearest is chosen, by its fastest load;
+// one whose every load is predicted faster promises what its largest yields.
+func TestPromises(t *testing.T) {
+	rows := make([]measured.Row, 0, 4) // pointers into it stay
+	var compared []measured.Compared
+	add := func(tp int, user, predicted, device float64) {
+		const output = 1
+		rows = append(rows, measured.Row{
+			Engine: "vllm", Mode: "agg", Input: 100, Output: output, LengthLow: 1, Concurrency: len(rows) + 1,
+			Workers: measured.Workers{Count: 1, TP: tp, DP: 1, MoEEP: 1},
+		})
+		r := &rows[len(rows)-1]
+		r.TTFT, r.TPOT = units.Seconds(float64(r.Concurrency)/device/float64(tp)), units.Seconds(1/user)
+		compared = append(compared, measured.Compared{Row: r, Pred: measured.Prediction{TTFT: r.TTFT, TPOT: units.Seconds(1 / predicted)}})
+	}
+	// At 40 tokens a second TP 1 yields 10 and TP 2 yields 20; predicted are at most 30 and 28.
+	add(1, 40, 30, 10)
+	add(1, 20, 10, 15)
+	add(2, 40, 28, 20)
+	add(2, 20, 25, 25)
+	got := measured.Regrets(compared)
+	if len(got) != 2 || got[1].Interactivity != 40 || got[1].Chosen != "TP=1 DP=1 EP=1" || math.Abs(got[1].Regret-0.5) > 1e-9 {
+		t.Errorf("%+v", got)
+	}
+	// At 20 every load of TP 2 is predicted faster: it promises the 25 of its largest; TP 1, between 10 and 30, less.
+	if got[0].Interactivity != 20 || got[0].Chosen != "TP=2 DP=1 EP=1" || got[0].Regret != 0 {
+		t.Errorf("%+v", got[0])
+	}
+}

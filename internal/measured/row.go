@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/model"
 	"plimsoll/internal/units"
 )
 
@@ -58,20 +57,6 @@ type Row struct {
 type Workers struct {
 	Count                int
 	TP, DP, MoETP, MoEEP int
-}
-
-// check reports sizes that are not those of a worker. Some sources give the devices
-// of a whole deployment instead, and nothing then says how they were cut.
-func (w *Workers) check(m *model.Model) error {
-	for i := range m.Kinds {
-		if heads := m.Kinds[i].Attention.Heads; heads%w.TP != 0 {
-			return fmt.Errorf("tp_size %d does not divide the model's %d attention heads; is it the size of the whole deployment?", w.TP, heads)
-		}
-	}
-	if all, experts := w.TP*w.DP, w.MoETP*w.MoEEP; m.HasExperts() && experts > 0 && experts != all {
-		return fmt.Errorf("tp_size × attention_dp_size is %d and moe_tp_size × moe_ep_size %d; both are the devices of a worker", all, experts)
-	}
-	return nil
 }
 
 // Cell is a model on a system under an engine.

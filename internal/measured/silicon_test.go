@@ -19,12 +19,11 @@ import (
 func silicon(t *testing.T) []measured.Row {
 	t.Helper()
 	const name = "silicon-sample.csv"
-	file, err := os.Open("testdata/" + name)
+	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	r, err := measured.Read(file, name)
+	r, err := measured.Read(bytes.NewReader(data), name)
 	if err != nil {
 		t.Fatal(err)
 	}

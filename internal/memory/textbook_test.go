@@ -227,7 +227,8 @@ func TestCachedBytes(t *testing.T) {
 		{"latent", model.Attention{Kind: model.MLA, Heads: heads, KVHeads: heads, HeadDim: 10, ValueDim: 6, KVRank: rank, RopeDim: rope}, 4, 1, wide * (rank + rope), 0},
 		{"latent, cut", model.Attention{Kind: model.MLA, Heads: heads, KVHeads: heads, HeadDim: 10, ValueDim: 6, KVRank: rank, RopeDim: rope}, 4, 2, wide * (rank + rope) / 2., 0},
 		{
-			"selected", model.Attention{Kind: model.MLA, Heads: heads, KVHeads: heads, HeadDim: 10, ValueDim: 6, KVRank: rank, RopeDim: rope, Indexer: model.Indexer{Heads: 2, Dim: 30, TopK: 5}},
+			"selected",
+			model.Attention{Kind: model.MLA, Heads: heads, KVHeads: heads, HeadDim: 10, ValueDim: 6, KVRank: rank, RopeDim: rope, Indexer: model.Indexer{Heads: 2, Dim: 30, TopK: 5}},
 			4, 2, wide*(rank+rope) + 30 + 4, 0, // a key in fp8 with its scale, and nothing cut
 		},
 		{"delta rule", model.Attention{Kind: model.GatedDelta, Recurrent: recurrent}, 2, 1, 0, 4*4*5*7 + wide*3*(4*7+2*2*5)},
@@ -327,13 +328,21 @@ func TestMemoryPictures(t *testing.T) {
 		model  string
 		layout layout
 	}{
-		{"deepseek-ai/DeepSeek-V3", layout{Devices: 16, TP: 8, EP: 16}}, {"deepseek-ai/DeepSeek-V4-Flash", layout{Devices: 4, TP: 4, EP: 4}},
-		{"deepseek-ai/DeepSeek-V2-Lite", layout{Devices: 4, TP: 2, PP: 2}}, {"moonshotai/Kimi-K3", layout{Devices: 16, TP: 8, EP: 16}},
-		{"moonshotai/Kimi-Linear-48B-A3B-Instruct", layout{Devices: 4, TP: 4}}, {"Qwen/Qwen3.5-397B-A17B", layout{Devices: 8, TP: 8, EP: 8}},
-		{"nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", layout{Devices: 4, TP: 2, EP: 4}}, {"google/gemma-4-26B-A4B", layout{Devices: 2, TP: 2}},
-		{"google/gemma-3-4b-it", layout{Devices: 1}}, {"openai/gpt-oss-120b", layout{Devices: 4, TP: 4}}, {"MiniMaxAI/MiniMax-M3", layout{Devices: 8, TP: 4, EP: 8}},
-		{"Qwen/Qwen2-57B-A14B", layout{Devices: 4, TP: 2, EP: 2, MoETP: 2}}, {"Qwen/Qwen2.5-VL-7B-Instruct", layout{Devices: 2, TP: 2, PP: 1}},
-		{"Qwen/Qwen3-8B", layout{Devices: 32, TP: 16, DCP: 2, PP: 2}}, {"meta-llama/Llama-4-Scout-17B-16E", layout{Devices: 4, TP: 4}},
+		{"deepseek-ai/DeepSeek-V3", layout{Devices: 16, TP: 8, EP: 16}},
+		{"deepseek-ai/DeepSeek-V4-Flash", layout{Devices: 4, TP: 4, EP: 4}},
+		{"deepseek-ai/DeepSeek-V2-Lite", layout{Devices: 4, TP: 2, PP: 2}},
+		{"moonshotai/Kimi-K3", layout{Devices: 16, TP: 8, EP: 16}},
+		{"moonshotai/Kimi-Linear-48B-A3B-Instruct", layout{Devices: 4, TP: 4}},
+		{"Qwen/Qwen3.5-397B-A17B", layout{Devices: 8, TP: 8, EP: 8}},
+		{"nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", layout{Devices: 4, TP: 2, EP: 4}},
+		{"google/gemma-4-26B-A4B", layout{Devices: 2, TP: 2}},
+		{"google/gemma-3-4b-it", layout{Devices: 1}},
+		{"openai/gpt-oss-120b", layout{Devices: 4, TP: 4}},
+		{"MiniMaxAI/MiniMax-M3", layout{Devices: 8, TP: 4, EP: 8}},
+		{"Qwen/Qwen2-57B-A14B", layout{Devices: 4, TP: 2, EP: 2, MoETP: 2}},
+		{"Qwen/Qwen2.5-VL-7B-Instruct", layout{Devices: 2, TP: 2, PP: 1}},
+		{"Qwen/Qwen3-8B", layout{Devices: 32, TP: 16, DCP: 2, PP: 2}},
+		{"meta-llama/Llama-4-Scout-17B-16E", layout{Devices: 4, TP: 4}},
 	} {
 		m, err := model.Lookup(c.model)
 		if err != nil {

@@ -56,9 +56,17 @@ func (l Layout) Complete(m *model.Model) Layout {
 // tpSize is named in most messages.
 const tpSize field.Name = "tp_size"
 
+// Fullest is how many of n requests the fullest of so many equal ranks gets when
+// they are dealt out evenly.
+func Fullest(n, ranks int) int { return (n + ranks - 1) / ranks }
+
 // PerRank is how many of a number of requests the fullest data-parallel rank
 // gets.
-func (l Layout) PerRank(requests int) int { return (requests + l.DP - 1) / l.DP }
+func (l Layout) PerRank(requests int) int { return Fullest(requests, l.DP) }
+
+// PerMicroBatch is the same for one of the micro-batches that fill a pipeline, one
+// for each stage.
+func (l Layout) PerMicroBatch(requests int) int { return Fullest(requests, l.DP*l.PP) }
 
 // maxSize bounds each size: far above any machine, and products of four stay
 // exact.

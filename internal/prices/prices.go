@@ -53,6 +53,9 @@ func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 		}
 		return p, nil
 	}
+	if dir == nil {
+		return nil, field.Errorf("%s %s: this program opens no directories", perfData, r.Dir)
+	}
 	var err error
 	if p.sel, err = perfdata.ParseSelection(r.Engine); err != nil {
 		return nil, field.Errorf("%s: %w", perfEngine, err)

@@ -22,7 +22,7 @@ const (
 
 // Best is the way that knows most about a device.
 func Best(d *device.Profile) Pricing {
-	if _, ok := calibrated.Nearest(d.Generation); ok {
+	if calibrated.Known(d.Generation) {
 		return Calibrated
 	}
 	return Roofline
@@ -52,6 +52,8 @@ func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, dev
 
 // Tier says how well these prices of a device are known.
 func (p Pricing) Tier(d *device.Profile) device.Tier {
-	_, tier := p.Form(d, false)
-	return tier
+	if p == Calibrated && calibrated.Known(d.Generation) {
+		return calibrated.TierOf(d.Generation)
+	}
+	return d.Tier
 }

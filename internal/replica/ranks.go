@@ -3,6 +3,7 @@ package replica
 import (
 	"math"
 
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
 )
@@ -28,7 +29,7 @@ func (r *ranks) fullest(requests int) (int, float64) {
 	if requests == 0 {
 		return 0, 0
 	}
-	most := (requests + r.n - 1) / r.n
+	most := parallel.Fullest(requests, r.n)
 	return most, float64(most) / float64(requests)
 }
 

@@ -82,7 +82,9 @@ func TestOnePrice(t *testing.T) {
 	for id, mtp := range map[string]int{
 		"deepseek-ai/DeepSeek-V3.2": 0, "deepseek-ai/DeepSeek-V3": 2, "openai/gpt-oss-120b": 0, "Qwen/Qwen3.5-397B-A17B": 1,
 	} {
-		r, err := buildDrafts(t, id, "b200_sxm", "vllm", l, mtp, func(e *engine.Profile) { e.Hosts, e.KVFormat = map[string]*engine.Terms{engine.Generic: {}}, dtype.None })
+		r, err := buildDrafts(t, id, "b200_sxm", "vllm", l, mtp, func(e *engine.Profile) {
+			e.Hosts, e.KVFormat = map[string]*engine.Terms{engine.Generic: {}}, dtype.None
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

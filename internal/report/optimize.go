@@ -75,7 +75,7 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
-	fmt.Fprintf(w, "    Modelling: %s\n", modelling(p))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(&r.Request, p))
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
@@ -104,8 +104,12 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 }
 
 // modelling says how the steps of a search are modelled.
-func modelling(p *app.Search) string {
-	return fmt.Sprintf("%s, policy %s, %s prices", kernels(p.Compiled), p.Policy, p.Pricing)
+func modelling(q *app.OptimizeRequest, p *app.Search) string {
+	out := fmt.Sprintf("%s, policy %s, %s prices", kernels(p.Compiled), p.Policy, p.Pricing)
+	if q.Evaluate == app.BySimulation {
+		out += ", simulated under " + q.Engine.Name
+	}
+	return out
 }
 
 // shapedBy says which artefacts of the policy shaped the best row.

@@ -44,6 +44,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 		r.Binds, r.Reason = s.refusal(err), sentence(err)
 		return r
 	}
+	r.Load = s.load(fleet)
 	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r}
 	ranks := max(1, c.Layout.DP)
 	low, high := 0, 0 // the largest batch that keeps the limits, the smallest that does not
@@ -64,6 +65,17 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 		}
 	}
 	return t.finish(low)
+}
+
+// load is what rows show of the requests and of a step's budget.
+func (s *Simulated) load(f *replica.Fleet) serving.Load {
+	l := serving.Load{Input: s.Input.Tokens, Output: s.Output.Tokens}
+	if d := s.Input.Distribution; d != nil {
+		l.Input = d.MeanEffective(0)
+	}
+	config := f.Config(nil)
+	l.Budget = config.Workers.Engine.TokenBudget
+	return l
 }
 
 // refusal says what a fleet that cannot be built fails on.

@@ -4,6 +4,7 @@ import (
 	"plimsoll/internal/cost"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
@@ -71,7 +72,7 @@ func (d *Steps) Decode(requests, query, seq int) serving.Step {
 // through all stages, and a prefill also waits for the pipeline to fill.
 func (d *Steps) step(requests int, s graph.Segment, fill bool) serving.Step {
 	stages := d.spec.Layout.PP
-	micro := ceil(requests, stages)
+	micro := parallel.Fullest(requests, stages)
 	s.Requests = micro
 	b := graph.Batch{Segments: append(d.segments[:0], s)}
 	d.segments = b.Segments
@@ -79,7 +80,7 @@ func (d *Steps) step(requests int, s graph.Segment, fill bool) serving.Step {
 		b.Images = graph.Images{Count: micro * d.images.Count, Patches: d.images.Patches, Tokens: d.images.Tokens}
 	}
 	t := d.eval.Totals(b)
-	if batches := ceil(requests, micro); fill && batches > 1 {
+	if batches := parallel.Fullest(requests, micro); fill && batches > 1 {
 		t.Time += t.Time * units.Seconds(float64(batches-1)/float64(stages))
 	}
 	b.Segments[0].Requests = requests
@@ -96,5 +97,3 @@ func (d *Steps) Packed(pieces []workload.Piece) serving.Step {
 	t := d.eval.Totals(b)
 	return serving.Step{Time: t.Time, Use: d.memory.Use(b, d.device, d.reserved), Bound: t.Bound}
 }
-
-func ceil(a, b int) int { return (a + b - 1) / b }

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -79,7 +80,7 @@ func (l *Load) wavePrefill(e Engine, o *Outcome) {
 // packedPrefill computes a batch of unequal prompts in steps filled to the
 // budget, one after another. Every rank has the same composition.
 func (l *Load) packedPrefill(e Engine, o *Outcome) {
-	perRank := (o.Concurrency + l.DP - 1) / l.DP
+	perRank := parallel.Fullest(o.Concurrency, l.DP)
 	rows := l.Distribution.Deal(perRank, l.HitRate)
 	steps := workload.Pack(rows, l.Budget)
 	o.Chunks = len(steps)

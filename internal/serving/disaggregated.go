@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -13,7 +14,7 @@ func PrefillOnly(e Engine, l *Load, batch int) Outcome {
 		o.Makespan = l.ServingCost
 		l.packedPrefill(e, &o)
 		tokens = 0
-		perRank := (o.Concurrency + l.DP - 1) / l.DP
+		perRank := parallel.Fullest(o.Concurrency, l.DP)
 		for _, r := range l.Distribution.Deal(perRank, l.HitRate) {
 			tokens += float64(l.DP) * float64(r.Tokens) * float64(r.Samples)
 		}

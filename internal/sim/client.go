@@ -80,8 +80,19 @@ const (
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
+// checkLengths reports what is wrong with the lengths of requests.
+func checkLengths(input, output *Lengths) (errs []error) {
+	if err := input.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("input: %w", err))
+	}
+	if err := output.Check(); err != nil {
+		errs = append(errs, fmt.Errorf("output: %w", err))
+	}
+	return errs
+}
+
 func (c ClosedLoop) check() error {
-	errs := []error{c.Input.check("input"), c.Output.check("output")}
+	errs := checkLengths(&c.Input, &c.Output)
 	if c.Requests < 1 || c.Requests > maxRequests {
 		errs = append(errs, fmt.Errorf("requests must be from 1 to %d, got %d", maxRequests, c.Requests))
 	}
@@ -110,7 +121,7 @@ func (c ClosedLoop) load(seed uint64) load {
 }
 
 func (o OpenLoop) check() error {
-	errs := []error{o.Input.check("input"), o.Output.check("output")}
+	errs := checkLengths(&o.Input, &o.Output)
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}

@@ -25,25 +25,26 @@ type Lengths struct {
 // maxTokens bounds a length, so that sums of lengths stay exact.
 const maxTokens = 1 << 24
 
-func (l *Lengths) check(name string) error {
+// Check reports lengths that no request can be drawn from.
+func (l *Lengths) Check() error {
 	if l.Distribution == nil {
 		if l.Tokens < 1 || l.Tokens > maxTokens {
-			return fmt.Errorf("%s: tokens must be from 1 to %d, got %d", name, maxTokens, l.Tokens)
+			return fmt.Errorf("tokens must be from 1 to %d, got %d", maxTokens, l.Tokens)
 		}
 		if !(l.Low >= 0 && l.Low <= 1) {
-			return fmt.Errorf("%s: the shortest length must be a share from 0 to 1, got %g", name, l.Low)
+			return fmt.Errorf("the shortest length must be a share from 0 to 1, got %g", l.Low)
 		}
 		return nil
 	}
 	sum := 0.0
 	for _, b := range l.Distribution.Bins {
 		if b.Min < 0 || b.Max <= b.Min || b.Max > maxTokens || !(b.Weight >= 0) {
-			return fmt.Errorf("%s: not a sound bin: %d to %d tokens, weight %g", name, b.Min, b.Max, b.Weight)
+			return fmt.Errorf("not a sound bin: %d to %d tokens, weight %g", b.Min, b.Max, b.Weight)
 		}
 		sum += b.Weight
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) {
-		return errors.New(name + ": the weights of the bins must have a positive, finite sum")
+		return errors.New("the weights of the bins must have a positive, finite sum")
 	}
 	return nil
 }

@@ -117,7 +117,9 @@ func TestBatchWait(t *testing.T) {
 		prompt int
 		ttft   units.Seconds
 	}{
-		{"no wait", 0, 0.5, 10, 0.15}, {"five steps", 5, 0.5, 10, 0.65}, {"half a budget with the one that generates", 5, 0.5, 499, 0.15},
+		{"no wait", 0, 0.5, 10, 0.15},
+		{"five steps", 5, 0.5, 10, 0.65},
+		{"half a budget with the one that generates", 5, 0.5, 499, 0.15},
 		{"a token less", 5, 0.5, 498, 0.65},
 	} {
 		e := roomy(sim.InFlight)
@@ -135,9 +137,14 @@ func TestBudgets(t *testing.T) {
 		verified, prompt int
 		ttft             units.Seconds
 	}{
-		{sim.DecodeFirst, 1, 999, 0.15}, {sim.DecodeFirst, 1, 1000, 0.25}, {sim.DecodeFirst, 3, 997, 0.15}, {sim.DecodeFirst, 3, 998, 0.25},
-		{sim.PrefillFirst, 3, 1000, 0.15}, {sim.PrefillFirst, 1, 1001, 0.25},
-		{sim.InFlight, 1, 999, 0.15}, {sim.InFlight, 3, 997, 0.15},
+		{sim.DecodeFirst, 1, 999, 0.15},
+		{sim.DecodeFirst, 1, 1000, 0.25},
+		{sim.DecodeFirst, 3, 997, 0.15},
+		{sim.DecodeFirst, 3, 998, 0.25},
+		{sim.PrefillFirst, 3, 1000, 0.15},
+		{sim.PrefillFirst, 1, 1001, 0.25},
+		{sim.InFlight, 1, 999, 0.15},
+		{sim.InFlight, 3, 997, 0.15},
 	} {
 		e := roomy(c.policy)
 		e.VerifiedPerStep = c.verified
@@ -166,8 +173,14 @@ func TestKeptBlocks(t *testing.T) {
 		blocks   int
 		refused  bool
 	}{
-		{sim.InFlight, 1, 110, false}, {sim.InFlight, 1, 109, true}, {sim.InFlight, 2.5, 112, false}, {sim.InFlight, 2.5, 111, true},
-		{sim.DecodeFirst, 1, 110, false}, {sim.DecodeFirst, 1, 109, true}, {sim.PrefillFirst, 2, 111, false}, {sim.PrefillFirst, 2, 110, true},
+		{sim.InFlight, 1, 110, false},
+		{sim.InFlight, 1, 109, true},
+		{sim.InFlight, 2.5, 112, false},
+		{sim.InFlight, 2.5, 111, true},
+		{sim.DecodeFirst, 1, 110, false},
+		{sim.DecodeFirst, 1, 109, true},
+		{sim.PrefillFirst, 2, 111, false},
+		{sim.PrefillFirst, 2, 110, true},
 	} {
 		e := roomy(c.policy)
 		e.Blocks, e.AcceptedPerStep = c.blocks, c.accepted
@@ -205,7 +218,7 @@ func TestFigures(t *testing.T) {
 	client := arrivals(ask(1, 95, 6), ask(2, 25, 2), ask(9, 10, 1))
 	client.Requests[0].Arrival = 0
 	client.Warmup = 1
-	r := simulate(t, &sim.Config{Client: client, Workers: sim.Pool{Engine: e, Replicas: 2}, Limits: sim.Limits{TPOT: 0.09}})
+	r := simulate(t, &sim.Config{Client: client, Workers: sim.Pool{Engine: e, Replicas: 2}, Limits: workload.Limits{TPOT: 0.09}})
 	// The first is a warm-up: 0 to 0.6. The second 2 to 2.2; the third, with no TPOT, 9 to 9.1.
 	near := func(what string, want, got float64) {
 		if math.Abs(want-got) > 1e-9 {
@@ -282,6 +295,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"sequences", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 0 }, "max sequences must be at least 1, got 0"},
 		{"one sequence", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 1 }, ""},
 		{"blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = 0 }, "blocks must be from 1 to 2³¹, got 0"},
+		{"one block", func(_ *sim.Config, e *sim.Engine) { e.Blocks, e.BlockTokens = 1, 2 }, ""},
 		{"too many blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 + 1 }, "blocks must be from 1 to 2³¹"},
 		{"most blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 }, ""},
 		{"block tokens", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 0 }, "tokens in a block must be from 1 to 65536, got 0"},

@@ -40,6 +40,19 @@ func fitted(generation string) (name string, tier device.Tier, ok bool) {
 	return "", device.Datasheet, false
 }
 
+// Known reports whether constants are known for a generation, its own or a
+// relative's.
+func Known(generation string) bool {
+	_, _, ok := fitted(generation)
+	return ok
+}
+
+// TierOf says how well the prices of a generation are known.
+func TierOf(generation string) device.Tier {
+	_, tier, _ := fitted(generation)
+	return tier
+}
+
 // Nearest are the constants a generation takes.
 func Nearest(generation string) (Constants, bool) {
 	name, _, ok := fitted(generation)

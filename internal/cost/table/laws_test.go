@@ -156,8 +156,8 @@ func TestExpertRows(t *testing.T) {
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", f.name, got, err)
 		}
-		close := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) })
-		if d := gocmp.Diff(table.Sample{Form: table.FormExperts, Format: f.name, Ops: []op.Op{up, down}, Seconds: seconds}, got[0], close); d != "" {
+		nearly := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) })
+		if d := gocmp.Diff(table.Sample{Form: table.FormExperts, Format: f.name, Ops: []op.Op{up, down}, Seconds: seconds}, got[0], nearly); d != "" {
 			t.Errorf("%s (-want +got):\n%s", f.name, d)
 		}
 	}
@@ -380,8 +380,11 @@ func TestCausal(t *testing.T) {
 		window, pairs float64
 		want          units.Seconds
 	}{
-		{0, n * length * length / 2, 5}, {0, 0.9 * n * length * length / 2, 5}, {0, 0.89 * n * length * length / 2, 0},
-		{window, 0.9 * n * length * window / 2, 6}, {window, 0.89 * n * length * window / 2, 0},
+		{0, n * length * length / 2, 5},
+		{0, 0.9 * n * length * length / 2, 5},
+		{0, 0.89 * n * length * length / 2, 0},
+		{window, 0.9 * n * length * window / 2, 6},
+		{window, 0.89 * n * length * window / 2, 0},
 	} {
 		o := op.Op{
 			Kind: op.Attention, In: dtype.BF16, Out: dtype.BF16, KV: dtype.BF16, VectorIn: dtype.BF16, Heads: 8, KVHeads: 2, HeadDim: 128, ValueDim: 128,

@@ -66,7 +66,7 @@ func (t *Tables) understand(f perfdata.File, r *reading, rows *perfdata.Rows) []
 func (t *Tables) use(f perfdata.File, rows *perfdata.Rows) *Use {
 	u := t.uses[f.Path]
 	if u == nil {
-		u = &Use{Path: f.Path, Of: rows.Total, worst: 1}
+		u = &Use{Path: f.Path, Of: rows.Total, WorstShare: 1}
 		t.uses[f.Path] = u
 	}
 	return u
@@ -102,11 +102,11 @@ func (t *Tables) believe(use *Use, r *reading, rows *perfdata.Rows, visit func(k
 func (u *Use) reject(m *measurement, least float64) {
 	u.Rejected++
 	x := m.seconds / least
-	if x > u.worst {
+	if x > u.WorstShare {
 		return
 	}
-	if text := describe(m, least); x < u.worst || text < u.Worst {
-		u.worst, u.Worst = x, text
+	if text := describe(m, least); x < u.WorstShare || text < u.Worst {
+		u.WorstShare, u.Worst = x, text
 	}
 }
 

@@ -38,8 +38,10 @@ type Use struct {
 	Of       int // in the file
 	Rejected int // faster than the device can be
 	Distrust int // of kernels with many such rows
-	Worst    string
-	worst    float64 // its share of the time the device needs
+	// Worst is the rejected row that is furthest off, WorstShare its time as a share
+	// of what the device needs at least; 1 where none is.
+	Worst      string
+	WorstShare float64
 }
 
 // New prepares the tables of a system for a device whose operators base

@@ -1,4 +1,4 @@
-package calibrate_test
+package measured_test
 
 import (
 	"fmt"
@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/calibrate"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/measured"
 	"plimsoll/internal/model"
 )
 
 // doubts are the rules that rows trip, by id.
 func doubts(t *testing.T, rows ...map[string]string) string {
 	t.Helper()
-	measured, err := calibrate.Read(strings.NewReader(sheet(rows...)), "x.csv")
+	read, err := measured.Read(strings.NewReader(sheet(rows...)), "x.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, f := range predictor().Examine(measured) {
+	for _, f := range predictor().Examine(read) {
 		out = append(out, f.Row.ID+":"+f.Rule)
 	}
 	return strings.Join(out, " ")
@@ -78,11 +78,11 @@ func TestCrowdedCache(t *testing.T) {
 		want        string
 	}{{5.99, 900, ""}, {6.01, 900, "a:multi-worker"}, {6.01, 1000, ""}, {6.01, 999, "a:multi-worker"}} {
 		row := qwen("a", "silicon_ttft_ms", c.ttft, "silicon_tpot_ms", 1e6)
-		measured, err := calibrate.Read(strings.NewReader(sheet(row)), "x.csv")
+		read, err := measured.Read(strings.NewReader(sheet(row)), "x.csv")
 		if err != nil {
 			t.Fatal(err)
 		}
-		cache := predictor().Predict(&measured[0]).KVTokens
+		cache := predictor().Predict(t.Context(), &read[0]).KVTokens
 		row["concurrency"] = fmt.Sprint(math.Round(c.times * float64(cache) / 1101))
 		if got := doubts(t, row); got != c.want {
 			t.Errorf("%g times the cache, TTFT %g ms: want %q, got %q", c.times, c.ttft, c.want, got)
@@ -137,8 +137,14 @@ func TestBadCampaigns(t *testing.T) {
 		day       string
 		condemned int
 	}{
-		{1, 1, "2025-11-01", 1}, {2, 8, "2025-11-01", 10}, {2, 9, "2025-11-01", 2}, {3, 12, "2025-11-01", 15},
-		{2, 2, "2026-01-20", 4}, {2, 2, "2026-01-21", 2}, {2, 2, "2026", 2}, {2, 2, "", 2},
+		{1, 1, "2025-11-01", 1},
+		{2, 8, "2025-11-01", 10},
+		{2, 9, "2025-11-01", 2},
+		{3, 12, "2025-11-01", 15},
+		{2, 2, "2026-01-20", 4},
+		{2, 2, "2026-01-21", 2},
+		{2, 2, "2026", 2},
+		{2, 2, "", 2},
 	} {
 		got := doubts(t, campaign(c.bad, c.good, c.day)...)
 		if n := strings.Count(got, "cold-start"); n != c.condemned || strings.Count(got, ":") != n {
@@ -194,10 +200,14 @@ func TestNoiseThreshold(t *testing.T) {
 		more []any
 		want string
 	}{
-		{"a little", 22.9, nil, ""}, {"more", 23.1, nil, "a:noise"},
-		{"another budget", 23.1, []any{"token_budget", 4096}, ""}, {"another cache", 23.1, []any{"kv_cache_dtype", "fp8"}, ""},
-		{"another version", 23.1, []any{"backend_version", "2"}, ""}, {"another source", 23.1, []any{"silicon_data_source", "y"}, ""},
-		{"the same load", 23.1, []any{"concurrency", 16}, ""}, {"less load", 23.1, []any{"concurrency", 8, "silicon_tpot_ms", 21}, ""},
+		{"a little", 22.9, nil, ""},
+		{"more", 23.1, nil, "a:noise"},
+		{"another budget", 23.1, []any{"token_budget", 4096}, ""},
+		{"another cache", 23.1, []any{"kv_cache_dtype", "fp8"}, ""},
+		{"another version", 23.1, []any{"backend_version", "2"}, ""},
+		{"another source", 23.1, []any{"silicon_data_source", "y"}, ""},
+		{"the same load", 23.1, []any{"concurrency", 16}, ""},
+		{"less load", 23.1, []any{"concurrency", 8, "silicon_tpot_ms", 21}, ""},
 	} {
 		b := qwen("b", append([]any{"concurrency", 32, "silicon_ttft_ms", 300}, c.more...)...)
 		if got := doubts(t, qwen("a", "silicon_tpot_ms", c.tpot), b); got != c.want {
@@ -251,17 +261,24 @@ func TestSizes(t *testing.T) {
 func TestSettingsMatter(t *testing.T) {
 	t.Parallel()
 	p := predictor()
-	predict := func(engine string, more ...string) calibrate.Prediction {
+	predict := func(engine string, more ...string) measured.Prediction {
 		row := readOne(t, needed(append([]string{"backend", engine, "model_path", "Qwen/Qwen3-32B", "concurrency", "64", "num_prompts", "128", "length_ratio_low", "0.5"}, more...)...))
-		got := p.Predict(&row)
+		got := p.Predict(t.Context(), &row)
 		if got.Err != nil {
 			t.Fatal(got.Err)
 		}
 		return got
 	}
 	for _, c := range []struct{ engine, column, value string }{
-		{"vllm", "token_budget", "512"}, {"vllm", "memory_fraction", "0.6"}, {"vllm", "max_num_seqs", "16"}, {"sglang", "recv_interval", "50"},
-		{"trtllm", "batch_wait_iters", "40"}, {"vllm", "kv_cache_dtype", "fp8"}, {"vllm", "precision", "fp8"}, {"vllm", "precision", "fp4"}, {"vllm", "num_prompts", "64"},
+		{"vllm", "token_budget", "512"},
+		{"vllm", "memory_fraction", "0.6"},
+		{"vllm", "max_num_seqs", "16"},
+		{"sglang", "recv_interval", "50"},
+		{"trtllm", "batch_wait_iters", "40"},
+		{"vllm", "kv_cache_dtype", "fp8"},
+		{"vllm", "precision", "fp8"},
+		{"vllm", "precision", "fp4"},
+		{"vllm", "num_prompts", "64"},
 		{"vllm", "length_ratio_low", "1"},
 	} {
 		more := []string{c.column, c.value}
@@ -282,81 +299,22 @@ func TestSettingsMatter(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ model, precision, kv, products, experts, cache string }{
-		{"Qwen/Qwen3-32B", "", "", "bf16", "", "bf16"}, {"Qwen/Qwen3-32B", "fp8", "", "fp8", "", "fp8"}, {"Qwen/Qwen3-32B", "fp8", "bf16", "fp8", "", "bf16"},
-		{"Qwen/Qwen3-32B", "fp4", "", "nvfp4", "", "fp8"}, {"Qwen/Qwen3-30B-A3B", "fp8", "", "fp8 block", "fp8 block", "fp8"},
-		{"Qwen/Qwen3-30B-A3B", "fp4", "", "bf16", "nvfp4", "fp8"}, {"Qwen/Qwen3-30B-A3B", "int4", "", "bf16", "w4a16 int4", "bf16"},
-		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"}, {"openai/gpt-oss-120b", "fp8", "", "bf16", "mxfp4 w4a16", "bf16"},
-		{"openai/gpt-oss-120b", "fp4", "fp8", "bf16", "mxfp4 w4a16", "fp8"}, {"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
+		{"Qwen/Qwen3-32B", "", "", "bf16", "", "bf16"},
+		{"Qwen/Qwen3-32B", "fp8", "", "fp8", "", "fp8"},
+		{"Qwen/Qwen3-32B", "fp8", "bf16", "fp8", "", "bf16"},
+		{"Qwen/Qwen3-32B", "fp4", "", "nvfp4", "", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "fp8", "", "fp8 block", "fp8 block", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "fp4", "", "bf16", "nvfp4", "fp8"},
+		{"Qwen/Qwen3-30B-A3B", "int4", "", "bf16", "w4a16 int4", "bf16"},
+		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"},
+		{"openai/gpt-oss-120b", "fp8", "", "bf16", "mxfp4 w4a16", "bf16"},
+		{"openai/gpt-oss-120b", "fp4", "fp8", "bf16", "mxfp4 w4a16", "fp8"},
+		{"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
 	} {
 		row := readOne(t, needed("model_path", c.model, "precision", c.precision, "kv_cache_dtype", c.kv))
 		s := predictor().Prepare(&row).Subject
 		if s.Products != c.products || s.Experts != c.experts || s.KV != c.cache {
 			t.Errorf("%+v: got %q, %q, %q", c, s.Products, s.Experts, s.KV)
 		}
-	}
-}
-
-// TestFittedCells: the cells of a fit, those of disaggregated deployments apart, and the largest loads of the others.
-func TestFittedCells(t *testing.T) {
-	t.Parallel()
-	p := predictor()
-	var prepared []calibrate.Prepared
-	for _, more := range [][]string{
-		{"model_path", "Qwen/Qwen3-32B", "concurrency", "10", "isl", "100"}, {"model_path", "Qwen/Qwen3-8B", "concurrency", "30", "isl", "50"},
-		{"model_path", "Qwen/Qwen3-32B", "concurrency", "20", "tp_size", "4"},
-		{"model_path", "Qwen/Qwen3-32B", "mode", "disagg", "concurrency", "500", "isl", "5000", "prefill_tp_size", "8", "decode_tp_size", "8"},
-		{"model_path", "Qwen/Qwen3-32B", "backend", "sglang", "system", "b200_sxm", "concurrency", "1"},
-	} {
-		row := readOne(t, needed(more...))
-		q := p.Prepare(&row)
-		if q.Err != nil {
-			t.Fatal(q.Err)
-		}
-		prepared = append(prepared, q)
-	}
-	var o calibrate.Overlay
-	o.Fitted(prepared)
-	o.Reached(prepared)
-	want := `map[sglang:map[b200_sxm:[Qwen/Qwen3-32B]] vllm:map[h200_sxm:[Qwen/Qwen3-32B Qwen/Qwen3-8B]] vllm · disagg:map[h200_sxm:[Qwen/Qwen3-32B]]]`
-	if got := fmt.Sprint(o.Cells); got != want {
-		t.Errorf("want %s\ngot  %s", want, got)
-	}
-	if o.Reach != (calibrate.Reach{Concurrency: 30, Input: 1000, Devices: 4}) {
-		t.Errorf("%+v", o.Reach)
-	}
-}
-
-// TestAdapted: half of a cell's configurations, added to a fit without the cell, make the other half's errors smaller than
-// the fit alone does.
-func TestAdapted(t *testing.T) {
-	t.Parallel()
-	p := predictor()
-	var measured []calibrate.Row
-	for i := range 26 {
-		for _, id := range []string{"Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct"} {
-			row := readOne(t, needed("model_path", id, "isl", fmt.Sprint(100+40*i), "osl", "20", "concurrency", "1", "num_prompts", "2"))
-			q := p.Predict(&row)
-			row.TTFT, row.TPOT = q.TTFT, q.TPOT
-			if id == "Qwen/Qwen3-8B" {
-				row.TTFT, row.TPOT = 1.3*q.TTFT, 1.4*q.TPOT
-			}
-			measured = append(measured, row)
-		}
-	}
-	c := calibrate.Calibration{Iterations: 2, Workers: 2, Validation: calibrate.Validation{Folds: 2}}
-	f := c.Run(p.PrepareClean(measured))
-	if len(f.Adapted) != len(measured) || len(f.ByCell) != len(measured) {
-		t.Fatalf("%d of %d rows adapted", len(f.Adapted), len(measured))
-	}
-	slow := func(rows []calibrate.Compared) float64 {
-		for _, part := range calibrate.By(rows, func(r *calibrate.Row) string { return r.Model }) {
-			if part.Name == "Qwen/Qwen3-8B" {
-				return calibrate.Summarize("", part.Rows).TPOT.MAPE
-			}
-		}
-		return math.NaN()
-	}
-	if a, b := slow(f.Adapted), slow(f.ByCell); !(a < 0.5*b) {
-		t.Errorf("TPOT errors of the slow cell: %.3f adapted, %.3f without it", a, b)
 	}
 }

@@ -1,0 +1,239 @@
+package plimsoll
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/field"
+	"plimsoll/internal/nearest"
+	"plimsoll/internal/parallel"
+)
+
+// Deployment says how a model is served. Only Model is needed.
+type Deployment struct {
+	// Model is an id of the catalog ("Qwen/Qwen3-32B"), another name of such a
+	// model, an id in the Hugging Face cache, or a directory with a config.json.
+	Model string `json:"model"`
+	// System is a device profile; "" is h200_sxm.
+	System string `json:"system,omitempty"`
+	// Engine is the serving engine; the zero Engine is the newest vLLM.
+	Engine  Engine  `json:"engine,omitzero"`
+	Formats Formats `json:"formats,omitzero"`
+	// Pools are one of role Both, or one of Prefill and one of Decode in this
+	// order. None is one replica on one device.
+	Pools []Pool `json:"pools,omitempty"`
+	// LeastLoaded routes requests to the least loaded replica instead of in turn.
+	LeastLoaded bool `json:"least_loaded,omitempty"`
+}
+
+// Engine is a serving engine. [Engines] lists them.
+type Engine struct {
+	Name    string `json:"name,omitempty"`
+	Version string `json:"version,omitempty"` // "" is the newest
+	// Settings are those that differ from the engine's defaults, by the keys that
+	// "plimsoll engines NAME" prints: {"token_budget": "4096"}.
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Role is what the replicas of a pool do.
+type Role string
+
+// The roles; "" is Both.
+const (
+	Both    Role = "both" // prefill and decode on the same devices
+	Prefill Role = "prefill"
+	Decode  Role = "decode"
+)
+
+// Pool is a number of equal replicas.
+type Pool struct {
+	Role     Role   `json:"role,omitempty"`
+	Replicas int    `json:"replicas,omitempty"` // 0 is 1
+	Layout   Layout `json:"layout,omitzero"`
+	// Settings are engine settings of this pool beyond the deployment's.
+	Settings map[string]string `json:"settings,omitempty"`
+	// MTP is the tokens that the model's own modules draft in a step; 0 is the
+	// engine's default. AcceptanceRates are the chances of each to be kept; nil is
+	// 0.9, 0.6, 0.4 and 0.2.
+	MTP             int       `json:"num_mtp_tokens,omitempty"`
+	AcceptanceRates []float64 `json:"mtp_acceptance_rates,omitempty"`
+}
+
+// Layout is how one replica is cut over its devices, of which it takes TP·DP·PP.
+// A size of 0 is 1, but for MoETP: that is what EP, MoEDP and PP leave of the
+// devices. Expert sizes are of no effect in a model without experts.
+type Layout struct {
+	TP    int `json:"tp_size,omitempty"`     // tensor parallelism of attention and dense layers
+	DP    int `json:"dp_size,omitempty"`     // data-parallel ranks of attention
+	PP    int `json:"pp_size,omitempty"`     // pipeline stages
+	EP    int `json:"ep_size,omitempty"`     // expert parallelism
+	MoETP int `json:"moe_tp_size,omitempty"` // tensor parallelism of each expert
+	MoEDP int `json:"moe_dp_size,omitempty"` // copies of the experts
+	DCP   int `json:"dcp_size,omitempty"`    // decode context parallelism inside a TP group
+}
+
+// Devices is how many devices one replica takes.
+func (l Layout) Devices() int { return max(1, l.TP) * max(1, l.DP) * max(1, l.PP) }
+
+// String lists the sizes above one: "TP=4 | EP=4"; "TP=1" where there is none.
+func (l Layout) String() string {
+	var words []string
+	for _, d := range []struct {
+		name string
+		size int
+	}{
+		{"TP", l.TP},
+		{"PP", l.PP},
+		{"DP", l.DP},
+		{"EP", l.EP},
+		{"MOE-TP", l.MoETP},
+		{"MOE-DP", l.MoEDP},
+		{"DCP", l.DCP},
+	} {
+		if d.size > 1 {
+			words = append(words, fmt.Sprintf("%s=%d", d.name, d.size))
+		}
+	}
+	if words == nil {
+		return "TP=1"
+	}
+	return strings.Join(words, " | ")
+}
+
+// Formats are number formats that differ from the checkpoint's own.
+type Formats struct {
+	// Checkpoint is a published conversion of the model: "fp8", "fp4" or "int4".
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// KV is the format of the cache: "fp8", or "bf16" for the model's own.
+	KV string `json:"kv,omitempty"`
+	// Linear, NonExpert and Attention are quantization actions as Ascend's tools
+	// name them: "W8A8_DYNAMIC", "FP8", "DISABLED", "AUTO" and others.
+	Linear    string `json:"quantize_linear_action,omitempty"`
+	NonExpert string `json:"quantize_non_expert_linear_action,omitempty"`
+	Attention string `json:"quantize_attention_action,omitempty"`
+	// MXFP4Group is the number of elements that share an MXFP4 scale; 0 is 32.
+	MXFP4Group int `json:"mxfp4_group_size,omitempty"`
+}
+
+// Devices is how many devices the whole deployment takes.
+func (d *Deployment) Devices() int {
+	n := 0
+	for i := range d.Pools {
+		n += max(1, d.Pools[i].Replicas) * d.Pools[i].Layout.Devices()
+	}
+	return max(1, n)
+}
+
+// internal is the deployment as the operations take it. This and fromInternal are
+// the only places that know both forms.
+func (d *Deployment) internal() (deployment.Deployment, error) {
+	formats, err := d.Formats.internal()
+	out := deployment.Deployment{
+		Model: d.Model, System: d.System, Engine: d.Engine.internal(), Formats: formats, LeastLoaded: d.LeastLoaded,
+	}
+	for i := range d.Pools {
+		p := &d.Pools[i]
+		out.Pools = append(out.Pools, deployment.Pool{
+			Role: deployment.Role(p.Role), Replicas: p.Replicas, Layout: p.Layout.internal(), Settings: assignments(p.Settings),
+			MTP: p.MTP, AcceptanceRates: slices.Clone(p.AcceptanceRates),
+		})
+	}
+	return out, err
+}
+
+// fromInternal is a deployment as this package shows it.
+func fromInternal(d *deployment.Deployment) Deployment {
+	f := &d.Formats
+	out := Deployment{
+		Model: d.Model, System: d.System, LeastLoaded: d.LeastLoaded,
+		Engine: Engine{Name: d.Engine.Name, Version: d.Engine.Version, Settings: settingsOf(d.Engine.Settings)},
+		Formats: Formats{
+			Checkpoint: f.Checkpoint, KV: f.KV, Linear: string(f.Linear), NonExpert: string(f.NonExpert),
+			Attention: string(f.Attention), MXFP4Group: f.MXFP4Group,
+		},
+	}
+	for i := range d.Pools {
+		p := &d.Pools[i]
+		out.Pools = append(out.Pools, Pool{
+			Role: Role(p.Role), Replicas: p.Replicas, Layout: layoutOf(&p.Layout), Settings: settingsOf(p.Settings),
+			MTP: p.MTP, AcceptanceRates: slices.Clone(p.AcceptanceRates),
+		})
+	}
+	return out
+}
+
+func (l Layout) internal() parallel.Layout {
+	return parallel.Layout{
+		Devices: l.Devices(), TP: l.TP, DP: l.DP, PP: l.PP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP,
+	}
+}
+
+func layoutOf(l *parallel.Layout) Layout {
+	return Layout{TP: l.TP, DP: l.DP, PP: l.PP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP}
+}
+
+func (e *Engine) internal() deployment.Engine {
+	return deployment.Engine{Name: e.Name, Version: e.Version, Settings: assignments(e.Settings)}
+}
+
+// assignments are settings as "key=value", sorted.
+func assignments(settings map[string]string) []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		out = append(out, key+"="+settings[key])
+	}
+	return out
+}
+
+// settingsOf is the inverse of assignments.
+func settingsOf(assignments []string) map[string]string {
+	var out map[string]string
+	for _, a := range assignments {
+		if out == nil {
+			out = map[string]string{}
+		}
+		key, value, _ := strings.Cut(a, "=")
+		out[key] = value
+	}
+	return out
+}
+
+func (f *Formats) internal() (deployment.Formats, error) {
+	linear, attention := words(dtype.LinearActions()), words(dtype.AttentionActions())
+	out := deployment.Formats{
+		Checkpoint: f.Checkpoint, KV: f.KV, Linear: dtype.Action(f.Linear), NonExpert: dtype.Action(f.NonExpert),
+		Attention: dtype.Action(f.Attention), MXFP4Group: f.MXFP4Group,
+	}
+	return out, errors.Join(
+		oneOf("checkpoint", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
+		oneOf("kv", f.KV, []string{"fp8", "bf16"}),
+		oneOf("quantize_linear_action", f.Linear, linear),
+		oneOf("quantize_non_expert_linear_action", f.NonExpert, linear),
+		oneOf("quantize_attention_action", f.Attention, attention),
+	)
+}
+
+func words(actions []dtype.Action) []string {
+	out := make([]string, len(actions))
+	for i, a := range actions {
+		out[i] = string(a)
+	}
+	return out
+}
+
+// oneOf reports a word that is neither empty nor allowed.
+func oneOf(name field.Name, word string, allowed []string) error {
+	if word == "" || slices.Contains(allowed, word) {
+		return nil
+	}
+	hint := ""
+	if near, ok := nearest.Match(word, allowed); ok {
+		hint = "; nearest: " + near
+	}
+	return field.Errorf("%s must be one of %s, got %q%s", name, strings.Join(allowed, ", "), word, hint)
+}

@@ -1,0 +1,189 @@
+package calibrate_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/calibrate"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/measured"
+	"plimsoll/internal/units"
+)
+
+// sheet is a CSV of rows given by column.
+func sheet(rows ...map[string]string) string {
+	var columns []string
+	for _, r := range rows {
+		for c := range r {
+			if !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	slices.Sort(columns)
+	out := strings.Join(columns, ",") + "\n"
+	for _, r := range rows {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, r[c])
+		}
+		out += strings.Join(cells, ",") + "\n"
+	}
+	return out
+}
+
+// needed are the columns no row can do without, with others on top.
+func needed(more ...string) map[string]string {
+	r := map[string]string{
+		"backend": "vllm", "model_path": "a/b", "system": "h200_sxm", "isl": "1000", "osl": "100", "tp_size": "2", "silicon_ttft_ms": "50", "silicon_tpot_ms": "5",
+	}
+	for i := 0; i < len(more); i += 2 {
+		r[more[i]] = more[i+1]
+	}
+	return r
+}
+
+func readOne(t *testing.T, row map[string]string) measured.Row {
+	t.Helper()
+	rows, err := measured.Read(strings.NewReader(sheet(row)), "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0]
+}
+
+var errUnknown = errors.New("unknown")
+
+// ordinary is a deployment of a dense model that a fit has seen.
+func ordinary() calibration.Case {
+	return calibration.Case{
+		Subject: calibration.Subject{Engine: "vllm", Generation: "hopper", System: "h200_sxm", Model: "a/b", Class: engine.Dense},
+		Tier:    device.Calibrated, Vendor: device.NVIDIA, Devices: 2, Concurrency: 16, Input: 1000,
+	}
+}
+
+// TestLearnByHand: residuals are the 80 % quantile of the sizes of errors where a fit is tried, else the 10 % and 90 %
+// quantiles; a division needs thirty rows, a whole kind any.
+func TestLearnByHand(t *testing.T) {
+	t.Parallel()
+	rows := func(n int, concurrency int) (out []measured.Compared) {
+		for i := range n {
+			off := units.Seconds(math.Exp(0.01 * float64(i-3))) // measured over predicted
+			row := &measured.Row{Output: 101, LengthLow: 1, Concurrency: concurrency, TTFT: off, TPOT: 0.01 * off}
+			s := ordinary()
+			s.Concurrency = concurrency
+			out = append(out, measured.Compared{Row: row, Pred: measured.Prediction{TTFT: 1, TPOT: 0.01, Throughput: float64(concurrency) * 101 / 2, Case: s}})
+		}
+		return out
+	}
+	bad := rows(5, 16)
+	bad[0].Pred.Err, bad[1].Row.TTFT, bad[2].Row.TPOT, bad[3].Pred.TTFT, bad[4].Pred.TPOT = errUnknown, 0, 0, 0, 0
+	var o calibration.Overlay
+	calibrate.Learn(&o, &calibrate.Evidence{Seen: append(rows(11, 16), bad...), Uncalibrated: rows(30, 16), Formulas: rows(29, 8), Steady: append(rows(30, 8), rows(30, 100)...)})
+	// Eleven errors of -3 to 7 percent: their sizes, sorted, are 0 1 1 2 2 3 3 4 5 6 7, of which the ninth is at 80 %.
+	isResidual(t, o, "seen", calibration.Residuals{Rows: 11, TTFT: calibration.Error{Low: -0.05, High: 0.05}, TPOT: calibration.Error{Low: -0.05, High: 0.05}, Throughput: calibration.Error{Low: -0.05, High: 0.05}})
+	// Thirty of -3 to 26 percent: 10 % and 90 % lie 2.9 in from the ends.
+	isResidual(t, o, "uncalibrated", calibration.Residuals{Rows: 30, TTFT: calibration.Error{Low: -0.001, High: 0.231}, TPOT: calibration.Error{Low: -0.001, High: 0.231}, Throughput: calibration.Error{Low: -0.231, High: 0.001}})
+	for name, rows := range map[string]int{"uncalibrated/cache-free": 30, "uncalibrated/cache-free/to-64": 30, "formulas": 29, "steady": 60, "steady/to-8": 30, "steady/above-64": 30} {
+		if got := o.Residuals[name].Rows; got != rows {
+			t.Errorf("%s: want %d rows, got %d", name, rows, got)
+		}
+	}
+	for _, name := range []string{"seen/cache-free", "formulas/to-8", "unseen", "disagg"} {
+		if r, ok := o.Residuals[name]; ok {
+			t.Errorf("%s has residuals: %+v", name, r)
+		}
+	}
+	var mine calibration.Overlay
+	calibrate.LearnOwn(&mine, append(rows(11, 16), bad...))
+	isResidual(t, mine, "own/vllm · h200_sxm · a/b", o.Residuals["seen"])
+}
+
+func isResidual(t *testing.T, o calibration.Overlay, name string, want calibration.Residuals) {
+	t.Helper()
+	got := o.Residuals[name]
+	same := func(a, b calibration.Error) bool {
+		return math.Abs(a.Low-b.Low) < 1e-9 && math.Abs(a.High-b.High) < 1e-9
+	}
+	if got.Rows != want.Rows || !same(got.TTFT, want.TTFT) || !same(got.TPOT, want.TPOT) || !same(got.Throughput, want.Throughput) {
+		t.Errorf("%s: want %+v, got %+v", name, want, got)
+	}
+}
+
+// TestFittedCells: the cells of a fit, those of disaggregated deployments apart, and the largest loads of the others.
+func TestFittedCells(t *testing.T) {
+	t.Parallel()
+	p := predictor()
+	var prepared []measured.Prepared
+	for _, more := range [][]string{
+		{"model_path", "Qwen/Qwen3-32B", "concurrency", "10", "isl", "100"},
+		{"model_path", "Qwen/Qwen3-8B", "concurrency", "30", "isl", "50"},
+		{"model_path", "Qwen/Qwen3-32B", "concurrency", "20", "tp_size", "4"},
+		{"model_path", "Qwen/Qwen3-32B", "mode", "disagg", "concurrency", "500", "isl", "5000", "prefill_tp_size", "8", "decode_tp_size", "8"},
+		{"model_path", "Qwen/Qwen3-32B", "backend", "sglang", "system", "b200_sxm", "concurrency", "1"},
+	} {
+		row := readOne(t, needed(more...))
+		q := p.Prepare(&row)
+		if q.Err != nil {
+			t.Fatal(q.Err)
+		}
+		prepared = append(prepared, q)
+	}
+	var o calibration.Overlay
+	for i := range prepared {
+		o.AddCell(&prepared[i].Subject)
+		o.AddCell(&prepared[i].Subject) // once is enough
+	}
+	calibrate.Reached(&o, prepared)
+	want := `map[sglang · b200_sxm:[Qwen/Qwen3-32B] vllm · disagg · h200_sxm:[Qwen/Qwen3-32B] vllm · h200_sxm:[Qwen/Qwen3-32B Qwen/Qwen3-8B]]`
+	if got := fmt.Sprint(o.Cells); got != want {
+		t.Errorf("want %s\ngot  %s", want, got)
+	}
+	if o.Reach != (calibration.Reach{Concurrency: 30, Input: 1000, Devices: 4}) {
+		t.Errorf("%+v", o.Reach)
+	}
+}
+
+// TestAdapted: half of a cell's configurations, added to a fit without the cell, make the other half's errors smaller than
+// the fit alone does.
+func TestAdapted(t *testing.T) {
+	t.Parallel()
+	p := predictor()
+	var read []measured.Row
+	for i := range 26 {
+		for _, id := range []string{"Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct"} {
+			row := readOne(t, needed("model_path", id, "isl", fmt.Sprint(100+40*i), "osl", "20", "concurrency", "1", "num_prompts", "2"))
+			q := p.Predict(t.Context(), &row)
+			row.TTFT, row.TPOT = q.TTFT, q.TPOT
+			if id == "Qwen/Qwen3-8B" {
+				row.TTFT, row.TPOT = 1.3*q.TTFT, 1.4*q.TPOT
+			}
+			read = append(read, row)
+		}
+	}
+	c := calibrate.Calibration{Iterations: 2, Workers: 2, Validation: calibrate.Validation{Folds: 2}}
+	f, err := c.Run(t.Context(), p.PrepareClean(read))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Adapted) != len(read) || len(f.ByCell) != len(read) {
+		t.Fatalf("%d of %d rows adapted", len(f.Adapted), len(read))
+	}
+	slow := func(rows []measured.Compared) float64 {
+		for _, part := range measured.By(rows, func(r *measured.Row) string { return r.Model }) {
+			if part.Name == "Qwen/Qwen3-8B" {
+				return measured.Summarize("", part.Rows).TPOT.MAPE
+			}
+		}
+		return math.NaN()
+	}
+	if a, b := slow(f.Adapted), slow(f.ByCell); !(a < 0.5*b) {
+		t.Errorf("TPOT errors of the slow cell: %.3f adapted, %.3f without it", a, b)
+	}
+}

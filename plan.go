@@ -1,0 +1,241 @@
+package plimsoll
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/field"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+)
+
+// Question asks for the deployments that carry the most load: one replica on a
+// number of devices, prefill and decode together. Only Model is needed.
+type Question struct {
+	Model   string  `json:"model"`
+	System  string  `json:"system,omitempty"`      // "" is h200_sxm
+	Devices int     `json:"num_devices,omitempty"` // 0 is 1
+	Engine  Engine  `json:"engine,omitzero"`
+	Formats Formats `json:"formats,omitzero"`
+	// Lengths are those of the requests; OutputBins are not for plans.
+	Lengths
+	// Limits on TTFT and TPOT hold for their means. Latency is not for plans.
+	Limits Limits `json:"limits,omitzero"`
+	// Sizes are the layouts to try.
+	Sizes Sizes `json:"sizes,omitzero"`
+	// AcceptanceRates are the chances of drafted tokens to be kept; nil is 0.9,
+	// 0.6, 0.4 and 0.2.
+	AcceptanceRates []float64 `json:"mtp_acceptance_rates,omitempty"`
+}
+
+// Sizes are the sizes to try in each dimension of a [Layout]; DP and MoETP take
+// the devices that are left. Without TP or EP every power of two is tried for it,
+// the others are fixed at one (MTP at the engine's default).
+type Sizes struct {
+	TP    []int `json:"tp_sizes,omitempty"`
+	PP    []int `json:"pp_sizes,omitempty"`
+	EP    []int `json:"ep_sizes,omitempty"`
+	MoEDP []int `json:"moe_dp_sizes,omitempty"`
+	DCP   []int `json:"dcp_sizes,omitempty"`
+	MTP   []int `json:"num_mtp_tokens,omitempty"`
+}
+
+// Plan is the answer to a [Question].
+type Plan struct {
+	// Options are the layouts that keep the limits, each at the concurrency with
+	// its most throughput, best first.
+	Options []Option
+	// Frontier is the best trade-offs between throughput and TPOT over all loads
+	// that were simulated, whatever the limits, most throughput first.
+	Frontier []Point
+	// Safe is the most throughput that keeps the limits with a probability of at
+	// least 90 %; nil without limits, and where nothing does.
+	Safe *Point
+	// Nearest is what comes nearest to the limits where no option keeps them; its
+	// times are limits that can be kept. It is nil where no layout fits in memory.
+	Nearest *Point
+	// Rejected are the layouts without an option.
+	Rejected []Rejection
+	// Tier says how well the times of kernels are known, as in [Prediction].
+	Tier  string
+	Notes []string
+}
+
+// Option is a deployment at the load that suits it best. [Planner.Predict] of both
+// gives the same figures, and more of them.
+type Option struct {
+	Deployment  Deployment
+	Concurrency int
+	TTFT, TPOT  Time
+	OutputRate  Rate    // generated tokens per second
+	Chance      float64 // probability that a measurement keeps the limits
+	Basis       string  // which measurements the intervals come from
+	// Binds is what keeps the load from growing: "TTFT limit", "TPOT limit",
+	// "memory", or "" where more load brings no more throughput.
+	Binds string
+}
+
+// Point is a deployment at a load.
+type Point struct {
+	Deployment  Deployment
+	Concurrency int
+	TTFT, TPOT  time.Duration // means
+	OutputRate  float64       // generated tokens per second
+}
+
+// Rejection is a layout that cannot be used within the limits.
+type Rejection struct {
+	Layout Layout
+	MTP    int
+	Reason string
+}
+
+// Best is the option with the most throughput, nil where nothing keeps the limits.
+func (p *Plan) Best() *Option {
+	if len(p.Options) == 0 {
+		return nil
+	}
+	return &p.Options[0]
+}
+
+// Plan ranks the layouts of a model on a number of devices by simulation.
+func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
+	request, err := p.optimize(&q)
+	if err != nil {
+		return nil, mistake(err)
+	}
+	w := p.world()
+	if p.DeviceFile != "" { // the operation would take a name beside the file for a second device
+		if _, err := w.Device(q.System, p.DeviceFile); err != nil {
+			return nil, failure(err)
+		}
+	}
+	r, err := w.Optimize(ctx, request)
+	if err != nil {
+		return nil, failure(err)
+	}
+	return planOf(&request, r), nil
+}
+
+// optimize is the question as the operation takes it.
+func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
+	formats, err := q.Formats.internal()
+	out := app.OptimizeRequest{
+		Model: q.Model, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
+		// As Predict models steps.
+		Modelling:    deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
+		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, app.DefaultOutput), LengthLow: q.Low,
+		Limits: q.Limits.internal(), Space: q.Sizes.internal(), AcceptanceRates: slices.Clone(q.AcceptanceRates),
+		Evaluate: app.BySimulation, Engine: q.Engine.internal(),
+	}
+	out.Engine.Name = cmp.Or(out.Engine.Name, app.DefaultEngine)
+	if out.Distribution == nil {
+		out.Input = cmp.Or(q.Input, app.DefaultInput)
+	}
+	if p.DeviceFile == "" {
+		out.Devices = []string{cmp.Or(q.System, app.DefaultSystem)}
+	}
+	errs := []error{err, q.check(), q.Limits.check(), checkEngine(&out.Engine)}
+	if q.OutputBins != nil {
+		errs = append(errs, field.Errorf("%s is not for plans; give %s", field.Name("output_distribution"), field.Name("output_length")))
+	}
+	if q.Limits.Latency != 0 {
+		errs = append(errs, field.Errorf("%s is not for plans; give %s or %s",
+			field.Name("latency_limit"), field.Name("ttft_limit"), field.Name("tpot_limit")))
+	}
+	return out, errors.Join(errs...)
+}
+
+// checkEngine reports an engine or settings that no layout could have.
+func checkEngine(e *deployment.Engine) error {
+	p, err := engine.LookupVersion(e.Name, e.Version)
+	if err != nil {
+		return err
+	}
+	_, err = p.With(e.Settings...)
+	return err
+}
+
+// internal is the sizes as the search takes them: empty is every power of two.
+func (s *Sizes) internal() search.Space {
+	all := func(sizes []int) []int { return append([]int{}, sizes...) }
+	return search.Space{TP: all(s.TP), EP: all(s.EP), MoEDP: some(s.MoEDP), PP: some(s.PP), DCP: some(s.DCP), MTP: some(s.MTP)}
+}
+
+// some is sizes, nil without any.
+func some(sizes []int) []int {
+	if len(sizes) == 0 {
+		return nil
+	}
+	return slices.Clone(sizes)
+}
+
+func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
+	d := &r.Devices[0]
+	s := &d.Searches[0]
+	asked := deployment.Deployment{Model: q.Model, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
+	out := &Plan{Tier: string(s.Tier), Notes: slices.Concat(r.Notes, s.Notes)}
+	if r.Tables != nil {
+		out.Notes = append(out.Notes, r.Tables.Notes()...)
+	}
+	deployed := func(c *app.Row) Deployment {
+		asked.Pools = []deployment.Pool{{
+			Role: deployment.Both, Replicas: 1, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
+		}}
+		return fromInternal(&asked)
+	}
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		out.Options = append(out.Options, optionOf(row, deployed(row)))
+	}
+	layouts := map[string]*app.Row{}
+	for i := range s.Candidates {
+		c := &s.Candidates[i]
+		layouts[c.Label] = c
+		if !c.OK {
+			out.Rejected = append(out.Rejected, Rejection{layoutOf(&c.Layout), c.MTP, c.Reason})
+		}
+	}
+	point := func(label string, batch int) *Point {
+		c := layouts[label]
+		return pointOf(at(c, batch), deployed(c))
+	}
+	for _, f := range s.Frontier {
+		out.Frontier = append(out.Frontier, *point(f.Label, f.Batch))
+	}
+	if x := s.Safe; x != nil {
+		out.Safe = point(x.Label, x.Batch)
+	}
+	if x := s.Nearest; x != nil {
+		out.Nearest = point(x.Label, x.Batch)
+	}
+	return out
+}
+
+func optionOf(r *app.Row, d Deployment) Option {
+	o, e := &r.Best, &r.Expected
+	return Option{
+		Deployment: d, Concurrency: o.Concurrency, TTFT: timeOf(o.TTFT, e.TTFT), TPOT: timeOf(o.TPOT, e.TPOT),
+		OutputRate: rateOf(o.Throughput, e.Throughput), Chance: r.Chance, Basis: e.Basis, Binds: string(r.Binds),
+	}
+}
+
+func pointOf(o *serving.Outcome, d Deployment) *Point {
+	return &Point{d, o.Concurrency, duration(o.TTFT), duration(o.TPOT), o.Throughput}
+}
+
+// at is the outcome of a layout at a batch that was simulated.
+func at(c *app.Row, batch int) *serving.Outcome {
+	for i := range c.Points {
+		if c.Points[i].Batch == batch {
+			return &c.Points[i]
+		}
+	}
+	return &c.Best
+}

@@ -1,0 +1,149 @@
+package plimsoll
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/document"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+)
+
+// Prediction is how a deployment serves a workload. Its figures are those that
+// "plimsoll simulate" prints for the same question.
+type Prediction struct {
+	// Deployment is the one that was asked about, with its system, engine and pools
+	// filled in.
+	Deployment Deployment
+
+	// Requests were sent and Finished; Refused ones are too long for the KV cache.
+	Requests, Finished, Refused int
+	Duration                    time.Duration // from the first arrival to the last answer
+
+	TTFT    Distribution // to the first token
+	TPOT    Distribution // per output token after the first, by request
+	ITL     Distribution // between two tokens
+	Latency Distribution // of whole requests
+
+	RequestRate float64 // requests per second
+	InputRate   float64 // prompt tokens per second
+	// OutputRate is generated tokens per second. It has no interval where requests
+	// come at a rate or from a trace: they then decide it.
+	OutputRate Rate
+	// Goodput is requests per second that keep the limits, GoodShare their share.
+	Goodput, GoodShare float64
+	// Chance is the probability that a measurement finds mean TTFT and TPOT within
+	// their limits; 1 without any.
+	Chance float64
+
+	Memory Memory
+	// KVMean and KVPeak are the shares of the KV cache in use, on average and where
+	// it was fullest, Busy the share of the time, of the replicas that generate.
+	KVMean, KVPeak, Busy float64
+	Preemptions          int
+
+	// Basis says which measurements the intervals come from, Tier how well the
+	// times of kernels are known: measured, calibrated, transferred or datasheet.
+	Basis string
+	Tier  string
+	Notes []string // on how the model and the tables were taken
+}
+
+// Time is a mean time with its 80 % interval: what a measurement would show.
+type Time struct {
+	Mean, Low, High time.Duration
+}
+
+// Distribution is how a time is distributed over requests.
+type Distribution struct {
+	Time
+
+	P50, P90, P95, P99, Max time.Duration
+}
+
+// Rate is something per second with its 80 % interval, zero where there is none.
+type Rate struct {
+	Mean, Low, High float64
+}
+
+// Memory is how the engine divides that of one device, in bytes.
+type Memory struct {
+	Device      int64 // what a process sees
+	Weights     int64
+	Activations int64
+	Workspace   int64
+	KV          int64 // the KV cache
+	KVTokens    int   // how many tokens it holds, of one data-parallel rank
+}
+
+// Predict simulates a workload on a deployment. The limits may be zero: they decide
+// goodput and the chance of keeping them, nothing else.
+func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limits) (*Prediction, error) {
+	request, err := p.request(&d, &w, l)
+	if err != nil {
+		return nil, mistake(err)
+	}
+	if err := ctx.Err(); err != nil { // a short simulation would not look
+		return nil, err
+	}
+	r, err := p.world().Simulate(ctx, request)
+	if err != nil {
+		return nil, failure(err)
+	}
+	return predictionOf(r), nil
+}
+
+// request is the question as the operation takes it.
+func (p *Planner) request(d *Deployment, w *Workload, l Limits) (app.SimulateRequest, error) {
+	deployed, wrongDeployment := d.internal()
+	traffic, wrongTraffic := w.internal()
+	return app.SimulateRequest{
+		Deployment: deployed, Sources: p.sources(), Traffic: traffic, Seed: w.Seed, Limits: l.internal(),
+	}, errors.Join(wrongDeployment, wrongTraffic, l.check())
+}
+
+func predictionOf(r *app.SimulateResponse) *Prediction {
+	s, e := &r.Result, &r.Expected
+	use, _ := document.Pools(s)
+	out := &Prediction{
+		Deployment: fromInternal(&r.Request.Deployment),
+		Requests:   s.Requests, Finished: s.Finished, Refused: s.Refused, Duration: duration(s.Duration),
+		TTFT: distributionOf(&s.TTFT, e.TTFT), TPOT: distributionOf(&s.TPOT, e.TPOT), ITL: distributionOf(&s.ITL, e.TPOT),
+		Latency:     distributionOf(&s.Latency, document.LatencyError(r)),
+		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: Rate{Mean: s.OutputRate},
+		Goodput: s.GoodRate, GoodShare: s.GoodShare, Chance: r.Chance,
+		Memory: Memory{
+			Device: int64(r.Memory.Memory), Weights: int64(r.Memory.Weights), Activations: int64(r.Memory.Activation),
+			Workspace: int64(r.Memory.Workspace), KV: int64(r.Memory.KV), KVTokens: r.Memory.Tokens,
+		},
+		KVMean: use.KVMean, KVPeak: use.KVPeak, Busy: use.Busy, Preemptions: use.Preemptions,
+		Basis: e.Basis, Tier: string(r.Tier), Notes: slices.Clone(r.Notes),
+	}
+	if r.Request.Concurrency > 0 {
+		out.OutputRate = rateOf(s.OutputRate, e.Throughput)
+	}
+	if r.Tables != nil {
+		out.Notes = append(out.Notes, r.Tables.Notes()...)
+	}
+	return out
+}
+
+func distributionOf(s *sim.Summary, e calibration.Error) Distribution {
+	return Distribution{
+		timeOf(s.Mean, e), duration(s.P50), duration(s.P90), duration(s.P95), duration(s.P99), duration(s.Max),
+	}
+}
+
+func timeOf(mean units.Seconds, e calibration.Error) Time {
+	low, high := e.Times(mean)
+	return Time{duration(mean), duration(low), duration(high)}
+}
+
+func rateOf(mean float64, e calibration.Error) Rate {
+	low, high := e.Interval(mean)
+	return Rate{mean, low, high}
+}
