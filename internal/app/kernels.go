@@ -86,7 +86,7 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 	comment := "Constants of the operator forms, per generation, fitted to measured kernels:\n" +
 		"plimsoll calibrate --perf-data " + out.Tables.Dir + "\n"
 	if out.Selected { // says nothing of where its input was, so that the same input gives the same bytes
-		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --select FILE:\n" +
+		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --selection FILE:\n" +
 			"what was chosen, and why, stands in the file of the selection, selection.yaml.\n"
 	}
 	return calibrated.Write(w, comment+"Times in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)

@@ -80,6 +80,32 @@ func TestFitKernels(t *testing.T) {
 	}
 }
 
+// TestFitKernelsSelected: of a fit only the chosen forms are taken, the others keep what it started from, and so does a
+// generation without kernels.
+func TestFitKernelsSelected(t *testing.T) {
+	truth, _ := calibrated.Nearest("hopper")
+	start := truth
+	start.GEMM.Wide.Compute, start.Comm.Reduce.Launch, start.Prefill.Launch = 0.5, 7, 11
+	selection := map[string]calibrated.Choice{
+		"hopper": {Start: start, Fitted: []string{"gemm.wide", "prefill"}},
+		"ampere": {Start: start, Fitted: []string{"gemm.wide"}},
+	}
+	got, _ := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h200_sxm", &truth)}, selection)
+	hopper := got["hopper"]
+	if c := hopper.GEMM.Wide.Compute; math.Abs(c/truth.GEMM.Wide.Compute-1) > 0.02 {
+		t.Errorf("chosen: want about %g, got %g", truth.GEMM.Wide.Compute, c)
+	}
+	if hopper.Comm.Reduce != start.Comm.Reduce {
+		t.Errorf("not chosen: want %+v, got %+v", start.Comm.Reduce, hopper.Comm.Reduce)
+	}
+	if hopper.Prefill != start.Prefill {
+		t.Errorf("chosen, not measured: want %+v, got %+v", start.Prefill, hopper.Prefill)
+	}
+	if got["ampere"] != start {
+		t.Error("a generation without kernels does not keep its start")
+	}
+}
+
 // TestFitKernelsUnknown: a generation the forms do not price is left alone.
 func TestFitKernelsUnknown(t *testing.T) {
 	d, err := device.Lookup("TEST_DEVICE")

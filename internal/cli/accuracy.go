@@ -105,7 +105,7 @@ only the error bars of the rows' own cells change.
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
 measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
-of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them. --select
+of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them. --selection
 names a file that says which forms are taken from the fit and what the others are, as internal/cost/calibrated/selection.yaml
 does for the shipped constants.`
 
@@ -132,7 +132,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			case kernels.PerfData.Engine != "":
 				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
 			case kernels.Selection != "":
-				return usagef("--select %s needs --perf-data", kernels.Selection)
+				return usagef("--selection %s needs --perf-data", kernels.Selection)
 			case len(kernels.Systems) > 0:
 				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
 			}
@@ -169,7 +169,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data); --system is the same")
-	fs.StringVar(&kernels.Selection, "select", "", "take from the fit to kernels only what a YAML `file` chooses")
+	fs.StringVar(&kernels.Selection, "selection", "", "take from the fit to kernels only what a YAML `file` chooses")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd

@@ -102,17 +102,12 @@ func strict(node *yaml.Node, into any) error {
 	return nil
 }
 
-// check finds forms that there are not, and constants that cannot be.
+// check finds the first form that there is not, or constant that cannot be.
 func (c *Choice) check() error {
-	var names []string
-	var errs []error
-	for _, f := range c.Start.Forms() {
-		names = append(names, f.Name)
-		for _, p := range f.Parameters {
-			if *p.Value < p.Low || *p.Value > p.High {
-				errs = append(errs, fmt.Errorf("start: %s: %s: %g is not within %g and %g", f.Name, p.Name, *p.Value, p.Low, p.High))
-			}
-		}
+	forms := c.Start.Forms()
+	names := make([]string, len(forms))
+	for i, f := range forms {
+		names[i] = f.Name
 	}
 	for _, name := range c.Fitted {
 		if slices.Contains(names, name) {
@@ -122,7 +117,14 @@ func (c *Choice) check() error {
 		if near, ok := nearest.Match(name, names); ok {
 			hint = "nearest: " + near
 		}
-		errs = append(errs, fmt.Errorf("fitted: unknown form %q; %s", name, hint))
+		return fmt.Errorf("fitted: unknown form %q; %s", name, hint)
 	}
-	return errors.Join(errs...)
+	for _, f := range forms {
+		for _, p := range f.Parameters {
+			if *p.Value < p.Low || *p.Value > p.High {
+				return fmt.Errorf("start: %s: %s: %g is not within %g and %g", f.Name, p.Name, *p.Value, p.Low, p.High)
+			}
+		}
+	}
+	return nil
 }
