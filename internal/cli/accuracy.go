@@ -123,21 +123,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch kernel := kernels.PerfData.Dir != ""; {
-			case kernel && len(args) > 0:
-				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
-			case kernel:
-				return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
-			case kernels.PerfData.Engine != "":
-				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
-			case kernels.Selection != "":
-				return usagef("--selection %s needs --perf-data", kernels.Selection)
-			case len(kernels.Systems) > 0:
-				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
-			}
-			return exactFileArg(cmd, args)
-		},
+		Args:    calibrateArgs(&kernels),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
@@ -173,6 +159,25 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
+}
+
+// calibrateArgs accepts a file of rows, or none where operators are fitted to kernels.
+func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch kernel := kernels.PerfData.Dir != ""; {
+		case kernel && len(args) > 0:
+			return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
+		case kernel:
+			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+		case kernels.PerfData.Engine != "":
+			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
+		case kernels.Selection != "":
+			return usagef("--selection %s needs --perf-data", kernels.Selection)
+		case len(kernels.Systems) > 0:
+			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		return exactFileArg(cmd, args)
+	}
 }
 
 // noneGiven refuses flags that a fit of operators to kernels would leave unread.

@@ -109,7 +109,7 @@ func embedded(t *testing.T) (files []string) {
 			if m == nil {
 				continue
 			}
-			for _, pattern := range strings.Fields(m[1]) {
+			for pattern := range strings.FieldsSeq(m[1]) {
 				files = append(files, matches(t, path.Join(path.Dir(name), pattern))...)
 			}
 		}
@@ -187,4 +187,49 @@ func TestHash(t *testing.T) {
 	if _, err := hash(fsys, "nothing"); err == nil {
 		t.Error("a file that is not there has a hash")
 	}
+}
+
+// What the program prints, carries and explains cites nothing that is not in the repository: files of it that it names are there,
+// and sections of other texts are not named, since no one could look them up.
+func TestCitations(t *testing.T) {
+	symbol := regexp.MustCompile(`\.[A-Z]\w*$`) // of a package
+	file := regexp.MustCompile(`\b(?:docs|internal|tools|cmd|reference|seeds|shared)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*-]`)
+	err := fs.WalkDir(root(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "bin") {
+			return fs.SkipDir
+		}
+		switch ext := filepath.Ext(name); {
+		case d.IsDir(), strings.HasSuffix(name, "_test.go"), name == "CHANGELOG.md":
+			return nil
+		case name != "NOTICE" && ext != ".go" && ext != ".md" && ext != ".yaml" && ext != ".txt" && ext != ".json":
+			return nil
+		}
+		data, err := fs.ReadFile(root(), name)
+		if err != nil {
+			return err
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			if strings.Contains(line, "§") {
+				t.Errorf("%s:%d: cites a section: %s", name, i+1, strings.TrimSpace(line))
+			}
+			for _, cited := range file.FindAllString(line, -1) {
+				if found, err := fs.Glob(root(), symbol.ReplaceAllString(cited, "")); err == nil && len(found) == 0 && !elsewhere(line, cited) {
+					t.Errorf("%s:%d: cites %s, which is not there", name, i+1, cited)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// elsewhere says that a path is part of a longer one, of another project or of a user's directory.
+func elsewhere(line, cited string) bool {
+	at := strings.Index(line, cited)
+	return at > 0 && strings.ContainsRune("/.-", rune(line[at-1]))
 }
