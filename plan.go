@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
-	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
@@ -141,7 +140,7 @@ func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	if p.DeviceFile == "" {
 		out.Devices = []string{cmp.Or(q.System, app.DefaultSystem)}
 	}
-	errs := []error{err, q.check(), q.Limits.check(), checkEngine(&out.Engine)}
+	errs := []error{err, q.checkLengths(), q.Limits.check()}
 	if q.OutputBins != nil {
 		errs = append(errs, field.Errorf("%s is not for plans; give %s", field.Name("output_distribution"), field.Name("output_length")))
 	}
@@ -150,16 +149,6 @@ func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 			field.Name("latency_limit"), field.Name("ttft_limit"), field.Name("tpot_limit")))
 	}
 	return out, errors.Join(errs...)
-}
-
-// checkEngine reports an engine or settings that no layout could have.
-func checkEngine(e *deployment.Engine) error {
-	p, err := engine.LookupVersion(e.Name, e.Version)
-	if err != nil {
-		return err
-	}
-	_, err = p.With(e.Settings...)
-	return err
 }
 
 // internal is the sizes as the search takes them: empty is every power of two.

@@ -157,7 +157,7 @@ func (w *Workload) internal() (app.Traffic, error) {
 	errs := []error{err}
 	switch l := &w.Lengths; {
 	case w.Trace == "":
-		errs = append(errs, l.check())
+		errs = append(errs, l.checkLengths())
 	case l.Input != 0 || l.Output != 0 || l.Low != 0 || l.InputBins != nil || l.OutputBins != nil:
 		errs = append(errs, field.Errorf("%s has lengths of its own; leave the others out", field.Name("trace")))
 	}
@@ -190,7 +190,7 @@ func distribution(bins []Bin) *workload.Distribution {
 }
 
 // check reports lengths that no request can have.
-func (l *Lengths) check() error {
+func (l *Lengths) checkLengths() error {
 	one := func(length, bins field.Name, tokens, otherwise int, from []Bin) error {
 		if tokens != 0 && len(from) > 0 {
 			return field.Errorf("give either %s or %s, not both", length, bins)

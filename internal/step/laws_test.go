@@ -33,6 +33,11 @@ func linear(p *point, s dtype.Scheme) {
 	q.Attention, q.Dense, q.Experts, q.Shared, q.Head = s, s, s, s, s
 }
 
+// short is the length from which the end of a prompt runs prefill kernels, as
+// graph has it. Latent attention is a little cheaper there, so that a prompt of six
+// tokens may be faster than one of five.
+const short = 6
+
 // TestMoreWorkIsNeverFaster holds a step to what it is asked: nothing that adds
 // work may shorten it.
 func TestMoreWorkIsNeverFaster(t *testing.T) {
@@ -45,6 +50,9 @@ func TestMoreWorkIsNeverFaster(t *testing.T) {
 		}},
 		{"query", func(t *rapid.T, p *point) {
 			s, n := &p.batch.Segments[segment(t, p)], rapid.IntRange(1, 2000).Draw(t, "more")
+			if !s.Decode && s.Query < short {
+				n = min(n, short-1-s.Query)
+			}
 			s.Query, s.Seq = s.Query+n, s.Seq+n
 		}},
 		{"layers", func(t *rapid.T, p *point) {
