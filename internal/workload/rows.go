@@ -266,16 +266,17 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts t
 func (r *rows) request(line int, named [2]texts, hashes []int64, block int) {
 	names, parts := named[0], named[1]
 	out := row{hashes: hashes, block: block}
-	sound, timed := true, true
+	var sound bool
 	out.input, sound = r.tokens(line, names.input, parts.input)
 	if parts.output != "" {
 		out.output, out.answered = r.tokens(line, names.output, parts.output)
 		sound = sound && out.answered
 	}
 	if r.timed {
-		out.at, timed = r.time(line, names.arrival, parts.arrival)
+		at, known := r.time(line, names.arrival, parts.arrival)
+		out.at, sound = at, sound && known
 	}
-	if sound && timed {
+	if sound {
 		r.found = true
 		r.take(line, out)
 	}
