@@ -47,6 +47,13 @@ func (e Error) Within(predicted, limit units.Seconds) float64 {
 	return math.Erfc(-z/sigma/math.Sqrt2) / 2
 }
 
+// Limit is the least limit that a measurement keeps with a probability.
+func (e Error) Limit(predicted units.Seconds, probability float64) units.Seconds {
+	sigma := (e.High - e.Low) / 2 / normal80
+	z := math.Sqrt2 * math.Erfinv(2*probability-1)
+	return predicted * units.Seconds(math.Exp((e.Low+e.High)/2+sigma*z))
+}
+
 // centred is the interval around the prediction itself that holds as much as the
 // error's own, 80 % of a normal distribution: what measurements are off to one
 // side makes it wider to both. A row that just keeps a limit by its prediction
