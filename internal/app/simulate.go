@@ -95,7 +95,7 @@ func (r *SimulateRequest) complete() {
 		d.System = DefaultSystem
 	}
 	d.Engine.Name = cmp.Or(d.Engine.Name, DefaultEngine)
-	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, "physical") // engines' times are fitted to that
+	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, physical)
 	if len(d.Pools) == 0 {
 		d.Pools = []deployment.Pool{{}}
 	}
