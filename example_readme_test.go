@@ -22,7 +22,8 @@ func Example() {
 		return
 	}
 	best := plan.Best() // nil if nothing meets the limits
-	fmt.Printf("%v serves about %.0f thousand tokens/s\n", best.Deployment.Pools[0].Layout, best.OutputRate.Mean/1e3)
+	pool := &best.Deployment.Pools[0]
+	fmt.Printf("%d replicas of %v serve about %.0f thousand tokens/s\n", pool.Replicas, pool.Layout, best.OutputRate.Mean/1e3)
 
 	// The same deployment at half the concurrency.
 	p, err := planner.Predict(ctx, best.Deployment,
@@ -34,6 +35,6 @@ func Example() {
 	}
 	fmt.Printf("half the concurrency: TPOT %v, limit met with %.0f %% probability\n", p.TPOT.Mean.Round(5*time.Millisecond), 100*p.Chance)
 	// Output:
-	// TP=2 | DP=4 serves about 8 thousand tokens/s
+	// 4 replicas of TP=2 serve about 8 thousand tokens/s
 	// half the concurrency: TPOT 20ms, limit met with 100 % probability
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // Expect is the errors to expect of a prediction: the residuals of the narrowest
-// group with enough rows, each group shrunk towards the wider one, and widened
-// where nothing similar was measured.
+// group with enough rows, each group shrunk towards the wider one, widened where
+// nothing similar was measured, and centred on the prediction.
 func (o *Overlay) Expect(s *Case) Expected {
 	kind := o.kind(s)
 	out := Expected{
@@ -56,6 +56,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 	if why := slices.Concat(s.transfer(&out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
 		out.Basis += "; widened because " + strings.Join(why, ", and because ")
 	}
+	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
 	return out
 }
 

@@ -108,7 +108,9 @@ every command takes its 80 % intervals from them. Without --from-scratch only th
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by device generation, to tables of measured
 kernels: for each shape the fastest kernel, by robust least squares on the logarithm of time. It prints the errors of the
-shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml.`
+shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection
+names a file that says which forms to take from the fit and gives the constants of the others, as
+internal/cost/calibrated/selection.yaml does for the shipped constants.`
 
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
@@ -124,19 +126,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch kernel := kernels.PerfData.Dir != ""; {
-			case kernel && len(args) > 0:
-				return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
-			case kernel:
-				return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
-			case kernels.PerfData.Engine != "":
-				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
-			case len(kernels.Systems) > 0:
-				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
-			}
-			return exactFileArg(cmd, args)
-		},
+		Args:    calibrateArgs(&kernels),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
@@ -168,9 +158,29 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")
+	fs.StringVar(&kernels.Selection, "selection", "", "use only those forms of the fit to kernels that a YAML `file` selects")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
+}
+
+// calibrateArgs accepts a file of rows, or none if operators are fitted to kernels.
+func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch kernel := kernels.PerfData.Dir != ""; {
+		case kernel && len(args) > 0:
+			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
+		case kernel:
+			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+		case kernels.PerfData.Engine != "":
+			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
+		case kernels.Selection != "":
+			return usagef("--selection %s needs --perf-data", kernels.Selection)
+		case len(kernels.Systems) > 0:
+			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		return exactFileArg(cmd, args)
+	}
 }
 
 // noneGiven rejects flags that a fit of operators to kernels does not read.

@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/document"
 	"plimsoll/internal/report"
-	"plimsoll/internal/serving"
 )
 
 // optimizeFlags is what "plimsoll throughput-optimizer" was asked.
@@ -50,12 +49,20 @@ Modes: aggregated, prefill and decode on the same devices (the default); disaggr
 --ttft-limit (prefill), --tpot-limit (decode) or both; or ratio, both phases matched, with
 --enable-optimize-prefill-decode-ratio and the devices of one instance of each.
 
-Search: without --tp-sizes, --ep-sizes and --moe-dp-sizes every power of two is tried for TP. A size flag without values
-tries every power of two; sizes that are not searched are fixed (TP and EP at the number of devices, the others at 1).
+Evaluation: on GPUs, whose operator times are fitted to measured kernels, candidates are simulated under --engine in a closed
+loop, and a row must meet the limits with a probability of at least --confidence. "plimsoll simulate" gives the same figures
+for the same deployment. The guide's formulas evaluate candidates on other devices, with --evaluate formulas, and for what
+only they support (disaggregated phases, images, draft models, prefix hits).
+
+Search: simulations try the layouts that engines run, including replicas of smaller layouts, unless a size is given. Formulas
+follow the guide: without --tp-sizes, --ep-sizes and --moe-dp-sizes every power of two is tried for TP. A size flag without
+values tries every power of two; sizes that are not searched are fixed (TP and EP at the number of devices, the others at 1).
 
 Accounting: "documented" uses the guide's formula, throughput = 1000·O·C / (TTFT + TPOT·O), although TPOT already includes
 TTFT/O. "steady" uses the formula of the vendor's current program, 1000·C / TPOT. Nothing else differs.`,
-		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
+		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+      --output-length 1500 --tpot-limit 50
+  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
       --output-length 1500 --compile --tpot-limit 50
   plimsoll throughput-optimizer Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50 --explain
@@ -94,9 +101,9 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 }
 
 func newOptimizeFlags() *optimizeFlags {
-	f := &optimizeFlags{budget: "8192", accounting: string(serving.Documented), logLevel: "error", warnCombinations: 100}
+	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
 	f.Devices = []string{app.DefaultDevice}
-	f.NumDevices, f.Jobs, f.reserved = 1, 8, app.DefaultReserved
+	f.NumDevices, f.Jobs = 1, 8
 	f.draft.defaults()
 	return f
 }
@@ -115,7 +122,7 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	if err != nil {
 		return asked(err)
 	}
-	talk.ignored(f)
+	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	if err := f.files(env, r); err != nil {
