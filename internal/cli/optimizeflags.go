@@ -50,6 +50,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "error bars")
 		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
+		fs.Float64Var(&f.Price, "price", 0, "what a device costs for an hour, in `USD` (default the profile's list price)")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.Explain, "explain", f.Explain, "say why the best row is the best")
 		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`; - prints them in place of the answer")

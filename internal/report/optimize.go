@@ -104,7 +104,7 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		fmt.Fprintln(w, "Samples are of all DP ranks in the rows of all lengths, of one rank in the rows of one length.")
 	}
-	bars(w, p)
+	bars(w, d, p)
 	shapedBy(w, p)
 }
 
