@@ -1,4 +1,4 @@
-# Targets: build test lint fmt bench cover mutate fuzz clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test lint fmt bench cover mutate fuzz data data-check clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -96,6 +96,27 @@ fuzz: ## every Fuzz function for FUZZTIME each
 	  echo "fuzz $$pkg $$name"; \
 	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$pkg"; \
 	done
+
+# Inputs of the data: kernel tables (a directory), config.json files (a directory), measured rows (CSV), a run of TensorCast (JSON).
+KERNELS ?=
+MODELS  ?=
+SILICON ?=
+VECTORS ?=
+CALIBRATED := internal/cost/calibrated
+
+.PHONY: data
+data: ## the data again from KERNELS=dir MODELS=dir SILICON=file.csv VECTORS=file.json, each if given, and their hashes
+	$(if $(VECTORS),go -C tools run ./vectors $(abspath $(VECTORS)))
+	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
+	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
+	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) --from-scratch --folds 5 --iterations 3 --out internal/calibration/shipped.yaml)
+	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/measured/testdata/silicon-sample.csv)
+	go test ./internal/provenance -update
+
+.PHONY: data-check
+data-check: ## the data are what internal/provenance/manifest.yaml says, and every embedded file is in it
+	go test -count 1 ./internal/provenance
+	$(if $(MODELS),go -C tools run ./catalog -check -models $(abspath $(MODELS)))
 
 .PHONY: clean
 clean:

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -60,7 +59,7 @@ func (t *talk) warnSize(f *optimizeFlags) {
 
 // ignored names what was asked for and has no effect, or another one than may
 // be expected.
-func (t *talk) ignored(f *optimizeFlags) {
+func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 	for _, c := range []struct{ flag, why string }{
 		{"draft-model-config-path", "the draft's layers are taken like the model's last"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
@@ -70,9 +69,9 @@ func (t *talk) ignored(f *optimizeFlags) {
 			t.note("--%s has no effect: %s", c.flag, c.why)
 		}
 	}
-	for _, flag := range unread(app.Evaluation(f.evaluate)) {
+	for _, flag := range unread(r) {
 		if f.set.Changed(flag) {
-			t.note("--%s has no effect with --evaluate %s", flag, cmp.Or(f.evaluate, string(app.ByFormulas)))
+			t.note("--%s has no effect on rows evaluated by %s", flag, r.Devices[0].Searches[0].Evaluation)
 		}
 	}
 	if f.modelling.multistream() {
@@ -86,12 +85,21 @@ func (t *talk) ignored(f *optimizeFlags) {
 	}
 }
 
-// unread are the flags that an evaluation does not read.
-func unread(e app.Evaluation) []string {
-	if e == app.BySimulation { // an engine has rules of its own
-		return []string{"accounting", "max-batched-tokens", "reserved-memory-gb"}
+// unread are the flags that no evaluation of a search read.
+func unread(r *app.OptimizeResponse) []string {
+	by := map[app.Evaluation]bool{}
+	for i := range r.Devices {
+		for k := range r.Devices[i].Searches {
+			by[r.Devices[i].Searches[k].Evaluation] = true
+		}
 	}
-	return []string{"engine", "engine-version", "set", "length-ratio-low"}
+	switch {
+	case !by[app.BySimulation]:
+		return []string{"engine", "engine-version", "set", "length-ratio-low", "confidence"}
+	case !by[app.ByFormulas]: // an engine has rules of its own
+		return []string{"accounting"}
+	}
+	return nil
 }
 
 // patience is how long a search may last before it shows its progress.

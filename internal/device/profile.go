@@ -126,6 +126,14 @@ type Price struct {
 	Source     string
 }
 
+// Domain is the number of devices that the fastest links connect.
+func (p *Profile) Domain() int {
+	if len(p.Links) == 0 {
+		return 1
+	}
+	return p.Links[len(p.Links)-1].Size
+}
+
 // Ranks is the number of devices the grid holds.
 func (p *Profile) Ranks() int {
 	n := 1

@@ -7,7 +7,6 @@ type Optimize struct {
 	Mode       string        `json:"mode"` // aggregation, disaggregation, pd_ratio
 	Model      string        `json:"model"`
 	Accounting string        `json:"accounting"`
-	Evaluation string        `json:"evaluation"` // formulas, simulation
 	Input      int           `json:"input_length,omitempty"`
 	Bins       []Bin         `json:"length_distribution,omitempty"` // in place of input_length
 	Output     int           `json:"output_length"`
@@ -43,7 +42,12 @@ type Device struct {
 // Search is one search. Best is null and Rows empty when nothing keeps the
 // limits.
 type Search struct {
-	Phase      string      `json:"phase"` // aggregated, prefill, decode
+	Phase string `json:"phase"` // aggregated, prefill, decode
+	// Evaluation is formulas or simulation; of a simulation Engine is that simulated
+	// and Confidence the probability with which rows keep the limits.
+	Evaluation string      `json:"evaluation"`
+	Engine     string      `json:"engine,omitempty"`
+	Confidence float64     `json:"confidence,omitempty"`
 	NumDevices int         `json:"num_devices"`
 	Policy     string      `json:"policy"`
 	Pricing    string      `json:"pricing"`  // how operators are priced
@@ -77,6 +81,7 @@ type Row struct {
 	Concurrency int      `json:"concurrency"`
 	Batch       int      `json:"batch_size"`
 	NumDevices  int      `json:"num_devices"`
+	Replicas    int      `json:"replicas"`
 	Budget      int      `json:"max_batched_tokens"`
 	Chunks      int      `json:"prefill_chunks"`
 
@@ -148,6 +153,7 @@ type Candidate struct {
 	MoETP    int    `json:"moe_tp"`
 	MoEDP    int    `json:"moe_dp"`
 	DCP      int    `json:"dcp"`
+	Replicas int    `json:"replicas"` // of the layout
 	MTP      int    `json:"mtp"`
 	Feasible bool   `json:"feasible"`
 	// Rejected is the limit a rejected candidate fails on, Reason says how.

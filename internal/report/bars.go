@@ -56,7 +56,7 @@ func bars(w io.Writer, p *app.Search) {
 		head = append(head, "within the limits")
 	}
 	t.AppendHeader(head)
-	for i, r := range p.Rows {
+	for i, r := range p.Rows[:min(len(p.Rows), mostRows(p))] {
 		o, e := &r.Best, &r.Expected
 		row := table.Row{strconv.Itoa(i + 1), f2(o.Throughput) + " " + plusMinus(e.Throughput)}
 		if p.Mode != search.DecodeOnly {
@@ -73,6 +73,9 @@ func bars(w io.Writer, p *app.Search) {
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
+	if more := len(p.Rows) - mostRows(p); more > 0 {
+		fmt.Fprintf(w, "%d more layouts keep the limits; --json and --csv list them.\n", more)
+	}
 	safeChoice(w, p)
 }
 
@@ -88,7 +91,7 @@ func safeChoice(w io.Writer, p *app.Search) {
 	}
 	fmt.Fprintf(w, "Note: the best row keeps its limits with a probability of %s; ", chance(c))
 	if s := p.Safe; s != nil {
-		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Batch, s.Throughput)
+		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
 		return
 	}
 	fmt.Fprintf(w, "nothing in this search does with %s.\n", chance(app.Safe))
