@@ -75,9 +75,12 @@ bench: ## BENCH=regexp COUNT=6; compare two runs with: go tool -modfile=tools/go
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: cover
-cover: ## statement coverage, with .cache/cover.out for go tool cover
+cover: ## statement coverage by package, with .cache/cover.out for go tool cover
 	@mkdir -p .cache
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	@awk 'NR > 1 { n[$$1] = $$2; if ($$3) hit[$$1] = 1 } \
+	  END { for (b in n) { p = b; sub("/[^/]*:.*", "", p); all[p] += n[b]; if (b in hit) seen[p] += n[b] } \
+	        for (p in all) printf "%-40s %5.1f %%\n", p, 100*seen[p]/all[p] }' .cache/cover.out | sort
 	@go tool cover -func=.cache/cover.out | tail -n 1
 
 .PHONY: mutate

@@ -48,7 +48,8 @@ type Prediction struct {
 
 	// Basis describes the measurements the intervals come from, Tier where the
 	// operator times come from: measured (kernel tables of this device), calibrated
-	// (fits to its generation), transferred (fits to a related one) or datasheet.
+	// (fits to its generation), transferred (fits to kernels alone, or to a related
+	// generation) or datasheet.
 	Basis string
 	Tier  string
 	Notes []string // about the model and the kernel tables

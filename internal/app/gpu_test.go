@@ -193,3 +193,19 @@ func TestEngineMemory(t *testing.T) {
 		t.Errorf("%g tokens/s with 4 GiB kept free, %g without", few, all)
 	}
 }
+
+// TestPrice: a million tokens cost what the devices cost while they are generated.
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	q := gpuRequest("Qwen/Qwen3-8B", "h200_sxm", 2)
+	q.Price, q.BatchRange = 3.6, []int{8}
+	r, err := new(app.World).Optimize(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Devices[0].Searches[0].Rows {
+		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(row.Cost-want) > 1e-9*want {
+			t.Errorf("%s: %g USD, want %g", row.Label, row.Cost, want)
+		}
+	}
+}

@@ -106,6 +106,7 @@ type Row struct {
 	Points []serving.Outcome
 
 	QPS       float64 // of a disaggregated phase
+	Cost      float64 // USD for a million tokens of the throughput; 0 = unknown
 	Budget    int     // tokens of a step and DP rank
 	Effective int     // tokens to compute of a prompt, on average
 	// Expected are the errors to expect of Best, Chance the probability that it
@@ -203,6 +204,9 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	out := DeviceResult{Device: *d}
 	out.Device.Links = slices.Clone(d.Links)
+	if o.r.Price > 0 {
+		out.Device.Price = device.Price{USDPerHour: o.r.Price, Source: "as given"}
+	}
 	var tasks []*task
 	for _, p := range o.r.phases() {
 		t, err := o.task(d, p)

@@ -56,6 +56,7 @@ func (r *OptimizeRequest) checkShares() error {
 	return errors.Join(
 		hitRate(r.PrefixHitRate),
 		r.checkReserved(),
+		notNegative("price", r.Price),
 		notNegative("serving_cost", r.ServingCost.Ms()),
 		checkLimits(r.Limits),
 		acceptance(r.AcceptanceRates),

@@ -66,6 +66,9 @@ type OptimizeRequest struct {
 	LengthLow  float64           `json:"length_ratio_low,omitempty"`
 	Confidence float64           `json:"confidence,omitempty"`
 
+	// Price is what a device costs for an hour, in USD; 0 = the profile's list price.
+	Price float64 `json:"price,omitempty"`
+
 	// Explain and Traces ask for reasons, and for the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
 	Traces  bool `json:"traces,omitempty"`

@@ -239,6 +239,11 @@ func (t *task) row(r *search.Result) Row {
 		return out
 	}
 	out.QPS = r.Best.QPS(&r.Load)
+	if r.Best.Throughput > 0 {
+		const hour, million = 3600, 1e6
+		perHour := cmp.Or(t.r.Price, t.device.Price.USDPerHour) * float64(out.Devices())
+		out.Cost = perHour / hour / r.Best.Throughput * million
+	}
 	out.Expected = t.expect(r, &r.Best)
 	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, t.limits)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {

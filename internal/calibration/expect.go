@@ -121,7 +121,7 @@ func (s *Case) transfer(out *Expected) (why []string) {
 	}
 	switch s.Tier {
 	case device.Transferred:
-		add(betweenGenerations, "operator times were fitted to another device generation")
+		add(betweenGenerations, "no deployment of this device generation was measured")
 	case device.Datasheet:
 		add(fromDatasheet, "operator times come from the data sheet")
 	case device.Calibrated, device.Measured:
@@ -134,7 +134,7 @@ func (s *Case) transfer(out *Expected) (why []string) {
 			reason += " and TensorCast publishes no error"
 		}
 		add(otherVendor, reason)
-	case device.AMD, device.Intel, device.Other:
+	case device.AMD, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
 		add(otherVendor, "no device of this vendor was measured")
 	}
 	return why

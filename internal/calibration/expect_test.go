@@ -178,11 +178,14 @@ func TestWidening(t *testing.T) {
 		ttft, tpot float64
 		change     func(*calibration.Case)
 	}{
-		{"constants of a relative", "operator times were fitted to another device generation", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
+		{"constants of a relative", "no deployment of this device generation was measured", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
 		{"a data sheet", "operator times come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
 		{"measured kernels", "", 0, 0, func(s *calibration.Case) { s.Tier = device.Measured }},
 		{"AMD", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AMD }},
 		{"Intel", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Intel }},
+		{"Google", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Google }},
+		{"AWS", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AWS }},
+		{"Apple", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Apple }},
 		{"Ascend", "no Ascend device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Ascend }},
 		{"TensorCast", "and TensorCast publishes no error", 0.32, 0.32, func(s *calibration.Case) { s.Vendor, s.TensorCast = device.Ascend, true }},
 		{"both", "no device of this vendor was measured", math.Hypot(0.12, 0.32), math.Hypot(0.12, 0.32), func(s *calibration.Case) { s.Tier, s.Vendor = device.Transferred, device.AMD }},

@@ -23,8 +23,8 @@ type modellingFlags struct {
 
 // define adds the flags to a section.
 func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
-	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default with the calibrated cost model)")
-	fs.BoolVar(&f.eager, "no-compile", false, "do not fuse operators (default with the roofline cost model)")
+	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default except on Ascend devices and with --pricing roofline)")
+	fs.BoolVar(&f.eager, "no-compile", false, "do not fuse operators (default on Ascend devices and with --pricing roofline)")
 	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
 		"further compiler passes: "+join(compilationTokens()))
 	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),

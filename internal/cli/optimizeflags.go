@@ -50,6 +50,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "80 % intervals")
 		fs.BoolVar(&f.json, "json", false, "print JSON, with all candidates")
+		fs.Float64Var(&f.Price, "price", 0, "price of a device per hour, in `USD` (default the profile's list price)")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.Explain, "explain", f.Explain, "explain the best row")
 		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`; - prints them instead of the tables")

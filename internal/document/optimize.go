@@ -35,8 +35,15 @@ type Limits struct {
 type Device struct {
 	Device    string   `json:"device"`
 	MemoryGiB float64  `json:"memory_gib"`
+	Price     *Price   `json:"price"` // null where none is known
 	Passes    []Search `json:"passes"`
 	Ratio     *Ratio   `json:"ratio,omitempty"`
+}
+
+// Price is what a device costs for an hour.
+type Price struct {
+	USDPerHour float64 `json:"usd_per_hour"`
+	Source     string  `json:"source"`
 }
 
 // Search is one search. Best is null and Rows empty when nothing keeps the
@@ -72,12 +79,14 @@ type Search struct {
 
 // Row is a deployment at its best batch.
 type Row struct {
-	Parallel    string   `json:"parallel"`
-	Throughput  float64  `json:"throughput"`
-	PerDevice   float64  `json:"throughput_per_device"`
-	TTFT        *float64 `json:"ttft_ms"`
-	TPOT        *float64 `json:"tpot_ms"`
-	QPS         *float64 `json:"qps"`
+	Parallel   string   `json:"parallel"`
+	Throughput float64  `json:"throughput"`
+	PerDevice  float64  `json:"throughput_per_device"`
+	TTFT       *float64 `json:"ttft_ms"`
+	TPOT       *float64 `json:"tpot_ms"`
+	QPS        *float64 `json:"qps"`
+	// Cost is in USD for a million tokens of the throughput, null without a price.
+	Cost        *float64 `json:"usd_per_million_tokens"`
 	Concurrency int      `json:"concurrency"`
 	Batch       int      `json:"batch_size"`
 	NumDevices  int      `json:"num_devices"`

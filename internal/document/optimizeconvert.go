@@ -45,6 +45,9 @@ func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string)
 
 func deviceOf(d *app.DeviceResult) Device {
 	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Passes: []Search{}}
+	if p := d.Device.Price; p.USDPerHour > 0 {
+		out.Price = &Price{p.USDPerHour, p.Source}
+	}
 	for k := range d.Searches {
 		out.Passes = append(out.Passes, searchOf(&d.Searches[k]))
 	}
@@ -128,7 +131,7 @@ func rowOf(s *app.Search, r *app.Row) Row {
 		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
-		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS),
+		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost),
 		Intervals: Intervals{
 			Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
 		},

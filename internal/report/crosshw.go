@@ -126,8 +126,8 @@ func crossSearch(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 
 // crossBars prints the intervals of the compared rows, and which of them overlap.
 func crossBars(w io.Writer, rows []bestOf) {
-	t := table.New(1, 3)
-	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", "interval overlaps"})
+	t := table.New(1, 3, 4)
+	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
 	alike := false
 	for i := range rows {
 		low, high := rows[i].interval()
@@ -138,9 +138,13 @@ func crossBars(w io.Writer, rows []bestOf) {
 			}
 		}
 		alike = alike || len(same) > 0
+		price := "–"
+		if c := rows[i].row.Cost; c > 0 {
+			price = usd(c)
+		}
 		t.AppendRow(table.Row{
 			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
-			cmp.Or(strings.Join(same, ", "), "–"),
+			price, cmp.Or(strings.Join(same, ", "), "–"),
 		})
 	}
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
