@@ -42,7 +42,10 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(cmd.Context(), r)
+			world, line := env.world(), env.progress(false)
+			world.Progress = line.show
+			res, err := world.Accuracy(cmd.Context(), r)
+			line.done()
 			if err != nil {
 				return asked(err)
 			}
