@@ -85,6 +85,7 @@ type Planner struct {
 type Progress struct {
 	Task     string // "h200_sxm aggregated"
 	Done, Of int    // layouts
+	What     string // what is counted: "layouts"
 }
 
 // world is the planner in the form of package app.

@@ -82,7 +82,7 @@ func (t *task) run(ctx context.Context) error {
 		return badInput(errNoCombination(t.r.Space, t.devices))
 	}
 	what := t.device.Name + " " + Phase(t.mode)
-	progress := func(done int) { t.world.tell(Progress{what, done, len(candidates)}) }
+	progress := func(done int) { t.world.tell(Progress{what, done, len(candidates), "layouts"}) }
 	// Which kernels are measured shows once some were priced, and confidence depends
 	// on it: then the search is run again.
 	for known := false; !known; {

@@ -44,7 +44,10 @@ starts, cached prompts, undeclared speculative decoding and batch limits, severa
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(cmd.Context(), r)
+			world, line := env.world(), env.progress(false)
+			world.Progress = line.show
+			res, err := world.Accuracy(cmd.Context(), r)
+			line.done()
 			if err != nil {
 				return asked(err)
 			}

@@ -116,7 +116,7 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	talk := newTalk(env, f)
 	talk.warnSize(f)
 	world := env.world()
-	world.Progress = talk.progress
+	world.Progress = talk.progress.show
 	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
 	if err != nil {

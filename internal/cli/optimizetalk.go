@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"sync"
-	"time"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/search"
@@ -11,13 +9,10 @@ import (
 
 // talk is what a search says on standard error.
 type talk struct {
-	env     *Env
-	level   int
-	start   time.Time
-	live    bool // stderr is a terminal
-	quiet   bool
-	mu      sync.Mutex
-	printed bool
+	env      *Env
+	level    int
+	quiet    bool
+	progress *progress
 }
 
 // The log levels of the vendor's tool.
@@ -34,7 +29,7 @@ func newTalk(env *Env, f *optimizeFlags) *talk {
 	if f.verbose && !f.set.Changed("log-level") {
 		level = levelDebug
 	}
-	return &talk{env: env, level: level, start: env.Now(), live: env.IsTerminal(env.Stderr) && !f.quiet, quiet: f.quiet}
+	return &talk{env: env, level: level, quiet: f.quiet, progress: env.progress(f.quiet)}
 }
 
 // note says something that is not an error, unless silence was asked for.
@@ -102,27 +97,11 @@ func unread(r *app.OptimizeResponse) []string {
 	return nil
 }
 
-// patience is how long a search may last before it shows its progress.
-const patience = time.Second
-
-// progress shows how far a long search is, on a terminal.
-func (t *talk) progress(p app.Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.live || t.env.Now().Sub(t.start) < patience {
-		return
-	}
-	t.printed = true
-	fmt.Fprintf(t.env.Stderr, "\r%s: %d of %d layouts", p.Task, p.Done, p.Of)
-}
-
-// done ends the line of progress and, on a terminal, says how long it took.
+// done ends the line of progress and says how long the search took.
 func (t *talk) done() {
-	if t.printed {
-		fmt.Fprintln(t.env.Stderr)
-	}
+	t.progress.done()
 	if t.level <= levelInfo {
-		t.note("searched in %.3f s", t.env.Now().Sub(t.start).Seconds())
+		t.note("searched in %.3f s", t.env.Now().Sub(t.progress.start).Seconds())
 	}
 }
 
