@@ -44,10 +44,7 @@ starts, cached prompts, undeclared speculative decoding and batch limits, severa
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			world, line := env.world(), env.progress(false)
-			world.Progress = line.show
-			res, err := world.Accuracy(cmd.Context(), r)
-			line.done()
+			res, err := accuracy(cmd, env, r)
 			if err != nil {
 				return asked(err)
 			}
@@ -78,6 +75,14 @@ starts, cached prompts, undeclared speculative decoding and batch limits, severa
 	fs.BoolVar(&regret, "regret", false, "show the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// accuracy predicts the rows of a file, with its progress.
+func accuracy(cmd *cobra.Command, env *Env, r app.AccuracyRequest) (*app.AccuracyResponse, error) {
+	world, line := env.world(), env.progress(false)
+	defer line.done()
+	world.Progress = line.show
+	return world.Accuracy(cmd.Context(), r)
 }
 
 // examine prints the suspicious rows of a file of measurements.
