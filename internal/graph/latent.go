@@ -22,7 +22,11 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		w.inputNorm(q.Attention, true)
 		w.prologue(k, a)
 	}
-	w.indexer(a, float64(a.QRank))
+	if w.fusesIndexer(a) {
+		w.fusedIndexer(a)
+	} else {
+		w.indexer(a, float64(a.QRank))
+	}
 	rank, rope := float64(a.KVRank), float64(a.RopeDim)
 	if q.AttentionIn >= dtype.FP8 && w.g.spec.Policy.QuantizedActivations {
 		w.narrow(w.tokens * k.hq * float64(a.HeadDim))
@@ -136,10 +140,21 @@ func (w *walk) attendLatent(k *kind, a *model.Attention) {
 	}
 	_, exact := w.blocks()
 	o.Bytes = units.Bytes(indexBytes * (w.requests + 1 + 2*w.requests + exact))
+	if a.Indexer.TopK > 0 && a.Compress <= 1 {
+		w.sparseReads(a, o)
+	}
 	if in := spec.Quant.AttentionIn; in >= dtype.FP8 && spec.Policy.QuantizedActivations {
-		o.Name, o.In, o.Weight = op.LatentAttentionQuant, in, in
+		o.Name, o.In, o.Weight = quantized(o.Name), in, in
 		w.latentQuant(o)
 	}
+}
+
+// quantized is the name of latent attention over a narrow cache.
+func quantized(n op.Name) op.Name {
+	if n == op.SparseLatentAttention {
+		return op.SparseLatentAttentionQuant
+	}
+	return op.LatentAttentionQuant
 }
 
 // latentQuant adds the vector work of quantized latent attention: what leaves

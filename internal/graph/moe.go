@@ -39,7 +39,7 @@ func (w *walk) moe(k *kind) {
 	}
 	m := w.meet()
 	w.allGather(m.gather, w.tokens, w.h)
-	if k.layer.FFN.RawLogits && m.slice.Size > 1 {
+	if w.scoresFirst(&k.layer.FFN) && m.slice.Size > 1 {
 		w.router(k, w.tokens, m.rows, m.padded) // before the tokens are divided
 		w.padTokens(&m)
 	} else {
@@ -95,52 +95,6 @@ func (w *walk) padTokens(m *meeting) {
 	if m.padded > w.tokens && w.g.spec.Policy.PaddedTokens {
 		w.elementwise(op.Pad, w.width()*(w.tokens+m.padded)*w.h)
 	}
-}
-
-// router emits the choice of experts: scores on rows tokens, the choice on the
-// chosen ones that this rank goes on with, padded of all ranks together.
-func (w *walk) router(k *kind, rows, chosen, padded float64) {
-	f := &k.layer.FFN
-	e, topK := float64(f.Experts), float64(f.TopK)
-	const f32 = 4
-	if f.RawLogits {
-		w.convert((w.width() + f32) * rows * w.h)
-		if !w.g.spec.Compile {
-			w.convert((w.width() + f32) * e * w.h) // the weights too, each time
-		}
-		o := w.next(op.GEMM, op.MatMul)
-		o.Rows, o.Depth, o.Cols = rows, w.h, e
-		o.In, o.Weight, o.Out = dtype.F32, dtype.F32, dtype.F32
-		if padded > rows && w.g.spec.Policy.PaddedTokens {
-			w.elementwise(op.Pad, f32*(rows+padded)*e)
-		}
-	} else {
-		w.linear(dtype.Unquantized(w.base), rows, w.h, e, 1)
-	}
-	if f.RawLogits || !w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.GatingTopK, f32*chosen*e+(f32+indexBytes)*chosen*topK)
-	} else {
-		w.softmaxTopK(chosen, e, topK)
-	}
-	if w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.Sum, f32*chosen*(topK+1))
-		w.elementwise(op.Div, f32*chosen*(2*topK+1))
-		w.convert((w.width() + f32) * chosen * topK)
-	}
-}
-
-// softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
-// steps, top-k.
-func (w *walk) softmaxTopK(rows, e, topK float64) {
-	const f32 = 4
-	n := rows * e
-	w.convert((w.width() + f32) * n)
-	w.elementwise(op.Max, f32*(n+rows))
-	w.elementwise(op.Sub, f32*(2*n+rows))
-	w.elementwise(op.Exp, 2*f32*n)
-	w.elementwise(op.Sum, f32*(n+rows))
-	w.elementwise(op.Div, f32*(2*n+rows))
-	w.elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
 }
 
 // convert emits a change of format; eager and compiled traces name it apart.
@@ -248,18 +202,6 @@ func (w *walk) visits(k *kind, r *routed) float64 {
 	f := &k.layer.FFN
 	there := -math.Expm1(float64(f.TopK) * math.Log1p(-k.moe.local/float64(f.Experts)))
 	return r.rows * float64(w.g.spec.Layout.EP-1) * there
-}
-
-// combine emits the weighted sum of each token's expert outputs.
-func (w *walk) combine(k *kind, r *routed) {
-	e, h := w.width(), k.moe.hidden
-	if !w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.Unpermute, e*(r.pairs+r.rows)*h+(e+indexBytes)*r.pairs)
-		return
-	}
-	w.elementwise(op.Unpermute, 2*e*r.pairs*h+indexBytes*r.pairs)
-	w.elementwise(op.Mul, 2*e*r.pairs*h+e*r.pairs)
-	w.elementwise(op.Sum, e*(r.pairs+r.rows)*h)
 }
 
 // experts emits the products of the local experts, grouped where possible.
@@ -444,7 +386,7 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 	if k.moe.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
 	}
-	w.add(rows, w.h)
+	w.addShared(f, rows)
 	w.br = 0
 }
 

@@ -90,6 +90,21 @@ type Policy struct {
 	// FreedTwice counts activations as TensorCast's tracker does, which frees the
 	// pieces of joined projections twice.
 	FreedTwice bool
+	// EpsilonBound makes a norm and the quantization behind it one operator only
+	// where the norm's epsilon is 1e-6.
+	EpsilonBound bool
+	// TracedNorms leaves norms that scale by one plus their weight the elementwise
+	// operators they are written as.
+	TracedNorms bool
+	// OwnChoices reads the cache anew for every query of a prefill under sparse
+	// attention, instead of once what they choose together.
+	OwnChoices bool
+	// ScatteredReads divides the bytes that sparse attention and its selector read
+	// from the cache by a share of the bandwidth that TensorCast takes for scattered
+	// reads: some 2 % in a decode.
+	ScatteredReads bool
+	// FusedIndexer makes the selector of sparse attention one operator.
+	FusedIndexer bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -104,7 +119,8 @@ func TensorCast() Policy {
 		VisionOnDemand: true, SlowPrologue: true, HeldCopies: true, CheapContext: true, JoinedRope: true,
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
-		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true,
+		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
+		OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
 	}
 }
 
@@ -175,6 +191,11 @@ func Artefacts() []Artefact {
 		entry("exchanged-pairs", "tokens travel to experts and back pair by pair, and wide, even where all ranks hold the same", func(p *Policy) *bool { return &p.ExchangedPairs }),
 		entry("untiled-experts", "MXFP4 experts are stored without the padding to kernels' tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
 		entry("freed-twice", "activation memory is counted less tensors that were freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
+		entry("epsilon-bound-norms", "a norm and the quantization behind it are one operator only where the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
+		entry("traced-norms", "norms that scale by one plus their weight are eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
+		entry("own-choices", "every query of a prefill under sparse attention reads its own choice of the cache", func(p *Policy) *bool { return &p.OwnChoices }),
+		entry("scattered-reads", "sparse attention reads the cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
+		entry("fused-indexer", "the selector of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -34,7 +34,7 @@ func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	for all, verify := range w.groups {
-		decodes := w.decodes(verify, all.Tokens/all.Requests)
+		decodes := w.decodes(a, verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
 			span = &decode
@@ -48,10 +48,16 @@ func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	return prefill, decode
 }
 
-// decodes reports whether a query of q tokens runs decode kernels; decode says
-// that it is no prompt's.
-func (w *walk) decodes(decode bool, q float64) bool {
-	return q < shortQuery || decode && !w.g.spec.Policy.VerifyAsPrefill
+// decodes reports whether a query of q tokens runs an attention's decode kernels;
+// decode says that it is no prompt's. TensorCast takes the sparse ones by that alone.
+func (w *walk) decodes(a *model.Attention, decode bool, q float64) bool {
+	if !w.g.spec.Policy.VerifyAsPrefill {
+		return q < shortQuery || decode
+	}
+	if a.Indexer.TopK > 0 {
+		return decode
+	}
+	return q < shortQuery
 }
 
 // limit is the part of requests' pairs and contexts that an attention looks at.

@@ -57,7 +57,11 @@ func (w *walk) recall(k *kind) {
 		w.choose(a)
 		w.attend(k, a)
 	case model.MLA:
-		w.choose(a)
+		if w.fusesIndexer(a) {
+			w.fusedIndexer(a)
+		} else {
+			w.choose(a)
+		}
 		w.attendLatent(k, a)
 	case model.GatedDelta, model.Mamba2:
 		w.recur(a)

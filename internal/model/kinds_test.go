@@ -189,10 +189,10 @@ func TestFFNDetails(t *testing.T) {
 	}{
 		{"Qwen/Qwen2-57B-A14B", 0, FFN{Kind: MoE, Experts: 64, TopK: 8, ExpertIntermediate: 2560, SharedIntermediate: 20480, SharedGate: true}},
 		{"Qwen/Qwen3-235B-A22B", 0, FFN{Kind: MoE, Experts: 128, TopK: 8, ExpertIntermediate: 1536}},
-		{"deepseek-ai/DeepSeek-V3.1", 1, FFN{Kind: MoE, Experts: 256, TopK: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, RouterBias: true, RawLogits: true}},
-		{"deepseek-ai/DeepSeek-V2", 1, FFN{Kind: MoE, Experts: 160, TopK: 6, ExpertIntermediate: 1536, SharedIntermediate: 3072, RawLogits: true}},
+		{"deepseek-ai/DeepSeek-V3.1", 1, FFN{Kind: MoE, Experts: 256, TopK: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, RouterBias: true, Router: RawRouter}},
+		{"deepseek-ai/DeepSeek-V2", 1, FFN{Kind: MoE, Experts: 160, TopK: 6, ExpertIntermediate: 1536, SharedIntermediate: 3072, Router: RawRouter}},
 		{"openai/gpt-oss-20b", 0, FFN{Kind: MoE, Experts: 32, TopK: 4, ExpertIntermediate: 2880, Bias: true}},
-		{"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 1, FFN{Kind: MoE, Ungated: true, Experts: 128, TopK: 6, ExpertIntermediate: 1856, SharedIntermediate: 3712, RouterBias: true, RawLogits: true}},
+		{"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 1, FFN{Kind: MoE, Ungated: true, Experts: 128, TopK: 6, ExpertIntermediate: 1856, SharedIntermediate: 3712, RouterBias: true, Router: RawRouter}},
 		{"google/gemma-4-26B-A4B", 0, FFN{Kind: MoE, Intermediate: 2112, Experts: 128, TopK: 8, ExpertIntermediate: 704}},
 	} {
 		if d := cmp.Diff(c.want, lookup(t, c.id).Kinds[c.kind].FFN); d != "" {

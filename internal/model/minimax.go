@@ -32,7 +32,7 @@ func parseMiniMaxM2(r *reader) *Model {
 		c.Experts, c.TopK, c.Intermediate)
 	r.may("shared_intermediate_size", c.Shared, maxIntermediate)
 	f.SharedIntermediate = c.Shared
-	f.RouterBias = c.RouterBias
+	f.RouterBias, f.Router = c.RouterBias, SigmoidRouter
 	if r.failed() {
 		return nil
 	}

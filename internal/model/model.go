@@ -22,6 +22,11 @@ type Model struct {
 	Tied        bool // the output head shares the embedding's weights
 	// DType is what the checkpoint computes in where it is not quantized.
 	DType dtype.Format
+	// Epsilon is what norms add under their root, OffsetNorm that they scale by one
+	// plus the weight (Gemma 3, Qwen3-Next): neither costs a kernel anything, but
+	// TensorCast fuses norms by both.
+	Epsilon    float64
+	OffsetNorm bool
 
 	// Kinds are the distinct layer kinds; Layers gives each decoder layer's
 	// index into Kinds, in order.
@@ -166,10 +171,25 @@ type FFN struct {
 	// Latent is the width the routed experts work in when tokens are projected
 	// down before dispatch (Nemotron-3, Kimi-K3); 0 = Hidden.
 	Latent int
-	// RawLogits marks routers that score in float32 outside the gate module, as
-	// DeepSeek's do; TensorCast traces the two router styles differently.
-	RawLogits bool
+	// Router is how experts are chosen; TensorCast traces each way differently.
+	Router Router
+	// Groups are the groups of experts a grouped router chooses GroupTopK of first.
+	Groups, GroupTopK int
 }
+
+// Router names a way to choose experts.
+type Router uint8
+
+// The routers.
+const (
+	SoftmaxRouter Router = iota // softmax, then the largest (Qwen3, Mixtral)
+	RawRouter                   // scores in float32, the rest outside the gate module (DeepSeek-V3, GLM)
+	GroupRouter                 // sigmoid of float32 scores, groups first, inside it (DeepSeek-V3.2)
+	SigmoidRouter               // sigmoid and a correction bias (MiniMax-M2)
+)
+
+// WideScores reports whether a router scores in float32.
+func (r Router) WideScores() bool { return r == RawRouter || r == GroupRouter }
 
 // MTP describes the multi-token-prediction modules.
 type MTP struct {

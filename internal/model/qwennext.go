@@ -50,6 +50,7 @@ func parseHybridQwen(r *reader, moe bool) *Model {
 		return nil
 	}
 	m := r.model(&c.base)
+	m.OffsetNorm = true
 	full := r.attention(&c.base)
 	full.QKNorm = PerHead
 	full.OutGate = c.OutGate == nil || *c.OutGate
