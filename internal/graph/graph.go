@@ -165,7 +165,7 @@ func New(s Spec) (*Graph, error) {
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))
-		g.ropeDim = max(g.ropeDim, float64(l.Attention.RopeDim))
+		g.ropeDim = max(g.ropeDim, s.rotated(&l.Attention))
 	}
 	for _, k := range m.Layers {
 		if n := len(g.runs); n > 0 && g.runs[n-1].kind == k {

@@ -380,14 +380,27 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 	}
 	w.mlp(s, rows, w.h, k.moe.shared, f.Ungated, f.Bias)
 	if f.SharedGate {
-		w.linear(dtype.Unquantized(w.base), rows, w.h, 1, 1)
-		w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
+		w.sharedGate(s, rows)
 	}
 	if k.moe.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
 	}
 	w.addShared(f, rows)
 	w.br = 0
+}
+
+// sharedGate emits the gate on the shared experts' output, which engines leave
+// unquantized.
+func (w *walk) sharedGate(s dtype.Scheme, rows float64) {
+	if !w.g.spec.Policy.QuantizedGates {
+		s = dtype.Unquantized(w.base)
+	}
+	w.fanOut(s, rows, w.h, 1)
+	w.linear(s, rows, w.h, 1, 1)
+	if w.g.spec.Policy.TracedGates {
+		w.elementwise(op.Sigmoid, 2*w.width()*rows)
+	}
+	w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
 }
 
 // dispatchCombine emits the fused kernel that exchanges tokens and runs the

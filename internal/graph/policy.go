@@ -53,6 +53,16 @@ type Policy struct {
 	// JoinedRope joins the rotated part of queries and keys with the rest by an
 	// operator of its own, where only a part is rotated.
 	JoinedRope bool
+	// TracedRope leaves the rotation of a part of each head the elementwise operators
+	// it is written as, and copies what it yields into place.
+	TracedRope bool
+	// WholeRope rotates whole heads where a config states the rotated part as a
+	// number of elements.
+	WholeRope bool
+	// TracedGates leaves gates the elementwise operators they are written as.
+	TracedGates bool
+	// QuantizedGates quantizes the gate of shared experts like other linear layers.
+	QuantizedGates bool
 	// FragmentedRouter traces the router and the combination of expert outputs
 	// as a dozen elementwise operators instead of one fused kernel each.
 	FragmentedRouter bool
@@ -105,6 +115,22 @@ type Policy struct {
 	ScatteredReads bool
 	// FusedIndexer makes the selector of sparse attention one operator.
 	FusedIndexer bool
+	// WideDelta computes the gated delta rule of Qwen's linear attention in float32,
+	// with scratch memory, over all tokens of a step as one sequence unless they are
+	// decoded, and makes its gates in an operator of their own.
+	WideDelta bool
+	// TracedContext gives context parallelism to steps of decodes alone, exchanges
+	// outputs behind their up-projection, and merges them by small operators.
+	TracedContext bool
+	// OpaqueDelta makes Qwen3-Next's linear attention one operator that reads no
+	// weights and is not cut over TP, where operators are not fused.
+	OpaqueDelta bool
+	// NarrowingExperts quantizes what the first product of MXFP4 experts yields in
+	// the same operator.
+	NarrowingExperts bool
+	// PairwiseCombine lets the fused dispatch-and-combine kernel compute the pairs of
+	// token and expert that a rank sends, and return them pair by pair.
+	PairwiseCombine bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -120,7 +146,8 @@ func TensorCast() Policy {
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
-		OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
+		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
+		TracedContext: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -180,6 +207,10 @@ func Artefacts() []Artefact {
 		entry("held-copies", "absorbed projections and widened router weights are held beside the weights", func(p *Policy) *bool { return &p.HeldCopies }),
 		entry("cheap-context", "a prefill never expands the latents of its cached context", func(p *Policy) *bool { return &p.CheapContext }),
 		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by an operator of its own", func(p *Policy) *bool { return &p.JoinedRope }),
+		entry("traced-rope", "the rotation of a part of each head is ten operators and two copies", func(p *Policy) *bool { return &p.TracedRope }),
+		entry("whole-rope", "a rotated part that the config states in elements is taken for the whole head", func(p *Policy) *bool { return &p.WholeRope }),
+		entry("traced-gates", "the gates of attention and of shared experts are sigmoids and copies of their own", func(p *Policy) *bool { return &p.TracedGates }),
+		entry("quantized-gates", "the gate of shared experts is quantized like other linear layers", func(p *Policy) *bool { return &p.QuantizedGates }),
 		entry("fragmented-router", "routing and combining are a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
 		entry("padded-tokens", "filling tokens up to equal shares is an operator of its own", func(p *Policy) *bool { return &p.PaddedTokens }),
 		entry("copied-shared-experts", "shared experts are copied to every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }),
@@ -196,6 +227,11 @@ func Artefacts() []Artefact {
 		entry("own-choices", "every query of a prefill under sparse attention reads its own choice of the cache", func(p *Policy) *bool { return &p.OwnChoices }),
 		entry("scattered-reads", "sparse attention reads the cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
 		entry("fused-indexer", "the selector of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),
+		entry("wide-delta-rule", "the gated delta rule works in float32 with scratch memory, on all tokens of a prefill as one sequence", func(p *Policy) *bool { return &p.WideDelta }),
+		entry("traced-context", "context parallelism is for steps of decodes, and merges outputs by small operators", func(p *Policy) *bool { return &p.TracedContext }),
+		entry("opaque-linear-attention", "Qwen3-Next's linear attention is one operator without weights, uncut, where nothing is fused", func(p *Policy) *bool { return &p.OpaqueDelta }),
+		entry("narrowing-experts", "MXFP4 experts quantize inside their first product", func(p *Policy) *bool { return &p.NarrowingExperts }),
+		entry("pairwise-combine", "the fused dispatch-and-combine kernel works on the pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

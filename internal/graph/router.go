@@ -48,7 +48,7 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 		w.groupTopK(f, chosen)
 	case model.SigmoidRouter:
 		w.convert((w.width() + f32) * chosen * e)
-		w.sigmoidScores(chosen, e)
+		w.sigmoidScores(chosen, e, w.width())
 		w.chosenScores(chosen, e, topK)
 	}
 	w.elementwise(op.Sum, f32*chosen*(topK+1))
@@ -71,16 +71,20 @@ func (w *walk) gatingTopK(rows, e, topK float64) {
 }
 
 // softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
-// steps, top-k.
+// steps if compiled, top-k.
 func (w *walk) softmaxTopK(rows, e, topK float64) {
 	const f32 = 4
 	n := rows * e
 	w.convert((w.width() + f32) * n)
-	w.elementwise(op.Max, f32*(n+rows))
-	w.elementwise(op.Sub, f32*(2*n+rows))
-	w.elementwise(op.Exp, 2*f32*n)
-	w.elementwise(op.Sum, f32*(n+rows))
-	w.elementwise(op.Div, f32*(2*n+rows))
+	if w.g.spec.Compile {
+		w.elementwise(op.Max, f32*(n+rows))
+		w.elementwise(op.Sub, f32*(2*n+rows))
+		w.elementwise(op.Exp, 2*f32*n)
+		w.elementwise(op.Sum, f32*(n+rows))
+		w.elementwise(op.Div, f32*(2*n+rows))
+	} else {
+		w.elementwise(op.Softmax, 2*f32*n)
+	}
 	w.topK(n, rows, topK)
 }
 
@@ -90,11 +94,12 @@ func (w *walk) topK(n, rows, topK float64) {
 	w.elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
 }
 
-// sigmoidScores is the sigmoid of float32 scores and the correction bias.
-func (w *walk) sigmoidScores(rows, e float64) {
+// sigmoidScores is the sigmoid of float32 scores and the correction bias, which is
+// so many bytes wide.
+func (w *walk) sigmoidScores(rows, e, bias float64) {
 	const f32 = 4
 	w.elementwise(op.Sigmoid, 2*f32*rows*e)
-	w.elementwise(op.Add, f32*(2*rows*e+e))
+	w.elementwise(op.Add, 2*f32*rows*e+bias*e)
 }
 
 // chosenScores chooses by corrected scores and gathers the plain ones.
@@ -109,7 +114,7 @@ func (w *walk) chosenScores(rows, e, topK float64) {
 func (w *walk) groupTopK(f *model.FFN, rows float64) {
 	const f32, mask = 4, 1
 	e, topK, groups := float64(f.Experts), float64(f.TopK), float64(f.Groups)
-	w.sigmoidScores(rows, e)
+	w.sigmoidScores(rows, e, f32)
 	w.topK(rows*e, rows*groups, 2)
 	w.elementwise(op.Sum, f32*rows*groups*(2+1))
 	w.topK(rows*groups, rows, float64(f.GroupTopK))

@@ -18,15 +18,15 @@ const shortQuery = 6
 func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
 	for i := range w.segments {
 		s := &w.segments[i]
-		if !yield(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode) {
+		if !yield(w.sharded(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq))), s.Decode) {
 			return
 		}
 	}
-	if w.sums.Prefill.Requests > 0 && !yield(w.sums.Prefill, false) {
+	if w.sums.Prefill.Requests > 0 && !yield(w.sharded(w.sums.Prefill), false) {
 		return
 	}
 	if w.sums.Decode.Requests > 0 {
-		yield(w.sums.Decode, true)
+		yield(w.sharded(w.sums.Decode), true)
 	}
 }
 

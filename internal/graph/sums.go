@@ -55,14 +55,22 @@ func (w *walk) recall(k *kind) {
 	switch a := &k.layer.Attention; a.Kind {
 	case model.GQA:
 		w.choose(a)
-		w.attend(k, a)
+		if w.g.spec.Policy.TracedContext {
+			w.attend(k, a)
+		} else {
+			w.attendHere(k, a)
+		}
 	case model.MLA:
 		if w.fusesIndexer(a) {
 			w.fusedIndexer(a)
 		} else {
 			w.choose(a)
 		}
-		w.attendLatent(k, a)
+		if w.g.spec.Policy.TracedContext {
+			w.attendLatent(k, a)
+		} else {
+			w.attendLatentHere(k, a)
+		}
 	case model.GatedDelta, model.Mamba2:
 		w.recur(a)
 	case model.NoAttention:

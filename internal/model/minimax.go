@@ -58,7 +58,7 @@ func minimaxNorm(use bool, kind string) QKNorm {
 func (r *reader) rotaryDim(a *Attention, n int) {
 	r.may("rotary_dim", n, max(a.HeadDim, 1))
 	if n > 0 {
-		a.RopeDim = n
+		a.RopeDim, a.RopeStated = n, true
 	}
 }
 

@@ -78,6 +78,8 @@ type Attention struct {
 	HeadDim  int // query and key width of a head
 	ValueDim int // value width of a head
 	RopeDim  int // rotated part of HeadDim
+	// RopeStated says that the config has RopeDim in elements, not as a share.
+	RopeStated bool
 
 	QKNorm   QKNorm
 	Bias     bool // bias on q, k, v
@@ -139,7 +141,9 @@ type Recurrent struct {
 	// ChannelDecay marks a decay per key channel (KDA), which has a low-rank
 	// projection of its own, instead of one per head.
 	ChannelDecay bool
-	StateFormat  dtype.Format
+	// Joined says that the input projections are two matrices (Qwen3-Next), not four.
+	Joined      bool
+	StateFormat dtype.Format
 }
 
 // FFNKind names a feed-forward part.

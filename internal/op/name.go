@@ -68,6 +68,8 @@ const (
 	SelectScatter
 	Clone
 	Sigmoid
+	Clamp
+	Softmax
 	Gather
 	Scatter
 	Not
@@ -81,6 +83,13 @@ const (
 	IndexerScore
 	IndexerCacheWrite
 	DeltaRule
+	LinearAttention
+	DeltaConv
+	DeltaConvUpdate
+	DeltaGating
+	DeltaSteps
+	DeltaChunks
+	GatedNorm
 	SelectiveScan
 	Conv1D
 	LayerNorm
@@ -155,6 +164,8 @@ var names = [nameCount]string{
 	SelectScatter:              "select_scatter",
 	Clone:                      "clone",
 	Sigmoid:                    "sigmoid",
+	Clamp:                      "clamp_min",
+	Softmax:                    "_softmax",
 	Gather:                     "gather",
 	Scatter:                    "scatter",
 	Not:                        "bitwise_not",
@@ -168,6 +179,13 @@ var names = [nameCount]string{
 	IndexerScore:               "lightning_indexer",
 	IndexerCacheWrite:          "indexer_cache",
 	DeltaRule:                  "gated_delta_rule",
+	LinearAttention:            "linear_attention",
+	DeltaConv:                  "linear_attn_causal_conv",
+	DeltaConvUpdate:            "linear_attn_causal_conv_update",
+	DeltaGating:                "linear_attn_fused_gdn_gating",
+	DeltaSteps:                 "linear_attn_recurrent_gated_delta_rule",
+	DeltaChunks:                "linear_attn_chunk_gated_delta_rule",
+	GatedNorm:                  "linear_attn_gated_rmsnorm",
 	SelectiveScan:              "selective_scan",
 	Conv1D:                     "causal_conv1d",
 	LayerNorm:                  "layer_norm",

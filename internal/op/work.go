@@ -70,8 +70,11 @@ func (o *Op) attention() (units.Bytes, units.Ops, units.Ops) {
 // up-projections absorbed into queries and outputs; a prefill expands keys and
 // values first.
 func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
-	nope, h := o.HeadDim-o.Rope, o.Heads
-	up := o.Rank * h * (nope + o.ValueDim)
+	nope, h, own := o.HeadDim-o.Rope, o.Heads, o.Own
+	if own == 0 {
+		own = h
+	}
+	up := o.Rank * own * (nope + o.ValueDim)
 	p, d := &o.Prefill, &o.Decode
 	var weights, matrix float64
 	if p.Tokens > 0 {

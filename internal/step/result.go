@@ -68,7 +68,9 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 
 func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 	n := units.Seconds(it.Count)
-	o.Calls += it.Count
+	if !it.Continues {
+		o.Calls += it.Count
+	}
 	o.Time += time
 	o.Parts.Total += n * c.Total
 	o.Parts.Matrix += n * c.Matrix
