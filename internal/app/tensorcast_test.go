@@ -140,7 +140,10 @@ func compareOperators(t *testing.T, ops operators, r *app.StepResponse) {
 func ourName(name string) string {
 	_, name, _ = strings.Cut(name, ".")
 	name, _, _ = strings.Cut(name, ".")
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "_symmetric"), "_mxfp4")
+	name = strings.TrimSuffix(name, "_symmetric")
+	if strings.Contains(name, "quant") {
+		name = strings.TrimSuffix(name, "_mxfp4")
+	}
 	if name == "div_" { // in place
 		return "div"
 	}

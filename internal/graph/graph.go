@@ -95,6 +95,7 @@ type Batch struct {
 type Images struct {
 	Count   int // pictures on this rank
 	Patches int // patches of each
+	Rows    int // patches along the height of each; 0 = as for a square
 	Tokens  int // language tokens of each
 }
 

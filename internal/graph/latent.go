@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"math"
+
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
@@ -71,6 +73,10 @@ func (w *walk) fusedPrologue(k *kind, a *model.Attention) {
 		o.In, o.Weight = w.matrixFormat(s), s.Weight
 		o.Vector += units.Ops(t*h + h*ql + t*ql + ql*qd + t*h + h*(kl+r))
 		wb = s.Weight.Bytes(weights) + 3*scaleBytes
+		if s.Weight == dtype.FP4 && s.Group > 0 {
+			g := float64(s.Group)
+			wb += units.Bytes((ql+kl+r)*math.Ceil(h/g)+qd*math.Ceil(ql/g)) - 3*scaleBytes
+		}
 	}
 	o.Bytes = wb + units.Bytes(e*(t*h+2*t*r+ql+kl)+
 		e*t*(qd+kl+r+ql)+

@@ -148,7 +148,8 @@ func (w *walk) routedExperts(k *kind, rows float64) {
 		w.linear(dtype.Unquantized(w.base), rows, w.h, h, 1)
 	}
 	r := w.route(k, rows)
-	if w.g.spec.DispatchCombine && w.g.spec.Compile && l.EP > 1 {
+	fused := w.fusesDispatch(&r)
+	if fused {
 		w.dispatchCombine(k, &r)
 	} else {
 		w.elementwise(op.InitRouting, e*(r.rows+r.pairs)*h+indexBytes*r.pairs)
@@ -156,7 +157,7 @@ func (w *walk) routedExperts(k *kind, rows float64) {
 		w.experts(k, &r)
 		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), back.payload, back.traffic)
 	}
-	w.combine(k, &r)
+	w.combine(k, &r, fused)
 	if f.Latent > 0 {
 		w.linear(dtype.Unquantized(w.base), rows, h, w.h, 1)
 	}
@@ -285,8 +286,21 @@ func (w *walk) groupedExperts(k *kind, r *routed) {
 		up = inter
 	}
 	w.grouped(s, r.recv, r.active(), h, up, inter)
-	w.quantize(s, r.recv, inter)
+	if s.Weight == dtype.FP4 && w.g.spec.Policy.NarrowingExperts {
+		w.narrowOutput(s)
+	} else {
+		w.quantize(s, r.recv, inter)
+	}
 	w.grouped(s, r.recv, r.active(), inter, h, 0)
+}
+
+// narrowOutput quantizes what the product just emitted yields, in it.
+func (w *walk) narrowOutput(s dtype.Scheme) {
+	o := &w.items[len(w.items)-1].Op
+	scales := o.Rows * math.Ceil(o.OutCols/float64(s.Group))
+	o.Name, o.Out = op.GroupedMatMulFP4SwiGLUQuant, s.Weight
+	o.Bytes += units.Bytes(scales)
+	o.Vector += units.Ops(2*o.Rows*o.OutCols + scales)
 }
 
 // grouped emits one product of rows over several matrices; fused is the width
@@ -297,17 +311,35 @@ func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	o.Experts = matrices
 	o.Out = w.base
 	w.quantizedProduct(o, s, o.Experts)
-	o.Name = op.GroupedMatMul
-	if s.Quantized() {
-		o.Name = op.GroupedMatMulQuant
+	if s.Weight == dtype.FP4 && s.Group > 0 && w.g.spec.Policy.QuantizedActivations {
+		// Every expert's entry carries the scales of all rows, and a product joined
+		// of two those of one.
+		joined := 1.0
+		if fused > 0 && cols > fused {
+			joined = 2
+		}
+		o.Bytes = units.Bytes(matrices * (rows + cols/joined) * math.Ceil(depth/float64(s.Group)))
 	}
+	o.Name = w.groupedName(s, fused > 0)
 	if fused > 0 {
 		o.Vector += units.Ops(7 * rows * fused)
-		o.Name = op.GroupedMatMulSwiGLU
-		if s.Quantized() {
-			o.Name = op.GroupedMatMulQuantSwiGLU
-		}
 	}
+}
+
+// groupedName is the name of a grouped product, with an activation behind it or
+// without.
+func (w *walk) groupedName(s dtype.Scheme, fused bool) op.Name {
+	switch {
+	case !s.Quantized() && fused:
+		return op.GroupedMatMulSwiGLU
+	case !s.Quantized():
+		return op.GroupedMatMul
+	case s.Weight == dtype.FP4 && !fused && w.g.spec.Policy.NarrowingExperts:
+		return op.GroupedMatMulFP4
+	case fused:
+		return op.GroupedMatMulQuantSwiGLU
+	}
+	return op.GroupedMatMulQuant
 }
 
 // separateExperts emits n experts of rows tokens each, one after another, the
@@ -401,34 +433,4 @@ func (w *walk) sharedGate(s dtype.Scheme, rows float64) {
 		w.elementwise(op.Sigmoid, 2*w.width()*rows)
 	}
 	w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
-}
-
-// dispatchCombine emits the fused kernel that exchanges tokens and runs the
-// experts behind one another: the exchanges in the weights' format, the
-// products together, one pass over inputs, weights and outputs.
-func (w *walk) dispatchCombine(k *kind, r *routed) {
-	l, h, s := &w.g.spec.Layout, k.moe.hidden, w.g.spec.Quant.Experts
-	format := w.base
-	if s.Quantized() {
-		format = w.matrixFormat(s)
-	}
-	x := float64(format.Bytes(w.visits(k, r) * h))
-	if w.g.spec.Policy.ExchangedPairs { // even splits, whatever the load of rank 0
-		x = float64(format.Bytes(r.pairs*h)) * float64(l.EP-1) / float64(l.EP)
-	}
-	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
-	o := w.next(op.Elementwise, op.DispatchCombine)
-	o.Launches = -1 // no launch of its own
-	o.In = format
-	weights, experts := 3*h*k.moe.inter, k.moe.local
-	if k.layer.FFN.Ungated {
-		weights = 2 * h * k.moe.inter
-	}
-	if !w.g.spec.Policy.FrontLoaded {
-		experts = r.active()
-	}
-	o.Matrix = units.Ops(2 * r.recv * weights)
-	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(experts*weights)
-	w.allReduce(w.g.spec.ExpertTP(), r.recv, h)
-	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
 }

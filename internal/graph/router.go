@@ -134,14 +134,17 @@ func (w *walk) wideCombine(f *model.FFN) bool {
 	return w.g.spec.Policy.FragmentedRouter && (f.Router == model.GroupRouter || f.Router == model.SigmoidRouter)
 }
 
-// combine emits the weighted sum of each token's expert outputs.
-func (w *walk) combine(k *kind, r *routed) {
+// combine emits the weighted sum of each token's expert outputs, which a fused
+// kernel may have returned in the order of the tokens.
+func (w *walk) combine(k *kind, r *routed, fused bool) {
 	e, h := w.width(), k.moe.hidden
 	if !w.g.spec.Policy.FragmentedRouter {
 		w.elementwise(op.Unpermute, e*(r.pairs+r.rows)*h+(e+indexBytes)*r.pairs)
 		return
 	}
-	w.elementwise(op.Unpermute, 2*e*r.pairs*h+indexBytes*r.pairs)
+	if !fused || !w.g.spec.Policy.PairwiseCombine {
+		w.elementwise(op.Unpermute, 2*e*r.pairs*h+indexBytes*r.pairs)
+	}
 	wide := e
 	if w.wideCombine(&k.layer.FFN) {
 		wide = 4
