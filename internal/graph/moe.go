@@ -179,6 +179,7 @@ func (w *walk) dispatch(k *kind, r *routed) (back shipment) {
 		e := w.width()
 		back = shipment{e * h * math.Max(r.pairs-r.mine, r.recv-r.mine), e * h * (r.pairs + r.recv)}
 		w.collective(op.AllToAll, op.Exchange, group, back.payload, back.traffic)
+		w.loosen()
 		return back
 	}
 	if spec.Layout.EP == 1 {
@@ -220,6 +221,7 @@ func (w *walk) experts(k *kind, r *routed) {
 	if spec.Compile && !gathered && r.divides(multiple) {
 		w.groupedExperts(k, r)
 		w.allReduce(spec.ExpertTP(), r.summed(spec), h)
+		w.loosen()
 	} else {
 		w.separateExperts(k, r.many, r.manyRows, multiple, gathered)
 		w.separateExperts(k, r.few, r.fewRows, multiple, gathered)

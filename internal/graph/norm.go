@@ -78,11 +78,13 @@ func (w *walk) addNorm(s dtype.Scheme, sole bool) {
 	fused := sole && w.normQuantizes(s)
 	switch {
 	case fused:
+		w.loosen()
 		w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)
 	case !w.g.spec.Compile || w.g.spec.tracesNorms():
 		w.add(t, h)
 		w.norm(t, h)
 	default:
+		w.loosen()
 		w.elementwise(op.AddRMSNorm, e*(2*t*h+h)+2*e*t*h)
 	}
 	w.gatherStream()

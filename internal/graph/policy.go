@@ -134,6 +134,9 @@ type Policy struct {
 	// TracedVision leaves the operators of Qwen3-VL's vision tower as they are
 	// written: positions, rotations in float32, casts, attention picture by picture.
 	TracedVision bool
+	// LostOrder lets operators of two streams start early where TensorCast loses what
+	// they depend on: behind operators with several results.
+	LostOrder bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -150,7 +153,7 @@ func TensorCast() Policy {
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
 		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedContext: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedVision: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -236,6 +239,7 @@ func Artefacts() []Artefact {
 		entry("narrowing-experts", "MXFP4 experts quantize inside their first product", func(p *Policy) *bool { return &p.NarrowingExperts }),
 		entry("pairwise-combine", "the fused dispatch-and-combine kernel works on the pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
 		entry("traced-vision", "the vision tower of Qwen3-VL is the operators it is written as, its rotation in float32", func(p *Policy) *bool { return &p.TracedVision }),
+		entry("lost-order", "with two streams, operators behind one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -45,6 +45,10 @@ func (s *Spec) CachesWindows() bool { return !s.Policy.WholeCache }
 // are cached in fp8.
 func (s *Spec) QuantizesIndexKeys() bool { return !s.Policy.WideIndexKeys }
 
+// LosesOrder reports whether operators on two streams wait for one another only where
+// one result goes straight from one to the other.
+func (s *Spec) LosesOrder() bool { return s.Policy.LostOrder }
+
 // PageTokens is the tokens in a block of the KV cache.
 func (s *Spec) PageTokens() float64 { return float64(s.Policy.PageTokens) }
 

@@ -133,6 +133,10 @@ type Item struct {
 	// Beside marks an operator that runs at the same time as the one before it,
 	// so that only what it lasts longer counts.
 	Beside bool
+	// Feeds marks an operator whose result the collective behind it takes, Loose a
+	// collective whose result nothing takes that would wait for it: what TensorCast
+	// goes by when communication has its own stream.
+	Feeds, Loose bool
 	// Continues marks more work of the operator in front: it takes its own time but
 	// is no call of its own.
 	Continues bool
