@@ -118,8 +118,9 @@ type Graph struct {
 
 // run is a number of equal layers.
 type run struct {
-	kind  int
-	count float64
+	kind   int
+	count  float64
+	hashed float64 // of those, layers that choose experts by token id
 }
 
 // kind holds one rank's share of a layer kind.
@@ -168,12 +169,12 @@ func New(s Spec) (*Graph, error) {
 		g.kinds = append(g.kinds, share(l, s))
 		g.ropeDim = max(g.ropeDim, s.rotated(&l.Attention))
 	}
-	for _, k := range m.Layers {
-		if n := len(g.runs); n > 0 && g.runs[n-1].kind == k {
-			g.runs[n-1].count++
-			continue
+	for i, k := range m.Layers {
+		r := run{kind: k, count: 1}
+		if i < m.HashLayers {
+			r.hashed = 1
 		}
-		g.runs = append(g.runs, run{k, 1})
+		g.runs = append(g.runs, r)
 	}
 	g.runs = mergeRuns(g.runs)
 	return g, nil
@@ -190,6 +191,7 @@ func mergeRuns(runs []run) []run {
 	for _, r := range runs {
 		if i, ok := at[r.kind]; ok {
 			out[i].count += r.count
+			out[i].hashed += r.hashed
 			continue
 		}
 		at[r.kind] = len(out)

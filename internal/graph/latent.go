@@ -16,6 +16,11 @@ const prologueLaunches = 15
 // latent emits multi-head latent attention up to the sum over TP ranks.
 func (w *walk) latent(k *kind, a *model.Attention) {
 	q := &w.g.spec.Quant
+	if w.g.spec.tracesCompression(a) {
+		w.norm(w.stream, w.h)
+		w.tracedLatent(k, a)
+		return
+	}
 	if w.g.spec.Policy.SlowPrologue {
 		w.norm(w.stream, w.h)
 		w.gatherStream()

@@ -368,7 +368,7 @@ func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool
 		if !w.g.spec.Compile && !f.Ungated {
 			w.quantize(s, padded, h)
 		}
-		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
+		w.mlp(s, padded, h, inter, f)
 		if !w.g.spec.addsUp() { // else all parts are summed at once, in the end
 			w.reduceProduct(w.g.spec.ExpertTP(), padded, h)
 		}
@@ -412,9 +412,10 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 	if !w.g.spec.Compile && !f.Ungated {
 		w.quantize(s, rows, w.h)
 	}
-	w.mlp(s, rows, w.h, k.moe.shared, f.Ungated, f.Bias)
+	product := len(w.items)
+	w.mlp(s, rows, w.h, k.moe.shared, f)
 	if f.SharedGate {
-		w.sharedGate(s, rows)
+		w.sharedGate(s, rows, product)
 	}
 	if k.moe.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
@@ -424,13 +425,18 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 }
 
 // sharedGate emits the gate on the shared experts' output, which engines leave
-// unquantized.
-func (w *walk) sharedGate(s dtype.Scheme, rows float64) {
-	if !w.g.spec.Policy.QuantizedGates {
+// unquantized. Where it is not, a compiler joins it to their first product.
+func (w *walk) sharedGate(s dtype.Scheme, rows float64, product int) {
+	spec := &w.g.spec
+	if !spec.Policy.QuantizedGates {
 		s = dtype.Unquantized(w.base)
 	}
-	w.fanOut(s, rows, w.h, 1)
-	w.linear(s, rows, w.h, 1, 1)
+	if spec.Policy.QuantizedGates && spec.Compile && s.Weight != dtype.FP4 {
+		w.items[product].Op.Cols++
+	} else {
+		w.fanOut(s, rows, w.h, 1)
+		w.linear(s, rows, w.h, 1, 1)
+	}
 	if w.g.spec.Policy.TracedGates {
 		w.elementwise(op.Sigmoid, 2*w.width()*rows)
 	}

@@ -74,7 +74,9 @@ func (w *walk) predictOne() {
 	w.cat(2 * t * h)
 	w.quantize(s, t, 2*h)
 	w.linear(s, t, 2*h, h, 1)
+	w.splitStreams()
 	w.layer(&w.g.kinds[w.g.mtpKind])
+	w.joinStreams()
 	w.lastRows()
 	w.by = op.Requests
 	w.project(b)

@@ -137,6 +137,13 @@ type Policy struct {
 	// LostOrder lets operators of two streams start early where TensorCast loses what
 	// they depend on: behind operators with several results.
 	LostOrder bool
+	// TracedCompression leaves DeepSeek-V4's attention the operators it is written as:
+	// no fused prologue, pooling in float32, an unquantized product for the groups of
+	// the output, rotary tables as wide as a whole head.
+	TracedCompression bool
+	// TracedStreams leaves the mixing of parallel residual streams the operators it is
+	// written as, with a float32 copy of all streams for each part of a layer.
+	TracedStreams bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -153,7 +160,7 @@ func TensorCast() Policy {
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
 		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedVision: true, TracedCompression: true, TracedStreams: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -240,6 +247,8 @@ func Artefacts() []Artefact {
 		entry("pairwise-combine", "the fused dispatch-and-combine kernel works on the pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
 		entry("traced-vision", "the vision tower of Qwen3-VL is the operators it is written as, its rotation in float32", func(p *Policy) *bool { return &p.TracedVision }),
 		entry("lost-order", "with two streams, operators behind one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
+		entry("traced-compression", "DeepSeek-V4's attention is the operators it is written as, pooling in float32", func(p *Policy) *bool { return &p.TracedCompression }),
+		entry("traced-streams", "parallel residual streams are mixed by the operators they are written as", func(p *Policy) *bool { return &p.TracedStreams }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// rotated is the part of a head that is rotated.
+// rotated is the part of a head that rotary tables are for.
 func (s *Spec) rotated(a *model.Attention) float64 {
-	if a.RopeStated && s.Policy.WholeRope {
+	if a.RopeStated && s.Policy.WholeRope || s.tracesCompression(a) {
 		return float64(a.HeadDim)
 	}
 	return float64(a.RopeDim)

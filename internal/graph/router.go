@@ -4,6 +4,7 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
+	"plimsoll/internal/units"
 )
 
 // scoresFirst reports whether a router scores all tokens before the ranks divide
@@ -46,6 +47,10 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 		w.softmaxTopK(chosen, e, topK)
 	case model.GroupRouter:
 		w.groupTopK(f, chosen)
+	case model.SoftplusRouter:
+		w.softplusTopK(f, chosen)
+		w.convert((w.width() + f32) * chosen * topK)
+		return
 	case model.SigmoidRouter:
 		w.convert((w.width() + f32) * chosen * e)
 		w.sigmoidScores(chosen, e, w.width())
@@ -126,6 +131,30 @@ func (w *walk) groupTopK(f *model.FFN, rows float64) {
 	w.elementwise(op.Not, 2*mask*rows*e)
 	w.elementwise(op.Where, (mask+2*f32)*rows*e+f32)
 	w.chosenScores(rows, e, topK)
+}
+
+// softplusTopK is the root of the softplus of float32 scores, and the choice by them
+// or by a table of all token ids.
+func (w *walk) softplusTopK(f *model.FFN, rows float64) {
+	const f32, i32, flag = 4, 4, 1
+	e, topK := float64(f.Experts), float64(f.TopK)
+	n := rows * e
+	w.elementwise(op.Exp, 2*f32*n)
+	w.elementwise(op.Log1p, 2*f32*n)
+	w.elementwise(op.Greater, (f32+flag)*n)
+	w.elementwise(op.Where, (3*f32+flag)*n)
+	w.elementwise(op.Sqrt, 2*f32*n)
+	all := w.n
+	if w.n = all - w.hash; w.n > 0 {
+		o := w.elementwise(op.ScoreTopK, f32*n+w.width()*e+(f32+indexBytes)*rows*topK)
+		o.Vector32 = units.Ops(2*n + 4*rows*topK)
+	}
+	if w.n = w.hash; w.n > 0 {
+		table := i32 * float64(w.g.spec.Model.Vocab) * topK
+		o := w.elementwise(op.HashTopK, f32*n+indexBytes*w.tokens+table+(f32+indexBytes)*rows*topK)
+		o.Vector32 = units.Ops(5 * rows * topK)
+	}
+	w.n = all
 }
 
 // wideCombine reports whether experts' outputs are summed up in float32, which the

@@ -61,6 +61,10 @@ func (w *walk) recall(k *kind) {
 			w.attendHere(k, a)
 		}
 	case model.MLA:
+		if w.g.spec.tracesCompression(a) {
+			w.attendCompressed(k, a)
+			return
+		}
 		if w.fusesIndexer(a) {
 			w.fusedIndexer(a)
 		} else {

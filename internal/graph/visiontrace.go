@@ -29,7 +29,9 @@ func (w *walk) tracedVision(v *model.Vision, im Images) {
 	const bits64, flag = 8, 1
 	w.elementwise(op.Prod, 4*bits64*n)
 	w.elementwise(op.Div, 2*bits64*n)
-	w.cat(n * float64(im.Tokens) * float64(v.Out))
+	if im.Count > 1 {
+		w.cat(n * float64(im.Tokens) * float64(v.Out))
+	}
 	w.elementwise(op.Eq, (bits64+flag)*w.tokens)
 }
 

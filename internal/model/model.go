@@ -27,6 +27,10 @@ type Model struct {
 	// TensorCast fuses norms by both.
 	Epsilon    float64
 	OffsetNorm bool
+	// HashLayers is the number of first layers that choose experts by a table of
+	// token ids, Sinkhorn the rounds in which weights of parallel residual streams
+	// are balanced (DeepSeek-V4).
+	HashLayers, Sinkhorn int
 
 	// Kinds are the distinct layer kinds; Layers gives each decoder layer's
 	// index into Kinds, in order.
@@ -165,6 +169,7 @@ type FFN struct {
 	// Ungated parts have an up and a down matrix only (Nemotron-H's relu²).
 	Ungated bool
 	Bias    bool
+	Clamped bool // gate and up are limited first (DeepSeek-V4)
 
 	Experts            int // routed experts
 	TopK               int
@@ -186,14 +191,15 @@ type Router uint8
 
 // The routers.
 const (
-	SoftmaxRouter Router = iota // softmax, then the largest (Qwen3, Mixtral)
-	RawRouter                   // scores in float32, the rest outside the gate module (DeepSeek-V3, GLM)
-	GroupRouter                 // sigmoid of float32 scores, groups first, inside it (DeepSeek-V3.2)
-	SigmoidRouter               // sigmoid and a correction bias (MiniMax-M2)
+	SoftmaxRouter  Router = iota // softmax, then the largest (Qwen3, Mixtral)
+	RawRouter                    // scores in float32, the rest outside the gate module (DeepSeek-V3, GLM)
+	GroupRouter                  // sigmoid of float32 scores, groups first, inside it (DeepSeek-V3.2)
+	SigmoidRouter                // sigmoid and a correction bias (MiniMax-M2)
+	SoftplusRouter               // root of the softplus of float32 scores (DeepSeek-V4)
 )
 
 // WideScores reports whether a router scores in float32.
-func (r Router) WideScores() bool { return r == RawRouter || r == GroupRouter }
+func (r Router) WideScores() bool { return r == RawRouter || r == GroupRouter || r == SoftplusRouter }
 
 // MTP describes the multi-token-prediction modules.
 type MTP struct {

@@ -98,6 +98,23 @@ const (
 	GELU
 	PatchEmbed
 	VisionAttention
+	ClampedSwiGLU
+	RopeInPlace
+	SliceScatter
+	WindowWrite
+	Compressor
+	CompressedIndexer
+	SharedAttention
+	BatchMatMul
+	StreamRMS
+	StreamMix
+	StreamPost
+	StreamHead
+	Log1p
+	Greater
+	Sqrt
+	ScoreTopK
+	HashTopK
 	AddMatMul
 	NativeLayerNorm
 	Convolution
@@ -210,6 +227,23 @@ var names = [nameCount]string{
 	GELU:                        "gelu",
 	PatchEmbed:                  "patch_embed",
 	VisionAttention:             "vision_attention",
+	ClampedSwiGLU:               "v4_clamped_swiglu",
+	RopeInPlace:                 "apply_rope_inplace",
+	SliceScatter:                "slice_scatter",
+	WindowWrite:                 "scatter_nd_update_mla",
+	Compressor:                  "compressor",
+	CompressedIndexer:           "quant_lightning_indexer",
+	SharedAttention:             "sparse_attn_sharedkv",
+	BatchMatMul:                 "bmm",
+	StreamRMS:                   "hc_pre_inv_rms",
+	StreamMix:                   "hc_pre_sinkhorn",
+	StreamPost:                  "hc_post",
+	StreamHead:                  "hc_head",
+	Log1p:                       "log1p",
+	Greater:                     "gt",
+	Sqrt:                        "sqrt",
+	ScoreTopK:                   "moe_gating_top_k",
+	HashTopK:                    "moe_gating_top_k_hash",
 	AddMatMul:                   "addmm",
 	NativeLayerNorm:             "native_layer_norm",
 	Convolution:                 "convolution",
