@@ -129,8 +129,8 @@ func stepWork(n, dk, dv float64) (matrix, vector units.Ops) {
 }
 
 // opaqueDelta reports whether linear attention is one operator as a whole.
-func (w *walk) opaqueDelta(a *model.Attention) bool {
-	return w.g.spec.Policy.OpaqueDelta && a.Kind == model.GatedDelta && a.Recurrent.Joined && !w.g.spec.Compile
+func (s *Spec) opaqueDelta(a *model.Attention) bool {
+	return s.Policy.OpaqueDelta && a.Kind == model.GatedDelta && a.Recurrent.Joined && !s.Compile
 }
 
 // linearAttention is a whole layer of linear attention from the norm's output on:

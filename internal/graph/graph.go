@@ -164,10 +164,10 @@ func New(s Spec) (*Graph, error) {
 		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
 		maxPos:     float64(m.MaxPosition),
 		mtpKind:    m.MTP.Kind,
+		ropeDim:    s.RotaryWidth(),
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))
-		g.ropeDim = max(g.ropeDim, s.rotated(&l.Attention))
 	}
 	for i, k := range m.Layers {
 		r := run{kind: k, count: 1}

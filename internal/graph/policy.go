@@ -144,6 +144,10 @@ type Policy struct {
 	// TracedStreams leaves the mixing of parallel residual streams the operators it is
 	// written as, with a float32 copy of all streams for each part of a layer.
 	TracedStreams bool
+	// FreeStates leaves the states of recurrent layers out of the memory.
+	FreeStates bool
+	// CachedLinear keeps a KV cache for Qwen3-Next's linear layers too.
+	CachedLinear bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -160,7 +164,7 @@ func TensorCast() Policy {
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
 		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedCompression: true, TracedStreams: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -249,6 +253,8 @@ func Artefacts() []Artefact {
 		entry("lost-order", "with two streams, operators behind one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
 		entry("traced-compression", "DeepSeek-V4's attention is the operators it is written as, pooling in float32", func(p *Policy) *bool { return &p.TracedCompression }),
 		entry("traced-streams", "parallel residual streams are mixed by the operators they are written as", func(p *Policy) *bool { return &p.TracedStreams }),
+		entry("free-states", "the states of recurrent layers take no memory", func(p *Policy) *bool { return &p.FreeStates }),
+		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -16,7 +16,7 @@ func (w *walk) gatedDelta(a *model.Attention) {
 	r := &a.Recurrent
 	kh, vh := w.stateHeads(a)
 	key, value := kh*float64(r.KeyDim), vh*float64(r.ValueDim)
-	if w.opaqueDelta(a) {
+	if w.g.spec.opaqueDelta(a) {
 		w.norm(t, w.h)
 		w.linearAttention(a)
 		return
@@ -90,7 +90,7 @@ func (w *walk) stateHeads(a *model.Attention) (keys, heads float64) {
 // recur emits what of a recurrent layer carries a state from step to step: the
 // convolution of keys, queries and values, and the recurrence.
 func (w *walk) recur(a *model.Attention) {
-	if w.opaqueDelta(a) {
+	if w.g.spec.opaqueDelta(a) {
 		w.linearAttention(a)
 		return
 	}
