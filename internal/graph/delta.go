@@ -9,11 +9,13 @@ import (
 	"plimsoll/internal/units"
 )
 
-// tracesDelta reports whether an attention is a gated delta rule as TensorCast has
-// it: Qwen's, with one decay for each head.
-func (w *walk) tracesDelta(a *model.Attention) bool {
-	r := &a.Recurrent
-	return w.g.spec.Policy.WideDelta && a.Kind == model.GatedDelta && !r.ChannelDecay && r.GateRank == 0
+// tracesDelta reports whether an attention is a gated delta rule as TensorCast has it.
+func (w *walk) tracesDelta(a *model.Attention) bool { return w.g.spec.Policy.WideDelta && headDecay(a) }
+
+// headDecay reports whether an attention is Qwen's gated delta rule, with one decay
+// for each head.
+func headDecay(a *model.Attention) bool {
+	return a.Kind == model.GatedDelta && !a.Recurrent.ChannelDecay && a.Recurrent.GateRank == 0
 }
 
 // tracedDelta emits convolution, gating and delta rule as TensorCast has them. A

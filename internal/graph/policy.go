@@ -144,7 +144,7 @@ type Policy struct {
 	// TracedStreams leaves the mixing of parallel residual streams the operators it is
 	// written as, with a float32 copy of all streams for each part of a layer.
 	TracedStreams bool
-	// FreeStates leaves the states of recurrent layers out of the memory.
+	// FreeStates leaves the states of Qwen's linear attention out of the memory.
 	FreeStates bool
 	// CachedLinear keeps a KV cache for Qwen3-Next's linear layers too.
 	CachedLinear bool
@@ -253,7 +253,7 @@ func Artefacts() []Artefact {
 		entry("lost-order", "with two streams, operators behind one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
 		entry("traced-compression", "DeepSeek-V4's attention is the operators it is written as, pooling in float32", func(p *Policy) *bool { return &p.TracedCompression }),
 		entry("traced-streams", "parallel residual streams are mixed by the operators they are written as", func(p *Policy) *bool { return &p.TracedStreams }),
-		entry("free-states", "the states of recurrent layers take no memory", func(p *Policy) *bool { return &p.FreeStates }),
+		entry("free-states", "the states of Qwen's linear attention take no memory", func(p *Policy) *bool { return &p.FreeStates }),
 		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}

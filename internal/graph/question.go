@@ -61,8 +61,8 @@ func (s *Spec) RotaryWidth() float64 {
 	return d
 }
 
-// CachesStates reports whether the states of recurrent layers take memory.
-func (s *Spec) CachesStates() bool { return !s.Policy.FreeStates }
+// CachesStates reports whether the states of a recurrent layer take memory.
+func (s *Spec) CachesStates(a *model.Attention) bool { return !s.Policy.FreeStates || !headDecay(a) }
 
 // CachesLinear reports whether a linear-attention layer holds a KV cache as layers
 // with full attention do.

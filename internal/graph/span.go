@@ -70,7 +70,10 @@ func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 	// Unequal requests have more pairs than as many of the mean length, the less
 	// so the more of them the limit cuts off.
 	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
-	more := all.Pairs/op.Equal(n, q, seq).Pairs - 1
+	more := 0.0
+	if equal := op.Equal(n, q, seq).Pairs; equal > 0 {
+		more = all.Pairs/equal - 1
+	}
 	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
 	all.Context = n * reach(a, seq, q, decodes)
 	return all

@@ -206,7 +206,6 @@ func (w *walk) collective(c op.Comm, name op.Name, g parallel.Group, payload, tr
 	if g.Size <= 1 {
 		return
 	}
-	w.feed()
 	o := w.next(op.Collective, name)
 	o.Comm, o.Group = c, g
 	o.Payload, o.Bytes = units.Bytes(payload), units.Bytes(traffic)

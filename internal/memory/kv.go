@@ -66,7 +66,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
 	case model.GatedDelta, model.Mamba2:
-		if s.CachesStates() {
+		if s.CachesStates(a) {
 			c.state = stateBytes(s, a)
 		}
 		if full := fullAttention(s.Model); full != nil && s.CachesLinear(a) {

@@ -264,3 +264,15 @@ var names = [nameCount]string{
 
 // String returns the name.
 func (n Name) String() string { return names[n] }
+
+// Yields reports whether an operator yields one new tensor, which others can wait
+// for: not several, and not one written in place.
+func (n Name) Yields() bool {
+	switch n {
+	case Prologue, PrologueQuant, DynamicQuantize, Rope, GatingTopK, TopK,
+		RMSNormQuant, RMSNormStaticQuant, AddRMSNorm, AddRMSNormQuant, AddRMSNormStaticQuant,
+		CacheWrite, LatentCacheWrite, FusedIndexer:
+		return false
+	}
+	return true
+}

@@ -70,11 +70,8 @@ func (o *Op) attention() (units.Bytes, units.Ops, units.Ops) {
 // up-projections absorbed into queries and outputs; a prefill expands keys and
 // values first.
 func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
-	nope, h, own := o.HeadDim-o.Rope, o.Heads, o.Own
-	if own == 0 {
-		own = h
-	}
-	up := o.Rank * own * (nope + o.ValueDim)
+	nope, h := o.HeadDim-o.Rope, o.Heads
+	up := o.Rank * h * (nope + o.ValueDim)
 	p, d := &o.Prefill, &o.Decode
 	var weights, matrix float64
 	if p.Tokens > 0 {
@@ -82,6 +79,9 @@ func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
 		matrix += 2*o.Expanded*up + 2*p.Pairs*h*(o.HeadDim+o.ValueDim)
 	}
 	if d.Tokens > 0 {
+		if o.Own > 0 {
+			up *= o.Own / h
+		}
 		weights += up
 		matrix += 2*d.Tokens*up + 2*d.Pairs*h*(2*o.Rank+o.Rope)
 	}

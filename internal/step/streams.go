@@ -55,10 +55,10 @@ func behindExchange(items []op.Item, costs []cost.Estimate, times *Times) units.
 }
 
 // byTokens is TensorCast's way. Operators wait for one another across streams by
-// tokens, which only some take. A collective waits for the operator that feeds it,
-// and the main line for a collective that is taken a token of. Behind any other all
-// operators join its stream, up to the next one that feeds a collective: that runs as
-// soon as the main line is free, which is too early.
+// tokens, which only some take. A collective waits for the main line, and that for a
+// collective of which a token was taken. Behind any other all operators join its
+// stream, up to the next one that feeds a collective: that runs as soon as the main
+// line is free, which is too early.
 func byTokens(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
 	var line, exchange, serial, early units.Seconds // ends of both streams
 	loose := false
@@ -68,14 +68,11 @@ func byTokens(items []op.Item, costs []cost.Estimate, times *Times) units.Second
 		serial += time
 		switch {
 		case it.Op.Kind == op.Collective && !it.Continues:
-			if i > 0 && items[i-1].Feeds {
-				exchange = max(exchange, line)
-			}
-			exchange += time
+			exchange = max(exchange, line) + time
 			if loose = it.Loose; !loose {
 				line = max(line, exchange)
 			}
-		case loose && it.Feeds:
+		case loose && feeds(items, i):
 			line += time
 			early += time
 			loose = false
@@ -100,9 +97,14 @@ func shorten(items []op.Item, costs []cost.Estimate, times *Times, share units.S
 		switch {
 		case it.Op.Kind == op.Collective && !it.Continues:
 			loose = it.Loose
-		case loose && it.Feeds:
+		case loose && feeds(items, i):
 			times[part(it)] -= share * costs[i].Total * units.Seconds(it.Count/it.Layers)
 			loose = false
 		}
 	}
+}
+
+// feeds reports whether the collective behind an operator takes its result.
+func feeds(items []op.Item, i int) bool {
+	return i+1 < len(items) && items[i+1].Op.Kind == op.Collective && !items[i+1].Continues && items[i].Op.Name.Yields()
 }
