@@ -44,7 +44,7 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 	if a.OutGate {
 		w.outGate(k, v)
 	}
-	w.outProjection(a, k.hq*v)
+	w.outProjection(k, a, k.hq*v)
 }
 
 // projectQKV emits the query, key and value products, joined when compiled.
@@ -152,7 +152,7 @@ func (w *walk) attendHere(k *kind, a *model.Attention) {
 	w.by = op.Context
 	o := w.next(op.Attention, op.GQAttention)
 	w.by = op.Tokens
-	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, float64(a.HeadDim), float64(a.ValueDim)
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hc, float64(a.HeadDim), float64(a.ValueDim)
 	o.Prefill, o.Decode = w.spans(a)
 	o.Window = float64(a.Window)
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
@@ -182,7 +182,7 @@ func (w *walk) attentionQuant(o *op.Op) {
 }
 
 // outProjection emits the product behind attention and the sum over TP.
-func (w *walk) outProjection(a *model.Attention, depth float64) {
+func (w *walk) outProjection(k *kind, a *model.Attention, depth float64) {
 	s, t := w.g.spec.Quant.Attention, w.tokens
 	if a.OutRank > 0 {
 		// Low-rank output in groups: depth/groups → rank each, then rank·groups → hidden.
@@ -193,6 +193,9 @@ func (w *walk) outProjection(a *model.Attention, depth float64) {
 	}
 	w.quantize(s, t, depth)
 	w.linear(s, t, depth, w.h, 1)
+	if k.whole { // the weights are cut all the same
+		w.items[len(w.items)-1].Op.Bytes -= s.Weight.Bytes(depth * w.h * (1 - 1/w.g.tp))
+	}
 	w.bias(a.OutBias, w.h)
 	w.reduceTP(t)
 }

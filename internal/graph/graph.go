@@ -113,7 +113,7 @@ type Graph struct {
 	vocabRank  float64
 	ropeDim    float64
 	maxPos     float64
-	mtpKind    int
+	mtp        kind // of prediction modules
 }
 
 // run is a number of equal layers.
@@ -128,6 +128,8 @@ type kind struct {
 	layer model.Layer
 	hq    float64 // query heads
 	hk    float64 // key/value heads
+	hc    float64 // of those in the cache
+	whole bool    // attention's inputs are not cut over TP, only its output
 	inter float64 // dense inner width, rounded up
 	moe   expertShare
 }
@@ -163,11 +165,15 @@ func New(s Spec) (*Graph, error) {
 		base:       s.Quant.Base,
 		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
 		maxPos:     float64(m.MaxPosition),
-		mtpKind:    m.MTP.Kind,
 		ropeDim:    s.RotaryWidth(),
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))
+	}
+	g.mtp = g.kinds[m.MTP.Kind]
+	if !s.CutsPrediction() {
+		a := &g.mtp.layer.Attention
+		g.mtp.hq, g.mtp.hk, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
 	}
 	for i, k := range m.Layers {
 		r := run{kind: k, count: 1}
@@ -210,6 +216,7 @@ func share(l model.Layer, s Spec) kind {
 	if k.hk < 1 {
 		k.hk = 1
 	}
+	k.hc = k.hk
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
 		k.moe.local = math.Ceil(float64(f.Experts) / float64(s.Layout.EP))

@@ -53,7 +53,7 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		w.linear(q.Attention, w.tokens, w.h, v, 1)
 		w.elementwise(op.Mul, 3*w.width()*w.tokens*v)
 	}
-	w.outProjection(a, v)
+	w.outProjection(k, a, v)
 }
 
 // fusedPrologue is the single operator TensorCast has for both low-rank

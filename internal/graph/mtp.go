@@ -75,7 +75,7 @@ func (w *walk) predictOne() {
 	w.quantize(s, t, 2*h)
 	w.linear(s, t, 2*h, h, 1)
 	w.splitStreams()
-	w.layer(&w.g.kinds[w.g.mtpKind])
+	w.layer(&w.g.mtp)
 	w.joinStreams()
 	w.lastRows()
 	w.by = op.Requests

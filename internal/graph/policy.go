@@ -148,6 +148,9 @@ type Policy struct {
 	FreeStates bool
 	// CachedLinear keeps a KV cache for Qwen3-Next's linear layers too.
 	CachedLinear bool
+	// UncutPrediction leaves queries, keys and values of prediction modules whole on
+	// every rank.
+	UncutPrediction bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -164,7 +167,7 @@ func TensorCast() Policy {
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
 		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -255,6 +258,7 @@ func Artefacts() []Artefact {
 		entry("traced-streams", "parallel residual streams are mixed by the operators they are written as", func(p *Policy) *bool { return &p.TracedStreams }),
 		entry("free-states", "the states of Qwen's linear attention take no memory", func(p *Policy) *bool { return &p.FreeStates }),
 		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
+		entry("uncut-prediction", "queries, keys and values of prediction modules are whole on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -73,6 +73,11 @@ func (s *Spec) CachesLinear(a *model.Attention) bool {
 // CutsRecurrence reports whether a recurrent layer is cut over TP.
 func (s *Spec) CutsRecurrence(a *model.Attention) bool { return !s.opaqueDelta(a) }
 
+// CutsPrediction reports whether the attention of prediction modules is cut over TP.
+func (s *Spec) CutsPrediction() bool {
+	return !s.Policy.UncutPrediction || s.Layout.TP == 1 || s.Model.Kinds[s.Model.MTP.Kind].Attention.Kind != model.GQA
+}
+
 // QuantizesIndexer reports whether all of a selector's weights are quantized.
 func (s *Spec) QuantizesIndexer() bool { return s.Policy.FusedIndexer }
 

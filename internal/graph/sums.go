@@ -84,7 +84,7 @@ func (w *walk) recall(k *kind) {
 // recallPredicted emits the varying operators of one predicted token.
 func (w *walk) recallPredicted() {
 	w.shiftIDs()
-	w.recall(&w.g.kinds[w.g.mtpKind])
+	w.recall(&w.g.mtp)
 	w.lastRows()
 	for range newTokenCopies {
 		w.scatterIDs()

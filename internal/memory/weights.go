@@ -138,22 +138,9 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 }
 
 func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
-	h, scheme, base := float64(s.Model.Hidden), s.Quant.Attention, s.Quant.Base
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
-	q, kv := hq*d, hk*(d+v)
-	if a.OutGate {
-		q *= 2
-	}
-	if a.KeyIsVal {
-		kv = hk * d
-	}
-	if a.SharedKV {
-		kv = 0
-	}
-	b := scheme.WeightBytes(q+kv, h) + outWeights(s, a, hq*v)
-	if a.Bias {
-		b += base.Bytes(q + kv)
-	}
+	h, base := float64(s.Model.Hidden), s.Quant.Base
+	d := float64(a.HeadDim)
+	b := inWeights(s, a, hq, hk) + outWeights(s, a, hq*float64(a.ValueDim))
 	switch a.QKNorm {
 	case model.PerHead:
 		b += base.Bytes(2 * d)
@@ -165,6 +152,26 @@ func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
 		b += base.Bytes(hq)
 	}
 	return b + indexerWeights(s, a, h)
+}
+
+// inWeights is the projections of queries, keys and values.
+func inWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	q, kv := hq*d, hk*(d+v)
+	if a.OutGate {
+		q *= 2
+	}
+	if a.KeyIsVal {
+		kv = hk * d
+	}
+	if a.SharedKV {
+		kv = 0
+	}
+	b := s.Quant.Attention.WeightBytes(q+kv, float64(s.Model.Hidden))
+	if a.Bias {
+		b += s.Quant.Base.Bytes(q + kv)
+	}
+	return b
 }
 
 // outWeights is the projection behind attention.
@@ -314,6 +321,11 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 	h := float64(m.Hidden)
 	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
 		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
+	if a := &m.Kinds[m.MTP.Kind].Attention; !s.CutsPrediction() {
+		tp := float64(s.Layout.TP)
+		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
+			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
+	}
 	b := units.Bytes(s.MTP) * one
 	if !s.SharesWeights() {
 		b += embedding(s) + head(s)
