@@ -22,12 +22,36 @@ func (w *walk) gatedDelta(a *model.Attention) {
 		return
 	}
 	w.inputNorm(s, true)
+	switch {
+	case w.tracesDelta(a) && !w.g.spec.Compile:
+		for _, cols := range [4]float64{2*key + value, value, vh, vh} { // with the gate, step sizes and decays
+			w.fanOut(s, t, w.h, 1)
+			w.linear(s, t, w.h, cols, 1)
+		}
+	case w.tracesDelta(a) && s.Weight == dtype.FP4: // only scales of one shape are joined
+		w.linear(s, t, w.h, 2*key+value, 1)
+		w.linear(s, t, w.h, value, 1)
+		w.linear(s, t, w.h, 2*vh, 2)
+	default:
+		w.deltaInputs(r, key, value, vh)
+	}
+	w.recur(a)
+	w.gatedNorm(a, vh)
+	w.quantize(s, t, value)
+	w.linear(s, t, value, w.h, 1)
+	w.reduceTP(t)
+}
+
+// deltaInputs emits the input projections of a gated delta rule, joined, and those
+// behind low ranks.
+func (w *walk) deltaInputs(r *model.Recurrent, key, value, heads float64) {
+	s, t := w.g.spec.Quant.Attention, w.tokens
 	w.fanOut(s, t, w.h, 2)
-	in := 2*key + value + vh // q, k, v and the step size of each head
+	in := 2*key + value + heads // q, k, v and the step size of each head
 	if r.ChannelDecay {
 		in += float64(r.KeyDim) // low rank of the decay
 	} else {
-		in += vh
+		in += heads
 	}
 	if r.GateRank > 0 {
 		in += float64(r.GateRank)
@@ -41,11 +65,6 @@ func (w *walk) gatedDelta(a *model.Attention) {
 	if r.GateRank > 0 {
 		w.linear(s, t, float64(r.GateRank), value, 1)
 	}
-	w.recur(a)
-	w.gatedNorm(a, vh)
-	w.quantize(s, t, value)
-	w.linear(s, t, value, w.h, 1)
-	w.reduceTP(t)
 }
 
 // gatedNorm emits the norm behind the recurrence of a rank's heads, with its gate.
