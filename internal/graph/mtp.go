@@ -69,8 +69,8 @@ func (w *walk) predictOne() {
 	s := w.g.spec.Quant.Attention
 	w.shiftIDs()
 	w.embed()
-	w.norm(t, h)
-	w.norm(t, h)
+	w.plainNorm(t, h)
+	w.plainNorm(t, h)
 	w.cat(2 * t * h)
 	w.quantize(s, t, 2*h)
 	w.linear(s, t, 2*h, h, 1)

@@ -9,8 +9,17 @@ import (
 
 // norm emits an RMS norm over rows × cols.
 func (w *walk) norm(rows, cols float64) {
-	if !w.g.spec.Compile || w.g.spec.tracesNorms() {
-		w.tracedNorm(rows, cols)
+	if w.g.spec.tracesNorms() {
+		w.tracedNorm(rows, cols, true)
+		return
+	}
+	w.plainNorm(rows, cols)
+}
+
+// plainNorm emits a norm that scales by its weight.
+func (w *walk) plainNorm(rows, cols float64) {
+	if !w.g.spec.Compile {
+		w.tracedNorm(rows, cols, false)
 		return
 	}
 	o := w.elementwise(op.RMSNorm, w.width()*(2*rows*cols+cols))
@@ -22,10 +31,10 @@ func (w *walk) norm(rows, cols float64) {
 func (s *Spec) tracesNorms() bool { return s.Policy.TracedNorms && s.Model.OffsetNorm }
 
 // tracedNorm is the norm as PyTorch runs it without fusion: up to float32,
-// square, mean, epsilon, reciprocal root, scale, down again, weight. One that
-// scales by one plus the weight does so in float32; the sum is a constant to a
+// square, mean, epsilon, reciprocal root, scale, down again, weight. One with an
+// offset scales by one plus the weight, in float32; the sum is a constant to a
 // compiler.
-func (w *walk) tracedNorm(rows, cols float64) {
+func (w *walk) tracedNorm(rows, cols float64, offset bool) {
 	n, e := rows*cols, w.width()
 	const f32 = 4
 	w.convert((e + f32) * n)
@@ -34,7 +43,7 @@ func (w *walk) tracedNorm(rows, cols float64) {
 	w.elementwise(op.Add, 2*f32*rows)
 	w.elementwise(op.Rsqrt, 2*f32*rows)
 	w.elementwise(op.Mul, f32*(2*n+rows))
-	if !w.g.spec.tracesNorms() {
+	if !offset {
 		w.convert((e + f32) * n)
 		w.elementwise(op.Mul, e*(2*n+cols))
 		return
