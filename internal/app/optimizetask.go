@@ -125,7 +125,7 @@ func (t *task) formulas() *search.Formulas {
 			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
 			Budget: r.Budget, Accounting: r.Accounting, ServingCost: r.ServingCost,
 		},
-		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Tight: r.PDRatio,
+		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Matched: r.PDRatio,
 		Images: t.images(),
 	}
 	if r.Draft.Method != "" {
@@ -168,18 +168,21 @@ func (t *task) summarize(ctx context.Context) {
 }
 
 // row is a result with its error bars.
-func (t *task) row(r *search.Result) Row {
+func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
+
+// rowAt is a result at another outcome than its best.
+func (t *task) rowAt(r *search.Result, o *serving.Outcome) Row {
 	out := Row{
-		Label: r.Label, Layout: r.Candidate.Layout, MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
+		Label: r.Label, Layout: r.Candidate.Layout, MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
 		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
 	if !r.OK {
 		return out
 	}
-	out.QPS = r.Best.QPS(&r.Load)
-	out.Expected, out.Chance = t.expect(r, &r.Best)
+	out.QPS = o.QPS(&r.Load)
+	out.Expected, out.Chance = t.expect(r, o)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
-		out.Composition = l.Distribution.Deal(r.Candidate.Layout.PerRank(r.Best.Concurrency), l.HitRate)
+		out.Composition = l.Distribution.Deal(r.Candidate.Layout.PerRank(o.Concurrency), l.HitRate)
 		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	}
 	return out

@@ -49,7 +49,7 @@ func explain(w io.Writer, x *app.Explanation, v OptimizeView) {
 // binding names what keeps a batch from growing.
 func binding(v search.Verdict) string {
 	if v == search.Fits {
-		return "nothing, throughput falls beyond it"
+		return "nothing, more requests bring no more throughput"
 	}
 	return string(v)
 }

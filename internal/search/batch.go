@@ -64,7 +64,13 @@ const (
 	same        = 1e-9
 )
 
-// searchBatch finds the batch with the most throughput inside the limits.
+// rating is what a batch is chosen by.
+type rating func(*serving.Outcome) float64
+
+func throughput(o *serving.Outcome) float64 { return o.Throughput }
+
+// searchBatch finds the batch with the best rating inside the limits, the smallest
+// of equal ones.
 //
 // Time may jump with the batch (experts that divide evenly or not), so
 // bisection on the true time can stop at a poor batch. Instead exact is bounded
@@ -72,7 +78,7 @@ const (
 // last one that relaxed makes feasible. From there batches are evaluated exactly
 // in falling order until none was better for a whole window and relaxed says
 // that none below can be. For models without jumps the two are one function.
-func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int, tight bool) found {
+func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int, rate rating) found {
 	f := found{first: exact(r.Min)}
 	start := relaxed(r.Min)
 	if v := judge(&start, l); v == NoMemory {
@@ -85,10 +91,11 @@ func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int
 	if last == r.Max {
 		f.binds = RangeEnds
 	}
+	most, tied := 0.0, false
 	// Waves make the relaxed time ripple a little too: look just beyond.
 	for b, idle := min(last+ripple, r.Max), 0; b >= r.Min; b, idle = b-1, idle+1 {
 		if f.ok && idle >= window {
-			if bound := relaxed(b); bound.Throughput <= f.best.Throughput*(1+same) {
+			if bound := relaxed(b); rate(&bound) <= most*(1+same) {
 				break
 			}
 		}
@@ -96,15 +103,32 @@ func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int
 		if judge(&o, l) != Fits {
 			continue
 		}
-		if !f.ok || better(&o, &f.best, tight) {
-			f.best, f.ok, idle = o, true, 0
+		switch x := rate(&o); {
+		case !f.ok || x > most*(1+same):
+			f.best, f.ok, most, tied, idle = o, true, x, false, 0
+		case x >= most*(1-same):
+			f.best, tied = o, true
 		}
+	}
+	if tied { // more requests only wait
+		f.best, f.binds = smallest(exact, r, l, window, rate, f.best), Fits
 	}
 	if !f.ok && f.binds == RangeEnds {
 		f.binds = judge(&f.first, l)
 	}
 	f.points = samples(exact, r, last)
 	return f
+}
+
+// smallest is the first batch that is as good as best. What repeats, as waves of
+// prompts do, repeats within a window.
+func smallest(exact evaluate, r Range, l workload.Limits, window int, rate rating, best serving.Outcome) serving.Outcome {
+	for b, most := r.Min, rate(&best); b < min(r.Min+window, best.Batch); b++ {
+		if o := exact(b); judge(&o, l) == Fits && rate(&o) >= most*(1-same) {
+			return o
+		}
+	}
+	return best
 }
 
 // bisectBatch finds a batch for a load of unequal prompts as the vendor does:
@@ -139,21 +163,13 @@ func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 			continue
 		}
 		lo = mid + 1
-		if !recorded || o.Throughput > f.best.Throughput {
+		best := f.best.Throughput
+		if !recorded || o.Throughput > best*(1+same) || o.Throughput >= best*(1-same) && mid < f.best.Batch {
 			f.best, recorded = o, true
 		}
 	}
 	f.points = samples(exact, r, f.best.Batch)
 	return f
-}
-
-// better reports whether o, at a smaller batch, is to be preferred. Equal
-// throughputs differ in their last digits only.
-func better(o, best *serving.Outcome, tight bool) bool {
-	if o.Throughput > best.Throughput*(1+same) {
-		return true
-	}
-	return tight && o.Throughput >= best.Throughput*(1-same)
 }
 
 // lastFeasible is the largest batch the relaxed time makes feasible, by

@@ -29,8 +29,8 @@ type Formulas struct {
 	Block    int
 	Accepted float64
 	Suffix   string // behind every label
-	// Tight prefers the smaller of batches with equal throughput.
-	Tight  bool
+	// Matched says that the phase is to be matched with another one.
+	Matched bool
 	Limits workload.Limits
 	Range  Range
 	Images graph.Images
@@ -71,15 +71,26 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	if !r.OK {
 		r.Reason = p.reason(&r)
 	}
+	r.MostQPS = r.Best
+	// Several waves within a limit lower the mean TTFT of the requests in flight,
+	// and so raise what the guide counts.
+	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Limits.TTFT > 0 && r.Load.Distribution == nil {
+		r.MostQPS = p.searchBy(exact, relaxed, &r.Load, func(o *serving.Outcome) float64 { return o.Prompts(&r.Load) }).best
+	}
 	return r
 }
 
-// search finds the best batch under one load.
+// search finds the batch with the most throughput under one load.
 func (p *Formulas) search(exact, relaxed *Steps, l *serving.Load) found {
 	if l.Distribution != nil && p.Mode != DecodeOnly {
 		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
 	}
-	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), p.tight())
+	return p.searchBy(exact, relaxed, l, throughput)
+}
+
+// searchBy finds the batch with the best rating under one load of equal prompts.
+func (p *Formulas) searchBy(exact, relaxed *Steps, l *serving.Load, rate rating) found {
+	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), rate)
 }
 
 func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
@@ -121,11 +132,6 @@ func (p *Formulas) batches(l *serving.Load) Range {
 	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/l.EffectiveInput())))
 	return r
 }
-
-// tight reports which of batches with equal throughput is taken: the larger
-// where a limit says how far the queue may grow, the smaller where nothing does,
-// for another wave of prompts then only adds waiting.
-func (p *Formulas) tight() bool { return p.Tight || !p.Limits.Any() }
 
 // window is smaller where an evaluation simulates every step, and holds a whole
 // wave of prompts, with which throughput repeats.

@@ -84,9 +84,24 @@ func DecodeOnly(e Engine, l *Load, batch int) Outcome {
 func (o *Outcome) QPS(l *Load) float64 {
 	switch {
 	case o.TTFT > 0 && o.TPOT == 0:
-		return float64(o.Concurrency) / float64(o.TTFT)
+		return o.Prompts(l)
 	case o.TPOT > 0 && o.TTFT == 0:
 		return float64(o.Concurrency) / float64(o.TPOT*units.Seconds(l.Output))
 	}
 	return 0
 }
+
+// Prompts is the requests per second of a prefill as the guide counts them. It has
+// no rate of unequal prompts, of which most end long before the last: theirs is what
+// the prefill sustains.
+func (o *Outcome) Prompts(l *Load) float64 {
+	if l.Distribution != nil {
+		return o.Sustained()
+	}
+	return float64(o.Concurrency) / float64(o.TTFT)
+}
+
+// Sustained is the requests per second of a prefill that computes one batch after
+// another. In a batch of several waves the mean time to first token is shorter than
+// the time the batch takes.
+func (o *Outcome) Sustained() float64 { return float64(o.Concurrency) / float64(o.Makespan) }
