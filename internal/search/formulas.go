@@ -31,9 +31,9 @@ type Formulas struct {
 	Suffix   string // behind every label
 	// Matched says that the phase is to be matched with another one.
 	Matched bool
-	Limits workload.Limits
-	Range  Range
-	Images graph.Images
+	Limits  workload.Limits
+	Range   Range
+	Images  graph.Images
 }
 
 // Label is a candidate as printed.
