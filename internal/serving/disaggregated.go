@@ -35,6 +35,10 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 	o.Chunks = len(chunks)
 	clock := l.ServingCost
 	var sum units.Seconds
+	var held units.Bytes // between two chunks of a prompt
+	if len(chunks) > 1 {
+		held = e.Cached(o.Concurrency, chunks[len(chunks)-1].Seq)
+	}
 	for _, c := range chunks {
 		wave := max(1, budget/c.Query)
 		for _, part := range [2]struct{ waves, n int }{
@@ -43,7 +47,7 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 			if part.waves == 0 || part.n == 0 {
 				continue
 			}
-			s := e.Prefill(part.n, c.Query, c.Seq)
+			s := e.Prefill(part.n, c.Query, c.Seq).holding(held)
 			o.fuller(&s)
 			if s.left() < 0 {
 				o.OOM = PrefillPhase
