@@ -196,6 +196,7 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
 		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each extra token adds a decoder layer")
 	}
+	out.Notes = append(slices.Clone(out.Notes), r.onLength(m)...)
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {

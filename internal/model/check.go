@@ -70,10 +70,11 @@ func (r *reader) model(b *base) *Model {
 	r.need("vocab_size", b.Vocab, maxVocab)
 	r.need("max_position_embeddings", b.MaxPosition, maxPositions)
 	m := &Model{
-		Hidden:      b.Hidden,
-		Vocab:       b.Vocab,
-		MaxPosition: b.MaxPosition,
-		DType:       r.format(b.TorchDType, b.DType),
+		Hidden:         b.Hidden,
+		Vocab:          b.Vocab,
+		MaxPosition:    b.MaxPosition,
+		ScaledPosition: r.scaled(b.MaxPosition),
+		DType:          r.format(b.TorchDType, b.DType),
 	}
 	switch {
 	case b.Tied != nil:

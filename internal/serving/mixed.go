@@ -43,7 +43,6 @@ type mixer struct {
 	clock     units.Seconds
 	firstSum  units.Seconds // of the times of first tokens, over requests
 	finishSum units.Seconds // of those of last tokens
-
 }
 
 // mixed evaluates an aggregated load whose prompts are longer than the budget:
