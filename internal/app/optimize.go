@@ -138,16 +138,33 @@ type Point struct {
 
 // Ratio is how prefill and decode instances are matched.
 type Ratio struct {
+	// Pairs are counted as the guide does.
 	Pairs []Pair
-	// Instances of the best pair inside the device budget, zero when not one of
-	// each fits.
-	Instances serving.Instances
+	// Sustained is what instances carry without end; nil where a phase has no row.
+	Sustained *Sustained
 }
+
+// Sustained is the best row of each phase, the requests per second that one
+// instance of each carries without end, and how many instances carry the most.
+type Sustained struct {
+	P, D                  Row
+	PrefillQPS, DecodeQPS float64
+	// Split divides the device budget for the most requests per second. Nearest is
+	// the split closest to the ratio of the best pair, as the guide has it. Both are
+	// zero when not one instance of each fits.
+	Split, Nearest serving.Instances
+}
+
+// QPS is the requests per second of a number of instances.
+func (s *Sustained) QPS(n serving.Instances) float64 { return n.QPS(s.PrefillQPS, s.DecodeQPS) }
 
 // Pair is a prefill and a decode layout matched to one another.
 type Pair struct {
 	serving.Pair
 	P, D Row
+	// Sustained is the requests per second that one prefill instance of this layout
+	// carries without end, at the batch with the most throughput.
+	Sustained float64
 	// Expected are the errors to expect, Chance the probability that both keep
 	// their limits.
 	Expected calibration.Expected
@@ -190,6 +207,7 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
 		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
+	out.Notes = append(slices.Clone(out.Notes), r.onLength(m)...)
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {
@@ -240,12 +258,17 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 // match pairs the phases and divides the device budget.
 func (o *optimization) match(p, d *task) *Ratio {
 	out := &Ratio{}
-	for _, x := range rank.Pairs(p.rows, d.rows, o.r.Output) {
+	for _, x := range rank.Pairs(p.rows, d.rows) {
 		out.Pairs = append(out.Pairs, newPair(p, d, &x))
 	}
-	if len(out.Pairs) > 0 && o.r.NumDevices >= o.r.PrefillDevices+o.r.DecodeDevices {
-		out.Instances = serving.Split(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	if len(out.Pairs) == 0 {
+		return out
 	}
+	s := &Sustained{P: p.row(p.rows[0]), D: d.row(d.rows[0])}
+	s.PrefillQPS, s.DecodeQPS = s.P.Best.Sustained(), s.D.Best.Answers(o.r.Output)
+	s.Split = serving.Split(s.PrefillQPS, s.DecodeQPS, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	s.Nearest = serving.Nearest(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	out.Sustained = s
 	return out
 }
 
@@ -254,7 +277,7 @@ func (o *optimization) match(p, d *task) *Ratio {
 // are of the answer tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
 func newPair(p, d *task, x *rank.Pair) Pair {
-	out := Pair{Pair: x.Pair, P: p.row(x.P), D: d.row(x.D)}
+	out := Pair{Pair: x.Pair, P: p.rowAt(x.P, &x.Prefill), D: d.row(x.D), Sustained: x.P.Best.Sustained()}
 	a, b := &out.P.Expected, &out.D.Expected
 	out.Expected = calibration.Expected{TTFT: a.TTFT, TPOT: b.TPOT, Throughput: b.Throughput, Basis: b.Basis}
 	out.Chance = out.P.Chance * out.D.Chance

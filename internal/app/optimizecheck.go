@@ -18,6 +18,7 @@ const (
 	inputLength        field.Name = "input_length"
 	lengthDistribution field.Name = "length_distribution"
 	mtpTokens          field.Name = "num_mtp_tokens"
+	outputLength       field.Name = "output_length"
 	pdRatio            field.Name = "pd_ratio"
 	prefillDevices     field.Name = "prefill_devices_per_instance"
 )
@@ -33,6 +34,7 @@ func (r *OptimizeRequest) check(m *model.Model) error {
 		r.checkSpeculation(),
 		r.checkLengths(),
 		r.checkImages(m),
+		r.checkPositions(m),
 		r.checkEvaluation(),
 	)
 }

@@ -126,6 +126,9 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	if err != nil {
 		return nil, err
 	}
+	if err := r.checkPositions(s.Model); err != nil {
+		return nil, badInput(err)
+	}
 	resolved, fleet, err := s.fleet(&r.Deployment)
 	if err != nil {
 		return nil, badInput(err)
@@ -148,7 +151,8 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	out := &SimulateResponse{
 		Request: r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
-		Tier: s.prices.Tier(s.Device, resolved.Pricing), Notes: s.Model.Notes,
+		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
+		Notes: append(slices.Clone(s.Model.Notes), r.onLength(s.Model, client)...),
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])

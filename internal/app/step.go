@@ -189,7 +189,8 @@ func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
 		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
 		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
-		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode, Notes: d.Model.Notes,
+		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode,
+		Notes: append(slices.Clone(d.Model.Notes), onLength(d.Model, g.Seq)...),
 	}
 }
 
@@ -253,6 +254,7 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 		hitRate(r.PrefixHitRate),
 		notNegative("reserved_memory_gb", r.ReservedGiB),
 		checkImage(m, r.ImageHeight, r.ImageWidth),
+		within(m, span{"context_length", context}, span{"query_length", query}, r.imageTokens(m)),
 	)
 	if err != nil {
 		return graph.Batch{}, err
@@ -263,15 +265,22 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	}
 	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
-	if r.ImageHeight > 0 && !r.Decode {
-		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
+	if tokens := r.imageTokens(m); tokens > 0 {
 		b.Images = graph.Images{
-			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens - imageMarks,
 		}
-		query += tokens + imageMarks
+		query += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
 	return b, nil
+}
+
+// imageTokens are those that the image of a request takes.
+func (r *StepRequest) imageTokens(m *model.Model) int {
+	if r.Decode {
+		return 0
+	}
+	return imageTokens(m, 1, r.ImageHeight, r.ImageWidth)
 }
 
 // artefacts finds which policy entries made a visible difference, by taking each

@@ -96,7 +96,7 @@ func TestSchemas(t *testing.T) {
 		},
 		"step": {
 			"step Qwen/Qwen3-32B --query-length 100" + json,
-			"step Qwen/Qwen3-32B --decode --context-length 10000000" + json, // does not fit
+			"step Qwen/Qwen3-32B --decode --num-queries 1000 --context-length 10000" + json, // does not fit
 			"step deepseek-ai/DeepSeek-V3.1 --num-devices 16 --ep-size 16 --decode --num-queries 256 --compile --compilation-config enable_multistream" + json,
 			"step Qwen/Qwen3-8B --decode" + kernels + json,
 			"step deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --num-devices 8 --decode" + json,

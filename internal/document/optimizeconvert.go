@@ -54,20 +54,30 @@ func deviceOf(d *app.DeviceResult) Device {
 	if d.Ratio == nil {
 		return out
 	}
-	out.Ratio = &Ratio{Pairs: []Pair{}}
+	out.Ratio = ratioOf(d)
+	return out
+}
+
+func ratioOf(d *app.DeviceResult) *Ratio {
+	out := &Ratio{Pairs: []Pair{}}
 	for i := range d.Ratio.Pairs {
-		out.Ratio.Pairs = append(out.Ratio.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
+		out.Pairs = append(out.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
 	}
-	if n := d.Ratio.Instances; n.Prefill > 0 {
-		p := &d.Ratio.Pairs[0]
-		out.Ratio.Instances = &Instances{n.Prefill, n.Decode, min(float64(n.Prefill)*p.PrefillQPS, float64(n.Decode)*p.DecodeQPS)}
+	s := d.Ratio.Sustained
+	if s == nil {
+		return out
+	}
+	out.Sustained = &Sustained{s.PrefillQPS, s.DecodeQPS, rowOf(&d.Searches[0], &s.P), rowOf(&d.Searches[1], &s.D)}
+	if s.Split.Prefill > 0 {
+		out.Instances = &Instances{s.Split.Prefill, s.Split.Decode, s.QPS(s.Split)}
+		out.Nearest = &Instances{s.Nearest.Prefill, s.Nearest.Decode, s.QPS(s.Nearest)}
 	}
 	return out
 }
 
 func pairOf(d *app.DeviceResult, p *app.Pair) Pair {
 	out := Pair{
-		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS,
+		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS, PSustained: p.Sustained,
 		Prefill: rowOf(&d.Searches[0], &p.P), Decode: rowOf(&d.Searches[1], &p.D),
 		Interval: interval(p.Expected.Throughput, p.Balanced),
 	}
