@@ -171,7 +171,7 @@ func errNoCombination(asked search.Space, devices int) error {
 		append(given, devices)...)
 }
 
-// checkSpeculation reports speculated tokens that lack something or exclude
+// checkSpeculation reports draft tokens that lack something or exclude
 // others.
 func (r *OptimizeRequest) checkSpeculation() error {
 	var errs []error

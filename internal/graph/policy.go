@@ -13,7 +13,7 @@ type Policy struct {
 	// of n tokens costs n², not n(n+1)/2.
 	FullAttention bool
 	// VerifyAsPrefill chooses kernels by the length of a query alone, so that many
-	// speculated tokens are verified by prefill kernels. Engines hand them to their
+	// draft tokens are verified by prefill kernels. Engines hand them to their
 	// decode kernels, however many they are.
 	VerifyAsPrefill bool
 	// WholeCache keeps every token in the cache of sliding-window layers.

@@ -18,7 +18,7 @@ func (s *Spec) CopiesEmbedding() bool {
 }
 
 // SharesWeights reports whether a head tied to the embedding, and those of
-// prediction modules, are the same memory.
+// MTP modules, are the same memory.
 func (s *Spec) SharesWeights() bool { return !s.Policy.UnsharedWeights }
 
 // CopiesSharedExperts reports whether every rank stores the shared experts as it

@@ -290,7 +290,7 @@ func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.F
 	return b
 }
 
-// mtpWeights are the prediction modules in use, with an embedding and a head of
+// mtpWeights are the MTP modules in use, with an embedding and a head of
 // their own where those are not shared.
 func mtpWeights(s *graph.Spec) units.Bytes {
 	if s.MTP == 0 {

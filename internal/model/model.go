@@ -28,7 +28,7 @@ type Model struct {
 	Kinds  []Layer
 	Layers []int
 
-	// MTP describes the multi-token-prediction modules of the checkpoint.
+	// MTP describes the MTP modules of the checkpoint.
 	MTP MTP
 	// Vision is the image tower, nil for a text model.
 	Vision *Vision
@@ -171,7 +171,7 @@ type FFN struct {
 	RawLogits bool
 }
 
-// MTP describes the multi-token-prediction modules.
+// MTP describes the MTP modules.
 type MTP struct {
 	Layers int // modules in the checkpoint
 	Kind   int // index into Kinds of the module's decoder layer
