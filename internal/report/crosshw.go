@@ -147,7 +147,7 @@ func crossIntervals(w io.Writer, rows []bestOf) {
 			price, cmp.Or(strings.Join(same, ", "), "–"),
 		})
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	if alike {
 		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")
