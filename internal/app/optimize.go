@@ -321,6 +321,7 @@ func (o *optimization) images() graph.Images {
 	}
 	v := o.model.Vision
 	return graph.Images{
-		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
+		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Rows: v.Rows(r.ImageHeight),
+		Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
 	}
 }

@@ -424,7 +424,8 @@ func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	query := min(l.Budget, l.EffectiveInput())
 	var b graph.Batch
 	if im := t.problem.Images; im.Count > 0 {
-		b.Images = graph.Images{Count: n * im.Count, Patches: im.Patches, Tokens: im.Tokens}
+		b.Images = im
+		b.Images.Count *= n
 		query += im.Count * (im.Tokens + imageMarks)
 	}
 	b.Segments = []graph.Segment{{Requests: n, Query: query, Seq: query}}

@@ -265,7 +265,9 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	b := graph.Batch{}
 	if r.ImageHeight > 0 && !r.Decode {
 		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
-		b.Images = graph.Images{Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Tokens: tokens}
+		b.Images = graph.Images{
+			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+		}
 		query += tokens + imageMarks
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}

@@ -53,6 +53,16 @@ type Policy struct {
 	// JoinedRope joins the rotated part of queries and keys with the rest by a
 	// separate operator, where only a part is rotated.
 	JoinedRope bool
+	// TracedRope computes the rotation of a part of each head by elementwise
+	// operators, as the source writes it, and copies the result into place.
+	TracedRope bool
+	// WholeRope rotates whole heads if a config gives the rotated part as a number of
+	// elements.
+	WholeRope bool
+	// TracedGates computes gates by elementwise operators, as the source writes them.
+	TracedGates bool
+	// QuantizedGates quantizes the gate of shared experts like other linear layers.
+	QuantizedGates bool
 	// FragmentedRouter traces the router and the combination of expert outputs
 	// as a dozen elementwise operators instead of one fused kernel each.
 	FragmentedRouter bool
@@ -90,6 +100,57 @@ type Policy struct {
 	// FreedTwice counts activations as TensorCast's tracker does, which frees the
 	// pieces of joined projections twice.
 	FreedTwice bool
+	// EpsilonBound fuses a norm and the quantization after it only if the norm's
+	// epsilon is 1e-6.
+	EpsilonBound bool
+	// TracedNorms computes norms that scale by one plus their weight by elementwise
+	// operators, as the source writes them.
+	TracedNorms bool
+	// OwnChoices reads the selected entries of the KV cache for every query of a
+	// prefill with sparse attention, instead of their union once.
+	OwnChoices bool
+	// ScatteredReads divides the bytes that sparse attention and its indexer read from
+	// the cache by the share of the bandwidth that TensorCast assumes for scattered
+	// reads: about 2 % in a decode.
+	ScatteredReads bool
+	// FusedIndexer makes the indexer of sparse attention one operator.
+	FusedIndexer bool
+	// WideDelta computes the gated delta rule of Qwen's linear attention in float32,
+	// with scratch memory, over all tokens of a step as one sequence unless they are
+	// decoded, and computes its gates in a separate operator.
+	WideDelta bool
+	// TracedContext applies context parallelism to pure decode steps only, exchanges
+	// outputs after their up-projection, and merges them by small operators.
+	TracedContext bool
+	// OpaqueDelta makes Qwen3-Next's linear attention one operator that reads no
+	// weights and is not sharded over TP, if operators are not fused.
+	OpaqueDelta bool
+	// NarrowingExperts quantizes the output of the first product of MXFP4 experts in
+	// the same operator.
+	NarrowingExperts bool
+	// PairwiseCombine lets the fused dispatch-and-combine kernel compute the pairs of
+	// token and expert that a rank sends, and return them pair by pair.
+	PairwiseCombine bool
+	// TracedVision uses the operators of Qwen3-VL's vision tower as the source writes
+	// them: positions, rotations in float32, casts, attention image by image.
+	TracedVision bool
+	// LostOrder lets operators of two streams start early if TensorCast loses their
+	// dependencies: those on operators with several results.
+	LostOrder bool
+	// TracedCompression uses the operators of DeepSeek-V4's attention as written:
+	// no fused prologue, pooling in float32, an unquantized product for the groups of
+	// the output, rotary tables as wide as a whole head.
+	TracedCompression bool
+	// TracedStreams mixes parallel residual streams by the operators as written, with
+	// a float32 copy of all streams for each part of a layer.
+	TracedStreams bool
+	// FreeStates does not count the memory of the states of Qwen's linear attention.
+	FreeStates bool
+	// CachedLinear keeps a KV cache for Qwen3-Next's linear layers too.
+	CachedLinear bool
+	// UncutPrediction replicates queries, keys and values of MTP modules on every
+	// rank.
+	UncutPrediction bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -104,7 +165,9 @@ func TensorCast() Policy {
 		VisionOnDemand: true, SlowPrologue: true, HeldCopies: true, CheapContext: true, JoinedRope: true,
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
-		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true,
+		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
+		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
+		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -163,6 +226,10 @@ func Artefacts() []Artefact {
 		entry("held-copies", "absorbed projections and float32 router weights are stored in addition to the weights", func(p *Policy) *bool { return &p.HeldCopies }),
 		entry("cheap-context", "prefill does not expand the latent KV cache of its context", func(p *Policy) *bool { return &p.CheapContext }),
 		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by a separate operator", func(p *Policy) *bool { return &p.JoinedRope }),
+		entry("traced-rope", "rotating a part of each head takes ten operators and two copies", func(p *Policy) *bool { return &p.TracedRope }),
+		entry("whole-rope", "whole heads are rotated if the config gives the rotated part in elements", func(p *Policy) *bool { return &p.WholeRope }),
+		entry("traced-gates", "the gates of attention and of shared experts take separate sigmoids and copies", func(p *Policy) *bool { return &p.TracedGates }),
+		entry("quantized-gates", "the gate of shared experts is quantized like other linear layers", func(p *Policy) *bool { return &p.QuantizedGates }),
 		entry("fragmented-router", "routing and combining take a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
 		entry("padded-tokens", "padding tokens to equal shares of the ranks is a separate operator", func(p *Policy) *bool { return &p.PaddedTokens }),
 		entry("copied-shared-experts", "shared experts are replicated on every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }),
@@ -174,6 +241,23 @@ func Artefacts() []Artefact {
 		entry("exchanged-pairs", "every token-expert pair is sent separately and unquantized, even if all ranks hold the token", func(p *Policy) *bool { return &p.ExchangedPairs }),
 		entry("untiled-experts", "MXFP4 experts are stored without padding to kernel tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
 		entry("freed-twice", "activation memory is too small by tensors that are freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
+		entry("epsilon-bound-norms", "a norm and the quantization after it are fused only if the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
+		entry("traced-norms", "norms that scale by one plus their weight take eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
+		entry("own-choices", "every query of a prefill with sparse attention reads its selected entries of the KV cache separately", func(p *Policy) *bool { return &p.OwnChoices }),
+		entry("scattered-reads", "sparse attention reads the KV cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
+		entry("fused-indexer", "the indexer of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),
+		entry("wide-delta-rule", "the gated delta rule computes in float32 with scratch memory, on all tokens of a prefill as one sequence", func(p *Policy) *bool { return &p.WideDelta }),
+		entry("traced-context", "context parallelism applies to pure decode steps only, and merges outputs by small operators", func(p *Policy) *bool { return &p.TracedContext }),
+		entry("opaque-linear-attention", "without fusion Qwen3-Next's linear attention is one operator without weights, not sharded over TP", func(p *Policy) *bool { return &p.OpaqueDelta }),
+		entry("narrowing-experts", "the first product of MXFP4 experts also quantizes its output", func(p *Policy) *bool { return &p.NarrowingExperts }),
+		entry("pairwise-combine", "the fused dispatch-and-combine kernel computes the token-expert pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
+		entry("traced-vision", "the vision tower of Qwen3-VL is not fused, its rotation is in float32", func(p *Policy) *bool { return &p.TracedVision }),
+		entry("lost-order", "with two streams, operators that follow one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
+		entry("traced-compression", "DeepSeek-V4's attention is not fused, its pooling is in float32", func(p *Policy) *bool { return &p.TracedCompression }),
+		entry("traced-streams", "the mixing of parallel residual streams is not fused", func(p *Policy) *bool { return &p.TracedStreams }),
+		entry("free-states", "the states of Qwen's linear attention use no memory", func(p *Policy) *bool { return &p.FreeStates }),
+		entry("cached-linear-layers", "Qwen3-Next's linear-attention layers have a KV cache like its full-attention layers", func(p *Policy) *bool { return &p.CachedLinear }),
+		entry("uncut-prediction", "queries, keys and values of MTP modules are replicated on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
 		entry("free-unsupported", "arithmetic in number formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -28,6 +28,8 @@ type base struct {
 	Tied         *bool  `json:"tie_word_embeddings"`
 	TorchDType   string `json:"torch_dtype"`
 	DType        string `json:"dtype"`
+	// What norms add to the mean square under their root.
+	Epsilon float64 `json:"rms_norm_eps"`
 	// The rotated share of a head, at either of two places.
 	Partial float64 `json:"partial_rotary_factor"`
 	Rope    struct {
@@ -62,6 +64,10 @@ func (r *reader) divides(field string, part int, wholeField string, whole int) {
 	}
 }
 
+// DefaultEpsilon is the epsilon of norms where a config states none: the most
+// common default of transformers' config classes.
+const DefaultEpsilon = 1e-6
+
 // model checks the common fields and begins a Model with them. Only when
 // nothing failed may the caller go on to build layers.
 func (r *reader) model(b *base) *Model {
@@ -74,6 +80,10 @@ func (r *reader) model(b *base) *Model {
 		Vocab:       b.Vocab,
 		MaxPosition: b.MaxPosition,
 		DType:       r.format(b.TorchDType, b.DType),
+		Epsilon:     b.Epsilon,
+	}
+	if m.Epsilon == 0 {
+		m.Epsilon = DefaultEpsilon
 	}
 	switch {
 	case b.Tied != nil:

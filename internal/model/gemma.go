@@ -42,7 +42,11 @@ func parseGemma3(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.gemmaModel(&c)
+	m := r.gemmaModel(&c)
+	if m != nil {
+		m.OffsetNorm = true
+	}
+	return m
 }
 
 // parseGemma4 reads Gemma 4.

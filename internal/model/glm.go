@@ -1,7 +1,7 @@
 package model
 
 // parseGLM5 reads GLM-5, 5.1 and 5.2, which are built like DeepSeek-V3.2.
-func parseGLM5(r *reader) *Model { return parseDeepSeek(r, true, true) }
+func parseGLM5(r *reader) *Model { return parseDeepSeek(r, lineage{bias: true, sparse: true}) }
 
 // glm4 is the config of GLM-4.5, 4.6 and 4.7: grouped-query attention with
 // DeepSeek's expert layers.

@@ -97,7 +97,7 @@ func parseKimiLinear(r *reader) *Model {
 	r.may("first_k_dense_replace", c.DenseFirst, c.Layers)
 	r.may("moe_layer_freq", c.Step, maxLayers)
 	moe.SharedIntermediate, moe.Latent = c.Shared*c.ExpertWidth, c.Latent
-	moe.RouterBias, moe.RawLogits = true, true
+	moe.RouterBias, moe.Router = true, RawRouter
 	var dense FFN
 	if c.DenseFirst > 0 || c.Step > 1 {
 		dense = r.dense("intermediate_size", c.Intermediate)

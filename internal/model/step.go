@@ -47,7 +47,7 @@ func parseStep3(r *reader) *Model {
 		c.Experts, c.TopK, c.ExpertWidth)
 	r.may("share_expert_dim", c.SharedWidth, maxIntermediate)
 	moe.SharedIntermediate = c.SharedWidth
-	moe.RouterBias, moe.RawLogits = c.RouterBias, true
+	moe.RouterBias, moe.Router = c.RouterBias, RawRouter
 	if r.failed() {
 		return nil
 	}
