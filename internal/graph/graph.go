@@ -171,7 +171,7 @@ func New(s Spec) (*Graph, error) {
 		g.kinds = append(g.kinds, share(l, s))
 	}
 	g.mtp = g.kinds[m.MTP.Kind]
-	if !s.CutsPrediction() {
+	if !s.ShardsMTP() {
 		a := &g.mtp.layer.Attention
 		g.mtp.hq, g.mtp.hk, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
 	}
@@ -239,7 +239,7 @@ func (g *Graph) cutsStream() bool {
 	return fires && !s.Model.HasExperts() && !s.quantizesInput(s.Quant.Attention) && !s.quantizesInput(s.Quant.Dense)
 }
 
-// ExpertTP is the group over which each expert is cut.
+// ExpertTP is the group over which each expert is sharded.
 func (s *Spec) ExpertTP() parallel.Group {
 	if s.Policy.IgnoredCopies && s.Layout.EP == 1 {
 		return parallel.Group{Size: int32(s.Layout.Devices / s.Layout.PP), Stride: 1}

@@ -247,8 +247,8 @@ type Quantization struct {
 // Name is what the user calls the model.
 func (m *Model) Name() string { return cmp.Or(m.Asked, m.ID) }
 
-// Taken says what the name asked for was taken as, "" where the model goes by that
-// name itself. It is the first of the notes.
+// Taken is the note of what the name asked for was resolved to, "" if it is the
+// model's own id. It is the first of the notes.
 func (m *Model) Taken() string {
 	if m.Asked == "" {
 		return ""
