@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/prices"
 	"plimsoll/internal/rank"
@@ -178,15 +180,7 @@ func (d *DeviceResult) Limited() bool {
 
 // Optimize finds the deployments with the most throughput within the limits.
 func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeResponse, error) {
-	r.complete()
-	m, err := w.Model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.check(m); err != nil {
-		return nil, badInput(err)
-	}
-	devices, err := w.devices(&r)
+	m, devices, err := w.asked(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -218,6 +212,20 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	return out, badInput(err)
 }
 
+// CheckOptimize reports everything that is wrong with a request.
+func (w *World) CheckOptimize(r OptimizeRequest) error {
+	_, _, err := w.asked(&r)
+	return err
+}
+
+// asked completes and checks a request, and finds its model and its devices.
+func (w *World) asked(r *OptimizeRequest) (*model.Model, []*device.Profile, error) {
+	r.complete()
+	m, unknown := w.Model(r.Model)
+	devices, err := w.devices(r)
+	return m, devices, errors.Join(unknown, badInput(r.check(m)), err)
+}
+
 // on runs the phases of a request on one device.
 func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	out := DeviceResult{Device: *d}
@@ -230,6 +238,11 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 		t, err := o.task(d, p)
 		if err != nil {
 			return badInput(err)
+		}
+		for _, n := range t.base.Notes {
+			if !slices.Contains(o.out.Notes, n) {
+				o.out.Notes = append(o.out.Notes, n)
+			}
 		}
 		if err := t.run(ctx); err != nil {
 			return err

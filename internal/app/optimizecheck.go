@@ -23,8 +23,13 @@ const (
 	prefillDevices     field.Name = "prefill_devices_per_instance"
 )
 
-// check reports everything wrong with a request that does not need a device.
+// check reports everything wrong with a request that does not need a device, without
+// a model (nil) what does not need one either.
 func (r *OptimizeRequest) check(m *model.Model) error {
+	var fits error
+	if m != nil {
+		fits = errors.Join(r.checkImages(m), r.checkPositions(m))
+	}
 	return errors.Join(
 		r.checkCounts(),
 		r.checkShares(),
@@ -33,8 +38,7 @@ func (r *OptimizeRequest) check(m *model.Model) error {
 		r.checkSpace(),
 		r.checkSpeculation(),
 		r.checkLengths(),
-		r.checkImages(m),
-		r.checkPositions(m),
+		fits,
 		r.checkEvaluation(),
 	)
 }
@@ -223,7 +227,7 @@ func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case p.Ranks() < most:
+		case p.Ranks() < most && most <= maxTokens: // more is reported as such
 			errs = append(errs, deployment.CheckDevices(p, limit, most))
 		case !slices.ContainsFunc(out, func(o *device.Profile) bool { return o.Name == p.Name }):
 			out = append(out, p)

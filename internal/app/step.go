@@ -134,8 +134,7 @@ const DefaultDevice = "TEST_DEVICE"
 
 // Step evaluates one forward pass.
 func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
-	r.complete()
-	s, err := w.stage(&r.Deployment, &r.Sources)
+	s, err := w.stepped(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +147,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	if served.Engine != nil && spec.Policy.IsTensorCast() {
 		return nil, badInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
-	batch, err := r.batch(s.Model, spec)
-	if err != nil {
-		return nil, badInput(err)
-	}
+	batch := r.batch(s.Model, spec)
 	g, err := graph.New(*spec)
 	if err != nil {
 		return nil, badInput(err)
@@ -177,6 +173,45 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	return out, nil
 }
 
+// CheckStep reports what is wrong with a request and the names in it.
+func (w *World) CheckStep(r StepRequest) error {
+	_, err := w.stepped(&r)
+	return err
+}
+
+// stepped completes and checks a request and finds what it names.
+func (w *World) stepped(r *StepRequest) (*stage, error) {
+	r.complete()
+	s, err := w.stage(&r.Deployment, &r.Sources)
+	return s, errors.Join(err, badInput(r.check(s.Model)))
+}
+
+// check reports numbers out of range, without a model (nil) those that do not depend
+// on one.
+func (r *StepRequest) check(m *model.Model) error {
+	query := r.query(r.Deployment.Pools[0].MTP)
+	err := errors.Join(
+		between("num_queries", r.Queries, 1, maxTokens),
+		between("query_length", query, 1, maxTokens),
+		between("context_length", r.ContextLength, 0, maxTokens),
+		hitRate(r.PrefixHitRate),
+		notNegative("reserved_memory_gb", r.ReservedGiB),
+	)
+	if m == nil {
+		return err
+	}
+	return errors.Join(err, checkImage(m, r.ImageHeight, r.ImageWidth),
+		within(m, span{"context_length", r.ContextLength}, span{"query_length", query}, r.imageTokens(m)))
+}
+
+// query is the new tokens of a request with a number of drafted ones.
+func (r *StepRequest) query(mtp int) int {
+	if r.QueryLength == 0 && r.Decode {
+		return 1 + max(0, mtp)
+	}
+	return r.QueryLength
+}
+
 // newStepResponse describes a step before it is evaluated.
 func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 	spec, g := &d.Pools[0].Spec, &b.Segments[0]
@@ -190,7 +225,7 @@ func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
 		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
 		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode,
-		Notes: append(slices.Clone(d.Model.Notes), onLength(d.Model, g.Seq)...),
+		Notes: slices.Concat(d.Model.Notes, d.Notes, onLength(d.Model, g.Seq)),
 	}
 }
 
@@ -242,23 +277,8 @@ func kernels(c cost.Coster, r *step.Result) []string {
 }
 
 // batch builds what one data-parallel rank processes.
-func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
-	query, context := r.QueryLength, r.ContextLength
-	if query == 0 && r.Decode {
-		query = 1 + s.MTP
-	}
-	err := errors.Join(
-		between("num_queries", r.Queries, 1, maxTokens),
-		between("query_length", query, 1, maxTokens),
-		between("context_length", context, 0, maxTokens),
-		hitRate(r.PrefixHitRate),
-		notNegative("reserved_memory_gb", r.ReservedGiB),
-		checkImage(m, r.ImageHeight, r.ImageWidth),
-		within(m, span{"context_length", context}, span{"query_length", query}, r.imageTokens(m)),
-	)
-	if err != nil {
-		return graph.Batch{}, err
-	}
+func (r *StepRequest) batch(m *model.Model, s *graph.Spec) graph.Batch {
+	query, context := r.query(s.MTP), r.ContextLength
 	if !r.Decode {
 		hit := min(int(float64(query)*r.PrefixHitRate), query-1)
 		query, context = query-hit, context+hit
@@ -272,7 +292,7 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 		query += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
-	return b, nil
+	return b
 }
 
 // imageTokens are those that the image of a request takes.

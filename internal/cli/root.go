@@ -76,7 +76,6 @@ func flagAliases() map[string]string {
 		"ttft-limits":         "ttft-limit",
 		"tpot-limits":         "tpot-limit",
 		"mtp-acceptance-rate": "mtp-acceptance-rates",
-		"max-prefill-tokens":  "max-batched-tokens",
 		"chrome-trace-file":   "chrome-trace",
 		"profiling-database":  "profiling-database-path",
 	}

@@ -56,15 +56,9 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --num-queries 64 --context-length 4096 --engine vllm
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --perf-data systems/data`,
-		GroupID: groupPlan,
-		Args:    exactModelArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Deployment.Model = args[0]
-			if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
-				f.Deployment.System = ""
-			}
-			return runStep(cmd, env, f)
-		},
+		GroupID:           groupPlan,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStep(cmd, env, f, args) },
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
@@ -119,34 +113,45 @@ func calibration(fs *pflag.FlagSet, dst *string, what string) {
 	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate instead of the shipped one")
 }
 
-// runStep evaluates and prints.
-func runStep(cmd *cobra.Command, env *Env, f *stepFlags) error {
-	if err := f.modelling.complete(cmd.Flags(), &f.Deployment.Modelling); err != nil {
-		return err
+// complete turns flags and arguments into a request.
+func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
+	d := &f.Deployment
+	if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
+		d.System = ""
 	}
-	e := &f.Deployment.Engine
-	switch {
+	var errs [2]error
+	d.Model, errs[0] = theModel(cmd, args)
+	switch e := &d.Engine; {
 	case e.Name == "" && e.Version != "":
-		return usagef("--engine-version needs --engine")
+		errs[1] = usagef("--engine-version needs --engine")
 	case e.Name == "" && e.Settings != nil:
-		return usagef("--set needs --engine")
+		errs[1] = usagef("--set needs --engine")
 	}
 	f.Multistream = f.modelling.multistream()
-	r, err := env.world().Step(cmd.Context(), f.StepRequest)
-	if err := errors.Join(zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"), asked(err)); err != nil {
-		return err
+	return errors.Join(errors.Join(errs[:]...),
+		f.modelling.complete(cmd.Flags(), &d.Modelling), zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"))
+}
+
+// runStep evaluates and prints.
+func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
+	world := env.world()
+	if err := f.complete(cmd, args); err != nil {
+		return together(err, world.CheckStep(f.StepRequest))
+	}
+	r, err := world.Step(cmd.Context(), f.StepRequest)
+	if err != nil {
+		return asked(err)
 	}
 	tableNotes(env.Note, r.Tables)
-	if f.trace != "" {
-		if err := env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }); err != nil {
-			return err
-		}
-	}
 	if f.json {
-		return env.JSON(document.NewStep(r))
+		err = env.JSON(document.NewStep(r))
+	} else {
+		report.Step(env.Stdout, r)
 	}
-	report.Step(env.Stdout, r)
-	return nil
+	if f.trace != "" {
+		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
+	}
+	return err
 }
 
 // completeModel offers catalog ids to the shell.
