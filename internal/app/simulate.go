@@ -109,7 +109,7 @@ func (r *SimulateRequest) complete() {
 			l.Devices = max(1, l.TP) * max(1, l.DP) * max(1, l.PP)
 		}
 		if p.AcceptanceRates == nil {
-			p.AcceptanceRates = acceptanceRates()
+			p.AcceptanceRates = AcceptanceRates()
 		}
 	}
 	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)

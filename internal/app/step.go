@@ -29,21 +29,22 @@ type StepRequest struct {
 	Deployment deployment.Deployment `json:"deployment"`
 	Sources
 
-	Queries       int  `json:"num_queries"`    // over all data-parallel ranks; 0 = 1
-	QueryLength   int  `json:"query_length"`   // new tokens of each; 0 in a decode = 1 + MTP
-	ContextLength int  `json:"context_length"` // tokens cached before the step
-	Decode        bool `json:"decode"`
+	Queries       int  `json:"num_queries,omitempty"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
+	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate moves that share of a prefill's query into the context.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
 	// Multistream gives communication a stream of its own.
 	Multistream bool    `json:"multistream,omitempty"`
-	ReservedGiB float64 `json:"reserved_memory_gib,omitempty"`
+	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
 	ImageWidth  int     `json:"image_width,omitempty"`
 }
 
 // StepResponse is one forward pass, evaluated.
 type StepResponse struct {
+	Request       StepRequest
 	Model, Device string
 	// Layout is complete; Label is it as printed.
 	Layout parallel.Layout
@@ -121,7 +122,7 @@ func (r *StepRequest) complete() {
 		p.Role = deployment.Both
 	}
 	if p.AcceptanceRates == nil {
-		p.AcceptanceRates = acceptanceRates()
+		p.AcceptanceRates = AcceptanceRates()
 	}
 	if r.Queries == 0 {
 		r.Queries = 1
@@ -157,6 +158,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 		return nil, badInput(err)
 	}
 	out := newStepResponse(resolved, batch)
+	out.Request = r
 	out.Result = *step.New(g, c).Evaluate(batch, r.Multistream)
 	out.Tier = s.prices.Tier(s.Device, resolved.Pricing)
 	if out.Tables, err = s.prices.Used(); err != nil {

@@ -133,7 +133,9 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		err = env.JSON(document.NewOptimize(r, stepCommand))
+		doc := document.NewOptimize(r, stepCommand)
+		doc.Command = optimizeCommand(&r.Request, f.lengthsFile())
+		err = env.JSON(doc)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)
 	default:

@@ -176,6 +176,14 @@ func (f *optimizeFlags) lengths(env *Env) error {
 	return nil
 }
 
+// lengthsFile names the file of a distribution, or the built-in one.
+func (f *optimizeFlags) lengthsFile() string {
+	if f.set.Changed("length-distribution") {
+		return f.distribution
+	}
+	return f.input
+}
+
 // readLengths reads the distribution of prompts in a file.
 func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
 	if f.Distribution, err = readDistribution(env, "length-distribution", file); err != nil {

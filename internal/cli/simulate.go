@@ -197,7 +197,9 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		err = env.JSON(document.NewSimulate(r))
+		doc := document.NewSimulate(r)
+		doc.Command = simulateCommand(&r.Request, f.input, f.output)
+		err = env.JSON(doc)
 	} else {
 		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 	}

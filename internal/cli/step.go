@@ -144,7 +144,9 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		err = env.JSON(document.NewStep(r))
+		doc := document.NewStep(r)
+		doc.Command = stepCommand(&r.Request)
+		err = env.JSON(doc)
 	} else {
 		report.Step(env.Stdout, r)
 	}

@@ -1,9 +1,15 @@
 package document
 
+import "plimsoll/internal/app"
+
 // Optimize is the result of a search for programs. Field names are part of
 // the contract; docs/throughput-optimizer.md describes them and
 // docs/schema/throughput-optimizer.schema.json holds them.
 type Optimize struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string               `json:"command,omitempty"`
+	Request *app.OptimizeRequest `json:"request"`
+
 	Mode       string        `json:"mode"` // aggregation, disaggregation, pd_ratio
 	Model      string        `json:"model"`
 	Accounting string        `json:"accounting"`

@@ -3,7 +3,6 @@ package document
 import (
 	"cmp"
 	"math"
-	"strconv"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/serving"
@@ -19,7 +18,7 @@ const Caution = "These figures are predictions, not measurements: use them to pl
 func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
-		Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, serving.Documented)),
+		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, serving.Documented)),
 		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
 		Devices: []Device{}, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
@@ -155,18 +154,12 @@ func rowOf(s *app.Search, r *app.Row) Row {
 	return out
 }
 
-// LimitMs is a limit in the milliseconds it was given in, nil for none. What the
-// way through seconds added beyond the digits anyone types is taken off.
+// LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {
-	const typed = 12
 	if s == 0 || math.IsInf(float64(s), 1) {
 		return nil
 	}
-	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
-	if err != nil {
-		x = s.Ms() // what was just printed can be read
-	}
-	return &x
+	return new(s.TypedMs())
 }
 
 // UpMs is a latency in milliseconds, rounded up to two decimals: a limit of that
