@@ -35,6 +35,8 @@ type StepRequest struct {
 	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate moves that share of a prefill's query into the context.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
+	// Layers cuts the model after that many layers; 0 = all.
+	Layers int `json:"num_hidden_layers_override,omitempty"`
 	// Multistream gives communication a stream of its own.
 	Multistream bool    `json:"multistream,omitempty"`
 	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
@@ -185,7 +187,11 @@ func (w *World) CheckStep(r StepRequest) error {
 func (w *World) stepped(r *StepRequest) (*stage, error) {
 	r.complete()
 	s, err := w.stage(&r.Deployment, &r.Sources)
-	return s, errors.Join(err, badInput(r.check(s.Model)))
+	err = errors.Join(err, badInput(r.check(s.Model)))
+	if err == nil && r.Layers > 0 {
+		s.Model = s.Model.Shortened(r.Layers)
+	}
+	return s, err
 }
 
 // check reports numbers out of range, without a model (nil) those that do not depend
@@ -203,6 +209,7 @@ func (r *StepRequest) check(m *model.Model) error {
 		return err
 	}
 	return errors.Join(err, checkImage(m, r.ImageHeight, r.ImageWidth),
+		between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
 		within(m, span{"context_length", r.ContextLength}, span{"query_length", query}, r.imageTokens(m)))
 }
 

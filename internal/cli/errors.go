@@ -187,6 +187,9 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 		err := usagef("unknown flag -%s for %s", e.GetSpecifiedName(), cmd.CommandPath())
 		return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
 	}
+	if several := nargs.Matches(e.GetSpecifiedName(), cmd.Flags()); len(several) > 1 {
+		return usagef("--%s is ambiguous: --%s", e.GetSpecifiedName(), strings.Join(several, ", --"))
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

@@ -21,7 +21,7 @@ func commandTable() []command {
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
 		{newSimulateCmd, []string{"simulate"}},
-		{newStepCmd, []string{"step"}},
+		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},
 		{newDevicesCmd, []string{"devices", "systems"}},
 		{newEnginesCmd, []string{"engines", "backends"}},
@@ -78,6 +78,9 @@ func flagAliases() map[string]string {
 		"mtp-acceptance-rate": "mtp-acceptance-rates",
 		"chrome-trace-file":   "chrome-trace",
 		"profiling-database":  "profiling-database-path",
+		"graph-log-url":       "graph-log-path",
+		"graph-log-file":      "graph-log-path",
+		"disable-repetition":  "no-repetition",
 	}
 }
 

@@ -86,7 +86,7 @@ func TestSchemas(t *testing.T) {
 			"throughput-optimizer Qwen/Qwen3-32B --max-batched-tokens 1024 --batch-range 2 8 --accounting steady" + load + json,
 			"throughput-optimizer Qwen/Qwen3-32B --num-devices 8 --length-distribution --output-length 1500 --ttft-limit 5000 --disagg" + json,
 			"throughput-optimizer deepseek-ai/DeepSeek-V3.1 --num-devices 16 --input-length 100 --output-length 1 --num-mtp-tokens 0 1" + json,
-			"throughput-optimizer deepseek-ai/DeepSeek-V4-Flash --device h200_sxm" + load + json,
+			"throughput-optimizer deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --tp-sizes 8 --tpot-limit 20" + load + json,
 			"throughput-optimizer Qwen/Qwen3-8B --tpot-limit 50" + load + kernels + json,
 			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64" + json,
 			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64 --ttft-limit 1" + json,

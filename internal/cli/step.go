@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -20,6 +21,7 @@ type stepFlags struct {
 	app.StepRequest
 
 	modelling modellingFlags
+	vendor    textGenerateFlags
 	json      bool
 	trace     string
 }
@@ -30,8 +32,9 @@ func newStepCmd(env *Env) *cobra.Command {
 	f.Deployment.System = app.DefaultDevice
 	f.Deployment.Pools = []deployment.Pool{{}}
 	cmd := &cobra.Command{
-		Use:   "step MODEL",
-		Short: "Time and memory of one forward pass",
+		Use:     "step MODEL",
+		Aliases: []string{"text_generate", "text-generate"},
+		Short:   "Time and memory of one forward pass",
 		Long: `Step predicts one forward pass of MODEL: the time of every operator and what bounds it, the total, and the memory per
 device.
 
@@ -41,7 +44,8 @@ requests of all data-parallel ranks; --context-length is the tokens already cach
 tokens. A decode query is one token plus the draft tokens, unless --query-length says otherwise.
 
 On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results can be compared
-with it; the result names those that change the step noticeably. --policy physical drops them.
+with it; the result names those that change the step noticeably. --policy physical drops them. Command lines of Ascend's
+text_generate run here; what they ask for and is not modelled is refused.
 
 --perf-data takes the times of operators from measured kernels, if the directory covers their shape; the result gives their
 share of the step.
@@ -99,12 +103,16 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		formatFlags(fs, &d.Formats)
 		expertFormatFlags(fs, &d.Formats)
 	})
-	section(fs, "Modelling", func(fs *pflag.FlagSet) { f.modelling.define(fs, &d.Modelling) })
+	section(fs, "Modelling", func(fs *pflag.FlagSet) {
+		f.modelling.define(fs, &d.Modelling)
+		fs.IntVar(&f.Layers, "num-hidden-layers-override", 0, "evaluate only the first `layers` of the model")
+	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
+	f.vendor.define(fs)
 }
 
 // calibration defines the flag of commands that read their intervals, or more, from
@@ -120,7 +128,9 @@ func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
 		d.System = ""
 	}
 	var errs [2]error
-	d.Model, errs[0] = theModel(cmd, args)
+	if args, errs[0] = f.vendor.arguments(args); errs[0] == nil {
+		d.Model, errs[0] = theModel(cmd, args)
+	}
 	switch e := &d.Engine; {
 	case e.Name == "" && e.Version != "":
 		errs[1] = usagef("--engine-version needs --engine")
@@ -128,7 +138,10 @@ func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
 		errs[1] = usagef("--set needs --engine")
 	}
 	f.Multistream = f.modelling.multistream()
-	return errors.Join(errors.Join(errs[:]...),
+	l := &d.Pools[0].Layout
+	tp := max(1, l.TP)
+	dp := cmp.Or(l.DP, max(1, l.Devices)/(tp*max(1, l.PP)))
+	return errors.Join(errors.Join(errs[:]...), f.vendor.check(cmd, tp, dp),
 		f.modelling.complete(cmd.Flags(), &d.Modelling), zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"))
 }
 

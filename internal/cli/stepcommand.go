@@ -24,6 +24,7 @@ func stepCommand(r *app.StepRequest) string {
 	c.add(r.ContextLength > 0, "context-length", r.ContextLength)
 	c.add(r.PrefixHitRate > 0, "prefix-cache-hit-rate", r.PrefixHitRate)
 	c.add(r.ReservedGiB > 0, "reserved-memory-gb", r.ReservedGiB)
+	c.add(r.Layers > 0, "num-hidden-layers-override", r.Layers)
 	c.images(r.ImageHeight, r.ImageWidth)
 	c.word(r.Decode, "--decode")
 	c.add(p.MTP > 0, "num-mtp-tokens", p.MTP)

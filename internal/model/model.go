@@ -259,6 +259,13 @@ func (m *Model) Taken() string {
 	return m.Notes[0]
 }
 
+// Shortened is the model cut after its first layers.
+func (m *Model) Shortened(layers int) *Model {
+	out := *m
+	out.Layers = m.Layers[:min(layers, len(m.Layers))]
+	return &out
+}
+
 // HasExperts reports whether any layer routes tokens to experts.
 func (m *Model) HasExperts() bool {
 	for _, k := range m.Kinds {
