@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"io"
 
@@ -139,8 +138,10 @@ func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
 	}
 	f.Multistream = f.modelling.multistream()
 	l := &d.Pools[0].Layout
-	tp := max(1, l.TP)
-	dp := cmp.Or(l.DP, max(1, l.Devices)/(tp*max(1, l.PP)))
+	tp, dp := max(1, l.TP), l.DP
+	if each := tp * max(1, l.PP); dp == 0 && each > 0 {
+		dp = max(1, l.Devices) / each
+	}
 	return errors.Join(errors.Join(errs[:]...), f.vendor.check(cmd, tp, dp),
 		f.modelling.complete(cmd.Flags(), &d.Modelling), zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"))
 }
