@@ -40,6 +40,9 @@ func simulated(t *testing.T, w *app.World, q *app.OptimizeRequest, d *app.Device
 // what a simulation of the same deployment gives, with the same chance to keep the
 // limits, which is at least the confidence asked for. 200 deployments.
 func TestSearchAgreesWithSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(10, 9))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -92,6 +95,9 @@ func TestSearchAgreesWithSimulation(t *testing.T) {
 
 // TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
 func TestMoreDevicesNeverLose(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
 	t.Parallel()
 	for _, model := range []string{"Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B"} {
 		for _, limits := range []workload.Limits{{TPOT: 15 * units.Millisecond}, {}} {

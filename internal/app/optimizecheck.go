@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -48,7 +49,7 @@ func (r *OptimizeRequest) checkCounts() error {
 	return errors.Join(
 		between("num_devices", r.NumDevices, 1, maxTokens),
 		between("output_length", r.Output, 1, maxTokens),
-		between("jobs", r.Jobs, 1, maxTokens),
+		between("jobs", cmp.Or(r.Jobs, defaultJobs), 1, maxTokens),
 		between("mxfp4_group_size", r.Formats.MXFP4Group, 1, maxTokens),
 		optional("input_length", r.Input),
 		optional("max_batched_tokens", r.Budget),

@@ -140,7 +140,7 @@ func (r *OptimizeRequest) complete() {
 	if r.Devices == nil && r.DeviceFile == "" {
 		r.Devices = []string{DefaultDevice}
 	}
-	r.NumDevices, r.Jobs = cmp.Or(r.NumDevices, 1), cmp.Or(r.Jobs, defaultJobs)
+	r.NumDevices = cmp.Or(r.NumDevices, 1)
 	r.LengthLow, r.Confidence = cmp.Or(r.LengthLow, 1), cmp.Or(r.Confidence, DefaultConfidence)
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)

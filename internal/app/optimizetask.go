@@ -88,7 +88,7 @@ func (t *task) run(ctx context.Context) error {
 	for known := false; !known; {
 		t.tier = t.prices.Tier(t.device, t.base.Pricing)
 		var err error
-		if t.results, err = search.Run(ctx, t.evaluator(), candidates, t.r.Jobs, progress); err != nil {
+		if t.results, err = search.Run(ctx, t.evaluator(), candidates, cmp.Or(t.r.Jobs, defaultJobs), progress); err != nil {
 			return err
 		}
 		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
