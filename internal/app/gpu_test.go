@@ -215,3 +215,50 @@ func TestPrice(t *testing.T) {
 		}
 	}
 }
+
+// TestLongerPromptsNeverGain: across the length from which engines cut prompts into
+// chunks, and elsewhere, longer prompts carry no more. A batch is a whole number: half
+// a percent is its rounding.
+func TestLongerPromptsNeverGain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
+	t.Parallel()
+	for _, limits := range []workload.Limits{{TPOT: 50 * units.Millisecond}, {TTFT: 4, TPOT: 30 * units.Millisecond}} {
+		before, at := math.Inf(1), 0
+		for _, input := range []int{4000, 8000, 8192, 8193, 9000, 16384, 16385} {
+			q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 4)
+			q.Input, q.Output, q.Limits = input, 300, limits
+			r, err := new(app.World).Optimize(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
+			if best > 1.005*before {
+				t.Errorf("%+v: %g tokens/s with prompts of %d, %g with %d", limits, best, input, before, at)
+			}
+			before, at = best, input
+		}
+	}
+}
+
+// TestSimulationProgress: a long simulation says how far it is, and a short one
+// nothing.
+func TestSimulationProgress(t *testing.T) {
+	var last app.Progress
+	calls := 0
+	w := &app.World{Progress: func(p app.Progress) {
+		if p.Done < last.Done || p.Of != 60_000 || p.Task != "simulating" {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last, calls = p, calls+1
+	}}
+	q := app.SimulateRequest{Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B", System: "h200_sxm"}}
+	q.Concurrency, q.Requests, q.Input, q.Output = 8, 60_000, 10, 2
+	if _, err := w.Simulate(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if calls == 0 || last.Done == 0 {
+		t.Errorf("%d calls, the last %+v", calls, last)
+	}
+}

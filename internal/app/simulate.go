@@ -132,6 +132,7 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	}
 	config := fleet.Config(client)
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
+	config.Progress = func(ended, requests int) { w.tell(Progress{"simulating", ended, requests, "requests"}) }
 	result, err := sim.Run(ctx, &config)
 	if err != nil {
 		if ctx.Err() != nil {

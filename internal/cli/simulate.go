@@ -191,7 +191,10 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	if err := f.complete(cmd, env, args); err != nil {
 		return together(err, world.CheckSimulate(f.SimulateRequest))
 	}
+	line := env.progress(false)
+	world.Progress = line.show
 	r, err := world.Simulate(cmd.Context(), f.SimulateRequest)
+	line.done()
 	if err != nil {
 		return asked(err)
 	}
