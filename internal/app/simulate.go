@@ -180,12 +180,10 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &resolved.Generates().Spec.Policy
-	c, err := s.prices.Coster(s.Device, resolved.Pricing, p.IsTensorCast(), p.FreeUnsupported)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := replica.NewFleet(resolved, func(*device.Profile) cost.Coster { return c })
+	f, err := replica.NewFleet(resolved, func(p *deployment.Served) (cost.Coster, error) {
+		policy := &p.Spec.Policy
+		return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+	})
 	if err != nil {
 		return nil, nil, err
 	}

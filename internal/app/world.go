@@ -128,7 +128,7 @@ type stage struct {
 // stage finds what the names of a deployment and its sources stand for.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	out := &stage{}
-	var errs [5]error
+	var errs [6]error
 	out.Model, errs[0] = w.Model(d.Model)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" {
@@ -140,7 +140,28 @@ func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	var err error
 	out.prices, err = prices.Open(w.Dir, s.PerfData)
 	errs[4] = badInput(err)
+	out.Systems, errs[5] = w.systems(d)
 	return out, errors.Join(errs[:]...)
+}
+
+// systems are the profiles of pools that have a system of their own.
+func (w *World) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
+	var out map[string]*device.Profile
+	for i := range d.Pools {
+		name := d.Pools[i].System
+		if name == "" {
+			continue
+		}
+		p, err := w.Device(name, "")
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[string]*device.Profile{}
+		}
+		out[name] = p
+	}
+	return out, nil
 }
 
 // overlay reads a calibration, the shipped one without a file.

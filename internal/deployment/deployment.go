@@ -44,6 +44,9 @@ type Pool struct {
 	Role     Role            `json:"role"`
 	Replicas int             `json:"replicas"`
 	Layout   parallel.Layout `json:"layout"`
+	// System and Formats are those of this pool, if they differ from the deployment's.
+	System  string  `json:"system,omitempty"`
+	Formats Formats `json:"formats,omitzero"`
 	// Settings are engine settings of this pool beyond the deployment's.
 	Settings []string `json:"settings,omitempty"`
 	// MTP is the tokens the model's own modules draft in a step; 0 is the engine's
