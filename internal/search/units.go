@@ -1,0 +1,411 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sort"
+
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/pool"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+)
+
+// Worker is a worker that a unit may be made of. Pool is one of it, for bounds.
+type Worker struct {
+	Layout parallel.Layout
+	Pool   sim.Pool
+	// MaxBatch is the largest batch of a data-parallel rank.
+	MaxBatch int
+}
+
+// Unit is X prefill and Y decode workers, the smallest thing that is copied, and how
+// many copies there are. Where one worker does both, X is 0 and Y 1.
+type Unit struct {
+	Prefill, Decode int // which workers
+	X, Y            int
+	Copies          int
+}
+
+// Packing is what units may be made of and how they are copied.
+type Packing struct {
+	Devices int // of the whole cluster
+	// Sizes are the devices a unit may have; nil is any number. The others bound its
+	// devices and workers; 0 is no bound.
+	Sizes                             []int
+	MaxDevices, MaxPrefill, MaxDecode int
+}
+
+// List lists the units of workers with p and d devices each, with as many copies as
+// there is room for. Of units that are the same workers in all only the smallest is
+// listed, and none that has no more of either worker in all than another: with as many
+// requests it is never better.
+func (k *Packing) List(p, d int) []Unit {
+	var all []Unit
+	most := func(each, limit int) int {
+		n := k.Devices / each
+		if limit > 0 {
+			n = min(n, limit)
+		}
+		return n
+	}
+	for y := 1; y <= most(d, k.MaxDecode); y++ {
+		for x := 1; x <= most(p, k.MaxPrefill); x++ {
+			n := x*p + y*d
+			if n > k.Devices || k.MaxDevices > 0 && n > k.MaxDevices || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
+				continue
+			}
+			all = append(all, Unit{X: x, Y: y, Copies: k.Devices / n})
+		}
+	}
+	total := func(u Unit) (x, y int) { return u.X * u.Copies, u.Y * u.Copies }
+	slices.SortFunc(all, func(a, b Unit) int {
+		ax, ay := total(a)
+		bx, by := total(b)
+		return cmp.Or(cmp.Compare(bx, ax), cmp.Compare(by, ay), cmp.Compare(b.Copies, a.Copies))
+	})
+	out := all[:0]
+	best := 0 // decode workers of units with at least as many for prefill
+	for _, u := range all {
+		if _, y := total(u); y > best {
+			out, best = append(out, u), y
+		}
+	}
+	return slices.Clip(out)
+}
+
+// Units searches deployments made of units of workers. A bound that no simulation
+// exceeds orders them; simulation decides.
+type Units struct {
+	// Prefill are the workers for prompts; without any, those for decode do both.
+	Prefill, Decode []Worker
+	Packing         Packing
+	Input, Output   int
+	// Longest is the TPOT beyond which no outcome meets the limits; 0 is none.
+	Longest units.Seconds
+	// Simulate gives the outcome of one copy of a unit, or of all, with so many
+	// requests in flight in each copy, and whether it meets the limits; throughput and
+	// concurrency are those of all copies.
+	Simulate func(ctx context.Context, u Unit, requests int, all bool) (serving.Outcome, Verdict, error)
+	// Top is how many decode layouts are wanted at least.
+	Top     int
+	Workers int // that simulate at a time
+}
+
+// Found is the best of the units with one decode layout.
+type Found struct {
+	Unit   Unit
+	Best   serving.Outcome
+	OK     bool
+	Binds  Verdict // what limits the batch, or why there is no best
+	Points []serving.Outcome
+	// Near is the outcome that came nearest to the limits, if none met them.
+	Near serving.Outcome
+}
+
+// slack is how much faster than its bound a simulation may be: steps are taken to
+// last as long as at the mean context, and their times are not quite linear in it.
+const slack = 1.03
+
+// option is a unit with its bound.
+type option struct {
+	Unit
+
+	bound float64 // output tokens per second of all copies
+	limit int     // requests in flight in a copy beyond which no limit is met
+}
+
+// Run searches. It returns the best unit of every decode layout that could be among
+// the Top, the most throughput first; those without an outcome within the limits come
+// last.
+func (s *Units) Run(ctx context.Context) ([]Found, error) {
+	groups := s.options()
+	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
+	first := min(max(1, s.Top), len(groups))
+	found, err := s.evaluate(ctx, groups[:first])
+	if err != nil {
+		return nil, err
+	}
+	// What is worse than all of these need not be looked at.
+	least := math.Inf(1)
+	for i := range found {
+		if found[i].OK {
+			least = min(least, found[i].Best.Throughput)
+		} else {
+			least = 0
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(groups[first:]), func(g []option) bool { return g[0].bound < least })
+	more, err := s.evaluate(ctx, rest)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, more...)
+	slices.SortStableFunc(found, func(a, b Found) int {
+		if a.OK != b.OK {
+			return cmp.Compare(btoi(b.OK), btoi(a.OK))
+		}
+		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
+	})
+	return found, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// evaluate finds the best of each group, several at a time.
+func (s *Units) evaluate(ctx context.Context, groups [][]option) ([]Found, error) {
+	out := make([]Found, len(groups))
+	errs := make([]error, len(groups))
+	err := pool.Each(ctx, len(groups), s.Workers, func(i int) { out[i], errs[i] = s.best(ctx, groups[i]) })
+	for _, e := range errs {
+		err = cmp.Or(err, e)
+	}
+	return out, err
+}
+
+// options are the units of each decode layout, those with the highest bounds first.
+// Layouts without a unit are left out.
+func (s *Units) options() [][]option {
+	var groups [][]option
+	for d := range s.Decode {
+		var g []option
+		add := func(u Unit) {
+			o := option{Unit: u, limit: s.ceiling(&s.Decode[d]) * u.Y * s.Decode[d].ranks()}
+			if o.bound = s.bound(u, o.limit); o.bound > 0 {
+				g = append(g, o)
+			}
+		}
+		each := s.Decode[d].Layout.Devices
+		if n := s.Packing.Devices / each; len(s.Prefill) == 0 && n > 0 {
+			add(Unit{Decode: d, Y: 1, Copies: n})
+		}
+		for p := range s.Prefill {
+			for _, u := range s.Packing.List(s.Prefill[p].Layout.Devices, each) {
+				u.Prefill, u.Decode = p, d
+				add(u)
+			}
+		}
+		if len(g) > 0 {
+			slices.SortStableFunc(g, func(a, b option) int { return cmp.Compare(b.bound, a.bound) })
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// ranks are the data-parallel ranks of a worker, each with a batch of its own.
+func (w *Worker) ranks() int { return max(1, w.Layout.DP) }
+
+// token is the least time of a token of a decode worker at a batch per rank: that at
+// the mean context.
+func (s *Units) token(w *Worker, batch int) float64 {
+	n := batch * max(1, w.ranks()/max(1, w.Pool.Replicas)) // ranks of a dense model step alone
+	context := float64(s.Input) + s.generated()/2
+	t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
+	return float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack
+}
+
+// generated is the tokens of an output that decode steps generate: the first comes
+// with the prompt.
+func (s *Units) generated() float64 { return math.Max(1, float64(s.Output-1)) }
+
+// ceiling is the largest batch of a worker that may meet the limits, 0 if none does.
+func (s *Units) ceiling(w *Worker) int {
+	if s.Longest == 0 {
+		return w.MaxBatch
+	}
+	return sort.Search(w.MaxBatch, func(i int) bool { return s.token(w, i+1) > float64(s.Longest) })
+}
+
+// prompt is the least time of a prompt on a prefill worker, and the most prompts per
+// second that it computes: in whole steps of any number, or in pieces.
+func (s *Units) prompt(w *Worker) (alone, rate float64) {
+	e := &w.Pool.Engine
+	pairs := float64(s.Input) * float64(s.Input+1) / 2
+	step := func(prompts float64, requests int) float64 {
+		t := w.Pool.Stepper.Step(sim.Batch{
+			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(s.Input))),
+			PrefillPairs: prompts * pairs, Sampled: requests,
+		})
+		rate = max(rate, prompts/float64(t))
+		return float64(t)
+	}
+	alone = step(1, 1)
+	const enough = 64 // prompts in a step; more gain nothing
+	for n := 2; n <= min(e.MaxSequences, enough) && n*s.Input <= e.TokenBudget; n++ {
+		step(float64(n), n)
+	}
+	if s.Input > e.TokenBudget {
+		step(float64(e.TokenBudget)/float64(s.Input), 1)
+	}
+	return alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))
+}
+
+// bound is the most output tokens per second of all copies of a unit with so many
+// requests in flight in each: by Little's law, and by what its prefill workers compute.
+func (s *Units) bound(u Unit, requests int) float64 {
+	if requests == 0 {
+		return 0
+	}
+	d := &s.Decode[u.Decode]
+	batch := parallel.Fullest(requests, u.Y*d.ranks())
+	took := s.token(d, batch) * s.generated()
+	most := math.Inf(1)
+	if u.X > 0 {
+		alone, rate := s.prompt(&s.Prefill[u.Prefill])
+		took += alone
+		most = float64(u.X) * rate
+	}
+	return min(most, float64(requests)/took) * float64(s.Output*u.Copies)
+}
+
+// loads are the requests in flight that are tried: each up to 16, then steps of a
+// sixteenth, and the largest.
+func (o *option) loads() []int {
+	var out []int
+	for n := 1; n < o.limit; n += max(1, n/16) {
+		out = append(out, n)
+	}
+	return append(out, o.limit)
+}
+
+// start is the first load that nearly reaches the bound of a unit.
+func (s *Units) start(o *option, loads []int) int {
+	const near = 0.99
+	i := sort.Search(len(loads), func(i int) bool { return s.bound(o.Unit, loads[i]) >= near*o.bound })
+	return min(i, len(loads)-1)
+}
+
+// best simulates the units of a group in the order of their bounds, until what is left
+// cannot be better.
+func (s *Units) best(ctx context.Context, g []option) (Found, error) {
+	out := Found{Unit: g[0].Unit}
+	for i := range g {
+		o := &g[i]
+		if out.OK && o.bound <= out.Best.Throughput {
+			break
+		}
+		if err := s.climb(ctx, o, &out); err != nil {
+			return out, err
+		}
+	}
+	return s.confirm(ctx, out)
+}
+
+// climb finds the load of a unit with the most throughput within the limits, starting
+// where its bound is reached: up while more is gained, or down until the limits are
+// met, in growing steps, and between the last two by bisection. A smaller load carries
+// less: what fails the limits and is not better than the best ends it.
+func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
+	loads := o.loads()
+	before, stride := 0.0, 1
+	low, high := -1, len(loads) // the last load that meets the limits, the first that does not
+	for i := s.start(o, loads); low+1 < high; {
+		r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		beaten := out.OK && r.Throughput <= out.Best.Throughput
+		s.keep(&r, v, o.Unit, out)
+		switch {
+		case v != Fits && beaten && r.OOM == "":
+			return nil
+		case v != Fits:
+			high = i
+		case r.Throughput < before*(1+gain):
+			return nil // more requests only wait longer
+		default:
+			low, before = i, r.Throughput
+		}
+		switch {
+		case high == len(loads):
+			i = min(low+stride, high-1)
+		case low < 0:
+			i = max(high-stride, 0)
+		default:
+			i = (low + high) / 2
+		}
+		stride *= 2
+	}
+	return nil
+}
+
+// gain is what a larger load must bring to go on.
+const gain = 0.005
+
+// keep records an outcome.
+func (s *Units) keep(r *serving.Outcome, v Verdict, u Unit, out *Found) {
+	if r.OOM == "" {
+		out.Points = append(out.Points, *r)
+	}
+	switch {
+	case v == Fits && (!out.OK || r.Throughput > out.Best.Throughput*(1+same)):
+		out.Best, out.OK, out.Unit = *r, true, u
+	case !out.OK && r.OOM == "" && (out.Near.Batch == 0 || r.TPOT+r.TTFT < out.Near.TPOT+out.Near.TTFT):
+		out.Near = *r
+		out.Unit = u
+	}
+}
+
+// confirm simulates the best load on all copies; a few requests less may be needed to
+// meet the limits.
+func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
+	if !f.OK || f.Unit.Copies == 1 {
+		return f, nil
+	}
+	const tries, less = 8, 0.95
+	load := f.Best.Concurrency / f.Unit.Copies
+	for range tries {
+		r, v, err := s.Simulate(ctx, f.Unit, load, true)
+		if err != nil {
+			return f, err
+		}
+		if f.Best, f.OK = r, v == Fits; f.OK || load == 1 {
+			break
+		}
+		load = max(1, int(less*float64(load)))
+	}
+	return f, nil
+}
+
+// Sweep simulates the units that should carry the most at each of some batches,
+// whatever the limits: the trade-off of speed and throughput.
+func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
+	free := *s
+	free.Longest = 0
+	groups := free.options()
+	var todo []option
+	for batch := 1; ; batch *= 2 {
+		best := option{}
+		for _, g := range groups {
+			for _, o := range g {
+				o.limit = batch * o.Y * s.Decode[o.Decode].ranks()
+				if o.bound = s.bound(o.Unit, o.limit); batch <= s.Decode[o.Decode].MaxBatch && o.bound > best.bound {
+					best = o
+				}
+			}
+		}
+		if best.bound == 0 {
+			break
+		}
+		todo = append(todo, best)
+	}
+	out := make([]serving.Outcome, len(todo))
+	errs := make([]error, len(todo))
+	err := pool.Each(ctx, len(todo), s.Workers, func(i int) {
+		out[i], _, errs[i] = s.Simulate(ctx, todo[i].Unit, todo[i].limit, false)
+	})
+	return out, cmp.Or(err, errors.Join(errs...))
+}
