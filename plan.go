@@ -17,11 +17,13 @@ import (
 // Question asks for the deployments that carry the most load: one replica on a
 // number of devices, prefill and decode together. Only Model is needed.
 type Question struct {
-	Model   string  `json:"model"`
-	System  string  `json:"system,omitempty"`      // "" is h200_sxm
-	Devices int     `json:"num_devices,omitempty"` // 0 is 1
-	Engine  Engine  `json:"engine,omitzero"`
-	Formats Formats `json:"formats,omitzero"`
+	Model string `json:"model"`
+	// AsFamily is as in [Deployment].
+	AsFamily string  `json:"as_family,omitempty"`
+	System   string  `json:"system,omitempty"`      // "" is h200_sxm
+	Devices  int     `json:"num_devices,omitempty"` // 0 is 1
+	Engine   Engine  `json:"engine,omitzero"`
+	Formats  Formats `json:"formats,omitzero"`
 	// Lengths are those of the requests; OutputBins are not for plans.
 	Lengths
 	// Limits on TTFT and TPOT hold for their means. Latency is not for plans.
@@ -126,7 +128,7 @@ func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
 func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	formats, err := q.Formats.internal()
 	out := app.OptimizeRequest{
-		Model: q.Model, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
+		Model: q.Model, AsFamily: q.AsFamily, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
 		// As Predict models steps.
 		Modelling:    deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
 		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, app.DefaultOutput), LengthLow: q.Low,
@@ -168,7 +170,7 @@ func some(sizes []int) []int {
 func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	d := &r.Devices[0]
 	s := &d.Searches[0]
-	asked := deployment.Deployment{Model: q.Model, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
+	asked := deployment.Deployment{Model: q.Model, AsFamily: q.AsFamily, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
 	out := &Plan{Tier: string(s.Tier), Notes: slices.Concat(r.Notes, s.Notes)}
 	if r.Tables != nil {
 		out.Notes = append(out.Notes, r.Tables.Notes()...)

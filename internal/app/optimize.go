@@ -149,7 +149,7 @@ func (d *DeviceResult) Limited() bool {
 // Optimize finds the deployments that carry the most load within the limits.
 func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeResponse, error) {
 	r.complete()
-	m, err := w.Model(r.Model)
+	m, err := w.Model(r.Model, r.AsFamily)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
 // asked is the deployment a request describes, but for its layout.
 func (o *optimization) asked(d *device.Profile) deployment.Deployment {
 	return deployment.Deployment{
-		Model: o.r.Model, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
+		Model: o.r.Model, AsFamily: o.r.AsFamily, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
 	}
 }
 

@@ -74,11 +74,14 @@ func (w *World) read(name field.Name, file string) ([]byte, error) {
 
 // Model finds a model: a directory that holds a config.json, an id of the
 // catalog or in the Hugging Face cache, or another name of a model of the catalog.
-func (w *World) Model(id string) (*model.Model, error) {
+// A config.json is read as the family named, "" for that of its architecture.
+func (w *World) Model(id, as string) (*model.Model, error) {
 	if id == "" {
 		return nil, badInput(errors.New("no model given"))
 	}
-	m, err := w.models().Open(id)
+	from := w.models()
+	from.As = as
+	m, err := from.Open(id)
 	return m, badInput(err)
 }
 
@@ -123,7 +126,7 @@ type stage struct {
 
 // stage finds what the names of a deployment and its sources stand for.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
-	m, err := w.Model(d.Model)
+	m, err := w.Model(d.Model, d.AsFamily)
 	if err != nil {
 		return nil, err
 	}

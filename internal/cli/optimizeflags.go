@@ -61,6 +61,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 // defineModel adds the model and quantization options.
 func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 	section(fs, "Model & quantization options", func(fs *pflag.FlagSet) {
+		asFamily(fs, &f.AsFamily)
 		f.modelling.define(fs, &f.Modelling)
 		fs.Bool("compile-allow-graph-break", false, "accepted for compatibility; has no effect")
 		nargs.ListVar(fs, &f.Space.MTP, "num-mtp-tokens", nargs.OneOrMore, nargs.Int, "extra tokens predicted in a step; several values are searched")

@@ -31,6 +31,7 @@ func stepCommand(r *app.StepRequest) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l, m, f := &p.Layout, &d.Modelling, &d.Formats
 	c := commandLine{"plimsoll step", d.Model}
+	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile != "", "device-file", r.DeviceFile)
 	c.add(r.DeviceFile == "", "device", d.System)
 	c.add(r.PerfData.Dir != "", "perf-data", r.PerfData.Dir)

@@ -2,10 +2,10 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/field"
 	"plimsoll/internal/nearest"
 )
 
@@ -17,6 +17,9 @@ type family struct {
 	parse         func(*reader) *Model
 	modules       modules
 }
+
+// genericFamily is read only when it is asked for by name.
+const genericFamily = "generic"
 
 // families lists what is supported. The first entry that names an architecture
 // has it, unless a later one also names the config's model_type.
@@ -58,22 +61,22 @@ func families() []family {
 		{"step3", []string{"Step3p5ForCausalLM", "Step3p7FlashForCausalLM", "Step3p7ForConditionalGeneration"}, []string{"step3p5", "step3p7"}, parseStep3, self},
 		{"mimo", []string{"MiMoForCausalLM"}, []string{"mimo"}, parseMiMo, self},
 		{"mimo_v2", []string{"MiMoV2FlashForCausalLM"}, []string{"mimo_v2_flash"}, parseMiMoV2, self},
+		{genericFamily, nil, nil, parseGeneric, self},
 	}
 }
 
 // findFamily finds the family of a config and the name it goes by: its first
 // architecture, or its model_type when it states none.
 func findFamily(h header) (*family, string) {
-	all := families()
-	if len(h.Architectures) == 0 || h.Architectures[0] == "" {
+	all, name := families(), h.name()
+	if name == h.ModelType {
 		for i := range all {
 			if slices.Contains(all[i].modelTypes, h.ModelType) {
 				return &all[i], all[i].architectures[0]
 			}
 		}
-		return nil, h.ModelType
+		return nil, name
 	}
-	name := h.Architectures[0]
 	var found *family
 	for i := range all {
 		if !slices.Contains(all[i].architectures, name) {
@@ -89,23 +92,53 @@ func findFamily(h header) (*family, string) {
 	return found, name
 }
 
-// unknownArchitecture says which supported family is spelled most like name.
+// asFamily is the field of a request that names a family.
+const asFamily = field.Name("as_family")
+
+// familyNamed finds a family by its name.
+func familyNamed(name string) (*family, error) {
+	all := families()
+	names := make([]string, len(all))
+	for i := range all {
+		if names[i] = all[i].name; strings.EqualFold(names[i], name) {
+			return &all[i], nil
+		}
+	}
+	near := "the families are " + strings.Join(names, ", ")
+	if some := nearest.Some(name, names, maxNear); len(some) > 0 {
+		near = "nearest: " + strings.Join(some, ", ")
+	}
+	return nil, field.Errorf("%s: %s is not a family; %s", asFamily, quoted(name), near)
+}
+
+// maxNear bounds the families that an error suggests.
+const maxNear = 3
+
+// unknownArchitecture says which families are spelled like an architecture that is
+// not supported, and how it can be read as one of them.
 func unknownArchitecture(name string) error {
 	if name == "" {
 		return errors.New("config.json: architectures: missing, and model_type too: not a language model's config")
 	}
-	if len(name) > 128 {
-		name = name[:128]
+	stem := func(s string) string {
+		s = strings.TrimSuffix(strings.TrimSuffix(s, "ForCausalLM"), "ForConditionalGeneration")
+		return s[:min(len(s), maxName)]
 	}
-	var best family
-	least := -1
+	var words []string
+	of := map[string]string{}
 	for _, f := range families() {
 		for _, s := range slices.Concat(f.architectures, f.modelTypes) {
-			if d := nearest.Edits(strings.ToLower(name), strings.ToLower(s)); least < 0 || d < least {
-				best, least = f, d
+			if w := stem(s); of[w] == "" {
+				words, of[w] = append(words, w), f.name
 			}
 		}
 	}
-	return fmt.Errorf("config.json: architecture %q is not supported; nearest supported family: %s (%s)",
-		name, best.name, best.architectures[0])
+	var near []string
+	for _, w := range nearest.Some(stem(name), words, len(words)) {
+		if f := of[w]; !slices.Contains(near, f) && len(near) < maxNear {
+			near = append(near, f)
+		}
+	}
+	return field.Errorf("config.json: architecture %s is not supported; %s reads it as another family: %s",
+		quoted(name), asFamily, strings.Join(append(near, "generic (any decoder)"), ", "))
 }

@@ -30,28 +30,35 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add([]byte(deepseekConfig), b)
 	}
+	f.Add([]byte(gptConfig), []byte(nil))
 	f.Fuzz(func(t *testing.T, config, quant []byte) {
-		m, err := Parse(config, quant)
-		if err != nil {
-			for line := range strings.Lines(err.Error()) {
-				if strings.TrimSpace(line) == "" {
-					t.Errorf("an empty line in %q", err)
-				}
-			}
-			return
+		for _, as := range []string{"", genericFamily} {
+			checkParsed(t, config, quant, as)
 		}
-		if n := len(m.Layers); n == 0 || n > maxLayers || len(m.Kinds) > n+1 {
-			t.Fatalf("%d layers of %d kinds", n, len(m.Kinds))
-		}
-		for _, k := range m.Layers {
-			if k < 0 || k >= len(m.Kinds) {
-				t.Fatalf("kind %d of %d", k, len(m.Kinds))
-			}
-		}
-		facts := m.Facts()
-		if facts.Parameters <= 0 || facts.Active <= 0 || facts.Weights.Checkpoint <= 0 {
-			t.Fatalf("%+v", facts)
-		}
-		m.Vision.Tokens(1000, 1000)
 	})
+}
+
+func checkParsed(t *testing.T, config, quant []byte, as string) {
+	m, err := ParseAs(config, quant, as)
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			if strings.TrimSpace(line) == "" {
+				t.Errorf("an empty line in %q", err)
+			}
+		}
+		return
+	}
+	if n := len(m.Layers); n == 0 || n > maxLayers || len(m.Kinds) > n+1 {
+		t.Fatalf("%d layers of %d kinds", n, len(m.Kinds))
+	}
+	for _, k := range m.Layers {
+		if k < 0 || k >= len(m.Kinds) {
+			t.Fatalf("kind %d of %d", k, len(m.Kinds))
+		}
+	}
+	facts := m.Facts()
+	if facts.Parameters <= 0 || facts.Active <= 0 || facts.Weights.Checkpoint <= 0 {
+		t.Fatalf("%+v", facts)
+	}
+	m.Vision.Tokens(1000, 1000)
 }

@@ -46,6 +46,9 @@ type Layer struct {
 	// Norms is the number of hidden-wide norms (2 for the usual pre-norm pair,
 	// 4 for Gemma's sandwich).
 	Norms int
+	// Parallel layers feed the same normed input to both parts and add up what they
+	// give (Command R, Falcon, Phi-2).
+	Parallel bool
 	// Streams is the number of parallel residual streams (4 with DeepSeek-V4's
 	// hyper-connections), 1 otherwise.
 	Streams int

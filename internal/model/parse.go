@@ -37,9 +37,22 @@ type header struct {
 	Diffusers string `json:"_diffusers_version"`
 }
 
+// name is what a config calls its architecture: the first it lists, or its
+// model_type when it lists none.
+func (h *header) name() string {
+	if len(h.Architectures) > 0 && h.Architectures[0] != "" {
+		return h.Architectures[0]
+	}
+	return h.ModelType
+}
+
 // Parse reads a config.json. Quant is the hf_quant_config.json beside it, nil
 // when there is none. All problems of the config are reported, one a line.
-func Parse(config, quant []byte) (*Model, error) {
+func Parse(config, quant []byte) (*Model, error) { return ParseAs(config, quant, "") }
+
+// ParseAs reads a config.json in the form of a named family, whatever its
+// architecture; "" is the family that has the architecture.
+func ParseAs(config, quant []byte, as string) (*Model, error) {
 	if len(config) > maxConfig || len(quant) > maxConfig {
 		return nil, fmt.Errorf("config.json: larger than %d MiB, not a model's config", maxConfig>>20)
 	}
@@ -51,7 +64,7 @@ func Parse(config, quant []byte) (*Model, error) {
 	if h.ClassName != "" || h.Diffusers != "" {
 		return nil, diffusersError(h.ClassName)
 	}
-	r, err := newReader(config, h)
+	r, err := newReader(config, h, as)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +101,14 @@ type reader struct {
 	outer        header
 	text         []byte // the object with the language model's fields
 	path         string // where text is: "" or "text_config."
-	notes        []string
-	errs         []error
+	// said is what the config calls a field that respell renamed.
+	said  map[string]string
+	notes []string
+	errs  []error
 }
 
-func newReader(config []byte, h header) (*reader, error) {
-	r := &reader{outer: h, text: config}
+func newReader(config []byte, h header, as string) (*reader, error) {
+	r := &reader{outer: h, text: config, said: map[string]string{}}
 	for _, nested := range []struct {
 		name string
 		raw  json.RawMessage
@@ -107,6 +122,9 @@ func newReader(config []byte, h header) (*reader, error) {
 			break
 		}
 	}
+	if as != "" {
+		return r, r.readAs(as)
+	}
 	f, name := findFamily(h)
 	if f == nil {
 		f, name = r.innerFamily(name)
@@ -116,6 +134,18 @@ func newReader(config []byte, h header) (*reader, error) {
 	}
 	r.family, r.architecture = f, name
 	return r, nil
+}
+
+// readAs takes the family that was asked for.
+func (r *reader) readAs(as string) error {
+	f, err := familyNamed(as)
+	if err != nil {
+		return err
+	}
+	r.family, r.architecture = f, r.outer.name()
+	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as asked; what it does otherwise is not modelled.",
+		cmp.Or(r.architecture, "The config"), f.name))
+	return nil
 }
 
 // innerFamily reads an unknown wrapper as its language model alone when that is
