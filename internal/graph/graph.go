@@ -113,6 +113,8 @@ type Graph struct {
 	ropeDim    float64
 	maxPos     float64
 	mtpKind    int
+	// layerInputs is the width of all layers' own inputs together.
+	layerInputs float64
 }
 
 // run is a number of equal layers.
@@ -161,7 +163,7 @@ func New(s Spec) (*Graph, error) {
 		base:       s.Quant.Base,
 		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
 		maxPos:     float64(m.MaxPosition),
-		mtpKind:    m.MTP.Kind,
+		mtpKind:    m.MTP.Kind, layerInputs: m.LayerInputs(),
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))

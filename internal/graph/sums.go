@@ -59,9 +59,9 @@ func (w *walk) recall(k *kind) {
 	case model.MLA:
 		w.choose(a)
 		w.attendLatent(k, a)
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		w.recur(a)
-	case model.NoAttention:
+	case model.Cross, model.NoAttention: // no images here
 	}
 }
 

@@ -26,6 +26,7 @@ type walk struct {
 	stream   float64 // rows of the residual stream on this rank
 	requests float64
 	logits   float64 // rows that want logits
+	images   Images
 	segments []Segment
 	sums     Sums // instead of segments
 }

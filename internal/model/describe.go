@@ -14,6 +14,9 @@ func (l Layer) String() string {
 	if s := l.FFN.String(); s != "" {
 		parts = append(parts, s)
 	}
+	if l.Input > 0 {
+		parts = append(parts, fmt.Sprintf("own input of %d", l.Input))
+	}
 	if l.Streams > 1 {
 		parts = append(parts, fmt.Sprintf("%d residual streams", l.Streams))
 	}
@@ -38,6 +41,12 @@ func (a Attention) String() string {
 		return fmt.Sprintf("gated delta %d/%d heads of %d", c.KeyHeads, c.ValueHeads, c.ValueDim)
 	case Mamba2:
 		return fmt.Sprintf("Mamba-2 %d heads of %d, state %d", c.ValueHeads, c.ValueDim, c.KeyDim)
+	case Mamba1:
+		return fmt.Sprintf("Mamba %d channels, state %d", c.channels(), c.KeyDim)
+	case ShortConv:
+		return fmt.Sprintf("convolution of %d", c.Conv)
+	case Cross:
+		return fmt.Sprintf("%d/%d heads of %d on images", a.Heads, a.KVHeads, a.HeadDim)
 	}
 	switch {
 	case a.Chunked:
@@ -97,6 +106,12 @@ func (k AttentionKind) String() string {
 		return "gated-delta"
 	case Mamba2:
 		return "mamba2"
+	case Mamba1:
+		return "mamba1"
+	case ShortConv:
+		return "short-conv"
+	case Cross:
+		return "cross"
 	}
 	return "?"
 }
