@@ -17,7 +17,9 @@ type decoder struct {
 	MLPBias       bool     `json:"mlp_bias"`
 	UseWindow     *bool    `json:"use_sliding_window"` // absent: where sliding_window is stated
 	Window        int      `json:"sliding_window"`
-	LayerTypes    []string `json:"layer_types"` // "full_attention", "sliding_attention"
+	Pattern       letters  `json:"sliding_window_pattern"` // windows and none, again and again
+	LayerTypes    []string `json:"layer_types"`            // states them instead
+	QKNorm        bool     `json:"use_qk_norm"`
 	SharedWidth   int      `json:"shared_expert_intermediate_size"`
 	Predict       int      `json:"num_nextn_predict_layers"`
 }
@@ -27,15 +29,19 @@ type style struct {
 	bias       bool // on q, k and v, whatever attention_bias says
 	outBias    bool // on the output projection likewise
 	plainOut   bool // attention_bias does not speak of the output projection
-	qkNorm     QKNorm
-	norms      int // of a layer; 0 = 2
+	mlpBias    bool
+	qkNorm     QKNorm // where use_qk_norm is stated, what it means
+	norms      int    // of a layer; 0 = 2
 	parallel   bool
 	ungated    bool
+	fourfold   bool // intermediate_size is 4 · hidden_size unless stated
+	unrotated  bool // no rotary positions
+	learned    bool // an embedding of positions
+	outGate    bool
 	tied       bool // unless the config says otherwise
 	routerBias bool
-	sharedGate bool
-	// layer changes layer i where layers differ; windows come from layer_types
-	// otherwise, or stand in every layer.
+	pattern    letters // of windows, unless stated
+	// layer changes layer i where layers differ otherwise.
 	layer func(i int, l *Layer)
 }
 
@@ -52,6 +58,12 @@ func (r *reader) decoder(s style) *Model {
 func (r *reader) build(c *decoder, s style) *Model {
 	if c.Tied == nil && r.outer.Tied == nil {
 		c.Tied = &s.tied
+	}
+	if c.Pattern == "" {
+		c.Pattern = s.pattern
+	}
+	if c.Intermediate == 0 && s.fourfold {
+		c.Intermediate = 4 * min(c.Hidden, maxHidden)
 	}
 	m := r.model(&c.base)
 	a := r.decoderAttention(c, &s)
@@ -79,6 +91,9 @@ func (r *reader) build(c *decoder, s style) *Model {
 		return l
 	})
 	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	if s.learned {
+		m.Positions = c.MaxPosition
+	}
 	return m
 }
 
@@ -95,38 +110,67 @@ func (r *reader) decoderAttention(c *decoder, s *style) Attention {
 	a.QKNorm = s.qkNorm
 	a.Bias = c.AttentionBias || s.bias
 	a.OutBias = c.AttentionBias && !s.plainOut || s.outBias
+	a.OutGate = s.outGate
+	if s.unrotated {
+		a.RopeDim = 0
+	}
 	return a
 }
 
 // decoderFFN checks both feed-forward parts. Where the config has experts and no
 // width of theirs, intermediate_size is that.
 func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
+	bias := c.MLPBias || s.mlpBias
 	if c.Experts <= 1 {
 		dense = r.dense("intermediate_size", c.Intermediate)
-		dense.Bias, dense.Ungated = c.MLPBias, s.ungated
+		dense.Bias, dense.Ungated = bias, s.ungated
 		return dense, moe
 	}
 	if c.ExpertWidth == 0 {
 		c.ExpertWidth = c.Intermediate
 	}
 	dense, moe = r.routedFFN(&c.base, &c.routed)
-	dense.Bias, dense.Ungated = c.MLPBias, s.ungated
-	moe.Bias, moe.Ungated = c.MLPBias, s.ungated
+	if dense.Kind == Dense {
+		dense.Bias, dense.Ungated = bias, s.ungated
+	}
+	moe.Bias, moe.Ungated, moe.RawLogits = bias, s.ungated, false
 	moe.RouterBias = s.routerBias || c.Method == "noaux_tc"
 	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
 	if c.SharedWidth > 0 {
 		moe.SharedIntermediate = c.SharedWidth
 	}
-	moe.SharedGate = s.sharedGate && moe.SharedIntermediate > 0
 	return dense, moe
 }
 
 // windowed reports whether layer i has the sliding window.
 func (c *decoder) windowed(i int) bool {
-	if c.Window >= c.MaxPosition || c.UseWindow != nil && !*c.UseWindow {
+	switch {
+	case c.Window >= c.MaxPosition, c.UseWindow != nil && !*c.UseWindow:
 		return false
+	case len(c.LayerTypes) > 0:
+		return c.LayerTypes[i] == "sliding_attention"
 	}
-	return len(c.LayerTypes) == 0 || c.LayerTypes[i] == "sliding_attention"
+	return c.Pattern == "" || c.Pattern[i%len(c.Pattern)] == 'L'
+}
+
+// letters is a pattern of layers with a window (L) and without (G), written so or
+// as the number of layers up to one without.
+type letters string
+
+// UnmarshalJSON takes either form; null and 0 leave the zero value.
+func (p *letters) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		*p = letters(s)
+		return err
+	}
+	var n int
+	err := json.Unmarshal(b, &n)
+	if n > 0 && n <= maxLayers {
+		*p = letters(strings.Repeat("L", n-1) + "G")
+	}
+	return err
 }
 
 // spellings are names of fields: ours, then what others call it.
@@ -137,6 +181,8 @@ num_attention_heads n_head n_heads num_heads
 num_key_value_heads num_kv_heads n_head_kv kv_n_heads multi_query_group_num num_attention_groups
 head_dim kv_channels attention_head_dim
 intermediate_size n_inner ffn_dim ffn_hidden_size
+sliding_window window_size
+sliding_window_pattern global_attn_every_n_layers
 vocab_size padded_vocab_size
 max_position_embeddings n_positions max_seq_len max_sequence_length seq_length model_max_length
 n_routed_experts num_experts num_local_experts moe_num_experts
@@ -145,7 +191,7 @@ moe_intermediate_size expert_ffn_hidden_size
 n_shared_experts num_shared_experts num_shared_expert moe_num_shared_experts
 shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size
 first_k_dense_replace num_dense_layers moe_layer_start_index
-attention_bias use_qkv_bias use_bias qkv_bias
+attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
 `
 
 // respell gives the fields of the language model's object our names, where only

@@ -25,6 +25,11 @@ type header struct {
 	LLMConfig      json.RawMessage `json:"llm_config"`
 	LanguageConfig json.RawMessage `json:"language_config"`
 	VisionConfig   json.RawMessage `json:"vision_config"`
+	// One that also speaks keeps both in here.
+	Thinker *struct {
+		TextConfig   json.RawMessage `json:"text_config"`
+		VisionConfig json.RawMessage `json:"vision_config"`
+	} `json:"thinker_config"`
 
 	TorchDType   string          `json:"torch_dtype"`
 	DType        string          `json:"dtype"`
@@ -99,6 +104,7 @@ type reader struct {
 	family       *family
 	architecture string
 	outer        header
+	config       []byte // the whole file
 	text         []byte // the object with the language model's fields
 	path         string // where text is: "" or "text_config."
 	// said is what the config calls a field that respell renamed.
@@ -108,7 +114,10 @@ type reader struct {
 }
 
 func newReader(config []byte, h header, as string) (*reader, error) {
-	r := &reader{outer: h, text: config, said: map[string]string{}}
+	if t := h.Thinker; t != nil {
+		h.TextConfig, h.VisionConfig = t.TextConfig, t.VisionConfig
+	}
+	r := &reader{outer: h, config: config, text: config, said: map[string]string{}}
 	for _, nested := range []struct {
 		name string
 		raw  json.RawMessage
@@ -187,7 +196,12 @@ func (r *reader) format(inner ...string) dtype.Format {
 		if s == "" || s == "auto" {
 			continue
 		}
-		if f := torchFormat(s); f != dtype.None {
+		switch f := torchFormat(s); f { //nolint:exhaustive // others are taken as they are
+		case dtype.None:
+		case dtype.F32: // vLLM's and SGLang's "auto" do so
+			r.notes = append(r.notes, "The checkpoint is stored in float32; engines compute in float16.")
+			return dtype.F16
+		default:
 			return f
 		}
 		r.errs = append(r.errs, fmt.Errorf("config.json: %sdtype: %s is not a number format we know", r.path, quoted(s)))
@@ -231,7 +245,7 @@ func decodeError(file, path string, err error) error {
 
 // fieldName drops the names of our embedded structs, which start the path.
 func fieldName(field string) string {
-	for _, own := range []string{"base.", "latent.", "routed.", "linear."} {
+	for _, own := range []string{"decoder.", "base.", "latent.", "routed.", "linear.", "mamba."} {
 		field = strings.TrimPrefix(field, own)
 	}
 	return field
