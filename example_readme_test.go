@@ -22,7 +22,8 @@ func Example() {
 		return
 	}
 	best := plan.Best() // nil where nothing keeps the limits
-	fmt.Printf("%v carries about %.0f thousand tokens/s\n", best.Deployment.Pools[0].Layout, best.OutputRate.Mean/1e3)
+	pool := &best.Deployment.Pools[0]
+	fmt.Printf("%d replicas of %v carry about %.0f thousand tokens/s\n", pool.Replicas, pool.Layout, best.OutputRate.Mean/1e3)
 
 	// How does it fare at half that load?
 	p, err := planner.Predict(ctx, best.Deployment,
@@ -34,6 +35,6 @@ func Example() {
 	}
 	fmt.Printf("half of it: TPOT %v, limit kept with %.0f %%\n", p.TPOT.Mean.Round(5*time.Millisecond), 100*p.Chance)
 	// Output:
-	// TP=2 | DP=4 carries about 8 thousand tokens/s
+	// 4 replicas of TP=2 carry about 8 thousand tokens/s
 	// half of it: TPOT 20ms, limit kept with 100 %
 }

@@ -78,7 +78,7 @@ type Option struct {
 	Chance      float64 // probability that a measurement keeps the limits
 	Basis       string  // which measurements the intervals come from
 	// Binds is what keeps the load from growing: "TTFT limit", "TPOT limit",
-	// "memory", or "" where more load brings no more throughput.
+	// "memory", or "saturation" where more load brings no more throughput.
 	Binds string
 }
 
@@ -153,8 +153,12 @@ func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	return out, errors.Join(errs...)
 }
 
-// internal is the sizes as the search takes them: empty is every power of two.
+// internal is the sizes as the search takes them: empty is every power of two, and
+// all empty what engines run, replicas of smaller layouts included.
 func (s *Sizes) internal() search.Space {
+	if len(s.TP)+len(s.EP)+len(s.MoEDP)+len(s.PP)+len(s.DCP) == 0 {
+		return search.Space{MTP: some(s.MTP)}
+	}
 	all := func(sizes []int) []int { return append([]int{}, sizes...) }
 	return search.Space{TP: all(s.TP), EP: all(s.EP), MoEDP: some(s.MoEDP), PP: some(s.PP), DCP: some(s.DCP), MTP: some(s.MTP)}
 }
@@ -177,7 +181,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	}
 	deployed := func(c *app.Row) Deployment {
 		asked.Pools = []deployment.Pool{{
-			Role: deployment.Both, Replicas: 1, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
+			Role: deployment.Both, Replicas: c.Replicas, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
 		}}
 		return fromInternal(&asked)
 	}
@@ -201,7 +205,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 		out.Frontier = append(out.Frontier, *point(f.Label, f.Batch))
 	}
 	if x := s.Safe; x != nil {
-		out.Safe = point(x.Label, x.Batch)
+		out.Safe = pointOf(&x.Best, deployed(x))
 	}
 	if x := s.Nearest; x != nil {
 		out.Nearest = point(x.Label, x.Batch)

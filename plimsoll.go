@@ -87,6 +87,7 @@ type Planner struct {
 type Progress struct {
 	Task     string // "h200_sxm aggregated"
 	Done, Of int    // layouts
+	What     string // what is counted: "layouts"
 }
 
 // world is the planner as the operations take it.

@@ -52,7 +52,9 @@ func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyRespo
 	if err := checkPrices(p, rows); err != nil {
 		return nil, badInput(err)
 	}
-	if out.Rows, err = w.predictor(o, p).PredictAll(ctx, rows, r.Workers); err != nil {
+	predictor := w.predictor(o, p)
+	predictor.Progress = func(done int) { w.tell(Progress{"predicting", done, len(rows), "rows"}) }
+	if out.Rows, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
 		return nil, err
 	}
 	measured.Expect(o, out.Rows)

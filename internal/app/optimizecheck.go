@@ -55,11 +55,19 @@ func (r *OptimizeRequest) checkCounts() error {
 func (r *OptimizeRequest) checkShares() error {
 	return errors.Join(
 		hitRate(r.PrefixHitRate),
-		notNegative("reserved_memory_gb", *r.ReservedGiB),
+		r.checkReserved(),
+		notNegative("price", r.Price),
 		notNegative("serving_cost", r.ServingCost.Ms()),
 		checkLimits(r.Limits),
 		acceptance(r.AcceptanceRates),
 	)
+}
+
+func (r *OptimizeRequest) checkReserved() error {
+	if r.ReservedGiB == nil {
+		return nil
+	}
+	return notNegative("reserved_memory_gb", *r.ReservedGiB)
 }
 
 func (r *OptimizeRequest) checkBatchRange() error {
@@ -77,8 +85,14 @@ func (r *OptimizeRequest) checkBatchRange() error {
 // checkEvaluation reports what cannot be simulated.
 func (r *OptimizeRequest) checkEvaluation() error {
 	const evaluate field.Name = "evaluate"
+	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
+		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
+	}
+	if !(r.Confidence > 0 && r.Confidence < 1) {
+		return field.Errorf("%s must be above 0 and below 1, got %g", field.Name("confidence"), r.Confidence)
+	}
 	switch {
-	case r.Evaluate == ByFormulas:
+	case r.Evaluate == ByFormulas || r.Evaluate == "":
 		return nil
 	case r.Evaluate != BySimulation:
 		return field.Errorf("%s must be %s or %s, got %q", evaluate, string(ByFormulas), string(BySimulation), string(r.Evaluate))
@@ -90,8 +104,6 @@ func (r *OptimizeRequest) checkEvaluation() error {
 		return field.Errorf("%s %s has no images; leave %s out", evaluate, string(BySimulation), field.Name("image_height"))
 	case r.PrefixHitRate > 0:
 		return field.Errorf("%s %s has no fixed hit rate; leave %s out", evaluate, string(BySimulation), field.Name("prefix_cache_hit_rate"))
-	case !(r.LengthLow > 0 && r.LengthLow <= 1):
-		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type World struct {
 type Progress struct {
 	Task     string // "h200_sxm decode", "fitting 1319 rows"
 	Done, Of int    // zero where the work is not counted
+	What     string // what is counted
 }
 
 // tell reports progress.

@@ -307,3 +307,16 @@ func BenchmarkShipped(b *testing.B) {
 		}
 	}
 }
+
+// TestLimit: a limit is kept with the probability it was made for.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		low := rapid.Float64Range(-1, 1).Draw(t, "low")
+		e := calibration.Error{Low: low, High: low + rapid.Float64Range(0.01, 1).Draw(t, "width")}
+		p := rapid.Float64Range(0.01, 0.99).Draw(t, "probability")
+		if got := e.Within(0.05, e.Limit(0.05, p)); math.Abs(got-p) > 1e-9 {
+			t.Errorf("a limit for %g is kept with %g", p, got)
+		}
+	})
+}

@@ -8,11 +8,16 @@ import (
 )
 
 // Error is where measurements lie around a prediction: the 10 % and 90 %
-// quantiles of ln(measured/predicted).
+// quantiles of ln(measured/predicted), or the ends of an interval that holds
+// 80 % of them.
 type Error struct{ Low, High float64 }
 
-// normal80 is the half-width of an 80 % interval in standard deviations.
-const normal80 = 1.2815515655
+// interval is the probability that an interval holds a measurement, normal80 its
+// half-width in standard deviations.
+const (
+	interval = 0.8
+	normal80 = 1.2815515655
+)
 
 // Interval is the 80 % interval around a predicted quantity.
 func (e Error) Interval(predicted float64) (low, high float64) {
@@ -40,6 +45,37 @@ func (e Error) Within(predicted, limit units.Seconds) float64 {
 		return 1
 	}
 	return math.Erfc(-z/sigma/math.Sqrt2) / 2
+}
+
+// Limit is the least limit that a measurement keeps with a probability.
+func (e Error) Limit(predicted units.Seconds, probability float64) units.Seconds {
+	sigma := (e.High - e.Low) / 2 / normal80
+	z := math.Sqrt2 * math.Erfinv(2*probability-1)
+	return predicted * units.Seconds(math.Exp((e.Low+e.High)/2+sigma*z))
+}
+
+// centred is the interval around the prediction itself that holds as much as the
+// error's own, 80 % of a normal distribution: what measurements are off to one
+// side makes it wider to both. A row that just keeps a limit by its prediction
+// then keeps it with a probability of one half, whatever it was predicted by.
+func (e Error) centred() Error {
+	middle, half := math.Abs(e.Low+e.High)/2, (e.High-e.Low)/2
+	if middle == 0 || half <= 0 {
+		half += middle
+		return Error{-half, half}
+	}
+	scale := half / normal80 * math.Sqrt2
+	low, high := half, half+middle
+	const steps = 40 // to a relative 1e-12
+	for range steps {
+		x := (low + high) / 2
+		if (math.Erf((x-middle)/scale)+math.Erf((x+middle)/scale))/2 < interval {
+			low = x
+		} else {
+			high = x
+		}
+	}
+	return Error{-high, high}
 }
 
 // Inverse is the error of what goes with the inverse: a rate's for a time.

@@ -17,8 +17,8 @@ const (
 )
 
 // Expect is the errors to expect of a prediction: the residuals of the narrowest
-// kind that has enough, each kind drawn to the wider one around it, and wider
-// where nothing like it was measured.
+// kind that has enough, each kind drawn to the wider one around it, wider where
+// nothing like it was measured, and centred on the prediction.
 func (o *Overlay) Expect(s *Case) Expected {
 	kind := o.kind(s)
 	out := Expected{
@@ -55,6 +55,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 	s.transfer(&out)
 	s.guess(&out)
 	o.extrapolate(s, &out)
+	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
 	return out
 }
 
@@ -130,7 +131,7 @@ func (s *Case) transfer(out *Expected) {
 			why += ", and TensorCast publishes no error"
 		}
 		add(otherVendor, why)
-	case device.AMD, device.Intel, device.Other:
+	case device.AMD, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
 		add(otherVendor, "no device of this vendor was measured")
 	}
 }

@@ -42,7 +42,10 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(cmd.Context(), r)
+			world, line := env.world(), env.progress(false)
+			world.Progress = line.show
+			res, err := world.Accuracy(cmd.Context(), r)
+			line.done()
 			if err != nil {
 				return asked(err)
 			}
@@ -105,7 +108,9 @@ only the error bars of the rows' own cells change.
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
 measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
-of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`
+of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them. --selection
+names a file that says which forms are taken from the fit and what the others are, as internal/cost/calibrated/selection.yaml
+does for the shipped constants.`
 
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
@@ -121,19 +126,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch kernel := kernels.PerfData.Dir != ""; {
-			case kernel && len(args) > 0:
-				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
-			case kernel:
-				return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
-			case kernels.PerfData.Engine != "":
-				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
-			case len(kernels.Systems) > 0:
-				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
-			}
-			return exactFileArg(cmd, args)
-		},
+		Args:    calibrateArgs(&kernels),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
@@ -165,9 +158,29 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data); --system is the same")
+	fs.StringVar(&kernels.Selection, "selection", "", "take from the fit to kernels only what a YAML `file` chooses")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
+}
+
+// calibrateArgs accepts a file of rows, or none where operators are fitted to kernels.
+func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch kernel := kernels.PerfData.Dir != ""; {
+		case kernel && len(args) > 0:
+			return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
+		case kernel:
+			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+		case kernels.PerfData.Engine != "":
+			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
+		case kernels.Selection != "":
+			return usagef("--selection %s needs --perf-data", kernels.Selection)
+		case len(kernels.Systems) > 0:
+			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		return exactFileArg(cmd, args)
+	}
 }
 
 // noneGiven refuses flags that a fit of operators to kernels would leave unread.

@@ -23,8 +23,8 @@ type modellingFlags struct {
 
 // define adds the flags to a section.
 func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
-	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default where prices are calibrated)")
-	fs.BoolVar(&f.eager, "no-compile", false, "price every operator by itself (default where prices follow from peaks)")
+	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default, but not on Ascend devices or with --pricing roofline)")
+	fs.BoolVar(&f.eager, "no-compile", false, "price every operator by itself (default on Ascend devices and with --pricing roofline)")
 	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
 		"further passes: "+join(compilationTokens()))
 	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),

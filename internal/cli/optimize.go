@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/document"
 	"plimsoll/internal/report"
-	"plimsoll/internal/serving"
 )
 
 // optimizeFlags is what "plimsoll throughput-optimizer" was asked.
@@ -49,12 +48,20 @@ on one kind of device or several. It takes the command line of Ascend's tool of 
 Modes: prefill and decode on the same devices (the default); apart, with --disagg and the limit of each phase wanted;
 or apart and matched, with --enable-optimize-prefill-decode-ratio and the devices of an instance of each.
 
-Search: without --tp-sizes, --ep-sizes or --moe-dp-sizes every power of two is tried for TP. A size flag without values
+Evaluation: on GPUs, whose prices are fitted to measured kernels, candidates are simulated under --engine, in a closed
+loop, and the best row is the one that keeps the limits with a probability of at least --confidence. "plimsoll simulate"
+gives the same figures for the same deployment. On other devices, with --evaluate formulas, and where only they know what
+is asked for (phases apart, images, draft models, prefix hits), the guide's formulas evaluate them.
+
+Search: simulations try what engines run, replicas of smaller layouts included, unless a size is given. Formulas follow
+the guide: without --tp-sizes, --ep-sizes or --moe-dp-sizes every power of two is tried for TP. A size flag without values
 tries every power of two; a dimension not searched is fixed (TP and EP at all devices, the others at 1).
 
 Accounting: "documented" is the guide's formulas, where throughput = 1000·O·C / (TTFT + TPOT·O) although TPOT already
 holds TTFT/O. "steady" is what the vendor's program computes today, 1000·C / TPOT. Nothing else differs.`,
-		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
+		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+      --output-length 1500 --tpot-limit 50
+  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
       --output-length 1500 --compile --tpot-limit 50
   plimsoll throughput-optimizer Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50 --explain
@@ -93,9 +100,9 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 }
 
 func newOptimizeFlags() *optimizeFlags {
-	f := &optimizeFlags{budget: "8192", accounting: string(serving.Documented), logLevel: "error", warnCombinations: 100}
+	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
 	f.Devices = []string{app.DefaultDevice}
-	f.NumDevices, f.Jobs, f.reserved = 1, 8, app.DefaultReserved
+	f.NumDevices, f.Jobs = 1, 8
 	f.draft.defaults()
 	return f
 }
@@ -108,13 +115,13 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	talk := newTalk(env, f)
 	talk.warnSize(f)
 	world := env.world()
-	world.Progress = talk.progress
+	world.Progress = talk.progress.show
 	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
 	if err != nil {
 		return asked(err)
 	}
-	talk.ignored(f)
+	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	if err := f.files(env, r); err != nil {

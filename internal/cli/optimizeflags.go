@@ -24,7 +24,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.NumDevices, "num-devices", f.NumDevices, "number of devices of each profile")
-		fs.Float64Var(&f.reserved, "reserved-memory-gb", f.reserved, "memory of each device kept free, in GiB")
+		fs.Float64Var(&f.reserved, "reserved-memory-gb", 0, "memory of each device kept free, in GiB (default 10 on Ascend, elsewhere what the engine leaves)")
 		nargs.Var(fs, &f.logLevel, "log-level", nargs.OneOf("debug", "info", "warning", "error", "critical"), "how much to say on standard error: debug, info, warning, error or critical")
 		fs.BoolVarP(&f.verbose, "verbose", "v", false, "say all there is, as --log-level debug")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "say nothing but errors, neither notes nor progress")
@@ -32,9 +32,10 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	f.defineModel(fs)
 	f.defineService(fs)
 	section(fs, "Evaluation", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(app.ByFormulas), string(app.BySimulation)), "formulas, the contract's (default), or simulation of whole deployments under an engine")
+		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(app.ByFormulas), string(app.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or formulas, the guide's (default elsewhere)")
 		engineFlags(fs, &f.Engine, "serving engine of simulations (default "+app.DefaultEngine+")")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "simulated lengths are uniform from this share of the length to all of it")
+		fs.Float64Var(&f.Confidence, "confidence", app.DefaultConfidence, "probability with which a simulated row must keep the limits")
 	})
 	section(fs, "PD ratio options", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.PDRatio, "enable-optimize-prefill-decode-ratio", false, "match prefill and decode instances")
@@ -49,6 +50,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "error bars")
 		fs.BoolVar(&f.json, "json", false, "print JSON, all candidates included")
+		fs.Float64Var(&f.Price, "price", 0, "what a device costs for an hour, in `USD` (default the profile's list price)")
 		fs.BoolVar(&f.memory, "memory", false, "show memory columns")
 		fs.BoolVar(&f.Explain, "explain", f.Explain, "say why the best row is the best")
 		fs.StringVar(&f.csv, "csv", "", "also write all candidates to a CSV `file`; - prints them in place of the answer")

@@ -104,7 +104,7 @@ It needs neither the hardware nor the weights. Answers go to standard output, ev
 		PersistentPreRunE: func(*cobra.Command, []string) error { return prof.start() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(env, false)
+				return printVersion(env, false, false)
 			}
 			return cmd.Help()
 		},

@@ -111,7 +111,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		return nil, err
 	}
 	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
-		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing, p.Engine != nil),
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images),
@@ -219,8 +219,9 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 
 // compiles reports whether steps are fused: as asked, or as engines do. Fitted
 // prices are of their kernels, and no engine runs norms and activations operator
-// by operator; Ascend's own tool is eager unless told otherwise.
-func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
+// by operator; Ascend's own tool, whose policy and whose prices a request may also
+// ask for elsewhere, is eager unless told otherwise.
+func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Pricing) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
@@ -228,5 +229,6 @@ func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
 		return false
 	case ByDefault:
 	}
-	return engine || p == prices.Calibrated
+	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
+	return p.Engine != nil || pricing == prices.Calibrated || !asAscend
 }

@@ -37,7 +37,7 @@ func (r *reader) profile(root *yaml.Node) *Profile {
 		{"name", r.name(&p.Name)},
 		{"base", func(string, *yaml.Node) {}}, // read by start
 		{"aliases", r.aliases(&p.Aliases)},
-		{"vendor", word(r, &p.Vendor, Ascend, NVIDIA, AMD, Intel, Test, Other)},
+		{"vendor", word(r, &p.Vendor, Vendors()...)},
 		{"generation", r.line(&p.Generation)},
 		{"description", r.line(&p.Description)},
 		{"source", r.line(&p.Source)},

@@ -127,9 +127,9 @@ func TestParseErrors(t *testing.T) {
 		"merge key":    {base + "<<: {node: 1}", `my.yaml:2: <<: unknown key; known here: ` + rootKeys},
 		"twice":        {base + "node: 8\nnode: 4", `my.yaml:3: node: given twice, first on line 2`},
 		"format":       {base + "peak_tflops: {matrix: {fp16: 1}}", `my.yaml:2: peak_tflops.matrix.fp16: unknown key; nearest: f16`},
-		"unknown base": {"base: h10O_sxm", `my.yaml:1: base: unknown device "h10O_sxm"; nearest: h100_sxm (plimsoll devices lists all 30)`},
+		"unknown base": {"base: h10O_sxm", `my.yaml:1: base: unknown device "h10O_sxm"; nearest: h100_sxm (plimsoll devices lists all 73)`},
 		"base of list": {"base: [a]", `my.yaml:1: base: must be text, got a list`},
-		"vendor":       {base + "vendor: NVIDIA", `my.yaml:2: vendor: must be one of ascend, nvidia, amd, intel, test, other, got NVIDIA`},
+		"vendor":       {base + "vendor: NVIDIA", `my.yaml:2: vendor: must be one of nvidia, amd, intel, google, aws, apple, ascend, other, test, got NVIDIA`},
 		"tier":         {base + "tier: guess", `my.yaml:2: tier: must be one of measured, calibrated, transferred, datasheet, got guess`},
 		"name":         {base + "name: my device", `my.yaml:2: name: must be 1 to 64 letters, digits, '.', '_' or '-', got "my device"`},
 		"aliases":      {base + "aliases: h100", `my.yaml:2: aliases: must be a list of at most 16 names, got the text h100`},
@@ -257,7 +257,7 @@ func TestUsable(t *testing.T) {
 		"base: h100_sxm\nmemory: {size_gib: 96}":                     96,
 		"base: h100_sxm\nmemory: {size_gib: 96, reported_gib: 94.5}": 94.5,
 		"base: h100_sxm\nmemory: {reported_gib: 79}":                 79,
-		"base: mi300x\nmemory: {bandwidth_gb_s: 5000}":               192,
+		"base: mi325x\nmemory: {bandwidth_gb_s: 5000}":               256,
 	} {
 		if got := parse(t, text).Usable().GiB(); got != want {
 			t.Errorf("%q: want %g GiB, got %g", text, want, got)

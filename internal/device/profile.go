@@ -10,7 +10,7 @@ type Profile struct {
 	Name        string
 	Aliases     []string
 	Vendor      Vendor
-	Generation  string // "ascend-a3", "hopper", "blackwell", "cdna3" …
+	Generation  string // "ascend-a3", "hopper", "ampere-ga102", "cdna3" …
 	Description string
 
 	// Base is the embedded profile a user's file started from, "" otherwise.
@@ -68,9 +68,15 @@ const (
 	NVIDIA Vendor = "nvidia"
 	AMD    Vendor = "amd"
 	Intel  Vendor = "intel"
+	Google Vendor = "google"
+	AWS    Vendor = "aws"
+	Apple  Vendor = "apple"
 	Test   Vendor = "test" // TEST_DEVICE, costed as Ascend
 	Other  Vendor = "other"
 )
+
+// Vendors lists the vendors in the order they are shown.
+func Vendors() []Vendor { return []Vendor{NVIDIA, AMD, Intel, Google, AWS, Apple, Ascend, Other, Test} }
 
 // FollowsAscend reports whether the Ascend tools are at home on the device: their
 // guide's defaults and their model's assumptions are what users expect there.
@@ -118,6 +124,14 @@ const (
 type Price struct {
 	USDPerHour float64 // 0 = unknown
 	Source     string
+}
+
+// Domain is the number of devices that the fastest links connect.
+func (p *Profile) Domain() int {
+	if len(p.Links) == 0 {
+		return 1
+	}
+	return p.Links[len(p.Links)-1].Size
 }
 
 // Ranks is the number of devices the grid holds.

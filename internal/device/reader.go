@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"plimsoll/internal/nearest"
 	"plimsoll/internal/strictyaml"
 )
 
@@ -35,7 +36,7 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 		}
 		known[i] = f.key
 	}
-	if near := closest(strings.ToLower(key.Value), known); near != "" {
+	if near, ok := nearest.Match(key.Value, known); ok {
 		r.Add(key.Line, path, "unknown key; nearest: %s", near)
 		return
 	}

@@ -37,6 +37,9 @@ type Predictor struct {
 	Prices      func(*device.Profile) cost.Coster
 	Calibration *calibration.Overlay
 	Models      model.Source
+	// Progress, if not nil, is told how many rows PredictAll has predicted, one call
+	// at a time.
+	Progress func(done int)
 
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]

@@ -2,6 +2,7 @@ package model
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -29,8 +30,8 @@ func TestCatalogParses(t *testing.T) {
 			t.Errorf("%s: incomplete: %+v", e.ID, m)
 		}
 	}
-	if ids < 140 {
-		t.Errorf("want at least 140 ids, got %d", ids)
+	if ids < 900 {
+		t.Errorf("want at least 900 ids, got %d", ids)
 	}
 }
 
@@ -75,6 +76,40 @@ func TestCatalogFiles(t *testing.T) {
 	}
 }
 
+// shapes.txt says of every shape, and of no other, where it comes from.
+func TestShapesHaveSources(t *testing.T) {
+	text, err := os.ReadFile("shapes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != "cut" && f[0] != "written" {
+			continue
+		}
+		if len(f) != 3 || sources[f[1]] != "" {
+			t.Errorf("a shape and its source, once: %q", line)
+			continue
+		}
+		sources[f[1]] = f[2]
+	}
+	shapes, err := fs.Glob(catalogFiles, "catalog/shape/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range shapes {
+		name := strings.TrimSuffix(path.Base(file), ".json")
+		if sources[name] == "" {
+			t.Errorf("%s has no source", name)
+		}
+		delete(sources, name)
+	}
+	for name := range sources {
+		t.Errorf("%s is no shape", name)
+	}
+}
+
 // Names that users of the two Python tools come with.
 func TestCatalogCovers(t *testing.T) {
 	for name := range strings.FieldsSeq(`
@@ -112,6 +147,24 @@ func TestCatalogCovers(t *testing.T) {
 		QWEN3_32B QWEN3_30B_A3B QWEN3_235B QWEN3_480B Nemotron_super_v1.1 GPT_OSS_120B GPT_OSS_20B`) {
 		if _, err := Lookup(name); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The models that are downloaded most have names that are understood.
+func TestUsedMost(t *testing.T) {
+	b, err := os.ReadFile("testdata/used.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for name := range strings.FieldsSeq(line) {
+			if _, err := (Source{}).Open(name); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

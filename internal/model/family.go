@@ -72,8 +72,8 @@ func familyNamed(name string) (*family, error) {
 		}
 	}
 	near := "the families are " + strings.Join(names, ", ")
-	if some := nearest.Some(name, names, maxNear); len(some) > 0 {
-		near = "nearest: " + strings.Join(some, ", ")
+	if some := nearest.Matches(name, names); len(some) > 0 {
+		near = "nearest: " + strings.Join(some[:min(len(some), maxNear)], ", ")
 	}
 	return nil, field.Errorf("%s: %s is not a family; %s", asFamily, quoted(name), near)
 }
@@ -101,7 +101,7 @@ func unknownArchitecture(name string) error {
 		}
 	}
 	var near []string
-	for _, w := range nearest.Some(stem(name), words, len(words)) {
+	for _, w := range nearest.Matches(stem(name), words) {
 		if f := of[w]; !slices.Contains(near, f) && len(near) < maxNear {
 			near = append(near, f)
 		}

@@ -67,7 +67,7 @@ func TestReadAs(t *testing.T) {
 		{"fields of the family", oddConfig, "mixtral", "config.json: num_local_experts: missing (family mixtral)"},
 		{"a field by its other name", edit(gptConfig, `"n_layer": 3`, `"n_layer": -3`), "generic", "config.json: n_layer: -3 is negative"},
 		{"a missing field", edit(oddConfig, `"intermediate_size": 256, `, ""), "generic", "config.json: intermediate_size: missing (family generic)"},
-		{"no family", oddConfig, "lama", `as_family: "lama" is not a family; nearest: llama, llama4`},
+		{"no family", oddConfig, "lama", `as_family: "lama" is not a family; nearest: llama`},
 		{"no family at all", oddConfig, "xyz", `as_family: "xyz" is not a family; the families are afmoe, `},
 	} {
 		_, err := ParseAs([]byte(c.config), nil, c.as)

@@ -81,19 +81,29 @@ func TestPublishedParameters(t *testing.T) {
 	}
 }
 
-// The table in docs/models.md is this one.
-func TestPublishedTable(t *testing.T) {
-	const file, heading = "../../docs/models.md", "## Parameters\n"
+// docs/models.md ends in the families and parameters that are in this package.
+func TestTables(t *testing.T) {
+	const file = "../../docs/models.md"
 	docs, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _, ok := strings.Cut(string(docs), heading)
+	before, _, ok := strings.Cut(string(docs), familiesIntro)
 	if !ok {
-		t.Fatalf("%s lacks %q", file, heading)
+		t.Fatalf("%s lacks %q", file, familiesIntro)
 	}
 	var b strings.Builder
-	b.WriteString(before + heading + parametersIntro)
+	b.WriteString(before + familiesIntro)
+	first := map[string]string{}
+	for r := range rows {
+		if first[r.family] == "" {
+			first[r.family] = r.id
+		}
+	}
+	for _, f := range families() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.name, strings.ReplaceAll(f.architectures, " ", ", "), first[f.name])
+	}
+	b.WriteString(parametersIntro)
 	for _, p := range readPublished(t) {
 		total, active := p.ours(t)
 		row := []string{
@@ -110,7 +120,15 @@ func TestPublishedTable(t *testing.T) {
 	golden.Check(t, file, []byte(b.String()))
 }
 
+const familiesIntro = `## Families
+
+| family | architectures | a model |
+|---|---|---|
+`
+
 const parametersIntro = `
+## Parameters
+
 What our reading of each config.json adds up to, against what the makers publish, in billions (10⁹). Prediction modules are
 left out, image towers counted, unless the source says otherwise. "safetensors" is the total of the checkpoint's index.
 

@@ -90,15 +90,18 @@ func Model(w io.Writer, f *model.Facts) {
 	}
 }
 
-// Devices prints the profiles.
+// Devices prints the profiles, a rule between vendors.
 func Devices(w io.Writer, all []device.Facts) {
-	t := table.New(3, 4, 5, 6, 7, 8, 9)
-	t.AppendHeader(table.Row{"device", "vendor", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
+	t := table.New(4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"device", "vendor", "generation", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
 	for i := range all {
 		f := &all[i]
+		if i > 0 && f.Vendor != all[i-1].Vendor {
+			t.AppendSeparator()
+		}
 		m := &f.Peak.Matrix
 		t.AppendRow(table.Row{
-			f.Name, f.Vendor, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
+			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
 			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
 		})
 	}
@@ -119,6 +122,9 @@ func Device(w io.Writer, f *device.Facts) {
 	}
 	if f.Description != "" {
 		line("", "%s", f.Description)
+	}
+	if len(f.Instances) > 0 {
+		line("Instances", "%s", strings.Join(f.Instances, ", "))
 	}
 	line("Memory", "%s GiB at %s GB/s", number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs))
 	if f.Memory.ReportedGiB > 0 {

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/search"
+	"plimsoll/internal/table"
 	"plimsoll/internal/units"
 )
 
@@ -119,7 +120,44 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 		t.rows = append(t.rows, crossRow(i+1, &b))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
+	crossBars(w, rows)
 	infeasible(w, without)
+}
+
+// crossBars prints the intervals of the compared rows, and which of them these do
+// not tell apart.
+func crossBars(w io.Writer, rows []bestOf) {
+	t := table.New(1, 3, 4)
+	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "not told apart from"})
+	alike := false
+	for i := range rows {
+		low, high := rows[i].interval()
+		var same []string
+		for k := range rows {
+			if l, h := rows[k].interval(); k != i && l <= high && low <= h {
+				same = append(same, rows[k].device.Name)
+			}
+		}
+		alike = alike || len(same) > 0
+		price := "–"
+		if c := rows[i].row.Cost; c > 0 {
+			price = usd(c)
+		}
+		t.AppendRow(table.Row{
+			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
+			price, cmp.Or(strings.Join(same, ", "), "–"),
+		})
+	}
+	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, t.Render())
+	if alike {
+		fmt.Fprintln(w, "Devices whose intervals overlap are not ranked: measure before you choose between them.")
+	}
+}
+
+// interval is the 80 % interval of the throughput.
+func (b *bestOf) interval() (low, high float64) {
+	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
 }
 
 // infeasible names the devices a comparison has no row for.
@@ -142,7 +180,7 @@ func crossRow(top int, b *bestOf) []string {
 		ttft = "-"
 	case search.Aggregated:
 	}
-	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.pass.NumDevices))
+	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.row.Devices()))
 }
 
 // crossRatio prints the best pair of every device.

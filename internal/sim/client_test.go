@@ -114,15 +114,21 @@ func TestRefusals(t *testing.T) {
 			l.Input.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 3, Max: 3, Weight: 1}}}
 			c.Client = l
 		},
-		"rate must be positive":              func(c *Config) { c.Client = OpenLoop{} },
-		"give a number of requests":          func(c *Config) { c.Client = OpenLoop{Rate: 1} },
-		"gamma arrivals need a variation":    func(c *Config) { c.Client = OpenLoop{Rate: 1, Process: Gamma} },
-		"client: a trace must have":          func(c *Config) { c.Client = &Trace{} },
-		"request 2 must not arrive before":   func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{2, 1, 1, nil}, {1, 1, 1, nil}}} },
-		"contents are numbered as they come": func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{0, 1, 1, []uint32{1}}}} },
-		"how many tokens a block has":        func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{0, 1, 1, []uint32{0}}}} },
+		"rate must be positive":           func(c *Config) { c.Client = OpenLoop{} },
+		"give a number of requests":       func(c *Config) { c.Client = OpenLoop{Rate: 1} },
+		"gamma arrivals need a variation": func(c *Config) { c.Client = OpenLoop{Rate: 1, Process: Gamma} },
+		"client: a trace must have":       func(c *Config) { c.Client = &Trace{} },
+		"request 2 must not arrive before": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 2, Input: 1, Output: 1}, {Arrival: 1, Input: 1, Output: 1}}}
+		},
+		"contents are numbered as they come": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{1}}}}
+		},
+		"how many tokens a block has": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
+		},
 		"one must be a multiple of the other": func(c *Config) {
-			c.Client = &Trace{BlockTokens: 24, Requests: []TraceRequest{{0, 1, 1, []uint32{0}}}}
+			c.Client = &Trace{BlockTokens: 24, Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
 			c.Workers.Engine.PrefixCache = true
 		},
 		"step model: 0 for 1 steps with 0 dec": func(c *Config) { c.Workers.Stepper = affine{} },

@@ -33,10 +33,10 @@ func roomy(p sim.Policy) sim.Engine {
 	return sim.Engine{Policy: p, TokenBudget: 1000, MaxSequences: 100, Blocks: 10_000, BlockTokens: 1}
 }
 
-func arrivals(requests ...sim.TraceRequest) *sim.Trace { return &sim.Trace{Requests: requests} }
+func arrivals(requests ...workload.Request) *sim.Trace { return &sim.Trace{Requests: requests} }
 
-func ask(at units.Seconds, input, output int) sim.TraceRequest {
-	return sim.TraceRequest{Arrival: at, Input: input, Output: output}
+func ask(at units.Seconds, input, output int) workload.Request {
+	return workload.Request{Arrival: at, Input: input, Output: output}
 }
 
 func times(t *testing.T, what string, r *sim.Result, ttft ...units.Seconds) {
@@ -333,20 +333,20 @@ func TestRefusedSettings(t *testing.T) {
 			c.Decode, c.Link = &sim.Pool{Engine: *e, Stepper: tenth}, sim.Link{BytesPerToken: -1, Bandwidth: 1}
 		}, "link: needs a bandwidth above 0"},
 		{"speed", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = &sim.Trace{Requests: []sim.TraceRequest{ask(0, 1, 1)}, Speed: -1}
+			c.Client = &sim.Trace{Requests: []workload.Request{ask(0, 1, 1)}, Speed: -1}
 		}, "speed must be positive, got -1"},
 		{"an early one", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(2, 1, 1), ask(1, 1, 1)) }, "request 2 must not arrive before"},
 		{"no prompt", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 0, 1)) }, "lengths must be from 1 to 16777216 tokens, got 0 and 1"},
 		{"no answer", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1, 0)) }, "lengths must be from 1 to 16777216 tokens, got 1 and 0"},
 		{"too long", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1<<24+1, 1)) }, "lengths must be from 1 to 16777216 tokens"},
 		{"warm-up", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = &sim.Trace{Requests: []sim.TraceRequest{ask(0, 1, 1)}, Warmup: -1}
+			c.Client = &sim.Trace{Requests: []workload.Request{ask(0, 1, 1)}, Warmup: -1}
 		}, "warm-up must not be negative, got -1"},
 		{"blocks without a size", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = arrivals(sim.TraceRequest{Input: 1, Output: 1, Blocks: []uint32{0}})
+			c.Client = arrivals(workload.Request{Input: 1, Output: 1, Blocks: []uint32{0}})
 		}, "must say how many tokens a block has"},
 		{"blocks out of order", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = arrivals(sim.TraceRequest{Input: 1, Output: 1, Blocks: []uint32{1}})
+			c.Client = arrivals(workload.Request{Input: 1, Output: 1, Blocks: []uint32{1}})
 		}, "block 1, but contents are numbered as they come, and the next is 0"},
 		{"lengths", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1, Low: 1.1}, Output: sim.Lengths{Tokens: 1}}

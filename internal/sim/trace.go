@@ -5,30 +5,19 @@ import (
 	"fmt"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
-// Trace is recorded traffic: requests in order of arrival.
+// Trace replays recorded traffic: requests in order of arrival, as
+// [workload.ReadTrace] reads them.
 type Trace struct {
-	Requests []TraceRequest
+	Requests []workload.Request
 	// BlockTokens is how many prompt tokens an entry of Blocks stands for.
 	BlockTokens int
 	// Speed divides the times between arrivals; 0 means 1.
 	Speed float64
 	// Warmup is how many of the first requests are served but not counted.
 	Warmup int
-	// Skipped requests of the file had no prompt or no answer.
-	Skipped int
-}
-
-// TraceRequest is one request of a trace.
-type TraceRequest struct {
-	Arrival       units.Seconds // from the start of the trace
-	Input, Output int           // tokens
-	// Blocks are the contents of the prompt from its beginning, a number for
-	// each block and all before it: equal numbers mean equal prompts up to
-	// there. Numbers count from 0 in the order in which they are first seen; the
-	// last may stand for less than a whole block.
-	Blocks []uint32
 }
 
 func (t *Trace) check() error {
@@ -46,7 +35,7 @@ func (t *Trace) check() error {
 			return fmt.Errorf("request %d must not arrive before the one in front of it, at %v", i+1, last)
 		}
 		last = q.Arrival
-		if err := q.check(&contents); err != nil {
+		if err := checkRequest(q, &contents); err != nil {
 			return fmt.Errorf("request %d: %w", i+1, err)
 		}
 	}
@@ -56,8 +45,8 @@ func (t *Trace) check() error {
 	return checkWarmup(t.Warmup)
 }
 
-// check looks at one request; contents is how many have been seen.
-func (q *TraceRequest) check(contents *uint32) error {
+// checkRequest looks at one request; contents is how many have been seen.
+func checkRequest(q *workload.Request, contents *uint32) error {
 	if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
 		return fmt.Errorf("lengths must be from 1 to %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
 	}

@@ -44,53 +44,52 @@ bins:
 
 func one(length int, weight float64) Bin { return Bin{length, length + 1, weight} }
 
-func TestReadTrace(t *testing.T) {
+func TestReadDistribution(t *testing.T) {
 	bins := func(b ...Bin) []Bin { return b }
 	asGiven := bins(Bin{600, 1000, 2}, Bin{0, 600, .5})
 	for name, c := range map[string]struct {
 		file, text string
 		want       []Bin
-		output     float64
 	}{
-		"yaml":              {"a.yaml", twoBins, asGiven, 0},
-		"yaml, no ending":   {"a", twoBins, asGiven, 0},
-		"yml, upper case":   {"A.YML", twoBins, asGiven, 0},
-		"yaml in one line":  {"a", "bins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1}), 0},
-		"yaml with dashes":  {"a", "---\nbins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1}), 0},
-		"json of bins":      {"a.json", `{"bins": [{"min_tokens": 0, "max_tokens": 2, "weight": 1}]}`, bins(Bin{0, 2, 1}), 0},
-		"flow of bins":      {"a", `{bins: [{min_tokens: 0, max_tokens: 2, weight: 1}]}`, bins(Bin{0, 2, 1}), 0},
-		"a gap":             {"a.yaml", "bins: [{min_tokens: 5, max_tokens: 6, weight: 1}, {min_tokens: 0, max_tokens: 2, weight: 1}]", bins(one(5, 1), Bin{0, 2, 1}), 0},
-		"azure":             {"a.csv", azure, bins(one(110, 2), one(3180, 1), one(4808, 1)), 15},
-		"azure, no ending":  {"a", azure, bins(one(110, 2), one(3180, 1), one(4808, 1)), 15},
-		"azure, CRLF":       {"a.csv", strings.ReplaceAll(azure, "\n", "\r\n"), bins(one(110, 2), one(3180, 1), one(4808, 1)), 15},
-		"burstgpt":          {"a.csv", burst, bins(one(417, 1), one(472, 1), one(1087, 1)), 248. / 3},
-		"vidur":             {"a.csv", vidur, bins(one(374, 1), one(396, 1)), 76.5},
-		"mooncake":          {"a.jsonl", mooncake, bins(one(6758, 2), one(7322, 1)), 495},
-		"mooncake, no end.": {"a.txt", mooncake, bins(one(6758, 2), one(7322, 1)), 495},
-		"one column":        {"a.csv", "7\n5\n\n 7 \n# nine\n9", bins(one(5, 1), one(7, 2), one(9, 1)), 0},
-		"one named column":  {"a.csv", "how long\n7\n5\n", bins(one(5, 1), one(7, 1)), 0},
-		"one, known name":   {"a", "prompt_tokens\n7\n", bins(one(7, 1)), 0},
-		"floats":            {"a.csv", "7.0\n5e3\n", bins(one(7, 1), one(5000, 1)), 0},
-		"windows mark":      {"a.csv", "\ufeffinput_length,x\n7,1\n", bins(one(7, 1)), 0},
-		"mark before yaml":  {"a.yaml", "\ufeffbins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1}), 0},
-		"case of a name":    {"a.csv", "x, CONTEXTTOKENS ,y\n1,7,2\n", bins(one(7, 1)), 0},
-		"quoted text":       {"a.csv", "prompt,prompt_tokens\n\"say \"\"hi\"\",\nplease\",7\n", bins(one(7, 1)), 0},
-		"first of names":    {"a.csv", "tokens,input_length\n1,7\n", bins(one(7, 1)), 0},
-		"gap in outputs":    {"a.csv", "input_length,output_length\n1,\n1,4\n", bins(one(1, 2)), 4},
-		"null output":       {"a.jsonl", `{"prompt_tokens": 3, "completion_tokens": null}`, bins(one(3, 1)), 0},
-		"a prompt of none":  {"a.csv", "0\n", bins(one(0, 1)), 0},
-		"the longest":       {"a.csv", "1000000000\n", bins(one(1_000_000_000, 1)), 0},
+		"yaml":              {"a.yaml", twoBins, asGiven},
+		"yaml, no ending":   {"a", twoBins, asGiven},
+		"yml, upper case":   {"A.YML", twoBins, asGiven},
+		"yaml in one line":  {"a", "bins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1})},
+		"yaml with dashes":  {"a", "---\nbins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1})},
+		"json of bins":      {"a.json", `{"bins": [{"min_tokens": 0, "max_tokens": 2, "weight": 1}]}`, bins(Bin{0, 2, 1})},
+		"flow of bins":      {"a", `{bins: [{min_tokens: 0, max_tokens: 2, weight: 1}]}`, bins(Bin{0, 2, 1})},
+		"a gap":             {"a.yaml", "bins: [{min_tokens: 5, max_tokens: 6, weight: 1}, {min_tokens: 0, max_tokens: 2, weight: 1}]", bins(one(5, 1), Bin{0, 2, 1})},
+		"azure":             {"a.csv", azure, bins(one(110, 2), one(3180, 1), one(4808, 1))},
+		"azure, no ending":  {"a", azure, bins(one(110, 2), one(3180, 1), one(4808, 1))},
+		"azure, CRLF":       {"a.csv", strings.ReplaceAll(azure, "\n", "\r\n"), bins(one(110, 2), one(3180, 1), one(4808, 1))},
+		"burstgpt":          {"a.csv", burst, bins(one(417, 1), one(472, 1), one(1087, 1))},
+		"vidur":             {"a.csv", vidur, bins(one(374, 1), one(396, 1))},
+		"mooncake":          {"a.jsonl", mooncake, bins(one(6758, 2), one(7322, 1))},
+		"mooncake, no end.": {"a.txt", mooncake, bins(one(6758, 2), one(7322, 1))},
+		"one column":        {"a.csv", "7\n5\n\n 7 \n# nine\n9", bins(one(5, 1), one(7, 2), one(9, 1))},
+		"one named column":  {"a.csv", "how long\n7\n5\n", bins(one(5, 1), one(7, 1))},
+		"one, known name":   {"a", "prompt_tokens\n7\n", bins(one(7, 1))},
+		"floats":            {"a.csv", "7.0\n5e3\n", bins(one(7, 1), one(5000, 1))},
+		"windows mark":      {"a.csv", "\ufeffinput_length,x\n7,1\n", bins(one(7, 1))},
+		"mark before yaml":  {"a.yaml", "\ufeffbins: [{min_tokens: 0, max_tokens: 2, weight: 1}]", bins(Bin{0, 2, 1})},
+		"case of a name":    {"a.csv", "x, CONTEXTTOKENS ,y\n1,7,2\n", bins(one(7, 1))},
+		"quoted text":       {"a.csv", "prompt,prompt_tokens\n\"say \"\"hi\"\",\nplease\",7\n", bins(one(7, 1))},
+		"first of names":    {"a.csv", "tokens,input_length\n1,7\n", bins(one(7, 1))},
+		"gap in outputs":    {"a.csv", "input_length,output_length\n1,\n1,4\n", bins(one(1, 2))},
+		"null output":       {"a.jsonl", `{"prompt_tokens": 3, "completion_tokens": null}`, bins(one(3, 1))},
+		"a prompt of none":  {"a.csv", "0\n", bins(one(0, 1))},
+		"the longest":       {"a.csv", "1000000000\n", bins(one(1_000_000_000, 1))},
 	} {
 		// Bytes that come one by one must not change what is read.
 		for kind, r := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)),
 		} {
-			got, err := ReadTrace(r, c.file)
+			got, err := readDistribution(r, c.file, maxFile)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, kind, err)
 				continue
 			}
-			if diff := gocmp.Diff(&Trace{Distribution{c.want}, c.output}, got); diff != "" {
+			if diff := gocmp.Diff(&Distribution{c.want}, got); diff != "" {
 				t.Errorf("%s, %s (-want +got)\n%s", name, kind, diff)
 			}
 		}
@@ -219,7 +218,7 @@ func refused(t *testing.T, name, file, text, want string) {
 func TestReadStops(t *testing.T) {
 	for file, text := range map[string]string{"a.csv": "input_length\nx\n", "a.jsonl": "x\n"} {
 		endless := io.MultiReader(strings.NewReader(text), repeat("x\n"))
-		_, err := ReadTrace(endless, file)
+		_, err := readDistribution(endless, file, maxFile)
 		if err == nil || strings.Count(err.Error(), "\n") != maxProblems-1 {
 			t.Errorf("%s: want %d problems, got %v", file, maxProblems, err)
 		}
@@ -231,13 +230,13 @@ func TestReadLimit(t *testing.T) {
 	const limit = 1 << 20
 	line := map[string]string{"a.csv": "7\n", "a.jsonl": "{\"input_length\":7}\n"}
 	for file, text := range line {
-		_, err := readTrace(repeat(text), file, limit)
+		_, err := readDistribution(repeat(text), file, limit)
 		if want := file + ":1: the file has more than 1 MiB; cut a part out of it"; err == nil || err.Error() != want {
 			t.Errorf("want %s, got %v", want, err)
 		}
 		fits := limit / len(text) * len(text)
-		got, err := readTrace(io.LimitReader(repeat(text), int64(fits)), file, int64(fits))
-		if err != nil || !slices.Equal(got.Input.Bins, []Bin{one(7, float64(limit/len(text)))}) {
+		got, err := readDistribution(io.LimitReader(repeat(text), int64(fits)), file, int64(fits))
+		if err != nil || !slices.Equal(got.Bins, []Bin{one(7, float64(limit/len(text)))}) {
 			t.Errorf("%s of exactly the limit: %v, %v", file, got, err)
 		}
 	}
@@ -250,7 +249,7 @@ func TestReadFails(t *testing.T) {
 		// Behind more than the head, so that it is met while reading lines.
 		for _, padding := range []int{0, 3 * headSize} {
 			r := io.MultiReader(strings.NewReader(strings.Repeat("\n", padding)+text), iotest.ErrReader(broken))
-			_, err := ReadTrace(r, file)
+			_, err := readDistribution(r, file, maxFile)
 			if want := "reading " + file + ": the disk is gone"; !errors.Is(err, broken) || err.Error() != want {
 				t.Errorf("want %s, got %v", want, err)
 			}
