@@ -115,7 +115,7 @@ func (w *walk) recur(a *model.Attention) {
 	keys, heads := w.stateHeads(a)
 	values, kernel := heads*float64(r.ValueDim), float64(r.Conv)
 	w.by = op.Several
-	switch a.Kind { //nolint:exhaustive // the gated delta rule is left
+	switch a.Kind {
 	case model.Mamba2:
 		w.conv1d(2*keys*float64(r.KeyDim)+values, kernel)
 		w.scan(op.SelectiveScan, keys, heads, r)

@@ -81,7 +81,7 @@ func parseGraniteHybrid(r *reader) *Model {
 	if !r.respell() || !r.decode(&c) {
 		return nil
 	}
-	if c.decoder.Experts == 0 {
+	if c.Experts == 0 {
 		c.Intermediate = c.SharedWidth
 	}
 	r.layerKinds("layer_types", c.Types, c.Layers, "mamba", "attention")

@@ -196,7 +196,7 @@ func (r *reader) format(inner ...string) dtype.Format {
 		if s == "" || s == "auto" {
 			continue
 		}
-		switch f := torchFormat(s); f { //nolint:exhaustive // others are taken as they are
+		switch f := torchFormat(s); f {
 		case dtype.None:
 		case dtype.F32: // vLLM's and SGLang's "auto" do so
 			r.notes = append(r.notes, "The checkpoint is stored in float32; engines compute in float16.")
