@@ -104,6 +104,7 @@ func familiesMtoZ() []family {
 		{"mimo_v2", "MiMoV2FlashForCausalLM", "mimo_v2_flash", parseMiMoV2, selfAttnModules},
 		{"minicpm", "MiniCPMForCausalLM MiniCPM4ForCausalLM", "minicpm minicpm4", parseMiniCPM, selfAttnModules},
 		{"minicpm3", "MiniCPM3ForCausalLM", "minicpm3", parseMiniCPM3, selfAttnModules},
+		{"minicpmv", "MiniCPMV", "minicpmv", parseMiniCPMV, selfAttnModules},
 		{"minimax_m1", "MiniMaxM1ForCausalLM MiniMaxText01ForCausalLM MiniMaxForCausalLM", "minimax_m1 minimax_text_01 minimax", parseLightning, blockSparseModules},
 		{"minimax_m2", "MiniMaxM2ForCausalLM", "minimax_m2", parseMiniMaxM2, blockSparseModules},
 		{"minimax_m3", "MiniMaxM3ForCausalLM MiniMaxM3ForConditionalGeneration MiniMaxM3SparseForCausalLM MiniMaxM3SparseForConditionalGeneration", "minimax_m3 minimax_m3_vl", parseMiniMaxM3, blockSparseModules},

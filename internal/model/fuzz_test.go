@@ -1,7 +1,10 @@
 package model
 
 import (
+	"encoding/json"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,6 +39,47 @@ func FuzzParse(f *testing.F) {
 			checkParsed(t, config, quant, as)
 		}
 	})
+}
+
+// One field of one config of each family says something else: it is refused or
+// makes a model.
+func TestOneFieldOff(t *testing.T) {
+	seen := map[string]bool{}
+	for r := range rows {
+		if seen[r.family] || r.aliasOf != "" {
+			continue
+		}
+		seen[r.family] = true
+		b, err := catalogFiles.ReadFile("catalog/shape/" + r.shape + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var config any
+		if err := json.Unmarshal(b, &config); err != nil {
+			t.Fatal(err)
+		}
+		eachField(config, func(object map[string]any, name string) {
+			was := object[name]
+			for _, v := range []any{nil, 0, -1, 3, 1 << 40, []any{7, 8}} {
+				object[name] = v
+				changed, err := json.Marshal(config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkParsed(t, changed, nil, "")
+			}
+			object[name] = was
+		})
+	}
+}
+
+// eachField visits the fields of an object and of the objects in it.
+func eachField(v any, visit func(object map[string]any, name string)) {
+	object, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		eachField(object[name], visit)
+		visit(object, name)
+	}
 }
 
 func checkParsed(t *testing.T, config, quant []byte, as string) {

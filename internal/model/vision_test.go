@@ -29,6 +29,7 @@ func TestVisionTokens(t *testing.T) {
 		{"llava-hf/llava-1.5-7b-hf", 1000, 50, 576}, // whatever the size
 		{"google/paligemma-3b-pt-224", 50, 50, 256},
 		{"HuggingFaceTB/SmolVLM-256M-Instruct", 512, 512, 64},
+		{"openbmb/MiniCPM-V-2_6", 448, 448, 64},
 		{"microsoft/Phi-3.5-vision-instruct", 336, 336, 144},
 		{"zai-org/GLM-4.1V-9B-Thinking", 336, 336, 144},
 		{"meta-llama/Llama-3.2-11B-Vision", 500, 500, 1}, // seen by layers of its own

@@ -238,3 +238,44 @@ func (r *reader) defaults(family string) bool {
 	}
 	return err == nil
 }
+
+// parseMiniCPMV reads MiniCPM-V 2.5 to 4.5, whose language model's fields stand at
+// the top level: its version tells of which family it is. A resampler turns each
+// slice of an image, 32 patches a side, into 64 tokens.
+func parseMiniCPMV(r *reader) *Model {
+	var c struct {
+		decoder
+
+		Version json.Number `json:"version"`
+	}
+	if !r.respell() || !r.decode(&c) {
+		return nil
+	}
+	version, err := c.Version.Float64()
+	if err != nil {
+		r.addf("version", "%s is not a version", quoted(c.Version.String()))
+		return nil
+	}
+	s := style{bias: version == 2.6} // as Qwen2
+	if version >= 4.5 {              // as Qwen3
+		s.qkNorm = PerHead
+	}
+	m := r.build(&c.decoder, s)
+	if m == nil || !present(r.outer.VisionConfig) {
+		return m
+	}
+	t := r.tower()
+	if t == nil {
+		return nil
+	}
+	const merged = 4
+	m.Vision = t.vision(merged, m.Hidden)
+	r.vision(m.Vision)
+	if r.failed() {
+		return nil
+	}
+	// Keys and values from the tower's width, attention, and a projection.
+	out := m.Hidden
+	m.Vision.MergerHidden = asWide(m.Vision.Hidden*merged*merged, out, m.Vision.Hidden*out+5*out*out)
+	return m
+}
