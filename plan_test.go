@@ -118,19 +118,19 @@ func TestPlan(t *testing.T) {
 func TestMistakesOfQuestions(t *testing.T) {
 	t.Parallel()
 	for text, change := range map[string]func(*plimsoll.Question){
-		"no model given":                         func(q *plimsoll.Question) { q.Model = "" },
-		"num_devices":                            func(q *plimsoll.Question) { q.Devices = -1 },
-		"more than the":                          func(q *plimsoll.Question) { q.Devices = 1 << 20 },
-		"unknown device":                         func(q *plimsoll.Question) { q.System = "nothing" },
-		"unknown engine":                         func(q *plimsoll.Question) { q.Engine.Name = "nothing" },
-		"engine setting \"x=y\"":                 func(q *plimsoll.Question) { q.Engine.Settings = map[string]string{"x": "y"} },
-		"tp_sizes must be between 1 and":         func(q *plimsoll.Question) { q.Sizes.TP = []int{16} },
-		"num_mtp_tokens must be between":         func(q *plimsoll.Question) { q.Sizes.MTP = []int{-1} },
-		"latency_limit is not for plans":         func(q *plimsoll.Question) { q.Limits.Latency = time.Second },
-		"output_distribution is not for plans":   func(q *plimsoll.Question) { q.OutputBins, q.Output = []plimsoll.Bin{{1, 2, 1}}, 0 },
-		"ttft_limit must be positive":            func(q *plimsoll.Question) { q.Limits.TTFT = -1 },
-		"input_length: tokens must be from 1 to": func(q *plimsoll.Question) { q.Input = 1 << 25 },
-		"input_distribution: the weights":        func(q *plimsoll.Question) { q.Input, q.InputBins = 0, []plimsoll.Bin{{1, 2, 0}} },
+		"no model given":                             func(q *plimsoll.Question) { q.Model = "" },
+		"num_devices":                                func(q *plimsoll.Question) { q.Devices = -1 },
+		"more than the":                              func(q *plimsoll.Question) { q.Devices = 1 << 20 },
+		"unknown device":                             func(q *plimsoll.Question) { q.System = "nothing" },
+		"unknown engine":                             func(q *plimsoll.Question) { q.Engine.Name = "nothing" },
+		"engine setting \"x=y\"":                     func(q *plimsoll.Question) { q.Engine.Settings = map[string]string{"x": "y"} },
+		"tp_sizes must be between 1 and":             func(q *plimsoll.Question) { q.Sizes.TP = []int{16} },
+		"num_mtp_tokens must be between":             func(q *plimsoll.Question) { q.Sizes.MTP = []int{-1} },
+		"plans do not support latency_limit":         func(q *plimsoll.Question) { q.Limits.Latency = time.Second },
+		"plans do not support output_distribution":   func(q *plimsoll.Question) { q.OutputBins, q.Output = []plimsoll.Bin{{1, 2, 1}}, 0 },
+		"ttft_limit must be positive":                func(q *plimsoll.Question) { q.Limits.TTFT = -1 },
+		"input_length: tokens must be between 1 and": func(q *plimsoll.Question) { q.Input = 1 << 25 },
+		"input_distribution: the weights":            func(q *plimsoll.Question) { q.Input, q.InputBins = 0, []plimsoll.Bin{{1, 2, 0}} },
 	} {
 		q := question()
 		change(&q)

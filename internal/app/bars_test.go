@@ -128,7 +128,7 @@ func TestLessKnownDevices(t *testing.T) {
 		} else {
 			lastStep = width
 		}
-		if device != "h200_sxm" && !strings.Contains(s.Basis, "wider: ") {
+		if device != "h200_sxm" && !strings.Contains(s.Basis, "; widened because ") {
 			t.Errorf("%s: the basis does not say why it is wide: %s", device, s.Basis)
 		}
 	}

@@ -149,8 +149,8 @@ func TestWhichEvaluation(t *testing.T) {
 		{"ATLAS_800_A2_280T_64G", func(*app.OptimizeRequest) {}, app.ByFormulas, ""},
 		{"ATLAS_800_A2_280T_64G", func(q *app.OptimizeRequest) { q.Evaluate = app.BySimulation }, app.BySimulation, ""},
 		{"h200_sxm", func(q *app.OptimizeRequest) { q.Evaluate = app.ByFormulas }, app.ByFormulas, ""},
-		{"h200_sxm", func(q *app.OptimizeRequest) { q.PrefixHitRate = 0.5 }, app.ByFormulas, "evaluated by the guide's formulas: a simulation has no fixed hit rate of the prefix cache"},
-		{"h200_sxm", func(q *app.OptimizeRequest) { q.Modelling.Policy = "tensorcast" }, app.ByFormulas, "evaluated by the guide's formulas: engines are not fitted to this policy"},
+		{"h200_sxm", func(q *app.OptimizeRequest) { q.PrefixHitRate = 0.5 }, app.ByFormulas, "evaluated by the guide's formulas: simulation does not support a fixed hit rate of the prefix cache"},
+		{"h200_sxm", func(q *app.OptimizeRequest) { q.Modelling.Policy = "tensorcast" }, app.ByFormulas, "evaluated by the guide's formulas: engine times were not fitted with this policy"},
 	} {
 		q := gpuRequest("Qwen/Qwen3-8B", c.device, 1)
 		c.change(&q)

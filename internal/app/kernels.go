@@ -35,7 +35,7 @@ type KernelsResponse struct {
 // CalibrateKernels fits the constants of the operator forms, by generation.
 func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsResponse, error) {
 	if r.PerfData.Dir == "" {
-		return nil, badInput(field.Errorf("a fit of operators to kernels needs %s", field.Name("perf_data")))
+		return nil, badInput(field.Errorf("fitting operators to kernels needs %s", field.Name("perf_data")))
 	}
 	p, err := prices.Open(w.Dir, r.PerfData)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsR
 	}
 	out.Constants, out.Errors = calibrate.FitKernels(sets, selection)
 	if len(out.Errors) == 0 {
-		return nil, badInput(field.Errorf("%s %s holds no kernels that the forms price", field.Name("perf_data"), r.PerfData.Dir))
+		return nil, badInput(field.Errorf("%s %s has no kernels of the operator forms", field.Name("perf_data"), r.PerfData.Dir))
 	}
 	out.Tables, err = p.Used()
 	return out, badInput(err)

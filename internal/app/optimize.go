@@ -188,7 +188,7 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	}
 	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
-		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each extra token adds a decoder layer")
+		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
 	run.out = out
 	for _, d := range devices {
@@ -321,6 +321,7 @@ func (o *optimization) images() graph.Images {
 	}
 	v := o.model.Vision
 	return graph.Images{
-		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
+		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Rows: v.Rows(r.ImageHeight),
+		Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
 	}
 }

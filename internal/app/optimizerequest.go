@@ -111,33 +111,33 @@ func (r *OptimizeRequest) evaluation(d *device.Profile) (e Evaluation, why strin
 	return BySimulation, ""
 }
 
-// formulasOnly is what only the formulas know of what is asked for, "" for nothing.
+// formulasOnly is why only the formulas support a request, "" if simulation does too.
 func (r *OptimizeRequest) formulasOnly() string {
 	switch {
 	case r.PDRatio, r.Disagg:
-		return "a search simulates aggregated deployments only"
+		return "searches simulate aggregated deployments only"
 	case r.Draft.Method != "":
-		return "a simulation has no draft models"
+		return "simulation does not support draft models"
 	case r.ImageHeight > 0:
-		return "a simulation has no images"
+		return "simulation does not support images"
 	case r.PrefixHitRate > 0:
-		return "a simulation has no fixed hit rate of the prefix cache"
+		return "simulation does not support a fixed hit rate of the prefix cache"
 	case r.ServingCost > 0:
-		return "a serving cost is theirs"
+		return "simulation has no serving cost"
 	case r.Accounting != "":
-		return "the accounting is theirs"
+		return "accounting chooses between formulas"
 	case r.Modelling.Policy != "" && r.Modelling.Policy != physical:
-		return "engines are not fitted to this policy"
+		return "engine times were not fitted with this policy"
 	case r.Modelling.Pricing == prices.Roofline:
-		return "engines are not fitted to roofline prices"
+		return "engine times were not fitted with the roofline cost model"
 	}
 	return ""
 }
 
-// physical is the policy that engines' times are fitted to.
+// physical is the policy with which engine times were fitted.
 const physical = "physical"
 
-// complete fills in what was left open.
+// complete fills in the defaults.
 func (r *OptimizeRequest) complete() {
 	if r.Devices == nil && r.DeviceFile == "" {
 		r.Devices = []string{DefaultDevice}

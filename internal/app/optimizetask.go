@@ -296,15 +296,15 @@ func (t *task) actions() (linear, attention string) {
 }
 
 const (
-	// Doubtful is the chance of keeping the limits below which a best row
-	// deserves a word.
-	Doubtful = 0.6
+	// LowChance is the chance of meeting the limits below which a note names a
+	// safer choice than the best row.
+	LowChance = 0.6
 	// Safe is the chance from which a deployment is called safe.
 	Safe = 0.9
 )
 
-// safeChoice finds the deployment with the most throughput that keeps the limits
-// with a probability of [Safe]. It carries at most what the best row does.
+// safeChoice finds the deployment with the most throughput that meets the limits
+// with a probability of [Safe]. Its throughput is at most the best row's.
 func (t *task) safeChoice(ctx context.Context) *Row {
 	switch {
 	case !t.limits.Any():
@@ -399,7 +399,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	next := q.Evaluate(ctx, row.Candidate)
 	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
-			"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; the physical policy has no such jumps)",
+			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
 			row.Best.Batch, row.Best.Batch+1, 100*jump))
 	}
 }
@@ -424,7 +424,8 @@ func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	query := min(l.Budget, l.EffectiveInput())
 	var b graph.Batch
 	if im := t.problem.Images; im.Count > 0 {
-		b.Images = graph.Images{Count: n * im.Count, Patches: im.Patches, Tokens: im.Tokens}
+		b.Images = im
+		b.Images.Count *= n
 		query += im.Count * (im.Tokens + imageMarks)
 	}
 	b.Segments = []graph.Segment{{Requests: n, Query: query, Seq: query}}

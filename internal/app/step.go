@@ -146,7 +146,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	served := &resolved.Pools[0]
 	spec := &served.Spec
 	if served.Engine != nil && spec.Policy.IsTensorCast() {
-		return nil, badInput(field.Errorf("%s needs %s physical: engines' times are fitted to that", field.Name("engine"), field.Name("policy")))
+		return nil, badInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
 	batch, err := r.batch(s.Model, spec)
 	if err != nil {
@@ -265,7 +265,9 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	b := graph.Batch{}
 	if r.ImageHeight > 0 && !r.Decode {
 		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
-		b.Images = graph.Images{Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Tokens: tokens}
+		b.Images = graph.Images{
+			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+		}
 		query += tokens + imageMarks
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}

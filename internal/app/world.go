@@ -59,7 +59,7 @@ func badInput(err error) error {
 }
 
 // errNoFiles is what a World without files says to every name.
-var errNoFiles = errors.New("this program reads no files")
+var errNoFiles = errors.New("files cannot be read here")
 
 // read reads the file that a field names.
 func (w *World) read(name field.Name, file string) ([]byte, error) {

@@ -178,8 +178,8 @@ func TestWidening(t *testing.T) {
 		ttft, tpot float64
 		change     func(*calibration.Case)
 	}{
-		{"constants of a relative", "prices come from another generation of devices", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
-		{"a data sheet", "prices come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
+		{"constants of a relative", "no deployment of this device generation was measured", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
+		{"a data sheet", "operator times come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
 		{"measured kernels", "", 0, 0, func(s *calibration.Case) { s.Tier = device.Measured }},
 		{"AMD", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AMD }},
 		{"Intel", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Intel }},
@@ -195,13 +195,13 @@ func TestWidening(t *testing.T) {
 		{"what does not matter", "", 0, 0, func(s *calibration.Case) { s.Defaulted = []string{"num_prompts"} }},
 		{"two", "token_budget is not given", math.Hypot(0.25, 0.19), math.Hypot(0.07, 0.05), func(s *calibration.Case) { s.Defaulted = []string{"length_ratio_low", "token_budget"} }},
 		{"as many requests as measured", "", 0, 0, func(s *calibration.Case) { s.Concurrency = 256 }},
-		{"twice the requests", "concurrency beyond the measured 256", 0.1, 0.1, func(s *calibration.Case) { s.Concurrency = 512 }},
-		{"eight times the prompts", "prompt length beyond the measured 8000", 0.3, 0.3, func(s *calibration.Case) { s.Input = 64000 }},
+		{"twice the requests", "no concurrency above 256 was measured", 0.1, 0.1, func(s *calibration.Case) { s.Concurrency = 512 }},
+		{"eight times the prompts", "no prompt above 8000 tokens was measured", 0.3, 0.3, func(s *calibration.Case) { s.Input = 64000 }},
 		{"as long prompts as measured", "", 0, 0, func(s *calibration.Case) { s.Input = 8000 }},
-		{"half as many devices again", "devices beyond the measured 8", 0.1 * math.Log2(1.5), 0.1 * math.Log2(1.5), func(s *calibration.Case) { s.Devices = 12 }},
+		{"half as many devices again", "no replica of more than 8 devices was measured", 0.1 * math.Log2(1.5), 0.1 * math.Log2(1.5), func(s *calibration.Case) { s.Devices = 12 }},
 		{"as many devices", "", 0, 0, func(s *calibration.Case) { s.Devices = 8 }},
-		{"all three", "prompt length beyond", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
-		{"tables", "those were priced without kernel tables", 0, 0, func(s *calibration.Case) { s.Tables = true }},
+		{"all three", "no prompt above 8000 tokens was measured, and because no replica", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
+		{"tables", "predicted without kernel tables", 0, 0, func(s *calibration.Case) { s.Tables = true }},
 	} {
 		s := ordinary()
 		c.change(&s)
@@ -217,7 +217,7 @@ func TestWidening(t *testing.T) {
 			t.Errorf("%s: %s", c.name, e.Basis)
 		}
 	}
-	// The reach is that of aggregated rows, and disaggregated rows told no more.
+	// The reach is that of aggregated rows, and disaggregated rows gave no more.
 	apart := near
 	apart.Disaggregated, apart.Concurrency, apart.Input, apart.Devices, apart.Defaulted = true, 1e6, 1e6, 1e6, []string{"token_budget"}
 	isHalf(t, "disaggregated", o.Expect(&apart), 0.5, 0.4, 0.3)
@@ -271,7 +271,7 @@ func TestBasis(t *testing.T) {
 		"own/vllm · h200_sxm · a/b": even(7, 1, 1, 1), "formulas": even(50, 1, 1, 1), "disagg": even(60, 1, 1, 1),
 	})
 	s := ordinary()
-	want := "31 measured deployments (room in the KV cache, dense), each held out with its configuration; and 7 of this model, system and engine"
+	want := "31 measured deployments (KV cache not full, dense models), with their configuration held out of the fit, and 7 more of this model, system and engine"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
@@ -280,8 +280,8 @@ func TestBasis(t *testing.T) {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
 	s.Disaggregated = true
-	want = "60 measured disaggregated deployments, each held out with its model, system and engine; " +
-		"those were simulated: no disaggregated deployment was compared with these formulas"
+	want = "60 measured disaggregated deployments, with their model, system and engine held out of the fit; " +
+		"those were simulated: these formulas were not compared with disaggregated deployments"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}

@@ -20,13 +20,13 @@ func newDevicesCmd(env *Env) *cobra.Command {
 	var only deviceFilter
 	cmd := &cobra.Command{
 		Use:   "devices [NAME]",
-		Short: "The device profiles, or one in full",
-		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and where the
-numbers come from. A NAME may be spelled as nvidia-smi prints it ("NVIDIA H100 80GB HBM3"), or be a cloud's machine type
+		Short: "List the device profiles, or print one in full",
+		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and the sources of
+the numbers. A NAME may be spelled as nvidia-smi prints it ("NVIDIA H100 80GB HBM3"), or be a cloud's machine type
 (p5.48xlarge).
 
-To describe a device of your own, start from a profile (--yaml) and pass the file to other commands with --device-file.
-A file may begin with "base: NAME" and state only what differs, for instance the price.`,
+To describe your own device, start from a profile (--yaml) and pass the file to other commands with --device-file. A file may
+begin with "base: NAME" and give only what differs, for instance the price.`,
 		Example: `  plimsoll devices
   plimsoll devices --vendor amd google
   plimsoll devices h200_sxm
@@ -52,7 +52,7 @@ A file may begin with "base: NAME" and state only what differs, for instance the
 				return usagef("--yaml needs the NAME of a profile")
 			case len(args) == 1 || file != "":
 				if !only.empty() {
-					return usagef("--vendor and --generation choose from the list and go without the NAME of a device")
+					return usagef("--vendor and --generation filter the list and exclude NAME")
 				}
 				return showDevice(env, append(args, "")[0], file, asJSON)
 			}
@@ -66,7 +66,7 @@ A file may begin with "base: NAME" and state only what differs, for instance the
 	_ = cmd.RegisterFlagCompletionFunc("generation", completeGeneration)
 	cmd.Flags().StringVar(&file, "device-file", "", "check and show your own profile")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile's file, a start for your own")
+	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile's YAML file, to start your own")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of profile files")
 	return cmd
 }
@@ -100,7 +100,7 @@ func (d *deviceFilter) keeps(f *device.Facts) bool {
 		(len(d.generations) == 0 || slices.ContainsFunc(d.generations, of))
 }
 
-// check reports a generation that no device is of.
+// check reports a generation that no device has.
 func (d *deviceFilter) check(all []device.Facts) error {
 	for _, g := range d.generations {
 		one := deviceFilter{generations: []string{g}}
@@ -108,7 +108,7 @@ func (d *deviceFilter) check(all []device.Facts) error {
 			continue
 		}
 		known := generations(all)
-		err := usagef("--generation %q: no device is of it (%s)", g, strings.Join(known, ", "))
+		err := usagef("unknown generation %q for --generation: want one of %s", g, strings.Join(known, ", "))
 		if near, ok := nearest.Match(g, known); ok {
 			return withHint(err, "did you mean %s?", near)
 		}

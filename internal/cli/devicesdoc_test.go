@@ -64,7 +64,7 @@ func profiles(t *testing.T) []device.Facts {
 
 func deviceTable(all []device.Facts) string {
 	var b strings.Builder
-	b.WriteString("| device | also | generation | GiB | process | GB/s | FP16 | BF16 | FP8 | INT8 | FP4 | link | W | prices | source |\n" +
+	b.WriteString("| device | aliases | generation | GiB | process | GB/s | FP16 | BF16 | FP8 | INT8 | FP4 | link | W | tier | source |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for i := range all {
 		f := &all[i]

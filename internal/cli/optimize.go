@@ -41,24 +41,25 @@ func newOptimizeCmd(env *Env) *cobra.Command {
 	return optimizeCmd(env, newOptimizeFlags(), &cobra.Command{
 		Use:     "throughput-optimizer MODEL",
 		Aliases: []string{"optimize", "throughput_optimizer"},
-		Short:   "The layouts and batches that carry the most load within limits",
-		Long: `Throughput-optimizer searches layouts and batch sizes of MODEL for the most throughput inside limits on TTFT and TPOT,
-on one kind of device or several. It takes the command line of Ascend's tool of that name.
+		Short:   "Find the layouts and batches with the most throughput within limits",
+		Long: `Throughput-optimizer searches the layouts and batch sizes of MODEL for the most throughput within limits on TTFT and
+TPOT, on one or several kinds of devices. Its command line is that of Ascend's tool of the same name.
 
-Modes: prefill and decode on the same devices (the default); apart, with --disagg and the limit of each phase wanted;
-or apart and matched, with --enable-optimize-prefill-decode-ratio and the devices of an instance of each.
+Modes: aggregated, prefill and decode on the same devices (the default); disaggregated, each phase alone, with --disagg and
+--ttft-limit (prefill), --tpot-limit (decode) or both; or ratio, both phases matched, with
+--enable-optimize-prefill-decode-ratio and the devices of one instance of each.
 
-Evaluation: on GPUs, whose prices are fitted to measured kernels, candidates are simulated under --engine, in a closed
-loop, and the best row is the one that keeps the limits with a probability of at least --confidence. "plimsoll simulate"
-gives the same figures for the same deployment. On other devices, with --evaluate formulas, and where only they know what
-is asked for (phases apart, images, draft models, prefix hits), the guide's formulas evaluate them.
+Evaluation: on GPUs, whose operator times are fitted to measured kernels, candidates are simulated under --engine in a closed
+loop, and a row must meet the limits with a probability of at least --confidence. "plimsoll simulate" gives the same figures
+for the same deployment. The guide's formulas evaluate candidates on other devices, with --evaluate formulas, and for what
+only they support (disaggregated phases, images, draft models, prefix hits).
 
-Search: simulations try what engines run, replicas of smaller layouts included, unless a size is given. Formulas follow
-the guide: without --tp-sizes, --ep-sizes or --moe-dp-sizes every power of two is tried for TP. A size flag without values
-tries every power of two; a dimension not searched is fixed (TP and EP at all devices, the others at 1).
+Search: simulations try the layouts that engines run, including replicas of smaller layouts, unless a size is given. Formulas
+follow the guide: without --tp-sizes, --ep-sizes and --moe-dp-sizes every power of two is tried for TP. A size flag without
+values tries every power of two; sizes that are not searched are fixed (TP and EP at the number of devices, the others at 1).
 
-Accounting: "documented" is the guide's formulas, where throughput = 1000·O·C / (TTFT + TPOT·O) although TPOT already
-holds TTFT/O. "steady" is what the vendor's program computes today, 1000·C / TPOT. Nothing else differs.`,
+Accounting: "documented" uses the guide's formula, throughput = 1000·O·C / (TTFT + TPOT·O), although TPOT already includes
+TTFT/O. "steady" uses the formula of the vendor's current program, 1000·C / TPOT. Nothing else differs.`,
 		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
       --output-length 1500 --tpot-limit 50
   plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
@@ -78,10 +79,10 @@ func newExplainCmd(env *Env) *cobra.Command {
 	f.Explain, f.noPlots = true, true
 	return optimizeCmd(env, f, &cobra.Command{
 		Use:   "explain MODEL",
-		Short: "Why the best layout is the best, and what would change it",
-		Long: `Explain runs the search of throughput-optimizer, with the same flags, and says for the best row of each phase where the
-time of a step goes, what keeps the batch from growing, how far the next layout is behind, what small changes of hardware
-or limits would do, and which "plimsoll step" command evaluates the step alone.`,
+		Short: "Explain why the best layout is best, and what would change it",
+		Long: `Explain runs the search of throughput-optimizer, with the same flags, and explains the best row of each phase: where the
+time of a step goes, what limits the batch, how much throughput the next best layout has, how small changes of the hardware
+or the limits change the throughput, and which "plimsoll step" command shows the step.`,
 		Example: `  plimsoll explain Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50`,
 	})

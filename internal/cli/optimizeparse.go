@@ -111,7 +111,7 @@ func (f *optimizeFlags) checkGiven() error {
 		errs = append(errs, usagef("--max-search-combinations must not be negative, got %d", f.warnCombinations))
 	}
 	if !f.set.Changed("output-length") {
-		errs = append(errs, usagef("give --output-length, the tokens of an answer"))
+		errs = append(errs, usagef("--output-length is required"))
 	}
 	return errors.Join(errs...)
 }

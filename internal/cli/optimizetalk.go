@@ -56,7 +56,7 @@ func (t *talk) warnSize(f *optimizeFlags) {
 // be expected.
 func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 	for _, c := range []struct{ flag, why string }{
-		{"draft-model-config-path", "the draft's layers are taken like the model's last"},
+		{"draft-model-config-path", "the draft's layers are modelled like the model's last"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
 		{"dspark-markov-head", "the Markov head is not modelled"},
 	} {
@@ -76,7 +76,7 @@ func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 		t.note("--serving-cost has no effect: it is added to disaggregated phases only")
 	}
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
-		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
+		t.note("--num-devices %d is too few for one instance of each phase (%d): the instances are not counted", f.NumDevices, need)
 	}
 }
 

@@ -30,15 +30,15 @@ func newVersionCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: `Version prints which build of the program this is. With --data it also lists the data that predictions rest on: a hash of
-each (sha256, of a directory that of "sha256sum * | sha256sum" in it) and, with --json, its source, its licence and the
-command that makes it again.`,
+		Long: `Version prints the version of the program. --data also lists the embedded data that predictions are based on, with its
+hashes (sha256; of a directory that of "sha256sum * | sha256sum" in it) and, with --json, its source, licence and the command
+that rebuilds it.`,
 		GroupID: groupAbout,
 		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON, data) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&data, "data", false, "also list the data in the program, with hashes")
+	cmd.Flags().BoolVar(&data, "data", false, "also list the embedded data, with hashes")
 	return cmd
 }
 

@@ -150,7 +150,7 @@ func (r *reader) reported(p *Profile, path string, seen map[string]int) {
 	case sized && !given:
 		p.Reported = 0
 	case given && p.Memory > 0 && p.Reported > p.Memory:
-		r.Add(at, path+".reported_gib", "must be at most size_gib, %g, got %g", p.Memory.GiB(), p.Reported.GiB())
+		r.Add(at, path+".reported_gib", "must be at most size_gib (%g), got %g", p.Memory.GiB(), p.Reported.GiB())
 	}
 }
 

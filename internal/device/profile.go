@@ -87,11 +87,25 @@ type Tier string
 
 // The tiers, best first.
 const (
-	Measured    Tier = "measured"    // kernel tables of this device
-	Calibrated  Tier = "calibrated"  // fitted to this device
-	Transferred Tier = "transferred" // fitted to a relative
-	Datasheet   Tier = "datasheet"   // published peaks and default efficiencies
+	Measured    Tier = "measured"
+	Calibrated  Tier = "calibrated"
+	Transferred Tier = "transferred"
+	Datasheet   Tier = "datasheet"
 )
+
+// Meaning says in words where operator times of a tier come from.
+func (t Tier) Meaning() string {
+	switch t {
+	case Measured:
+		return "kernel tables of this device"
+	case Calibrated:
+		return "fits to kernels and deployments of this device generation"
+	case Transferred:
+		return "fits to kernels of this device generation or a related one"
+	case Datasheet:
+	}
+	return "data-sheet peaks and default efficiencies"
+}
 
 // Fixed is the cost of starting an operator.
 type Fixed struct {

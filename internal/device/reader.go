@@ -40,7 +40,7 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 		r.Add(key.Line, path, "unknown key; nearest: %s", near)
 		return
 	}
-	r.Add(key.Line, path, "unknown key; known here: %s", strings.Join(known, ", "))
+	r.Add(key.Line, path, "unknown key; the keys here are %s", strings.Join(known, ", "))
 }
 
 // require adds a problem for each key a mapping lacks. A nil seen was no mapping
@@ -80,7 +80,7 @@ func (s span) refuse(x float64) string {
 	case s.open:
 		return "must be positive"
 	default:
-		return "must not be below " + plain(s.low)
+		return "must be at least " + plain(s.low)
 	}
 }
 

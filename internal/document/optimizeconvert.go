@@ -12,8 +12,7 @@ import (
 )
 
 // Caution ends every result.
-const Caution = "These figures come from a model of the hardware, not from a measurement: use them to plan, " +
-	"and measure your own traffic before you decide."
+const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
 // NewOptimize converts a response. Command, if not nil, says how a face would ask
 // for a step.

@@ -46,11 +46,11 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 		w.cacheWrite(k.hk * (d + v))
 	}
 	w.indexer(a, w.h)
-	w.gqaKernel(k, a)
+	w.attend(k, a)
 	if a.OutGate {
-		w.elementwise(op.Mul, 3*w.width()*w.tokens*k.hq*v)
+		w.outGate(k, v)
 	}
-	w.outProjection(a, k.hq*v)
+	w.outProjection(k, a, k.hq*v)
 }
 
 // projectQKV emits the query, key and value products, joined when compiled.
@@ -87,6 +87,19 @@ func (w *walk) projectQKV(k *kind, a *model.Attention) {
 	}
 }
 
+// outGate emits the gate on attention's output. As traced it is first copied out of
+// the joined product, where it lies between the queries of each head.
+func (w *walk) outGate(k *kind, v float64) {
+	e, n := w.width(), w.tokens*k.hq*v
+	if w.g.spec.Policy.TracedGates {
+		if k.hq > 1 {
+			w.elementwise(op.Clone, 2*e*n)
+		}
+		w.elementwise(op.Sigmoid, 2*e*n)
+	}
+	w.elementwise(op.Mul, 3*e*n)
+}
+
 // bias adds a bias vector to the product just emitted.
 func (w *walk) bias(has bool, cols float64) {
 	if !has {
@@ -117,44 +130,6 @@ func (w *walk) qkNorm(k *kind, a *model.Attention) {
 	}
 }
 
-// rope emits the rotation of queries and keys.
-func (w *walk) rope(k *kind, a *model.Attention) {
-	r := float64(a.RopeDim)
-	if r == 0 {
-		return
-	}
-	t, e, hk := w.tokens, w.width(), k.hk
-	if a.SharedKV {
-		hk = 0
-	}
-	if !w.g.spec.Compile {
-		w.eagerRope(t, k.hq, r)
-		w.eagerRope(t, hk, r)
-		return
-	}
-	n := t * (k.hq + hk) * r
-	o := w.elementwise(op.Rope, e*(2*n+2*t*r))
-	o.Vector = units.Ops(3 * n)
-	if a.RopeDim < a.HeadDim && w.g.spec.Policy.JoinedRope {
-		// The rotated and the passed part are joined again, for each of the two.
-		w.cat(t * k.hq * float64(a.HeadDim))
-		w.cat(t * hk * float64(a.HeadDim))
-	}
-}
-
-// eagerRope rotates one tensor in five operators.
-func (w *walk) eagerRope(t, heads, r float64) {
-	if heads == 0 {
-		return
-	}
-	n, e := t*heads*r, w.width()
-	w.elementwise(op.Mul, e*(2*n+t*r))
-	w.elementwise(op.Neg, e*n)
-	w.elementwise(op.Cat, 2*e*n)
-	w.elementwise(op.Mul, e*(2*n+t*r))
-	w.elementwise(op.Add, 3*e*n)
-}
-
 // cacheWrite emits the copy of new keys and values into the cache, quantizing
 // queries, keys and values first where attention works in a narrow format.
 func (w *walk) cacheWrite(cols float64) {
@@ -171,23 +146,19 @@ func (w *walk) narrow(n float64) {
 	w.elementwise(op.Quantize, (w.width()+1)*n+scaleBytes)
 }
 
-// gqaKernel emits the attention kernel, with context parallelism.
-func (w *walk) gqaKernel(k *kind, a *model.Attention) {
-	dcp := w.g.spec.Layout.DCPGroup()
-	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
-	w.attend(k, a)
-	if dcp.Size > 1 {
-		x := 4 * w.tokens * k.hq * float64(a.ValueDim) * float64(dcp.Size-1)
-		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
-	}
+// attend emits the attention kernel, with context parallelism.
+func (w *walk) attend(k *kind, a *model.Attention) {
+	w.gatherQueries(k, a)
+	w.attendHere(k, a)
+	w.mergeOutputs(k, a, float64(a.ValueDim))
 }
 
-// attend emits the attention kernel itself.
-func (w *walk) attend(k *kind, a *model.Attention) {
+// attendHere emits the attention kernel itself.
+func (w *walk) attendHere(k *kind, a *model.Attention) {
 	w.by = op.Context
 	o := w.next(op.Attention, op.GQAttention)
 	w.by = op.Tokens
-	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, float64(a.HeadDim), float64(a.ValueDim)
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hc, float64(a.HeadDim), float64(a.ValueDim)
 	o.Prefill, o.Decode = w.spans(a)
 	o.Window = float64(a.Window)
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
@@ -217,7 +188,7 @@ func (w *walk) attentionQuant(o *op.Op) {
 }
 
 // outProjection emits the product behind attention and the sum over TP.
-func (w *walk) outProjection(a *model.Attention, depth float64) {
+func (w *walk) outProjection(k *kind, a *model.Attention, depth float64) {
 	s, t := w.g.spec.Quant.Attention, w.tokens
 	if a.OutRank > 0 {
 		// Low-rank output in groups: depth/groups → rank each, then rank·groups → hidden.
@@ -228,6 +199,9 @@ func (w *walk) outProjection(a *model.Attention, depth float64) {
 	}
 	w.quantize(s, t, depth)
 	w.linear(s, t, depth, w.h, 1)
+	if k.whole { // the weights are cut all the same
+		w.items[len(w.items)-1].Op.Bytes -= s.Weight.Bytes(depth * w.h * (1 - 1/w.g.tp))
+	}
 	w.bias(a.OutBias, w.h)
 	w.reduceTP(t)
 }

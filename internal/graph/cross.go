@@ -22,5 +22,5 @@ func (w *walk) cross(k *kind, a *model.Attention) {
 	o.Prefill = op.Span{Requests: n, Tokens: t, Pairs: t * patches, Context: n * patches}
 	o.Out, o.KV = w.base, w.g.spec.Quant.KV
 	o.Bytes = units.Bytes(indexBytes * w.requests)
-	w.outProjection(a, k.hq*v)
+	w.outProjection(k, a, k.hq*v)
 }

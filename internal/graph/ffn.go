@@ -4,10 +4,15 @@ import (
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
+	"plimsoll/internal/units"
 )
 
 // layer emits one decoder layer.
 func (w *walk) layer(k *kind) {
+	if w.tracesStreams(&k.layer) {
+		w.connectedLayer(k)
+		return
+	}
 	a, f := k.layer.Attention.Kind, k.layer.FFN.Kind
 	if a == model.Cross && w.images.Count == 0 {
 		return // text passes it by
@@ -64,14 +69,14 @@ func (w *walk) feedForward(k *kind) {
 		w.moe(k)
 		if f.Intermediate > 0 { // a dense part beside the experts
 			w.quantize(w.g.spec.Quant.Dense, w.tokens, w.h)
-			w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f.Ungated, f.Bias)
+			w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f)
 			w.reduceTP(w.tokens)
 			w.add(w.tokens, w.h)
 		}
 		return
 	}
 	w.fanIn(f.Ungated)
-	w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f.Ungated, f.Bias)
+	w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f)
 	w.reduceTP(w.tokens)
 }
 
@@ -84,30 +89,36 @@ func (w *walk) fanIn(ungated bool) {
 	w.fanOut(w.g.spec.Quant.Dense, w.tokens, w.h, n)
 }
 
+// clampedOps are the vector operations an element of an activation with limits.
+const clampedOps = 11
+
 // mlp emits gate and up, the activation, and down, for rows × hidden inputs
 // that are quantized already.
-func (w *walk) mlp(s dtype.Scheme, rows, hidden, inter float64, ungated, bias bool) {
+func (w *walk) mlp(s dtype.Scheme, rows, hidden, inter float64, f *model.FFN) {
 	e := w.width()
 	cols := 2 * inter
-	if ungated {
+	if f.Ungated {
 		cols = inter
 	}
 	switch {
 	case w.g.spec.Compile:
 		w.linear(s, rows, hidden, cols, 2)
-		w.bias(bias, cols)
-		w.elementwise(op.SwiGLU, e*rows*(cols+inter))
+		w.bias(f.Bias, cols)
+		o := w.elementwise(op.SwiGLU, e*rows*(cols+inter))
+		if f.Clamped && w.g.spec.Policy.TracedStreams {
+			o.Name, o.Vector = op.ClampedSwiGLU, units.Ops(clampedOps*rows*inter)
+		}
 	default:
 		w.linear(s, rows, hidden, inter, 1)
-		if !ungated {
+		if !f.Ungated {
 			w.linear(s, rows, hidden, inter, 1)
 		}
 		w.elementwise(op.SiLU, 2*e*rows*inter)
-		if !ungated {
+		if !f.Ungated {
 			w.elementwise(op.Mul, 3*e*rows*inter)
 		}
 	}
 	w.quantize(s, rows, inter)
 	w.linear(s, rows, inter, hidden, 1)
-	w.bias(bias, hidden)
+	w.bias(f.Bias, hidden)
 }

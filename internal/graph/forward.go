@@ -15,12 +15,13 @@ func (w *walk) forward(b Batch) {
 	w.images = b.Images
 	w.embed()
 	w.layerInputs()
+	w.splitStreams()
 	w.ropeTables()
 	for i, r := range w.g.runs {
-		w.n, w.run, w.reps = r.count, uint16(i+1), r.count
+		w.n, w.run, w.reps, w.hash = r.count, uint16(i+1), r.count, r.hashed
 		w.layer(&w.g.kinds[r.kind])
 	}
-	w.n, w.run, w.reps = 1, 0, 1
+	w.n, w.run, w.reps, w.hash = 1, 0, 1, 0
 	if w.g.boundaries > 0 {
 		w.n = w.g.boundaries
 		o := w.next(op.Transfer, op.Send)
@@ -28,6 +29,7 @@ func (w *walk) forward(b Batch) {
 		o.Payload = units.Bytes(w.width() * w.tokens * w.h)
 		w.n = 1
 	}
+	w.joinStreams()
 	w.norm(w.stream, w.h)
 	w.gatherStream()
 	w.rowsOfHead()

@@ -95,6 +95,7 @@ type Batch struct {
 type Images struct {
 	Count   int // pictures on this rank
 	Patches int // patches of each
+	Rows    int // patches along the height of each; 0 = as for a square
 	Tokens  int // language tokens of each
 }
 
@@ -112,15 +113,16 @@ type Graph struct {
 	vocabRank  float64
 	ropeDim    float64
 	maxPos     float64
-	mtpKind    int
+	mtp        kind // of prediction modules
 	// layerInputs is the width of all layers' own inputs together.
 	layerInputs float64
 }
 
 // run is a number of equal layers.
 type run struct {
-	kind  int
-	count float64
+	kind   int
+	count  float64
+	hashed float64 // of those, layers that choose experts by token id
 }
 
 // kind holds one rank's share of a layer kind.
@@ -128,6 +130,8 @@ type kind struct {
 	layer model.Layer
 	hq    float64 // query heads
 	hk    float64 // key/value heads
+	hc    float64 // of those in the cache
+	whole bool    // attention's inputs are not cut over TP, only its output
 	inter float64 // dense inner width, rounded up
 	moe   expertShare
 }
@@ -163,18 +167,22 @@ func New(s Spec) (*Graph, error) {
 		base:       s.Quant.Base,
 		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
 		maxPos:     float64(m.MaxPosition),
-		mtpKind:    m.MTP.Kind, layerInputs: m.LayerInputs(),
+		ropeDim:    s.RotaryWidth(), layerInputs: m.LayerInputs(),
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))
-		g.ropeDim = max(g.ropeDim, float64(l.Attention.RopeDim))
 	}
-	for _, k := range m.Layers {
-		if n := len(g.runs); n > 0 && g.runs[n-1].kind == k {
-			g.runs[n-1].count++
-			continue
+	g.mtp = g.kinds[m.MTP.Kind]
+	if !s.CutsPrediction() {
+		a := &g.mtp.layer.Attention
+		g.mtp.hq, g.mtp.hk, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
+	}
+	for i, k := range m.Layers {
+		r := run{kind: k, count: 1}
+		if i < m.HashLayers {
+			r.hashed = 1
 		}
-		g.runs = append(g.runs, run{k, 1})
+		g.runs = append(g.runs, r)
 	}
 	g.runs = mergeRuns(g.runs)
 	return g, nil
@@ -191,6 +199,7 @@ func mergeRuns(runs []run) []run {
 	for _, r := range runs {
 		if i, ok := at[r.kind]; ok {
 			out[i].count += r.count
+			out[i].hashed += r.hashed
 			continue
 		}
 		at[r.kind] = len(out)
@@ -209,6 +218,7 @@ func share(l model.Layer, s Spec) kind {
 	if k.hk < 1 {
 		k.hk = 1
 	}
+	k.hc = k.hk
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
 		k.moe.local = math.Ceil(float64(f.Experts) / float64(s.Layout.EP))

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"math"
+
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
@@ -14,6 +16,11 @@ const prologueLaunches = 15
 // latent emits multi-head latent attention up to the sum over TP ranks.
 func (w *walk) latent(k *kind, a *model.Attention) {
 	q := &w.g.spec.Quant
+	if w.g.spec.tracesCompression(a) {
+		w.norm(w.stream, w.h)
+		w.tracedLatent(k, a)
+		return
+	}
 	if w.g.spec.Policy.SlowPrologue {
 		w.norm(w.stream, w.h)
 		w.gatherStream()
@@ -22,7 +29,11 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		w.inputNorm(q.Attention, true)
 		w.prologue(k, a)
 	}
-	w.indexer(a, float64(a.QRank))
+	if w.fusesIndexer(a) {
+		w.fusedIndexer(a)
+	} else {
+		w.indexer(a, float64(a.QRank))
+	}
 	rank, rope := float64(a.KVRank), float64(a.RopeDim)
 	if q.AttentionIn >= dtype.FP8 && w.g.spec.Policy.QuantizedActivations {
 		w.narrow(w.tokens * k.hq * float64(a.HeadDim))
@@ -36,13 +47,13 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		w.linear(q.Attention, w.tokens, w.h, 2*a.PoolWidth(), 2)
 		w.elementwise(op.Sum, w.width()*w.tokens*a.PoolWidth()*2)
 	}
-	w.latentKernel(k, a)
+	w.attendLatent(k, a)
 	v := k.hq * float64(a.ValueDim)
 	if a.OutGate {
 		w.linear(q.Attention, w.tokens, w.h, v, 1)
 		w.elementwise(op.Mul, 3*w.width()*w.tokens*v)
 	}
-	w.outProjection(a, v)
+	w.outProjection(k, a, v)
 }
 
 // fusedPrologue is the single operator TensorCast has for both low-rank
@@ -67,6 +78,10 @@ func (w *walk) fusedPrologue(k *kind, a *model.Attention) {
 		o.In, o.Weight = w.matrixFormat(s), s.Weight
 		o.Vector += units.Ops(t*h + h*ql + t*ql + ql*qd + t*h + h*(kl+r))
 		wb = s.Weight.Bytes(weights) + 3*scaleBytes
+		if s.Weight == dtype.FP4 && s.Group > 0 {
+			g := float64(s.Group)
+			wb += units.Bytes((ql+kl+r)*math.Ceil(h/g)+qd*math.Ceil(ql/g)) - 3*scaleBytes
+		}
 	}
 	o.Bytes = wb + units.Bytes(e*(t*h+2*t*r+ql+kl)+
 		e*t*(qd+kl+r+ql)+
@@ -96,37 +111,40 @@ func (w *walk) prologue(k *kind, a *model.Attention) {
 	}
 }
 
-// latentKernel emits the attention kernel. Context parallelism gathers the
-// queries of the group and cuts the cache.
-func (w *walk) latentKernel(k *kind, a *model.Attention) {
-	dcp := w.g.spec.Layout.DCPGroup()
-	w.allGather(dcp, w.tokens, k.hq*float64(a.HeadDim))
-	w.attendLatent(k, a)
-	if dcp.Size > 1 {
-		x := 4 * w.tokens * k.hq * float64(a.KVRank) * float64(dcp.Size-1)
-		w.collective(op.AllToAll, op.Exchange, dcp, x, 2*x)
-	}
+// attendLatent emits the attention kernel, with context parallelism.
+func (w *walk) attendLatent(k *kind, a *model.Attention) {
+	w.gatherQueries(k, a)
+	w.attendLatentHere(k, a)
+	w.mergeOutputs(k, a, float64(a.KVRank))
 }
 
-// attendLatent emits the attention kernel itself.
-func (w *walk) attendLatent(k *kind, a *model.Attention) {
+// attendLatentHere emits the attention kernel itself. Context parallelism gives it
+// the queries of the group, a part of the cache and the up-projections of its own
+// heads.
+func (w *walk) attendLatentHere(k *kind, a *model.Attention) {
 	spec := &w.g.spec
-	cut := float64(spec.Layout.DCP)
+	cut := w.contextShards()
 	w.by = op.Context
 	o := w.next(op.Latent, op.LatentAttention)
 	w.by = op.Tokens
 	o.Heads, o.HeadDim, o.ValueDim = k.hq*cut, float64(a.HeadDim), float64(a.ValueDim)
+	if cut > 1 {
+		o.Own = k.hq
+	}
 	o.Rank, o.Rope = float64(a.KVRank), float64(a.RopeDim)
+	if spec.Policy.TracedContext {
+		w.shards = cut
+	}
 	o.Prefill, o.Decode = w.spans(a)
+	_, pages := w.blocks()
+	w.shards = 1
 	o.Expanded = o.Prefill.Tokens
 	if !spec.Policy.CheapContext {
 		o.Expanded = o.Prefill.Context
 	}
-	if cut > 1 {
-		o.Prefill.Pairs /= cut
-		o.Prefill.Context /= cut
-		o.Decode.Pairs /= cut
-		o.Decode.Context /= cut
+	if !spec.Policy.TracedContext {
+		o.Prefill = shard(o.Prefill, cut)
+		o.Decode = shard(o.Decode, cut)
 	}
 	o.Weight, o.Out, o.KV = w.base, w.base, spec.Quant.KV
 	if a.KeyIsVal {
@@ -134,12 +152,22 @@ func (w *walk) attendLatent(k *kind, a *model.Attention) {
 		// head, read once for both.
 		o.Kind, o.KVHeads = op.Attention, 0.5
 	}
-	_, exact := w.blocks()
-	o.Bytes = units.Bytes(indexBytes * (w.requests + 1 + 2*w.requests + exact))
+	o.Bytes = units.Bytes(indexBytes * (w.requests + 1 + 2*w.requests + pages))
+	if a.Indexer.TopK > 0 && a.Compress <= 1 {
+		w.sparseReads(a, o)
+	}
 	if in := spec.Quant.AttentionIn; in >= dtype.FP8 && spec.Policy.QuantizedActivations {
-		o.Name, o.In, o.Weight = op.LatentAttentionQuant, in, in
+		o.Name, o.In, o.Weight = quantized(o.Name), in, in
 		w.latentQuant(o)
 	}
+}
+
+// quantized is the name of latent attention over a narrow cache.
+func quantized(n op.Name) op.Name {
+	if n == op.SparseLatentAttention {
+		return op.SparseLatentAttentionQuant
+	}
+	return op.LatentAttentionQuant
 }
 
 // latentQuant adds the vector work of quantized latent attention: what leaves

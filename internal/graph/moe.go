@@ -39,7 +39,7 @@ func (w *walk) moe(k *kind) {
 	}
 	m := w.meet()
 	w.allGather(m.gather, w.tokens, w.h)
-	if k.layer.FFN.RawLogits && m.slice.Size > 1 {
+	if w.scoresFirst(&k.layer.FFN) && m.slice.Size > 1 {
 		w.router(k, w.tokens, m.rows, m.padded) // before the tokens are divided
 		w.padTokens(&m)
 	} else {
@@ -97,52 +97,6 @@ func (w *walk) padTokens(m *meeting) {
 	}
 }
 
-// router emits the choice of experts: scores on rows tokens, the choice on the
-// chosen ones that this rank goes on with, padded of all ranks together.
-func (w *walk) router(k *kind, rows, chosen, padded float64) {
-	f := &k.layer.FFN
-	e, topK := float64(f.Experts), float64(f.TopK)
-	const f32 = 4
-	if f.RawLogits {
-		w.convert((w.width() + f32) * rows * w.h)
-		if !w.g.spec.Compile {
-			w.convert((w.width() + f32) * e * w.h) // the weights too, each time
-		}
-		o := w.next(op.GEMM, op.MatMul)
-		o.Rows, o.Depth, o.Cols = rows, w.h, e
-		o.In, o.Weight, o.Out = dtype.F32, dtype.F32, dtype.F32
-		if padded > rows && w.g.spec.Policy.PaddedTokens {
-			w.elementwise(op.Pad, f32*(rows+padded)*e)
-		}
-	} else {
-		w.linear(dtype.Unquantized(w.base), rows, w.h, e, 1)
-	}
-	if f.RawLogits || !w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.GatingTopK, f32*chosen*e+(f32+indexBytes)*chosen*topK)
-	} else {
-		w.softmaxTopK(chosen, e, topK)
-	}
-	if w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.Sum, f32*chosen*(topK+1))
-		w.elementwise(op.Div, f32*chosen*(2*topK+1))
-		w.convert((w.width() + f32) * chosen * topK)
-	}
-}
-
-// softmaxTopK is the choice as PyTorch traces it: to float32, softmax in five
-// steps, top-k.
-func (w *walk) softmaxTopK(rows, e, topK float64) {
-	const f32 = 4
-	n := rows * e
-	w.convert((w.width() + f32) * n)
-	w.elementwise(op.Max, f32*(n+rows))
-	w.elementwise(op.Sub, f32*(2*n+rows))
-	w.elementwise(op.Exp, 2*f32*n)
-	w.elementwise(op.Sum, f32*(n+rows))
-	w.elementwise(op.Div, f32*(2*n+rows))
-	w.elementwise(op.TopK, f32*n+(f32+indexBytes)*rows*topK)
-}
-
 // convert emits a change of format; eager and compiled traces name it apart.
 func (w *walk) convert(bytes float64) {
 	name := op.Convert
@@ -194,7 +148,8 @@ func (w *walk) routedExperts(k *kind, rows float64) {
 		w.linear(dtype.Unquantized(w.base), rows, w.h, h, 1)
 	}
 	r := w.route(k, rows)
-	if w.g.spec.DispatchCombine && w.g.spec.Compile && l.EP > 1 {
+	fused := w.fusesDispatch(&r)
+	if fused {
 		w.dispatchCombine(k, &r)
 	} else {
 		w.elementwise(op.InitRouting, e*(r.rows+r.pairs)*h+indexBytes*r.pairs)
@@ -202,7 +157,7 @@ func (w *walk) routedExperts(k *kind, rows float64) {
 		w.experts(k, &r)
 		w.collective(op.AllToAll, op.Exchange, l.EPGroup(), back.payload, back.traffic)
 	}
-	w.combine(k, &r)
+	w.combine(k, &r, fused)
 	if f.Latent > 0 {
 		w.linear(dtype.Unquantized(w.base), rows, h, w.h, 1)
 	}
@@ -224,6 +179,7 @@ func (w *walk) dispatch(k *kind, r *routed) (back shipment) {
 		e := w.width()
 		back = shipment{e * h * math.Max(r.pairs-r.mine, r.recv-r.mine), e * h * (r.pairs + r.recv)}
 		w.collective(op.AllToAll, op.Exchange, group, back.payload, back.traffic)
+		w.loosen()
 		return back
 	}
 	if spec.Layout.EP == 1 {
@@ -250,18 +206,6 @@ func (w *walk) visits(k *kind, r *routed) float64 {
 	return r.rows * float64(w.g.spec.Layout.EP-1) * there
 }
 
-// combine emits the weighted sum of each token's expert outputs.
-func (w *walk) combine(k *kind, r *routed) {
-	e, h := w.width(), k.moe.hidden
-	if !w.g.spec.Policy.FragmentedRouter {
-		w.elementwise(op.Unpermute, e*(r.pairs+r.rows)*h+(e+indexBytes)*r.pairs)
-		return
-	}
-	w.elementwise(op.Unpermute, 2*e*r.pairs*h+indexBytes*r.pairs)
-	w.elementwise(op.Mul, 2*e*r.pairs*h+e*r.pairs)
-	w.elementwise(op.Sum, e*(r.pairs+r.rows)*h)
-}
-
 // experts emits the products of the local experts, grouped where possible.
 func (w *walk) experts(k *kind, r *routed) {
 	spec, l, h := &w.g.spec, &w.g.spec.Layout, k.moe.hidden
@@ -277,6 +221,7 @@ func (w *walk) experts(k *kind, r *routed) {
 	if spec.Compile && !gathered && r.divides(multiple) {
 		w.groupedExperts(k, r)
 		w.allReduce(spec.ExpertTP(), r.summed(spec), h)
+		w.loosen()
 	} else {
 		w.separateExperts(k, r.many, r.manyRows, multiple, gathered)
 		w.separateExperts(k, r.few, r.fewRows, multiple, gathered)
@@ -343,8 +288,21 @@ func (w *walk) groupedExperts(k *kind, r *routed) {
 		up = inter
 	}
 	w.grouped(s, r.recv, r.active(), h, up, inter)
-	w.quantize(s, r.recv, inter)
+	if s.Weight == dtype.FP4 && w.g.spec.Policy.NarrowingExperts {
+		w.narrowOutput(s)
+	} else {
+		w.quantize(s, r.recv, inter)
+	}
 	w.grouped(s, r.recv, r.active(), inter, h, 0)
+}
+
+// narrowOutput quantizes what the product just emitted yields, in it.
+func (w *walk) narrowOutput(s dtype.Scheme) {
+	o := &w.items[len(w.items)-1].Op
+	scales := o.Rows * math.Ceil(o.OutCols/float64(s.Group))
+	o.Name, o.Out = op.GroupedMatMulFP4SwiGLUQuant, s.Weight
+	o.Bytes += units.Bytes(scales)
+	o.Vector += units.Ops(2*o.Rows*o.OutCols + scales)
 }
 
 // grouped emits one product of rows over several matrices; fused is the width
@@ -355,17 +313,35 @@ func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	o.Experts = matrices
 	o.Out = w.base
 	w.quantizedProduct(o, s, o.Experts)
-	o.Name = op.GroupedMatMul
-	if s.Quantized() {
-		o.Name = op.GroupedMatMulQuant
+	if s.Weight == dtype.FP4 && s.Group > 0 && w.g.spec.Policy.QuantizedActivations {
+		// Every expert's entry carries the scales of all rows, and a product joined
+		// of two those of one.
+		joined := 1.0
+		if fused > 0 && cols > fused {
+			joined = 2
+		}
+		o.Bytes = units.Bytes(matrices * (rows + cols/joined) * math.Ceil(depth/float64(s.Group)))
 	}
+	o.Name = w.groupedName(s, fused > 0)
 	if fused > 0 {
 		o.Vector += units.Ops(7 * rows * fused)
-		o.Name = op.GroupedMatMulSwiGLU
-		if s.Quantized() {
-			o.Name = op.GroupedMatMulQuantSwiGLU
-		}
 	}
+}
+
+// groupedName is the name of a grouped product, with an activation behind it or
+// without.
+func (w *walk) groupedName(s dtype.Scheme, fused bool) op.Name {
+	switch {
+	case !s.Quantized() && fused:
+		return op.GroupedMatMulSwiGLU
+	case !s.Quantized():
+		return op.GroupedMatMul
+	case s.Weight == dtype.FP4 && !fused && w.g.spec.Policy.NarrowingExperts:
+		return op.GroupedMatMulFP4
+	case fused:
+		return op.GroupedMatMulQuantSwiGLU
+	}
+	return op.GroupedMatMulQuant
 }
 
 // separateExperts emits n experts of rows tokens each, one after another, the
@@ -392,7 +368,7 @@ func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool
 		if !w.g.spec.Compile && !f.Ungated {
 			w.quantize(s, padded, h)
 		}
-		w.mlp(s, padded, h, inter, f.Ungated, f.Bias)
+		w.mlp(s, padded, h, inter, f)
 		if !w.g.spec.addsUp() { // else all parts are summed at once, in the end
 			w.reduceProduct(w.g.spec.ExpertTP(), padded, h)
 		}
@@ -436,44 +412,33 @@ func (w *walk) sharedExperts(k *kind, rows float64) {
 	if !w.g.spec.Compile && !f.Ungated {
 		w.quantize(s, rows, w.h)
 	}
-	w.mlp(s, rows, w.h, k.moe.shared, f.Ungated, f.Bias)
+	product := len(w.items)
+	w.mlp(s, rows, w.h, k.moe.shared, f)
 	if f.SharedGate {
-		w.linear(dtype.Unquantized(w.base), rows, w.h, 1, 1)
-		w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
+		w.sharedGate(s, rows, product)
 	}
 	if k.moe.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.allReduce(w.g.spec.Layout.TPGroup(), rows, w.h)
 	}
-	w.add(rows, w.h)
+	w.addShared(f, rows)
 	w.br = 0
 }
 
-// dispatchCombine emits the fused kernel that exchanges tokens and runs the
-// experts behind one another: the exchanges in the weights' format, the
-// products together, one pass over inputs, weights and outputs.
-func (w *walk) dispatchCombine(k *kind, r *routed) {
-	l, h, s := &w.g.spec.Layout, k.moe.hidden, w.g.spec.Quant.Experts
-	format := w.base
-	if s.Quantized() {
-		format = w.matrixFormat(s)
+// sharedGate emits the gate on the shared experts' output, which engines leave
+// unquantized. Where it is not, a compiler joins it to their first product.
+func (w *walk) sharedGate(s dtype.Scheme, rows float64, product int) {
+	spec := &w.g.spec
+	if !spec.Policy.QuantizedGates {
+		s = dtype.Unquantized(w.base)
 	}
-	x := float64(format.Bytes(w.visits(k, r) * h))
-	if w.g.spec.Policy.ExchangedPairs { // even splits, whatever the load of rank 0
-		x = float64(format.Bytes(r.pairs*h)) * float64(l.EP-1) / float64(l.EP)
+	if spec.Policy.QuantizedGates && spec.Compile && s.Weight != dtype.FP4 {
+		w.items[product].Op.Cols++
+	} else {
+		w.fanOut(s, rows, w.h, 1)
+		w.linear(s, rows, w.h, 1, 1)
 	}
-	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
-	o := w.next(op.Elementwise, op.DispatchCombine)
-	o.Launches = -1 // no launch of its own
-	o.In = format
-	weights, experts := 3*h*k.moe.inter, k.moe.local
-	if k.layer.FFN.Ungated {
-		weights = 2 * h * k.moe.inter
+	if w.g.spec.Policy.TracedGates {
+		w.elementwise(op.Sigmoid, 2*w.width()*rows)
 	}
-	if !w.g.spec.Policy.FrontLoaded {
-		experts = r.active()
-	}
-	o.Matrix = units.Ops(2 * r.recv * weights)
-	o.Bytes = units.Bytes(w.width()*2*r.rows*h+indexBytes*r.pairs) + s.Weight.Bytes(experts*weights)
-	w.allReduce(w.g.spec.ExpertTP(), r.recv, h)
-	w.collective(op.AllToAll, op.Exchange, l.EPGroup(), x, 2*x)
+	w.elementwise(op.Mul, w.width()*(2*rows*w.h+rows))
 }

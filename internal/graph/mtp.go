@@ -69,12 +69,14 @@ func (w *walk) predictOne() {
 	s := w.g.spec.Quant.Attention
 	w.shiftIDs()
 	w.embed()
-	w.norm(t, h)
-	w.norm(t, h)
+	w.plainNorm(t, h)
+	w.plainNorm(t, h)
 	w.cat(2 * t * h)
 	w.quantize(s, t, 2*h)
 	w.linear(s, t, 2*h, h, 1)
-	w.layer(&w.g.kinds[w.g.mtpKind])
+	w.splitStreams()
+	w.layer(&w.g.mtp)
+	w.joinStreams()
 	w.lastRows()
 	w.by = op.Requests
 	w.project(b)

@@ -2,61 +2,110 @@ package graph
 
 import (
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
 
 // norm emits an RMS norm over rows × cols.
 func (w *walk) norm(rows, cols float64) {
+	if w.g.spec.tracesNorms() {
+		w.tracedNorm(rows, cols, true)
+		return
+	}
+	w.plainNorm(rows, cols)
+}
+
+// plainNorm emits a norm that scales by its weight.
+func (w *walk) plainNorm(rows, cols float64) {
 	if !w.g.spec.Compile {
-		w.eagerNorm(rows, cols)
+		w.tracedNorm(rows, cols, false)
 		return
 	}
 	o := w.elementwise(op.RMSNorm, w.width()*(2*rows*cols+cols))
 	o.Vector32 = units.Ops(5 * rows * cols)
 }
 
-// eagerNorm is the norm as PyTorch runs it without fusion: up to float32,
-// square, mean, epsilon, reciprocal root, scale, down again, weight.
-func (w *walk) eagerNorm(rows, cols float64) {
+// tracesNorms reports whether norms stay the elementwise operators they are traced
+// as even when compiled.
+func (s *Spec) tracesNorms() bool { return s.Policy.TracedNorms && s.Model.OffsetNorm }
+
+// tracedNorm is the norm as PyTorch runs it without fusion: up to float32,
+// square, mean, epsilon, reciprocal root, scale, down again, weight. One with an
+// offset scales by one plus the weight, in float32; the sum is a constant to a
+// compiler.
+func (w *walk) tracedNorm(rows, cols float64, offset bool) {
 	n, e := rows*cols, w.width()
 	const f32 = 4
-	w.elementwise(op.ToCopy, (e+f32)*n)
+	w.convert((e + f32) * n)
 	w.elementwise(op.Pow, 2*f32*n)
 	w.elementwise(op.Mean, f32*(n+rows))
 	w.elementwise(op.Add, 2*f32*rows)
 	w.elementwise(op.Rsqrt, 2*f32*rows)
 	w.elementwise(op.Mul, f32*(2*n+rows))
-	w.elementwise(op.ToCopy, (e+f32)*n)
-	w.elementwise(op.Mul, e*(2*n+cols))
+	if !offset {
+		w.convert((e + f32) * n)
+		w.elementwise(op.Mul, e*(2*n+cols))
+		return
+	}
+	if !w.g.spec.Compile {
+		w.convert((e + f32) * cols)
+		w.elementwise(op.Add, 2*f32*cols)
+	}
+	w.elementwise(op.Mul, f32*(2*n+cols))
+	w.convert((e + f32) * n)
+}
+
+// normQuantizes reports whether one operator makes a norm and narrows its output
+// for the product behind it, which follows s.
+func (w *walk) normQuantizes(s dtype.Scheme) bool {
+	spec := &w.g.spec
+	if !spec.Compile || !spec.quantizesInput(s) || spec.tracesNorms() {
+		return false
+	}
+	return !spec.Policy.EpsilonBound || spec.Model.Epsilon == model.DefaultEpsilon
 }
 
 // inputNorm emits the norm in front of a part whose first product follows s.
 // Compiled, the norm also quantizes; sole says that the product is the only
-// consumer, without which the two cannot be fused.
+// consumer, without which the two are apart and others quantize.
 func (w *walk) inputNorm(s dtype.Scheme, sole bool) {
 	t, h := w.stream, w.h
-	if !w.g.spec.Compile || !sole || !w.g.spec.quantizesInput(s) {
-		w.norm(t, h)
-	} else {
+	fused := sole && w.normQuantizes(s)
+	if fused {
 		w.elementwise(normName(op.RMSNormQuant, s), w.width()*(t*h+h)+w.narrowBytes(s, t, h))
+	} else {
+		w.norm(t, h)
 	}
 	w.gatherStream()
+	w.quantizeNormed(s, sole && !fused)
 }
 
 // addNorm emits the residual sum and the norm behind it.
 func (w *walk) addNorm(s dtype.Scheme, sole bool) {
 	t, h, e := w.stream, w.h, w.width()
+	fused := sole && w.normQuantizes(s)
 	switch {
-	case !w.g.spec.Compile:
+	case fused:
+		w.loosen()
+		w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)
+	case !w.g.spec.Compile || w.g.spec.tracesNorms():
 		w.add(t, h)
 		w.norm(t, h)
-	case !sole || !w.g.spec.quantizesInput(s):
-		w.elementwise(op.AddRMSNorm, e*(2*t*h+h)+2*e*t*h)
 	default:
-		w.elementwise(normName(op.AddRMSNormQuant, s), e*(2*t*h+h)+w.narrowBytes(s, t, h)+e*t*h)
+		w.loosen()
+		w.elementwise(op.AddRMSNorm, e*(2*t*h+h)+2*e*t*h)
 	}
 	w.gatherStream()
+	w.quantizeNormed(s, sole && !fused)
+}
+
+// quantizeNormed quantizes what a norm yields where the norm itself did not. Eager,
+// each product behind it does so.
+func (w *walk) quantizeNormed(s dtype.Scheme, apart bool) {
+	if apart && w.g.spec.Compile {
+		w.quantize(s, w.tokens, w.h)
+	}
 }
 
 // gatherStream joins the residual stream where sequence parallelism keeps it

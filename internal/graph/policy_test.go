@@ -189,3 +189,70 @@ func TestVisionByArtefact(t *testing.T) {
 		t.Error("physical: a tower is loaded where there is one")
 	}
 }
+
+// TestArtefactsOfFamilies: those that only some models show have operators of their
+// own, which go when they are taken back.
+func TestArtefactsOfFamilies(t *testing.T) {
+	alone, two := parallel.Layout{}, parallel.Layout{Devices: 2, TP: 2}
+	sliced := parallel.Layout{Devices: 4, TP: 2, EP: 4}
+	for _, c := range []struct {
+		artefact, model string
+		layout          parallel.Layout
+		change          func(*graph.Spec)
+		own             op.Name
+	}{
+		{"epsilon-bound-norms", "meta-llama/Meta-Llama-3.1-8B", alone, nil, op.RMSNorm},
+		{"traced-norms", "Qwen/Qwen3.5-27B", alone, nil, op.Rsqrt},
+		{"traced-rope", "zai-org/GLM-4.5-Air", alone, nil, op.Neg},
+		{"traced-gates", "Qwen/Qwen3.5-27B", alone, nil, op.Sigmoid},
+		{"own-choices", "deepseek-ai/DeepSeek-V3.2", alone, nil, op.SparseLatentAttention},
+		{"fused-indexer", "zai-org/GLM-5", alone, nil, op.FusedIndexer},
+		{"wide-delta-rule", "Qwen/Qwen3.5-27B", alone, nil, op.DeltaSteps},
+		{"opaque-linear-attention", "Qwen/Qwen3-Next-80B-A3B-Instruct", alone, func(s *graph.Spec) { s.Compile = false }, op.LinearAttention},
+		{"narrowing-experts", "Qwen/Qwen3-30B-A3B", alone, mxfp4, op.GroupedMatMulFP4SwiGLUQuant},
+		{"pairwise-combine", "Qwen/Qwen3-30B-A3B", parallel.Layout{Devices: 4, EP: 4}, func(s *graph.Spec) { s.DispatchCombine = true }, op.DispatchCombineQuant},
+		{"traced-context", "Qwen/Qwen3-32B", parallel.Layout{Devices: 2, TP: 2, DCP: 2}, nil, op.Convert},
+		{"traced-compression", "deepseek-ai/DeepSeek-V4-Flash", alone, nil, op.Compressor},
+		{"traced-streams", "deepseek-ai/DeepSeek-V4-Flash", alone, nil, op.StreamPost},
+		{"fragmented-router", "deepseek-ai/DeepSeek-V3.2", sliced, nil, op.Scatter},
+		{"fragmented-router", "MiniMaxAI/MiniMax-M2", sliced, nil, op.Gather},
+		{"fragmented-router", "deepseek-ai/DeepSeek-V4-Flash", alone, nil, op.HashTopK},
+	} {
+		s := tensorCast(t, c.model, c.layout)
+		if c.change != nil {
+			c.change(&s)
+		}
+		with, without := count(step(t, s, ""), c.own), count(step(t, s, c.artefact), c.own)
+		if c.own == op.RMSNorm {
+			without-- // in front of the head
+		}
+		if with == 0 || without != 0 {
+			t.Errorf("%s, %s: %g of %v, without it %g", c.model, c.artefact, with, c.own, without)
+		}
+		s.Policy = graph.Physical()
+		if n := count(step(t, s, ""), c.own); n != 0 && c.own != op.RMSNorm {
+			t.Errorf("%s, physical: %g of %v", c.model, n, c.own)
+		}
+	}
+	whole := tensorCast(t, "MiniMaxAI/MiniMax-M2", two)
+	stated := whole.Without(artefact(t, "whole-rope"))
+	if wide, part := whole.RotaryWidth(), stated.RotaryWidth(); wide != 128 || part != 64 {
+		t.Errorf("MiniMax-M2 rotates %g of 128, with the artefact %g", part, wide)
+	}
+}
+
+// artefact finds one by its name.
+func artefact(t *testing.T, name string) *graph.Artefact {
+	t.Helper()
+	for _, a := range graph.Artefacts() {
+		if a.Name == name {
+			return &a
+		}
+	}
+	t.Fatalf("no artefact %s", name)
+	return nil
+}
+
+func mxfp4(s *graph.Spec) {
+	s.Quant = graph.Resolve(s.Model, s.Policy, graph.Actions{Linear: dtype.MXFP4Action, Attention: dtype.Disabled})
+}

@@ -1,6 +1,9 @@
 package graph
 
-import "plimsoll/internal/dtype"
+import (
+	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
+)
 
 // What other packages ask about a Spec. They know no entry of its policy.
 
@@ -44,6 +47,46 @@ func (s *Spec) CachesWindows() bool { return !s.Policy.WholeCache }
 // QuantizesIndexKeys reports whether the keys of a sparse attention's selector
 // are cached in fp8.
 func (s *Spec) QuantizesIndexKeys() bool { return !s.Policy.WideIndexKeys }
+
+// LosesOrder reports whether operators on two streams wait for one another only where
+// one result goes straight from one to the other.
+func (s *Spec) LosesOrder() bool { return s.Policy.LostOrder }
+
+// RotaryWidth is the width of the rotary tables.
+func (s *Spec) RotaryWidth() float64 {
+	d := 0.0
+	for i := range s.Model.Kinds {
+		d = max(d, s.rotated(&s.Model.Kinds[i].Attention))
+	}
+	return d
+}
+
+// CachesStates reports whether the states of a recurrent layer take memory.
+func (s *Spec) CachesStates(a *model.Attention) bool { return !s.Policy.FreeStates || !headDecay(a) }
+
+// CachesLinear reports whether a linear-attention layer holds a KV cache as layers
+// with full attention do.
+func (s *Spec) CachesLinear(a *model.Attention) bool {
+	return s.Policy.CachedLinear && a.Kind == model.GatedDelta && a.Recurrent.Joined
+}
+
+// CutsRecurrence reports whether a recurrent layer is cut over TP.
+func (s *Spec) CutsRecurrence(a *model.Attention) bool { return !s.opaqueDelta(a) }
+
+// CutsPrediction reports whether the attention of prediction modules is cut over TP.
+func (s *Spec) CutsPrediction() bool {
+	return !s.Policy.UncutPrediction || s.Layout.TP == 1 || s.Model.Kinds[s.Model.MTP.Kind].Attention.Kind != model.GQA
+}
+
+// QuantizesIndexer reports whether all of a selector's weights are quantized.
+func (s *Spec) QuantizesIndexer() bool { return s.Policy.FusedIndexer }
+
+// PoolsFreely reports whether an attention pools its cache without weights, into
+// whole pages.
+func (s *Spec) PoolsFreely(a *model.Attention) bool { return s.tracesCompression(a) }
+
+// WideStreams reports whether the weights that mix residual streams are float32.
+func (s *Spec) WideStreams() bool { return s.Policy.TracedStreams }
 
 // PageTokens is the tokens in a block of the KV cache.
 func (s *Spec) PageTokens() float64 { return float64(s.Policy.PageTokens) }

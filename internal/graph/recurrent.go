@@ -12,17 +12,46 @@ import (
 // gatedDelta emits a gated-delta-rule layer: joined projections, a short
 // convolution, the recurrence, a gated norm, the output projection.
 func (w *walk) gatedDelta(a *model.Attention) {
-	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
+	s, t := w.g.spec.Quant.Attention, w.tokens
 	r := &a.Recurrent
 	kh, vh := w.stateHeads(a)
 	key, value := kh*float64(r.KeyDim), vh*float64(r.ValueDim)
+	if w.g.spec.opaqueDelta(a) {
+		w.norm(t, w.h)
+		w.linearAttention(a)
+		return
+	}
 	w.inputNorm(s, true)
+	switch {
+	case w.tracesDelta(a) && !w.g.spec.Compile:
+		for _, cols := range [4]float64{2*key + value, value, vh, vh} { // with the gate, step sizes and decays
+			w.fanOut(s, t, w.h, 1)
+			w.linear(s, t, w.h, cols, 1)
+		}
+	case w.tracesDelta(a) && s.Weight == dtype.FP4: // only scales of one shape are joined
+		w.linear(s, t, w.h, 2*key+value, 1)
+		w.linear(s, t, w.h, value, 1)
+		w.linear(s, t, w.h, 2*vh, 2)
+	default:
+		w.deltaInputs(r, key, value, vh)
+	}
+	w.recur(a)
+	w.gatedNorm(a, vh)
+	w.quantize(s, t, value)
+	w.linear(s, t, value, w.h, 1)
+	w.reduceTP(t)
+}
+
+// deltaInputs emits the input projections of a gated delta rule, joined, and those
+// behind low ranks.
+func (w *walk) deltaInputs(r *model.Recurrent, key, value, heads float64) {
+	s, t := w.g.spec.Quant.Attention, w.tokens
 	w.fanOut(s, t, w.h, 2)
-	in := 2*key + value + vh // q, k, v and the step size of each head
+	in := 2*key + value + heads // q, k, v and the step size of each head
 	if r.ChannelDecay {
 		in += float64(r.KeyDim) // low rank of the decay
 	} else {
-		in += vh
+		in += heads
 	}
 	if r.GateRank > 0 {
 		in += float64(r.GateRank)
@@ -36,11 +65,17 @@ func (w *walk) gatedDelta(a *model.Attention) {
 	if r.GateRank > 0 {
 		w.linear(s, t, float64(r.GateRank), value, 1)
 	}
-	w.recur(a)
-	w.elementwise(op.RMSNorm, e*3*t*value).Vector32 = units.Ops(12 * t * value)
-	w.quantize(s, t, value)
-	w.linear(s, t, value, w.h, 1)
-	w.reduceTP(t)
+}
+
+// gatedNorm emits the norm behind the recurrence of a rank's heads, with its gate.
+func (w *walk) gatedNorm(a *model.Attention, heads float64) {
+	d := float64(a.Recurrent.ValueDim)
+	n := w.tokens * heads * d
+	if w.tracesDelta(a) {
+		w.elementwise(op.GatedNorm, w.width()*(3*n+d)).Vector32 = units.Ops(13 * n)
+		return
+	}
+	w.elementwise(op.RMSNorm, w.width()*3*n).Vector32 = units.Ops(12 * n)
 }
 
 // mamba emits a Mamba-2 layer.
@@ -111,6 +146,14 @@ func (w *walk) stateHeads(a *model.Attention) (keys, heads float64) {
 // recur emits what of a recurrent layer carries a state from step to step: the
 // convolution of keys, queries and values, and the recurrence.
 func (w *walk) recur(a *model.Attention) {
+	if w.g.spec.opaqueDelta(a) {
+		w.linearAttention(a)
+		return
+	}
+	if w.tracesDelta(a) {
+		w.tracedDelta(a)
+		return
+	}
 	r := &a.Recurrent
 	keys, heads := w.stateHeads(a)
 	values, kernel := heads*float64(r.ValueDim), float64(r.Conv)

@@ -18,15 +18,15 @@ const shortQuery = 6
 func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
 	for i := range w.segments {
 		s := &w.segments[i]
-		if !yield(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode) {
+		if !yield(w.sharded(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq))), s.Decode) {
 			return
 		}
 	}
-	if w.sums.Prefill.Requests > 0 && !yield(w.sums.Prefill, false) {
+	if w.sums.Prefill.Requests > 0 && !yield(w.sharded(w.sums.Prefill), false) {
 		return
 	}
 	if w.sums.Decode.Requests > 0 {
-		yield(w.sums.Decode, true)
+		yield(w.sharded(w.sums.Decode), true)
 	}
 }
 
@@ -34,7 +34,7 @@ func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	for all, verify := range w.groups {
-		decodes := w.decodes(verify, all.Tokens/all.Requests)
+		decodes := w.decodes(a, verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
 			span = &decode
@@ -48,10 +48,16 @@ func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	return prefill, decode
 }
 
-// decodes reports whether a query of q tokens runs decode kernels; decode says
-// that it is no prompt's.
-func (w *walk) decodes(decode bool, q float64) bool {
-	return q < shortQuery || decode && !w.g.spec.Policy.VerifyAsPrefill
+// decodes reports whether a query of q tokens runs an attention's decode kernels;
+// decode says that it is no prompt's. TensorCast takes the sparse ones by that alone.
+func (w *walk) decodes(a *model.Attention, decode bool, q float64) bool {
+	if !w.g.spec.Policy.VerifyAsPrefill {
+		return q < shortQuery || decode
+	}
+	if a.Indexer.TopK > 0 {
+		return decode
+	}
+	return q < shortQuery
 }
 
 // limit is the part of requests' pairs and contexts that an attention looks at.
@@ -64,7 +70,10 @@ func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 	// Unequal requests have more pairs than as many of the mean length, the less
 	// so the more of them the limit cuts off.
 	mean, most := n*w.pairs(a, q, seq), all.Tokens*(most(a)+float64(a.Local))
-	more := all.Pairs/op.Equal(n, q, seq).Pairs - 1
+	more := 0.0
+	if equal := op.Equal(n, q, seq).Pairs; equal > 0 {
+		more = all.Pairs/equal - 1
+	}
 	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
 	all.Context = n * reach(a, seq, q, decodes)
 	return all

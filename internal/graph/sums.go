@@ -55,10 +55,26 @@ func (w *walk) recall(k *kind) {
 	switch a := &k.layer.Attention; a.Kind {
 	case model.GQA:
 		w.choose(a)
-		w.attend(k, a)
+		if w.g.spec.Policy.TracedContext {
+			w.attend(k, a)
+		} else {
+			w.attendHere(k, a)
+		}
 	case model.MLA:
-		w.choose(a)
-		w.attendLatent(k, a)
+		if w.g.spec.tracesCompression(a) {
+			w.attendCompressed(k, a)
+			return
+		}
+		if w.fusesIndexer(a) {
+			w.fusedIndexer(a)
+		} else {
+			w.choose(a)
+		}
+		if w.g.spec.Policy.TracedContext {
+			w.attendLatent(k, a)
+		} else {
+			w.attendLatentHere(k, a)
+		}
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		w.recur(a)
 	case model.Cross, model.NoAttention: // no images here
@@ -68,7 +84,7 @@ func (w *walk) recall(k *kind) {
 // recallPredicted emits the varying operators of one predicted token.
 func (w *walk) recallPredicted() {
 	w.shiftIDs()
-	w.recall(&w.g.kinds[w.g.mtpKind])
+	w.recall(&w.g.mtp)
 	w.lastRows()
 	for range newTokenCopies {
 		w.scatterIDs()

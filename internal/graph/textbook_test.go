@@ -404,7 +404,7 @@ func TestLatentStep(t *testing.T) {
 }
 
 // TestSharedContext: ranks that cut the context of latent attention gather the queries of all, and exchange what each
-// found for them.
+// found for them. A decode's up-projections are absorbed before and behind that, by the rank that has the heads.
 func TestSharedContext(t *testing.T) {
 	const tp, n = 4, 3
 	const h = heads / tp
@@ -422,8 +422,8 @@ func TestSharedContext(t *testing.T) {
 		{Name: "all_gather", Count: n, Bytes: 3 * wide * tokens * h * (nope + rope), Payload: wide * tokens * h * (nope + rope)},
 		{
 			Name: "multihead_latent_attention", Count: n,
-			Bytes:  wide*(2*up+tokens*2*h*(nope+rope+value)+cached/2*(latentRank+rope)) + index*(requests+1+2*requests+3*7+2),
-			Matrix: 2*20*up + 2*(pairs-300)/2*2*h*(nope+rope+value) + 2*3*up + 2*300/2*2*h*(2*latentRank+rope),
+			Bytes:  wide*(up+up/2+tokens*2*h*(nope+rope+value)+cached/2*(latentRank+rope)) + index*(requests+1+2*requests+3*7+2),
+			Matrix: 2*20*up + 2*(pairs-300)/2*2*h*(nope+rope+value) + 2*3*up/2 + 2*300/2*2*h*(2*latentRank+rope),
 			Vector: 4 * pairs / 2 * 2 * h,
 		},
 		{Name: "all_to_all", Count: n, Bytes: 2 * 4 * tokens * h * latentRank, Payload: 4 * tokens * h * latentRank}, // partial sums in float32

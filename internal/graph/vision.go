@@ -13,6 +13,10 @@ func (w *walk) vision(im Images) {
 	if v == nil || im.Count == 0 {
 		return
 	}
+	if w.tracesVision(v) {
+		w.tracedVision(v, im)
+		return
+	}
 	plain := dtype.Unquantized(w.base)
 	e := w.width()
 	n, p := float64(im.Count), float64(im.Patches)

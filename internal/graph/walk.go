@@ -18,6 +18,7 @@ type walk struct {
 	br    uint8      // branch of what is being emitted
 	run   uint16     // run of layers being emitted, 0 outside
 	reps  float64    // layers of that run
+	hash  float64    // of those, layers that choose experts by token id
 	by    op.Measure // what the size of what is being emitted follows
 	base  dtype.Format
 	h     float64 // hidden width
@@ -28,7 +29,8 @@ type walk struct {
 	logits   float64 // rows that want logits
 	images   Images
 	segments []Segment
-	sums     Sums // instead of segments
+	sums     Sums    // instead of segments
+	shards   float64 // ranks that groups divide each cache by; 0 and 1 = none
 }
 
 // int64 indices, and scalar scales in float32.
@@ -78,6 +80,14 @@ func (w *walk) next(k op.Kind, name op.Name) *op.Op {
 func (w *walk) elementwise(name op.Name, bytes float64) *op.Op {
 	o := w.next(op.Elementwise, name)
 	o.Bytes = units.Bytes(bytes)
+	return o
+}
+
+// continued emits more work of the operator just emitted, without a launch.
+func (w *walk) continued(name op.Name) *op.Op {
+	o := w.next(op.Elementwise, name)
+	o.Launches = -1
+	w.items[len(w.items)-1].Continues = true
 	return o
 }
 

@@ -75,7 +75,7 @@ func TestDrafts(t *testing.T) {
 		t.Errorf("%.2f ms without drafts, %.2f with 0.8 kept, %.2f with none kept", plain, kept, lost)
 	}
 	read[1].Model = "Qwen/Qwen3-32B"
-	if p := measuredtest.Predictor().Predict(t.Context(), &read[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no prediction modules") {
+	if p := measuredtest.Predictor().Predict(t.Context(), &read[1]); p.Err == nil || !strings.Contains(p.Err.Error(), "Qwen/Qwen3-32B has no MTP modules") {
 		t.Errorf("drafts without modules: %v", p.Err)
 	}
 }
@@ -101,7 +101,7 @@ func TestWorkerSizes(t *testing.T) {
 }
 
 // TestAmpleShare: DeepSeek-R1 in 8 bits on four GB200 ran, so SGLang was not left
-// at its default; a share that a row tells is kept.
+// at its default; a share that a row gives is kept.
 func TestAmpleShare(t *testing.T) {
 	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,moe_tp_size,memory_fraction,silicon_ttft_ms,silicon_tpot_ms\n"
 	const row = "sglang,0.5.8,deepseek-ai/DeepSeek-R1,gb200,fp8,512,64,4,4,"
@@ -110,7 +110,7 @@ func TestAmpleShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := measuredtest.Predictor()
-	if q := p.Predict(t.Context(), &read[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "assumed to run with 0.95") {
+	if q := p.Predict(t.Context(), &read[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "runs with memory_share 0.95") {
 		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
 	}
 	if q := p.Predict(t.Context(), &read[1]); !errors.Is(q.Err, replica.ErrNoCache) {

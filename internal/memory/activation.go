@@ -102,7 +102,7 @@ func absorbedWeights(s *graph.Spec) units.Bytes {
 			}
 			b += units.Bytes(n) * (2*format.Bytes(up) - s.Quant.Attention.Weight.Bytes(up))
 		}
-		if f.RawLogits && s.Compile {
+		if f.Router.WideScores() && s.Compile {
 			b += units.Bytes(n * float64(f.Experts*s.Model.Hidden) * (4 - s.Quant.Base.Width()))
 		}
 	}

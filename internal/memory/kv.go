@@ -18,6 +18,7 @@ type share struct {
 	window   float64     // tokens kept at most; 0 = all
 	compress float64     // tokens per compressed entry; 0 = none
 	cut      float64     // context parallelism
+	paged    bool        // compressed entries come in whole blocks of all requests
 }
 
 // cacheShares prepares the cache of the fullest stage: for each kind, the stage
@@ -65,21 +66,40 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
-		c.state = stateBytes(s, a)
+		if s.CachesStates(a) {
+			c.state = stateBytes(s, a)
+		}
+		if full := fullAttention(s.Model); full != nil && s.CachesLinear(a) {
+			return cacheShare(s, full)
+		}
 	case model.Cross, model.NoAttention:
 	}
 	if ix := &a.Indexer; ix.Own() {
 		c.perToken += indexerBytes(s, ix)
 		c.cut = 1
 	}
-	if s.CachesWindows() {
+	if s.CachesWindows() || s.PoolsFreely(a) {
 		c.window = float64(a.Window)
 	}
+	c.paged = s.PoolsFreely(a)
 	if a.Compress > 1 {
 		c.compress, c.perEntry = float64(a.Compress), c.perToken
 		c.window = float64(a.Local)
+		if c.paged && a.Indexer.Own() {
+			c.perToken -= indexerBytes(s, &a.Indexer) // which is of compressed entries
+		}
 	}
 	return c
+}
+
+// fullAttention is the model's attention with a KV cache, nil for none.
+func fullAttention(m *model.Model) *model.Attention {
+	for i := range m.Kinds {
+		if a := &m.Kinds[i].Attention; a.Kind == model.GQA {
+			return a
+		}
+	}
+	return nil
 }
 
 // indexerBytes is a token's key of the selector of sparse attention. Engines keep
@@ -131,10 +151,11 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 	var total units.Bytes
 	for i := range m.layers {
 		c := &m.layers[i]
-		tokens, entries, requests := 0.0, 0.0, 0.0
+		tokens, entries, requests, all := 0.0, 0.0, 0.0, 0.0
 		for _, s := range b.Segments {
 			n, seq := float64(s.Requests), float64(s.Seq+room)
 			requests += n
+			all += n * seq
 			kept := seq
 			if c.window > 0 {
 				kept = math.Min(seq, c.window)
@@ -146,6 +167,9 @@ func (m *Model) KV(b graph.Batch) units.Bytes {
 				}
 			}
 			tokens += n * kept
+		}
+		if c.paged && c.compress > 0 {
+			entries = page * math.Ceil(math.Floor(all/c.compress)/page)
 		}
 		blocks := math.Ceil(math.Ceil(tokens/page) / c.cut)
 		total += units.Bytes(c.layers) * (units.Bytes(blocks*page)*c.perToken +

@@ -49,7 +49,16 @@ func fullestStage(s *graph.Spec) units.Bytes {
 // lastNorm is the norm in front of the head, with what makes and joins parallel
 // residual streams.
 func lastNorm(s *graph.Spec) units.Bytes {
-	return s.Quant.Base.Bytes(float64(s.Model.Hidden) + s.Model.Mixing())
+	plain, streams := s.Model.Mixing()
+	return s.Quant.Base.Bytes(float64(s.Model.Hidden)+plain) + mixing(s).Bytes(streams)
+}
+
+// mixing is the format of the weights that mix residual streams.
+func mixing(s *graph.Spec) dtype.Format {
+	if s.WideStreams() {
+		return dtype.F32
+	}
+	return s.Quant.Base
 }
 
 // embedding is the word embedding's share of a device, with those of the layers'
@@ -78,16 +87,13 @@ func head(s *graph.Spec) units.Bytes {
 
 // ropeTables are the cosines and sines for every position.
 func ropeTables(s *graph.Spec) units.Bytes {
-	d := 0
-	for i := range s.Model.Kinds {
-		d = max(d, s.Model.Kinds[i].Attention.RopeDim)
-	}
-	return s.Quant.Base.Bytes(2 * float64(s.Model.MaxPosition) * float64(d))
+	return s.Quant.Base.Bytes(2 * float64(s.Model.MaxPosition) * s.RotaryWidth())
 }
 
 // layerWeights is one decoder layer's share of a device.
 func layerWeights(s *graph.Spec, l *model.Layer) units.Bytes {
-	b := s.Quant.Base.Bytes(l.Beside(float64(s.Model.Hidden)))
+	plain, streams := l.Beside(float64(s.Model.Hidden))
+	b := s.Quant.Base.Bytes(plain) + mixing(s).Bytes(streams)
 	return b + attentionWeights(s, &l.Attention) + ffnWeights(s, &l.FFN)
 }
 
@@ -112,7 +118,7 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 		if !a.KeyIsVal {
 			b += scheme.WeightBytes(hq*(d-r+v), kl) // up-projection of keys and values
 		}
-		if a.Compress > 1 {
+		if a.Compress > 1 && !s.PoolsFreely(a) {
 			b += scheme.WeightBytes(2*a.PoolWidth(), h) + base.Bytes(float64(a.Compress)*a.PoolWidth()+d)
 		}
 		if a.Sinks {
@@ -131,22 +137,9 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 }
 
 func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
-	h, scheme, base := float64(s.Model.Hidden), s.Quant.Attention, s.Quant.Base
-	d, v := float64(a.HeadDim), float64(a.ValueDim)
-	q, kv := hq*d, hk*(d+v)
-	if a.OutGate {
-		q *= 2
-	}
-	if a.KeyIsVal {
-		kv = hk * d
-	}
-	if a.SharedKV {
-		kv = 0
-	}
-	b := scheme.WeightBytes(q+kv, h) + outWeights(s, a, hq*v)
-	if a.Bias {
-		b += base.Bytes(q + kv)
-	}
+	h, base := float64(s.Model.Hidden), s.Quant.Base
+	d := float64(a.HeadDim)
+	b := inWeights(s, a, hq, hk) + outWeights(s, a, hq*float64(a.ValueDim))
 	switch a.QKNorm {
 	case model.PerHead:
 		b += base.Bytes(2 * d)
@@ -158,6 +151,26 @@ func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
 		b += base.Bytes(hq)
 	}
 	return b + indexerWeights(s, a, h)
+}
+
+// inWeights is the projections of queries, keys and values.
+func inWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	q, kv := hq*d, hk*(d+v)
+	if a.OutGate {
+		q *= 2
+	}
+	if a.KeyIsVal {
+		kv = hk * d
+	}
+	if a.SharedKV {
+		kv = 0
+	}
+	b := s.Quant.Attention.WeightBytes(q+kv, float64(s.Model.Hidden))
+	if a.Bias {
+		b += s.Quant.Base.Bytes(q + kv)
+	}
+	return b
 }
 
 // outWeights is the projection behind attention.
@@ -184,19 +197,28 @@ func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Byte
 	h, heads, d := float64(s.Model.Hidden), float64(ix.Heads), float64(ix.Dim)
 	scheme, base := s.Quant.Attention, s.Quant.Base
 	b := scheme.WeightBytes(heads*d, depth) + base.Bytes(2*d)
-	switch {
-	case a.Kind == model.GQA: // no weights of the heads
-		return b + scheme.WeightBytes(d, h)
-	case a.Compress > 1: // keys pooled as the cache is
-		return b + base.Bytes(heads*h) + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
+	weights := base.Bytes(heads * h) // of the heads
+	if s.QuantizesIndexer() {
+		weights = scheme.WeightBytes(heads, h)
 	}
-	return b + base.Bytes(heads*h) + scheme.WeightBytes(d, h)
+	switch {
+	case a.Kind == model.GQA: // none
+		return b + scheme.WeightBytes(d, h)
+	case s.PoolsFreely(a):
+		return (b - base.Bytes(2*d) + weights) / units.Bytes(s.Layout.TP)
+	case a.Compress > 1: // keys pooled as the cache is
+		return b + weights + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
+	}
+	return b + weights + scheme.WeightBytes(d, h)
 }
 
 // recurrentWeights is a linear-attention or state-space layer.
 func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
 	r := &a.Recurrent
+	if !s.CutsRecurrence(a) {
+		tp = 1
+	}
 	vh := math.Max(1, float64(r.ValueHeads)/tp)
 	value := vh * float64(r.ValueDim)
 	switch a.Kind { //nolint:exhaustive // the gated delta rule is left
@@ -305,6 +327,11 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 	h := float64(m.Hidden)
 	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
 		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
+	if a := &m.Kinds[m.MTP.Kind].Attention; !s.CutsPrediction() {
+		tp := float64(s.Layout.TP)
+		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
+			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
+	}
 	b := units.Bytes(s.MTP) * one
 	if !s.SharesWeights() {
 		b += embedding(s) + head(s)

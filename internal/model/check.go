@@ -28,6 +28,8 @@ type base struct {
 	Tied         *bool  `json:"tie_word_embeddings"`
 	TorchDType   string `json:"torch_dtype"`
 	DType        string `json:"dtype"`
+	// What norms add to the mean square under their root.
+	Epsilon float64 `json:"rms_norm_eps"`
 	// The rotated share of a head, at either of two places.
 	Partial float64 `json:"partial_rotary_factor"`
 	Rope    struct {
@@ -50,7 +52,7 @@ func (r *reader) may(field string, v, most int) {
 	case v < 0:
 		r.addf(field, "%d is negative", v)
 	case v > most:
-		r.addf(field, "%d is absurd, at most %d", v, most)
+		r.addf(field, "%d is implausible, at most %d is allowed", v, most)
 	}
 }
 
@@ -61,6 +63,10 @@ func (r *reader) divides(field string, part int, wholeField string, whole int) {
 		r.addf(field, "%d does not divide %s %d", part, wholeField, whole)
 	}
 }
+
+// DefaultEpsilon is the epsilon of norms where a config states none: the most
+// common default of transformers' config classes.
+const DefaultEpsilon = 1e-6
 
 // model checks the common fields and begins a Model with them. Only when
 // nothing failed may the caller go on to build layers.
@@ -74,6 +80,10 @@ func (r *reader) model(b *base) *Model {
 		Vocab:       b.Vocab,
 		MaxPosition: b.MaxPosition,
 		DType:       r.format(b.TorchDType, b.DType),
+		Epsilon:     b.Epsilon,
+	}
+	if m.Epsilon == 0 {
+		m.Epsilon = DefaultEpsilon
 	}
 	switch {
 	case b.Tied != nil:
@@ -181,7 +191,7 @@ func (r *reader) stateFormat(field, s string) dtype.Format {
 	}
 	f := torchFormat(s)
 	if f == dtype.None {
-		r.addf(field, "%s is not a number format we know", quoted(s))
+		r.addf(field, "%s is not a known number format", quoted(s))
 	}
 	return f
 }

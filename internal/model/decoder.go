@@ -133,7 +133,7 @@ func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
 	if dense.Kind == Dense {
 		dense.Bias, dense.Ungated = bias, s.ungated
 	}
-	moe.Bias, moe.Ungated, moe.RawLogits = bias, s.ungated, false
+	moe.Bias, moe.Ungated, moe.Router = bias, s.ungated, SoftmaxRouter
 	moe.RouterBias = s.routerBias || c.Method == "noaux_tc"
 	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
 	if c.SharedWidth > 0 {

@@ -35,32 +35,49 @@ type routed struct {
 	Frequency   frequency `json:"moe_layer_freq"`
 	MLPTypes    []string  `json:"mlp_layer_types"` // "dense", "sparse": states them instead
 	Method      string    `json:"topk_method"`     // "noaux_tc": with a correction bias
+	Groups      int       `json:"n_group"`         // of experts, of which
+	GroupTopK   int       `json:"topk_group"`      // are chosen first
 }
 
 // parseDeepSeekV2 reads DeepSeek-V2, V2-Lite and V2.5.
-func parseDeepSeekV2(r *reader) *Model { return parseDeepSeek(r, false, false) }
+func parseDeepSeekV2(r *reader) *Model { return parseDeepSeek(r, lineage{}) }
 
 // parseDeepSeekV3 reads DeepSeek-V3, R1, V3.1 and Kimi K2.
-func parseDeepSeekV3(r *reader) *Model { return parseDeepSeek(r, true, false) }
+func parseDeepSeekV3(r *reader) *Model { return parseDeepSeek(r, lineage{bias: true}) }
 
-// parseDeepSeekV32 reads DeepSeek-V3.2.
-func parseDeepSeekV32(r *reader) *Model { return parseDeepSeek(r, true, true) }
+// parseDeepSeekV32 reads DeepSeek-V3.2, whose gate module chooses by groups itself.
+func parseDeepSeekV32(r *reader) *Model {
+	return parseDeepSeek(r, lineage{bias: true, sparse: true, groups: true})
+}
 
-// parseDeepSeek reads the whole group. Bias says that routers carry a correction
-// bias even where the config does not state the method, sparse that attention
-// has an indexer.
-func parseDeepSeek(r *reader, bias, sparse bool) *Model {
+// lineage is what sets the models of the group apart.
+type lineage struct {
+	bias   bool // routers carry a correction bias even where the config does not state the method
+	sparse bool // attention has an indexer
+	groups bool // routers choose groups of experts first
+}
+
+// parseDeepSeek reads the whole group.
+func parseDeepSeek(r *reader, of lineage) *Model {
 	var c deepseek
 	if !r.decode(&c) {
 		return nil
 	}
 	m := r.model(&c.base)
 	a := r.latentAttention(&c.base, &c.latent)
-	if sparse {
+	if of.sparse {
 		a.Indexer = r.indexer(&c)
 	}
 	dense, moe := r.routedFFN(&c.base, &c.routed)
-	moe.RouterBias = c.Method == "noaux_tc" || (c.Method == "" && bias)
+	moe.RouterBias = c.Method == "noaux_tc" || (c.Method == "" && of.bias)
+	if of.groups {
+		if c.Groups == 0 {
+			c.Groups, c.GroupTopK = 8, 4 // the class's defaults
+		}
+		r.may("n_group", c.Groups, maxExperts)
+		r.need("topk_group", c.GroupTopK, c.Groups)
+		moe.Router, moe.Groups, moe.GroupTopK = GroupRouter, c.Groups, c.GroupTopK
+	}
 	r.layerKinds("indexer_types", c.IndexerTypes, c.Layers, "full", "shared")
 	if r.failed() {
 		return nil
@@ -70,7 +87,7 @@ func parseDeepSeek(r *reader, bias, sparse bool) *Model {
 		if c.sparse(i) {
 			l.FFN = moe
 		}
-		if sparse && len(c.IndexerTypes) > 0 {
+		if of.sparse && len(c.IndexerTypes) > 0 {
 			l.Attention.Indexer.Shared = c.IndexerTypes[i] == "shared"
 		}
 		return l
@@ -109,7 +126,7 @@ func (r *reader) routedFFN(b *base, c *routed) (dense, moe FFN) {
 		c.Experts, c.TopK, c.ExpertWidth)
 	r.may("n_shared_experts", c.Shared, maxExperts)
 	moe.SharedIntermediate = c.Shared * c.ExpertWidth
-	moe.RawLogits = true
+	moe.Router = RawRouter
 	r.may("first_k_dense_replace", c.DenseFirst, b.Layers)
 	r.may("moe_layer_freq", c.Frequency.every, maxLayers)
 	r.listLength("moe_layer_freq", len(c.Frequency.list), b.Layers, 0)

@@ -20,9 +20,11 @@ type deepseekV4 struct {
 	IndexDim   int   `json:"index_head_dim"`
 	IndexTopK  int   `json:"index_topk"`
 
-	Streams    int `json:"hc_mult"`
-	HashLayers int `json:"num_hash_layers"` // first layers route by token id
-	Predict    int `json:"num_nextn_predict_layers"`
+	Streams    int     `json:"hc_mult"`
+	Sinkhorn   int     `json:"hc_sinkhorn_iters"`
+	Limit      float64 `json:"swiglu_limit"`
+	HashLayers int     `json:"num_hash_layers"` // first layers route by token id
+	Predict    int     `json:"num_nextn_predict_layers"`
 }
 
 // indexedRatio is the compression whose entries are selected by an indexer;
@@ -38,7 +40,10 @@ func parseDeepSeekV4(r *reader) *Model {
 	m := r.model(&c.base)
 	a := r.v4Attention(&c)
 	_, moe := r.routedFFN(&c.base, &c.routed)
-	moe.RouterBias = c.Method == "noaux_tc"
+	moe.RouterBias, moe.Router, moe.Clamped = c.Method == "noaux_tc", SoftplusRouter, c.Limit > 0
+	r.may("hc_sinkhorn_iters", c.Sinkhorn, maxLayers)
+	r.may("num_hash_layers", c.HashLayers, c.Layers)
+	m.HashLayers, m.Sinkhorn = c.HashLayers, max(1, c.Sinkhorn)
 	r.need("hc_mult", c.Streams, maxPatch)
 	r.may("num_nextn_predict_layers", c.Predict, maxLayers)
 	r.need("compress_ratios", len(c.Ratios), 2*maxLayers)
@@ -60,9 +65,9 @@ func parseDeepSeekV4(r *reader) *Model {
 	if c.Predict > 0 && len(c.Ratios) > c.Layers {
 		m.MTP.Kind = m.kind(layer(c.Ratios[c.Layers]))
 	}
-	m.note("DeepSeek-V4's attention is described as latent attention whose 512-wide latent is key and value at once: there is no up-projection of keys and values.")
+	m.note("DeepSeek-V4's attention is modelled as latent attention whose 512-wide latent is both key and value: keys and values have no up-projection.")
 	if c.HashLayers > 0 {
-		m.note("The first layers choose experts by a table of token ids; they are counted as ordinary routers.")
+		m.note("The first layers choose experts by a table of token ids; they are modelled with ordinary routers.")
 	}
 	return m
 }

@@ -85,7 +85,7 @@ const maxNear = 3
 // not supported, and how it can be read as one of them.
 func unknownArchitecture(name string) error {
 	if name == "" {
-		return errors.New("config.json: architectures: missing, and model_type too: not a language model's config")
+		return errors.New("config.json: neither architectures nor model_type is given: not a language model's config")
 	}
 	stem := func(s string) string {
 		s = strings.TrimSuffix(strings.TrimSuffix(s, "ForCausalLM"), "ForConditionalGeneration")

@@ -39,7 +39,15 @@ type gemma struct {
 }
 
 // parseGemma reads the first Gemma.
-func parseGemma(r *reader) *Model { return r.decoder(style{tied: true}) }
+func parseGemma(r *reader) *Model { return offsetNorms(r.decoder(style{tied: true})) }
+
+// offsetNorms marks norms that scale by one plus the weight.
+func offsetNorms(m *Model) *Model {
+	if m != nil {
+		m.OffsetNorm = true
+	}
+	return m
+}
 
 // parseGemma2 reads Gemma 2, with a window in every second layer.
 func parseGemma2(r *reader) *Model {
@@ -47,7 +55,7 @@ func parseGemma2(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.gemmaModel(&c, NoQKNorm)
+	return offsetNorms(r.gemmaModel(&c, NoQKNorm))
 }
 
 // parseGemma3n reads Gemma 3n. Its image tower is a convolutional network.
@@ -59,7 +67,7 @@ func parseGemma3n(r *reader) *Model {
 		return nil
 	}
 	r.outer.VisionConfig = nil
-	r.notes = append(r.notes, "The image and audio towers are not modelled, nor that the activations of the first layers are sparse.")
+	r.notes = append(r.notes, "The vision and audio towers are not modelled, nor that the activations of the first layers are sparse.")
 	return r.gemmaModel(&c, PerHead)
 }
 
@@ -72,7 +80,7 @@ func parseGemma3(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.gemmaModel(&c, PerHead)
+	return offsetNorms(r.gemmaModel(&c, PerHead))
 }
 
 // parseGemma4 reads Gemma 4.

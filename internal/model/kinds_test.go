@@ -232,7 +232,7 @@ func TestAttentionDetails(t *testing.T) {
 		{"Qwen/Qwen2.5-7B", 0, Attention{Kind: GQA, Heads: 28, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 128, Bias: true}},
 		{"Qwen/Qwen3-32B", 0, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 128, QKNorm: PerHead}},
 		{"zai-org/GLM-4.5", 1, Attention{Kind: GQA, Heads: 96, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: PerHead, Bias: true}},
-		{"MiniMaxAI/MiniMax-M2", 0, Attention{Kind: GQA, Heads: 48, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: WholeVector}},
+		{"MiniMaxAI/MiniMax-M2", 0, Attention{Kind: GQA, Heads: 48, KVHeads: 8, HeadDim: 128, ValueDim: 128, RopeDim: 64, RopeStated: true, QKNorm: WholeVector}},
 		{"openai/gpt-oss-20b", 0, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 64, ValueDim: 64, RopeDim: 64, Bias: true, OutBias: true, Sinks: true, Window: 128}},
 		{"google/gemma-4-31B", 1, Attention{Kind: GQA, Heads: 32, KVHeads: 4, HeadDim: 512, ValueDim: 512, RopeDim: 128, QKNorm: PerHead, KeyIsVal: true}},
 		{"XiaomiMiMo/MiMo-V2-Flash", 1, Attention{Kind: GQA, Heads: 64, KVHeads: 8, HeadDim: 192, ValueDim: 128, RopeDim: 64, Sinks: true, Window: 128}},
@@ -255,7 +255,7 @@ func TestAttentionDetails(t *testing.T) {
 			Indexer: Indexer{Heads: 64, Dim: 128, TopK: 1024, Block: 1},
 		}},
 		{"MiniMaxAI/MiniMax-M3", 1, Attention{
-			Kind: GQA, Heads: 64, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 64, QKNorm: PerHead,
+			Kind: GQA, Heads: 64, KVHeads: 4, HeadDim: 128, ValueDim: 128, RopeDim: 64, RopeStated: true, QKNorm: PerHead,
 			Indexer: Indexer{Heads: 4, Dim: 128, TopK: 2048, Block: 128},
 		}},
 		{"nvidia/Nemotron-H-8B-Base-8K", 0, Attention{Kind: Mamba2, Recurrent: Recurrent{ValueHeads: 128, KeyDim: 128, ValueDim: 64, Groups: 8, Conv: 4, StateFormat: dtype.F32}}},
@@ -274,10 +274,10 @@ func TestFFNDetails(t *testing.T) {
 	}{
 		{"Qwen/Qwen2-57B-A14B", 0, FFN{Kind: MoE, Experts: 64, TopK: 8, ExpertIntermediate: 2560, SharedIntermediate: 20480, SharedGate: true}},
 		{"Qwen/Qwen3-235B-A22B", 0, FFN{Kind: MoE, Experts: 128, TopK: 8, ExpertIntermediate: 1536}},
-		{"deepseek-ai/DeepSeek-V3.1", 1, FFN{Kind: MoE, Experts: 256, TopK: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, RouterBias: true, RawLogits: true}},
-		{"deepseek-ai/DeepSeek-V2", 1, FFN{Kind: MoE, Experts: 160, TopK: 6, ExpertIntermediate: 1536, SharedIntermediate: 3072, RawLogits: true}},
+		{"deepseek-ai/DeepSeek-V3.1", 1, FFN{Kind: MoE, Experts: 256, TopK: 8, ExpertIntermediate: 2048, SharedIntermediate: 2048, RouterBias: true, Router: RawRouter}},
+		{"deepseek-ai/DeepSeek-V2", 1, FFN{Kind: MoE, Experts: 160, TopK: 6, ExpertIntermediate: 1536, SharedIntermediate: 3072, Router: RawRouter}},
 		{"openai/gpt-oss-20b", 0, FFN{Kind: MoE, Experts: 32, TopK: 4, ExpertIntermediate: 2880, Bias: true}},
-		{"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 1, FFN{Kind: MoE, Ungated: true, Experts: 128, TopK: 6, ExpertIntermediate: 1856, SharedIntermediate: 3712, RouterBias: true, RawLogits: true}},
+		{"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 1, FFN{Kind: MoE, Ungated: true, Experts: 128, TopK: 6, ExpertIntermediate: 1856, SharedIntermediate: 3712, RouterBias: true, Router: RawRouter}},
 		{"google/gemma-4-26B-A4B", 0, FFN{Kind: MoE, Intermediate: 2112, Experts: 128, TopK: 8, ExpertIntermediate: 704}},
 	} {
 		if d := cmp.Diff(c.want, lookup(t, c.id).Kinds[c.kind].FFN); d != "" {

@@ -102,6 +102,6 @@ func parsePhi3V(r *reader) *Model {
 // parsePhi4MM reads Phi-4-multimodal.
 func parsePhi4MM(r *reader) *Model {
 	r.outer.VisionConfig = nil
-	r.notes = append(r.notes, "The image and audio towers and their adapters are not modelled.")
+	r.notes = append(r.notes, "The vision and audio towers and their adapters are not modelled.")
 	return parseLlama(r)
 }

@@ -32,7 +32,7 @@ func parseMiniMaxM2(r *reader) *Model {
 		c.Experts, c.TopK, c.Intermediate)
 	r.may("shared_intermediate_size", c.Shared, maxIntermediate)
 	f.SharedIntermediate = c.Shared
-	f.RouterBias = c.RouterBias
+	f.RouterBias, f.Router = c.RouterBias, SigmoidRouter
 	if r.failed() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func minimaxNorm(use bool, kind string) QKNorm {
 func (r *reader) rotaryDim(a *Attention, n int) {
 	r.may("rotary_dim", n, max(a.HeadDim, 1))
 	if n > 0 {
-		a.RopeDim = n
+		a.RopeDim, a.RopeStated = n, true
 	}
 }
 
@@ -130,7 +130,7 @@ func parseMiniMaxM3(r *reader) *Model {
 	m.predict(r, "num_nextn_predict_layers", c.Predict)
 	m.note("MiniMax-M3 selects blocks for each key/value head; the selection is modelled as one for all heads.")
 	if present(r.outer.VisionConfig) {
-		m.note("The image tower is not modelled.")
+		m.note("The vision tower is not modelled.")
 	}
 	return m
 }

@@ -27,6 +27,15 @@ type Model struct {
 	InputVocab int
 	// DType is what the checkpoint computes in where it is not quantized.
 	DType dtype.Format
+	// Epsilon is what norms add under their root, OffsetNorm that they scale by one
+	// plus the weight (Gemma 3, Qwen3-Next): neither costs a kernel anything, but
+	// TensorCast fuses norms by both.
+	Epsilon    float64
+	OffsetNorm bool
+	// HashLayers is the number of first layers that choose experts by a table of
+	// token ids, Sinkhorn the rounds in which weights of parallel residual streams
+	// are balanced (DeepSeek-V4).
+	HashLayers, Sinkhorn int
 
 	// Kinds are the distinct layer kinds; Layers gives each decoder layer's
 	// index into Kinds, in order.
@@ -91,6 +100,8 @@ type Attention struct {
 	HeadDim  int // query and key width of a head
 	ValueDim int // value width of a head
 	RopeDim  int // rotated part of HeadDim
+	// RopeStated says that the config has RopeDim in elements, not as a share.
+	RopeStated bool
 
 	QKNorm   QKNorm
 	Bias     bool // bias on q, k, v
@@ -152,7 +163,9 @@ type Recurrent struct {
 	// ChannelDecay marks a decay per key channel (KDA), which has a low-rank
 	// projection of its own, instead of one per head.
 	ChannelDecay bool
-	StateFormat  dtype.Format
+	// Joined says that the input projections are two matrices (Qwen3-Next), not four.
+	Joined      bool
+	StateFormat dtype.Format
 }
 
 // FFNKind names a feed-forward part.
@@ -174,6 +187,7 @@ type FFN struct {
 	// Ungated parts have an up and a down matrix only (Nemotron-H's relu²).
 	Ungated bool
 	Bias    bool
+	Clamped bool // gate and up are limited first (DeepSeek-V4)
 
 	Experts            int // routed experts
 	TopK               int
@@ -184,10 +198,26 @@ type FFN struct {
 	// Latent is the width the routed experts work in when tokens are projected
 	// down before dispatch (Nemotron-3, Kimi-K3); 0 = Hidden.
 	Latent int
-	// RawLogits marks routers that score in float32 outside the gate module, as
-	// DeepSeek's do; TensorCast traces the two router styles differently.
-	RawLogits bool
+	// Router is how experts are chosen; TensorCast traces each way differently.
+	Router Router
+	// Groups are the groups of experts a grouped router chooses GroupTopK of first.
+	Groups, GroupTopK int
 }
+
+// Router names a way to choose experts.
+type Router uint8
+
+// The routers.
+const (
+	SoftmaxRouter  Router = iota // softmax, then the largest (Qwen3, Mixtral)
+	RawRouter                    // scores in float32, the rest outside the gate module (DeepSeek-V3, GLM)
+	GroupRouter                  // sigmoid of float32 scores, groups first, inside it (DeepSeek-V3.2)
+	SigmoidRouter                // sigmoid and a correction bias (MiniMax-M2)
+	SoftplusRouter               // root of the softplus of float32 scores (DeepSeek-V4)
+)
+
+// WideScores reports whether a router scores in float32.
+func (r Router) WideScores() bool { return r == RawRouter || r == GroupRouter || r == SoftplusRouter }
 
 // MTP describes the multi-token-prediction modules.
 type MTP struct {

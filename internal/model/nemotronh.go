@@ -134,7 +134,7 @@ func (r *reader) nemotronExperts(c *nemotronH) FFN {
 	f.Ungated, f.Bias = true, c.MLPBias
 	f.SharedIntermediate = max(c.Shared, 1) * c.SharedWidth
 	f.Latent = c.Latent
-	f.RouterBias, f.RawLogits = true, true
+	f.RouterBias, f.Router = true, RawRouter
 	return f
 }
 

@@ -57,9 +57,9 @@ func (m *Model) Parameters() Parameters {
 		p.Head = p.Embedding
 	}
 	p.Embedding += m.LayerInputs()*float64(m.InputVocab) + float64(m.Positions)*h
-	matrices, small := m.mixing()
+	matrices, small, streams := m.mixing()
 	p.Router += matrices
-	p.Small += h + small
+	p.Small += h + small + streams
 	p.Vision = m.Vision.Parameters()
 	if m.MTP.Layers > 0 {
 		// A module joins the hidden state and the next token's embedding by one
@@ -88,16 +88,16 @@ func (m *Model) LayerInputs() float64 {
 	return float64(n)
 }
 
-// Mixing counts the weights outside the layers that make and join their parallel
-// streams and their own inputs.
-func (m *Model) Mixing() float64 {
-	matrices, small := m.mixing()
-	return matrices + small
+// Mixing counts the weights outside the layers that make and join their own inputs
+// and parallel streams: those of hyper-connections apart.
+func (m *Model) Mixing() (plain, streams float64) {
+	matrices, small, streams := m.mixing()
+	return matrices + small, streams
 }
 
-func (m *Model) mixing() (matrices, small float64) {
+func (m *Model) mixing() (matrices, small, streams float64) {
 	if len(m.Layers) == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	h, l := float64(m.Hidden), &m.Kinds[m.Layers[0]]
 	matrices, small = m.LayerInputs()*h, float64(l.Input) // a projection of the embedding, and its norm
@@ -105,9 +105,9 @@ func (m *Model) mixing() (matrices, small float64) {
 	case l.AltUp: // a matrix into and out of each further stream
 		matrices += 2 * (s - 1) * h * h
 	case s > 1:
-		small += s * s * h
+		streams = s * s * h
 	}
-	return matrices, small
+	return matrices, small, streams
 }
 
 // parameters counts one layer's weights for a model h wide.
@@ -115,32 +115,36 @@ func (l Layer) parameters(h float64) Parameters {
 	var p Parameters
 	p.Attention, p.Small = l.Attention.parameters(h)
 	p.add(1, l.FFN.parameters(h))
+	norms, streams := l.vectors(h)
 	p.Router += l.thin(h)
-	p.Small += l.vectors(h)
+	p.Small += norms + streams
 	return p
 }
 
-// Beside counts what a layer has beside its two parts: norms, what mixes its
-// streams, thin matrices.
-func (l *Layer) Beside(h float64) float64 { return l.thin(h) + l.vectors(h) }
+// Beside counts what a layer has beside its two parts: norms and thin matrices, and
+// the hyper-connections of its streams.
+func (l *Layer) Beside(h float64) (plain, streams float64) {
+	norms, streams := l.vectors(h)
+	return l.thin(h) + norms, streams
+}
 
 // thin counts two matrices each for the layer's own input and its low rank.
 func (l *Layer) thin(h float64) float64 { return 2 * h * float64(l.Input+l.LowRank) }
 
-func (l *Layer) vectors(h float64) float64 {
-	n := float64(l.Norms) * h
+func (l *Layer) vectors(h float64) (norms, streams float64) {
+	norms = float64(l.Norms) * h
 	for _, width := range [2]int{l.Input, l.LowRank} {
 		if width > 0 {
-			n += h // a norm
+			norms += h
 		}
 	}
 	switch s := float64(l.Streams); {
 	case l.AltUp: // a router with its norm and scale, coefficients to predict and correct
-		n += (s+2)*h + s*s*s + s*s
+		norms += (s+2)*h + s*s*s + s*s
 	case s > 1: // hyper-connections around both parts
-		n += 2 * (2 + s) * s * (s*h + 1)
+		streams = 2 * (2 + s) * s * (s*h + 1)
 	}
-	return n
+	return norms, streams
 }
 
 // parameters counts the matrices of a token mixer and its small vectors.

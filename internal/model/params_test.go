@@ -162,7 +162,8 @@ func TestPartsAddUp(t *testing.T) {
 		}
 		p := m.Parameters()
 		h := float64(m.Hidden)
-		sum := p.Embedding + p.Head + p.Vision + h + m.Mixing()
+		plain, streams := m.Mixing()
+		sum := p.Embedding + p.Head + p.Vision + h + plain + streams
 		for _, k := range m.Layers {
 			sum += m.Kinds[k].parameters(h).decoder()
 		}

@@ -32,7 +32,18 @@ type linear struct {
 }
 
 // parseQwen3Next reads Qwen3-Next.
-func parseQwen3Next(r *reader) *Model { return parseHybridQwen(r, true) }
+func parseQwen3Next(r *reader) *Model {
+	m := parseHybridQwen(r, true)
+	if m == nil {
+		return nil
+	}
+	for i := range m.Kinds {
+		if a := &m.Kinds[i].Attention; a.Kind == GatedDelta {
+			a.Recurrent.Joined = true
+		}
+	}
+	return m
+}
 
 // parseQwen35 reads the dense Qwen3.5 and 3.6.
 func parseQwen35(r *reader) *Model {
@@ -50,6 +61,7 @@ func parseHybridQwen(r *reader, moe bool) *Model {
 		return nil
 	}
 	m := r.model(&c.base)
+	m.OffsetNorm = true
 	full := r.attention(&c.base)
 	full.QKNorm = PerHead
 	full.OutGate = c.OutGate == nil || *c.OutGate

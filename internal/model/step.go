@@ -47,7 +47,7 @@ func parseStep3(r *reader) *Model {
 		c.Experts, c.TopK, c.ExpertWidth)
 	r.may("share_expert_dim", c.SharedWidth, maxIntermediate)
 	moe.SharedIntermediate = c.SharedWidth
-	moe.RouterBias, moe.RawLogits = c.RouterBias, true
+	moe.RouterBias, moe.Router = c.RouterBias, RawRouter
 	if r.failed() {
 		return nil
 	}
@@ -66,7 +66,7 @@ func parseStep3(r *reader) *Model {
 		m.note("The sigmoid gate on each head's output is not modelled.")
 	}
 	if c.Other.Heads == 0 {
-		m.note("The config states one head count; windowed layers of the released Step models have 96 query heads.")
+		m.note("The config gives one head count; the sliding-window layers of the released Step models have 96 query heads.")
 	}
 	return m
 }

@@ -48,6 +48,9 @@ func (v *Vision) Patches(height, width int) int {
 	return v.Tokens(height, width) * v.merged()
 }
 
+// Rows is the number of patches along the height of such an image.
+func (v *Vision) Rows(height int) int { return v.side(height) * max(v.Merge, 1) }
+
 // side is the number of tokens along a side of so many pixels.
 func (v *Vision) side(pixels int) int {
 	unit := float64(max(v.Patch, 1) * max(v.Merge, 1))

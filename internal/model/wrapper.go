@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// noTower is the note of models whose image tower is left out.
-const noTower = "The image tower is not modelled."
+// noTower is the note of models whose vision tower is left out.
+const noTower = "The vision tower is not modelled."
 
 // asWide is the inner width of a projector of two matrices, in × n and n × out,
 // that has as many weights as one of another form.

@@ -55,6 +55,7 @@ type Op struct {
 	Heads, KVHeads    float64
 	HeadDim, ValueDim float64
 	Rank, Rope        float64 // latent width and rotated width
+	Own               float64 // Latent: heads whose up-projections a decode absorbs here; 0 = Heads
 	Window            float64 // tokens attended to at most; 0 = all
 	Prefill, Decode   Span
 	Expanded          float64      // Latent: tokens whose keys and values a prefill expands
@@ -132,4 +133,10 @@ type Item struct {
 	// Beside marks an operator that runs at the same time as the one before it,
 	// so that only what it lasts longer counts.
 	Beside bool
+	// Loose marks a collective whose result nothing takes that would wait for it,
+	// which TensorCast goes by when communication has its own stream.
+	Loose bool
+	// Continues marks more work of the operator in front: it takes its own time but
+	// is no call of its own.
+	Continues bool
 }

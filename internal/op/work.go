@@ -79,6 +79,9 @@ func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
 		matrix += 2*o.Expanded*up + 2*p.Pairs*h*(o.HeadDim+o.ValueDim)
 	}
 	if d.Tokens > 0 {
+		if o.Own > 0 {
+			up *= o.Own / h
+		}
 		weights += up
 		matrix += 2*d.Tokens*up + 2*d.Pairs*h*(2*o.Rank+o.Rope)
 	}

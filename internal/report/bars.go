@@ -83,34 +83,34 @@ func bars(w io.Writer, d *app.DeviceResult, p *app.Search) {
 		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
 	if priced {
-		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s); --price sets another.\n", d.Device.Price.USDPerHour, d.Device.Price.Source)
+		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s).\n", d.Device.Price.USDPerHour, d.Device.Price.Source)
 	}
 	if more := len(p.Rows) - mostRows(p); more > 0 {
-		fmt.Fprintf(w, "%d more layouts keep the limits; --json and --csv list them.\n", more)
+		fmt.Fprintf(w, "%d more layouts meet the limits; JSON and CSV list them.\n", more)
 	}
 	safeChoice(w, p)
 }
 
-// safeChoice says that the best row may well miss its limits, and what would
-// not.
+// safeChoice warns of a best row that is likely to miss its limits, and names a
+// safe choice.
 func safeChoice(w io.Writer, p *app.Search) {
 	if !p.Limited() {
 		return
 	}
 	c := p.Rows[0].Chance
-	if c >= app.Doubtful {
+	if c >= app.LowChance {
 		return
 	}
-	fmt.Fprintf(w, "Note: the best row keeps its limits with a probability of %s; ", chance(c))
+	fmt.Fprintf(w, "Note: the best row meets its limits with %s probability; ", chance(c))
 	if s := p.Safe; s != nil {
 		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
 		return
 	}
-	fmt.Fprintf(w, "nothing in this search does with %s.\n", chance(app.Safe))
+	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(app.Safe))
 }
 
 // pairBars prints the intervals of matched phases.
@@ -137,7 +137,7 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []app.Pair) {
 			basis = e.Basis
 		}
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", basis)
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // crossHardware prints the comparison of devices: their profiles, then the best
-// row of each, per pass.
+// row of each, per search.
 func crossHardware(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	profiles(w, r, v)
 	if r.Devices[0].Ratio != nil {
@@ -32,7 +32,7 @@ func crossHardware(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 		return
 	}
 	for k := range r.Devices[0].Searches {
-		crossPass(w, r, k, v)
+		crossSearch(w, r, k, v)
 	}
 }
 
@@ -78,15 +78,15 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 	return float64(p[dtype.F16]) / 1e12
 }
 
-// bestOf is a device with the best row of a pass.
+// bestOf is a device with the best row of a search.
 type bestOf struct {
 	device *device.Profile
-	pass   *app.Search
+	search *app.Search
 	row    *app.Row
 }
 
-// crossPass prints the best row of every device for pass k.
-func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
+// crossSearch prints the best row of every device for search k.
+func crossSearch(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	var rows []bestOf
 	var without []string
 	for i := range r.Devices {
@@ -103,7 +103,7 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	slices.SortStableFunc(rows, func(a, b bestOf) int {
 		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
 	})
-	mode := rows[0].pass.Mode
+	mode := rows[0].search.Mode
 	t := &pretty{bold: 2}
 	if mode == search.Aggregated {
 		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
@@ -124,11 +124,10 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	infeasible(w, without)
 }
 
-// crossBars prints the intervals of the compared rows, and which of them these do
-// not tell apart.
+// crossBars prints the intervals of the compared rows, and which of them overlap.
 func crossBars(w io.Writer, rows []bestOf) {
 	t := table.New(1, 3, 4)
-	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "not told apart from"})
+	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
 	alike := false
 	for i := range rows {
 		low, high := rows[i].interval()
@@ -151,7 +150,7 @@ func crossBars(w io.Writer, rows []bestOf) {
 	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
 	fmt.Fprintln(w, t.Render())
 	if alike {
-		fmt.Fprintln(w, "Devices whose intervals overlap are not ranked: measure before you choose between them.")
+		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")
 	}
 }
 
@@ -171,7 +170,7 @@ func crossRow(top int, b *bestOf) []string {
 	o := &b.row.Best
 	ttft, tpot := f2(o.TTFT.Ms()), f2(o.TPOT.Ms())
 	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
-	switch b.pass.Mode {
+	switch b.search.Mode {
 	case search.PrefillOnly:
 		cells = append(cells, f2(b.row.QPS))
 		tpot = "-"
@@ -221,6 +220,6 @@ func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	fmt.Fprintln(w, t.render(v.Color))
 	infeasible(w, without)
 	if split {
-		fmt.Fprintf(w, "P/D instance counts: of the splits of %d devices, the one closest to the ratio, the largest of these.\n", r.Request.NumDevices)
+		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that is closest to the PD ratio, the largest of equally close ones.\n", r.Request.NumDevices)
 	}
 }

@@ -37,7 +37,7 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 			ratioBlock(w, r, d, v)
 		} else {
 			for k := range d.Searches {
-				passBlock(w, r, d, &d.Searches[k], v)
+				searchBlock(w, r, d, &d.Searches[k], v)
 			}
 		}
 		if len(r.Devices) == 1 && v.Plots {
@@ -55,11 +55,11 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note: %s\n", n)
 	}
-	fmt.Fprintln(w, strings.Replace(document.Caution, "plan, ", "plan,\n", 1))
+	fmt.Fprintln(w, document.Caution)
 }
 
 // passBlock prints the block of one pass.
-func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, v OptimizeView) {
+func searchBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
 		return
@@ -81,7 +81,7 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 		fmt.Fprintln(w, "  Memory Info:")
 		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
 		if p.Evaluation == app.BySimulation {
-			fmt.Fprintf(w, "    Reserved memory:      as %s reserves it\n", p.Engine)
+			fmt.Fprintf(w, "    Reserved memory:      default of %s\n", p.Engine)
 		} else {
 			fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
 		}
@@ -97,12 +97,12 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	}
 	fmt.Fprintln(w, rule)
 	shown := min(len(p.Rows), mostRows(p))
-	fmt.Fprintf(w, "Top %d %s Configurations:\n", shown, passTitle(p.Mode))
-	t := passTable(r, p, v)
+	fmt.Fprintf(w, "Top %d %s Configurations:\n", shown, searchTitle(p.Mode))
+	t := searchTable(r, p, v)
 	fmt.Fprintln(w, t.render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", frame))
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
-		fmt.Fprintln(w, "Samples are of all DP ranks in the rows of all lengths, of one rank in the rows of one length.")
+		fmt.Fprintln(w, "Samples: of all DP ranks in rows for all lengths, of one DP rank in rows for one length.")
 	}
 	bars(w, d, p)
 	shapedBy(w, p)
@@ -120,9 +120,9 @@ func mostRows(p *app.Search) int {
 
 // modelling says how the steps of a search are modelled.
 func modelling(p *app.Search) string {
-	out := fmt.Sprintf("%s, policy %s, %s prices", kernels(p.Compiled), p.Policy, p.Pricing)
+	out := fmt.Sprintf("%s, policy %s, %s cost model", kernels(p.Compiled), p.Policy, p.Pricing)
 	if p.Evaluation == app.BySimulation {
-		out += ", simulated under " + p.Engine
+		out += ", simulated with " + p.Engine
 	}
 	return out
 }
@@ -130,7 +130,7 @@ func modelling(p *app.Search) string {
 // shapedBy says which artefacts of the policy shaped the best row.
 func shapedBy(w io.Writer, p *app.Search) {
 	if p.Measured > 0 {
-		fmt.Fprintf(w, "Measured kernels price %.1f %% of the best row's step\n", 100*p.Measured)
+		fmt.Fprintf(w, "Kernel tables give %.1f %% of the best row's step time\n", 100*p.Measured)
 	}
 	for _, a := range p.Artefacts {
 		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
@@ -140,7 +140,7 @@ func shapedBy(w io.Writer, p *app.Search) {
 	}
 }
 
-func passTitle(m search.Mode) string {
+func searchTitle(m search.Mode) string {
 	switch m {
 	case search.PrefillOnly:
 		return "Disaggregation (Prefill)"
@@ -165,7 +165,7 @@ func limit(s units.Seconds) string {
 }
 
 // passTable is the table of one pass.
-func passTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
+func searchTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		return distributionTable(p)
 	}

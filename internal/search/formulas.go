@@ -162,5 +162,5 @@ func (p *Formulas) reason(r *Result) string {
 		return overLimit(v, o, p.Limits)
 	case Fits, RangeEnds, IllegalShape, Saturated:
 	}
-	return "no batch in the range keeps the limits"
+	return "no batch in the range meets the limits"
 }

@@ -223,7 +223,7 @@ func overLimit(v Verdict, o *serving.Outcome, l workload.Limits) string {
 		time, name, limit = o.TPOT, "TPOT", l.TPOT
 	}
 	if limit == 0 || math.IsInf(float64(limit), 1) {
-		return "no batch in the range keeps the limits"
+		return "no batch in the range meets the limits"
 	}
 	return fmt.Sprintf("%s %.2f ms at batch %d is over the limit of %.2f ms", name, time.Ms(), o.Batch, limit.Ms())
 }

@@ -77,7 +77,8 @@ func (d *Steps) step(requests int, s graph.Segment, fill bool) serving.Step {
 	b := graph.Batch{Segments: append(d.segments[:0], s)}
 	d.segments = b.Segments
 	if d.images.Count > 0 && !s.Decode {
-		b.Images = graph.Images{Count: micro * d.images.Count, Patches: d.images.Patches, Tokens: d.images.Tokens}
+		b.Images = d.images
+		b.Images.Count *= micro
 	}
 	t := d.eval.Totals(b)
 	if batches := parallel.Fullest(requests, micro); fill && batches > 1 {

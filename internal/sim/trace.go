@@ -22,7 +22,7 @@ type Trace struct {
 
 func (t *Trace) check() error {
 	if len(t.Requests) == 0 || len(t.Requests) > maxRequests {
-		return fmt.Errorf("a trace must have from 1 to %d requests, got %d", maxRequests, len(t.Requests))
+		return fmt.Errorf("a trace must have between 1 and %d requests, got %d", maxRequests, len(t.Requests))
 	}
 	if !(t.Speed >= 0 && t.Speed <= 1e9) {
 		return fmt.Errorf("speed must be positive, got %g", t.Speed)
@@ -32,7 +32,7 @@ func (t *Trace) check() error {
 	for i := range t.Requests {
 		q := &t.Requests[i]
 		if !(q.Arrival >= last) || !sound(q.Arrival) {
-			return fmt.Errorf("request %d must not arrive before the one in front of it, at %v", i+1, last)
+			return fmt.Errorf("request %d arrives before the previous one, which arrives at %v", i+1, last)
 		}
 		last = q.Arrival
 		if err := checkRequest(q, &contents); err != nil {
@@ -40,7 +40,7 @@ func (t *Trace) check() error {
 		}
 	}
 	if contents > 0 && t.BlockTokens < 1 {
-		return errors.New("a trace with blocks must say how many tokens a block has")
+		return errors.New("a trace with blocks must give the tokens of a block")
 	}
 	return checkWarmup(t.Warmup)
 }
@@ -48,11 +48,11 @@ func (t *Trace) check() error {
 // checkRequest looks at one request; contents is how many have been seen.
 func checkRequest(q *workload.Request, contents *uint32) error {
 	if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
-		return fmt.Errorf("lengths must be from 1 to %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
+		return fmt.Errorf("lengths must be between 1 and %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
 	}
 	for _, b := range q.Blocks {
 		if b > *contents {
-			return fmt.Errorf("block %d, but contents are numbered as they come, and the next is %d", b, *contents)
+			return fmt.Errorf("block %d: contents must be numbered in order of appearance, the next is %d", b, *contents)
 		}
 		*contents = max(*contents, b+1)
 	}

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"math"
 	"testing"
 
 	"plimsoll/internal/dtype"
@@ -53,8 +54,13 @@ func TestTotalsAllocatesNothing(t *testing.T) {
 // TestStreams: a second stream hides shared experts behind the exchange of
 // tokens. Where one of the two is missing it hides nothing.
 func TestStreams(t *testing.T) {
-	deepseek, qwen := served("DeepSeek-V3"), served("Qwen3-32B")
-	alone := served("DeepSeek-V3")
+	physical := func(name string) point {
+		p := served(name)
+		p.spec.Policy = graph.Physical()
+		return p
+	}
+	deepseek, qwen := physical("DeepSeek-V3"), physical("Qwen3-32B")
+	alone := physical("DeepSeek-V3")
 	alone.spec.Layout = parallel.Layout{}.Complete(alone.spec.Model)
 	hidden := func(p *point) units.Seconds { return p.evaluator(t).Evaluate(p.batch, true).Hidden }
 	if hidden(&qwen) != 0 || hidden(&alone) != 0 {
@@ -69,6 +75,30 @@ func TestStreams(t *testing.T) {
 	}
 	if r.Hidden <= 0 || r.Hidden > shared*(1+rounding) {
 		t.Errorf("%v hidden of %v of shared experts", r.Hidden, shared)
+	}
+}
+
+// TestStreamsByTokens: under TensorCast a second stream hides what feeds a collective
+// behind one that nothing waits for: in a dense layer the product behind the
+// activation, in one with experts the joining of their results.
+func TestStreamsByTokens(t *testing.T) {
+	for name, want := range map[string]op.Name{"Qwen3-32B": op.QuantLinear, "DeepSeek-V3": op.Cat} {
+		p := served(name)
+		r := p.evaluator(t).Evaluate(p.batch, true)
+		var early units.Seconds
+		for i, it := range r.Items {
+			if it.Op.Name == want && i+1 < len(r.Items) && r.Items[i+1].Op.Kind == op.Collective && it.Op.Depth != 8*128 {
+				early += r.Costs[i].Total * units.Seconds(it.Count)
+			}
+		}
+		if early == 0 || math.Abs(float64(r.Hidden/early)-1) > rounding {
+			t.Errorf("%s: %v hidden, want %v", name, r.Hidden, early)
+		}
+	}
+	alone := served("DeepSeek-V3")
+	alone.spec.Layout = parallel.Layout{}.Complete(alone.spec.Model)
+	if r := alone.evaluator(t).Evaluate(alone.batch, true); r.Hidden != 0 {
+		t.Errorf("one device: %v hidden", r.Hidden)
 	}
 }
 

@@ -60,7 +60,11 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 		o.Bound = o.Parts.Bound()
 	}
 	if multistream {
-		r.Hidden = hidden(r.Items, r.Costs, &r.Times)
+		way := behindExchange
+		if e.graph.Spec().LosesOrder() {
+			way = byTokens
+		}
+		r.Hidden = hidden(r.Items, r.Costs, &r.Times, way)
 		r.Time -= r.Hidden
 	}
 	return r
@@ -68,7 +72,9 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 
 func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 	n := units.Seconds(it.Count)
-	o.Calls += it.Count
+	if !it.Continues {
+		o.Calls += it.Count
+	}
 	o.Time += time
 	o.Parts.Total += n * c.Total
 	o.Parts.Matrix += n * c.Matrix
@@ -77,48 +83,4 @@ func (o *Operator) add(it *op.Item, c *cost.Estimate, time units.Seconds) {
 	o.Parts.Comm += n * c.Comm
 	o.Parts.Fixed += n * c.Fixed
 	o.Parts.Measured += n * c.Measured
-}
-
-// hidden is what a second stream saves: shared experts, which do not depend on
-// the routed ones, run while those exchange tokens. An operator is moved only
-// where it fits whole, so the main line is never delayed. What is saved is taken
-// off the times of its part.
-func hidden(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
-	var saved units.Seconds
-	for start := 0; start < len(items); {
-		end := start
-		for end < len(items) && items[end].Run == items[start].Run {
-			end++
-		}
-		if items[start].Run > 0 {
-			saved += hiddenInLayer(items[start:end], costs[start:end], times)
-		}
-		start = end
-	}
-	return saved
-}
-
-// hiddenInLayer fills the communication of one run of equal layers.
-func hiddenInLayer(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
-	next := 0 // the next operator of the branch
-	var saved units.Seconds
-	for i := range items {
-		if items[i].Branch != 2 || items[i].Op.Kind != op.Collective {
-			continue
-		}
-		idle := costs[i].Total
-		for ; next < len(items); next++ {
-			if items[next].Branch != 1 || items[next].Op.Kind == op.Collective {
-				continue
-			}
-			if costs[next].Total > idle {
-				break
-			}
-			idle -= costs[next].Total
-			time := costs[next].Total * units.Seconds(items[next].Count)
-			saved += time
-			times[part(&items[next])] -= time
-		}
-	}
-	return saved
 }

@@ -91,14 +91,17 @@ func TestSums(t *testing.T) {
 		}
 		items := 0.0
 		for i := range long.Items {
-			items += long.Items[i].Count
+			if !long.Items[i].Continues {
+				items += long.Items[i].Count
+			}
 		}
 		near("calls", items, calls)
 	})
 }
 
 // TestOverlapHidesCommunication: what runs beside something else saves time, but
-// no more than the communication that it may hide behind or be.
+// no more than the communication that it may hide behind or be; TensorCast, which
+// loses what waits for what, at most half of all.
 func TestOverlapHidesCommunication(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyPolicy(t)
@@ -113,8 +116,12 @@ func TestOverlapHidesCommunication(t *testing.T) {
 				}
 			}
 		}
-		if serial.Hidden > exchanges*(1+rounding) {
-			t.Errorf("%v hidden behind %v of exchanges", serial.Hidden, exchanges)
+		most := exchanges
+		if p.spec.LosesOrder() {
+			most = (serial.Time + serial.Hidden) / 2
+		}
+		if serial.Hidden > most*(1+rounding) {
+			t.Errorf("%v hidden, at most %v can be", serial.Hidden, most)
 		}
 		p.spec.MatMulAllReduce = true
 		saved := serial.Time + serial.Hidden - p.time(t)

@@ -83,7 +83,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 	}
 	if errors.Is(err, errTooLarge) {
 		ps.List = nil // the last line is cut off
-		ps.Add(1, "", "the file has more than %d MiB; cut a part out of it", limit>>20)
+		ps.Add(1, "", "the file is larger than %d MiB; use a part of it", limit>>20)
 	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -96,9 +96,9 @@ func (ps *problems) text(head []byte) bool {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < headSize:
 		ps.Add(1, "", "the file is empty")
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		ps.Add(1, "", "compressed with gzip; unpack it first")
+		ps.Add(1, "", "the file is compressed with gzip; decompress it first")
 	case bytes.IndexByte(head, 0) >= 0:
-		ps.Add(1, "", "not a text in UTF-8")
+		ps.Add(1, "", "not valid UTF-8 text")
 	default:
 		return true
 	}

@@ -88,7 +88,7 @@ func (r *rows) csv(file io.Reader) error {
 				continue
 			}
 		case err != nil:
-			r.Add(line, "", "%d values, but %d in the first line", len(cells), columns.count)
+			r.Add(line, "", "%d values, but the first line has %d", len(cells), columns.count)
 			continue
 		}
 		r.request(line, columns.texts(cells), nil, 0)
@@ -131,7 +131,7 @@ func (r *rows) columns(line int, cells []string) *columns {
 	case len(cells) == 1 && !r.timed:
 		c.input, c.named = 0, err != nil
 	default:
-		r.Add(line, "", "no column named for prompt lengths (%s); the first line has %s", list(inputNames(), 5), list(cells, 10))
+		r.Add(line, "", "no column with prompt lengths (%s); the columns are %s", list(inputNames(), 5), list(cells, 10))
 		return nil
 	}
 	if !c.named {
@@ -142,9 +142,9 @@ func (r *rows) columns(line int, cells []string) *columns {
 		at    int
 		what  string
 		names []string
-	}{{c.arrival, "arrivals", arrivalNames()}, {c.output, "the lengths of answers", outputNames()}} {
+	}{{c.arrival, "arrival times", arrivalNames()}, {c.output, "output lengths", outputNames()}} {
 		if r.timed && wanted.at < 0 {
-			r.Add(line, "", "no column named for %s (%s); the first line has %s", wanted.what, list(wanted.names, 5), list(cells, 10))
+			r.Add(line, "", "no column with %s (%s); the columns are %s", wanted.what, list(wanted.names, 5), list(cells, 10))
 			return nil
 		}
 	}
@@ -179,7 +179,7 @@ func (r *rows) jsonl(file io.Reader) error {
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		r.Add(line+1, "", "the line has more than %d MiB", maxLine>>20)
+		r.Add(line+1, "", "the line is longer than %d MiB", maxLine>>20)
 	} else if err != nil {
 		return err
 	}
@@ -246,11 +246,11 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts t
 		needed     bool
 	}{
 		{names.input, "a prompt length", inputNames(), true},
-		{names.arrival, "an arrival", arrivalNames(), r.timed},
-		{names.output, "an answer's length", outputNames(), r.timed},
+		{names.arrival, "an arrival time", arrivalNames(), r.timed},
+		{names.output, "an output length", outputNames(), r.timed},
 	} {
 		if wanted.needed && wanted.name == "" {
-			r.Add(line, "", "no key named for %s (%s); there are %s",
+			r.Add(line, "", "no key with %s (%s); the keys are %s",
 				wanted.what, list(wanted.among, 5), list(slices.Sorted(maps.Keys(values)), 10))
 			return names, parts, false
 		}
@@ -290,7 +290,7 @@ func (r *rows) tokens(line int, field, text string) (n int, ok bool) {
 	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x):
 		r.Add(line, field, "must be a number of tokens, got %s", show(text))
 	case x < 0:
-		r.Add(line, field, "must not be below 0, got %s", show(text))
+		r.Add(line, field, "must be at least 0, got %s", show(text))
 	case x > float64(r.longest):
 		r.Add(line, field, "must be at most %d, got %s", r.longest, show(text))
 	case x != math.Trunc(x):
@@ -313,7 +313,7 @@ func (r *rows) time(line int, field, text string) (at float64, ok bool) {
 			return float64(at.Unix()) + float64(at.Nanosecond())/1e9, true
 		}
 	}
-	r.Add(line, field, "must be seconds or a date and time, got %s", show(text))
+	r.Add(line, field, "must be a number of seconds or a date and time, got %s", show(text))
 	return 0, false
 }
 

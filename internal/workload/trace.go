@@ -57,7 +57,7 @@ func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
 	out := &Trace{}
 	err := readFile(r, name, limit, func(ps *problems, f format, r io.Reader) error {
 		if f == yamlBins {
-			ps.Add(1, "", "bins of lengths have no arrivals; a trace is a CSV or JSON lines")
+			ps.Add(1, "", "bins have no arrival times; a trace must be CSV or JSON lines")
 			return nil
 		}
 		requests := &rows{problems: ps, timed: true, longest: maxLength}
@@ -66,7 +66,7 @@ func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
 			case q.input == 0 || q.output == 0: // BurstGPT keeps requests that failed
 				out.Skipped++
 			case len(all) == maxRequests:
-				ps.Add(line, "", "more than %d requests; cut a part out of the file", maxRequests)
+				ps.Add(line, "", "more than %d requests; use a part of the file", maxRequests)
 			default:
 				all = append(all, q)
 			}
@@ -75,7 +75,7 @@ func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
 			return err
 		}
 		if len(all) == 0 && len(ps.List) == 0 {
-			ps.Add(1, "", "no requests with a prompt and an answer")
+			ps.Add(1, "", "no requests with both a prompt and output tokens")
 		}
 		return nil
 	})

@@ -62,17 +62,17 @@ func TestReadTraceRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"empty":            {"x", "", "x:1: the file is empty"},
 		"no requests":      {"x", timed, "x:1: no requests"},
-		"all failed":       {"x", timed + "1,5,0\n2,0,5\n3,5,\n", "x:1: no requests with a prompt and an answer"},
-		"lengths only":     {"x", "7\n8\n", "x:1: no column named for prompt lengths " + names + "; the first line has 7"},
-		"bins":             {"x.yaml", twoBins, "x.yaml:1: bins of lengths have no arrivals; a trace is a CSV or JSON lines"},
-		"no arrivals":      {"x", "input_tokens,output_tokens\n1,2\n", "x:1: no column named for arrivals (arrival_s, timestamp, arrived_at); the first line has input_tokens, output_tokens"},
-		"no answers":       {"x", "arrival_s,input_tokens\n1,2\n", "x:1: no column named for the lengths of answers (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); the first line has arrival_s, input_tokens"},
-		"bad values":       {"x", timed + "soon,many,5\n1\nNaN,1,1\n1e13,1,1\n", "x:2: input_tokens: must be a number of tokens, got many\nx:2: arrival_s: must be seconds or a date and time, got soon\nx:3: 1 values, but 3 in the first line\nx:4: arrival_s: must be seconds or a date and time, got NaN\nx:5: arrival_s: must be seconds or a date and time, got 1e13"},
+		"all failed":       {"x", timed + "1,5,0\n2,0,5\n3,5,\n", "x:1: no requests with both a prompt and output tokens"},
+		"lengths only":     {"x", "7\n8\n", "x:1: no column with prompt lengths " + names + "; the columns are 7"},
+		"bins":             {"x.yaml", twoBins, "x.yaml:1: bins have no arrival times; a trace must be CSV or JSON lines"},
+		"no arrivals":      {"x", "input_tokens,output_tokens\n1,2\n", "x:1: no column with arrival times (arrival_s, timestamp, arrived_at); the columns are input_tokens, output_tokens"},
+		"no answers":       {"x", "arrival_s,input_tokens\n1,2\n", "x:1: no column with output lengths (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); the columns are arrival_s, input_tokens"},
+		"bad values":       {"x", timed + "soon,many,5\n1\nNaN,1,1\n1e13,1,1\n", "x:2: input_tokens: must be a number of tokens, got many\nx:2: arrival_s: must be a number of seconds or a date and time, got soon\nx:3: 1 values, but the first line has 3\nx:4: arrival_s: must be a number of seconds or a date and time, got NaN\nx:5: arrival_s: must be a number of seconds or a date and time, got 1e13"},
 		"too long":         {"x", timed + "1,16777217,1\n", "x:2: input_tokens: must be at most 16777216, got 16777217"},
-		"json, no arrival": {"x", "\n \n{\"input_length\": 1}", "x:3: no key named for an arrival (arrival_s, timestamp, arrived_at); there are input_length"},
-		"json, no answer":  {"x", `{"timestamp":1,"input_length":1}`, "x:1: no key named for an answer's length (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); there are input_length, timestamp"},
+		"json, no arrival": {"x", "\n \n{\"input_length\": 1}", "x:3: no key with an arrival time (arrival_s, timestamp, arrived_at); the keys are input_length"},
+		"json, no answer":  {"x", `{"timestamp":1,"input_length":1}`, "x:1: no key with an output length (output_length, GeneratedTokens, \"Response tokens\", num_decode_tokens, completion_tokens, …); the keys are input_length, timestamp"},
 		"json, hashes":     {"x", `{"timestamp":1,"input_length":1,"output_length":1,"hash_ids":["a"]}`, "x:1: hash_ids: must be a list of whole numbers"},
-		"json, a date":     {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be seconds or a date and time, got null"},
+		"json, a date":     {"x", `{"timestamp":null,"input_length":1,"output_length":1}`, "x:1: timestamp: must be a number of seconds or a date and time, got null"},
 	} {
 		_, err := ReadTrace(strings.NewReader(c.text), c.file)
 		if err == nil {
@@ -90,7 +90,7 @@ func TestReadTraceRefuses(t *testing.T) {
 	if _, err := ReadTrace(iotest.ErrReader(broken), "x"); !errors.Is(err, broken) {
 		t.Errorf("want an error of reading, got %v", err)
 	}
-	if _, err := readTrace(repeat("1,2,3\n"), "x", 100); err == nil || !strings.Contains(err.Error(), "cut a part out of it") {
+	if _, err := readTrace(repeat("1,2,3\n"), "x", 100); err == nil || !strings.Contains(err.Error(), "use a part of it") {
 		t.Errorf("a file that is too large: %v", err)
 	}
 }

@@ -75,7 +75,7 @@ func readChoice(nodes map[string]yaml.Node, generation string) (c Choice, err er
 	if relative.Like != "" {
 		other, ok := nodes[relative.Like]
 		if !ok || relative.Like == generation {
-			return c, fmt.Errorf("like: %s is no other generation of the file", relative.Like)
+			return c, fmt.Errorf("like: the file has no other generation %s", relative.Like)
 		}
 		if err := strict(&other, &c); err != nil {
 			return c, err
@@ -122,7 +122,7 @@ func (c *Choice) check() error {
 	for _, f := range forms {
 		for _, p := range f.Parameters {
 			if *p.Value < p.Low || *p.Value > p.High {
-				return fmt.Errorf("start: %s: %s: %g is not within %g and %g", f.Name, p.Name, *p.Value, p.Low, p.High)
+				return fmt.Errorf("start: %s: %s: must be between %g and %g, got %g", f.Name, p.Name, p.Low, p.High, *p.Value)
 			}
 		}
 	}

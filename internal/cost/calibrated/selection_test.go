@@ -77,9 +77,9 @@ func TestReadSelectionRefuses(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		"comm.reduce, comm.ring → comm.reduse, comm.ring": `x.yaml: ada: fitted: unknown form "comm.reduse"; nearest: comm.reduce`,
-		"compute: 0.72 → compute: 72":                     "start: gemm.wide: compute: 72 is not within 0.02 and 1",
-		"like: hopper → like: hoper":                      "ampere: like: hoper is no other generation of the file",
-		"like: blackwell → like: blackwell-ultra":         "blackwell-ultra: like: blackwell-ultra is no other generation of the file",
+		"compute: 0.72 → compute: 72":                     "start: gemm.wide: compute: must be between 0.02 and 1, got 72",
+		"like: hopper → like: hoper":                      "ampere: like: the file has no other generation hoper",
+		"like: blackwell → like: blackwell-ultra":         "blackwell-ultra: like: the file has no other generation blackwell-ultra",
 		"hopper:\n → hopper:\n  like: ampere\n":           "ampere: like: hopper is itself like ampere",
 		"chunk: → chunks:":                                "field chunks not found",
 		"ada:\n → ada: 7\nmore:\n":                        "ada:",

@@ -90,15 +90,16 @@ func Sheet(rows ...map[string]string) string {
 		}
 	}
 	slices.Sort(columns)
-	out := strings.Join(columns, ",") + "\n"
+	var out strings.Builder
+	out.WriteString(strings.Join(columns, ",") + "\n")
 	for _, r := range rows {
 		var cells []string
 		for _, c := range columns {
 			cells = append(cells, r[c])
 		}
-		out += strings.Join(cells, ",") + "\n"
+		out.WriteString(strings.Join(cells, ",") + "\n")
 	}
-	return out
+	return out.String()
 }
 
 // Needed are the columns no row can do without, with others on top.

@@ -1,0 +1,121 @@
+package app_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/dtype"
+)
+
+// pass is one forward pass as TensorCast computes it, with the arguments of its
+// text_generate command.
+type pass struct {
+	Name       string
+	Args       string
+	Total      float64 `json:"total_s"`
+	Weights    float64 `json:"weight_gib"`
+	KV         float64 `json:"kv_gib"`
+	Activation float64 `json:"activation_gib"`
+	Operators  operators
+}
+
+// request reads the arguments. Those it does not know fail the test.
+func (p *pass) request(t *testing.T) app.StepRequest {
+	t.Helper()
+	args := strings.Fields(p.Args)
+	f := flat{Model: args[0], Fusion: deployment.Eager, LinearAction: dtype.W8A8Dynamic, AttentionAction: dtype.Disabled}
+	f.Layout.TP, f.Layout.EP = 1, 1
+	var height, width int
+	var multistream, dispatch bool
+	sizes := map[string]*int{
+		"--num-devices": &f.Layout.Devices, "--tp-size": &f.Layout.TP, "--dp-size": &f.Layout.DP, "--ep-size": &f.Layout.EP,
+		"--dcp-size": &f.Layout.DCP, "--num-queries": &f.Queries, "--query-length": &f.QueryLength,
+		"--context-length": &f.ContextLength, "--image-height": &height, "--image-width": &width,
+		"--image-batch-size": new(int), // images of a query: all have one
+	}
+	for i := 1; i < len(args); i++ {
+		value := func() string { i++; return args[i] }
+		switch name := args[i]; name {
+		case "--device":
+			f.Device = value()
+		case "--compile":
+			f.Fusion = deployment.Compiled
+		case "--decode":
+			f.Decode = true
+		case "--quantize-linear-action":
+			f.LinearAction = dtype.Action(value())
+		case "--compilation-config":
+			switch pass := value(); pass {
+			case "enable_multistream":
+				multistream = true
+			case "enable_dispatch_ffn_combine":
+				dispatch = true
+			default:
+				t.Fatalf("pass %s", pass)
+			}
+		default:
+			n, err := strconv.Atoi(value())
+			if sizes[name] == nil || err != nil {
+				t.Fatalf("argument %s: %v", name, err)
+			}
+			*sizes[name] = n
+		}
+	}
+	r := f.request()
+	r.Multistream, r.ImageHeight, r.ImageWidth = multistream, height, width
+	r.Deployment.Modelling.DispatchCombine = dispatch
+	return r
+}
+
+func passes(t *testing.T) []pass {
+	t.Helper()
+	data, err := os.ReadFile("testdata/tensorcast-families.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []pass
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestTensorCastFamilies holds whole passes of other families, and of passes of
+// its compiler, to TensorCast's numbers: the total, calls and time of every
+// operator, weights and cache.
+func TestTensorCastFamilies(t *testing.T) {
+	const exact = 1e-6
+	all := passes(t)
+	if len(all) != 15 {
+		t.Fatalf("%d passes, want 15", len(all))
+	}
+	var w app.World
+	for _, p := range all {
+		t.Run(p.Name, func(t *testing.T) {
+			r, err := w.Step(t.Context(), p.request(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				what      string
+				want, got float64
+				tolerance float64
+			}{
+				{"total", p.Total, float64(r.Result.Time), exact},
+				{"weights", p.Weights, r.Memory.Weights.GiB(), 1e-3},
+				{"KV", p.KV, r.Memory.KV.GiB(), exact},
+			} {
+				if off := c.got/c.want - 1; math.Abs(off) > c.tolerance {
+					t.Errorf("%s: want %.9g, got %.9g (%+.4f %%)", c.what, c.want, c.got, 100*off)
+				}
+			}
+			compareOperators(t, p.Operators, r)
+		})
+	}
+}
