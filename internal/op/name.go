@@ -268,7 +268,7 @@ func (n Name) String() string { return names[n] }
 // Yields reports whether an operator yields one new tensor, which others can wait
 // for: not several, and not one written in place.
 func (n Name) Yields() bool {
-	switch n {
+	switch n { //nolint:exhaustive // all others yield one
 	case Prologue, PrologueQuant, DynamicQuantize, Rope, GatingTopK, TopK,
 		RMSNormQuant, RMSNormStaticQuant, AddRMSNorm, AddRMSNormQuant, AddRMSNormStaticQuant,
 		CacheWrite, LatentCacheWrite, FusedIndexer:
