@@ -205,7 +205,7 @@ func TestNamesAmbiguous(t *testing.T) {
 		"gemma-3-27b":            `model "gemma-3-27b" is ambiguous; candidates: google/gemma-3-27b-it, google/gemma-3-27b-pt`,
 		"google/gemma-3-27b":     `model "google/gemma-3-27b" is ambiguous; candidates: google/gemma-3-27b-it, google/gemma-3-27b-pt`,
 		"someone/gemma-3-4b-AWQ": `model "someone/gemma-3-4b-AWQ" is ambiguous; candidates: google/gemma-3-4b-it, google/gemma-3-4b-pt`,
-		"nemotron":               `model "nemotron" is ambiguous; candidates: nvidia/Nemotron-H-8B-Base-8K, nvidia/Nemotron-H-47B-Base-8K, nvidia/Nemotron-H-56B-Base-8K, nvidia/Nemotron-Mini-4B-Instruct`,
+		"nemotron":               `model "nemotron" is ambiguous; candidates: nvidia/Nemotron-H-8B-Base-8K, nvidia/Nemotron-H-47B-Base-8K, nvidia/Nemotron-H-56B-Base-8K, nvidia/Nemotron-Mini-4B-Instruct, nvidia/Nemotron-Cascade-2-30B-A3B`,
 		"gpt-oss":                `model "gpt-oss" is ambiguous; candidates: openai/gpt-oss-20b, openai/gpt-oss-120b, openai/gpt-oss-safeguard-20b, openai/gpt-oss-safeguard-120b`,
 		"deepseek-coder-33b":     `model "deepseek-coder-33b" is ambiguous; candidates: deepseek-ai/deepseek-coder-33b-base, deepseek-ai/deepseek-coder-33b-instruct`,
 		"mixtral-8x7b":           `model "mixtral-8x7b" is ambiguous; candidates: mistralai/Mixtral-8x7B-v0.1, mistralai/Mixtral-8x7B-Instruct-v0.1`,
