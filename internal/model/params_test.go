@@ -236,8 +236,9 @@ const sourcesIntro = `
 
 A shape is what the program reads of a config.json. Hugging Face itself was not read: shapes were cut from copies of its files,
 or written by hand and compared with what these sources have. *config* is a copy of the config.json: what both have agrees, but
-for the number of positions. *sizes* are widths, layers, heads and experts; *total* is the number of parameters alone. Layers' patterns, windows and image towers are compared only with a config. An answer for a model whose shape
-is unchecked says so; pass a folder with its config.json to be sure.
+for the number of positions. *sizes* are widths, layers, heads and experts; *total* is the number of parameters alone. Patterns
+of layers, windows and image towers are compared only with a config. An answer for a model whose shape is unchecked says so;
+pass a folder with its config.json to be sure.
 
 `
 
