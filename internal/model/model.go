@@ -18,8 +18,11 @@ type Model struct {
 
 	Hidden      int
 	Vocab       int
-	MaxPosition int  // rows of the rotary table
-	Tied        bool // the output head shares the embedding's weights
+	MaxPosition int // rows of the rotary table
+	// ScaledPosition is how far the config's rope scaling reaches beyond MaxPosition, 0
+	// without one.
+	ScaledPosition int
+	Tied           bool // the output head shares the embedding's weights
 	// Positions is the rows of a learned embedding of positions; 0 = none.
 	Positions int
 	// InputVocab is the rows of a second embedding with a vector of each token for
@@ -274,6 +277,13 @@ func (m *Model) Taken() string {
 		return ""
 	}
 	return m.Notes[0]
+}
+
+// Shortened is the model cut after its first layers.
+func (m *Model) Shortened(layers int) *Model {
+	out := *m
+	out.Layers = m.Layers[:min(layers, len(m.Layers))]
+	return &out
 }
 
 // HasExperts reports whether any layer routes tokens to experts.
