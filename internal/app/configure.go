@@ -149,6 +149,8 @@ type experiment struct {
 
 	prefill, decode []parallel.Layout
 
+	expected map[trialOf][2]calibration.Expected
+
 	mu   sync.Mutex
 	seen map[trialOf]*trialResult
 }
@@ -170,7 +172,7 @@ type trialResult struct {
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	e.complete()
-	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}}
+	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}}
 	if err := e.check(); err != nil {
 		return x, badInput(err)
 	}
@@ -276,8 +278,8 @@ func (x *experiment) run(ctx context.Context) error {
 		},
 		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
 	}
-	if e.Confidence >= DefaultConfidence && e.Limits.TPOT > 0 {
-		s.Longest = e.Limits.TPOT
+	if e.Percentile == meanPercentile {
+		s.Plausible = x.plausible
 	}
 	if err := x.workers(s); err != nil {
 		return err
@@ -480,6 +482,38 @@ func (x *experiment) judge(r *trialResult) search.Verdict {
 		return search.OverTPOT
 	}
 	return search.OverTTFT
+}
+
+// plausible reports whether an option with at least such a TTFT and TPOT may meet the
+// limits, with the narrowest errors that may be expected of it.
+func (x *experiment) plausible(u search.Unit, requests int, ttft, tpot units.Seconds) bool {
+	l := x.e.Limits
+	least := math.Inf(1) // concurrency of a replica decides about errors, by ranges: see calibration
+	for _, e := range x.errors(u, requests) {
+		least = min(least, 1-e.TTFT.Within(ttft, l.TTFT)*e.TPOT.Within(tpot, l.TPOT))
+	}
+	return 1-least >= x.e.Confidence
+}
+
+// errors are those to expect of an option with an empty and with a full cache.
+func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected {
+	key := trialOf{search.Unit{Decode: u.Decode}, parallel.Fullest(requests, u.Y), false}
+	if e, ok := x.expected[key]; ok {
+		return e
+	}
+	d := x.deployment(u, x.batch(u, requests), false)
+	var out [2]calibration.Expected
+	if resolved, err := d.Resolve(x.stage.Parts); err == nil {
+		q := SimulateRequest{Deployment: d}
+		q.Concurrency, q.Input = requests, x.e.Input
+		for i := range out {
+			empty := &sim.Result{Workers: sim.PoolUse{KVPeak: float64(i)}}
+			tier := x.stage.prices.Tier(x.stage.Device, resolved.Pricing)
+			out[i] = x.stage.overlay.Expect(q.about(x.stage, resolved, empty, tier))
+		}
+	}
+	x.expected[key] = out
+	return out
 }
 
 // summarize turns what was found into rows.

@@ -85,8 +85,9 @@ type Units struct {
 	Prefill, Decode []Worker
 	Packing         Packing
 	Input, Output   int
-	// Longest is the TPOT beyond which no outcome meets the limits; 0 is none.
-	Longest units.Seconds
+	// Plausible reports whether an outcome with at least such a mean TTFT and TPOT may
+	// meet the limits; nil is always.
+	Plausible func(u Unit, requests int, ttft, tpot units.Seconds) bool
 	// Simulate gives the outcome of one copy of a unit, or of all, with so many
 	// requests in flight in each copy, and whether it meets the limits; throughput and
 	// concurrency are those of all copies.
@@ -94,6 +95,14 @@ type Units struct {
 	// Top is how many decode layouts are wanted at least.
 	Top     int
 	Workers int // that simulate at a time
+
+	prompts, own []prompts // bounds of the prefill and of the decode workers
+}
+
+// prompts bounds how fast a worker computes prompts.
+type prompts struct {
+	alone float64 // seconds of one
+	rate  float64 // of many, per second
 }
 
 // Found is the best of the units with one decode layout.
@@ -105,6 +114,13 @@ type Found struct {
 	Points []serving.Outcome
 	// Near is the outcome that came nearest to the limits, if none met them.
 	Near serving.Outcome
+
+	floor float64 // throughput below which nothing is of interest
+}
+
+// beats reports whether a throughput is not worth looking at.
+func (f *Found) beats(throughput float64) bool {
+	return throughput < f.floor || f.OK && throughput <= f.Best.Throughput
 }
 
 // slack is how much faster than its bound a simulation may be: steps are taken to
@@ -123,10 +139,11 @@ type option struct {
 // the Top, the most throughput first; those without an outcome within the limits come
 // last.
 func (s *Units) Run(ctx context.Context) ([]Found, error) {
+	s.prepare()
 	groups := s.options()
 	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
 	first := min(max(1, s.Top), len(groups))
-	found, err := s.evaluate(ctx, groups[:first])
+	found, err := s.evaluate(ctx, groups[:first], 0)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +157,7 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(groups[first:]), func(g []option) bool { return g[0].bound < least })
-	more, err := s.evaluate(ctx, rest)
+	more, err := s.evaluate(ctx, rest, least)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +178,12 @@ func btoi(b bool) int {
 	return 0
 }
 
-// evaluate finds the best of each group, several at a time.
-func (s *Units) evaluate(ctx context.Context, groups [][]option) ([]Found, error) {
+// evaluate finds the best of each group, several at a time. What carries less than floor
+// is of no interest.
+func (s *Units) evaluate(ctx context.Context, groups [][]option, floor float64) ([]Found, error) {
 	out := make([]Found, len(groups))
 	errs := make([]error, len(groups))
-	err := pool.Each(ctx, len(groups), s.Workers, func(i int) { out[i], errs[i] = s.best(ctx, groups[i]) })
+	err := pool.Each(ctx, len(groups), s.Workers, func(i int) { out[i], errs[i] = s.best(ctx, groups[i], floor) })
 	for _, e := range errs {
 		err = cmp.Or(err, e)
 	}
@@ -179,7 +197,7 @@ func (s *Units) options() [][]option {
 	for d := range s.Decode {
 		var g []option
 		add := func(u Unit) {
-			o := option{Unit: u, limit: s.ceiling(&s.Decode[d]) * u.Y * s.Decode[d].ranks()}
+			o := option{Unit: u, limit: s.limit(u)}
 			if o.bound = s.bound(u, o.limit); o.bound > 0 {
 				g = append(g, o)
 			}
@@ -218,17 +236,42 @@ func (s *Units) token(w *Worker, batch int) float64 {
 // with the prompt.
 func (s *Units) generated() float64 { return math.Max(1, float64(s.Output-1)) }
 
-// ceiling is the largest batch of a worker that may meet the limits, 0 if none does.
-func (s *Units) ceiling(w *Worker) int {
-	if s.Longest == 0 {
-		return w.MaxBatch
+// limit is the most requests in flight in a copy of a unit that may meet the limits.
+func (s *Units) limit(u Unit) int {
+	d := &s.Decode[u.Decode]
+	most := d.MaxBatch * u.Y * d.ranks()
+	if s.Plausible == nil {
+		return most
 	}
-	return sort.Search(w.MaxBatch, func(i int) bool { return s.token(w, i+1) > float64(s.Longest) })
+	return sort.Search(most, func(i int) bool {
+		n := i + 1
+		tpot := s.token(d, s.least(u, n))
+		return !s.Plausible(u, n, units.Seconds(s.ttft(u, n)), units.Seconds(tpot))
+	})
+}
+
+// least is the smallest batch of a rank that decodes when so many requests are dealt
+// out in a copy of a unit.
+func (s *Units) least(u Unit, requests int) int {
+	return max(1, requests/(u.Y*s.Decode[u.Decode].ranks()))
+}
+
+// ttft is the least mean TTFT with so many requests in flight in a copy of a unit. A
+// benchmark sends them all at once, then one for each that ends: a request of that
+// first burst waits for half of it on average.
+func (s *Units) ttft(u Unit, requests int) float64 {
+	p, n := s.own[u.Decode], u.Y
+	if u.X > 0 {
+		p, n = s.prompts[u.Prefill], u.X
+	}
+	burst := float64(requests) / (2 * float64(n) * p.rate)
+	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests
 }
 
 // prompt is the least time of a prompt on a prefill worker, and the most prompts per
 // second that it computes: in whole steps of any number, or in pieces.
-func (s *Units) prompt(w *Worker) (alone, rate float64) {
+func (s *Units) prompt(w *Worker) prompts {
+	alone, rate := 0.0, 0.0
 	e := &w.Pool.Engine
 	pairs := float64(s.Input) * float64(s.Input+1) / 2
 	step := func(prompts float64, requests int) float64 {
@@ -247,24 +290,34 @@ func (s *Units) prompt(w *Worker) (alone, rate float64) {
 	if s.Input > e.TokenBudget {
 		step(float64(e.TokenBudget)/float64(s.Input), 1)
 	}
-	return alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))
+	return prompts{alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))}
+}
+
+// prepare bounds the workers.
+func (s *Units) prepare() {
+	s.prompts, s.own = nil, nil
+	for i := range s.Prefill {
+		s.prompts = append(s.prompts, s.prompt(&s.Prefill[i]))
+	}
+	for i := range s.Decode {
+		s.own = append(s.own, s.prompt(&s.Decode[i]))
+	}
 }
 
 // bound is the most output tokens per second of all copies of a unit with so many
-// requests in flight in each: by Little's law, and by what its prefill workers compute.
+// requests in flight in each: by Little's law, and by the prompts it can compute.
 func (s *Units) bound(u Unit, requests int) float64 {
 	if requests == 0 {
 		return 0
 	}
 	d := &s.Decode[u.Decode]
-	batch := parallel.Fullest(requests, u.Y*d.ranks())
-	took := s.token(d, batch) * s.generated()
-	most := math.Inf(1)
+	took := s.token(d, s.least(u, requests)) * s.generated()
+	p, n := s.own[u.Decode], u.Y
 	if u.X > 0 {
-		alone, rate := s.prompt(&s.Prefill[u.Prefill])
-		took += alone
-		most = float64(u.X) * rate
+		p, n = s.prompts[u.Prefill], u.X
 	}
+	took += p.alone
+	most := float64(n) * p.rate
 	return min(most, float64(requests)/took) * float64(s.Output*u.Copies)
 }
 
@@ -287,11 +340,11 @@ func (s *Units) start(o *option, loads []int) int {
 
 // best simulates the units of a group in the order of their bounds, until what is left
 // cannot be better.
-func (s *Units) best(ctx context.Context, g []option) (Found, error) {
-	out := Found{Unit: g[0].Unit}
+func (s *Units) best(ctx context.Context, g []option, floor float64) (Found, error) {
+	out := Found{Unit: g[0].Unit, floor: floor}
 	for i := range g {
 		o := &g[i]
-		if out.OK && o.bound <= out.Best.Throughput {
+		if out.beats(o.bound) {
 			break
 		}
 		if err := s.climb(ctx, o, &out); err != nil {
@@ -308,26 +361,30 @@ func (s *Units) best(ctx context.Context, g []option) (Found, error) {
 func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 	loads := o.loads()
 	before, stride := 0.0, 1
-	low, high := -1, len(loads) // the last load that meets the limits, the first that does not
+	low, high := -1, len(loads) // the last load that need not be looked at, the first that does not meet the limits
 	for i := s.start(o, loads); low+1 < high; {
-		r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		beaten := out.OK && r.Throughput <= out.Best.Throughput
-		s.keep(&r, v, o.Unit, out)
-		switch {
-		case v != Fits && beaten && r.OOM == "":
-			return nil
-		case v != Fits:
-			high = i
-		case r.Throughput < before*(1+gain):
-			return nil // more requests only wait longer
-		default:
-			low, before = i, r.Throughput
+		if out.beats(s.bound(o.Unit, loads[i])) {
+			low = i
+		} else {
+			r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			beaten := out.beats(r.Throughput)
+			s.keep(&r, v, o.Unit, out)
+			switch {
+			case v != Fits && beaten && r.OOM == "":
+				return nil
+			case v != Fits:
+				high = i
+			case r.Throughput < before*(1+gain):
+				return nil // more requests only wait longer
+			default:
+				low, before = i, r.Throughput
+			}
 		}
 		switch {
 		case high == len(loads):
@@ -384,7 +441,8 @@ func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
 // whatever the limits: the trade-off of speed and throughput.
 func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	free := *s
-	free.Longest = 0
+	free.Plausible = nil
+	free.prepare()
 	groups := free.options()
 	var todo []option
 	for batch := 1; ; batch *= 2 {
@@ -392,7 +450,7 @@ func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 		for _, g := range groups {
 			for _, o := range g {
 				o.limit = batch * o.Y * s.Decode[o.Decode].ranks()
-				if o.bound = s.bound(o.Unit, o.limit); batch <= s.Decode[o.Decode].MaxBatch && o.bound > best.bound {
+				if o.bound = free.bound(o.Unit, o.limit); batch <= s.Decode[o.Decode].MaxBatch && o.bound > best.bound {
 					best = o
 				}
 			}
