@@ -68,7 +68,11 @@ type Formats struct {
 	Attention dtype.Action `json:"attention,omitempty"`
 	// MXFP4Group is the number of elements that share an MXFP4 scale.
 	MXFP4Group int `json:"mxfp4_group,omitempty"`
-	// KV is the format of the cache: fp8, or bf16 for the model's own.
+	// GEMM is the format of linear layers other than routed experts, MoE that of routed
+	// experts, in the words of [WeightFormats]; they go over everything above.
+	GEMM string `json:"gemm,omitempty"`
+	MoE  string `json:"moe,omitempty"`
+	// KV is the format of the cache: fp8, int8, or bf16 for the model's own.
 	KV string `json:"kv,omitempty"`
 }
 

@@ -98,6 +98,13 @@ func Lookup(name string) (*Model, error) {
 	return nil, unknown(name)
 }
 
+// NamedBy is the tool whose own name for a model a name is, where that tool chose
+// number formats by device: "AIConfigurator" for QWEN3_32B, "" for ids.
+func NamedBy(name string) string {
+	r, _ := find(name)
+	return r.from
+}
+
 // listed loads the model that the index lists under a name, if it does.
 func listed(name string) (m *Model, ok bool, err error) {
 	r, ok := find(name)

@@ -392,3 +392,13 @@ func BenchmarkNames(b *testing.B) {
 		})
 	}
 }
+
+func TestNamedBy(t *testing.T) {
+	for name, want := range map[string]string{
+		"QWEN3_32B": "AIConfigurator", "moe_mixtral8x7b": "AIConfigurator", "Qwen/Qwen3-32B": "", "qwen3_dense_4b": "", "no model": "",
+	} {
+		if got := NamedBy(name); got != want {
+			t.Errorf("%s: want %q, got %q", name, want, got)
+		}
+	}
+}
