@@ -212,7 +212,11 @@ func (e *Experiment) check() error {
 	errs := []error{
 		between("total_gpus", e.Devices, 1, maxCluster), between("isl", e.Input, 1, maxTokens), between("osl", e.Output, 1, maxTokens),
 		between("prefix", e.Prefix, 0, e.Input-1), between("nextn", e.MTP, 0, deployment.MaxMTP), share("confidence", e.Confidence),
-		between("max_batch_size", e.Workers.MaxBatch, 1, maxBatch), between("decode_max_batch_size", e.Decode.MaxBatch, 1, maxBatch),
+	}
+	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
+		if n < 1 || n > maxBatch {
+			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", maxBatch, n))
+		}
 	}
 	if e.Mode != Aggregated && e.Mode != Disaggregated {
 		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))

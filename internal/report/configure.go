@@ -18,7 +18,8 @@ import (
 // Configure prints the comparison of experiments in the sections and columns of
 // AIConfigurator's guide.
 func Configure(w io.Writer, r *app.ConfigureResponse, v OptimizeView) {
-	banner(w, frame, "Plimsoll Final Results")
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
 	rule := "  " + strings.Repeat("-", frame-4)
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
@@ -40,7 +41,7 @@ func Configure(w io.Writer, r *app.ConfigureResponse, v OptimizeView) {
 	for i := range r.Results {
 		experimentBlock(w, &r.Results[i], v)
 	}
-	fmt.Fprintln(w, strings.Repeat("*", frame))
+	fmt.Fprintln(w, stars)
 	var notes []string
 	for i := range r.Results {
 		for _, n := range r.Results[i].Notes {
