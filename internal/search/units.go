@@ -97,6 +97,13 @@ type Units struct {
 	Workers int // that simulate at a time
 
 	prompts, own []prompts // bounds of the prefill and of the decode workers
+	tokens       [][]token // of the decode workers
+}
+
+// token bounds the time of a token from below, from a batch per rank on.
+type token struct {
+	batch int
+	time  float64
 }
 
 // prompts bounds how fast a worker computes prompts.
@@ -223,13 +230,25 @@ func (s *Units) options() [][]option {
 // ranks are the data-parallel ranks of a worker, each with a batch of its own.
 func (w *Worker) ranks() int { return max(1, w.Layout.DP) }
 
-// token is the least time of a token of a decode worker at a batch per rank: that at
-// the mean context.
-func (s *Units) token(w *Worker, batch int) float64 {
-	n := batch * max(1, w.ranks()/max(1, w.Pool.Replicas)) // ranks of a dense model step alone
+// token is the least time of a token of a decode worker at a batch per rank.
+func (s *Units) token(d, batch int) float64 {
+	all := s.tokens[d]
+	i := sort.Search(len(all), func(i int) bool { return all[i].batch > batch })
+	return all[i-1].time
+}
+
+// times bounds the tokens of a decode worker: each batch up to 64, then in steps of a
+// sixty-fourth. A step is taken to last as long as at the mean context.
+func (s *Units) times(w *Worker) []token {
+	together := max(1, w.ranks()/max(1, w.Pool.Replicas)) // ranks of a dense model step alone
 	context := float64(s.Input) + s.generated()/2
-	t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
-	return float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack
+	var out []token
+	for b := 1; b <= w.MaxBatch; b += max(1, b/64) {
+		n := b * together
+		t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
+		out = append(out, token{b, float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack})
+	}
+	return out
 }
 
 // generated is the tokens of an output that decode steps generate: the first comes
@@ -245,7 +264,7 @@ func (s *Units) limit(u Unit) int {
 	}
 	return sort.Search(most, func(i int) bool {
 		n := i + 1
-		tpot := s.token(d, s.least(u, n))
+		tpot := s.token(u.Decode, s.least(u, n))
 		return !s.Plausible(u, n, units.Seconds(s.ttft(u, n)), units.Seconds(tpot))
 	})
 }
@@ -295,12 +314,13 @@ func (s *Units) prompt(w *Worker) prompts {
 
 // prepare bounds the workers.
 func (s *Units) prepare() {
-	s.prompts, s.own = nil, nil
+	s.prompts, s.own, s.tokens = nil, nil, nil
 	for i := range s.Prefill {
 		s.prompts = append(s.prompts, s.prompt(&s.Prefill[i]))
 	}
 	for i := range s.Decode {
 		s.own = append(s.own, s.prompt(&s.Decode[i]))
+		s.tokens = append(s.tokens, s.times(&s.Decode[i]))
 	}
 }
 
@@ -310,8 +330,7 @@ func (s *Units) bound(u Unit, requests int) float64 {
 	if requests == 0 {
 		return 0
 	}
-	d := &s.Decode[u.Decode]
-	took := s.token(d, s.least(u, requests)) * s.generated()
+	took := s.token(u.Decode, s.least(u, requests)) * s.generated()
 	p, n := s.own[u.Decode], u.Y
 	if u.X > 0 {
 		p, n = s.prompts[u.Prefill], u.X
@@ -442,7 +461,9 @@ func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
 func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	free := *s
 	free.Plausible = nil
-	free.prepare()
+	if free.tokens == nil {
+		free.prepare()
+	}
 	groups := free.options()
 	var todo []option
 	for batch := 1; ; batch *= 2 {
