@@ -2,6 +2,7 @@ package graph
 
 import (
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -15,8 +16,13 @@ func (w *walk) vision(im Images) {
 	}
 	if w.tracesVision(v) {
 		w.tracedVision(v, im)
-		return
+	} else {
+		w.tower(v, im)
 	}
+}
+
+// tower emits an image tower as its kernels are.
+func (w *walk) tower(v *model.Vision, im Images) {
 	plain := dtype.Unquantized(w.base)
 	e := w.width()
 	n, p := float64(im.Count), float64(im.Patches)
