@@ -126,7 +126,7 @@ func (r *StepRequest) complete() {
 	if r.Queries == 0 {
 		r.Queries = 1
 	}
-	d.Modelling.Images = r.ImageHeight > 0
+	d.Modelling.Images = r.ImageHeight > 0 && !r.Decode
 }
 
 // DefaultDevice is what the Ascend tools run on unless told otherwise.
@@ -263,12 +263,17 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	}
 	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
-	if r.ImageHeight > 0 && !r.Decode {
+	if r.ImageHeight > 0 {
 		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
-		b.Images = graph.Images{
-			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+		switch {
+		case !r.Decode:
+			b.Images = graph.Images{
+				Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+			}
+			query += tokens + imageMarks
+		case s.AddsImages():
+			context += tokens + imageMarks
 		}
-		query += tokens + imageMarks
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
 	return b, nil

@@ -151,6 +151,8 @@ type Policy struct {
 	// UncutPrediction leaves queries, keys and values of prediction modules whole on
 	// every rank.
 	UncutPrediction bool
+	// AddedImages caches the images of a decode beside the context it is given.
+	AddedImages bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -166,8 +168,10 @@ func TensorCast() Policy {
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
-		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true,
+		OwnChoices: true, ScatteredReads: true, FusedIndexer: true, TracedVision: true, TracedCompression: true,
+		TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, AddedImages: true,
+		TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -259,6 +263,7 @@ func Artefacts() []Artefact {
 		entry("free-states", "the states of Qwen's linear attention take no memory", func(p *Policy) *bool { return &p.FreeStates }),
 		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
 		entry("uncut-prediction", "queries, keys and values of prediction modules are whole on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
+		entry("added-images", "the images of a decode are cached beside the context it is given", func(p *Policy) *bool { return &p.AddedImages }),
 		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }
