@@ -1,35 +1,34 @@
-# Targets: build test lint fmt bench cover mutate fuzz clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test lint fmt bench cover mutate fuzz data data-check clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-
-# One set of flags for every call of the go command, or everything is compiled twice.
-export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 
 # The tools have a module of their own, so that the program's go.mod never sees what they need.
 LINT      := go tool -modfile=tools/go.mod golangci-lint
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
+# For one package, on a slow machine that does other work too.
+TIMEOUT   ?= 18m
 BENCH     ?= .
 COUNT     ?= 1
 # Mutation testing: how many changes of each package, which packages, and whose tests are to notice, the quick ones first.
 # Faces are left out: they would notice by printed digits.
 MUTANTS   ?= 60
 SEED      ?= 1
-MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/replica,./internal/sim,./internal/memory,./internal/graph
-KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibrate
+MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/calibration,./internal/measured,./internal/replica,./internal/sim,./internal/memory,./internal/graph
+KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibration measured calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # Without a C compiler the tests run without the race detector, and say so.
 ifeq ($(CC_FOUND),)
-  GOTEST := CGO_ENABLED=0 go test
+  GOTEST := CGO_ENABLED=0 go test -timeout $(TIMEOUT)
 else
-  GOTEST := CGO_ENABLED=1 go test -race
+  GOTEST := CGO_ENABLED=1 go test -race -timeout $(TIMEOUT)
 endif
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without what only debuggers read: 8 MB instead of 11
-	CGO_ENABLED=0 go build -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
 test: check-format vet fix-check unit cross lint ## everything CI asks for
@@ -75,9 +74,12 @@ bench: ## BENCH=regexp COUNT=6; compare two runs with: go tool -modfile=tools/go
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .PHONY: cover
-cover: ## statement coverage, with .cache/cover.out for go tool cover
+cover: ## statement coverage by package, with .cache/cover.out for go tool cover
 	@mkdir -p .cache
 	go test -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	@awk 'NR > 1 { n[$$1] = $$2; if ($$3) hit[$$1] = 1 } \
+	  END { for (b in n) { p = b; sub("/[^/]*:.*", "", p); all[p] += n[b]; if (b in hit) seen[p] += n[b] } \
+	        for (p in all) printf "%-40s %5.1f %%\n", p, 100*seen[p]/all[p] }' .cache/cover.out | sort
 	@go tool cover -func=.cache/cover.out | tail -n 1
 
 .PHONY: mutate
@@ -96,6 +98,27 @@ fuzz: ## every Fuzz function for FUZZTIME each
 	  echo "fuzz $$pkg $$name"; \
 	  go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$pkg"; \
 	done
+
+# Inputs of the data: kernel tables (a directory), config.json files (a directory), measured rows (CSV), a run of TensorCast (JSON).
+KERNELS ?=
+MODELS  ?=
+SILICON ?=
+VECTORS ?=
+CALIBRATED := internal/cost/calibrated
+
+.PHONY: data
+data: ## the data again from KERNELS=dir MODELS=dir SILICON=file.csv VECTORS=file.json, each if given, and their hashes
+	$(if $(VECTORS),go -C tools run ./vectors $(abspath $(VECTORS)))
+	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
+	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
+	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) --from-scratch --folds 5 --iterations 3 --out internal/calibration/shipped.yaml)
+	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/measured/testdata/silicon-sample.csv)
+	go test ./internal/provenance -update
+
+.PHONY: data-check
+data-check: ## the data are what internal/provenance/manifest.yaml says, and every embedded file is in it
+	go test -count 1 ./internal/provenance
+	$(if $(MODELS),go -C tools run ./catalog -check -models $(abspath $(MODELS)))
 
 .PHONY: clean
 clean:

@@ -11,9 +11,9 @@ type Model struct {
 	ID      string
 	Family  string
 	AliasOf string // the ID of the model this is another name of, then the rest is zero
-	// Parameters are all, Active those that one token uses.
+	// Parameters is the total, Active the number used per token.
 	Parameters, Active int64
-	KVBytes            float64 // of cache per token, in the checkpoint's format
+	KVBytes            float64 // KV cache per token, in the checkpoint's format
 }
 
 // Models lists the catalog in the order of the ids.
@@ -30,7 +30,7 @@ func Models() []Model {
 	return all
 }
 
-// System is a device and the machines it stands in.
+// System is a device and its node.
 type System struct {
 	Name       string
 	Vendor     string
@@ -38,7 +38,7 @@ type System struct {
 	Memory     int64   // bytes of one device
 	Bandwidth  float64 // of that memory, bytes per second
 	Node       int     // devices of a node
-	Devices    int     // the most that its links join
+	Devices    int     // maximum that its links connect
 	USDPerHour float64 // list price of one device, 0 is unknown
 }
 
@@ -55,9 +55,8 @@ func Systems() []System {
 	return all
 }
 
-// Engines lists the engines. One that changed its defaults is there once for each
-// range of versions that has its own, newest first; Version is then the first of
-// the range.
+// Engines lists the engines. An engine whose defaults changed is listed once for each
+// range of versions, newest first; Version is then the first of the range.
 func Engines() []Engine {
 	var all []Engine
 	for _, name := range engine.Names() {
@@ -68,10 +67,10 @@ func Engines() []Engine {
 	return all
 }
 
-// must passes on what is embedded: tests read all of it.
+// must returns embedded data, which tests read completely.
 func must[T any](x T, err error) T {
 	if err != nil {
-		panic("plimsoll: what is embedded cannot be read: " + err.Error())
+		panic("plimsoll: reading embedded data: " + err.Error())
 	}
 	return x
 }

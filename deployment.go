@@ -14,7 +14,7 @@ import (
 	"plimsoll/internal/parallel"
 )
 
-// Deployment says how a model is served. Only Model is needed.
+// Deployment describes how a model is served. Only Model is required.
 type Deployment struct {
 	// Model is an id of the catalog ("Qwen/Qwen3-32B"), another name of such a
 	// model, an id in the Hugging Face cache, or a directory with a config.json.
@@ -24,10 +24,10 @@ type Deployment struct {
 	// Engine is the serving engine; the zero Engine is the newest vLLM.
 	Engine  Engine  `json:"engine,omitzero"`
 	Formats Formats `json:"formats,omitzero"`
-	// Pools are one of role Both, or one of Prefill and one of Decode in this
-	// order. None is one replica on one device.
+	// Pools are one with role Both, or one with Prefill followed by one with Decode.
+	// None is one replica on one device.
 	Pools []Pool `json:"pools,omitempty"`
-	// LeastLoaded routes requests to the least loaded replica instead of in turn.
+	// LeastLoaded routes requests to the least loaded replica instead of round robin.
 	LeastLoaded bool `json:"least_loaded,omitempty"`
 }
 
@@ -55,18 +55,17 @@ type Pool struct {
 	Role     Role   `json:"role,omitempty"`
 	Replicas int    `json:"replicas,omitempty"` // 0 is 1
 	Layout   Layout `json:"layout,omitzero"`
-	// Settings are engine settings of this pool beyond the deployment's.
+	// Settings are engine settings of this pool, in addition to the deployment's.
 	Settings map[string]string `json:"settings,omitempty"`
-	// MTP is the tokens that the model's own modules draft in a step; 0 is the
-	// engine's default. AcceptanceRates are the chances of each to be kept; nil is
-	// 0.9, 0.6, 0.4 and 0.2.
+	// MTP is the draft tokens per step; 0 is the engine's default. AcceptanceRates
+	// are the probabilities that each is accepted; nil is 0.9, 0.6, 0.4 and 0.2.
 	MTP             int       `json:"num_mtp_tokens,omitempty"`
 	AcceptanceRates []float64 `json:"mtp_acceptance_rates,omitempty"`
 }
 
-// Layout is how one replica is cut over its devices, of which it takes TP·DP·PP.
-// A size of 0 is 1, but for MoETP: that is what EP, MoEDP and PP leave of the
-// devices. Expert sizes are of no effect in a model without experts.
+// Layout is how one replica is split over its TP·DP·PP devices. A size of 0 is 1,
+// except for MoETP: its default is the devices divided by EP·MoEDP·PP. Expert sizes
+// have no effect on a model without experts.
 type Layout struct {
 	TP    int `json:"tp_size,omitempty"`     // tensor parallelism of attention and dense layers
 	DP    int `json:"dp_size,omitempty"`     // data-parallel ranks of attention
@@ -77,10 +76,10 @@ type Layout struct {
 	DCP   int `json:"dcp_size,omitempty"`    // decode context parallelism inside a TP group
 }
 
-// Devices is how many devices one replica takes.
+// Devices is the number of devices of one replica.
 func (l Layout) Devices() int { return max(1, l.TP) * max(1, l.DP) * max(1, l.PP) }
 
-// String lists the sizes above one: "TP=4 | EP=4"; "TP=1" where there is none.
+// String lists the sizes above one: "TP=4 | EP=4"; "TP=1" if there is none.
 func (l Layout) String() string {
 	var words []string
 	for _, d := range []struct {
@@ -109,7 +108,7 @@ func (l Layout) String() string {
 type Formats struct {
 	// Checkpoint is a published conversion of the model: "fp8", "fp4" or "int4".
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// KV is the format of the cache: "fp8", or "bf16" for the model's own.
+	// KV is the format of the KV cache: "fp8", or "bf16" for the model's own.
 	KV string `json:"kv,omitempty"`
 	// Linear, NonExpert and Attention are quantization actions as Ascend's tools
 	// name them: "W8A8_DYNAMIC", "FP8", "DISABLED", "AUTO" and others.
@@ -120,7 +119,7 @@ type Formats struct {
 	MXFP4Group int `json:"mxfp4_group_size,omitempty"`
 }
 
-// Devices is how many devices the whole deployment takes.
+// Devices is the number of devices of the whole deployment.
 func (d *Deployment) Devices() int {
 	n := 0
 	for i := range d.Pools {
@@ -129,8 +128,8 @@ func (d *Deployment) Devices() int {
 	return max(1, n)
 }
 
-// internal is the deployment as the operations take it. This and fromInternal are
-// the only places that know both forms.
+// internal is the deployment in the form of package deployment. Only this function
+// and fromInternal know both forms.
 func (d *Deployment) internal() (deployment.Deployment, error) {
 	formats, err := d.Formats.internal()
 	out := deployment.Deployment{
@@ -146,7 +145,7 @@ func (d *Deployment) internal() (deployment.Deployment, error) {
 	return out, err
 }
 
-// fromInternal is a deployment as this package shows it.
+// fromInternal is a deployment in the form of this package.
 func fromInternal(d *deployment.Deployment) Deployment {
 	f := &d.Formats
 	out := Deployment{

@@ -18,13 +18,14 @@ func Example() {
 		Limits:  plimsoll.Limits{TPOT: 30 * time.Millisecond},
 	})
 	if err != nil {
-		fmt.Println(err) // a *plimsoll.InputError names the fields to mend
+		fmt.Println(err) // a *plimsoll.InputError names the fields to correct
 		return
 	}
-	best := plan.Best() // nil where nothing keeps the limits
-	fmt.Printf("%v carries about %.0f thousand tokens/s\n", best.Deployment.Pools[0].Layout, best.OutputRate.Mean/1e3)
+	best := plan.Best() // nil if nothing meets the limits
+	pool := &best.Deployment.Pools[0]
+	fmt.Printf("%d replicas of %v serve about %.0f thousand tokens/s\n", pool.Replicas, pool.Layout, best.OutputRate.Mean/1e3)
 
-	// How does it fare at half that load?
+	// The same deployment at half the concurrency.
 	p, err := planner.Predict(ctx, best.Deployment,
 		plimsoll.Workload{Concurrency: best.Concurrency / 2, Lengths: plimsoll.Lengths{Input: 1024, Output: 256, Low: 0.8}},
 		plimsoll.Limits{TPOT: 30 * time.Millisecond})
@@ -32,8 +33,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("half of it: TPOT %v, limit kept with %.0f %%\n", p.TPOT.Mean.Round(5*time.Millisecond), 100*p.Chance)
+	fmt.Printf("half the concurrency: TPOT %v, limit met with %.0f %% probability\n", p.TPOT.Mean.Round(5*time.Millisecond), 100*p.Chance)
 	// Output:
-	// TP=2 | DP=4 carries about 8 thousand tokens/s
-	// half of it: TPOT 20ms, limit kept with 100 %
+	// 4 replicas of TP=2 serve about 8 thousand tokens/s
+	// half the concurrency: TPOT 20ms, limit met with 100 % probability
 }

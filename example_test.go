@@ -28,14 +28,14 @@ func ExamplePlanner_Predict() {
 	}
 	fmt.Println("requests:", p.Finished)
 	fmt.Println("TPOT between 10 and 20 ms:", p.TPOT.Low > 10*time.Millisecond && p.TPOT.High < 20*time.Millisecond)
-	fmt.Printf("limits kept: %t\n", p.Chance > 0.95)
+	fmt.Printf("limits met: %t\n", p.Chance > 0.95)
 	// Output:
 	// requests: 640
 	// TPOT between 10 and 20 ms: true
-	// limits kept: true
+	// limits met: true
 }
 
-// Prompts and answers on replicas of their own, at a rate.
+// Disaggregated: separate prefill and decode replicas, requests at a rate.
 func ExamplePlanner_Predict_disaggregated() {
 	var planner plimsoll.Planner
 	p, err := planner.Predict(context.Background(),
@@ -57,7 +57,7 @@ func ExamplePlanner_Predict_disaggregated() {
 	// Output: 10 devices, 200 requests
 }
 
-// Where nothing keeps the limits a plan says which limits could be kept.
+// If nothing meets the limits, a plan names the nearest limits that can be met.
 func ExamplePlanner_Plan_nearest() {
 	var planner plimsoll.Planner
 	plan, err := planner.Plan(context.Background(), plimsoll.Question{
@@ -74,7 +74,7 @@ func ExamplePlanner_Plan_nearest() {
 	// nearest: TP=2 at concurrency 1
 }
 
-// Mistakes name the fields to mend.
+// Mistakes name the fields to correct.
 func ExampleInputError() {
 	var planner plimsoll.Planner
 	_, err := planner.Predict(context.Background(),
@@ -89,7 +89,7 @@ func ExampleInputError() {
 	// [tp_size]
 }
 
-// Deployments can be written down and read back.
+// Deployments can be written as JSON and read back.
 func ExampleDeployment() {
 	d := plimsoll.Deployment{
 		Model: "deepseek-ai/DeepSeek-V3.1", System: "h200_sxm",

@@ -14,28 +14,28 @@ import (
 	"plimsoll/internal/serving"
 )
 
-// Question asks for the deployments that carry the most load: one replica on a
-// number of devices, prefill and decode together. Only Model is needed.
+// Question asks for the deployments with the most throughput: one replica on a
+// number of devices, aggregated. Only Model is required.
 type Question struct {
 	Model   string  `json:"model"`
 	System  string  `json:"system,omitempty"`      // "" is h200_sxm
 	Devices int     `json:"num_devices,omitempty"` // 0 is 1
 	Engine  Engine  `json:"engine,omitzero"`
 	Formats Formats `json:"formats,omitzero"`
-	// Lengths are those of the requests; OutputBins are not for plans.
+	// Lengths are those of the requests; plans do not support OutputBins.
 	Lengths
-	// Limits on TTFT and TPOT hold for their means. Latency is not for plans.
+	// Limits apply to mean TTFT and TPOT; plans do not support Latency.
 	Limits Limits `json:"limits,omitzero"`
 	// Sizes are the layouts to try.
 	Sizes Sizes `json:"sizes,omitzero"`
-	// AcceptanceRates are the chances of drafted tokens to be kept; nil is 0.9,
-	// 0.6, 0.4 and 0.2.
+	// AcceptanceRates are the probabilities that draft tokens are accepted; nil is
+	// 0.9, 0.6, 0.4 and 0.2.
 	AcceptanceRates []float64 `json:"mtp_acceptance_rates,omitempty"`
 }
 
-// Sizes are the sizes to try in each dimension of a [Layout]; DP and MoETP take
-// the devices that are left. Without TP or EP every power of two is tried for it,
-// the others are fixed at one (MTP at the engine's default).
+// Sizes are the sizes to try in each dimension of a [Layout]; DP and MoETP follow
+// from them and the number of devices. If TP or EP is empty, every power of two is
+// tried; the others are then 1 (MTP the engine's default).
 type Sizes struct {
 	TP    []int `json:"tp_sizes,omitempty"`
 	PP    []int `json:"pp_sizes,omitempty"`
@@ -45,38 +45,38 @@ type Sizes struct {
 	MTP   []int `json:"num_mtp_tokens,omitempty"`
 }
 
-// Plan is the answer to a [Question].
+// Plan is the result of a [Question].
 type Plan struct {
-	// Options are the layouts that keep the limits, each at the concurrency with
-	// its most throughput, best first.
+	// Options are the layouts that meet the limits, each at its best concurrency,
+	// most throughput first.
 	Options []Option
-	// Frontier is the best trade-offs between throughput and TPOT over all loads
-	// that were simulated, whatever the limits, most throughput first.
+	// Frontier is the Pareto frontier of throughput and TPOT over all simulated
+	// loads, regardless of the limits, most throughput first.
 	Frontier []Point
-	// Safe is the most throughput that keeps the limits with a probability of at
-	// least 90 %; nil without limits, and where nothing does.
+	// Safe is the point with the most throughput that meets the limits with a
+	// probability of at least 90 %; nil without limits, and if there is none.
 	Safe *Point
-	// Nearest is what comes nearest to the limits where no option keeps them; its
-	// times are limits that can be kept. It is nil where no layout fits in memory.
+	// Nearest is the point nearest to the limits if no option meets them; its times
+	// are limits that can be met. It is nil if no layout fits in memory.
 	Nearest *Point
 	// Rejected are the layouts without an option.
 	Rejected []Rejection
-	// Tier says how well the times of kernels are known, as in [Prediction].
+	// Tier says where the operator times come from, as in [Prediction].
 	Tier  string
 	Notes []string
 }
 
-// Option is a deployment at the load that suits it best. [Planner.Predict] of both
-// gives the same figures, and more of them.
+// Option is a deployment at its best concurrency. [Planner.Predict] gives the same
+// figures for them, and more.
 type Option struct {
 	Deployment  Deployment
 	Concurrency int
 	TTFT, TPOT  Time
 	OutputRate  Rate    // generated tokens per second
-	Chance      float64 // probability that a measurement keeps the limits
-	Basis       string  // which measurements the intervals come from
-	// Binds is what keeps the load from growing: "TTFT limit", "TPOT limit",
-	// "memory", or "" where more load brings no more throughput.
+	Chance      float64 // probability that a measurement meets the limits
+	Basis       string  // the measurements the intervals come from
+	// Binds is what limits the concurrency: "TTFT limit", "TPOT limit", "memory",
+	// or "saturation" if a higher one has no more throughput.
 	Binds string
 }
 
@@ -95,7 +95,7 @@ type Rejection struct {
 	Reason string
 }
 
-// Best is the option with the most throughput, nil where nothing keeps the limits.
+// Best is the option with the most throughput, nil if nothing meets the limits.
 func (p *Plan) Best() *Option {
 	if len(p.Options) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
 	return planOf(&request, r), nil
 }
 
-// optimize is the question as the operation takes it.
+// optimize is the question in the form of package app.
 func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	formats, err := q.Formats.internal()
 	out := app.OptimizeRequest{
@@ -142,17 +142,21 @@ func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	}
 	errs := []error{err, q.checkLengths(), q.Limits.check()}
 	if q.OutputBins != nil {
-		errs = append(errs, field.Errorf("%s is not for plans; give %s", field.Name("output_distribution"), field.Name("output_length")))
+		errs = append(errs, field.Errorf("plans do not support %s; give %s", field.Name("output_distribution"), field.Name("output_length")))
 	}
 	if q.Limits.Latency != 0 {
-		errs = append(errs, field.Errorf("%s is not for plans; give %s or %s",
+		errs = append(errs, field.Errorf("plans do not support %s; give %s or %s",
 			field.Name("latency_limit"), field.Name("ttft_limit"), field.Name("tpot_limit")))
 	}
 	return out, errors.Join(errs...)
 }
 
-// internal is the sizes as the search takes them: empty is every power of two.
+// internal is the sizes in the form of package search: empty is every power of two,
+// and all empty is the layouts that engines run, including replicas of smaller ones.
 func (s *Sizes) internal() search.Space {
+	if len(s.TP)+len(s.EP)+len(s.MoEDP)+len(s.PP)+len(s.DCP) == 0 {
+		return search.Space{MTP: some(s.MTP)}
+	}
 	all := func(sizes []int) []int { return append([]int{}, sizes...) }
 	return search.Space{TP: all(s.TP), EP: all(s.EP), MoEDP: some(s.MoEDP), PP: some(s.PP), DCP: some(s.DCP), MTP: some(s.MTP)}
 }
@@ -175,7 +179,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	}
 	deployed := func(c *app.Row) Deployment {
 		asked.Pools = []deployment.Pool{{
-			Role: deployment.Both, Replicas: 1, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
+			Role: deployment.Both, Replicas: c.Replicas, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
 		}}
 		return fromInternal(&asked)
 	}
@@ -199,7 +203,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 		out.Frontier = append(out.Frontier, *point(f.Label, f.Batch))
 	}
 	if x := s.Safe; x != nil {
-		out.Safe = point(x.Label, x.Batch)
+		out.Safe = pointOf(&x.Best, deployed(x))
 	}
 	if x := s.Nearest; x != nil {
 		out.Nearest = point(x.Label, x.Batch)

@@ -74,11 +74,11 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.Done != last.Of || last.Of != 9 { // TP and EP of 1, 2 and 4
+	if last.Done != last.Of || last.Of != 11 { // one, two and four devices, TP of each size to all, experts whole or cut
 		t.Errorf("progress ends at %+v", last)
 	}
-	if n := len(plan.Options) + len(plan.Rejected); n != 9 {
-		t.Errorf("want 9 layouts, got %d", n)
+	if n := len(plan.Options) + len(plan.Rejected); n != 11 {
+		t.Errorf("want 11 layouts, got %d", n)
 	}
 	if best := plan.Best(); best.TPOT.Mean > q.Limits.TPOT || best.TTFT.Mean > q.Limits.TTFT || plan.Nearest != nil {
 		t.Errorf("the best is over the limits: %+v", best)
@@ -105,10 +105,10 @@ func TestPlan(t *testing.T) {
 	if plan, err = planner.Plan(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	if plan.Best() != nil || plan.Nearest == nil || plan.Nearest.TPOT <= q.Limits.TPOT || len(plan.Rejected) != 9 || plan.Rejected[0].Reason == "" {
+	if plan.Best() != nil || plan.Nearest == nil || plan.Nearest.TPOT <= q.Limits.TPOT || len(plan.Rejected) != 11 || plan.Rejected[0].Reason == "" {
 		t.Errorf("limits that nothing keeps: %+v", plan)
 	}
-	q.Limits = plimsoll.Limits{TTFT: plan.Nearest.TTFT, TPOT: plan.Nearest.TPOT}
+	q.Limits = plimsoll.Limits{TPOT: plan.Nearest.TPOT}
 	if plan, err = planner.Plan(t.Context(), q); err != nil || plan.Best() == nil {
 		t.Errorf("nothing keeps the nearest limits (%v)", err)
 	}
@@ -118,19 +118,19 @@ func TestPlan(t *testing.T) {
 func TestMistakesOfQuestions(t *testing.T) {
 	t.Parallel()
 	for text, change := range map[string]func(*plimsoll.Question){
-		"no model given":                         func(q *plimsoll.Question) { q.Model = "" },
-		"num_devices":                            func(q *plimsoll.Question) { q.Devices = -1 },
-		"more than the":                          func(q *plimsoll.Question) { q.Devices = 1 << 20 },
-		"unknown device":                         func(q *plimsoll.Question) { q.System = "nothing" },
-		"unknown engine":                         func(q *plimsoll.Question) { q.Engine.Name = "nothing" },
-		"engine setting \"x=y\"":                 func(q *plimsoll.Question) { q.Engine.Settings = map[string]string{"x": "y"} },
-		"tp_sizes must be between 1 and":         func(q *plimsoll.Question) { q.Sizes.TP = []int{16} },
-		"num_mtp_tokens must be between":         func(q *plimsoll.Question) { q.Sizes.MTP = []int{-1} },
-		"latency_limit is not for plans":         func(q *plimsoll.Question) { q.Limits.Latency = time.Second },
-		"output_distribution is not for plans":   func(q *plimsoll.Question) { q.OutputBins, q.Output = []plimsoll.Bin{{1, 2, 1}}, 0 },
-		"ttft_limit must be positive":            func(q *plimsoll.Question) { q.Limits.TTFT = -1 },
-		"input_length: tokens must be from 1 to": func(q *plimsoll.Question) { q.Input = 1 << 25 },
-		"input_distribution: the weights":        func(q *plimsoll.Question) { q.Input, q.InputBins = 0, []plimsoll.Bin{{1, 2, 0}} },
+		"no model given":                             func(q *plimsoll.Question) { q.Model = "" },
+		"num_devices":                                func(q *plimsoll.Question) { q.Devices = -1 },
+		"more than the":                              func(q *plimsoll.Question) { q.Devices = 1 << 20 },
+		"unknown device":                             func(q *plimsoll.Question) { q.System = "nothing" },
+		"unknown engine":                             func(q *plimsoll.Question) { q.Engine.Name = "nothing" },
+		"engine setting \"x=y\"":                     func(q *plimsoll.Question) { q.Engine.Settings = map[string]string{"x": "y"} },
+		"tp_sizes must be between 1 and":             func(q *plimsoll.Question) { q.Sizes.TP = []int{16} },
+		"num_mtp_tokens must be between":             func(q *plimsoll.Question) { q.Sizes.MTP = []int{-1} },
+		"plans do not support latency_limit":         func(q *plimsoll.Question) { q.Limits.Latency = time.Second },
+		"plans do not support output_distribution":   func(q *plimsoll.Question) { q.OutputBins, q.Output = []plimsoll.Bin{{1, 2, 1}}, 0 },
+		"ttft_limit must be positive":                func(q *plimsoll.Question) { q.Limits.TTFT = -1 },
+		"input_length: tokens must be between 1 and": func(q *plimsoll.Question) { q.Input = 1 << 25 },
+		"input_distribution: the weights":            func(q *plimsoll.Question) { q.Input, q.InputBins = 0, []plimsoll.Bin{{1, 2, 0}} },
 	} {
 		q := question()
 		change(&q)

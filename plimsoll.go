@@ -1,18 +1,17 @@
-// Package plimsoll predicts how a large language model is served on given
+// Package plimsoll predicts the performance of large language models served on given
 // hardware: time to first token (TTFT), time per output token (TPOT), throughput
-// and memory of a deployment, each with an interval that says how far it may be
-// off.
+// and memory of a deployment, each with an 80 % interval.
 //
-// Start with a [Planner]; its zero value knows every model, device and engine that
-// is built in.
+// Start with a [Planner]; its zero value knows all built-in models, devices and
+// engines.
 //
-//   - To find a deployment, ask [Planner.Plan] a [Question]: a model, a number of
-//     devices, the lengths of the requests and the [Limits] to keep. [Plan.Best]
-//     is the layout and concurrency with the most throughput within the limits;
-//     Plan.Safe is the one to take where a limit must hold.
-//   - To know how one deployment fares, describe it as a [Deployment] and call
-//     [Planner.Predict] with a [Workload]. The deployments of a [Plan] can be
-//     handed to it as they are.
+//   - To find a deployment, call [Planner.Plan] with a [Question]: a model, a number
+//     of devices, the lengths of the requests and the [Limits]. [Plan.Best] is the
+//     layout and concurrency with the most throughput within the limits; Plan.Safe
+//     is the choice if the limits must hold.
+//   - To predict a deployment, describe it as a [Deployment] and call
+//     [Planner.Predict] with a [Workload]. The deployments of a [Plan] can be passed
+//     to it unchanged.
 //   - [Models], [Systems] and [Engines] list the names that a deployment may use.
 //
 // A [Deployment] has one [Pool] of equal replicas, or one for prefill and one for
@@ -22,26 +21,25 @@
 // # Values
 //
 // All types are plain values. Deployment, Workload, Limits and Question can be
-// written as JSON and read back. Zero fields take their defaults, so the smallest
-// deployment is a model. A Planner may be used by several goroutines at once, and
-// equal questions get equal answers, digit by digit.
+// written as JSON and read back. Zero fields have defaults, so the smallest
+// deployment is a model. Several goroutines may use a Planner at once, and the same
+// question always gets the same answer, to the last digit.
 //
 // # Files
 //
-// Nothing is read from disk or network unless the Planner is given the means: Dir
-// and ReadFile for local files, Hub for the Hugging Face cache ([HubCache] says
-// where that is).
+// A Planner reads no files unless it is given the means: Dir and ReadFile for local
+// files, Hub for the Hugging Face cache (its directory is [HubCache]).
 //
 // # Errors
 //
-// An [*InputError] is a mistake in the question, and names the fields to mend. Any
-// other error is that of the context, or a defect. No input makes a function panic.
+// An [*InputError] is a mistake in the input, and names the fields to correct. Any
+// other error comes from the context, or is a bug. No input makes a function panic.
 //
 // # What the figures are
 //
-// Predictions come from a simulation of the engine with modelled kernel times,
-// not from a measurement. Intervals are of 80 % and come from measured
-// deployments that the model was not fitted to; Basis says which.
+// Predictions come from a simulation of the engine with modelled kernel times, not
+// from measurements. The 80 % intervals come from the errors on measured deployments
+// that were held out of the fit; Basis describes them.
 package plimsoll
 
 import (
@@ -55,41 +53,42 @@ import (
 	"plimsoll/internal/prices"
 )
 
-// Planner answers questions about deployments. The zero value uses what is built
-// in; the fields add files of the user's.
+// Planner predicts and plans deployments. The zero value uses built-in data; the
+// fields add the user's files.
 type Planner struct {
-	// Dir opens a local directory, such as [os.DirFS]: then a model may be a
-	// directory that holds a config.json. Nil opens none.
+	// Dir opens a local directory, for example [os.DirFS]; a model may then be a
+	// directory with a config.json. Nil opens none.
 	Dir func(path string) fs.FS
-	// ReadFile reads a local file, such as [os.ReadFile]: those named below, and
-	// traces. Nil reads none.
+	// ReadFile reads a local file, for example [os.ReadFile]: the files named below,
+	// and traces. Nil reads none.
 	ReadFile func(name string) ([]byte, error)
-	// Hub is the Hugging Face cache, nil where there is none.
+	// Hub is the Hugging Face cache; nil is none.
 	Hub fs.FS
 
 	// DeviceFile is the profile of a device that is not built in; deployments may
 	// then leave System empty.
 	DeviceFile string
-	// Calibration is a file written by "plimsoll calibrate", in place of the
-	// built-in calibration.
+	// Calibration is a file written by "plimsoll calibrate"; "" is the built-in
+	// calibration.
 	Calibration string
-	// PerfData is a directory of measured kernel tables in AIConfigurator's
-	// layout; they price what they cover. PerfEngine takes the tables of one
-	// engine, "vllm" or "vllm@0.14.0", in place of the fastest of any.
+	// PerfData is a directory of measured kernel tables in AIConfigurator's layout;
+	// they give the times of the operators they cover. PerfEngine uses the tables of
+	// one engine only, "vllm" or "vllm@0.14.0"; "" is the fastest kernel of all.
 	PerfData, PerfEngine string
 
-	// Progress, if not nil, is told how far a plan is. It may be called from
+	// Progress, if not nil, reports the progress of a plan. It may be called from
 	// several goroutines, one call at a time.
 	Progress func(Progress)
 }
 
-// Progress is how far long work is.
+// Progress is the progress of a long operation.
 type Progress struct {
 	Task     string // "h200_sxm aggregated"
 	Done, Of int    // layouts
+	What     string // what is counted: "layouts"
 }
 
-// world is the planner as the operations take it.
+// world is the planner in the form of package app.
 func (p *Planner) world() *app.World {
 	w := &app.World{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub}
 	if p.Progress != nil {
@@ -106,9 +105,9 @@ func (p *Planner) sources() app.Sources {
 	}
 }
 
-// HubCache is the directory of the Hugging Face cache by the environment
-// (HF_HUB_CACHE, HF_HOME or HOME, in this order), "" without any of them. It does
-// not look whether the directory is there.
+// HubCache is the directory of the Hugging Face cache, from the environment variables
+// HF_HUB_CACHE, HF_HOME or HOME, in this order; "" without any of them. It does not
+// check that the directory exists.
 func HubCache(getenv func(string) string) string {
 	if dir := getenv("HF_HUB_CACHE"); dir != "" {
 		return dir
@@ -122,10 +121,10 @@ func HubCache(getenv func(string) string) string {
 	return ""
 }
 
-// InputError is a mistake in a question, to be mended by asking differently.
+// InputError is a mistake in the input, which the caller can correct.
 type InputError struct {
-	// Fields are those the message names, as JSON names them: "tp_size". It is
-	// empty where the mistake is in a name or in a file.
+	// Fields are the fields the message names, by their JSON names: "tp_size". It is
+	// empty if the mistake is in a name or in a file.
 	Fields []string
 
 	text string
@@ -138,7 +137,7 @@ func (e *InputError) Error() string { return e.text }
 // Unwrap returns the cause, such as the error of a file that cannot be read.
 func (e *InputError) Unwrap() error { return e.err }
 
-// mistake makes an InputError of an error about fields.
+// mistake turns an error about fields into an InputError.
 func mistake(err error) error {
 	if err == nil {
 		return nil
@@ -154,7 +153,7 @@ func mistake(err error) error {
 	return out
 }
 
-// fieldName is a field of an operation's request as this package's JSON has it.
+// fieldName is the name that a request's field has in this package's JSON.
 func fieldName(n field.Name) string {
 	switch n {
 	case "device":
@@ -167,7 +166,7 @@ func fieldName(n field.Name) string {
 	return string(n)
 }
 
-// failure passes an operation's error on, mistakes as an InputError.
+// failure passes on an operation's error, mistakes as an InputError.
 func failure(err error) error {
 	if _, ok := errors.AsType[*app.InputError](err); ok {
 		return mistake(err)

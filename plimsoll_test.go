@@ -64,17 +64,17 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Concurrency: 1, Lengths: plimsoll.Lengths{OutputBins: []plimsoll.Bin{{2, 1, 1}}}},
-			text: "not a sound bin", fields: []string{"output_distribution"},
+			text: "invalid bin", fields: []string{"output_distribution"},
 		},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "reads no files", fields: []string{"trace"}},
+		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "files cannot be read here", fields: []string{"trace"}},
 		{
 			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv", Lengths: plimsoll.Lengths{Input: 5}},
-			text: "lengths of its own", fields: []string{"trace"},
+			text: "its own lengths", fields: []string{"trace"},
 		},
 		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_limit must be positive", fields: []string{"latency_limit"}},
 		{planner: plimsoll.Planner{Calibration: "c.yaml", ReadFile: none}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
-		{planner: plimsoll.Planner{PerfData: "tables"}, d: on(plimsoll.Layout{}), w: eight, text: "opens no directories", fields: []string{"perf_data"}},
-		{planner: plimsoll.Planner{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reads no files", fields: []string{"device_file"}},
+		{planner: plimsoll.Planner{PerfData: "tables"}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data"}},
+		{planner: plimsoll.Planner{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "files cannot be read here", fields: []string{"device_file"}},
 	} {
 		_, err := c.planner.Predict(t.Context(), c.d, c.w, c.l)
 		wrong, ok := errors.AsType[*plimsoll.InputError](err)

@@ -13,16 +13,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Prediction is how a deployment serves a workload. Its figures are those that
-// "plimsoll simulate" prints for the same question.
+// Prediction is the performance of a deployment under a workload. Its figures are
+// those of "plimsoll simulate" for the same input.
 type Prediction struct {
-	// Deployment is the one that was asked about, with its system, engine and pools
+	// Deployment is the predicted deployment, with its system, engine and pools
 	// filled in.
 	Deployment Deployment
 
 	// Requests were sent and Finished; Refused ones are too long for the KV cache.
 	Requests, Finished, Refused int
-	Duration                    time.Duration // from the first arrival to the last answer
+	Duration                    time.Duration // from the first arrival to the last token
 
 	TTFT    Distribution // to the first token
 	TPOT    Distribution // per output token after the first, by request
@@ -31,57 +31,59 @@ type Prediction struct {
 
 	RequestRate float64 // requests per second
 	InputRate   float64 // prompt tokens per second
-	// OutputRate is generated tokens per second. It has no interval where requests
-	// come at a rate or from a trace: they then decide it.
+	// OutputRate is generated tokens per second. It has no interval if requests
+	// arrive at a rate or from a trace, which then determine it.
 	OutputRate Rate
-	// Goodput is requests per second that keep the limits, GoodShare their share.
+	// Goodput is requests per second that meet the limits, GoodShare their share.
 	Goodput, GoodShare float64
-	// Chance is the probability that a measurement finds mean TTFT and TPOT within
-	// their limits; 1 without any.
+	// Chance is the probability that measured mean TTFT and TPOT meet their limits;
+	// 1 without limits.
 	Chance float64
 
 	Memory Memory
-	// KVMean and KVPeak are the shares of the KV cache in use, on average and where
-	// it was fullest, Busy the share of the time, of the replicas that generate.
+	// KVMean and KVPeak are the shares of the KV cache in use, on average and at the
+	// peak, Busy the share of time spent in steps, all of the replicas that decode.
 	KVMean, KVPeak, Busy float64
 	Preemptions          int
 
-	// Basis says which measurements the intervals come from, Tier how well the
-	// times of kernels are known: measured, calibrated, transferred or datasheet.
+	// Basis describes the measurements the intervals come from, Tier where the
+	// operator times come from: measured (kernel tables of this device), calibrated
+	// (fits to its generation), transferred (fits to kernels alone, or to a related
+	// generation) or datasheet.
 	Basis string
 	Tier  string
-	Notes []string // on how the model and the tables were taken
+	Notes []string // about the model and the kernel tables
 }
 
-// Time is a mean time with its 80 % interval: what a measurement would show.
+// Time is a mean time with its 80 % prediction interval.
 type Time struct {
 	Mean, Low, High time.Duration
 }
 
-// Distribution is how a time is distributed over requests.
+// Distribution is the distribution of a time over requests.
 type Distribution struct {
 	Time
 
 	P50, P90, P95, P99, Max time.Duration
 }
 
-// Rate is something per second with its 80 % interval, zero where there is none.
+// Rate is a number per second with its 80 % interval, which is zero if there is none.
 type Rate struct {
 	Mean, Low, High float64
 }
 
-// Memory is how the engine divides that of one device, in bytes.
+// Memory is how the engine divides the memory of one device, in bytes.
 type Memory struct {
-	Device      int64 // what a process sees
+	Device      int64 // visible to a process
 	Weights     int64
 	Activations int64
 	Workspace   int64
 	KV          int64 // the KV cache
-	KVTokens    int   // how many tokens it holds, of one data-parallel rank
+	KVTokens    int   // tokens it holds, on one data-parallel rank
 }
 
-// Predict simulates a workload on a deployment. The limits may be zero: they decide
-// goodput and the chance of keeping them, nothing else.
+// Predict simulates a workload on a deployment. The limits may be zero: they affect
+// only goodput and the probability of meeting them.
 func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limits) (*Prediction, error) {
 	request, err := p.request(&d, &w, l)
 	if err != nil {
@@ -97,7 +99,7 @@ func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limit
 	return predictionOf(r), nil
 }
 
-// request is the question as the operation takes it.
+// request is the input in the form of package app.
 func (p *Planner) request(d *Deployment, w *Workload, l Limits) (app.SimulateRequest, error) {
 	deployed, wrongDeployment := d.internal()
 	traffic, wrongTraffic := w.internal()

@@ -13,38 +13,38 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// Workload is the requests a deployment gets. One of Concurrency, Rate and Trace
-// says how they come.
+// Workload is the requests sent to a deployment. One of Concurrency, Rate and Trace
+// must be given.
 type Workload struct {
-	// Concurrency is requests in flight: a closed loop, as benchmarks run it.
+	// Concurrency is the number of requests in flight in a closed loop, as benchmarks
+	// run it.
 	Concurrency int `json:"concurrency,omitempty"`
-	// Rate is requests per second, whatever the deployment makes of them.
+	// Rate is requests per second in an open loop.
 	Rate float64 `json:"rate,omitempty"`
 	// Trace is a file of recorded requests: Azure or BurstGPT CSV, Mooncake JSONL,
-	// or a CSV of arrival, input and output. It has lengths of its own.
+	// or a CSV of arrival, input and output. It has its own lengths.
 	Trace string `json:"trace,omitempty"`
 
-	// Arrival is how evenly the requests of a Rate come; "" is Poisson. Variation
-	// is for Gamma: the standard deviation of the gaps over their mean.
+	// Arrival is the arrival process for Rate; "" is Poisson. Variation is the
+	// coefficient of variation of Gamma arrivals.
 	Arrival   Arrival `json:"arrival,omitempty"`
 	Variation float64 `json:"arrival_variation,omitempty"`
 
-	// Requests is how many come in all; 0 is ten for each in flight, or 1000 at a
-	// rate. A trace is taken whole.
+	// Requests is the total number of requests; 0 is 10 · Concurrency, or 1000 for a
+	// Rate. A trace is replayed completely.
 	Requests int `json:"num_prompts,omitempty"`
 	Lengths
-	Seed uint64 `json:"seed,omitempty"` // of the random draws; 0 is 1
+	Seed uint64 `json:"seed,omitempty"` // of the random numbers; 0 is 1
 }
 
-// Lengths are how long prompts and answers are, in tokens. They are uniform from
-// Low·Input to Input and from Low·Output to Output. Of equal lengths (Low 1)
-// all requests in flight begin and end together, more than real clients do;
-// benchmarks take 0.8.
+// Lengths are the lengths of prompts and outputs, in tokens: uniform between
+// Low·Input and Input, and between Low·Output and Output. With equal lengths (Low 1)
+// all requests run in lockstep, unlike real traffic; benchmarks use 0.8.
 type Lengths struct {
 	Input  int     `json:"input_length,omitempty"`     // 0 is 1024
 	Output int     `json:"output_length,omitempty"`    // 0 is 256
 	Low    float64 `json:"length_ratio_low,omitempty"` // 0 is 1
-	// InputBins and OutputBins take the place of Input and Output.
+	// InputBins and OutputBins replace Input and Output.
 	InputBins  []Bin `json:"input_distribution,omitempty"`
 	OutputBins []Bin `json:"output_distribution,omitempty"`
 }
@@ -58,7 +58,8 @@ type Bin struct {
 }
 
 // ReadLengths reads bins from a file's content: YAML bins, a CSV column of
-// lengths, or a trace. The name is for messages, and its ending tells the format.
+// lengths, or a trace. The name is for error messages; its extension selects the
+// format.
 func ReadLengths(data []byte, name string) ([]Bin, error) {
 	d, err := workload.ReadDistribution(data, name)
 	if err != nil {
@@ -71,17 +72,17 @@ func ReadLengths(data []byte, name string) ([]Bin, error) {
 	return out, nil
 }
 
-// Arrival is how evenly requests come.
+// Arrival is an arrival process.
 type Arrival string
 
-// The arrivals.
+// The arrival processes.
 const (
 	Poisson  Arrival = "poisson"
 	Gamma    Arrival = "gamma" // as bursty as Variation says; 1 is Poisson
 	Constant Arrival = "constant"
 )
 
-// Limits are what a deployment has to keep; 0 is no limit. In JSON they are
+// Limits are the limits a deployment has to meet; 0 is none. In JSON they are in
 // milliseconds.
 type Limits struct {
 	TTFT    time.Duration // to the first token
@@ -113,7 +114,7 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// internal is the limits as the operations take them.
+// internal is the limits in the form of package workload.
 func (l Limits) internal() workload.Limits {
 	return workload.Limits{
 		TTFT: units.Seconds(l.TTFT.Seconds()), TPOT: units.Seconds(l.TPOT.Seconds()), Latency: units.Seconds(l.Latency.Seconds()),
@@ -146,7 +147,7 @@ func duration(s units.Seconds) time.Duration {
 	return time.Duration(ns)
 }
 
-// internal is the workload as the operations take it.
+// internal is the workload in the form of package app.
 func (w *Workload) internal() (app.Traffic, error) {
 	process, err := w.Arrival.internal()
 	out := app.Traffic{
@@ -159,12 +160,12 @@ func (w *Workload) internal() (app.Traffic, error) {
 	case w.Trace == "":
 		errs = append(errs, l.checkLengths())
 	case l.Input != 0 || l.Output != 0 || l.Low != 0 || l.InputBins != nil || l.OutputBins != nil:
-		errs = append(errs, field.Errorf("%s has lengths of its own; leave the others out", field.Name("trace")))
+		errs = append(errs, field.Errorf("%s has its own lengths; omit the others", field.Name("trace")))
 	}
 	return out, errors.Join(errs...)
 }
 
-// internal is the arrival as the operations take it.
+// internal is the arrival in the form of package sim.
 func (a Arrival) internal() (sim.Process, error) {
 	switch a {
 	case "", Poisson:
@@ -177,7 +178,7 @@ func (a Arrival) internal() (sim.Process, error) {
 	return 0, oneOf("arrival", string(a), []string{string(Poisson), string(Gamma), string(Constant)})
 }
 
-// distribution is bins as the operations take them, nil without any.
+// distribution is bins in the form of package workload, nil without any.
 func distribution(bins []Bin) *workload.Distribution {
 	if len(bins) == 0 {
 		return nil

@@ -25,7 +25,7 @@ type AccuracyRequest struct {
 // AccuracyResponse is the errors over measured rows.
 type AccuracyResponse struct {
 	Rows []measured.Compared
-	// Calibration says where the multipliers and error bars come from.
+	// Calibration is the source of the multipliers and intervals.
 	Calibration string
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
@@ -52,7 +52,9 @@ func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyRespo
 	if err := checkPrices(p, rows); err != nil {
 		return nil, badInput(err)
 	}
-	if out.Rows, err = w.predictor(o, p).PredictAll(ctx, rows, r.Workers); err != nil {
+	predictor := w.predictor(o, p)
+	predictor.Progress = func(done int) { w.tell(Progress{"predicting", done, len(rows), "rows"}) }
+	if out.Rows, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
 		return nil, err
 	}
 	measured.Expect(o, out.Rows)
@@ -60,8 +62,8 @@ func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyRespo
 	return out, badInput(err)
 }
 
-// checkPrices reports what is wrong with the tables asked for, of the first system
-// of the rows where something is: predictions themselves cannot fail on prices.
+// checkPrices checks the kernel tables of the rows' systems and reports the first
+// problem: predictions themselves cannot fail on tables.
 func checkPrices(p *prices.Prices, rows []measured.Row) error {
 	seen := map[string]bool{}
 	for i := range rows {
@@ -81,13 +83,13 @@ func checkPrices(p *prices.Prices, rows []measured.Row) error {
 	return nil
 }
 
-// ExamineResponse is the doubts about a file of measurements.
+// ExamineResponse is the suspicious rows of a file of measurements.
 type ExamineResponse struct {
 	Rows     []measured.Row
 	Findings []measured.Finding
 }
 
-// Examine says which rows of a file cannot be what they claim.
+// Examine finds the suspicious rows of a file of measurements.
 func (w *World) Examine(_ context.Context, file string) (*ExamineResponse, error) {
 	rows, err := w.measured(file)
 	if err != nil {

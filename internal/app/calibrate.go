@@ -18,7 +18,7 @@ type CalibrateRequest struct {
 	// Calibration is an overlay file whose multipliers stay as they are while the
 	// rows' cells are fitted on top; "" = the shipped one.
 	Calibration string               `json:"calibration,omitempty"`
-	FromScratch bool                 `json:"from_scratch,omitempty"` // fit every group anew instead, none to a cell
+	FromScratch bool                 `json:"from_scratch,omitempty"` // fit every group again instead, and no cells
 	Iterations  int                  `json:"iterations,omitempty"`   // 0 = 4
 	Workers     int                  `json:"jobs,omitempty"`         // 0 = 1
 	Validation  calibrate.Validation `json:"validation,omitzero"`
@@ -27,7 +27,7 @@ type CalibrateRequest struct {
 // DefaultIterations is how many steps a fit takes.
 const DefaultIterations = 4
 
-// CalibrateResponse is a fit and what it is worth.
+// CalibrateResponse is a fit and its errors.
 type CalibrateResponse struct {
 	// Before are the rows as the base predicts them.
 	Before []measured.Compared

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/search"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Explanation says why the best row of a search is what it is.
@@ -53,9 +54,6 @@ func (t *task) explain(ctx context.Context) Explanation {
 	if len(t.rows) > 1 {
 		next := t.row(t.rows[1])
 		x.Next, x.Gap = &next, 1-next.Best.Throughput/row.Best.Throughput
-	}
-	if t.r.Evaluate == BySimulation {
-		return x // its time is a mixture of steps
 	}
 	if t.mode != search.DecodeOnly {
 		x.Steps = append(x.Steps, t.share(row, false))
@@ -110,60 +108,92 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	return out
 }
 
+// change is a small change of hardware or limits.
+type change struct {
+	name   string
+	device func(*device.Profile)
+	limits func(*workload.Limits)
+	kv     bool // an FP8 cache
+}
+
+// more is how much of something a change adds.
+const more = 1.1
+
+// changes are those worth trying for a row.
+func (t *task) changes(row *search.Result) []change {
+	out := []change{
+		{name: "memory bandwidth +10 %", device: func(o *device.Profile) { o.Bandwidth *= more }},
+		{name: "compute +10 %", device: func(o *device.Profile) {
+			for f := range o.Matrix {
+				o.Matrix[f] *= more
+				o.Vector[f] *= more
+			}
+		}},
+	}
+	if row.Spec.Layout.Devices > 1 {
+		out = append(out, change{name: "link bandwidth +10 %", device: func(o *device.Profile) {
+			for i := range o.Links {
+				o.Links[i].Bandwidth *= more
+			}
+		}})
+	}
+	out = append(out, change{name: "memory +10 %", device: func(o *device.Profile) { o.Memory *= more; o.Reported *= more }})
+	if t.problem.Spec.Quant.KV < dtype.FP8 {
+		out = append(out, change{name: "FP8 KV cache", kv: true})
+	}
+	if t.limits.TPOT > 0 {
+		out = append(out, change{name: "TPOT limit +10 %", limits: func(l *workload.Limits) { l.TPOT *= more }})
+	}
+	if t.limits.TTFT > 0 {
+		out = append(out, change{name: "TTFT limit +10 %", limits: func(l *workload.Limits) { l.TTFT *= more }})
+	}
+	return out
+}
+
 // whatIfs evaluates the row's layout again under small changes.
 func (t *task) whatIfs(ctx context.Context, row *search.Result) []WhatIf {
-	const more = 1.1
-	policy := &t.problem.Spec.Policy
-	hardware := func(change func(*device.Profile)) *search.Formulas {
-		other := *t.device
-		other.Links = append([]device.Link(nil), t.device.Links...)
-		change(&other)
-		q := *t.problem
-		if c, err := t.prices.Coster(&other, t.base.Pricing, policy.IsTensorCast(), policy.FreeUnsupported); err == nil { // it was none for the device itself
-			q.Coster = c
-		}
-		q.Memory = other.Memory
-		return &q
-	}
-	changed := func(change func(*search.Formulas)) *search.Formulas {
-		q := *t.problem
-		change(&q)
-		return &q
-	}
 	var out []WhatIf
-	try := func(name string, q *search.Formulas) {
-		r := q.Evaluate(ctx, row.Candidate)
-		w := WhatIf{Change: name, OK: r.OK, Throughput: r.Best.Throughput}
+	for _, c := range t.changes(row) {
+		r := t.changed(&c).Evaluate(ctx, row.Candidate)
+		w := WhatIf{Change: c.name, OK: r.OK, Throughput: r.Best.Throughput}
 		if r.OK {
 			w.Share = r.Best.Throughput/row.Best.Throughput - 1
 		}
 		out = append(out, w)
 	}
-	try("memory bandwidth +10 %", hardware(func(o *device.Profile) { o.Bandwidth *= more }))
-	try("compute +10 %", hardware(func(o *device.Profile) {
-		for f := range o.Matrix {
-			o.Matrix[f] *= more
-			o.Vector[f] *= more
-		}
-	}))
-	if row.Spec.Layout.Devices > 1 {
-		try("link bandwidth +10 %", hardware(func(o *device.Profile) {
-			for i := range o.Links {
-				o.Links[i].Bandwidth *= more
-			}
-		}))
-	}
-	try("memory +10 %", hardware(func(o *device.Profile) { o.Memory *= more; o.Reported *= more }))
-	if t.problem.Spec.Quant.KV < dtype.FP8 {
-		try("FP8 KV cache", changed(func(q *search.Formulas) { q.Spec.Quant.KV = dtype.FP8 }))
-	}
-	if t.limits.TPOT > 0 {
-		try("TPOT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TPOT *= more }))
-	}
-	if t.limits.TTFT > 0 {
-		try("TTFT limit +10 %", changed(func(q *search.Formulas) { q.Limits.TTFT *= more }))
-	}
 	return out
+}
+
+// changed is the evaluator after a change.
+func (t *task) changed(c *change) search.Evaluator {
+	other := *t
+	if c.device != nil {
+		d := *t.device
+		d.Links = append([]device.Link(nil), t.device.Links...)
+		c.device(&d)
+		other.device = &d
+	}
+	if c.limits != nil {
+		c.limits(&other.limits)
+	}
+	if t.evaluation == BySimulation {
+		if c.kv {
+			o, r := *t.optimization, *t.r
+			r.Formats.KV = "fp8"
+			o.r, other.optimization = &r, &o
+		}
+		return other.simulated(t.r.Confidence)
+	}
+	q := *t.problem
+	policy := &q.Spec.Policy
+	if coster, err := t.prices.Coster(other.device, t.base.Pricing, policy.IsTensorCast(), policy.FreeUnsupported); err == nil { // it was none for the device itself
+		q.Coster = coster
+	}
+	q.Memory, q.Limits = other.device.Memory, other.limits
+	if c.kv {
+		q.Spec.Quant.KV = dtype.FP8
+	}
+	return &q
 }
 
 // NamedTrace is a step to be written as a trace.

@@ -16,6 +16,9 @@ import (
 type KernelsRequest struct {
 	PerfData prices.Tables `json:"perf_data"`
 	Systems  []string      `json:"systems,omitempty"` // nil = all that are known
+	// Selection is a file of the forms that are taken from the fit, and of what it starts from; "" takes all, from the
+	// shipped constants.
+	Selection string `json:"selection,omitempty"`
 }
 
 // KernelsResponse is fitted constants, and their errors on the measurements.
@@ -25,18 +28,24 @@ type KernelsResponse struct {
 	Tables    *prices.Use
 	// Unknown are systems of the directory without a device profile.
 	Unknown []string
+	// Selected says that a selection chose among the forms.
+	Selected bool
 }
 
 // CalibrateKernels fits the constants of the operator forms, by generation.
 func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsResponse, error) {
 	if r.PerfData.Dir == "" {
-		return nil, badInput(field.Errorf("a fit of operators to kernels needs %s", field.Name("perf_data")))
+		return nil, badInput(field.Errorf("fitting operators to kernels needs %s", field.Name("perf_data")))
 	}
 	p, err := prices.Open(w.Dir, r.PerfData)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	out := &KernelsResponse{}
+	selection, err := w.selection(r.Selection)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	out := &KernelsResponse{Selected: r.Selection != ""}
 	devices, err := out.devices(p, r.Systems)
 	if err != nil {
 		return nil, badInput(err)
@@ -52,18 +61,35 @@ func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsR
 		}
 		sets = append(sets, calibrate.Kernels{Device: d, Samples: samples})
 	}
-	out.Constants, out.Errors = calibrate.FitKernels(sets)
+	out.Constants, out.Errors = calibrate.FitKernels(sets, selection)
 	if len(out.Errors) == 0 {
-		return nil, badInput(field.Errorf("%s %s holds no kernels that the forms price", field.Name("perf_data"), r.PerfData.Dir))
+		return nil, badInput(field.Errorf("%s %s has no kernels of the operator forms", field.Name("perf_data"), r.PerfData.Dir))
 	}
 	out.Tables, err = p.Used()
 	return out, badInput(err)
 }
 
+// selection reads the file that chooses among the forms, nil for none.
+func (w *World) selection(file string) (map[string]calibrated.Choice, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // everything is taken
+	}
+	data, err := w.ReadFile(file)
+	if err != nil {
+		return nil, field.Errorf("reading %s: %w", field.Name("selection"), err)
+	}
+	return calibrated.ReadSelection(file, data)
+}
+
 // Write prints the constants with their source.
 func (out *KernelsResponse) Write(w io.Writer) error {
-	return calibrated.Write(w, "Constants of the operator forms, per generation, fitted to measured kernels:\n"+
-		"plimsoll calibrate --perf-data "+out.Tables.Dir+"\nTimes in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
+	comment := "Constants of the operator forms, per generation, fitted to measured kernels:\n" +
+		"plimsoll calibrate --perf-data " + out.Tables.Dir + "\n"
+	if out.Selected { // says nothing of where its input was, so that the same input gives the same bytes
+		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --selection FILE:\n" +
+			"what was chosen, and why, stands in the file of the selection, selection.yaml.\n"
+	}
+	return calibrated.Write(w, comment+"Times in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
 // devices finds the profiles of the systems asked for.

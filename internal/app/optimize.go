@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"plimsoll/internal/calibration"
@@ -43,7 +45,13 @@ type DeviceResult struct {
 
 // Search is the search of one phase on one device.
 type Search struct {
-	Mode       search.Mode
+	Mode search.Mode
+	// Evaluation is how candidates were evaluated, under Engine where simulated and
+	// so that limits are kept with a probability of Confidence.
+	Evaluation Evaluation
+	Engine     string
+	Confidence float64
+
 	NumDevices int
 	Limits     workload.Limits
 	Policy     string
@@ -69,7 +77,7 @@ type Search struct {
 	Nearest *Nearest
 	// Safe is the deployment with the most throughput that keeps the limits with a
 	// probability of [Safe]; nil where there is none, or nothing to keep.
-	Safe *SafeChoice
+	Safe *Row
 	// Artefacts are the policy entries that shaped the best row.
 	Artefacts []Effect
 	Notes     []string
@@ -83,9 +91,10 @@ func (s *Search) Limited() bool { return s.Limits.Any() }
 
 // Row is what became of a candidate.
 type Row struct {
-	Label  string
-	Layout parallel.Layout
-	MTP    int
+	Label    string
+	Layout   parallel.Layout // of one replica
+	Replicas int
+	MTP      int
 	// Best is the outcome with the most throughput inside the limits, where OK.
 	OK   bool
 	Best serving.Outcome
@@ -97,6 +106,7 @@ type Row struct {
 	Points []serving.Outcome
 
 	QPS       float64 // of a disaggregated phase
+	Cost      float64 // USD for a million tokens of the throughput; 0 = unknown
 	Budget    int     // tokens of a step and DP rank
 	Effective int     // tokens to compute of a prompt, on average
 	// Expected are the errors to expect of Best, Chance the probability that it
@@ -107,6 +117,9 @@ type Row struct {
 	// first; nil where all are equal.
 	Composition []workload.Row
 }
+
+// Devices is how many devices a row uses.
+func (r *Row) Devices() int { return max(1, r.Replicas) * r.Layout.Devices }
 
 // Nearest is a candidate at its smallest batch, and the limits it would keep.
 type Nearest struct {
@@ -167,17 +180,15 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if run.prices, err = prices.Open(w.Dir, r.PerfData); err != nil {
 		return nil, badInput(err)
 	}
-	if r.Evaluate == BySimulation {
-		if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
-			return nil, badInput(err)
-		}
-		if _, err = run.engine.With(r.Engine.Settings...); err != nil {
-			return nil, badInput(err)
-		}
+	if run.engine, err = engine.LookupVersion(r.Engine.Name, r.Engine.Version); err != nil {
+		return nil, badInput(err)
+	}
+	if _, err = run.engine.With(r.Engine.Settings...); err != nil {
+		return nil, badInput(err)
 	}
 	out := &OptimizeResponse{Request: r, Model: m.Name(), Experts: m.HasExperts(), Notes: m.Notes}
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
-		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each extra token adds a decoder layer")
+		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
 	run.out = out
 	for _, d := range devices {
@@ -193,6 +204,9 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 	out := DeviceResult{Device: *d}
 	out.Device.Links = slices.Clone(d.Links)
+	if o.r.Price > 0 {
+		out.Device.Price = device.Price{USDPerHour: o.r.Price, Source: "as given"}
+	}
 	var tasks []*task
 	for _, p := range o.r.phases() {
 		t, err := o.task(d, p)
@@ -261,7 +275,7 @@ func unique(all []int) []int {
 // base is what all candidates of a search have in common.
 func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
 	asked, parts := o.asked(d), deployment.Parts{Model: o.model, Device: d}
-	if o.r.Evaluate == BySimulation {
+	if e, _ := o.r.evaluation(d); e == BySimulation {
 		parts.Engine = o.engine
 	}
 	return asked.Base(parts)
@@ -269,9 +283,34 @@ func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
 
 // asked is the deployment a request describes, but for its layout.
 func (o *optimization) asked(d *device.Profile) deployment.Deployment {
-	return deployment.Deployment{
+	out := deployment.Deployment{
 		Model: o.r.Model, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
 	}
+	if e, _ := o.r.evaluation(d); e != BySimulation {
+		return out
+	}
+	out.Modelling.Policy = cmp.Or(out.Modelling.Policy, physical)
+	settings := slices.Clip(out.Engine.Settings)
+	if o.r.Budget > 0 {
+		settings = append(settings, fmt.Sprintf("token_budget=%d", o.r.Budget))
+	}
+	if o.r.ReservedGiB != nil {
+		settings = append(settings, fmt.Sprintf("memory_share=%g", 1-*o.r.ReservedGiB/d.Memory.GiB()))
+	}
+	out.Engine.Settings = settings
+	return out
+}
+
+// reserved is the memory of a device that the formulas keep free: what was asked
+// for, ten GiB where Ascend's tools are at home, elsewhere what the engine leaves.
+func (o *optimization) reserved(d *device.Profile) float64 {
+	switch {
+	case o.r.ReservedGiB != nil:
+		return *o.r.ReservedGiB
+	case d.Vendor == device.Ascend || d.Vendor == device.Test:
+		return DefaultReserved
+	}
+	return (1 - o.engine.MemoryShare) * d.Memory.GiB()
 }
 
 // images are those of one request.

@@ -55,11 +55,19 @@ func (r *OptimizeRequest) checkCounts() error {
 func (r *OptimizeRequest) checkShares() error {
 	return errors.Join(
 		hitRate(r.PrefixHitRate),
-		notNegative("reserved_memory_gb", *r.ReservedGiB),
+		r.checkReserved(),
+		notNegative("price", r.Price),
 		notNegative("serving_cost", r.ServingCost.Ms()),
 		checkLimits(r.Limits),
 		acceptance(r.AcceptanceRates),
 	)
+}
+
+func (r *OptimizeRequest) checkReserved() error {
+	if r.ReservedGiB == nil {
+		return nil
+	}
+	return notNegative("reserved_memory_gb", *r.ReservedGiB)
 }
 
 func (r *OptimizeRequest) checkBatchRange() error {
@@ -77,21 +85,25 @@ func (r *OptimizeRequest) checkBatchRange() error {
 // checkEvaluation reports what cannot be simulated.
 func (r *OptimizeRequest) checkEvaluation() error {
 	const evaluate field.Name = "evaluate"
+	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
+		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
+	}
+	if !(r.Confidence > 0 && r.Confidence < 1) {
+		return field.Errorf("%s must be above 0 and below 1, got %g", field.Name("confidence"), r.Confidence)
+	}
 	switch {
-	case r.Evaluate == ByFormulas:
+	case r.Evaluate == ByFormulas || r.Evaluate == "":
 		return nil
 	case r.Evaluate != BySimulation:
 		return field.Errorf("%s must be %s or %s, got %q", evaluate, string(ByFormulas), string(BySimulation), string(r.Evaluate))
 	case r.Disagg || r.PDRatio:
-		return field.Errorf("%s %s is for aggregated deployments, not for %s or %s", evaluate, string(BySimulation), field.Name("disagg"), pdRatio)
+		return field.Errorf("%s %s is for aggregated deployments only, not for %s or %s", evaluate, string(BySimulation), field.Name("disagg"), pdRatio)
 	case r.Draft.Method != "":
-		return field.Errorf("%s %s has no draft models; leave %s out", evaluate, string(BySimulation), field.Name("speculative_method"))
+		return field.Errorf("%s %s does not support draft models: omit %s", evaluate, string(BySimulation), field.Name("speculative_method"))
 	case r.ImageHeight > 0:
-		return field.Errorf("%s %s has no images; leave %s out", evaluate, string(BySimulation), field.Name("image_height"))
+		return field.Errorf("%s %s does not support images: omit %s", evaluate, string(BySimulation), field.Name("image_height"))
 	case r.PrefixHitRate > 0:
-		return field.Errorf("%s %s has no fixed hit rate; leave %s out", evaluate, string(BySimulation), field.Name("prefix_cache_hit_rate"))
-	case !(r.LengthLow > 0 && r.LengthLow <= 1):
-		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
+		return field.Errorf("%s %s does not support a fixed hit rate: omit %s", evaluate, string(BySimulation), field.Name("prefix_cache_hit_rate"))
 	}
 	return nil
 }
@@ -155,7 +167,7 @@ func errNoCombination(asked search.Space, devices int) error {
 			given = append(given, d.name, words(resolved[i].sizes))
 		}
 	}
-	return field.Errorf("no combination of "+format+" divides %d devices: TP·PP and EP·MoE-DP·PP must divide them, and DCP must divide TP",
+	return field.Errorf("no combination of "+format+" fits %d devices: TP·PP and EP·MoE-DP·PP must divide them, and DCP must divide TP",
 		append(given, devices)...)
 }
 
@@ -169,7 +181,7 @@ func (r *OptimizeRequest) checkSpeculation() error {
 			err = field.Errorf("%s %d needs at least %d %s, got %d", mtpTokens, n, n-1, field.Name("mtp_acceptance_rates"), rates)
 		}
 		if err == nil && n > 0 && r.Draft.Method != "" {
-			err = field.Errorf("%s %d and %s %s exclude one another", mtpTokens, n, field.Name("speculative_method"), r.Draft.Method)
+			err = field.Errorf("%s %d and %s %s exclude each other", mtpTokens, n, field.Name("speculative_method"), r.Draft.Method)
 		}
 		errs = append(errs, err)
 	}

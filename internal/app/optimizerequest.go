@@ -6,8 +6,10 @@ import (
 	"strconv"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 	"plimsoll/internal/field"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/prices"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
@@ -35,14 +37,16 @@ type OptimizeRequest struct {
 
 	// Limits: 0 is none given, infinity one that binds nothing but, where phases
 	// are apart, still asks for its phase.
-	Limits        workload.Limits    `json:"limits,omitzero"`
-	Budget        int                `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192
-	AutoBudget    bool               `json:"auto_budget,omitempty"`        // from the prompt length instead
-	PrefixHitRate float64            `json:"prefix_cache_hit_rate,omitempty"`
-	ServingCost   units.Seconds      `json:"serving_cost,omitempty"`
-	BatchRange    []int              `json:"batch_range,omitempty"`
-	ReservedGiB   *float64           `json:"reserved_memory_gb,omitempty"` // of each device; nil = 10
-	Accounting    serving.Accounting `json:"accounting,omitempty"`         // "" = documented
+	Limits        workload.Limits `json:"limits,omitzero"`
+	Budget        int             `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192, or the engine's
+	AutoBudget    bool            `json:"auto_budget,omitempty"`        // from the prompt length instead
+	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty"`
+	ServingCost   units.Seconds   `json:"serving_cost,omitempty"`
+	BatchRange    []int           `json:"batch_range,omitempty"`
+	// ReservedGiB is kept free of each device. Nil is 10 where Ascend's tools are at
+	// home, and what the engine leaves elsewhere.
+	ReservedGiB *float64           `json:"reserved_memory_gb,omitempty"`
+	Accounting  serving.Accounting `json:"accounting,omitempty"` // "" = documented
 
 	Space           search.Space `json:"space,omitzero"`
 	AcceptanceRates []float64    `json:"mtp_acceptance_rates,omitempty"`
@@ -52,12 +56,18 @@ type OptimizeRequest struct {
 	ImageWidth  int `json:"image_width,omitempty"`
 	ImageBatch  int `json:"image_batch_size,omitempty"`
 
-	// Evaluate is how candidates are evaluated; "" = by the formulas. Engine and
-	// LengthLow are for simulations: the engine, "" = vLLM, and the share of a length
-	// from which lengths are uniform, 0 = 1.
-	Evaluate  Evaluation        `json:"evaluate,omitempty"`
-	Engine    deployment.Engine `json:"engine,omitzero"`
-	LengthLow float64           `json:"length_ratio_low,omitempty"`
+	// Evaluate is how candidates are evaluated; "" = by simulation on devices whose
+	// prices are fitted to measured kernels, by the formulas elsewhere and where only
+	// these know what is asked for. The others are for simulations: the engine, "" =
+	// vLLM, the share of a length from which lengths are uniform, 0 = 1, and the
+	// probability with which a row must keep the limits, 0 = 0.5.
+	Evaluate   Evaluation        `json:"evaluate,omitempty"`
+	Engine     deployment.Engine `json:"engine,omitzero"`
+	LengthLow  float64           `json:"length_ratio_low,omitempty"`
+	Confidence float64           `json:"confidence,omitempty"`
+
+	// Price is what a device costs for an hour, in USD; 0 = the profile's list price.
+	Price float64 `json:"price,omitempty"`
 
 	// Explain and Traces ask for reasons, and for the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
@@ -81,26 +91,60 @@ const (
 	defaultJobs     = 8
 )
 
-// complete fills in what was left open.
+// DefaultConfidence is the probability with which the limits are kept where
+// nothing else is asked for.
+const DefaultConfidence = 0.5
+
+// evaluation is how candidates are evaluated on a device; why says why a request
+// that leaves it open is not simulated where it could be.
+func (r *OptimizeRequest) evaluation(d *device.Profile) (e Evaluation, why string) {
+	switch {
+	case r.Evaluate != "":
+		return r.Evaluate, ""
+	case prices.Best(d) != prices.Calibrated:
+		return ByFormulas, ""
+	}
+	if why = r.formulasOnly(); why != "" {
+		return ByFormulas, "evaluated by the guide's formulas: " + why
+	}
+	return BySimulation, ""
+}
+
+// formulasOnly is why only the formulas support a request, "" if simulation does too.
+func (r *OptimizeRequest) formulasOnly() string {
+	switch {
+	case r.PDRatio, r.Disagg:
+		return "searches simulate aggregated deployments only"
+	case r.Draft.Method != "":
+		return "simulation does not support draft models"
+	case r.ImageHeight > 0:
+		return "simulation does not support images"
+	case r.PrefixHitRate > 0:
+		return "simulation does not support a fixed hit rate of the prefix cache"
+	case r.ServingCost > 0:
+		return "simulation has no serving cost"
+	case r.Accounting != "":
+		return "accounting chooses between formulas"
+	case r.Modelling.Policy != "" && r.Modelling.Policy != physical:
+		return "engine times were not fitted with this policy"
+	case r.Modelling.Pricing == prices.Roofline:
+		return "engine times were not fitted with the roofline cost model"
+	}
+	return ""
+}
+
+// physical is the policy with which engine times were fitted.
+const physical = "physical"
+
+// complete fills in the defaults.
 func (r *OptimizeRequest) complete() {
 	if r.Devices == nil && r.DeviceFile == "" {
 		r.Devices = []string{DefaultDevice}
 	}
 	r.NumDevices, r.Jobs = cmp.Or(r.NumDevices, 1), cmp.Or(r.Jobs, defaultJobs)
-	r.Accounting, r.Evaluate = cmp.Or(r.Accounting, serving.Documented), cmp.Or(r.Evaluate, ByFormulas)
-	r.LengthLow = cmp.Or(r.LengthLow, 1)
+	r.LengthLow, r.Confidence = cmp.Or(r.LengthLow, 1), cmp.Or(r.Confidence, DefaultConfidence)
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
-	if r.Evaluate == BySimulation {
-		r.Modelling.Policy = cmp.Or(r.Modelling.Policy, "physical") // engines' times are fitted to that
-	}
-	if r.Budget == 0 && !r.AutoBudget {
-		r.Budget = DefaultBudget
-	}
-	if r.ReservedGiB == nil {
-		reserved := DefaultReserved
-		r.ReservedGiB = &reserved
-	}
 	if r.AcceptanceRates == nil {
 		r.AcceptanceRates = acceptanceRates()
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"plimsoll/internal/calibration"
@@ -41,12 +42,14 @@ type task struct {
 	*optimization
 	phase
 
-	device  *device.Profile
-	base    *deployment.Base
-	problem *search.Formulas
-	coster  cost.Coster
-	tier    device.Tier
-	out     Search
+	device     *device.Profile
+	evaluation Evaluation
+	reserved   float64 // GiB
+	base       *deployment.Base
+	problem    *search.Formulas
+	coster     cost.Coster
+	tier       device.Tier
+	out        Search
 	// results are all candidates in order, rows the feasible ones, best first.
 	results []search.Result
 	rows    []*search.Result
@@ -54,8 +57,12 @@ type task struct {
 
 // task prepares a search.
 func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
-	t := &task{optimization: o, phase: p, device: d}
+	t := &task{optimization: o, phase: p, device: d, reserved: o.reserved(d)}
 	var err error
+	var why string
+	if t.evaluation, why = o.r.evaluation(d); why != "" {
+		t.out.Notes = append(t.out.Notes, why)
+	}
 	if t.base, err = o.base(d); err != nil {
 		return nil, err
 	}
@@ -70,36 +77,61 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 
 // run searches, and sums up what was found.
 func (t *task) run(ctx context.Context) error {
-	r := t.r
-	space := r.Space
-	if t.mode == search.PrefillOnly {
-		space.DCP = nil // context parallelism is for decode
-	}
-	resolved := space.Resolve(t.devices)
-	resolved.MTP = unique(resolved.MTP)
-	candidates := resolved.Enumerate(t.devices, t.model.HasExperts())
+	candidates := t.candidates()
 	if len(candidates) == 0 {
-		return badInput(errNoCombination(space, t.devices))
+		return badInput(errNoCombination(t.r.Space, t.devices))
 	}
 	what := t.device.Name + " " + Phase(t.mode)
-	progress := func(done int) { t.world.tell(Progress{what, done, len(candidates)}) }
-	var err error
-	if t.results, err = search.Run(ctx, t.evaluator(), candidates, r.Jobs, progress); err != nil {
-		return err
+	progress := func(done int) { t.world.tell(Progress{what, done, len(candidates), "layouts"}) }
+	// Which kernels are measured shows once some were priced, and confidence depends
+	// on it: then the search is run again.
+	for known := false; !known; {
+		t.tier = t.prices.Tier(t.device, t.base.Pricing)
+		var err error
+		if t.results, err = search.Run(ctx, t.evaluator(), candidates, t.r.Jobs, progress); err != nil {
+			return err
+		}
+		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
 	}
-	t.tier = t.prices.Tier(t.device, t.base.Pricing)
+	if t.evaluation == BySimulation {
+		for i := range t.results {
+			c := &t.results[i].Candidate
+			t.results[i].Spec = t.base.Spec(c.Layout, c.MTP)
+		}
+	}
 	t.rows = rank.Best(t.results)
 	t.summarize(ctx)
 	return nil
 }
 
+// candidates are the layouts to try: those of the guide's rules, or where a
+// simulation may choose, all that engines run.
+func (t *task) candidates() []search.Candidate {
+	space := t.r.Space
+	if t.evaluation == BySimulation && space.Open() {
+		return search.Replicated(t.devices, t.device.Domain(), t.model.HasExperts(), unique(space.MTP))
+	}
+	if t.mode == search.PrefillOnly {
+		space.DCP = nil // context parallelism is for decode
+	}
+	resolved := space.Resolve(t.devices)
+	resolved.MTP = unique(resolved.MTP)
+	return resolved.Enumerate(t.devices, t.model.HasExperts())
+}
+
 // evaluator is how candidates are evaluated.
 func (t *task) evaluator() search.Evaluator {
-	if t.r.Evaluate == ByFormulas {
+	if t.evaluation == ByFormulas {
 		return t.problem
 	}
+	return t.simulated(t.r.Confidence)
+}
+
+// simulated evaluates candidates by simulation, with a confidence.
+func (t *task) simulated(confidence float64) *search.Simulated {
 	return &search.Simulated{
 		Fleet: t.fleet, Experts: t.model.HasExperts(), Limits: t.limits, Range: t.problem.Range, Seed: 1,
+		Chances: t.chances, Confidence: confidence,
 		Input:  sim.Lengths{Tokens: t.r.Input, Low: t.r.LengthLow, Distribution: t.r.Distribution},
 		Output: sim.Lengths{Tokens: t.r.Output, Low: t.r.LengthLow},
 	}
@@ -108,7 +140,9 @@ func (t *task) evaluator() search.Evaluator {
 // fleet is the deployment of a candidate, as [World.Simulate] would simulate it.
 func (t *task) fleet(c search.Candidate) (*replica.Fleet, error) {
 	q := SimulateRequest{Deployment: t.asked(t.device)}
-	q.Deployment.Pools = []deployment.Pool{{Layout: c.Layout, MTP: c.MTP, AcceptanceRates: t.r.AcceptanceRates}}
+	q.Deployment.Pools = []deployment.Pool{{
+		Layout: c.Layout, Replicas: c.Replicas, MTP: c.MTP, AcceptanceRates: t.r.AcceptanceRates,
+	}}
 	q.complete()
 	s := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, prices: t.prices, overlay: t.overlay}
 	_, f, err := s.fleet(&q.Deployment)
@@ -120,13 +154,16 @@ func (t *task) formulas() *search.Formulas {
 	r := t.r
 	p := &search.Formulas{
 		Mode: t.mode, Spec: t.base.Spec(parallel.Layout{}, 0),
-		Memory: t.device.Memory, Reserved: units.Bytes(*r.ReservedGiB) * units.GiB,
+		Memory: t.device.Memory, Reserved: units.Bytes(t.reserved) * units.GiB,
 		Load: serving.Load{
 			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
-			Budget: r.Budget, Accounting: r.Accounting, ServingCost: r.ServingCost,
+			Budget: r.Budget, Accounting: cmp.Or(r.Accounting, serving.Documented), ServingCost: r.ServingCost,
 		},
 		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Tight: r.PDRatio,
 		Images: t.images(),
+	}
+	if p.Load.Budget == 0 && !r.AutoBudget {
+		p.Load.Budget = DefaultBudget
 	}
 	if r.Draft.Method != "" {
 		p.Block, p.Accepted, p.Suffix = r.Draft.Block, r.Draft.Accepted, r.Draft.label()
@@ -144,8 +181,11 @@ func (t *task) formulas() *search.Formulas {
 func (t *task) summarize(ctx context.Context) {
 	spec := &t.problem.Spec
 	t.out = Search{
-		Mode: t.mode, NumDevices: t.devices, Limits: t.limits, Policy: spec.Policy.Name, Pricing: t.base.Pricing,
-		Compiled: spec.Compile, ReservedGiB: *t.r.ReservedGiB, Experts: t.model.HasExperts(), Tier: t.tier,
+		Mode: t.mode, Evaluation: t.evaluation, NumDevices: t.devices, Limits: t.limits, Policy: spec.Policy.Name, Pricing: t.base.Pricing,
+		Compiled: spec.Compile, ReservedGiB: t.reserved, Experts: t.model.HasExperts(), Tier: t.tier, Notes: t.out.Notes,
+	}
+	if t.evaluation == BySimulation {
+		t.out.Engine, t.out.Confidence = t.engine.Name, t.r.Confidence
 	}
 	t.out.Linear, t.out.Attention = t.actions()
 	for i := range t.results {
@@ -155,53 +195,85 @@ func (t *task) summarize(ctx context.Context) {
 		t.out.Rows = append(t.out.Rows, t.row(r))
 	}
 	if len(t.rows) == 0 {
-		if n := rank.Near(t.results, t.limits); n != nil {
-			t.out.Nearest = &Nearest{n.Result.Label, n.Result.First.Batch, n.TTFT, n.TPOT}
-		}
+		t.out.Nearest = t.nearest()
 		return
 	}
-	t.out.Safe = t.safeChoice()
+	t.out.Safe = t.safeChoice(ctx)
 	t.out.Frontier = t.frontier()
-	if t.r.Evaluate == ByFormulas {
-		t.shaped(ctx, t.rows[0])
+	t.shaped(ctx, t.rows[0])
+}
+
+// nearest is what comes nearest to the limits, and limits it would keep: of a
+// simulation with the confidence asked for, to which each limit adds its doubt.
+func (t *task) nearest() *Nearest {
+	n := rank.Near(t.results, t.limits)
+	if n == nil {
+		return nil
 	}
+	out := &Nearest{n.Result.Label, n.Result.First.Batch, n.TTFT, n.TPOT}
+	if t.evaluation == ByFormulas {
+		return out
+	}
+	each := t.r.Confidence
+	if t.limits.TTFT > 0 && t.limits.TPOT > 0 {
+		each = math.Sqrt(each)
+	}
+	const rounding = 1 + 1e-9
+	e := t.expect(n.Result, &n.Result.First)
+	if t.limits.TTFT > 0 {
+		out.TTFT = rounding * e.TTFT.Limit(out.TTFT, each)
+	}
+	if t.limits.TPOT > 0 {
+		out.TPOT = rounding * e.TPOT.Limit(out.TPOT, each)
+	}
+	return out
 }
 
 // row is a result with its error bars.
 func (t *task) row(r *search.Result) Row {
 	out := Row{
-		Label: r.Label, Layout: r.Candidate.Layout, MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
+		Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Replicas), MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
 		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
 	if !r.OK {
 		return out
 	}
 	out.QPS = r.Best.QPS(&r.Load)
-	out.Expected, out.Chance = t.expect(r, &r.Best)
+	if r.Best.Throughput > 0 {
+		const hour, million = 3600, 1e6
+		perHour := cmp.Or(t.r.Price, t.device.Price.USDPerHour) * float64(out.Devices())
+		out.Cost = perHour / hour / r.Best.Throughput * million
+	}
+	out.Expected = t.expect(r, &r.Best)
+	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, t.limits)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
-		out.Composition = l.Distribution.Deal(r.Candidate.Layout.PerRank(r.Best.Concurrency), l.HitRate)
+		out.Composition = l.Distribution.Deal(parallel.Fullest(r.Best.Concurrency, r.Candidate.Ranks()), l.HitRate)
 		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	}
 	return out
 }
 
-// expect is the errors to expect of an outcome, and the probability that it keeps
-// the limits.
-func (t *task) expect(r *search.Result, o *serving.Outcome) (calibration.Expected, float64) {
+// expect is the errors to expect of an outcome.
+func (t *task) expect(r *search.Result, o *serving.Outcome) calibration.Expected {
 	c := about(t.model, t.device, t.base.Pricing, t.tier)
 	l := &r.Candidate.Layout
-	c.On(l.Devices, o.Concurrency, l.DP, t.model.HasExperts())
-	if t.r.Evaluate == BySimulation {
+	c.On(l.Devices, parallel.Fullest(o.Concurrency, max(1, r.Candidate.Replicas)), l.DP, t.model.HasExperts())
+	if t.evaluation == BySimulation {
 		c.Engine, c.Input = t.engine.Name, r.Load.EffectiveInput()
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
 			c.KVPeak = float64(o.Use.KV / kv)
 		}
 	} else {
-		c.Method, c.Steady, c.Input = calibration.Formulas, r.Load.Accounting == serving.Steady, r.Load.EffectiveInput()
+		c.Method, c.Steady, c.Input = calibration.Formulas, t.problem.Load.Accounting == serving.Steady, r.Load.EffectiveInput()
 		c.TensorCast, c.Disaggregated = t.problem.Spec.Policy.IsTensorCast(), t.mode != search.Aggregated
 	}
-	e := t.overlay.Expect(&c)
-	return e, e.Chance(o.TTFT, o.TPOT, t.limits)
+	return t.overlay.Expect(&c)
+}
+
+// chances are the probabilities that an outcome keeps each limit.
+func (t *task) chances(r *search.Result, o *serving.Outcome) (ttft, tpot float64) {
+	e := t.expect(r, o)
+	return e.TTFT.Within(o.TTFT, t.limits.TTFT), e.TPOT.Within(o.TPOT, t.limits.TPOT)
 }
 
 // actions are the quantization actions as the user would name them.
@@ -224,50 +296,62 @@ func (t *task) actions() (linear, attention string) {
 }
 
 const (
-	// Doubtful is the chance of keeping the limits below which a best row
-	// deserves a word.
-	Doubtful = 0.6
+	// LowChance is the chance of meeting the limits below which a note names a
+	// safer choice than the best row.
+	LowChance = 0.6
 	// Safe is the chance from which a deployment is called safe.
 	Safe = 0.9
 )
 
-// SafeChoice is a deployment that keeps the limits with a probability of [Safe].
-type SafeChoice struct {
-	Label      string
-	Batch      int
-	Throughput float64
-	Chance     float64
-}
-
-// safeChoice finds the deployment with the most throughput that keeps the limits
-// with a probability of [Safe], among the best rows and the sampled batches.
-func (t *task) safeChoice() *SafeChoice {
-	if !t.limits.Any() {
+// safeChoice finds the deployment with the most throughput that meets the limits
+// with a probability of [Safe]. Its throughput is at most the best row's.
+func (t *task) safeChoice(ctx context.Context) *Row {
+	switch {
+	case !t.limits.Any():
 		return nil
+	case t.evaluation == BySimulation:
+		return t.safeSimulated(ctx)
 	}
-	type point struct {
-		r *search.Result
-		o *serving.Outcome
-	}
-	var all []point
+	var best *search.Result
 	for i := range t.results {
-		r := &t.results[i]
-		if r.OK {
-			all = append(all, point{r, &r.Best})
-		}
-		for k := range r.Points {
-			if r.Points[k].OOM == "" {
-				all = append(all, point{r, &r.Points[k]})
+		r := t.results[i]
+		for _, o := range append([]serving.Outcome{r.Best}, r.Points...) {
+			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
+				continue
+			}
+			if a, b := t.chances(&r, &o); a*b >= Safe {
+				safe := r
+				safe.Best, safe.OK = o, true
+				best = &safe
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b point) int { return cmp.Compare(b.o.Throughput, a.o.Throughput) })
-	for _, p := range all {
-		if _, chance := t.expect(p.r, p.o); chance >= Safe {
-			return &SafeChoice{p.r.Label, p.o.Batch, p.o.Throughput, chance}
+	return t.rowOf(best)
+}
+
+// safeSimulated searches the rows again with that confidence, best first, until
+// none of the rest can carry more.
+func (t *task) safeSimulated(ctx context.Context) *Row {
+	s := t.simulated(max(Safe, t.r.Confidence))
+	var best *search.Result
+	for _, row := range t.rows {
+		if best != nil && row.Best.Throughput <= best.Best.Throughput {
+			break
+		}
+		if r := s.Evaluate(ctx, row.Candidate); r.OK && (best == nil || r.Best.Throughput > best.Best.Throughput) {
+			best = &r
 		}
 	}
-	return nil
+	return t.rowOf(best)
+}
+
+// rowOf is the row of a result, nil of none.
+func (t *task) rowOf(r *search.Result) *Row {
+	if r == nil {
+		return nil
+	}
+	row := t.row(r)
+	return &row
 }
 
 // frontier is the best trade-offs between throughput and what a user gets.
@@ -306,7 +390,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	t.out.Measured = float64(totals.Measured / totals.Time)
 	d := &deployment.Resolved{Model: t.model, Device: t.device, Pricing: t.base.Pricing}
 	t.out.Artefacts = artefacts(d, &row.Spec, batch, totals.Time)
-	if !decode || !row.Spec.JumpsWithBatch() {
+	if t.evaluation == BySimulation || !decode || !row.Spec.JumpsWithBatch() {
 		return
 	}
 	q := *t.problem
@@ -315,7 +399,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	next := q.Evaluate(ctx, row.Candidate)
 	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
-			"batch %d was chosen because experts divide evenly at it: at %d a decode step takes %+.0f %% (artefact fragile-grouping; the physical policy has no such jumps)",
+			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
 			row.Best.Batch, row.Best.Batch+1, 100*jump))
 	}
 }
@@ -324,14 +408,16 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 // the batch is called chosen for its divisibility.
 const evenJump = 0.05
 
-// step is the step behind a row as one data-parallel rank computes it: in a
+// step is a step behind a row as one data-parallel rank computes it: in a
 // pipeline one micro-batch, of unequal prompts those of mean length, of prompts
-// cut into chunks the first chunk.
+// cut into chunks the first chunk. Of a simulation, where steps differ, it is one
+// in which all requests decode, or the first of a prompt alone.
 func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
 	if decode {
+		inFlight := parallel.Fullest(best.Concurrency, max(1, row.Candidate.Replicas))
 		return graph.Batch{Segments: []graph.Segment{{
-			Requests: max(1, layout.PerMicroBatch(best.Concurrency)), Query: l.DecodeQuery, Seq: l.DecodeSeq(), Decode: true,
+			Requests: max(1, layout.PerMicroBatch(inFlight)), Query: max(1, l.DecodeQuery), Seq: l.DecodeSeq(), Decode: true,
 		}}}
 	}
 	n := max(1, layout.PerMicroBatch(best.PrefillBatch))

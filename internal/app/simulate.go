@@ -95,7 +95,7 @@ func (r *SimulateRequest) complete() {
 		d.System = DefaultSystem
 	}
 	d.Engine.Name = cmp.Or(d.Engine.Name, DefaultEngine)
-	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, "physical") // engines' times are fitted to that
+	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, physical)
 	if len(d.Pools) == 0 {
 		d.Pools = []deployment.Pool{{}}
 	}
@@ -278,7 +278,11 @@ func (w *World) client(r *Traffic) (sim.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		return sim.ReadTrace(bytes.NewReader(data), r.Trace, 0)
+		trace, err := workload.ReadTrace(bytes.NewReader(data), r.Trace)
+		if err != nil {
+			return nil, err
+		}
+		return &sim.Trace{Requests: trace.Requests, BlockTokens: trace.BlockTokens}, nil
 	case r.Rate > 0:
 		return sim.OpenLoop{
 			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,

@@ -8,8 +8,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/parallel"
-	"plimsoll/internal/units"
-	"plimsoll/internal/workload"
 )
 
 // TestDrafts: tokens drafted and kept shorten the time per token, whether a flag
@@ -110,48 +108,5 @@ func TestCancelled(t *testing.T) {
 	}
 	if _, err := w.Simulate(ctx, long); !errors.Is(err, context.Canceled) {
 		t.Errorf("a simulation: %v", err)
-	}
-}
-
-// TestSearchAgreesWithSimulation: a row of a simulated search is what a simulation
-// of the same deployment gives, to the digit.
-func TestSearchAgreesWithSimulation(t *testing.T) {
-	t.Parallel()
-	var w app.World
-	for _, c := range []struct{ model, system, engine string }{
-		{"meta-llama/Llama-3.1-8B-Instruct", "h100_sxm", "vllm"},
-		{"Qwen/Qwen3-30B-A3B", "b200_sxm", "sglang"},
-		{"openai/gpt-oss-120b", "h200_sxm", "trtllm"},
-	} {
-		q := app.OptimizeRequest{
-			Model: c.model, Devices: []string{c.system}, NumDevices: 2, Input: 1000, Output: 100, Jobs: 2, BatchRange: []int{32}, LengthLow: 0.8,
-			Evaluate: app.BySimulation, Engine: deployment.Engine{Name: c.engine}, Limits: workload.Limits{TPOT: 20 * units.Millisecond},
-		}
-		r, err := w.Optimize(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := r.Devices[0].Searches[0].Rows
-		if len(rows) == 0 {
-			t.Fatalf("%s: no rows", c.model)
-		}
-		for i := range rows {
-			row := &rows[i]
-			d := on(c.model, c.system, row.Layout)
-			d.Engine.Name = c.engine
-			s, err := w.Simulate(t.Context(), app.SimulateRequest{
-				Deployment: d, Traffic: app.Traffic{Concurrency: row.Best.Concurrency, Input: 1000, Output: 100, LengthLow: 0.8},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.Result.TTFT.Mean != row.Best.TTFT || s.Result.TPOT.Mean != row.Best.TPOT || s.Result.OutputRate != row.Best.Throughput {
-				t.Errorf("%s %s: the search says %v, %v, %g, a simulation %v, %v, %g", c.model, row.Label,
-					row.Best.TTFT, row.Best.TPOT, row.Best.Throughput, s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate)
-			}
-			if s.Expected != row.Expected {
-				t.Errorf("%s %s: the search expects %+v, the simulation %+v", c.model, row.Label, row.Expected, s.Expected)
-			}
-		}
 	}
 }

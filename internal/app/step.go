@@ -146,7 +146,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	served := &resolved.Pools[0]
 	spec := &served.Spec
 	if served.Engine != nil && spec.Policy.IsTensorCast() {
-		return nil, badInput(field.Errorf("%s needs %s physical: engines' times are fitted to that", field.Name("engine"), field.Name("policy")))
+		return nil, badInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
 	batch, err := r.batch(s.Model, spec)
 	if err != nil {

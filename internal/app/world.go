@@ -32,6 +32,7 @@ type World struct {
 type Progress struct {
 	Task     string // "h200_sxm decode", "fitting 1319 rows"
 	Done, Of int    // zero where the work is not counted
+	What     string // what is counted
 }
 
 // tell reports progress.
@@ -58,7 +59,7 @@ func badInput(err error) error {
 }
 
 // errNoFiles is what a World without files says to every name.
-var errNoFiles = errors.New("this program reads no files")
+var errNoFiles = errors.New("files cannot be read here")
 
 // read reads the file that a field names.
 func (w *World) read(name field.Name, file string) ([]byte, error) {

@@ -8,66 +8,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/calibration"
-	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/golden"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
-
-const header = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size," +
-	"concurrency,num_prompts,length_ratio_low,kv_cache_dtype,token_budget,memory_fraction,silicon_ttft_ms,silicon_tpot_ms,quality\n"
-
-// file is rows of a made-up benchmark: two models, four lengths, a few
-// concurrencies.
-func file() string {
-	var b strings.Builder
-	b.WriteString(header)
-	for _, m := range []string{"meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-32B"} {
-		for _, isl := range []int{256, 512, 1024, 2048} {
-			for _, c := range []int{1, 4, 16, 64} {
-				fmt.Fprintf(&b, "%s-%d-%d,vllm,%s,h200_sxm,fp8,agg,%d,128,2,1,2,1,%d,%d,0.8,fp8,8192,0.9,100,10,\n", m, isl, c, m, isl, c, 4*c)
-			}
-		}
-	}
-	return b.String()
-}
-
-// priced keeps the prices of devices: every test asks for the same few.
-var priced sync.Map
-
-func predictor() *measured.Predictor {
-	return &measured.Predictor{Prices: func(d *device.Profile) cost.Coster {
-		if m, ok := priced.Load(d.Name); ok {
-			return m.(cost.Coster)
-		}
-		m, ok := calibrated.New(d)
-		if !ok {
-			panic("no prices for " + d.Name)
-		}
-		priced.Store(d.Name, m)
-		return m
-	}}
-}
-
-func rows(t *testing.T) []measured.Row {
-	t.Helper()
-	r, err := measured.Read(strings.NewReader(file()), "made-up.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // predicted predicts rows.
 func predicted(t *testing.T, p *measured.Predictor, rows []measured.Row) []measured.Compared {
@@ -85,7 +38,7 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := calibrate.Calibration{Iterations: 2, Workers: 2, Validation: calibrate.Validation{Folds: 4}}
-	if _, err := c.Run(ctx, predictor().PrepareClean(rows(t))); !errors.Is(err, context.Canceled) {
+	if _, err := c.Run(ctx, measuredtest.Predictor().PrepareClean(measuredtest.Rows(t))); !errors.Is(err, context.Canceled) {
 		t.Errorf("want the fit cancelled, got %v", err)
 	}
 }
@@ -98,8 +51,8 @@ func TestFitFindsTheTruth(t *testing.T) {
 	truth.Decode[step.Products], truth.Prefill[step.Products] = 1.4, 1.25
 	truth.Decode[step.Attention] = 0.8
 	truth.PerStep, truth.First = 0.6, 1.8
-	read := rows(t)
-	p := predictor()
+	read := measuredtest.Rows(t)
+	p := measuredtest.Predictor()
 	for i := range read {
 		q := p.Prepare(&read[i])
 		got := q.Simulate(t.Context(), truth)
@@ -136,8 +89,8 @@ func TestFitFindsTheTruth(t *testing.T) {
 func TestFitOfCells(t *testing.T) {
 	slow := replica.Ones()
 	slow.Decode[step.Products], slow.PerStep = 1.5, 2
-	read := rows(t)
-	p := predictor()
+	read := measuredtest.Rows(t)
+	p := measuredtest.Predictor()
 	var own []measured.Row
 	for i := range read {
 		if read[i].Model != "Qwen/Qwen3-32B" {
@@ -182,8 +135,8 @@ func TestFitOfCells(t *testing.T) {
 // TestFitOfNoise fits rows that are as predicted but for errors without a pattern:
 // the calibration must stay as it is.
 func TestFitOfNoise(t *testing.T) {
-	read := rows(t)
-	p := predictor()
+	read := measuredtest.Rows(t)
+	p := measuredtest.Predictor()
 	base := calibration.Shipped()
 	p.Calibration = base
 	for i := range read {
@@ -292,7 +245,7 @@ func TestLearnOwn(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	prepared := predictor().PrepareClean(rows(t))
+	prepared := measuredtest.Predictor().PrepareClean(measuredtest.Rows(t))
 	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: calibrate.Kinds()}}
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {

@@ -11,32 +11,33 @@ import (
 	"plimsoll/internal/measured"
 )
 
-// Validated is a fit with predictions of rows by fits that have not seen them.
+// Validated is a fit, and predictions of rows by fits that held them out.
 type Validated struct {
 	Overlay *calibration.Overlay
-	// Unchanged says that the rows taught nothing about other configurations of
-	// their cells, and the base stays as it is.
+	// Unchanged says that the fit did not improve predictions of held-out
+	// configurations, so that the base stays as it is.
 	Unchanged                         bool
 	InSample, ByConfiguration, ByCell []measured.Compared
-	// Adapted predicts half the configurations of a cell by a fit without the
-	// cell to which the other half was then added as that cell's own.
+	// Adapted predicts half the configurations of a cell by a fit that held the
+	// cell out and was then fitted to the other half, at the cell's own level.
 	Adapted []measured.Compared
-	// LeftOut predicts rows by fits without their kind, see [Validation.LeaveOut].
+	// LeftOut predicts rows by fits that held their kind out, see
+	// [Validation.LeaveOut].
 	LeftOut []LeftOut
 }
 
-// LeftOut is rows predicted by fits that have not seen their kind.
+// LeftOut is rows predicted by fits that held their kind out.
 type LeftOut struct {
 	Kind string
 	Rows []measured.Compared
 }
 
-// Validation says how a fit is tried on rows it has not seen.
+// Validation says which rows are held out to test a fit.
 type Validation struct {
-	// Folds, if above one, fits again without each part of the configurations
-	// dealt into so many, and without each cell.
+	// Folds, if above one, splits the configurations into so many parts and holds
+	// out each in turn, and then each cell.
 	Folds int
-	// LeaveOut, of [Kinds], fits again without each model, or the like.
+	// LeaveOut, of [Kinds], holds out each model, or the like, in turn.
 	LeaveOut []string
 }
 
@@ -66,7 +67,7 @@ func Kinds() []string { return []string{"engine", lengths, "model", "precision",
 // lengths is the kind that leaves other rows of a cell in a fit.
 const lengths = "lengths"
 
-// Calibration is how rows are fitted and tried.
+// Calibration is how rows are fitted and the fit tested.
 type Calibration struct {
 	// Base, if any, stays as it is: only cells are fitted, on top of it.
 	Base       *calibration.Overlay
@@ -115,8 +116,8 @@ func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Va
 	return out, nil
 }
 
-// crossValidate predicts rows by fits without their configuration, and, where no
-// base says more, without their cell.
+// crossValidate predicts rows by fits that hold out their configuration, and,
+// without a base, by fits that hold out their cell.
 func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated) error {
 	n := c.Validation.Folds
 	if n < 2 {
@@ -141,7 +142,7 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 	return err
 }
 
-// hold predicts rows by a fit without them.
+// hold predicts rows by a fit that holds them out.
 func (c *Calibration) hold(ctx context.Context, f *Fit, lambda float64, name string, out func(*measured.Prepared) bool) ([]measured.Compared, error) {
 	var test []measured.Prepared
 	for i := range f.rows {
@@ -152,12 +153,12 @@ func (c *Calibration) hold(ctx context.Context, f *Fit, lambda float64, name str
 	if len(test) == 0 {
 		return nil, nil
 	}
-	c.say("without %s (%d rows)", name, len(test))
+	c.say("holding out %s (%d rows)", name, len(test))
 	return predict(ctx, test, f.Without(lambda, out), c.Workers)
 }
 
-// each predicts every row by a fit without its kind, drawn to the prior as
-// strongly as asked.
+// each predicts every row by a fit that holds out its kind, shrunk towards the
+// prior by lambda.
 func (c *Calibration) each(ctx context.Context, f *Fit, lambda float64, of func(*measured.Prepared) string) (out []measured.Compared, err error) {
 	for _, name := range namesOf(f.rows, of) {
 		held, err := c.hold(ctx, f, lambda, name, func(p *measured.Prepared) bool { return of(p) == name })
@@ -169,8 +170,8 @@ func (c *Calibration) each(ctx context.Context, f *Fit, lambda float64, of func(
 	return out, nil
 }
 
-// adapt predicts half of each cell's configurations by a fit that has seen of
-// the cell only the other half, and those alone at the cell's own level.
+// adapt predicts half of each cell's configurations by a fit that holds the cell
+// out and is then fitted to the other half, at the cell's own level.
 func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Prepared) string) (out []measured.Compared, err error) {
 	const few = 10 // too few to fit and to test
 	for _, name := range namesOf(f.rows, cell) {
@@ -184,7 +185,7 @@ func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Pre
 		if min(len(halves[0]), len(halves[1])) < few {
 			continue
 		}
-		c.say("%s: %d rows predicted with %d of its own", name, len(halves[1]), len(halves[0]))
+		c.say("%s: fitting %d rows to predict %d", name, len(halves[0]), len(halves[1]))
 		base := f.Without(independentUnseen, func(p *measured.Prepared) bool { return cell(p) == name })
 		for k := range halves {
 			own, err := NewFit(ctx, halves[1-k], base, c.Iterations, c.Workers)

@@ -1,9 +1,9 @@
-// Package calibrate compares predictions with measurements: it reads rows of
-// measured deployments, predicts each by simulation, sums up the errors, fits
-// what can be fitted, and says how far a prediction may be off.
+// Package calibrate fits the program to measurements: multipliers of operator and
+// host times to measured deployments, and constants of operator forms to measured
+// kernels.
 //
-// In: a CSV of measured rows; tables of measured kernels. Out: predictions and
-// error statistics; an overlay of fitted parameters and residuals, and the error
-// bars that follow from it; constants of operator forms. Start with row.go and
-// predict.go, then params.go and fit.go, then interval.go.
+// In: prepared rows of measured deployments (package measured); samples of measured
+// kernels (package cost/table). Out: an overlay (package calibration) with fitted
+// multipliers and the errors of held-out rows; constants of operator forms. Start
+// with fit.go, then crossvalidate.go and learn.go; kernels.go fits kernels.
 package calibrate

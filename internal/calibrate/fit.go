@@ -26,11 +26,11 @@ const (
 	disaggregatedWeight = 0.5
 )
 
-// independent rows count against the prior: those of one benchmark campaign are
-// not, one in so many is.
+// independent is how many rows weigh as one against the prior, since the rows of
+// one benchmark campaign are not independent of each other.
 const independent = 5
 
-// independentUnseen is the same for what is said of other models and systems.
+// independentUnseen is the same for predictions about cells without rows.
 const independentUnseen = 40
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
@@ -96,13 +96,13 @@ type unknown struct {
 	parameter int
 }
 
-// system is the unknowns of a fit and which of them each row knows.
+// system is the unknowns of a fit and which of them each row depends on.
 type system struct {
 	unknowns []unknown
 	widths   []float64
 	// of lists a row's unknowns by parameter.
 	of [][calibration.Parameters][]int
-	// fixed is what each row takes besides the unknowns.
+	// fixed is the multipliers of each row that are not fitted.
 	fixed  []calibration.Logs
 	lambda float64
 }
@@ -195,14 +195,14 @@ func (e *equation) residual(x []float64) float64 {
 	return r
 }
 
-// chooseLambda sets how strongly cells are drawn to what their groups say: as
-// predicts best the configurations left out in turn. Few rows that tell nothing
-// of other configurations so change nothing.
+// chooseLambda sets how strongly cells are shrunk towards their groups: the value
+// that predicts held-out configurations best. If no fit predicts them better than
+// the base does, nothing is changed.
 func (s *system) chooseLambda(all []equation, rows []measured.Prepared) {
 	const folds = 10
 	of := func(p *measured.Prepared) string { return p.Row.Configuration() }
 	names := namesOf(rows, of)
-	if len(names) == 1 { // its loads tell of one another
+	if len(names) == 1 { // hold out its loads instead
 		of = func(p *measured.Prepared) string { return strconv.Itoa(p.Row.Concurrency) }
 		names = namesOf(rows, of)
 	}
@@ -302,9 +302,9 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	return f, nil
 }
 
-// Without fits again without some rows, drawn to the prior as strongly as asked.
-// It starts from the slopes around the whole fit and takes one step, which a
-// linear model would need from anywhere.
+// Without fits again without some rows, shrunk towards the prior by lambda. It
+// uses the slopes around the whole fit and one Gauss-Newton step, which is exact
+// for a linear model.
 func (f *Fit) Without(lambda float64, out func(*measured.Prepared) bool) *calibration.Overlay {
 	s := *f.system
 	s.lambda = lambda

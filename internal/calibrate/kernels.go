@@ -67,8 +67,9 @@ func usual(s *table.Sample) bool {
 
 // FitKernels fits the constants of the operator forms, by generation, to
 // measured kernels: robust least squares on the logarithm of time, every device
-// of a generation with equal weight.
-func FitKernels(sets []Kernels) (map[string]calibrated.Constants, []KernelErrors) {
+// of a generation with equal weight. With a selection, what it chooses is taken;
+// without one, every form, starting from the shipped constants.
+func FitKernels(sets []Kernels, selection map[string]calibrated.Choice) (map[string]calibrated.Constants, []KernelErrors) {
 	byGeneration := map[string][]Kernels{}
 	for _, s := range sets {
 		g := s.Device.Generation
@@ -82,12 +83,24 @@ func FitKernels(sets []Kernels) (map[string]calibrated.Constants, []KernelErrors
 			continue
 		}
 		fitted := shipped
+		choice, chosen := selection[g]
+		if chosen {
+			fitted = choice.Start
+		}
 		f := kernelFit{sets: byGeneration[g], constants: &fitted}
 		for _, form := range fitted.Forms() {
 			f.fit(form)
 		}
+		if chosen {
+			fitted = choice.Take(fitted)
+		}
 		constants[g] = fitted
 		errs = append(errs, compare(g, f.sets, &shipped, &fitted)...)
+	}
+	for g, choice := range selection { // of a generation without kernels nothing is fitted
+		if _, ok := constants[g]; !ok {
+			constants[g] = choice.Start
+		}
 	}
 	return constants, errs
 }

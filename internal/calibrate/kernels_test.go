@@ -60,7 +60,7 @@ func TestFitKernels(t *testing.T) {
 	}
 	truth.GEMM.Wide = calibrated.Product{Launch: 6, Compute: 0.5, Memory: 0.6, Soft: 2, Depth: 0.6}
 	truth.Comm.Reduce = calibrated.Link{Launch: 8, PerRank: 0.5, Efficiency: 0.4}
-	got, errs := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h100_sxm", &truth), kernelsOf(t, "h200_sxm", &truth)})
+	got, errs := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h100_sxm", &truth), kernelsOf(t, "h200_sxm", &truth)}, nil)
 	fitted, want := got["hopper"], truth
 	forms := want.Forms()
 	for i, f := range fitted.Forms() {
@@ -80,13 +80,39 @@ func TestFitKernels(t *testing.T) {
 	}
 }
 
+// TestFitKernelsSelected: of a fit only the chosen forms are taken, the others keep what it started from, and so does a
+// generation without kernels.
+func TestFitKernelsSelected(t *testing.T) {
+	truth, _ := calibrated.Nearest("hopper")
+	start := truth
+	start.GEMM.Wide.Compute, start.Comm.Reduce.Launch, start.Prefill.Launch = 0.5, 7, 11
+	selection := map[string]calibrated.Choice{
+		"hopper": {Start: start, Fitted: []string{"gemm.wide", "prefill"}},
+		"ampere": {Start: start, Fitted: []string{"gemm.wide"}},
+	}
+	got, _ := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h200_sxm", &truth)}, selection)
+	hopper := got["hopper"]
+	if c := hopper.GEMM.Wide.Compute; math.Abs(c/truth.GEMM.Wide.Compute-1) > 0.02 {
+		t.Errorf("chosen: want about %g, got %g", truth.GEMM.Wide.Compute, c)
+	}
+	if hopper.Comm.Reduce != start.Comm.Reduce {
+		t.Errorf("not chosen: want %+v, got %+v", start.Comm.Reduce, hopper.Comm.Reduce)
+	}
+	if hopper.Prefill != start.Prefill {
+		t.Errorf("chosen, not measured: want %+v, got %+v", start.Prefill, hopper.Prefill)
+	}
+	if got["ampere"] != start {
+		t.Error("a generation without kernels does not keep its start")
+	}
+}
+
 // TestFitKernelsUnknown: a generation the forms do not price is left alone.
 func TestFitKernelsUnknown(t *testing.T) {
 	d, err := device.Lookup("TEST_DEVICE")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, errs := calibrate.FitKernels([]calibrate.Kernels{{Device: d}}); len(got)+len(errs) != 0 {
+	if got, errs := calibrate.FitKernels([]calibrate.Kernels{{Device: d}}, nil); len(got)+len(errs) != 0 {
 		t.Errorf("fitted %v, %v", got, errs)
 	}
 }
@@ -103,7 +129,7 @@ func TestUsualShapes(t *testing.T) {
 		o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, VectorIn: dtype.BF16, Rows: 64, Cols: side[0], Depth: side[1]}
 		set.Samples = append(set.Samples, table.Sample{Form: table.FormProduct, Format: "bfloat16", Ops: []op.Op{o}, Seconds: 1e-5})
 	}
-	_, errs := calibrate.FitKernels([]calibrate.Kernels{set})
+	_, errs := calibrate.FitKernels([]calibrate.Kernels{set}, nil)
 	if len(errs) != 1 || errs[0].Rows != 2 || errs[0].Form != "gemm.wide" {
 		t.Errorf("%+v", errs)
 	}
@@ -124,7 +150,7 @@ func TestBelievedConstants(t *testing.T) {
 			large.Samples = append(large.Samples, s)
 		}
 	}
-	got, _ := calibrate.FitKernels([]calibrate.Kernels{large})
+	got, _ := calibrate.FitKernels([]calibrate.Kernels{large}, nil)
 	fitted := got["hopper"].GEMM.Wide
 	if math.Abs(fitted.Compute/0.5-1) > 0.03 {
 		t.Errorf("%g of the peak, want 0.5", fitted.Compute)
@@ -138,7 +164,7 @@ func TestBelievedConstants(t *testing.T) {
 	for i := range large.Samples {
 		large.Samples[i].Format = "int8_wo"
 	}
-	again, errs := calibrate.FitKernels([]calibrate.Kernels{large})
+	again, errs := calibrate.FitKernels([]calibrate.Kernels{large}, nil)
 	if again["hopper"].GEMM.Wide != shipped.GEMM.Wide || len(errs) != 1 || errs[0].Format != "int8_wo" || errs[0].Shipped != errs[0].Fitted {
 		t.Errorf("%+v, %+v", again["hopper"].GEMM.Wide, errs)
 	}

@@ -10,10 +10,10 @@ import (
 	"plimsoll/internal/quantile"
 )
 
-// Evidence is predictions of held-out rows, by what was held out with them.
+// Evidence is predictions of held-out rows, by what was held out.
 type Evidence struct {
-	// Seen were held out with their configuration, Unseen and Disaggregated with
-	// their model on their system under their engine.
+	// Seen rows had their configuration held out of the fit, Unseen and
+	// Disaggregated ones their cell.
 	Seen, Unseen, Disaggregated []measured.Compared
 	// Uncalibrated are predicted without any fit.
 	Uncalibrated []measured.Compared
@@ -21,8 +21,8 @@ type Evidence struct {
 	Formulas, Steady []measured.Compared
 }
 
-// Learn puts the residuals of predictions into an overlay, by kind. The path of a
-// kind narrows from left to right; a division with few rows is left out.
+// Learn puts the residuals of predictions into an overlay, by kind and group. The
+// path of a group narrows from left to right; groups with few rows are left out.
 func Learn(o *calibration.Overlay, v *Evidence) {
 	o.Residuals = map[string]calibration.Residuals{}
 	for kind, rows := range map[calibration.Kind][]measured.Compared{
@@ -33,9 +33,9 @@ func Learn(o *calibration.Overlay, v *Evidence) {
 	}
 }
 
-// LearnOwn puts the residuals of a user's own rows, held out with their
-// configuration, into an overlay, by cell. What is known of others stays: forty
-// rows of one cell say nothing about the next.
+// LearnOwn puts the residuals of a user's rows, their configurations held out,
+// into an overlay, by cell. Other cells keep theirs: forty rows of one cell say
+// nothing about the next.
 func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
 	sets := map[string][]*measured.Compared{}
 	for i := range rows {
@@ -67,15 +67,15 @@ func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compar
 		}
 	}
 	for name, set := range sets {
-		// The whole kind is kept however small: without it nothing would be known.
+		// The whole kind is kept however few its rows: without it nothing is known.
 		if len(set) >= calibration.Enough || name == string(kind) {
 			o.Residuals[name] = summed(set, kind == calibration.KindSeen || kind == calibration.KindUnseen)
 		}
 	}
 }
 
-// summed are the residuals of rows. Those of a fit are taken as even: what is
-// left of a bias belongs to single models, and would mislead about others.
+// summed are the residuals of rows. Those of a fit are made symmetric: the bias
+// that remains belongs to single models, and would mislead about others.
 func summed(rows []*measured.Compared, even bool) calibration.Residuals {
 	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
 	of := func(residual func(*measured.Compared) float64) calibration.Error {
@@ -102,7 +102,7 @@ func summed(rows []*measured.Compared, even bool) calibration.Residuals {
 	}
 }
 
-// Reached takes the loads of aggregated rows into an overlay's reach.
+// Reached extends an overlay's reach to the loads of aggregated rows.
 func Reached(o *calibration.Overlay, rows []measured.Prepared) {
 	for i := range rows {
 		c := &rows[i].Case

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"plimsoll/internal/calibrate"
@@ -13,50 +11,9 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 	"plimsoll/internal/units"
 )
-
-// sheet is a CSV of rows given by column.
-func sheet(rows ...map[string]string) string {
-	var columns []string
-	for _, r := range rows {
-		for c := range r {
-			if !slices.Contains(columns, c) {
-				columns = append(columns, c)
-			}
-		}
-	}
-	slices.Sort(columns)
-	out := strings.Join(columns, ",") + "\n"
-	for _, r := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, r[c])
-		}
-		out += strings.Join(cells, ",") + "\n"
-	}
-	return out
-}
-
-// needed are the columns no row can do without, with others on top.
-func needed(more ...string) map[string]string {
-	r := map[string]string{
-		"backend": "vllm", "model_path": "a/b", "system": "h200_sxm", "isl": "1000", "osl": "100", "tp_size": "2", "silicon_ttft_ms": "50", "silicon_tpot_ms": "5",
-	}
-	for i := 0; i < len(more); i += 2 {
-		r[more[i]] = more[i+1]
-	}
-	return r
-}
-
-func readOne(t *testing.T, row map[string]string) measured.Row {
-	t.Helper()
-	rows, err := measured.Read(strings.NewReader(sheet(row)), "x.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows[0]
-}
 
 var errUnknown = errors.New("unknown")
 
@@ -119,7 +76,7 @@ func isResidual(t *testing.T, o calibration.Overlay, name string, want calibrati
 // TestFittedCells: the cells of a fit, those of disaggregated deployments apart, and the largest loads of the others.
 func TestFittedCells(t *testing.T) {
 	t.Parallel()
-	p := predictor()
+	p := measuredtest.Predictor()
 	var prepared []measured.Prepared
 	for _, more := range [][]string{
 		{"model_path", "Qwen/Qwen3-32B", "concurrency", "10", "isl", "100"},
@@ -128,7 +85,7 @@ func TestFittedCells(t *testing.T) {
 		{"model_path", "Qwen/Qwen3-32B", "mode", "disagg", "concurrency", "500", "isl", "5000", "prefill_tp_size", "8", "decode_tp_size", "8"},
 		{"model_path", "Qwen/Qwen3-32B", "backend", "sglang", "system", "b200_sxm", "concurrency", "1"},
 	} {
-		row := readOne(t, needed(more...))
+		row := measuredtest.One(t, measuredtest.Needed(more...))
 		q := p.Prepare(&row)
 		if q.Err != nil {
 			t.Fatal(q.Err)
@@ -154,11 +111,11 @@ func TestFittedCells(t *testing.T) {
 // the fit alone does.
 func TestAdapted(t *testing.T) {
 	t.Parallel()
-	p := predictor()
+	p := measuredtest.Predictor()
 	var read []measured.Row
 	for i := range 26 {
 		for _, id := range []string{"Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct"} {
-			row := readOne(t, needed("model_path", id, "isl", fmt.Sprint(100+40*i), "osl", "20", "concurrency", "1", "num_prompts", "2"))
+			row := measuredtest.One(t, measuredtest.Needed("model_path", id, "isl", fmt.Sprint(100+40*i), "osl", "20", "concurrency", "1", "num_prompts", "2"))
 			q := p.Predict(t.Context(), &row)
 			row.TTFT, row.TPOT = q.TTFT, q.TPOT
 			if id == "Qwen/Qwen3-8B" {

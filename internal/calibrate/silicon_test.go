@@ -3,29 +3,14 @@ package calibrate_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/golden"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 )
-
-// silicon is a sample of measured rows; ../measured/testdata/README.md says whose and how they were chosen.
-func silicon(t *testing.T) []measured.Row {
-	t.Helper()
-	const name = "silicon-sample.csv"
-	data, err := os.ReadFile("../measured/testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := measured.Read(bytes.NewReader(data), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // quick are rows that take little time: of one engine, since the time of a fit grows with the cube of its groups, and with
 // few requests.
@@ -37,8 +22,8 @@ func quick(rows []measured.Row) []measured.Row {
 // has seen and for others, how well it predicts rows it was not given, and the intervals that follow.
 func TestSiliconFit(t *testing.T) {
 	t.Parallel()
-	p := predictor()
-	prepared := p.PrepareClean(quick(silicon(t)))
+	p := measuredtest.Predictor()
+	prepared := p.PrepareClean(quick(measuredtest.Silicon(t)))
 	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{Folds: 3, LeaveOut: []string{"system", "lengths"}}}
 	f, err := c.Run(t.Context(), prepared)
 	if err != nil {

@@ -256,11 +256,11 @@ func TestBadOverlays(t *testing.T) {
 		{"multipliers:\n  vllm: prodcts 1", `x.yaml:2: vllm: unknown parameter "prodcts"`},
 		{"multipliers:\n  vllm: products -1", "x.yaml:2: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
 		{"multipliers:\n  vllm: products", "x.yaml:2: vllm: want parameters and their multipliers"},
-		{"multipliers:\n  vllm: products 1, products 2", "x.yaml:2: vllm: products stands twice"},
-		{"multipliers:\n  vllm: products 1\n  vllm: first 2", "x.yaml:3: vllm stands twice"},
+		{"multipliers:\n  vllm: products 1, products 2", "x.yaml:2: vllm: products is given twice"},
+		{"multipliers:\n  vllm: products 1\n  vllm: first 2", "x.yaml:3: vllm is given twice"},
 		{"multipliers:\n  vllm:\n    products: 1", "x.yaml:2: vllm: want parameters and their multipliers"},
-		{"multipliers: {vllm: products 1}", "x.yaml:1: multipliers: want its entries on lines of their own"},
-		{"multipliers:\nreach:\nmultipliers:", "x.yaml:3: multipliers stands twice"},
+		{"multipliers: {vllm: products 1}", "x.yaml:1: multipliers: want one indented line for each entry"},
+		{"multipliers:\nreach:\nmultipliers:", "x.yaml:3: multipliers is given twice"},
 		{"reach:\n  input: -1", `x.yaml:2: reach: input: want a whole number, got "-1"`},
 		{"  vllm: products 1", "x.yaml:1: an indented line outside a section"},
 		{"a line", `x.yaml:1: want "key: value"`},
@@ -306,4 +306,17 @@ func BenchmarkShipped(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestLimit: a limit is kept with the probability it was made for.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		low := rapid.Float64Range(-1, 1).Draw(t, "low")
+		e := calibration.Error{Low: low, High: low + rapid.Float64Range(0.01, 1).Draw(t, "width")}
+		p := rapid.Float64Range(0.01, 0.99).Draw(t, "probability")
+		if got := e.Within(0.05, e.Limit(0.05, p)); math.Abs(got-p) > 1e-9 {
+			t.Errorf("a limit for %g is kept with %g", p, got)
+		}
+	})
 }

@@ -4,25 +4,26 @@ import (
 	"strings"
 
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 )
 
-// Case is what a prediction is about and how it was made, as far as that decides
-// how far it may be off.
+// Case is what a prediction is about and how it was made: everything its expected
+// error depends on.
 type Case struct {
 	Subject     // without an engine where none was simulated
 	Method      Method
-	Tier        device.Tier // of the operators' prices where tables cover none
-	Tables      bool        // some are priced by tables of kernels
+	Tier        device.Tier // of the operator times that no kernel table covers
+	Tables      bool        // kernel tables give some operator times
 	Vendor      device.Vendor
 	Devices     int      // of a replica
-	Concurrency int      // of a replica; the requests of a single step
+	Concurrency int      // of a replica; of a single step, its requests
 	Input       int      // prompt length in tokens
-	KVPeak      float64  // share of the cache in use where it was fullest
+	KVPeak      float64  // largest share of the KV cache in use
 	Decode      bool     // of a single step
 	Steady      bool     // of the formulas: the vendor's later accounting
-	TensorCast  bool     // repeats the assumptions of Ascend's model
-	Defaulted   []string // columns of a measured row that took defaults
+	TensorCast  bool     // with the assumptions of Ascend's model
+	Defaulted   []string // columns of a measured row that were left to defaults
 }
 
 // Method is how a prediction was made.
@@ -61,7 +62,7 @@ func (o *Overlay) kind(s *Case) Kind {
 	return KindUnseen
 }
 
-// fitted reports whether the fit had rows of an engine.
+// fitted reports whether the fit used rows of an engine.
 func (o *Overlay) fitted(engine string) bool {
 	for row := range o.Cells {
 		if strings.HasPrefix(row, engine+separator) {
@@ -71,7 +72,7 @@ func (o *Overlay) fitted(engine string) bool {
 	return false
 }
 
-// seen reports whether the fit had rows of the subject's cell.
+// seen reports whether the fit used rows of the subject's cell.
 func (o *Overlay) seen(s *Subject) bool {
 	_, own := o.Groups[s.Cell()]
 	return own || o.has(s)
@@ -87,18 +88,18 @@ func (s *Case) Path(k Kind) []string {
 		return []string{string(k), s.load()}
 	case KindUncalibrated:
 		return []string{string(k), s.pressure(), s.load()}
-	case KindUnseen: // a class has too few cells to speak for others
+	case KindUnseen: // a class has too few cells to be a group
 		return []string{string(k), s.pressure(), s.load(), s.Engine}
 	case KindSeen, KindOwn:
 	}
 	return []string{string(k), s.pressure(), string(s.Class), s.load(), s.Engine}
 }
 
-// fullCache is the share of the cache from which requests may have waited for
-// room.
+// fullCache is the share of the KV cache in use above which requests may have
+// waited for blocks.
 const fullCache = 0.8
 
-// The words of paths that are no names.
+// The codes of a path that are not names; inWords spells them out.
 const (
 	cacheFull, cacheFree       = "cache-full", "cache-free"
 	loadLow, loadMid, loadHigh = "to-8", "to-64", "above-64"
@@ -111,7 +112,7 @@ func (s *Case) pressure() string {
 	return cacheFree
 }
 
-// load is the band of a concurrency.
+// load is the range a concurrency lies in.
 func (s *Case) load() string {
 	switch {
 	case s.Concurrency <= 8:
@@ -122,7 +123,7 @@ func (s *Case) load() string {
 	return loadHigh
 }
 
-// inWords says what the rest of a path stands for.
+// inWords describes the part of a path below its kind.
 func inWords(path []string) string {
 	words := make([]string, len(path))
 	for i, p := range path {
@@ -130,13 +131,21 @@ func inWords(path []string) string {
 		case cacheFull:
 			words[i] = "KV cache full"
 		case cacheFree:
-			words[i] = "room in the KV cache"
+			words[i] = "KV cache not full"
 		case loadLow:
 			words[i] = "concurrency up to 8"
 		case loadMid:
 			words[i] = "concurrency 9 to 64"
 		case loadHigh:
 			words[i] = "concurrency above 64"
+		case string(engine.Dense):
+			words[i] = "dense models"
+		case string(engine.MoE):
+			words[i] = "MoE models"
+		case string(engine.Latent):
+			words[i] = "MLA models"
+		case string(engine.Linear):
+			words[i] = "models with linear attention"
 		default:
 			words[i] = p
 		}

@@ -3,6 +3,7 @@ package calibration
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/device"
@@ -10,19 +11,19 @@ import (
 )
 
 const (
-	// Enough is how many rows a kind needs to have residuals of its own.
+	// Enough is how many rows a group needs for its own residuals.
 	Enough = 30
-	// asMuch is how many rows weigh as much as the wider kind around them.
+	// asMuch is how many rows of a group weigh as much as the wider group.
 	asMuch = 60
 )
 
 // Expect is the errors to expect of a prediction: the residuals of the narrowest
-// kind that has enough, each kind drawn to the wider one around it, and wider
-// where nothing like it was measured.
+// group with enough rows, each group shrunk towards the wider one, widened where
+// nothing similar was measured, and centred on the prediction.
 func (o *Overlay) Expect(s *Case) Expected {
 	kind := o.kind(s)
 	out := Expected{
-		// Nothing known: a factor of two, half as much again for a token.
+		// Nothing known: a factor of two for TTFT, of 1.5 for TPOT and throughput.
 		TTFT: Error{-math.Ln2, math.Ln2}, TPOT: Error{-0.4, 0.4}, Throughput: Error{-0.4, 0.4},
 		Basis: "no measured deployment: this calibration has no residuals",
 	}
@@ -33,7 +34,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 			break
 		}
 		share := float64(r.Rows) / float64(r.Rows+asMuch)
-		if i == 0 { // a handful of rows is drawn to knowing nothing
+		if i == 0 { // a few rows are shrunk towards the errors of knowing nothing
 			share = min(1, float64(r.Rows)/Enough)
 		}
 		out.draw(&r, share)
@@ -41,27 +42,28 @@ func (o *Overlay) Expect(s *Case) Expected {
 	}
 	if r, ok := o.Residuals[s.OwnResiduals()]; ok && s.Method == Simulated {
 		out.draw(&r, float64(r.Rows)/float64(r.Rows+asMuch))
-		out.Basis += fmt.Sprintf("; and %d of this model, system and engine", r.Rows)
+		out.Basis += fmt.Sprintf(", and %d more of this model, system and engine", r.Rows)
 	}
 	if s.Method == SingleStep {
 		s.singleStep(&out)
 	}
 	if s.Tables {
-		out.Basis += "; those were priced without kernel tables"
+		out.Basis += "; predicted without kernel tables"
 	}
 	if s.Method == Formulas && s.Disaggregated {
-		out.Basis += "; those were simulated: no disaggregated deployment was compared with these formulas"
+		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
-	s.transfer(&out)
-	s.guess(&out)
-	o.extrapolate(s, &out)
+	if why := slices.Concat(s.transfer(&out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
+		out.Basis += "; widened because " + strings.Join(why, ", and because ")
+	}
+	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
 	return out
 }
 
-// OwnResiduals names the residuals of the subject's own cell.
+// OwnResiduals names the residuals of the subject's cell, from a user's rows.
 func (s *Subject) OwnResiduals() string { return string(KindOwn) + "/" + s.row() + separator + s.Model }
 
-// basis says which measurements an error comes from.
+// basis describes the measurements an error comes from.
 func basis(r *Residuals, k Kind, path []string) string {
 	out := fmt.Sprintf("%d measured deployments", r.Rows)
 	if k == KindDisaggregated {
@@ -70,7 +72,7 @@ func basis(r *Residuals, k Kind, path []string) string {
 	if len(path) > 0 {
 		out += " (" + inWords(path) + ")"
 	}
-	return out + ", " + k.held()
+	return out + ", " + k.how()
 }
 
 // singleStep narrows the errors of a single forward pass where such were
@@ -93,46 +95,49 @@ func (s *Case) singleStep(out *Expected) {
 		e = out.TPOT
 	}
 	out.TTFT, out.TPOT, out.Throughput = e, e, e.Inverse()
-	out.Basis += "; no single forward pass like this was measured"
+	out.Basis += "; no such forward pass was measured on its own"
 }
 
-// Standard deviations to add where prices do not come from the device's own
-// kernels. Between generations: Hopper's constants on a B200 move the predictions
-// of 493 measured deployments by 0.07 (TTFT) and 0.05 (TPOT) from those with
-// Blackwell's own; doubled, since two neighbours say little about others. From
-// peaks and default efficiencies: prices of the data sheet move those of 1,200 by
-// 0.19 to 0.25 and 0.13 to 0.15. Another vendor's libraries: a judgement, not a
-// measurement; four in five would lie within a factor of 1.5.
+// Standard deviations to add where operator times were not fitted to the device's
+// own kernels. Between generations: Hopper's constants on a B200 move the
+// predictions of 493 measured deployments by 0.07 (TTFT) and 0.05 (TPOT) from
+// those with Blackwell's own; doubled, since one pair of generations says little
+// about others. From peaks and default efficiencies: data-sheet times move the
+// predictions of 1,200 by 0.19 to 0.25 and 0.13 to 0.15. Another vendor's
+// libraries: a judgement, not a measurement; four in five would lie within a
+// factor of 1.5.
 const (
 	betweenGenerations = 0.12
 	fromDatasheet      = 0.25
 	otherVendor        = 0.32
 )
 
-// transfer widens the errors of devices whose kernels nobody measured.
-func (s *Case) transfer(out *Expected) {
-	add := func(sigma float64, why string) {
+// transfer widens the errors of devices whose kernels were not measured, and says
+// why.
+func (s *Case) transfer(out *Expected) (why []string) {
+	add := func(sigma float64, reason string) {
 		out.widen(sigma, sigma, sigma)
-		out.Basis += "; wider: " + why
+		why = append(why, reason)
 	}
 	switch s.Tier {
 	case device.Transferred:
-		add(betweenGenerations, "prices come from another generation of devices")
+		add(betweenGenerations, "no deployment of this device generation was measured")
 	case device.Datasheet:
-		add(fromDatasheet, "prices come from the data sheet")
+		add(fromDatasheet, "operator times come from the data sheet")
 	case device.Calibrated, device.Measured:
 	}
 	switch s.Vendor {
 	case device.NVIDIA:
 	case device.Ascend, device.Test:
-		why := "no Ascend device was measured"
+		reason := "no Ascend device was measured"
 		if s.TensorCast {
-			why += ", and TensorCast publishes no error"
+			reason += " and TensorCast publishes no error"
 		}
-		add(otherVendor, why)
-	case device.AMD, device.Intel, device.Other:
+		add(otherVendor, reason)
+	case device.AMD, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
 		add(otherVendor, "no device of this vendor was measured")
 	}
+	return why
 }
 
 // unknown are the standard deviations to add for TTFT and TPOT where a row does not
@@ -150,18 +155,19 @@ func unknown(column string) (ttft, tpot float64) {
 	return 0, 0
 }
 
-// guess widens the errors of rows that leave out what matters. Disaggregated rows
-// never give it, and their residuals hold that error already.
-func (s *Case) guess(out *Expected) {
+// guess widens the errors of rows that leave out what matters, and says why.
+// Disaggregated rows never give it, and their residuals hold that error already.
+func (s *Case) guess(out *Expected) (why []string) {
 	if s.Disaggregated {
-		return
+		return nil
 	}
 	for _, column := range s.Defaulted {
 		if ttft, tpot := unknown(column); ttft > 0 {
 			out.widen(ttft, tpot, tpot)
-			out.Basis += "; wider: " + column + " is not given"
+			why = append(why, column+" is not given")
 		}
 	}
+	return why
 }
 
 // perDoubling is the standard deviation added for each doubling of concurrency,
@@ -169,24 +175,26 @@ func (s *Case) guess(out *Expected) {
 // measurement.
 const perDoubling = 0.1
 
-// extrapolate widens the errors of loads beyond those measured.
-func (o *Overlay) extrapolate(s *Case, out *Expected) {
-	beyond := func(x, most int, what string) {
+// extrapolate widens the errors of loads beyond those measured, and says why.
+func (o *Overlay) extrapolate(s *Case, out *Expected) (why []string) {
+	beyond := func(x, most int, reason string) {
 		if most <= 0 || x <= most {
 			return
 		}
 		sigma := perDoubling * math.Log2(float64(x)/float64(most))
 		out.widen(sigma, sigma, sigma)
-		out.Basis += fmt.Sprintf("; wider: %s beyond the measured %d", what, most)
+		why = append(why, fmt.Sprintf(reason, most))
 	}
-	if s.Method == SingleStep { // its sizes are a step's, not a load's
-		beyond(s.Devices, o.Reach.Devices, "devices")
-		return
+	const devices = "no replica of more than %d devices was measured"
+	if s.Method == SingleStep { // a step has no concurrency and no prompt length
+		beyond(s.Devices, o.Reach.Devices, devices)
+		return why
 	}
 	if s.Disaggregated { // the reach is that of aggregated rows
-		return
+		return nil
 	}
-	beyond(s.Concurrency, o.Reach.Concurrency, "concurrency")
-	beyond(s.Input, o.Reach.Input, "prompt length")
-	beyond(s.Devices, o.Reach.Devices, "devices")
+	beyond(s.Concurrency, o.Reach.Concurrency, "no concurrency above %d was measured")
+	beyond(s.Input, o.Reach.Input, "no prompt above %d tokens was measured")
+	beyond(s.Devices, o.Reach.Devices, devices)
+	return why
 }

@@ -51,7 +51,7 @@ func isHalf(t rapid.TB, what string, e calibration.Expected, ttft, tpot, through
 		of        string
 		got, want float64
 	}{{"TTFT", half(e.TTFT), ttft}, {"TPOT", half(e.TPOT), tpot}, {"throughput", half(e.Throughput), throughput}} {
-		if math.Abs(c.got-c.want) > 1e-6 {
+		if math.Abs(c.got-c.want) > 2e-5 {
 			t.Errorf("%s: %s: want a half-width of %.6f, got %.6f (%s)", what, c.of, c.want, c.got, e.Basis)
 		}
 	}
@@ -140,6 +140,22 @@ func TestDrawnResiduals(t *testing.T) {
 	})
 }
 
+// holds80 is how far from zero four in five draws lie, of a normal distribution around middle whose own four in five lie
+// within half of that. It sums the density in small steps.
+func holds80(middle, half float64) float64 {
+	const fine = 1e-5
+	sigma := half / 1.2815515655
+	density := func(x float64) float64 {
+		z := (x - middle) / sigma
+		return math.Exp(-z*z/2) / sigma / math.Sqrt(2*math.Pi)
+	}
+	sum, x := 0.0, 0.0
+	for ; sum < 0.8; x += fine {
+		sum += fine * (density(x+fine/2) + density(-x-fine/2))
+	}
+	return x
+}
+
 // lopsided residuals have a middle that is not zero.
 func lopsided() *calibration.Overlay {
 	return fitted(map[string]calibration.Residuals{
@@ -150,8 +166,8 @@ func lopsided() *calibration.Overlay {
 	})
 }
 
-// TestWidening: each thing that is not known adds a standard deviation of its own, at a right angle, around the same
-// middle; 1.2816 of them are half of an 80 % interval.
+// TestWidening: each thing that is not known adds a standard deviation of its own, at a right angle; 1.2816 of them are
+// half of an 80 % interval. What residuals are off to one side widens both.
 func TestWidening(t *testing.T) {
 	t.Parallel()
 	o := lopsided()
@@ -162,11 +178,14 @@ func TestWidening(t *testing.T) {
 		ttft, tpot float64
 		change     func(*calibration.Case)
 	}{
-		{"constants of a relative", "prices come from another generation of devices", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
-		{"a data sheet", "prices come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
+		{"constants of a relative", "no deployment of this device generation was measured", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
+		{"a data sheet", "operator times come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
 		{"measured kernels", "", 0, 0, func(s *calibration.Case) { s.Tier = device.Measured }},
 		{"AMD", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AMD }},
 		{"Intel", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Intel }},
+		{"Google", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Google }},
+		{"AWS", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AWS }},
+		{"Apple", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Apple }},
 		{"Ascend", "no Ascend device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Ascend }},
 		{"TensorCast", "and TensorCast publishes no error", 0.32, 0.32, func(s *calibration.Case) { s.Vendor, s.TensorCast = device.Ascend, true }},
 		{"both", "no device of this vendor was measured", math.Hypot(0.12, 0.32), math.Hypot(0.12, 0.32), func(s *calibration.Case) { s.Tier, s.Vendor = device.Transferred, device.AMD }},
@@ -176,36 +195,36 @@ func TestWidening(t *testing.T) {
 		{"what does not matter", "", 0, 0, func(s *calibration.Case) { s.Defaulted = []string{"num_prompts"} }},
 		{"two", "token_budget is not given", math.Hypot(0.25, 0.19), math.Hypot(0.07, 0.05), func(s *calibration.Case) { s.Defaulted = []string{"length_ratio_low", "token_budget"} }},
 		{"as many requests as measured", "", 0, 0, func(s *calibration.Case) { s.Concurrency = 256 }},
-		{"twice the requests", "concurrency beyond the measured 256", 0.1, 0.1, func(s *calibration.Case) { s.Concurrency = 512 }},
-		{"eight times the prompts", "prompt length beyond the measured 8000", 0.3, 0.3, func(s *calibration.Case) { s.Input = 64000 }},
+		{"twice the requests", "no concurrency above 256 was measured", 0.1, 0.1, func(s *calibration.Case) { s.Concurrency = 512 }},
+		{"eight times the prompts", "no prompt above 8000 tokens was measured", 0.3, 0.3, func(s *calibration.Case) { s.Input = 64000 }},
 		{"as long prompts as measured", "", 0, 0, func(s *calibration.Case) { s.Input = 8000 }},
-		{"half as many devices again", "devices beyond the measured 8", 0.1 * math.Log2(1.5), 0.1 * math.Log2(1.5), func(s *calibration.Case) { s.Devices = 12 }},
+		{"half as many devices again", "no replica of more than 8 devices was measured", 0.1 * math.Log2(1.5), 0.1 * math.Log2(1.5), func(s *calibration.Case) { s.Devices = 12 }},
 		{"as many devices", "", 0, 0, func(s *calibration.Case) { s.Devices = 8 }},
-		{"all three", "prompt length beyond", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
-		{"tables", "those were priced without kernel tables", 0, 0, func(s *calibration.Case) { s.Tables = true }},
+		{"all three", "no prompt above 8000 tokens was measured, and because no replica", 0.1 * math.Sqrt(3), 0.1 * math.Sqrt(3), func(s *calibration.Case) { s.Concurrency, s.Input, s.Devices = 512, 16000, 16 }},
+		{"tables", "predicted without kernel tables", 0, 0, func(s *calibration.Case) { s.Tables = true }},
 	} {
 		s := ordinary()
 		c.change(&s)
 		e := o.Expect(&s)
 		const normal80 = 1.2815515655
-		isHalf(t, c.name, e, math.Hypot(0.2, normal80*c.ttft), math.Hypot(0.15, normal80*c.tpot), math.Hypot(0.1, normal80*c.tpot))
-		for _, x := range [][2]calibration.Error{{before.TTFT, e.TTFT}, {before.TPOT, e.TPOT}, {before.Throughput, e.Throughput}} {
-			if math.Abs(x[0].Low+x[0].High-x[1].Low-x[1].High) > 1e-9 {
-				t.Errorf("%s: the middle moves from %+v to %+v", c.name, x[0], x[1])
+		isHalf(t, c.name, e, holds80(0.1, math.Hypot(0.2, normal80*c.ttft)), holds80(0.05, math.Hypot(0.15, normal80*c.tpot)), holds80(0.05, math.Hypot(0.1, normal80*c.tpot)))
+		for _, x := range []calibration.Error{e.TTFT, e.TPOT, e.Throughput} {
+			if x.Low != -x.High {
+				t.Errorf("%s: %+v is not centred", c.name, x)
 			}
 		}
 		if (c.says == "") != (e.Basis == before.Basis) || !strings.Contains(e.Basis, c.says) {
 			t.Errorf("%s: %s", c.name, e.Basis)
 		}
 	}
-	// The reach is that of aggregated rows, and disaggregated rows told no more.
+	// The reach is that of aggregated rows, and disaggregated rows gave no more.
 	apart := near
 	apart.Disaggregated, apart.Concurrency, apart.Input, apart.Devices, apart.Defaulted = true, 1e6, 1e6, 1e6, []string{"token_budget"}
 	isHalf(t, "disaggregated", o.Expect(&apart), 0.5, 0.4, 0.3)
 	o.Reach = calibration.Reach{} // unknown
 	far := near
 	far.Concurrency, far.Input, far.Devices = 1e6, 1e6, 1e6
-	isHalf(t, "without a reach", o.Expect(&far), 0.2, 0.15, 0.1)
+	isHalf(t, "without a reach", o.Expect(&far), holds80(0.1, 0.2), holds80(0.05, 0.15), holds80(0.05, 0.1))
 }
 
 // TestPassIntervals: single passes of a dense model on one H200 were measured, decodes 8 % slower than predicted in the
@@ -232,14 +251,14 @@ func TestPassIntervals(t *testing.T) {
 		s.Method, s.Decode, s.Devices = calibration.SingleStep, true, 1
 		c.change(&s)
 		e := o.Expect(&s)
-		if math.Abs(e.TPOT.Low-c.low) > 1e-6 || math.Abs(e.TPOT.High-c.high) > 1e-6 || e.TTFT != e.TPOT || e.Throughput != (calibration.Error{Low: -e.TPOT.High, High: -e.TPOT.Low}) {
-			t.Errorf("%s: %+v", c.name, e)
+		if want := holds80((c.low+c.high)/2, (c.high-c.low)/2); math.Abs(half(e.TPOT)-want) > 2e-5 || e.TTFT != e.TPOT || e.Throughput != e.TPOT {
+			t.Errorf("%s: want ±%.6f, got %+v", c.name, want, e)
 		}
 	}
 	s := ordinary()
 	s.Method, s.Decode, s.Devices = calibration.SingleStep, true, 16
 	const normal80 = 1.2815515655
-	if e := o.Expect(&s); math.Abs(half(e.TPOT)-math.Hypot(0.35, normal80*0.1)) > 1e-6 {
+	if e := o.Expect(&s); math.Abs(half(e.TPOT)-holds80(-0.15, math.Hypot(0.35, normal80*0.1))) > 2e-5 {
 		t.Errorf("16 devices where 8 were measured: %+v", e)
 	}
 }
@@ -252,7 +271,7 @@ func TestBasis(t *testing.T) {
 		"own/vllm · h200_sxm · a/b": even(7, 1, 1, 1), "formulas": even(50, 1, 1, 1), "disagg": even(60, 1, 1, 1),
 	})
 	s := ordinary()
-	want := "31 measured deployments (room in the KV cache, dense), each held out with its configuration; and 7 of this model, system and engine"
+	want := "31 measured deployments (KV cache not full, dense models), with their configuration held out of the fit, and 7 more of this model, system and engine"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
@@ -261,8 +280,8 @@ func TestBasis(t *testing.T) {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
 	s.Disaggregated = true
-	want = "60 measured disaggregated deployments, each held out with its model, system and engine; " +
-		"those were simulated: no disaggregated deployment was compared with these formulas"
+	want = "60 measured disaggregated deployments, with their model, system and engine held out of the fit; " +
+		"those were simulated: these formulas were not compared with disaggregated deployments"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}

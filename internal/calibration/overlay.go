@@ -9,19 +9,19 @@ import (
 //go:embed shipped.yaml
 var shippedFile []byte
 
-// Overlay is what a fit to measurements found: multipliers by groups of
-// predictions, and how far predictions made with them lay from measurements they
-// were not fitted to. It is immutable once shared.
+// Overlay is the result of a fit to measurements: multipliers by group of
+// predictions, and the errors of predictions of held-out rows. It is immutable
+// once shared.
 type Overlay struct {
 	Source string
-	// Groups are the multipliers of predictions about Cells, and of all where
-	// there is no Unseen.
+	// Groups are the multipliers of predictions about Cells, and of all
+	// predictions if there is no Unseen.
 	Groups Groups
-	// Unseen, if any, stand in their place for predictions about other cells, and
-	// are nearer to one: a fit knows less about what it has not seen.
+	// Unseen, if any, replaces Groups for predictions about other cells. It is
+	// shrunk more strongly towards one: a fit knows less about cells without rows.
 	Unseen Groups
-	// Cells are the models the fit had rows of, by engine and system,
-	// disaggregated ones apart.
+	// Cells are the models of the fit's rows, by engine and system; disaggregated
+	// deployments have their own keys.
 	Cells map[string][]string
 	// Reach is the largest load among the rows.
 	Reach Reach
@@ -49,14 +49,14 @@ var shipped = sync.OnceValue(func() *Overlay {
 // Shipped is the overlay the program comes with.
 func Shipped() *Overlay { return shipped() }
 
-// Uncalibrated changes nothing. Its error bars are those of predictions made
+// Uncalibrated changes nothing. Its intervals are those of predictions made
 // without a fit.
 func Uncalibrated() *Overlay {
 	fit := Shipped()
 	return &Overlay{Source: "none", Reach: fit.Reach, Residuals: fit.Residuals}
 }
 
-// Elsewhere is the overlay as it would be without any row of a prediction's cell.
+// Elsewhere is the overlay as it applies to cells without rows.
 func (o *Overlay) Elsewhere() *Overlay {
 	out := *o
 	out.Cells = map[string][]string{}
@@ -66,7 +66,7 @@ func (o *Overlay) Elsewhere() *Overlay {
 	return &out
 }
 
-// AddCell notes that the fit had rows of the subject's cell.
+// AddCell notes that the fit used rows of the subject's cell.
 func (o *Overlay) AddCell(s *Subject) {
 	if o.has(s) {
 		return

@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/step"
 )
 
-// The parameters a fit may move. Each scales a price or a host time.
+// The parameters of a fit. Each scales a kind of operator or a host time.
 const (
 	products = iota
 	experts
@@ -18,9 +18,9 @@ const (
 	elementwise
 	head
 	decodeAttention
-	prefillProducts // beyond products
-	prefillExperts  // beyond experts
-	prefillExchange // beyond exchange
+	prefillProducts // on top of products
+	prefillExperts  // on top of experts
+	prefillExchange // on top of exchange
 	prefillAttention
 	perStep
 	perSequence
@@ -46,12 +46,12 @@ var names = [Parameters]string{
 // nothing.
 type Logs [Parameters]float64
 
-// Groups are the multipliers of groups of predictions, by the group's name. A
-// prediction takes the product of the multipliers of its groups.
+// Groups are the multipliers of groups of predictions, by the group's name. Those
+// of all groups a prediction belongs to are multiplied.
 type Groups map[string]*Logs
 
-// Width is how far a parameter is believed to lie from its prior, in logarithms:
-// kernels are known to a third, host times to a factor of two.
+// Width is the standard deviation of a parameter's prior, in logarithms: kernels
+// are known to a third, host times to a factor of two.
 func Width(parameter int) float64 {
 	if parameter >= perStep {
 		return 0.7
@@ -59,16 +59,16 @@ func Width(parameter int) float64 {
 	return 0.35
 }
 
-// Group is one group a prediction belongs to, and how far it is believed to
-// differ from the wider one it is part of, as a share of a parameter's width.
+// Group is one group a prediction belongs to, and the width of its prior around
+// the wider group, as a share of the parameter's width.
 type Group struct {
 	Name  string
 	Share float64
 }
 
-// Groups are the groups whose multiplier of a parameter a subject takes, from the
-// widest to the narrowest: all predictions, its engine's, its engine's on the
-// generation of devices; in each of these, those of the same kind; and all
+// Groups are the groups a subject belongs to for a parameter, from the widest to
+// the narrowest: all predictions, those of its engine, those of its engine on its
+// device generation; within each of these, those of the same kind; and all
 // disaggregated ones, and those of its engine. The shares were chosen by
 // cross-validation over configurations and over cells.
 func (s *Subject) Groups(parameter int) []Group {
@@ -84,8 +84,8 @@ func (s *Subject) Groups(parameter int) []Group {
 	return out
 }
 
-// OwnCell is the group of a subject's own cell, which may differ from what its
-// other groups say by a parameter's whole width.
+// OwnCell is the group of a subject's cell, whose prior is as wide as the
+// parameter's.
 func (s *Subject) OwnCell() Group { return Group{s.Cell(), 1} }
 
 // everything is the group of all predictions.
@@ -96,7 +96,7 @@ func (s *Subject) Matters(parameter int) bool {
 	return s.Experts != "" || parameter != experts && parameter != prefillExperts
 }
 
-// kind is what the operators or host times of a parameter differ by: their number
+// kind distinguishes the operators or host times of a parameter: by their number
 // format, the kind of attention and its cache, or the class of model.
 func (s *Subject) kind(parameter int) string {
 	switch parameter {
@@ -122,7 +122,7 @@ func (o *Overlay) Sum(s Subject) Logs {
 		groups = o.Unseen
 	}
 	if _, ok := groups[s.Engine+separator+s.Generation]; !ok {
-		// A variant of a generation takes what was fitted to the generation.
+		// A variant of a generation uses what was fitted to the generation.
 		s.Generation, _, _ = strings.Cut(s.Generation, "-")
 	}
 	var sum Logs

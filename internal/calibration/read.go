@@ -56,9 +56,9 @@ func (r *reader) take(line string) error {
 	case !slices.Contains(sections(), key):
 		return fmt.Errorf("unknown key %q; the keys are source, %s", key, strings.Join(sections(), ", "))
 	case slices.Contains(r.done, key):
-		return fmt.Errorf("%s stands twice", key)
+		return fmt.Errorf("%s is given twice", key)
 	case value != "":
-		return fmt.Errorf("%s: want its entries on lines of their own, indented; got %q", key, value)
+		return fmt.Errorf("%s: want one indented line for each entry, got %q", key, value)
 	}
 	r.section, r.done = key, append(r.done, key)
 	return nil
@@ -97,7 +97,7 @@ func (Groups) read(into *Groups, group, value string) error {
 		case i < 0:
 			return fmt.Errorf("%s: unknown parameter %q; the parameters are %s", group, name, strings.Join(names[:], ", "))
 		case given[i]:
-			return fmt.Errorf("%s: %s stands twice", group, name)
+			return fmt.Errorf("%s: %s is given twice", group, name)
 		case !(v > 0.01 && v < 100):
 			return fmt.Errorf("%s: %s: a multiplier must be between 0.01 and 100, got %g", group, name, v)
 		}
@@ -107,7 +107,7 @@ func (Groups) read(into *Groups, group, value string) error {
 		*into = Groups{}
 	}
 	if _, twice := (*into)[group]; twice {
-		return fmt.Errorf("%s stands twice", group)
+		return fmt.Errorf("%s is given twice", group)
 	}
 	(*into)[group] = z
 	return nil
@@ -119,7 +119,7 @@ func (r *reader) cells(row, value string) error {
 		r.o.Cells = map[string][]string{}
 	}
 	if _, twice := r.o.Cells[row]; twice {
-		return fmt.Errorf("%s stands twice", row)
+		return fmt.Errorf("%s is given twice", row)
 	}
 	models := strings.Split(unquote(value), ",")
 	for i := range models {
@@ -162,7 +162,7 @@ func (r *reader) residuals(kind, value string) error {
 		r.o.Residuals = map[string]Residuals{}
 	}
 	if _, twice := r.o.Residuals[kind]; twice {
-		return fmt.Errorf("residuals: %s stands twice", kind)
+		return fmt.Errorf("residuals: %s is given twice", kind)
 	}
 	r.o.Residuals[kind] = e
 	return nil

@@ -14,18 +14,19 @@ type Residuals struct {
 	TTFT, TPOT, Throughput Error
 }
 
-// Kind is a kind of predictions whose errors are known; each is divided further.
+// Kind says how rows were predicted to learn the errors from; each kind is divided
+// into groups.
 type Kind string
 
 // The kinds.
 const (
-	KindSeen          Kind = "seen"         // by fits that had seen other configurations of the cell
-	KindOwn           Kind = "own"          // of a user's own rows, by cell
-	KindUnseen        Kind = "unseen"       // by fits without any row of the cell
-	KindDisaggregated Kind = disaggregated  // likewise, with separate prefill and decode workers
+	KindSeen          Kind = "seen"         // aggregated, configuration held out of the fit
+	KindOwn           Kind = "own"          // a user's rows, by cell, configuration held out
+	KindUnseen        Kind = "unseen"       // aggregated, cell held out of the fit
+	KindDisaggregated Kind = disaggregated  // disaggregated, cell held out of the fit
 	KindUncalibrated  Kind = "uncalibrated" // without a fit
-	KindFormulas      Kind = "formulas"     // by throughput-optimizer's formulas
-	KindSteady        Kind = "steady"       // the same, later accounting
+	KindFormulas      Kind = "formulas"     // by throughput-optimizer's documented formulas
+	KindSteady        Kind = "steady"       // by its steady formulas
 )
 
 // kinds are the words a file may use.
@@ -36,13 +37,13 @@ func kinds() []string {
 	}
 }
 
-// held says how predictions of a kind were held out of the fit.
-func (k Kind) held() string {
+// how says how the rows of a kind were predicted.
+func (k Kind) how() string {
 	switch k {
 	case KindSeen:
-		return "each held out with its configuration"
+		return "with their configuration held out of the fit"
 	case KindUnseen, KindDisaggregated:
-		return "each held out with its model, system and engine"
+		return "with their model, system and engine held out of the fit"
 	case KindUncalibrated:
 		return "predicted without calibration"
 	case KindFormulas, KindSteady:

@@ -9,8 +9,7 @@ import (
 	"plimsoll/internal/graph"
 )
 
-// Subject is what a prediction is about, as far as a calibration tells
-// predictions apart.
+// Subject is what a prediction is about, as far as a calibration distinguishes.
 type Subject struct {
 	Engine, Generation string
 	System, Model      string
@@ -18,9 +17,9 @@ type Subject struct {
 	// Products, Experts and KV are the number formats of the dense products, of
 	// the experts ("" without any) and of the cache.
 	Products, Experts, KV string
-	// Disaggregated says that prefill and decode run on workers of their own.
+	// Disaggregated says that prefill and decode run on separate workers.
 	Disaggregated bool
-	// Size is the class of the number of weights.
+	// Size is the class of the number of parameters.
 	Size string
 }
 
@@ -48,8 +47,8 @@ func (s *Subject) Cell() string {
 	return strings.Join([]string{s.Engine, s.System, s.Model}, separator)
 }
 
-// row is the key of the subject's line among an overlay's cells: the engine,
-// disaggregated ones apart, on the system.
+// row is the key of the subject's line among an overlay's cells: engine and
+// system, with a mark between them for disaggregated deployments.
 func (s *Subject) row() string {
 	if s.Disaggregated {
 		return strings.Join([]string{s.Engine, disaggregated, s.System}, separator)
@@ -57,7 +56,7 @@ func (s *Subject) row() string {
 	return s.Engine + separator + s.System
 }
 
-// size is the class of a number of weights.
+// size is the class of a number of parameters.
 func size(weights int64) string {
 	const billion = 1_000_000_000
 	switch {

@@ -21,16 +21,18 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	var perRow string
 	cmd := &cobra.Command{
 		Use:   "accuracy FILE.csv",
-		Short: "How far predictions lie from measured deployments",
-		Long: `Accuracy reads measured deployments, simulates each, and sums up the errors of TTFT and TPOT by engine, concurrency,
-system, model and mode, and how many measurements lie in the 80 % intervals. Columns are those of AIConfigurator's silicon
-samples: backend, model_path, system, isl, osl, tp_size, silicon_ttft_ms and silicon_tpot_ms at least; concurrency,
-num_prompts, token_budget, memory_fraction and others where known. What is not told takes the engine's defaults, or those of
-benchmarks and published recipes, and the answer says so; lengths (length_ratio_low), kv_cache_dtype and token_budget matter
-most, and widen the intervals. A column "quality" marks rows that are not what they say; they are counted apart.
+		Short: "Compare predictions with measured deployments",
+		Long: `Accuracy reads a CSV of measured deployments, simulates each, and prints the errors of TTFT and TPOT by mode, engine,
+concurrency, system and model, and the share of measurements inside the 80 % intervals (coverage).
 
-With --doctor it looks for such rows instead, by physics and by the rows beside them: cold starts, cached prompts, hidden
-speculation and limits, several workers counted as one, duplicates, noise.`,
+The columns are those of AIConfigurator's silicon samples. Required are backend, model_path, system, isl, osl, tp_size,
+silicon_ttft_ms and silicon_tpot_ms; concurrency, num_prompts, token_budget, memory_fraction and others are read if present.
+Missing values are replaced by the engine's defaults, or by those of common benchmarks and published recipes, and the result
+lists them. The spread of lengths (length_ratio_low), kv_cache_dtype and token_budget matter most: without them the intervals
+are wider. Rows with a text in the column quality are known to be bad; clean rows are those without.
+
+--doctor checks the rows instead of predicting them. It finds suspicious rows by physics and by comparing related rows: cold
+starts, cached prompts, undeclared speculative decoding and batch limits, several workers counted as one, duplicates, noise.`,
 		Example: `  plimsoll accuracy measured.csv
   plimsoll accuracy measured.csv --json
   plimsoll accuracy measured.csv --doctor
@@ -42,7 +44,7 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
-			res, err := env.world().Accuracy(cmd.Context(), r)
+			res, err := accuracy(cmd, env, r)
 			if err != nil {
 				return asked(err)
 			}
@@ -64,18 +66,26 @@ speculation and limits, several workers counted as one, duplicates, noise.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&r.Calibration, "calibration", "", "a `file` written by plimsoll calibrate, instead of the shipped fit")
-	fs.BoolVar(&r.Uncalibrated, "untuned", false, "without any calibration of engines")
+	fs.StringVar(&r.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
+	fs.BoolVar(&r.Uncalibrated, "untuned", false, "predict without calibration")
 	perfData(fs, &r.PerfData)
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
-	fs.BoolVar(&doctor, "doctor", false, "predict nothing; say which rows cannot be what they claim, and why")
-	fs.BoolVar(&regret, "regret", false, "show what choosing layouts by prediction would have cost, where rows differ only in layout")
+	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
+	fs.BoolVar(&regret, "regret", false, "show the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// examine prints the doubts about a file of measurements.
+// accuracy predicts the rows of a file, with its progress.
+func accuracy(cmd *cobra.Command, env *Env, r app.AccuracyRequest) (*app.AccuracyResponse, error) {
+	world, line := env.world(), env.progress(false)
+	defer line.done()
+	world.Progress = line.show
+	return world.Accuracy(cmd.Context(), r)
+}
+
+// examine prints the suspicious rows of a file of measurements.
 func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	res, err := env.world().Examine(cmd.Context(), file)
 	if err != nil {
@@ -89,23 +99,26 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 }
 
 // calibrateLong is the help of "plimsoll calibrate".
-const calibrateLong = `Calibrate fits multipliers of kernel prices and host times to measured rows and writes them to a file that commands which
-predict take with --calibration. It keeps a calibration, the shipped one unless told otherwise, and fits to each cell of
-the rows (a model on a system under an engine) what it does differently; 20 to 50 rows are enough to tell. Parameters
-are shrunk, as strongly as predicts best the configurations left out in turn: rows that teach nothing change nothing.
+const calibrateLong = `Calibrate fits multipliers of operator and host times to measured deployments and writes them to a file, which other
+commands read with --calibration.
 
-With --from-scratch every level is fitted anew: all predictions, each engine, each engine on a generation of devices,
-in each of these number formats, kinds of attention and classes of models, and disaggregated deployments; nothing to a
-cell. A second, more timid set is for cells no row was of. The shipped calibration was made so.
+It starts from a calibration, by default the shipped one, and fits the difference of each cell of the rows (a model on a
+system under an engine); 20 to 50 rows of a cell are enough. The strength of regularization is the one that predicts
+held-out configurations best, so rows that do not help change nothing.
 
---folds cross-validates: each row is also predicted by a fit that has not seen its configuration and, from scratch, by one
-that has not seen its cell, and by one that has then seen half of the cell as its own rows. The errors of these
-predictions, by kind, are written too: every command that predicts takes its error bars from them. On top of a calibration
-only the error bars of the rows' own cells change.
+--from-scratch fits all levels again: all predictions, each engine, each engine on a device generation, within each of these
+the number formats, kinds of attention and classes of models, and disaggregated deployments; but no cells. It also fits a
+more strongly regularized set for cells without rows. The shipped calibration was made this way.
 
-With --perf-data and no FILE it fits the constants of the operator forms instead, by generation of devices, to tables of
-measured kernels: each shape at its fastest kernel, robust least squares on the logarithm of time. It prints the errors
-of the shipped and the fitted constants, and writes them as internal/cost/calibrated/coefficients.yaml holds them.`
+--folds cross-validates: each row is also predicted by a fit that holds out its configuration and, with --from-scratch, by
+fits that hold out its cell, without and with half of the cell's rows. The errors of these predictions are written too:
+every command takes its 80 % intervals from them. Without --from-scratch only the intervals of the rows' cells change.
+
+With --perf-data and no FILE it fits the constants of the operator forms instead, by device generation, to tables of measured
+kernels: for each shape the fastest kernel, by robust least squares on the logarithm of time. It prints the errors of the
+shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection
+names a file that says which forms to take from the fit and gives the constants of the others, as
+internal/cost/calibrated/selection.yaml does for the shipped constants.`
 
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
@@ -114,26 +127,14 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.csv]",
-		Short: "Fit predictions to measured deployments, or operators to kernels",
+		Short: "Fit predictions to measured deployments, or operator forms to measured kernels",
 		Long:  calibrateLong,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch kernel := kernels.PerfData.Dir != ""; {
-			case kernel && len(args) > 0:
-				return usagef("%s: --perf-data fits operators to kernels and takes no FILE, got %q", cmd.CommandPath(), args[0])
-			case kernel:
-				return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
-			case kernels.PerfData.Engine != "":
-				return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
-			case len(kernels.Systems) > 0:
-				return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
-			}
-			return exactFileArg(cmd, args)
-		},
+		Args:    calibrateArgs(&kernels),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
@@ -156,21 +157,41 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&out, "out", "", "write the fit to a `file`")
-	fs.StringVar(&r.Calibration, "calibration", "", "a `file` of an earlier fit to keep, instead of the shipped one")
-	fs.BoolVar(&r.FromScratch, "from-scratch", false, "keep nothing: fit every level but cells")
-	fs.IntVar(&r.Validation.Folds, "folds", 0, "cross-validate with so many folds")
+	fs.StringVar(&r.Calibration, "calibration", "", "start from a calibration `file` instead of the shipped one")
+	fs.BoolVar(&r.FromScratch, "from-scratch", false, "start from nothing: fit every level but cells")
+	fs.IntVar(&r.Validation.Folds, "folds", 0, "number of folds for cross-validation")
 	nargs.ListVar(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
-		"also predict every row by fits without its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
-	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "steps of the fit")
+		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
+	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "iterations of the fit")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
-	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "the `systems` whose kernels are fitted (default all in --perf-data); --system is the same")
+	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")
+	fs.StringVar(&kernels.Selection, "selection", "", "use only those forms of the fit to kernels that a YAML `file` selects")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
 	return cmd
 }
 
-// noneGiven refuses flags that a fit of operators to kernels would leave unread.
+// calibrateArgs accepts a file of rows, or none if operators are fitted to kernels.
+func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch kernel := kernels.PerfData.Dir != ""; {
+		case kernel && len(args) > 0:
+			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
+		case kernel:
+			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+		case kernels.PerfData.Engine != "":
+			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
+		case kernels.Selection != "":
+			return usagef("--selection %s needs --perf-data", kernels.Selection)
+		case len(kernels.Systems) > 0:
+			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		return exactFileArg(cmd, args)
+	}
+}
+
+// noneGiven rejects flags that a fit of operators to kernels does not read.
 func noneGiven(cmd *cobra.Command, flags ...string) error {
 	var given []string
 	for _, f := range flags {
@@ -192,7 +213,7 @@ func calibrateKernels(cmd *cobra.Command, env *Env, r app.KernelsRequest, out st
 	}
 	tableNotes(env.Note, res.Tables)
 	for _, s := range res.Unknown {
-		env.Note(s + " is no device profile: its kernels are not fitted")
+		env.Note(s + " is not a device profile: its kernels are not fitted")
 	}
 	report.Kernels(env.Stdout, res)
 	if out == "" {

@@ -27,7 +27,7 @@ func exactModelArg(cmd *cobra.Command, args []string) error {
 	case 0:
 		err := usagef("%s: no MODEL given", cmd.CommandPath())
 		if list := listGiven(cmd.Flags()); list != "" {
-			return withHint(err, "--%s takes every word up to the next flag: put MODEL first", list)
+			return withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
 		}
 		return withHint(err, "usage: %s", cmd.UseLine())
 	default:

@@ -23,12 +23,12 @@ func newEnginesCmd(env *Env) *cobra.Command {
 	var r enginesRequest
 	cmd := &cobra.Command{
 		Use:   "engines [NAME]",
-		Short: "The serving engines and their defaults, or one in full",
-		Long: `Engines lists the serving engines. With a NAME it prints every default of one: how it schedules, its token budget,
-its share of the memory, its KV blocks, what its host side costs, and the engine's own name for each setting.
+		Short: "List the serving engines, or print the defaults of one",
+		Long: `Engines lists the serving engines. With a NAME it prints all defaults of one: scheduling policy, token budget, memory
+share, KV blocks, host times, and the engine's own option for each setting.
 
-Some defaults depend on the device (--device) and on how many of them a replica takes (--num-devices). Any value can be
-replaced with --set, by the key that is printed with it.`,
+Some defaults depend on the device (--device) and on the devices of a replica (--num-devices). --set changes any value, by
+the key printed with it.`,
 		Example: `  plimsoll engines
   plimsoll engines vllm
   plimsoll engines vllm --engine-version 0.11.2
@@ -50,18 +50,18 @@ replaced with --set, by the key that is printed with it.`,
 			return engine.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().StringVar(&r.version, "engine-version", "", "the engine's `VERSION`; the newest by default")
-	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults on this device, by `NAME`")
+	cmd.Flags().StringVar(&r.version, "engine-version", "", "engine `VERSION` (default the newest)")
+	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults on the device `NAME`")
 	cmd.Flags().StringVar(&r.deviceFile, "device-file", "", "your own device profile")
 	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices of one replica")
-	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "replace values, each as `KEY=VALUE`")
+	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "change settings, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
 }
 
-// completeSetting offers the settings, which all engines have.
+// completeSetting offers the settings, which are the same for all engines.
 func completeSetting(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	p, err := engine.LookupVersion("generic", "")
 	if err != nil {

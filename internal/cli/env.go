@@ -169,10 +169,10 @@ func terminal(stream any) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
-// Note tells the user something that is neither answer nor error: a doubt about a number, a default that was taken.
+// Note prints what is neither a result nor an error: a warning about a number, a default that was used.
 func (e *Env) Note(text string) { e.say("note", text) }
 
-// JSON prints v as the answer.
+// JSON prints v as the result.
 func (e *Env) JSON(v any) error {
 	enc := json.NewEncoder(e.Stdout)
 	enc.SetEscapeHTML(false)

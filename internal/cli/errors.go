@@ -17,12 +17,12 @@ import (
 // The exit codes of the program.
 const (
 	ExitOK       = 0
-	ExitFailure  = 1  // the request was understood but could not be carried out
-	ExitUsage    = 2  // the request makes no sense: a flag, a name, a file's content
-	ExitInternal = 70 // a defect of the program (EX_SOFTWARE of sysexits.h)
+	ExitFailure  = 1  // the request is valid but failed
+	ExitUsage    = 2  // the request is invalid: a flag, a name, a file's content
+	ExitInternal = 70 // a bug in the program (EX_SOFTWARE of sysexits.h)
 )
 
-// usageError marks an error the user mends by asking differently.
+// usageError marks an error that the user can fix by changing the request.
 type usageError struct{ error }
 
 // Unwrap returns the error marked.
@@ -92,7 +92,7 @@ func (e *Env) report(err error) int {
 	return ExitFailure
 }
 
-// say writes to stderr, every line with the program's name and the kind of talk.
+// say writes to stderr, every line with the program's name and the kind of message.
 func (e *Env) say(kind, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintf(e.Stderr, "plimsoll: %s: %s\n", kind, line)
@@ -114,7 +114,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 	return withHint(err, "\"%s --help\" lists the commands", root.Name())
 }
 
-// flagError puts pflag's error into our words: the flag, what was wrong, what would be right.
+// flagError rewords pflag's error: the flag, what is wrong, what is allowed.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, unknown)
@@ -150,7 +150,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
 }
 
-// invalidValue says what a flag would have taken.
+// invalidValue says which values a flag accepts.
 func invalidValue(e *pflag.InvalidValueError) error {
 	cause := e.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](cause); ok {

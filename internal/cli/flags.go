@@ -81,6 +81,14 @@ func lengthLow(fs *pflag.FlagSet) error {
 	return nil
 }
 
+// confidence reports a --confidence of zero: its default is not that.
+func confidence(fs *pflag.FlagSet) error {
+	if isZero(fs, "confidence") {
+		return usagef("--confidence must be above 0 and below 1, got 0")
+	}
+	return nil
+}
+
 // isZero reports whether a number was given as zero.
 func isZero(fs *pflag.FlagSet, flag string) bool {
 	f := fs.Lookup(flag)

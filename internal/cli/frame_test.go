@@ -135,13 +135,13 @@ func TestErrors(t *testing.T) {
 		}},
 		{"probe", 2, []string{"error: plimsoll probe: no MODEL given", "hint: usage: plimsoll probe MODEL [flags]"}},
 		{"probe --device A M", 2, []string{
-			"error: plimsoll probe: no MODEL given", "hint: --device takes every word up to the next flag: put MODEL first",
+			"error: plimsoll probe: no MODEL given", "hint: --device reads every word up to the next flag: put MODEL first",
 		}},
 		{"probe M N", 2, []string{`error: plimsoll probe: unexpected argument "N" after MODEL "M"`}},
 		{"probe M --fail plain", 1, []string{"error: the probe failed", "hint: try without --fail"}},
 		{"probe M --fail joined", 2, []string{"error: first problem", "error: second problem", "hint: mend it"}},
 		{"probe M --fail panic", 70, []string{
-			"internal error: the probe broke", "hint: this is a defect of plimsoll; PLIMSOLL_DEBUG=1 shows where",
+			"internal error: the probe broke", "hint: this is a bug in plimsoll; PLIMSOLL_DEBUG=1 prints the stack",
 		}},
 	}
 	for _, tt := range tests {
@@ -210,7 +210,7 @@ func TestLostAnswerIsAnError(t *testing.T) {
 	env, _, stderr := testEnv(t, []string{"version"}, nil)
 	env.Stdout = failingWriter{}
 	code := Main(env)
-	if want := "plimsoll: error: writing the answer: no space left\n"; code != ExitFailure || stderr.String() != want {
+	if want := "plimsoll: error: writing the result: no space left\n"; code != ExitFailure || stderr.String() != want {
 		t.Errorf("want %d and %q, got %d and %q", ExitFailure, want, code, stderr)
 	}
 }

@@ -29,7 +29,7 @@ func run(env *Env, commands func(*Env) []*cobra.Command) (code int) {
 	err := execute(root, env.Args)
 	err = errors.Join(err, prof.finish(&inner))
 	if err == nil && out.err != nil {
-		err = fmt.Errorf("writing the answer: %w", out.err)
+		err = fmt.Errorf("writing the result: %w", out.err)
 	}
 	return env.report(err)
 }
@@ -56,13 +56,13 @@ func execute(root *cobra.Command, args []string) error {
 	return root.Execute()
 }
 
-// reportPanic tells the user about a defect of ours. The stack is for whoever mends it, and asked for.
+// reportPanic reports a bug of the program. The stack is printed on request, for whoever fixes it.
 func (e *Env) reportPanic(r any) int {
 	e.say("internal error", fmt.Sprint(r))
 	if e.Getenv("PLIMSOLL_DEBUG") != "" {
 		fmt.Fprintf(e.Stderr, "%s", debug.Stack())
 	} else {
-		e.say("hint", "this is a defect of plimsoll; PLIMSOLL_DEBUG=1 shows where")
+		e.say("hint", "this is a bug in plimsoll; PLIMSOLL_DEBUG=1 prints the stack")
 	}
 	return ExitInternal
 }

@@ -23,20 +23,20 @@ type modellingFlags struct {
 
 // define adds the flags to a section.
 func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
-	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default where prices are calibrated)")
-	fs.BoolVar(&f.eager, "no-compile", false, "price every operator by itself (default where prices follow from peaks)")
+	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default except on Ascend devices and with --pricing roofline)")
+	fs.BoolVar(&f.eager, "no-compile", false, "do not fuse operators (default on Ascend devices and with --pricing roofline)")
 	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
-		"further passes: "+join(compilationTokens()))
+		"further compiler passes: "+join(compilationTokens()))
 	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
-		"tensorcast repeats Ascend's model (default there), physical does not")
+		"tensorcast uses the assumptions of Ascend's model (default on Ascend), physical does not")
 	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated)),
-		"prices of operators: roofline by the profile's peaks, calibrated by fits to measured kernels (default roofline with policy tensorcast, else calibrated where there are fits)")
+		"cost model of operators: roofline, from the profile's peaks, or calibrated, from fits to measured kernels (default roofline with --policy tensorcast, else calibrated if the device has fits)")
 }
 
-// defineCuts adds the flags that say how embeddings and shared experts are cut.
-func (f *modellingFlags) defineCuts(fs *pflag.FlagSet, to *deployment.Modelling) {
-	nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "cut the word embedding over TP: col or row")
-	fs.BoolVar(&to.SharedExpertTP, "enable-shared-expert-tp", false, "cut the shared experts over TP (needs EP)")
+// defineSharding adds the flags for sharding embeddings and shared experts.
+func (f *modellingFlags) defineSharding(fs *pflag.FlagSet, to *deployment.Modelling) {
+	nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "shard the word embedding over TP: col or row")
+	fs.BoolVar(&to.SharedExpertTP, "enable-shared-expert-tp", false, "shard the shared experts over TP (needs EP)")
 }
 
 // The tokens of --compilation-config.
@@ -68,7 +68,7 @@ func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) e
 	}
 	switch given := fs.Changed; {
 	case given("compile") && given("no-compile"):
-		return usagef("--compile and --no-compile exclude one another")
+		return usagef("--compile and --no-compile exclude each other")
 	case given("compile"):
 		fused(f.compile)
 	case given("no-compile"):
@@ -98,27 +98,27 @@ func layoutFlags(fs *pflag.FlagSet, l *parallel.Layout, devices, dp string) {
 	fs.IntVar(&l.DP, "dp-size", 0, dp)
 	fs.IntVar(&l.PP, "pp-size", 1, "pipeline parallelism")
 	fs.IntVar(&l.EP, "ep-size", 1, "expert parallelism")
-	fs.IntVar(&l.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert (default what EP and MoE-DP leave)")
+	fs.IntVar(&l.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert (default devices / (EP·MoE-DP·PP))")
 }
 
 // formatFlags adds the quantization of linear layers and of the KV cache.
 func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
 	action(fs, &f.Linear, "quantize-linear-action", dtype.LinearActions(),
-		"quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, AUTO, the checkpoint's own, elsewhere)")
+		"quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, elsewhere AUTO, the checkpoint's own)")
 	action(fs, &f.Attention, "quantize-attention-action", dtype.AttentionActions(),
-		"quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, AUTO elsewhere)")
+		"quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, elsewhere AUTO)")
 }
 
 // expertFormatFlags adds the quantization that only some commands take.
 func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
-	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "other quantization for attention, dense and shared-expert layers")
+	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "quantization of attention, dense and shared-expert layers, if different")
 	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
 }
 
 // engineFlags adds the engine, its version and its settings.
 func engineFlags(fs *pflag.FlagSet, e *deployment.Engine, usage string) {
 	fs.StringVar(&e.Name, "engine", e.Name, usage+" (plimsoll engines lists them)")
-	fs.StringVar(&e.Version, "engine-version", "", "the engine's `version`; the newest by default")
+	fs.StringVar(&e.Version, "engine-version", "", "engine `version` (default the newest)")
 	nargs.ListVar(fs, &e.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
 }
 

@@ -15,11 +15,12 @@ func newModelsCmd(env *Env) *cobra.Command {
 	var family string
 	cmd := &cobra.Command{
 		Use:   "models [ID]",
-		Short: "The models of the catalog, or the facts of one",
-		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: parameters, those one
-token uses, bytes of KV cache per token, and the weights in several number formats. ID may also be a directory with a
-config.json, an id in the Hugging Face cache, or another name of a model of the catalog: that of a mirror or of a quantized
-upload, or its id without the organisation. What such a name was taken as is said.`,
+		Short: "List the models of the catalog, or print the facts of one",
+		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: total and active
+parameters, KV cache per token, and the size of the weights in several number formats.
+
+ID is an id of the catalog, a directory with a config.json, an id in the Hugging Face cache, or another name of a model of
+the catalog: of a mirror, of a quantized upload, or without the organisation. The result says what such a name resolved to.`,
 		Example: `  plimsoll models
   plimsoll models --family deepseek
   plimsoll models Qwen/Qwen3-235B-A22B
@@ -35,7 +36,7 @@ upload, or its id without the organisation. What such a name was taken as is sai
 		},
 		ValidArgsFunction: completeModel,
 	}
-	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins so")
+	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins with this")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

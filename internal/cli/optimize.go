@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/document"
 	"plimsoll/internal/report"
-	"plimsoll/internal/serving"
 )
 
 // optimizeFlags is what "plimsoll throughput-optimizer" was asked.
@@ -42,19 +41,28 @@ func newOptimizeCmd(env *Env) *cobra.Command {
 	return optimizeCmd(env, newOptimizeFlags(), &cobra.Command{
 		Use:     "throughput-optimizer MODEL",
 		Aliases: []string{"optimize", "throughput_optimizer"},
-		Short:   "The layouts and batches that carry the most load within limits",
-		Long: `Throughput-optimizer searches layouts and batch sizes of MODEL for the most throughput inside limits on TTFT and TPOT,
-on one kind of device or several. It takes the command line of Ascend's tool of that name.
+		Short:   "Find the layouts and batches with the most throughput within limits",
+		Long: `Throughput-optimizer searches the layouts and batch sizes of MODEL for the most throughput within limits on TTFT and
+TPOT, on one or several kinds of devices. Its command line is that of Ascend's tool of the same name.
 
-Modes: prefill and decode on the same devices (the default); apart, with --disagg and the limit of each phase wanted;
-or apart and matched, with --enable-optimize-prefill-decode-ratio and the devices of an instance of each.
+Modes: aggregated, prefill and decode on the same devices (the default); disaggregated, each phase alone, with --disagg and
+--ttft-limit (prefill), --tpot-limit (decode) or both; or ratio, both phases matched, with
+--enable-optimize-prefill-decode-ratio and the devices of one instance of each.
 
-Search: without --tp-sizes, --ep-sizes or --moe-dp-sizes every power of two is tried for TP. A size flag without values
-tries every power of two; a dimension not searched is fixed (TP and EP at all devices, the others at 1).
+Evaluation: on GPUs, whose operator times are fitted to measured kernels, candidates are simulated under --engine in a closed
+loop, and a row must meet the limits with a probability of at least --confidence. "plimsoll simulate" gives the same figures
+for the same deployment. The guide's formulas evaluate candidates on other devices, with --evaluate formulas, and for what
+only they support (disaggregated phases, images, draft models, prefix hits).
 
-Accounting: "documented" is the guide's formulas, where throughput = 1000·O·C / (TTFT + TPOT·O) although TPOT already
-holds TTFT/O. "steady" is what the vendor's program computes today, 1000·C / TPOT. Nothing else differs.`,
-		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
+Search: simulations try the layouts that engines run, including replicas of smaller layouts, unless a size is given. Formulas
+follow the guide: without --tp-sizes, --ep-sizes and --moe-dp-sizes every power of two is tried for TP. A size flag without
+values tries every power of two; sizes that are not searched are fixed (TP and EP at the number of devices, the others at 1).
+
+Accounting: "documented" uses the guide's formula, throughput = 1000·O·C / (TTFT + TPOT·O), although TPOT already includes
+TTFT/O. "steady" uses the formula of the vendor's current program, 1000·C / TPOT. Nothing else differs.`,
+		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+      --output-length 1500 --tpot-limit 50
+  plimsoll throughput-optimizer Qwen/Qwen3-32B --device TEST_DEVICE --num-devices 8 --input-length 3500 \
       --output-length 1500 --compile --tpot-limit 50
   plimsoll throughput-optimizer Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50 --explain
@@ -71,10 +79,10 @@ func newExplainCmd(env *Env) *cobra.Command {
 	f.Explain, f.noPlots = true, true
 	return optimizeCmd(env, f, &cobra.Command{
 		Use:   "explain MODEL",
-		Short: "Why the best layout is the best, and what would change it",
-		Long: `Explain runs the search of throughput-optimizer, with the same flags, and says for the best row of each phase where the
-time of a step goes, what keeps the batch from growing, how far the next layout is behind, what small changes of hardware
-or limits would do, and which "plimsoll step" command evaluates the step alone.`,
+		Short: "Explain why the best layout is best, and what would change it",
+		Long: `Explain runs the search of throughput-optimizer, with the same flags, and explains the best row of each phase: where the
+time of a step goes, what limits the batch, how much throughput the next best layout has, how small changes of the hardware
+or the limits change the throughput, and which "plimsoll step" command shows the step.`,
 		Example: `  plimsoll explain Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50`,
 	})
@@ -93,9 +101,9 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 }
 
 func newOptimizeFlags() *optimizeFlags {
-	f := &optimizeFlags{budget: "8192", accounting: string(serving.Documented), logLevel: "error", warnCombinations: 100}
+	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
 	f.Devices = []string{app.DefaultDevice}
-	f.NumDevices, f.Jobs, f.reserved = 1, 8, app.DefaultReserved
+	f.NumDevices, f.Jobs = 1, 8
 	f.draft.defaults()
 	return f
 }
@@ -108,13 +116,13 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	talk := newTalk(env, f)
 	talk.warnSize(f)
 	world := env.world()
-	world.Progress = talk.progress
+	world.Progress = talk.progress.show
 	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
 	if err != nil {
 		return asked(err)
 	}
-	talk.ignored(f)
+	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
 	if err := f.files(env, r); err != nil {

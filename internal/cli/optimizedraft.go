@@ -36,13 +36,13 @@ func (d *draftFlags) defaults() {
 
 func (d *draftFlags) define(into *pflag.FlagSet) {
 	section(into, "Draft model options", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &d.method, "speculative-method", nargs.OneOf("dflash", "dspark"), "speculate with a draft model: dflash or dspark")
-		fs.IntVar(&d.tokens, "num-speculative-tokens", 0, "tokens proposed in a step (default 7)")
-		fs.Float64Var(&d.accepted, "acceptance-length", d.accepted, "tokens accepted on average")
+		nargs.Var(fs, &d.method, "speculative-method", nargs.OneOf("dflash", "dspark"), "speculative decoding with a draft model: dflash or dspark")
+		fs.IntVar(&d.tokens, "num-speculative-tokens", 0, "draft tokens per step (default 7)")
+		fs.Float64Var(&d.accepted, "acceptance-length", d.accepted, "mean number of accepted tokens per step")
 		fs.IntVar(&d.layers, "num-draft-layers", 0, "layers of the draft model (default 6)")
-		fs.StringVar(&d.config, "draft-model-config-path", "", "accepted for compatibility; the draft's layers are taken like the model's last")
-		fs.IntVar(&d.markovRank, "dspark-markov-rank", d.markovRank, "accepted for compatibility; the Markov head is not modelled")
-		nargs.Var(fs, &d.markovHead, "dspark-markov-head", nargs.OneOf("vanilla", "gated", "rnn"), "accepted for compatibility; the Markov head is not modelled")
+		fs.StringVar(&d.config, "draft-model-config-path", "", "accepted for compatibility: the draft's layers are modelled like the model's last")
+		fs.IntVar(&d.markovRank, "dspark-markov-rank", d.markovRank, "accepted for compatibility: the Markov head is not modelled")
+		nargs.Var(fs, &d.markovHead, "dspark-markov-head", nargs.OneOf("vanilla", "gated", "rnn"), "accepted for compatibility: the Markov head is not modelled")
 	})
 	d.set = into
 }
@@ -92,8 +92,8 @@ const (
 	maxDraftLayers = 1024
 )
 
-// check reports numbers out of range; zeros stand for the defaults, and more
-// accepted tokens than proposed are cut down.
+// check reports numbers out of range; zeros stand for the defaults, and the number
+// of accepted tokens is clamped to that of draft tokens.
 func (d *draftFlags) check() error {
 	var errs []error
 	if d.tokens < 0 || d.tokens > maxSpeculated {
@@ -117,7 +117,7 @@ type profilingFlags struct {
 func (p *profilingFlags) define(into *pflag.FlagSet) {
 	section(into, "Performance model", func(fs *pflag.FlagSet) {
 		p.model = "analytic"
-		nargs.Var(fs, &p.model, "performance-model", nargs.OneOf("analytic", "profiling"), "analytic; profiling tables are not read yet")
+		nargs.Var(fs, &p.model, "performance-model", nargs.OneOf("analytic", "profiling"), "analytic; profiling is not supported yet")
 		fs.StringVar(&p.path, "profiling-database-path", "", "directory of profiling tables")
 	})
 }
@@ -129,5 +129,5 @@ func (p *profilingFlags) check() error {
 	if p.path == "" {
 		return usagef("--performance-model profiling needs --profiling-database-path")
 	}
-	return usagef("--performance-model profiling is not supported: Ascend's profiling tables cannot be read yet; leave it out for the analytic model")
+	return usagef("--performance-model profiling is not supported yet: omit it for the analytic model")
 }

@@ -26,15 +26,15 @@ func (f *optimizeFlags) checkFiles() error {
 		errs = append(errs, usagef("invalid value %q for --plot: want a file that ends in .png or .svg", f.plot))
 	}
 	if f.csv == "-" && (f.json || f.dump) {
-		errs = append(errs, usagef("--csv - prints the table in place of --json or --dump-original-results; give one of them"))
+		errs = append(errs, usagef("--csv -, --json and --dump-original-results exclude each other"))
 	}
 	if f.trace == "-" {
-		errs = append(errs, usagef("invalid value %q for --chrome-trace: want the name of a file, to which each row adds its layout", f.trace))
+		errs = append(errs, usagef("invalid value %q for --chrome-trace: want a file name, since each row writes its own file", f.trace))
 	}
 	return errors.Join(errs...)
 }
 
-// files writes what was asked for beside the answer.
+// files writes the files that were asked for.
 func (f *optimizeFlags) files(env *Env, r *app.OptimizeResponse) error {
 	if f.csv != "" {
 		if err := env.CreateAtomic(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) }); err != nil {

@@ -65,7 +65,10 @@ func (f *optimizeFlags) complete(env *Env) error {
 		f.Devices = nil
 	}
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	f.ReservedGiB, f.Traces, f.Evaluate = &f.reserved, f.trace != "", app.Evaluation(f.evaluate)
+	f.Traces, f.Evaluate = f.trace != "", app.Evaluation(f.evaluate)
+	if f.set.Changed("reserved-memory-gb") {
+		f.ReservedGiB = &f.reserved
+	}
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
 	f.Accounting = serving.Accounting(f.accounting)
 	if err := errors.Join(f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
@@ -75,10 +78,12 @@ func (f *optimizeFlags) complete(env *Env) error {
 	if f.Draft, err = f.draft.draft(); err != nil {
 		return err
 	}
-	if f.Budget, err = budget(f.budget); err != nil {
-		return err
+	if f.set.Changed("max-batched-tokens") {
+		if f.Budget, err = budget(f.budget); err != nil {
+			return err
+		}
+		f.AutoBudget = f.Budget == 0
 	}
-	f.AutoBudget = f.Budget == 0
 	return f.lengths(env)
 }
 
@@ -86,7 +91,7 @@ func (f *optimizeFlags) complete(env *Env) error {
 // given.
 func (f *optimizeFlags) checkGiven() error {
 	errs := []error{
-		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set),
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set), confidence(f.set),
 	}
 	for _, c := range []struct {
 		flag  string
@@ -106,7 +111,7 @@ func (f *optimizeFlags) checkGiven() error {
 		errs = append(errs, usagef("--max-search-combinations must not be negative, got %d", f.warnCombinations))
 	}
 	if !f.set.Changed("output-length") {
-		errs = append(errs, usagef("give --output-length, the tokens of an answer"))
+		errs = append(errs, usagef("--output-length is required"))
 	}
 	return errors.Join(errs...)
 }

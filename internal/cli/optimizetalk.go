@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"sync"
-	"time"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/search"
@@ -12,13 +9,10 @@ import (
 
 // talk is what a search says on standard error.
 type talk struct {
-	env     *Env
-	level   int
-	start   time.Time
-	live    bool // stderr is a terminal
-	quiet   bool
-	mu      sync.Mutex
-	printed bool
+	env      *Env
+	level    int
+	quiet    bool
+	progress *progress
 }
 
 // The log levels of the vendor's tool.
@@ -35,7 +29,7 @@ func newTalk(env *Env, f *optimizeFlags) *talk {
 	if f.verbose && !f.set.Changed("log-level") {
 		level = levelDebug
 	}
-	return &talk{env: env, level: level, start: env.Now(), live: env.IsTerminal(env.Stderr) && !f.quiet, quiet: f.quiet}
+	return &talk{env: env, level: level, quiet: f.quiet, progress: env.progress(f.quiet)}
 }
 
 // note says something that is not an error, unless silence was asked for.
@@ -60,9 +54,9 @@ func (t *talk) warnSize(f *optimizeFlags) {
 
 // ignored names what was asked for and has no effect, or another one than may
 // be expected.
-func (t *talk) ignored(f *optimizeFlags) {
+func (t *talk) ignored(f *optimizeFlags, r *app.OptimizeResponse) {
 	for _, c := range []struct{ flag, why string }{
-		{"draft-model-config-path", "the draft's layers are taken like the model's last"},
+		{"draft-model-config-path", "the draft's layers are modelled like the model's last"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
 		{"dspark-markov-head", "the Markov head is not modelled"},
 	} {
@@ -70,9 +64,9 @@ func (t *talk) ignored(f *optimizeFlags) {
 			t.note("--%s has no effect: %s", c.flag, c.why)
 		}
 	}
-	for _, flag := range unread(app.Evaluation(f.evaluate)) {
+	for _, flag := range unread(r) {
 		if f.set.Changed(flag) {
-			t.note("--%s has no effect with --evaluate %s", flag, cmp.Or(f.evaluate, string(app.ByFormulas)))
+			t.note("--%s has no effect on rows evaluated by %s", flag, r.Devices[0].Searches[0].Evaluation)
 		}
 	}
 	if f.modelling.multistream() {
@@ -82,39 +76,32 @@ func (t *talk) ignored(f *optimizeFlags) {
 		t.note("--serving-cost has no effect: it is added to disaggregated phases only")
 	}
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
-		t.note("--num-devices %d holds no instance of each phase, which takes %d: they are not counted out", f.NumDevices, need)
+		t.note("--num-devices %d is too few for one instance of each phase (%d): the instances are not counted", f.NumDevices, need)
 	}
 }
 
-// unread are the flags that an evaluation does not read.
-func unread(e app.Evaluation) []string {
-	if e == app.BySimulation { // an engine has rules of its own
-		return []string{"accounting", "max-batched-tokens", "reserved-memory-gb"}
+// unread are the flags that no evaluation of a search read.
+func unread(r *app.OptimizeResponse) []string {
+	by := map[app.Evaluation]bool{}
+	for i := range r.Devices {
+		for k := range r.Devices[i].Searches {
+			by[r.Devices[i].Searches[k].Evaluation] = true
+		}
 	}
-	return []string{"engine", "engine-version", "set", "length-ratio-low"}
+	switch {
+	case !by[app.BySimulation]:
+		return []string{"engine", "engine-version", "set", "length-ratio-low", "confidence"}
+	case !by[app.ByFormulas]: // an engine has rules of its own
+		return []string{"accounting"}
+	}
+	return nil
 }
 
-// patience is how long a search may last before it shows its progress.
-const patience = time.Second
-
-// progress shows how far a long search is, on a terminal.
-func (t *talk) progress(p app.Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.live || t.env.Now().Sub(t.start) < patience {
-		return
-	}
-	t.printed = true
-	fmt.Fprintf(t.env.Stderr, "\r%s: %d of %d layouts", p.Task, p.Done, p.Of)
-}
-
-// done ends the line of progress and, on a terminal, says how long it took.
+// done ends the line of progress and says how long the search took.
 func (t *talk) done() {
-	if t.printed {
-		fmt.Fprintln(t.env.Stderr)
-	}
+	t.progress.done()
 	if t.level <= levelInfo {
-		t.note("searched in %.3f s", t.env.Now().Sub(t.start).Seconds())
+		t.note("searched in %.3f s", t.env.Now().Sub(t.progress.start).Seconds())
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 
 // perfData defines the flags for measured kernels.
 func perfData(fs *pflag.FlagSet, r *prices.Tables) {
-	fs.StringVar(&r.Dir, "perf-data", "", "measured kernel tables in AIConfigurator's layout, a `directory`; they price what they cover")
-	fs.StringVar(&r.Engine, "perf-engine", "", "take the tables of one `ENGINE[@VERSION]` (default the fastest kernel of any, newest versions)")
+	fs.StringVar(&r.Dir, "perf-data", "", "take operator times from the measured kernel tables in a `directory`, in AIConfigurator's layout")
+	fs.StringVar(&r.Engine, "perf-engine", "", "use only the tables of `ENGINE[@VERSION]` (default the fastest kernel of all engines, newest versions)")
 }
 
-// tableNotes tells the doubts about measured kernels.
+// tableNotes prints the warnings about kernel tables.
 func tableNotes(note func(string), u *prices.Use) {
 	if u == nil {
 		return

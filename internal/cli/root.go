@@ -88,10 +88,10 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	root := &cobra.Command{
 		Use:   "plimsoll COMMAND",
 		Short: "Find how to serve a language model on given hardware",
-		Long: `Plimsoll finds how to serve a language model on given hardware: which parallel layout, batch and mode carry the
-most load inside the limits on latency, and what that costs.
+		Long: `Plimsoll finds how to serve a language model on given hardware: the parallel layout, batch and mode with the most
+throughput within your latency limits.
 
-It needs neither the hardware nor the weights. Answers go to standard output, everything else to standard error.`,
+It needs neither the hardware nor the weights. Results go to standard output, everything else to standard error.`,
 		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
       --num-queries 32 --context-length 4096 --decode --compile
   plimsoll models Qwen/Qwen3-32B
@@ -104,7 +104,7 @@ It needs neither the hardware nor the weights. Answers go to standard output, ev
 		PersistentPreRunE: func(*cobra.Command, []string) error { return prof.start() },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				return printVersion(env, false)
+				return printVersion(env, false, false)
 			}
 			return cmd.Help()
 		},

@@ -41,15 +41,16 @@ func newSimulateCmd(env *Env) *cobra.Command {
 	f.Deployment.Engine.Name, f.Deployment.System = app.DefaultEngine, app.DefaultSystem
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
-		Short: "Run requests through an engine, event by event",
-		Long: `Simulate serves requests with MODEL under an engine's own scheduling rules: queues, token budgets, KV blocks,
-preemption, what the host costs. It prints the distribution of TTFT, TPOT and latency, throughput, goodput under limits,
-and how full the engine and its cache were.
+		Short: "Simulate requests served by an engine, event by event",
+		Long: `Simulate serves requests with MODEL under an engine's scheduling rules: queues, token budget, KV blocks, preemption
+and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput under limits, and the use of the engine
+and its KV cache.
 
-Requests come in a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV,
-Mooncake JSONL, or a CSV of arrival, input and output). Engine settings are those "plimsoll engines NAME" prints; --set
-replaces any. With --prefill-replicas prompts are computed apart, and the client sees the first token when a replica that
-generates has the cache and takes the request; --prefill-set replaces settings of the former alone.`,
+Requests arrive in a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
+JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" prints the engine's settings; --set changes any.
+
+--prefill-replicas runs prefill on separate replicas (disaggregated serving). The client then sees the first token when a
+decode replica has received the KV cache and admitted the request. --prefill-set changes settings of the prefill replicas only.`,
 		Example: `  plimsoll simulate Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4 --concurrency 64 \
       --input-length 1024 --output-length 1024
   plimsoll simulate meta-llama/Llama-3.1-70B --system b200_sxm --engine trtllm --tp-size 4 --rate 5 \
@@ -98,43 +99,43 @@ func (f *simulateFlags) distributions(env *Env) (err error) {
 func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	d := &f.Deployment
 	section(fs, "Deployment", func(fs *pflag.FlagSet) {
-		fs.StringVar(&d.System, "device", d.System, "device profile; --system is the same")
+		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 		engineFlags(fs, &d.Engine, "serving engine")
-		fs.StringVar(&f.Calibration, "calibration", "", "a `file` written by plimsoll calibrate")
+		fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
 		perfData(fs, &f.PerfData)
-		layoutFlags(fs, &f.serves.Layout, "devices of a replica (default TP·DP·PP)", "attention data parallelism inside a replica (default 1)")
-		fs.IntVar(&f.serves.Replicas, "replicas", 1, "copies of the deployment")
-		fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route to the least loaded replica instead of in turn")
-		fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "replicas that compute prompts only; the others then only generate")
+		layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
+		fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
+		fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
+		fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; the others then only decode")
 		fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 		fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
 		fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
-		nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas beyond --set, each as `KEY=VALUE`")
+		nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
 		formatFlags(fs, &d.Formats)
-		fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "tokens the model's own modules draft in a step")
-		nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "chance that each drafted token is kept (default 0.9 0.6 0.4 0.2)")
+		fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+		nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default 0.9 0.6 0.4 0.2)")
 	})
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight: a closed loop")
-		fs.Float64Var(&f.Rate, "rate", 0, "requests per second")
-		nargs.Var(fs, &f.Process, "arrival", arrival, "how requests of a --rate come: poisson, gamma or constant")
-		fs.Float64Var(&f.Variation, "arrival-variation", 0, "gamma: standard deviation of the gaps over their mean; 1 is poisson, more is burstier")
-		fs.StringVar(&f.Trace, "trace", "", "requests from a trace `file`")
-		fs.IntVar(&f.Requests, "num-prompts", 0, "requests in all (default ten per request in flight, or 1000)")
+		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (closed loop)")
+		fs.Float64Var(&f.Rate, "rate", 0, "requests per second (open loop)")
+		nargs.Var(fs, &f.Process, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
+		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals: 1 is poisson, more is burstier")
+		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
+		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
 		fs.IntVar(&f.Input, "input-length", app.DefaultInput, "prompt length in tokens")
-		fs.IntVar(&f.Output, "output-length", app.DefaultOutput, "answer length in tokens")
-		fs.StringVar(&f.input, "length-distribution", "", "prompt lengths by distribution: a `file` (YAML bins, CSV, trace), or builtin")
-		fs.StringVar(&f.output, "output-distribution", "", "answer lengths by distribution, likewise a `file`, or builtin")
-		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform from this share of the length to all of it")
-		fs.Uint64Var(&f.Seed, "seed", 1, "of the random draws")
-		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "most TTFT in `ms`, for goodput")
-		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "most TPOT in `ms`, for goodput")
+		fs.IntVar(&f.Output, "output-length", app.DefaultOutput, "output length in tokens")
+		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
+		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
+		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform between this share of the length and the whole length")
+		fs.Uint64Var(&f.Seed, "seed", 1, "seed of the random numbers")
+		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
+		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.perRequest, "per-request", "", "also write every request to a CSV `file`")
-		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "leave out the timeline")
+		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
 }
 

@@ -32,24 +32,23 @@ func newStepCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "step MODEL",
 		Short: "Time and memory of one forward pass",
-		Long: `Step evaluates one forward pass of MODEL: every operator with its time and what bounds it, the sum, and the memory
-each device needs.
+		Long: `Step predicts one forward pass of MODEL: the time of every operator and what bounds it, the total, and the memory per
+device.
 
 MODEL is an id of the catalog (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another
-name of a model of the catalog: that of a mirror or of a quantized upload, or its id without the organisation.
---num-queries counts over all data-parallel ranks; --context-length is what is already cached, so a sequence is as long
-as context and query together. A decode query is one token plus the speculated ones unless --query-length says otherwise.
+name of a model of the catalog: of a mirror, of a quantized upload, or without the organisation. --num-queries counts the
+requests of all data-parallel ranks; --context-length is the tokens already cached, so a sequence has context plus query
+tokens. A decode query is one token plus the draft tokens, unless --query-length says otherwise.
 
-On Ascend devices the default policy repeats the assumptions of Ascend's own model (TensorCast) so that numbers can be
-compared; the result says where one of them made a visible difference. --policy physical makes none of them.
+On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results can be compared
+with it; the result names those that change the step noticeably. --policy physical drops them.
 
---perf-data prices operators by measured kernels where a directory of them covers their shape; the answer says for how
-much of the step that is.
+--perf-data takes the times of operators from measured kernels, if the directory covers their shape; the result gives their
+share of the step.
 
---engine adds a line with the time an engine takes for the step: the kernels as its calibration has them, the gaps between
-them, launches where no captured graph is replayed, and the host's work that the device waits for, as "plimsoll simulate"
-counts them. Of the engine's settings those of graphs, host times, drafted tokens and the format of the KV cache matter; what
-it schedules and how it divides the memory do not.`,
+--engine adds a line with the step time under an engine: calibrated kernel times, gaps between kernels, kernel launches
+outside captured graphs, and host work that the device waits for, as in "plimsoll simulate". The settings of graphs, host
+times, draft tokens and KV cache format have an effect; those of scheduling and memory have none.`,
 		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
       --num-queries 32 --context-length 4096 --decode --compile
   plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
@@ -81,26 +80,26 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
 		perfData(fs, &f.PerfData)
-		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory of each device kept free, in GiB")
+		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory kept free on each device, in GiB")
 	})
 	section(fs, "Engine", func(fs *pflag.FlagSet) {
-		engineFlags(fs, &d.Engine, "also say what the step takes under an engine, the host's work included, by `NAME`")
+		engineFlags(fs, &d.Engine, "also predict the step time, including host work, under the engine `NAME`")
 	})
 	section(fs, "Layout", func(fs *pflag.FlagSet) {
 		layoutFlags(fs, l, "number of devices (default 1)", "data parallelism (default devices / (TP·PP))")
 		fs.IntVar(&l.MoEDP, "moe-dp-size", 1, "copies of the experts")
 		fs.IntVar(&l.DCP, "dcp-size", 1, "decode context parallelism inside a TP group")
-		f.modelling.defineCuts(fs, &d.Modelling)
+		f.modelling.defineSharding(fs, &d.Modelling)
 	})
 	section(fs, "Batch", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Queries, "num-queries", 1, "requests over all data-parallel ranks")
-		fs.IntVar(&f.QueryLength, "query-length", 0, "new tokens of each request (decode: 1 + MTP tokens)")
-		fs.IntVar(&f.ContextLength, "context-length", 0, "tokens of each request cached before the step")
+		fs.IntVar(&f.Queries, "num-queries", 1, "number of requests, over all data-parallel ranks")
+		fs.IntVar(&f.QueryLength, "query-length", 0, "new tokens per request (decode: 1 + MTP tokens)")
+		fs.IntVar(&f.ContextLength, "context-length", 0, "tokens per request cached before the step")
 		fs.BoolVar(&f.Decode, "decode", false, "a decode step: logits for every new token")
-		fs.IntVar(&d.Pools[0].MTP, "num-mtp-tokens", 0, "extra tokens predicted in a step")
-		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prefill's query found in the prefix cache")
-		fs.IntVar(&f.ImageHeight, "image-height", 0, "pixels of one image per request")
-		fs.IntVar(&f.ImageWidth, "image-width", 0, "pixels of one image per request")
+		fs.IntVar(&d.Pools[0].MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache")
+		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of one image per request, in pixels")
+		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of one image per request, in pixels")
 	})
 	section(fs, "Number formats", func(fs *pflag.FlagSet) {
 		formatFlags(fs, &d.Formats)
@@ -108,16 +107,16 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Modelling", func(fs *pflag.FlagSet) { f.modelling.define(fs, &d.Modelling) })
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		calibration(fs, &f.Calibration, "error bars, and with --engine the engine's times,")
+		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
 }
 
-// calibration defines the flag of commands that take their error bars, or more, from
+// calibration defines the flag of commands that read their intervals, or more, from
 // a calibration.
 func calibration(fs *pflag.FlagSet, dst *string, what string) {
-	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate, instead of the shipped one")
+	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate instead of the shipped one")
 }
 
 // runStep evaluates and prints.

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/provenance"
 )
 
 // versionInfo says which build of the program this is.
@@ -16,30 +20,42 @@ type versionInfo struct {
 	Modified bool   `json:"modified,omitempty"` // the source differed from the revision
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+
+	Data []provenance.Entry `json:"data,omitempty"` // what predictions rest on, where it was asked for
 }
 
 // newVersionCmd makes "plimsoll version".
 func newVersionCmd(env *Env) *cobra.Command {
-	var asJSON bool
+	var asJSON, data bool
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
+		Use:   "version",
+		Short: "Print the version",
+		Long: `Version prints the version of the program. --data also lists the embedded data that predictions are based on, with its
+hashes (sha256; of a directory that of "sha256sum * | sha256sum" in it) and, with --json, its source, licence and the command
+that rebuilds it.`,
 		GroupID: groupAbout,
 		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON) },
+		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON, data) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&data, "data", false, "also list the embedded data, with hashes")
 	return cmd
 }
 
 // printVersion prints the version of this binary.
-func printVersion(env *Env, asJSON bool) error {
+func printVersion(env *Env, asJSON, data bool) error {
 	info, _ := debug.ReadBuildInfo()
 	v := versionOf(info)
+	if data {
+		v.Data = slices.DeleteFunc(provenance.Entries(), func(e provenance.Entry) bool { return strings.Contains(e.Path, "/testdata") })
+	}
 	if asJSON {
 		return env.JSON(v)
 	}
 	fmt.Fprintln(env.Stdout, v)
+	for _, e := range v.Data {
+		fmt.Fprintf(env.Stdout, "%s  %s\n", e.SHA256, e.Path)
+	}
 	return nil
 }
 

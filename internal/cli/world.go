@@ -24,7 +24,7 @@ func asked(err error) error {
 		return err
 	}
 	if m, ok := errors.AsType[*model.UnknownError](err); ok && len(m.Nearest) == 0 {
-		return withHint(usage(err), "\"plimsoll models\" lists the catalog; a directory with a config.json will do as well")
+		return withHint(usage(err), "\"plimsoll models\" lists the catalog; a directory with a config.json works too")
 	}
 	return usage(err)
 }

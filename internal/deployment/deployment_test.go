@@ -118,8 +118,8 @@ func TestRefuses(t *testing.T) {
 		asked  deployment.Deployment
 		want   string
 	}{
-		{"no pools", "", deployment.Deployment{}, "pools: want one pool of role both"},
-		{"roles", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Decode, Layout: two}, {Role: deployment.Prefill, Layout: two}}}, "pools: want one pool of role both, or one of prefill and one of decode"},
+		{"no pools", "", deployment.Deployment{}, "pools: want one pool with role both"},
+		{"roles", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Decode, Layout: two}, {Role: deployment.Prefill, Layout: two}}}, "pools: want one pool with role both, or one with role prefill followed by one with role decode"},
 		{"layout", "", deployment.Deployment{Pools: pool(parallel.Layout{Devices: 3, TP: 3})}, "tp_size 3 does not divide the model's 32 attention heads"},
 		{"devices", "", deployment.Deployment{Pools: pool(parallel.Layout{Devices: 1 << 15, TP: 1})}, "num_devices 32768 is more than"},
 		{"prefill", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill, Layout: parallel.Layout{Devices: 3, TP: 3}}, {Role: deployment.Decode, Layout: two}}}, "prefill replicas: tp_size 3"},
@@ -127,7 +127,7 @@ func TestRefuses(t *testing.T) {
 		{"pricing", "", deployment.Deployment{Pools: pool(two), Modelling: deployment.Modelling{Pricing: "guess"}}, `pricing must be roofline or calibrated, got "guess"`},
 		{"setting", "vllm", deployment.Deployment{Pools: pool(two), Engine: deployment.Engine{Settings: []string{"token_budgt=1"}}}, "nearest: token_budget"},
 		{"group", "", deployment.Deployment{Pools: pool(two), Formats: deployment.Formats{MXFP4Group: -1}}, "mxfp4_group_size must be positive, got -1"},
-		{"drafts", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: two, MTP: 1}}}, "1 drafted tokens: Qwen/Qwen3-8B has no modules that draft any"},
+		{"drafts", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: two, MTP: 1}}}, "num_mtp_tokens must be 0, got 1: Qwen/Qwen3-8B has no MTP modules"},
 		{"too many drafts", "", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: two, MTP: 10}}}, "num_mtp_tokens must be between 0 and 9, got 10"},
 	} {
 		_, err := c.asked.Resolve(parts(t, "Qwen/Qwen3-8B", "h200_sxm", c.engine))

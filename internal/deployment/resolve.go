@@ -83,7 +83,7 @@ func (d *Deployment) checkRoles() error {
 	case slices.Equal(roles, []Role{Both}), slices.Equal(roles, []Role{Prefill, Decode}):
 		return nil
 	}
-	return field.Errorf("%s: want one pool of role both, or one of prefill and one of decode in this order, got %v", field.Name("pools"), roles)
+	return field.Errorf("%s: want one pool with role both, or one with role prefill followed by one with role decode, got %v", field.Name("pools"), roles)
 }
 
 // Base is what all layouts of a deployment have in common.
@@ -111,7 +111,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		return nil, err
 	}
 	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
-		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(pricing, p.Engine != nil),
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
 		Vision: policy.LoadsVision(p.Model, m.Images),
@@ -156,7 +156,7 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 	return out, b.checkDrafts(p, out.Spec.MTP)
 }
 
-// MaxMTP is the most extra tokens the Ascend command line accepts.
+// MaxMTP is the most draft tokens the Ascend command line accepts.
 const MaxMTP = 9
 
 // checkDrafts reports what is wrong with the tokens a pool drafts: the pool, or
@@ -172,7 +172,7 @@ func (b *Base) checkDrafts(p *Pool, n int) error {
 	case n == 0 || b.Engine == nil:
 		return nil
 	case b.Model.MTP.Layers == 0:
-		return fmt.Errorf("%d drafted tokens: %s has no modules that draft any", n, b.Model.Name())
+		return field.Errorf("%s must be 0, got %d: %s has no MTP modules", from, n, b.Model.Name())
 	case n > rates:
 		return field.Errorf("%s %d needs as many %s, got %d", from, n, field.Name("mtp_acceptance_rates"), rates)
 	}
@@ -219,8 +219,9 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 
 // compiles reports whether steps are fused: as asked, or as engines do. Fitted
 // prices are of their kernels, and no engine runs norms and activations operator
-// by operator; Ascend's own tool is eager unless told otherwise.
-func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
+// by operator; Ascend's own tool, whose policy and whose prices a request may also
+// ask for elsewhere, is eager unless told otherwise.
+func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Pricing) bool {
 	switch m.Fusion {
 	case Compiled:
 		return true
@@ -228,5 +229,6 @@ func (m *Modelling) compiles(p prices.Pricing, engine bool) bool {
 		return false
 	case ByDefault:
 	}
-	return engine || p == prices.Calibrated
+	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
+	return p.Engine != nil || pricing == prices.Calibrated || !asAscend
 }

@@ -3,7 +3,8 @@
 //
 // In: YAML profiles, embedded or a user's own. Out: a Profile, immutable after
 // return. It knows no model and no operator. Start with profile.go; catalog.go
-// finds an embedded profile by name, parse.go reads a user's file with the line
-// of every mistake, facts.go is what is shown. The profiles are in profiles/,
-// one file each, and profile.schema.json describes them to editors.
+// finds an embedded profile by name and instance.go by a cloud's machine type,
+// parse.go reads a user's file with the line of every mistake, facts.go is what is
+// shown. The profiles are in profiles/, one file each, and profile.schema.json
+// describes them to editors.
 package device

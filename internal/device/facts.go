@@ -11,6 +11,7 @@ type Facts struct {
 	Name        string      `json:"name"`
 	Base        string      `json:"base,omitempty"`
 	Aliases     []string    `json:"aliases,omitempty"`
+	Instances   []string    `json:"instances,omitempty"` // clouds' machine types that have it, as patterns
 	Vendor      Vendor      `json:"vendor"`
 	Generation  string      `json:"generation,omitempty"`
 	Description string      `json:"description,omitempty"`
@@ -87,6 +88,7 @@ func (p *Profile) Facts() Facts {
 		Name:        p.Name,
 		Base:        p.Base,
 		Aliases:     p.Aliases,
+		Instances:   instancesOf(p.Name),
 		Vendor:      p.Vendor,
 		Generation:  p.Generation,
 		Description: p.Description,

@@ -12,6 +12,7 @@ func TestFactsAreInPeoplesUnits(t *testing.T) {
 	const want = `{
   "name": "gb200",
   "aliases": ["gb200_sxm", "gb200_nvl72"],
+  "instances": ["p6e-gb200.*", "a4x-highgpu-*"],
   "vendor": "nvidia",
   "generation": "blackwell",
   "description": "NVIDIA GB200 NVL72, one GPU",

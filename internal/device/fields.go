@@ -37,7 +37,7 @@ func (r *reader) profile(root *yaml.Node) *Profile {
 		{"name", r.name(&p.Name)},
 		{"base", func(string, *yaml.Node) {}}, // read by start
 		{"aliases", r.aliases(&p.Aliases)},
-		{"vendor", word(r, &p.Vendor, Ascend, NVIDIA, AMD, Intel, Test, Other)},
+		{"vendor", word(r, &p.Vendor, Vendors()...)},
 		{"generation", r.line(&p.Generation)},
 		{"description", r.line(&p.Description)},
 		{"source", r.line(&p.Source)},
@@ -150,7 +150,7 @@ func (r *reader) reported(p *Profile, path string, seen map[string]int) {
 	case sized && !given:
 		p.Reported = 0
 	case given && p.Memory > 0 && p.Reported > p.Memory:
-		r.Add(at, path+".reported_gib", "must be at most size_gib, %g, got %g", p.Memory.GiB(), p.Reported.GiB())
+		r.Add(at, path+".reported_gib", "must be at most size_gib (%g), got %g", p.Memory.GiB(), p.Reported.GiB())
 	}
 }
 

@@ -30,7 +30,7 @@ func (r *reader) links(dst *[]Link) func(string, *yaml.Node) {
 			list[i] = r.link(index(path, i), item, *dst)
 			for j := range i {
 				if list[i].Name != "" && list[j].Name == list[i].Name {
-					r.Add(item.Line, index(path, i)+".name", "two levels named %s", show(list[i].Name))
+					r.Add(item.Line, index(path, i)+".name", "two levels have the name %s", show(list[i].Name))
 				}
 			}
 		}
@@ -92,7 +92,7 @@ func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 	ranks := 1
 	for _, l := range p.Links {
 		if ranks *= l.Size; ranks > maxDevices { // checked at each level: no overflow
-			r.Add(line("links"), "links", "the levels hold more than %d devices", maxDevices)
+			r.Add(line("links"), "links", "the links connect more than %d devices", maxDevices)
 			return
 		}
 	}
@@ -100,11 +100,11 @@ func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 		p.Node = innermost(p.Links)
 	}
 	if ranks%p.Node != 0 {
-		r.Add(line("node", "links"), "node", "%d devices a node do not divide the %d of the links", p.Node, ranks)
+		r.Add(line("node", "links"), "node", "the %d devices of a node do not divide the %d that the links connect", p.Node, ranks)
 	}
 	if p.Rack != 0 && (p.Rack%p.Node != 0 || ranks%p.Rack != 0) {
 		r.Add(line("rack", "node", "links"), "rack",
-			"%d devices a rack must be whole nodes of %d and divide the %d of the links", p.Rack, p.Node, ranks)
+			"the %d devices of a rack must be a multiple of the node's %d and divide the %d that the links connect", p.Rack, p.Node, ranks)
 	}
 }
 

@@ -50,7 +50,7 @@ func anyProfile(t *rapid.T) *Profile {
 	share := rapid.Float64Range(1e-6, 1)
 	p := &Profile{
 		Name:              rapid.StringMatching(`[a-zA-Z][A-Za-z0-9._-]{0,20}x`).Draw(t, "name"),
-		Vendor:            rapid.SampledFrom([]Vendor{Ascend, NVIDIA, AMD, Intel, Test, Other}).Draw(t, "vendor"),
+		Vendor:            rapid.SampledFrom(Vendors()).Draw(t, "vendor"),
 		Tier:              rapid.SampledFrom([]Tier{Measured, Calibrated, Transferred, Datasheet}).Draw(t, "tier"),
 		Memory:            units.Bytes(rapid.Float64Range(1e6, 1e13).Draw(t, "memory")),
 		Bandwidth:         units.BytesPerSecond(rapid.Float64Range(1e6, 1e15).Draw(t, "bandwidth")),

@@ -1,15 +1,37 @@
 package device
 
-import (
-	"strings"
+import "strings"
 
-	"plimsoll/internal/nearest"
-)
-
-// normal is the form in which names are compared: case, "-", "_" and blanks make
-// no difference.
+// normal is the form in which names are compared. Only letters and digits count,
+// in any case, and who makes or sells a device does not: "NVIDIA GeForce RTX
+// 4090", as nvidia-smi prints it, is rtx_4090.
 func normal(name string) string {
-	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, name)
+	for {
+		rest := s
+		for _, maker := range makers {
+			rest = strings.TrimPrefix(rest, maker)
+		}
+		if rest == s {
+			return s
+		}
+		s = rest
+	}
+}
+
+// makers are the words that product names begin with and profiles leave out.
+//
+//nolint:gochecknoglobals // a constant table
+var makers = [...]string{
+	"nvidia", "geforce", "tesla", "amd", "instinct", "intel", "google", "cloud", "aws", "apple", "huawei", "ascend",
 }
 
 // validName reports whether s can name a device: a letter or digit first, then
@@ -23,21 +45,4 @@ func validName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 64
-}
-
-// closest returns the word with the fewest edits from s, the first of equals, or
-// "" when each would need more edits than half its letters.
-func closest(s string, words []string) string {
-	const longest = 64 // a longer one is no misspelling
-	if len(s) > longest {
-		return ""
-	}
-	best, least := "", 0
-	for _, w := range words {
-		d := nearest.Edits(s, w)
-		if 2*d <= max(len(s), len(w)) && (best == "" || d < least) {
-			best, least = w, d
-		}
-	}
-	return best
 }

@@ -10,7 +10,7 @@ type Profile struct {
 	Name        string
 	Aliases     []string
 	Vendor      Vendor
-	Generation  string // "ascend-a3", "hopper", "blackwell", "cdna3" …
+	Generation  string // "ascend-a3", "hopper", "ampere-ga102", "cdna3" …
 	Description string
 
 	// Base is the embedded profile a user's file started from, "" otherwise.
@@ -68,9 +68,15 @@ const (
 	NVIDIA Vendor = "nvidia"
 	AMD    Vendor = "amd"
 	Intel  Vendor = "intel"
+	Google Vendor = "google"
+	AWS    Vendor = "aws"
+	Apple  Vendor = "apple"
 	Test   Vendor = "test" // TEST_DEVICE, costed as Ascend
 	Other  Vendor = "other"
 )
+
+// Vendors lists the vendors in the order they are shown.
+func Vendors() []Vendor { return []Vendor{NVIDIA, AMD, Intel, Google, AWS, Apple, Ascend, Other, Test} }
 
 // FollowsAscend reports whether the Ascend tools are at home on the device: their
 // guide's defaults and their model's assumptions are what users expect there.
@@ -81,11 +87,25 @@ type Tier string
 
 // The tiers, best first.
 const (
-	Measured    Tier = "measured"    // kernel tables of this device
-	Calibrated  Tier = "calibrated"  // fitted to this device
-	Transferred Tier = "transferred" // fitted to a relative
-	Datasheet   Tier = "datasheet"   // published peaks and default efficiencies
+	Measured    Tier = "measured"
+	Calibrated  Tier = "calibrated"
+	Transferred Tier = "transferred"
+	Datasheet   Tier = "datasheet"
 )
+
+// Meaning says in words where operator times of a tier come from.
+func (t Tier) Meaning() string {
+	switch t {
+	case Measured:
+		return "kernel tables of this device"
+	case Calibrated:
+		return "fits to kernels and deployments of this device generation"
+	case Transferred:
+		return "fits to kernels of this device generation or a related one"
+	case Datasheet:
+	}
+	return "data-sheet peaks and default efficiencies"
+}
 
 // Fixed is the cost of starting an operator.
 type Fixed struct {
@@ -118,6 +138,14 @@ const (
 type Price struct {
 	USDPerHour float64 // 0 = unknown
 	Source     string
+}
+
+// Domain is the number of devices that the fastest links connect.
+func (p *Profile) Domain() int {
+	if len(p.Links) == 0 {
+		return 1
+	}
+	return p.Links[len(p.Links)-1].Size
 }
 
 // Ranks is the number of devices the grid holds.

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"plimsoll/internal/nearest"
 	"plimsoll/internal/strictyaml"
 )
 
@@ -35,11 +36,11 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 		}
 		known[i] = f.key
 	}
-	if near := closest(strings.ToLower(key.Value), known); near != "" {
+	if near, ok := nearest.Match(key.Value, known); ok {
 		r.Add(key.Line, path, "unknown key; nearest: %s", near)
 		return
 	}
-	r.Add(key.Line, path, "unknown key; known here: %s", strings.Join(known, ", "))
+	r.Add(key.Line, path, "unknown key; the keys here are %s", strings.Join(known, ", "))
 }
 
 // require adds a problem for each key a mapping lacks. A nil seen was no mapping
@@ -79,7 +80,7 @@ func (s span) refuse(x float64) string {
 	case s.open:
 		return "must be positive"
 	default:
-		return "must not be below " + plain(s.low)
+		return "must be at least " + plain(s.low)
 	}
 }
 

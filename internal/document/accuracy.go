@@ -101,7 +101,7 @@ type Regret struct {
 	Groups  int     `json:"groups"`
 	Choices int     `json:"choices"`
 	Mean    float64 `json:"mean"`
-	Blind   float64 `json:"blind"`    // of choices by lot
+	Random  float64 `json:"blind"`    // of random choices
 	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
 	// Each are the choices themselves, where asked for.
 	Each []measured.Choice `json:"each_choice,omitempty"`
@@ -118,7 +118,7 @@ func NewRegret(choices []measured.Choice) Regret {
 			last = c.Group
 		}
 		out.Mean += c.Regret / float64(len(choices))
-		out.Blind += c.Blind / float64(len(choices))
+		out.Random += c.Random / float64(len(choices))
 		if c.Regret <= 0.05 {
 			out.Within5 += 1 / float64(len(choices))
 		}
@@ -126,15 +126,15 @@ func NewRegret(choices []measured.Choice) Regret {
 	return out
 }
 
-// Examine is the doubts about measured rows for programs.
+// Examine is the check of measured rows for programs.
 type Examine struct {
-	Rows     int            `json:"rows"`
-	Doubted  int            `json:"doubted"`
-	ByRule   map[string]int `json:"by_rule"`
-	Findings []Finding      `json:"findings"`
+	Rows       int            `json:"rows"`
+	Suspicious int            `json:"doubted"`
+	ByRule     map[string]int `json:"by_rule"`
+	Findings   []Finding      `json:"findings"`
 }
 
-// Finding is one of them.
+// Finding is one reason to suspect a row.
 type Finding struct {
 	Line     int    `json:"line"`
 	ID       string `json:"id"`
@@ -145,7 +145,7 @@ type Finding struct {
 
 // NewExamine converts a response.
 func NewExamine(r *app.ExamineResponse) *Examine {
-	out := &Examine{Rows: len(r.Rows), Doubted: len(Doubted(r)), ByRule: map[string]int{}, Findings: []Finding{}}
+	out := &Examine{Rows: len(r.Rows), Suspicious: len(Suspicious(r)), ByRule: map[string]int{}, Findings: []Finding{}}
 	for _, f := range r.Findings {
 		out.ByRule[f.Rule]++
 		out.Findings = append(out.Findings, Finding{f.Row.Line, f.Row.ID, f.Rule, f.TTFTOnly, f.Why})
@@ -153,8 +153,8 @@ func NewExamine(r *app.ExamineResponse) *Examine {
 	return out
 }
 
-// Doubted are the rows with a finding.
-func Doubted(r *app.ExamineResponse) map[*measured.Row]bool {
+// Suspicious are the rows with a finding.
+func Suspicious(r *app.ExamineResponse) map[*measured.Row]bool {
 	rows := map[*measured.Row]bool{}
 	for _, f := range r.Findings {
 		rows[f.Row] = true

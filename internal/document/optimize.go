@@ -7,7 +7,6 @@ type Optimize struct {
 	Mode       string        `json:"mode"` // aggregation, disaggregation, pd_ratio
 	Model      string        `json:"model"`
 	Accounting string        `json:"accounting"`
-	Evaluation string        `json:"evaluation"` // formulas, simulation
 	Input      int           `json:"input_length,omitempty"`
 	Bins       []Bin         `json:"length_distribution,omitempty"` // in place of input_length
 	Output     int           `json:"output_length"`
@@ -36,14 +35,26 @@ type Limits struct {
 type Device struct {
 	Device    string   `json:"device"`
 	MemoryGiB float64  `json:"memory_gib"`
+	Price     *Price   `json:"price"` // null where none is known
 	Passes    []Search `json:"passes"`
 	Ratio     *Ratio   `json:"ratio,omitempty"`
+}
+
+// Price is what a device costs for an hour.
+type Price struct {
+	USDPerHour float64 `json:"usd_per_hour"`
+	Source     string  `json:"source"`
 }
 
 // Search is one search. Best is null and Rows empty when nothing keeps the
 // limits.
 type Search struct {
-	Phase      string      `json:"phase"` // aggregated, prefill, decode
+	Phase string `json:"phase"` // aggregated, prefill, decode
+	// Evaluation is formulas or simulation; of a simulation Engine is that simulated
+	// and Confidence the probability with which rows keep the limits.
+	Evaluation string      `json:"evaluation"`
+	Engine     string      `json:"engine,omitempty"`
+	Confidence float64     `json:"confidence,omitempty"`
 	NumDevices int         `json:"num_devices"`
 	Policy     string      `json:"policy"`
 	Pricing    string      `json:"pricing"`  // how operators are priced
@@ -68,15 +79,18 @@ type Search struct {
 
 // Row is a deployment at its best batch.
 type Row struct {
-	Parallel    string   `json:"parallel"`
-	Throughput  float64  `json:"throughput"`
-	PerDevice   float64  `json:"throughput_per_device"`
-	TTFT        *float64 `json:"ttft_ms"`
-	TPOT        *float64 `json:"tpot_ms"`
-	QPS         *float64 `json:"qps"`
+	Parallel   string   `json:"parallel"`
+	Throughput float64  `json:"throughput"`
+	PerDevice  float64  `json:"throughput_per_device"`
+	TTFT       *float64 `json:"ttft_ms"`
+	TPOT       *float64 `json:"tpot_ms"`
+	QPS        *float64 `json:"qps"`
+	// Cost is in USD for a million tokens of the throughput, null without a price.
+	Cost        *float64 `json:"usd_per_million_tokens"`
 	Concurrency int      `json:"concurrency"`
 	Batch       int      `json:"batch_size"`
 	NumDevices  int      `json:"num_devices"`
+	Replicas    int      `json:"replicas"`
 	Budget      int      `json:"max_batched_tokens"`
 	Chunks      int      `json:"prefill_chunks"`
 
@@ -148,6 +162,7 @@ type Candidate struct {
 	MoETP    int    `json:"moe_tp"`
 	MoEDP    int    `json:"moe_dp"`
 	DCP      int    `json:"dcp"`
+	Replicas int    `json:"replicas"` // of the layout
 	MTP      int    `json:"mtp"`
 	Feasible bool   `json:"feasible"`
 	// Rejected is the limit a rejected candidate fails on, Reason says how.

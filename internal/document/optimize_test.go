@@ -93,7 +93,7 @@ func TestOptimize(t *testing.T) {
 			{Searches: []app.Search{{
 				Mode: search.Aggregated, NumDevices: 2, Rows: []app.Row{unequal()}, Candidates: []app.Row{unequal()},
 				Frontier: []app.Point{{Label: "TP=8", Batch: 3, Throughput: 100, User: 20}},
-				Safe:     &app.SafeChoice{Label: "TP=8", Batch: 3, Throughput: 100, Chance: 0.95},
+				Safe:     &app.Row{Label: "TP=8", Best: serving.Outcome{Batch: 3, Throughput: 100}, Chance: 0.95},
 			}}},
 		},
 		Explanations: []app.Explanation{{Device: "one", Row: row, Next: &next, Gap: 0.25, Steps: []app.StepShare{
@@ -113,7 +113,6 @@ func TestOptimize(t *testing.T) {
 		}
 	}
 	check("mode", "pd_ratio", j.Mode)
-	check("evaluation", "formulas", j.Evaluation)
 	check("TPOT limit", 33.3, *j.Limits.TPOT)
 	check("bins", 2, len(j.Bins))
 

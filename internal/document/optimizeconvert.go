@@ -1,24 +1,25 @@
 package document
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/serving"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
 // Caution ends every result.
-const Caution = "These figures come from a model of the hardware, not from a measurement: use them to plan, " +
-	"and measure your own traffic before you decide."
+const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
 // NewOptimize converts a response. Command, if not nil, says how a face would ask
 // for a step.
 func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
-		Mode: "aggregation", Model: r.Model, Accounting: string(q.Accounting), Evaluation: string(q.Evaluate),
+		Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, serving.Documented)),
 		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
 		Devices: []Device{}, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
@@ -44,6 +45,9 @@ func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string)
 
 func deviceOf(d *app.DeviceResult) Device {
 	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Passes: []Search{}}
+	if p := d.Device.Price; p.USDPerHour > 0 {
+		out.Price = &Price{p.USDPerHour, p.Source}
+	}
 	for k := range d.Searches {
 		out.Passes = append(out.Passes, searchOf(&d.Searches[k]))
 	}
@@ -75,7 +79,7 @@ func pairOf(d *app.DeviceResult, p *app.Pair) Pair {
 
 func searchOf(s *app.Search) Search {
 	out := Search{
-		Phase: app.Phase(s.Mode), NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
+		Phase: app.Phase(s.Mode), Evaluation: string(s.Evaluation), Engine: s.Engine, Confidence: s.Confidence, NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
 		Tier: string(s.Tier), Measured: s.Measured,
 		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []Artefact{}, Notes: append([]string{}, s.Notes...),
 	}
@@ -86,7 +90,7 @@ func searchOf(s *app.Search) Search {
 		out.Best, out.Basis = &out.Rows[0], s.Rows[0].Expected.Basis
 	}
 	if c := s.Safe; c != nil {
-		out.Safe = &Safe{c.Label, c.Batch, c.Throughput, c.Chance}
+		out.Safe = &Safe{c.Label, c.Best.Batch, c.Best.Throughput, c.Chance}
 	}
 	for i := range s.Candidates {
 		out.Candidates = append(out.Candidates, candidateOf(s, &s.Candidates[i]))
@@ -106,7 +110,7 @@ func searchOf(s *app.Search) Search {
 func candidateOf(s *app.Search, r *app.Row) Candidate {
 	l := &r.Layout
 	out := Candidate{
-		Parallel: r.Label, TP: l.TP, PP: l.PP, DP: l.DP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP,
+		Parallel: r.Label, TP: l.TP, PP: l.PP, DP: l.DP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP, Replicas: r.Replicas,
 		MTP: r.MTP, Feasible: r.OK,
 	}
 	if !r.OK {
@@ -122,12 +126,12 @@ func rowOf(s *app.Search, r *app.Row) Row {
 	o, e := &r.Best, &r.Expected
 	out := Row{
 		Parallel: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(s.NumDevices),
-		TTFT: ms(o.TTFT), TPOT: ms(o.TPOT), Concurrency: o.Concurrency, Batch: o.Batch, NumDevices: s.NumDevices,
+		TTFT: ms(o.TTFT), TPOT: ms(o.TPOT), Concurrency: o.Concurrency, Batch: o.Batch, NumDevices: r.Devices(), Replicas: r.Replicas,
 		Budget: r.Budget, Chunks: o.Chunks,
 		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
-		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS),
+		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost),
 		Intervals: Intervals{
 			Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
 		},

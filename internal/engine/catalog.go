@@ -78,10 +78,10 @@ func LookupVersion(name, release string) (*Profile, error) {
 }
 
 // LookupNear returns the profile of an engine for what is known of a release: its
-// version or, where that is empty, no version or older than all profiles, the month
-// of its use ("2026-01", a day may follow). Without either it is the newest, or the
-// oldest for a version before it. Assumed says what was assumed, "" when nothing
-// was.
+// version or, where that is empty, not a version or older than all profiles, the
+// month of its use ("2026-01", a day may follow). Without either it is the newest,
+// or the oldest for a version older than that. Assumed says what was assumed, "" if
+// nothing.
 func LookupNear(name, release, month string) (p *Profile, assumed string, err error) {
 	all, err := Versions(name)
 	if err != nil {
@@ -100,14 +100,17 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 	by := ""
 	for _, q := range all {
 		if month != "" && q.Released != "" && q.Released <= month {
-			p, by = q, " by the date"
+			p, by = q, ", by its date"
 			break
 		}
 	}
 	if release == "" {
 		release = "without a version"
 	}
-	return p, fmt.Sprintf("%s %s taken as %s%s", all[0].Name, release, p.Versions, by), nil
+	if p.Versions == (Range{}) {
+		return p, "", nil // the only profile there is
+	}
+	return p, fmt.Sprintf("%s %s: settings of %s%s", all[0].Name, release, p.Versions, by), nil
 }
 
 // Versions returns the profiles of an engine, one for each range of versions,

@@ -127,14 +127,14 @@ func TestLookupVersion(t *testing.T) {
 func TestLookupNear(t *testing.T) {
 	for _, c := range []struct{ name, version, month, since, assumed string }{
 		{"vllm", "0.19.0", "2025-01", "0.17", ""},
-		{"vllm", "", "2025-11-02", "0.8", "vllm without a version taken as 0.8 to before 0.14 by the date"},
-		{"vllm", "", "2026-05-01", "0.22", "vllm without a version taken as 0.22 and later by the date"},
-		{"vllm", "", "", "0.22", "vllm without a version taken as 0.22 and later"},
-		{"vllm", "", "2020-01", "0.22", "vllm without a version taken as 0.22 and later"},
-		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c taken as 0.17 to before 0.22 by the date"},
-		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3 taken as 0.8 to before 0.14"},
-		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1 taken as 0.20 and later by the date"},
-		{"mindie", "", "2026-02", "", "mindie without a version taken as any"},
+		{"vllm", "", "2025-11-02", "0.8", "vllm without a version: settings of 0.8 until 0.14, by its date"},
+		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 and later, by its date"},
+		{"vllm", "", "", "0.22", "vllm without a version: settings of 0.22 and later"},
+		{"vllm", "", "2020-01", "0.22", "vllm without a version: settings of 0.22 and later"},
+		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c: settings of 0.17 until 0.22, by its date"},
+		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.14"},
+		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1: settings of 0.20 and later, by its date"},
+		{"mindie", "", "2026-02", "", ""},
 	} {
 		p, assumed, err := LookupNear(c.name, c.version, c.month)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestLookupRefuses(t *testing.T) {
 
 func TestRangeString(t *testing.T) {
 	for want, r := range map[string]Range{
-		"any": {}, "0.22 and later": {Since: "0.22"}, "before 2": {Until: "2"}, "0.14 to before 0.22": {"0.14", "0.22"},
+		"any": {}, "0.22 and later": {Since: "0.22"}, "before 2": {Until: "2"}, "0.14 until 0.22": {"0.14", "0.22"},
 	} {
 		if r.String() != want {
 			t.Errorf("%s, want %s", r, want)

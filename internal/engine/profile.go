@@ -5,9 +5,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Profile is one engine in one range of versions, with its defaults. What each
-// setting means, its unit and its limits are said in settings.go; here is only
-// what a reader of the program needs beyond that.
+// Profile is one engine in one range of versions, with its defaults. settings.go
+// has the meaning, unit and limits of each setting; the comments here say only
+// what the code needs beyond that.
 type Profile struct {
 	Name     string // what users type: "vllm"
 	Title    string // "vLLM v1"
@@ -17,8 +17,8 @@ type Profile struct {
 	Released string
 
 	Policy Policy
-	// ChunkedPrefill engines cut a prompt to what is left of the token budget; the
-	// others run a prompt whole or let it wait.
+	// ChunkedPrefill engines split a prompt to fit what is left of the token budget;
+	// the others run a prompt whole or let it wait.
 	ChunkedPrefill bool
 	// TokenBudget counts prompts and running sequences together; under PrefillFirst
 	// prompts alone.
@@ -31,8 +31,8 @@ type Profile struct {
 	// the rule for the memory counts it. On adds the next two.
 	Workspace              units.Bytes
 	Communication, PerPeer units.Bytes
-	LogitsCopies           float64 // 0 where the trial step samples few sequences
-	MaxContext             int     // 0: the longest that the model knows
+	LogitsCopies           float64 // 0 where the profiling run samples few sequences
+	MaxContext             int     // 0: the model's maximum
 	IndexRows              int
 	// WindowShare is 0 where only the window is kept, 1 where layers with a window
 	// keep everything.

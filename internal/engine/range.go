@@ -7,10 +7,10 @@ import (
 	"plimsoll/internal/version"
 )
 
-// Range is the versions from Since to before Until; "" is open.
+// Range is the versions from Since up to, but without, Until; "" is open.
 type Range struct{ Since, Until string }
 
-// String prints the range: "0.14 to before 0.22", "0.22 and later", "any".
+// String prints the range: "0.14 until 0.22", "0.22 and later", "any".
 func (r Range) String() string {
 	switch {
 	case r.Since == "" && r.Until == "":
@@ -20,7 +20,7 @@ func (r Range) String() string {
 	case r.Since == "":
 		return "before " + r.Until
 	default:
-		return r.Since + " to before " + r.Until
+		return r.Since + " until " + r.Until
 	}
 }
 
@@ -38,10 +38,10 @@ func checkRanges(ranges []Range) error {
 			}
 		}
 		if i == 0 && r.Until != "" {
-			return fmt.Errorf("the newest range ends at %s; it must be open", r.Until)
+			return fmt.Errorf("the newest range must have no end, got %s", r.Until)
 		}
 		if i > 0 && r.Until != ranges[i-1].Since {
-			return fmt.Errorf("%s is not next to %s", r, ranges[i-1])
+			return fmt.Errorf("the range %s does not adjoin %s", r, ranges[i-1])
 		}
 	}
 	if !slices.IsSortedFunc(ranges, func(a, b Range) int { return version.Compare(b.Since, a.Since) }) {

@@ -70,7 +70,7 @@ func (p *Profile) clone() *Profile {
 func (p *Profile) check() error {
 	var errs []error
 	if p.Name == "" || p.Title == "" || p.Source == "" {
-		errs = append(errs, errors.New("name, title and source are needed"))
+		errs = append(errs, errors.New("name, title and source are required"))
 	}
 	if p.Hosts[Generic] == nil {
 		errs = append(errs, fmt.Errorf("host.times_us.%s is missing", Generic))

@@ -61,7 +61,7 @@ func (r rule) String() string {
 	case r.high == math.MaxFloat64:
 		return fmt.Sprintf("at least %g", r.low)
 	default:
-		return fmt.Sprintf("from %g to %g", r.low, r.high)
+		return fmt.Sprintf("between %g and %g", r.low, r.high)
 	}
 }
 

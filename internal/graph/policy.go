@@ -2,10 +2,10 @@ package graph
 
 import "plimsoll/internal/model"
 
-// Policy says which peculiarities of Ascend's TensorCast a graph, its memory and
-// its prices repeat. Each field is one artefact and does one thing: true repeats
-// it, false models what kernels and engines really do. Numbers have TensorCast's
-// value or that of [Physical].
+// Policy says which artefacts of Ascend's TensorCast, assumptions that are wrong
+// about hardware, a graph, its memory and its operator times have. Each field is
+// one artefact: true has it, false models what kernels and engines really do.
+// Numbers have TensorCast's value or that of [Physical].
 type Policy struct {
 	Name string
 
@@ -29,29 +29,29 @@ type Policy struct {
 	// QuantizedActivations turns weight-only quantization into full: W8A16 costs
 	// what W8A8 costs, and FP8 and INT8 use the INT8 peak.
 	QuantizedActivations bool
-	// FreeBias adds a bias behind an unquantized product without arithmetic.
+	// FreeBias adds a bias to an unquantized product without arithmetic.
 	FreeBias bool
-	// HalfPrecision computes unquantized parts in float16 whatever the
-	// checkpoint says.
+	// HalfPrecision computes unquantized parts in float16 regardless of the
+	// checkpoint.
 	HalfPrecision bool
 	// UnquantizedHead never quantizes the output head: the vendor's
 	// --quantize-lmhead has no effect.
 	UnquantizedHead bool
-	// WideIndexKeys caches the keys of a sparse attention's selector unquantized.
+	// WideIndexKeys caches the index keys of sparse attention unquantized.
 	WideIndexKeys bool
 	// VisionOnDemand loads the vision tower only where a batch has images.
 	VisionOnDemand bool
 	// SlowPrologue charges sixteen launches for the fused projections in front
 	// of latent attention.
 	SlowPrologue bool
-	// HeldCopies holds the absorbed projections of latent attention and router
-	// weights widened to float32 beside the weights they are made of.
+	// HeldCopies stores the absorbed projections of latent attention and float32
+	// copies of router weights in addition to the weights they are made of.
 	HeldCopies bool
 	// CheapContext expands only the new tokens' latents in a prefill, never the
 	// cached context it attends to.
 	CheapContext bool
-	// JoinedRope joins the rotated part of queries and keys with the rest by an
-	// operator of its own, where only a part is rotated.
+	// JoinedRope joins the rotated part of queries and keys with the rest by a
+	// separate operator, where only a part is rotated.
 	JoinedRope bool
 	// TracedRope leaves the rotation of a part of each head the elementwise operators
 	// it is written as, and copies what it yields into place.
@@ -66,36 +66,36 @@ type Policy struct {
 	// FragmentedRouter traces the router and the combination of expert outputs
 	// as a dozen elementwise operators instead of one fused kernel each.
 	FragmentedRouter bool
-	// PaddedTokens fills tokens up to equal shares of the ranks by an operator of
-	// its own.
+	// PaddedTokens pads tokens to equal shares of the ranks by a separate operator.
 	PaddedTokens bool
 	// CopiedShared keeps whole shared experts on every rank even where the ranks
 	// see the same tokens and could share the work.
 	CopiedShared bool
-	// CopiedEmbedding keeps the whole word embedding on every rank unless told
-	// otherwise; engines cut it over the vocabulary.
+	// CopiedEmbedding keeps the whole word embedding on every rank unless asked to
+	// shard it; engines shard it over the vocabulary.
 	CopiedEmbedding bool
-	// UnsharedWeights stores what models share a second time: a head tied to the
-	// embedding, and both for prediction modules.
+	// UnsharedWeights stores shared weights twice: a head tied to the embedding,
+	// and both for MTP modules.
 	UnsharedWeights bool
-	// IgnoredCopies cuts every expert over all devices when there is no expert
-	// parallelism, whatever number of copies was asked for.
+	// IgnoredCopies shards every expert over all devices when there is no expert
+	// parallelism, and ignores MoE-DP.
 	IgnoredCopies bool
 	// UnevenTokens divides tokens over TP whenever EP differs from DP, and joins
-	// them over DP whenever there is no EP, whatever the slices of the experts
-	// need: with both EP and MoE-TP some of the work is done by no one.
+	// them over DP whenever there is no EP, whatever the shards of the experts
+	// need: with both EP and MoE-TP some of the work is missing.
 	UnevenTokens bool
-	// FrontLoaded lets every rank deal its tokens to experts from the first one
-	// on, so that with few tokens rank 0 is full while others idle: it counts as
+	// FrontLoaded lets every rank assign its tokens to experts starting with the
+	// first, so that with few tokens rank 0 is full while others idle: it counts as
 	// full in the fused dispatch-and-combine kernel.
 	FrontLoaded bool
-	// ExchangedPairs sends tokens to experts and back, and sums slices of experts,
-	// pair by pair of token and expert, wide, even where all ranks hold the same
-	// tokens. Engines send a token once to each rank, and let it add up what its own
-	// experts make of it; where all have it, each rank adds up its experts, or slices,
-	// shared ones included, and the parts are summed once.
+	// ExchangedPairs sends every pair of token and expert separately, to the expert
+	// and back, and unquantized, even where all ranks hold the token; shards of
+	// experts are summed pair by pair too. Engines send a token once to each rank,
+	// which adds up the outputs of its own experts; where all ranks hold the token,
+	// each adds up its experts or shards, shared experts included, and the parts are
+	// summed once.
 	ExchangedPairs bool
-	// UntiledExperts stores MXFP4 experts without the padding to kernels' tiles.
+	// UntiledExperts stores MXFP4 experts without padding to kernel tiles.
 	UntiledExperts bool
 	// FreedTwice counts activations as TensorCast's tracker does, which frees the
 	// pieces of joined projections twice.
@@ -158,7 +158,7 @@ type Policy struct {
 	FreeUnsupported bool
 }
 
-// TensorCast repeats every artefact; the golden numbers hold us to it.
+// TensorCast has every artefact; golden numbers check it.
 func TensorCast() Policy {
 	return Policy{
 		Name:          "tensorcast",
@@ -175,36 +175,35 @@ func TensorCast() Policy {
 	}
 }
 
-// Physical repeats none. Pages are vLLM's default (--block-size 16); engines
-// differ, but a page's entry is 8 bytes beside the tens of kilobytes of its cache.
+// Physical has none. Pages are vLLM's default (--block-size 16); engines differ,
+// but the entry of a page is 8 bytes, its cache tens of kilobytes.
 func Physical() Policy { return Policy{Name: "physical", PageTokens: 16} }
 
-// IsTensorCast reports whether the policy is TensorCast's, artefacts taken back
-// or not.
+// IsTensorCast reports whether the policy is TensorCast's, with all artefacts or
+// without some.
 func (p *Policy) IsTensorCast() bool { return p.Name == TensorCast().Name }
 
-// LoadsVision reports whether a model's image tower is loaded for batches with
+// LoadsVision reports whether a model's vision tower is loaded for batches with
 // or without images.
 func (p *Policy) LoadsVision(m *model.Model, images bool) bool {
 	return m.Vision != nil && (images || !p.VisionOnDemand)
 }
 
-// Artefact is one entry of a policy, as documentation and as something to take
-// back.
+// Artefact is one field of a policy, with its documentation.
 type Artefact struct {
 	Name  string
 	Doc   string
 	reset func(p, physical *Policy)
 }
 
-// Without is a policy with the artefact taken back.
+// Without is a policy without the artefact.
 func (a *Artefact) Without(p Policy) Policy {
 	physical := Physical()
 	a.reset(&p, &physical)
 	return p
 }
 
-// In reports whether a policy repeats the artefact.
+// In reports whether a policy has the artefact.
 func (a *Artefact) In(p Policy) bool { return a.Without(p) != p }
 
 // entry is the artefact of one field.
@@ -215,37 +214,37 @@ func entry[T any](name, doc string, field func(*Policy) *T) Artefact {
 // Artefacts lists the entries in the order they are documented.
 func Artefacts() []Artefact {
 	return []Artefact{
-		entry("full-attention", "prefill attention is counted without the causal half", func(p *Policy) *bool { return &p.FullAttention }),
-		entry("verify-as-prefill", "six and more tokens that verify speculation run prefill kernels", func(p *Policy) *bool { return &p.VerifyAsPrefill }),
-		entry("whole-cache", "sliding-window layers keep every token in the cache", func(p *Policy) *bool { return &p.WholeCache }),
-		entry("large-pages", "the KV cache comes in blocks of 128 tokens", func(p *Policy) *int { return &p.PageTokens }),
-		entry("fragile-grouping", "experts run one by one unless their row counts divide by the tensor-parallel size", func(p *Policy) *bool { return &p.FragileGrouping }),
-		entry("whole-index", "selecting rows reads the whole table", func(p *Policy) *bool { return &p.WholeIndex }),
-		entry("quantized-activations", "weight-only quantization costs what full quantization costs; FP8 uses the INT8 peak", func(p *Policy) *bool { return &p.QuantizedActivations }),
-		entry("free-bias", "adding a bias behind an unquantized product is free", func(p *Policy) *bool { return &p.FreeBias }),
-		entry("half-precision", "unquantized parts compute in float16 whatever the checkpoint says", func(p *Policy) *bool { return &p.HalfPrecision }),
+		entry("full-attention", "prefill attention computes all query-key pairs, not only the causal half", func(p *Policy) *bool { return &p.FullAttention }),
+		entry("verify-as-prefill", "queries of six or more tokens (speculative decoding) use prefill kernels", func(p *Policy) *bool { return &p.VerifyAsPrefill }),
+		entry("whole-cache", "sliding-window layers keep every token in the KV cache", func(p *Policy) *bool { return &p.WholeCache }),
+		entry("large-pages", "the KV cache is allocated in blocks of 128 tokens", func(p *Policy) *int { return &p.PageTokens }),
+		entry("fragile-grouping", "experts run one by one unless TP divides their row counts", func(p *Policy) *bool { return &p.FragileGrouping }),
+		entry("whole-index", "an index lookup reads the whole table", func(p *Policy) *bool { return &p.WholeIndex }),
+		entry("quantized-activations", "weight-only quantization costs as much as full quantization; FP8 uses the INT8 peak", func(p *Policy) *bool { return &p.QuantizedActivations }),
+		entry("free-bias", "the bias of an unquantized product is free", func(p *Policy) *bool { return &p.FreeBias }),
+		entry("half-precision", "unquantized parts compute in float16 regardless of the checkpoint", func(p *Policy) *bool { return &p.HalfPrecision }),
 		entry("unquantized-head", "the output head is never quantized", func(p *Policy) *bool { return &p.UnquantizedHead }),
-		entry("wide-index-keys", "the keys of a sparse attention's selector are cached unquantized", func(p *Policy) *bool { return &p.WideIndexKeys }),
-		entry("vision-on-demand", "the vision tower is loaded only with images", func(p *Policy) *bool { return &p.VisionOnDemand }),
-		entry("slow-prologue", "the fused projections of latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }),
-		entry("held-copies", "absorbed projections and widened router weights are held beside the weights", func(p *Policy) *bool { return &p.HeldCopies }),
-		entry("cheap-context", "a prefill never expands the latents of its cached context", func(p *Policy) *bool { return &p.CheapContext }),
-		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by an operator of its own", func(p *Policy) *bool { return &p.JoinedRope }),
+		entry("wide-index-keys", "the index keys of sparse attention are cached unquantized", func(p *Policy) *bool { return &p.WideIndexKeys }),
+		entry("vision-on-demand", "the vision tower is loaded only if a batch has images", func(p *Policy) *bool { return &p.VisionOnDemand }),
+		entry("slow-prologue", "the fused projections before latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }),
+		entry("held-copies", "absorbed projections and float32 router weights are stored in addition to the weights", func(p *Policy) *bool { return &p.HeldCopies }),
+		entry("cheap-context", "prefill does not expand the latent KV cache of its context", func(p *Policy) *bool { return &p.CheapContext }),
+		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by a separate operator", func(p *Policy) *bool { return &p.JoinedRope }),
 		entry("traced-rope", "the rotation of a part of each head is ten operators and two copies", func(p *Policy) *bool { return &p.TracedRope }),
 		entry("whole-rope", "a rotated part that the config states in elements is taken for the whole head", func(p *Policy) *bool { return &p.WholeRope }),
 		entry("traced-gates", "the gates of attention and of shared experts are sigmoids and copies of their own", func(p *Policy) *bool { return &p.TracedGates }),
 		entry("quantized-gates", "the gate of shared experts is quantized like other linear layers", func(p *Policy) *bool { return &p.QuantizedGates }),
-		entry("fragmented-router", "routing and combining are a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
-		entry("padded-tokens", "filling tokens up to equal shares is an operator of its own", func(p *Policy) *bool { return &p.PaddedTokens }),
-		entry("copied-shared-experts", "shared experts are copied to every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }),
-		entry("copied-embedding", "the word embedding is copied to every rank", func(p *Policy) *bool { return &p.CopiedEmbedding }),
-		entry("unshared-weights", "a tied head is stored twice; prediction modules have their own embedding and head", func(p *Policy) *bool { return &p.UnsharedWeights }),
-		entry("ignored-copies", "without expert parallelism experts are cut over all devices whatever MoE-DP says", func(p *Policy) *bool { return &p.IgnoredCopies }),
-		entry("uneven-tokens", "tokens come to sliced experts by the sizes of EP and DP alone", func(p *Policy) *bool { return &p.UnevenTokens }),
-		entry("front-loaded-experts", "every rank deals tokens to experts from the first one on", func(p *Policy) *bool { return &p.FrontLoaded }),
-		entry("exchanged-pairs", "tokens travel to experts and back pair by pair, and wide, even where all ranks hold the same", func(p *Policy) *bool { return &p.ExchangedPairs }),
-		entry("untiled-experts", "MXFP4 experts are stored without the padding to kernels' tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
-		entry("freed-twice", "activation memory is counted less tensors that were freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
+		entry("fragmented-router", "routing and combining take a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
+		entry("padded-tokens", "padding tokens to equal shares of the ranks is a separate operator", func(p *Policy) *bool { return &p.PaddedTokens }),
+		entry("copied-shared-experts", "shared experts are replicated on every rank even without expert parallelism", func(p *Policy) *bool { return &p.CopiedShared }),
+		entry("copied-embedding", "the word embedding is replicated on every rank", func(p *Policy) *bool { return &p.CopiedEmbedding }),
+		entry("unshared-weights", "a tied output head is stored twice; MTP modules have their own embedding and head", func(p *Policy) *bool { return &p.UnsharedWeights }),
+		entry("ignored-copies", "without expert parallelism experts are sharded over all devices and MoE-DP is ignored", func(p *Policy) *bool { return &p.IgnoredCopies }),
+		entry("uneven-tokens", "tokens are distributed to sharded experts by EP and DP alone; with EP and MoE-TP some work is missing", func(p *Policy) *bool { return &p.UnevenTokens }),
+		entry("front-loaded-experts", "every rank assigns its tokens to experts starting with the first expert", func(p *Policy) *bool { return &p.FrontLoaded }),
+		entry("exchanged-pairs", "every token-expert pair is sent separately and unquantized, even if all ranks hold the token", func(p *Policy) *bool { return &p.ExchangedPairs }),
+		entry("untiled-experts", "MXFP4 experts are stored without padding to kernel tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
+		entry("freed-twice", "activation memory is too small by tensors that are freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
 		entry("epsilon-bound-norms", "a norm and the quantization behind it are one operator only where the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
 		entry("traced-norms", "norms that scale by one plus their weight are eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
 		entry("own-choices", "every query of a prefill under sparse attention reads its own choice of the cache", func(p *Policy) *bool { return &p.OwnChoices }),
@@ -264,6 +263,6 @@ func Artefacts() []Artefact {
 		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
 		entry("uncut-prediction", "queries, keys and values of prediction modules are whole on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
 		entry("added-images", "the images of a decode are cached beside the context it is given", func(p *Policy) *bool { return &p.AddedImages }),
-		entry("free-unsupported", "arithmetic in formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
+		entry("free-unsupported", "arithmetic in number formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -1,8 +1,7 @@
-// Package measured compares predictions with measured deployments: it reads rows
-// of a benchmark, predicts each by simulation, and sums up the errors.
+// Package measured compares predictions with measured deployments: it reads the
+// rows of a benchmark, predicts each by simulation, and summarizes the errors.
 //
 // In: a CSV of measured rows and a calibration. Out: predictions, error figures,
-// what choosing by them would have cost, and rows that cannot be what they say.
-// Start with row.go and predict.go; doctor.go examines rows, regret.go judges
-// choices.
+// the regret of choosing layouts by prediction, and suspicious rows. Start with
+// row.go and predict.go; doctor.go checks rows, regret.go judges choices.
 package measured

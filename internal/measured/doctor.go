@@ -12,25 +12,25 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Finding is a reason to doubt a measured row.
+// Finding is a reason to suspect a measured row.
 type Finding struct {
 	Row  *Row
 	Rule string
 	Why  string
-	// TTFTOnly says that the row's TPOT is not in doubt.
+	// TTFTOnly says that only the row's TTFT is suspect.
 	TTFTOnly bool
 }
 
 // Rules are the names findings may have, with what each means.
 func Rules() [][2]string {
 	return [][2]string{
-		{ruleImpossible, "the deployment cannot exist as it is described"},
-		{ruleDuplicate, "both times equal an earlier row's to the last digit"},
-		{ruleCompute, "more arithmetic than kernels reach: cached prompts, or the concurrency of several workers"},
-		{ruleWorkers, "more requests in flight than the cache holds, without a queue: several workers"},
-		{ruleCold, "first tokens far later than the prompts take: kernels were compiled or tuned meanwhile"},
-		{ruleLimit, "first tokens wait though prompts and cache have room: decode workers serve fewer at once than are offered"},
-		{ruleSpeculation, "faster than more devices, or than the same on another version: speculative decoding"},
+		{ruleImpossible, "the model cannot be deployed as described"},
+		{ruleDuplicate, "TTFT and TPOT are identical to an earlier row's"},
+		{ruleCompute, "more arithmetic per second than kernels reach: prompts were cached, or several workers shared the load"},
+		{ruleWorkers, "the requests in flight exceed the KV cache, yet none queue: several workers shared the load"},
+		{ruleCold, "TTFT is far longer than prefill takes: kernels were being compiled or autotuned"},
+		{ruleLimit, "requests wait although prefill and KV cache have room: the decode workers' batch limit is below the concurrency"},
+		{ruleSpeculation, "faster than on more devices, or than another version of the engine: speculative decoding"},
 		{ruleNoise, "slower than the same deployment under more load"},
 	}
 }
@@ -47,25 +47,25 @@ const (
 )
 
 // Thresholds of the rules. They were chosen on public measurements whose launch
-// scripts are known, so that what trips them was found wrong in a script or in
+// scripts are known: every row above a threshold was wrong by its script or by
 // physics (AIConfigurator's silicon sample and InferenceX's history, 2025–2026).
 const (
-	reachableCompute = 0.55 // of the data sheet's peak, prompts and answers together
+	reachableCompute = 0.55 // of the data sheet's peak, prefill and decode together
 	crowdedCache     = 6    // requests in flight over what the cache holds
 	slowestPrefill   = 0.05 // of the peak, for a prompt on warm kernels
-	slowestStart     = 2.0  // seconds a warm engine may lose besides
+	slowestStart     = 2.0  // seconds a warm engine may need in addition
 	lowConcurrency   = 8    // below it, more devices are never slower
 	fasterOnFewer    = 0.8  // TPOT on fewer devices over that on more
 	fasterVersion    = 1.6  // TPOT of one version over another's with like TTFT
 	noisyStep        = 1.15 // TPOT over that at a higher concurrency
-	badCampaign      = 0.2  // share of a campaign's rows that condemns all
+	badCampaign      = 0.2  // share of a campaign's rows that makes all suspect
 )
 
 // warmupSince is when InferenceX began to send requests before it measures.
 const warmupSince = "2026-01-21"
 
-// Examine says which rows cannot be what they claim. It looks at physics and at
-// the rows beside a row, never at how well a row is predicted.
+// Examine finds suspicious rows. It checks them against physics and against
+// related rows, never against predictions.
 func (p *Predictor) Examine(rows []Row) []Finding {
 	d := doctor{campaigns: map[string][]*Row{}}
 	for i := range rows {
@@ -86,17 +86,17 @@ type doctor struct {
 	campaigns map[string][]*Row
 }
 
-func (d *doctor) doubt(r *Row, rule, format string, a ...any) {
+func (d *doctor) suspect(r *Row, rule, format string, a ...any) {
 	d.found = append(d.found, Finding{Row: r, Rule: rule, Why: fmt.Sprintf(format, a...), TTFTOnly: rule == ruleCold || rule == ruleLimit})
 }
 
-// alone looks at a row by itself.
+// alone checks a row by itself.
 func (d *doctor) alone(p *Predictor, r *Row) {
 	if strings.Contains(r.Source, "dynamo_version") {
-		d.doubt(r, ruleWorkers, "its source is a deployment of several workers under Dynamo")
+		d.suspect(r, ruleWorkers, "the source says that Dynamo ran several workers")
 	}
 	if _, err := p.model(r.Model); err != nil {
-		return // what is not known here may well exist
+		return // a model not known here may exist
 	}
 	dev, err := p.device(r.System)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *doctor) alone(p *Predictor, r *Row) {
 	}
 	prep := p.Prepare(r)
 	if prep.Err != nil {
-		d.doubt(r, ruleImpossible, "%v", prep.Err)
+		d.suspect(r, ruleImpossible, "%v", prep.Err)
 		return
 	}
 	d.physics(r, &prep, dev)
@@ -138,25 +138,25 @@ func (d *doctor) physics(r *Row, prep *Prepared, dev *device.Profile) {
 	perToken := 2 * float64(m.Facts().Active)
 	used := c / float64(r.TTFT+r.TPOT*units.Seconds(out-1)) * perToken * (in + out) / (peak * float64(devices))
 	if used > reachableCompute {
-		d.doubt(r, ruleCompute, "%.0f %% of the peak in %s, where kernels reach %.0f %%", 100*used, format, 100*reachableCompute)
+		d.suspect(r, ruleCompute, "%.0f %% of the %s peak; kernels reach at most %.0f %%", 100*used, format, 100*reachableCompute)
 	}
 	wanted := c * (in + out)
 	if wanted > crowdedCache*cache && r.TTFT < 1 {
-		d.doubt(r, ruleWorkers, "%.0f requests want %.1f times the cache of %.0f tokens, and none waits a second", c, wanted/cache, cache)
+		d.suspect(r, ruleWorkers, "%.0f requests need %.1f times the KV cache of %.0f tokens, yet TTFT is below 1 s", c, wanted/cache, cache)
 	}
 	warm := slowestStart + c*in*perToken/(slowestPrefill*peak*float64(prompts))/2 + 30*float64(r.TPOT)
 	if wanted <= cache && float64(r.TTFT) > warm && r.Mode == disagg {
 		// Little's law: as many wait as their share of a request's life.
 		waiting := c * float64(r.TTFT/(r.TTFT+r.TPOT*units.Seconds(out-1)))
-		d.doubt(r, ruleLimit, "TTFT of %.1f s, where prompts need %.1f s at most: %.1f of %.0f requests wait, so %.0f are served at once (max_num_seqs)",
+		d.suspect(r, ruleLimit, "TTFT is %.1f s, but prefill takes at most %.1f s: %.1f of %.0f requests wait, so the batch limit (max_num_seqs) is about %.0f",
 			r.TTFT, warm, waiting, c, c-waiting)
 	} else if wanted <= cache && float64(r.TTFT) > warm {
-		d.doubt(r, ruleCold, "TTFT of %.1f s, where a warm engine needs %.1f s at most", r.TTFT, warm)
+		d.suspect(r, ruleCold, "TTFT is %.1f s; a warm engine needs at most %.1f s", r.TTFT, warm)
 	}
 }
 
-// campaign condemns the rest of a campaign much of which is wrong: all of it if
-// its compute is out of reach, the TTFTs of cold engines if nothing warmed them.
+// campaign suspects all rows of a campaign with many bad ones: all of them if the
+// compute is impossible, the TTFTs if the engine was cold and nothing warmed it up.
 func (d *doctor) campaign() {
 	tripped := map[string]map[*Row]bool{ruleCompute: {}, ruleCold: {}}
 	for _, f := range d.found {
@@ -179,7 +179,7 @@ func (d *doctor) campaign() {
 				if tripped[rule][r] || rule == ruleCold && r.warmed() {
 					continue
 				}
-				d.doubt(r, rule, "%d of the %d rows measured with it trip this rule", n, len(rows))
+				d.suspect(r, rule, "%d of the %d rows measured together break this rule", n, len(rows))
 			}
 		}
 	}
@@ -195,30 +195,30 @@ func (d *doctor) duplicates(rows []Row) {
 	for i := range rows {
 		key := times{rows[i].Cell(), rows[i].TTFT, rows[i].TPOT}
 		if line, ok := first[key]; ok {
-			d.doubt(&rows[i], ruleDuplicate, "line %d has the same times", line)
+			d.suspect(&rows[i], ruleDuplicate, "same TTFT and TPOT as line %d", line)
 			continue
 		}
 		first[key] = rows[i].Line
 	}
 }
 
-// speculation finds rows that are faster than they can be without drafts.
+// speculation finds rows too fast for decoding without draft tokens.
 func (d *doctor) speculation(rows []Row) {
-	doubted := map[*Row]bool{}
+	suspected := map[*Row]bool{}
 	for _, set := range series(rows, func(r *Row) string { return fmt.Sprint(r.shape(), r.Concurrency) }) {
 		for _, r := range set {
 			for _, o := range set {
 				why := ""
 				switch {
-				case doubted[r] || r.TPOT <= 0:
+				case suspected[r] || r.TPOT <= 0:
 				case r.Concurrency <= lowConcurrency && r.TP*r.DP < o.TP*o.DP && r.TPOT < fasterOnFewer*o.TPOT:
-					why = fmt.Sprintf("%d devices give %v per token, %d on line %d only %v", r.TP*r.DP, r.TPOT, o.TP*o.DP, o.Line, o.TPOT)
+					why = fmt.Sprintf("TPOT is %v on %d devices, but %v on %d (line %d)", r.TPOT, r.TP*r.DP, o.TPOT, o.TP*o.DP, o.Line)
 				case r.Workers == o.Workers && r.Version != o.Version && o.TPOT > fasterVersion*r.TPOT && alike(r.TTFT, o.TTFT):
-					why = fmt.Sprintf("%v per token, %v with version %s on line %d", r.TPOT, o.TPOT, o.Version, o.Line)
+					why = fmt.Sprintf("TPOT is %v, but %v with version %s (line %d)", r.TPOT, o.TPOT, o.Version, o.Line)
 				}
 				if why != "" {
-					doubted[r] = true
-					d.doubt(r, ruleSpeculation, "%s", why)
+					suspected[r] = true
+					d.suspect(r, ruleSpeculation, "%s", why)
 				}
 			}
 		}
@@ -237,7 +237,7 @@ func (d *doctor) noise(rows []Row) {
 		for i := 1; i < len(set); i++ {
 			a, b := set[i-1], set[i]
 			if a.Concurrency < b.Concurrency && a.TPOT > noisyStep*b.TPOT {
-				d.doubt(a, ruleNoise, "%v per token with %d in flight, %v with %d on line %d", a.TPOT, a.Concurrency, b.TPOT, b.Concurrency, b.Line)
+				d.suspect(a, ruleNoise, "TPOT is %v at concurrency %d, but %v at %d (line %d)", a.TPOT, a.Concurrency, b.TPOT, b.Concurrency, b.Line)
 			}
 		}
 	}

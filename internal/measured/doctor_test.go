@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 )
 
 const doctorHeader = "id,silicon_data_source,backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms\n"
@@ -57,7 +58,7 @@ b,x,vllm,1,Qwen/Qwen3-32B,h200_sxm,fp8,1024,1024,2,64,120,12`, []string{"a:noise
 				t.Fatal(err)
 			}
 			var got []string
-			for _, f := range predictor().Examine(rows) {
+			for _, f := range measuredtest.Predictor().Examine(rows) {
 				got = append(got, f.Row.ID+":"+f.Rule)
 			}
 			if !slices.Equal(got, c.want) {
@@ -77,7 +78,7 @@ func TestExamineApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := predictor().Examine(measured)
+	found := measuredtest.Predictor().Examine(measured)
 	if len(found) != 1 || found[0].Row.ID != "waits" || found[0].Rule != "hidden-limit" || !found[0].TTFTOnly {
 		t.Errorf("want the TTFT of the row that waits doubted, got %+v", found)
 	}

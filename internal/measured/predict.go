@@ -23,20 +23,23 @@ type Prediction struct {
 	Throughput float64 // output tokens per second
 	KVTokens   int
 	Preempted  int
-	// Assumed says what a row does not tell and was taken for granted.
+	// Assumed lists what the row does not say and was assumed.
 	Assumed []string
-	// Case is what decides how far the prediction may be off.
+	// Case is what the expected error depends on.
 	Case calibration.Case
 	Err  error
 }
 
-// Predictor predicts rows. Prices says how operators of a device are priced;
-// Calibration, if any, scales prices and host times; Models is where models beyond
-// the catalog's are.
+// Predictor predicts rows. Prices is the cost model of a device; Calibration, if
+// any, scales operator and host times; Models is where models outside the catalog
+// are found.
 type Predictor struct {
 	Prices      func(*device.Profile) cost.Coster
 	Calibration *calibration.Overlay
 	Models      model.Source
+	// Progress, if not nil, is told how many rows PredictAll has predicted, one call
+	// at a time.
+	Progress func(done int)
 
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]
@@ -73,7 +76,7 @@ type Prepared struct {
 	Row     *Row
 	Err     error
 	Subject calibration.Subject
-	// Case is what decides how far a prediction may be off, Subject aside.
+	// Case is what the expected error depends on, without the Subject.
 	Case    calibration.Case
 	assumed []string
 	// deployment is what the row describes, fleet the same ready to simulate.
@@ -83,7 +86,7 @@ type Prepared struct {
 }
 
 // maxRequests bounds the requests simulated for a row. It is far above those of
-// real benchmarks: cutting one short gives its first burst more weight.
+// real benchmarks: a shorter run gives more weight to the first burst.
 const maxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
@@ -120,7 +123,7 @@ func (p *Predictor) PrepareClean(rows []Row) []Prepared {
 	return out
 }
 
-// assume notes what a row leaves open and was assumed, once.
+// assume notes an assumption about what the row does not say, once.
 func (p *Prepared) assume(what string) {
 	if what != "" && !slices.Contains(p.assumed, what) {
 		p.assumed = append(p.assumed, what)
@@ -145,7 +148,7 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 	}
 	out.assume(m.Taken())
 	if row.Drafted > 0 && m.MTP.Layers == 0 {
-		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, and %s has no prediction modules", row.Drafted, m.Name())
+		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, but %s has no MTP modules", row.Drafted, m.Name())
 	}
 	return deployment.Parts{Model: m, Device: d, Engine: e.profile}, nil
 }
@@ -173,19 +176,19 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	out.Case = caseOf(parts.Model, row, row.pools()[len(resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
 	f, err := replica.NewFleet(resolved, p.Prices)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && serves.Engine.MemoryShare < ampleShare {
-		// It ran, so it was told to take more than the default.
+		// It ran, so its memory share was set above the default.
 		asked.Engine.Settings = append(asked.Engine.Settings, fmt.Sprintf("memory_share=%g", ampleShare))
 		if resolved, err = asked.Resolve(parts); err != nil {
 			return nil, err
 		}
 		if f, err = replica.NewFleet(resolved, p.Prices); err == nil {
-			out.assume(fmt.Sprintf("%s assumed to run with %g of the memory: its default leaves no room for a KV cache", serves.Engine.Name, ampleShare))
+			out.assume(fmt.Sprintf("%s runs with memory_share %g: the default leaves no room for a KV cache", serves.Engine.Name, ampleShare))
 		}
 	}
 	return f, err
 }
 
-// Simulate runs the benchmark with prices and host times scaled.
+// Simulate runs the benchmark with scaled operator and host times.
 func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
 	if p.Err != nil {
 		return Prediction{Err: p.Err}
@@ -198,7 +201,7 @@ func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Predicti
 	}
 	tokens := p.fleet.First().KVTokens
 	if res.Finished == 0 {
-		return Prediction{Err: fmt.Errorf("no request fits in the %d tokens of cache", tokens)}
+		return Prediction{Err: fmt.Errorf("no request fits in the KV cache of %d tokens", tokens)}
 	}
 	out := Prediction{
 		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: tokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
@@ -223,8 +226,7 @@ func (p *Predictor) multipliers(r *Prepared) replica.Multipliers {
 	return p.Calibration.Multipliers(r.Subject)
 }
 
-// caseOf is what decides how far a prediction of a row may be off, but for its
-// subject.
+// caseOf is what the expected error of a row depends on, without its subject.
 func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost.Coster) calibration.Case {
 	out := calibration.Case{Tier: d.Tier, Vendor: d.Vendor, Input: row.Input, Defaulted: row.Defaulted}
 	if fitted, ok := prices.(interface{ Tier() device.Tier }); ok {

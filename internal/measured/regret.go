@@ -22,11 +22,11 @@ type Choice struct {
 	// Regret is the share of the best layout's measured throughput per device
 	// that the chosen one lacks.
 	Regret float64 `json:"regret"`
-	// Blind is the mean regret of a choice by lot.
-	Blind float64 `json:"blind_regret"`
+	// Random is the expected regret of a random choice.
+	Random float64 `json:"blind_regret"`
 }
 
-// point is one load of a layout: what a user gets and what a device yields.
+// point is one load of a layout: tokens per second per user and per device.
 type point struct {
 	concurrency       int
 	user, device      float64 // measured
@@ -35,8 +35,8 @@ type point struct {
 
 // Regrets chooses, for every group of clean aggregated rows that differ only in
 // layout and load, the layout with the highest predicted throughput at each
-// measured interactivity that at least two layouts reach, and says what that
-// choice would have cost. Throughput between two loads is interpolated.
+// measured interactivity that at least two layouts reach, and computes the regret
+// of that choice. Throughput between two loads is interpolated.
 func Regrets(rows []Compared) []Choice {
 	groups := map[string]map[string][]point{}
 	for i := range rows {
@@ -98,16 +98,16 @@ func choices(key string, layouts map[string][]point) []Choice {
 			}
 		}
 		if c.Layouts > 1 {
-			c.Regret, c.Blind = 1-chosen/best, 1-sum/float64(c.Layouts)/best
+			c.Regret, c.Random = 1-chosen/best, 1-sum/float64(c.Layouts)/best
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// promise is the predicted throughput of a layout at an interactivity: that of
-// its largest load if even that is predicted faster, and less than nothing, by
-// how far it misses, if no load is.
+// promise is the predicted throughput of a layout at an interactivity: that of its
+// largest load if that is still predicted faster, and a negative number, the
+// relative shortfall, if no load is predicted to reach it.
 func promise(points []point, x float64) float64 {
 	says := at(points, x, func(p *point) (float64, float64) { return p.predUser, p.predDev })
 	if says > 0 {

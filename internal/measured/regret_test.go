@@ -39,8 +39,8 @@ func TestRegrets(t *testing.T) {
 		}
 	}
 	for i, want := range []float64{1 - 70.0/80, 1 - 45.0/50} {
-		if math.Abs(got[i].Blind-want) > 1e-9 {
-			t.Errorf("by lot: want %g, got %g", want, got[i].Blind)
+		if math.Abs(got[i].Random-want) > 1e-9 {
+			t.Errorf("random choice: want %g, got %g", want, got[i].Random)
 		}
 	}
 	// TP=1 predicted half as fast: no load of it reaches 40, and at 20 it yields less.

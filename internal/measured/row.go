@@ -33,7 +33,7 @@ type Row struct {
 	// Prefill and Decode are the pools of a disaggregated one.
 	Prefill, Decode Workers
 
-	// What the engine was told; zero means its default.
+	// Settings of the engine; zero is its default.
 	KV             string
 	TokenBudget    int
 	MemoryShare    float64
@@ -41,19 +41,19 @@ type Row struct {
 	ReceiveEvery   int
 	BatchWaitSteps int
 	BatchWaitRatio float64
-	// Drafted is how many tokens the model's prediction modules draft in a step,
-	// Acceptance the share of them that is kept.
+	// Drafted is how many tokens the model's MTP modules draft per step, Acceptance
+	// the share of them that is accepted.
 	Drafted    int
 	Acceptance float64
 
 	TTFT, TPOT units.Seconds // measured
-	// Quality is empty for a clean row, otherwise why it is not what it says.
+	// Quality is empty for a clean row, otherwise what is wrong with it.
 	Quality string
-	// Defaulted names the columns that were missing or empty and took defaults.
+	// Defaulted names the columns that were missing or empty, replaced by defaults.
 	Defaulted []string
 }
 
-// Workers is a number of equal workers and how each is cut.
+// Workers is a number of equal workers and the layout of each.
 type Workers struct {
 	Count                int
 	TP, DP, MoETP, MoEEP int
@@ -62,19 +62,20 @@ type Workers struct {
 // Cell is a model on a system under an engine.
 func (r *Row) Cell() string { return r.Model + " · " + r.System + " · " + r.Engine }
 
-// Configuration is what a row was measured of, its concurrency left out.
+// Configuration is everything a row describes but its concurrency: the cell, the
+// number format, the lengths and the layout.
 func (r *Row) Configuration() string {
 	return fmt.Sprint(r.Cell(), r.Precision, r.Input, r.Output, r.Workers, r.Prefill, r.Decode)
 }
 
-// maxDrafted is more than any engine drafts.
+// maxDrafted is more than any engine drafts per step.
 const maxDrafted = 64
 
 // maxRows bounds a file.
 const maxRows = 1 << 20
 
-// Read reads measured rows. Columns are found by name; those a row cannot do
-// without are reported with their line.
+// Read reads measured rows. Columns are found by name; missing required columns
+// are an error.
 func Read(file io.Reader, name string) ([]Row, error) {
 	in := csv.NewReader(file)
 	in.FieldsPerRecord = -1
@@ -152,9 +153,10 @@ func (c *cells) whole(column string, fallback int) int {
 	return int(c.number(column, float64(fallback)))
 }
 
-// usualLow is the spread of lengths where a row tells none: between the 0.8 that
-// InferenceX draws from and the all but equal ones of benchmarks that fix them.
-// Exactly equal lengths would keep all requests in step, which no client does.
+// usualLow is the spread of lengths of rows that do not give one: between the 0.8
+// that InferenceX draws from and the nearly equal ones of benchmarks that fix them.
+// Exactly equal lengths would make all requests run in lockstep, which real clients
+// do not.
 const usualLow = 0.9
 
 func (c *cells) row() Row {
@@ -193,16 +195,16 @@ func (c *cells) row() Row {
 	return r
 }
 
-// check reports what no row can say.
+// check reports impossible values.
 func (c *cells) check(r *Row) {
 	switch {
 	case c.err != nil:
 	case r.Input < 1 || r.Output < 1:
 		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
 	case r.Drafted < 0 || r.Drafted > maxDrafted:
-		c.err = fmt.Errorf("%s:%d: mtp_tokens must be from 0 to %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
+		c.err = fmt.Errorf("%s:%d: mtp_tokens must be between 0 and %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
 	case r.Drafted > 0 && !(r.Acceptance >= 0 && r.Acceptance <= 1):
-		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of drafted tokens that is kept, from 0 to 1", c.name, c.line)
+		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of draft tokens that is accepted, between 0 and 1", c.name, c.line)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 	"plimsoll/internal/units"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,52 +20,10 @@ import (
 
 var errUnknown = errors.New("unknown")
 
-// sheet is a CSV of rows given by column.
-func sheet(rows ...map[string]string) string {
-	var columns []string
-	for _, r := range rows {
-		for c := range r {
-			if !slices.Contains(columns, c) {
-				columns = append(columns, c)
-			}
-		}
-	}
-	slices.Sort(columns)
-	out := strings.Join(columns, ",") + "\n"
-	for _, r := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, r[c])
-		}
-		out += strings.Join(cells, ",") + "\n"
-	}
-	return out
-}
-
-// needed are the columns no row can do without, with others on top.
-func needed(more ...string) map[string]string {
-	r := map[string]string{
-		"backend": "vllm", "model_path": "a/b", "system": "h200_sxm", "isl": "1000", "osl": "100", "tp_size": "2", "silicon_ttft_ms": "50", "silicon_tpot_ms": "5",
-	}
-	for i := 0; i < len(more); i += 2 {
-		r[more[i]] = more[i+1]
-	}
-	return r
-}
-
-func readOne(t *testing.T, row map[string]string) measured.Row {
-	t.Helper()
-	rows, err := measured.Read(strings.NewReader(sheet(row)), "x.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows[0]
-}
-
 // TestEveryColumn: each column comes to its field.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
-	got := readOne(t, needed("id", "i", "silicon_data_source", "somewhere; measured=2026-02-03T04:05", "backend_version", "1.2", "precision", "fp8", "mode", "agg",
+	got := measuredtest.One(t, measuredtest.Needed("id", "i", "silicon_data_source", "somewhere; measured=2026-02-03T04:05", "backend_version", "1.2", "precision", "fp8", "mode", "agg",
 		"concurrency", "12", "num_prompts", "34", "length_ratio_low", "0.7", "attention_dp_size", "3", "moe_tp_size", "4", "moe_ep_size", "5",
 		"kv_cache_dtype", "fp8", "token_budget", "678", "memory_fraction", "0.9", "max_num_seqs", "10", "recv_interval", "11",
 		"batch_wait_iters", "13", "batch_wait_ratio", "0.14", "mtp_tokens", "2", "acceptance", "0.6", "quality", "noisy"))
@@ -78,7 +37,7 @@ func TestEveryColumn(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	got = readOne(t, needed("mode", "disagg", "measured", "2025-01-02", "silicon_data_source", "x; measured=2026-02-03T04:05", "decode_batch_size", "7",
+	got = measuredtest.One(t, measuredtest.Needed("mode", "disagg", "measured", "2025-01-02", "silicon_data_source", "x; measured=2026-02-03T04:05", "decode_batch_size", "7",
 		"prefill_num_workers", "2", "prefill_tp_size", "3", "prefill_attention_dp_size", "4", "prefill_moe_tp_size", "5", "prefill_moe_ep_size", "6",
 		"decode_num_workers", "8", "decode_tp_size", "9", "decode_attention_dp_size", "10", "decode_moe_tp_size", "11", "decode_moe_ep_size", "12"))
 	if got.Prefill != (measured.Workers{Count: 2, TP: 3, DP: 4, MoETP: 5, MoEEP: 6}) || got.Decode != (measured.Workers{Count: 8, TP: 9, DP: 10, MoETP: 11, MoEEP: 12}) ||
@@ -90,7 +49,7 @@ func TestEveryColumn(t *testing.T) {
 // TestMissingColumns: what a row does not say takes a default, and is remembered.
 func TestMissingColumns(t *testing.T) {
 	t.Parallel()
-	got := readOne(t, needed("batch_size", "6", "attention_dp_size", "4"))
+	got := measuredtest.One(t, measuredtest.Needed("batch_size", "6", "attention_dp_size", "4"))
 	if got.Mode != "agg" || got.Workers != (measured.Workers{Count: 1, TP: 2, DP: 4, MoEEP: 1}) || got.Concurrency != 24 || got.Requests != 240 ||
 		got.LengthLow != 0.9 || got.TokenBudget != 0 || got.Acceptance != -1 {
 		t.Errorf("%+v", got)
@@ -102,10 +61,10 @@ func TestMissingColumns(t *testing.T) {
 	if d := cmp.Diff(want, got.Defaulted); d != "" {
 		t.Errorf("defaulted (-want +got):\n%s", d)
 	}
-	if got := readOne(t, needed("tp_size", "0", "attention_dp_size", "-3", "moe_ep_size", "0")); got.Workers != (measured.Workers{Count: 1, TP: 1, DP: 1, MoEEP: 1}) || got.Concurrency != 1 {
+	if got := measuredtest.One(t, measuredtest.Needed("tp_size", "0", "attention_dp_size", "-3", "moe_ep_size", "0")); got.Workers != (measured.Workers{Count: 1, TP: 1, DP: 1, MoEEP: 1}) || got.Concurrency != 1 {
 		t.Errorf("no workers: %+v", got)
 	}
-	if got := readOne(t, needed("mode", "disagg", "prefill_num_workers", "0")); got.Prefill.Count != 1 || got.Concurrency != 1 {
+	if got := measuredtest.One(t, measuredtest.Needed("mode", "disagg", "prefill_num_workers", "0")); got.Prefill.Count != 1 || got.Concurrency != 1 {
 		t.Errorf("no workers: %+v", got)
 	}
 }
@@ -123,8 +82,8 @@ func TestRowsRefused(t *testing.T) {
 		{[]string{"isl", ""}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"osl", ""}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"mtp_tokens", "64", "acceptance", "1"}, ""},
-		{[]string{"mtp_tokens", "65", "acceptance", "1"}, "x.csv:2: mtp_tokens must be from 0 to 64, got 65"},
-		{[]string{"mtp_tokens", "-1"}, "x.csv:2: mtp_tokens must be from 0 to 64, got -1"},
+		{[]string{"mtp_tokens", "65", "acceptance", "1"}, "x.csv:2: mtp_tokens must be between 0 and 64, got 65"},
+		{[]string{"mtp_tokens", "-1"}, "x.csv:2: mtp_tokens must be between 0 and 64, got -1"},
 		{[]string{"mtp_tokens", "1", "acceptance", "0"}, ""},
 		{[]string{"mtp_tokens", "1", "acceptance", "1.01"}, "x.csv:2: mtp_tokens needs acceptance"},
 		{[]string{"mtp_tokens", "1", "acceptance", "-0.01"}, "x.csv:2: mtp_tokens needs acceptance"},
@@ -132,7 +91,7 @@ func TestRowsRefused(t *testing.T) {
 		{[]string{"mtp_tokens", "0", "acceptance", "7"}, ""},
 		{[]string{"isl", "0", "memory_fraction", "much"}, `x.csv:2: memory_fraction: want a number, got "much"`},
 	} {
-		_, err := measured.Read(strings.NewReader(sheet(needed(c.columns...))), "x.csv")
+		_, err := measured.Read(strings.NewReader(measuredtest.Sheet(measuredtest.Needed(c.columns...))), "x.csv")
 		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: want %q, got %v", c.columns, c.want, err)
 		}

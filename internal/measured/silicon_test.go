@@ -3,7 +3,6 @@ package measured_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,32 +10,18 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/golden"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 	"plimsoll/internal/serving"
 	"plimsoll/internal/units"
 )
-
-// silicon is a sample of measured rows; testdata/README.md says whose and how they were chosen.
-func silicon(t *testing.T) []measured.Row {
-	t.Helper()
-	const name = "silicon-sample.csv"
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := measured.Read(bytes.NewReader(data), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // TestSilicon shows what is predicted of every row of the sample, as the program is shipped, untuned and by the formulas of
 // throughput-optimizer, and how far all of it lies from the measurements.
 func TestSilicon(t *testing.T) {
 	t.Parallel()
-	rows := silicon(t)
+	rows := measuredtest.Silicon(t)
 	overlay := calibration.Shipped()
-	tuned, untuned := predictor(), predictor()
+	tuned, untuned := measuredtest.Predictor(), measuredtest.Predictor()
 	tuned.Calibration = overlay
 	var out bytes.Buffer
 	for _, c := range []struct {
@@ -115,7 +100,7 @@ func writeErrors(out *bytes.Buffer, rows []measured.Compared) {
 func TestSiliconDoctor(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	for _, f := range predictor().Examine(silicon(t)) {
+	for _, f := range measuredtest.Predictor().Examine(measuredtest.Silicon(t)) {
 		fmt.Fprintf(&out, "%s (%s): %s: %s", f.Row.ID, f.Row.Quality, f.Rule, f.Why)
 		if f.TTFTOnly {
 			fmt.Fprint(&out, " (TTFT only)")

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/pool"
@@ -26,7 +27,17 @@ type Compared struct {
 // order of the rows.
 func (p *Predictor) PredictAll(ctx context.Context, rows []Row, workers int) ([]Compared, error) {
 	out := make([]Compared, len(rows))
-	err := pool.Each(ctx, len(rows), workers, func(i int) { out[i] = Compared{Row: &rows[i], Pred: p.Predict(ctx, &rows[i])} })
+	var mu sync.Mutex
+	done := 0
+	err := pool.Each(ctx, len(rows), workers, func(i int) {
+		out[i] = Compared{Row: &rows[i], Pred: p.Predict(ctx, &rows[i])}
+		if p.Progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			p.Progress(done)
+		}
+	})
 	return out, err
 }
 

@@ -9,18 +9,19 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/measured/measuredtest"
 	"plimsoll/internal/model"
 )
 
 // doubts are the rules that rows trip, by id.
 func doubts(t *testing.T, rows ...map[string]string) string {
 	t.Helper()
-	read, err := measured.Read(strings.NewReader(sheet(rows...)), "x.csv")
+	read, err := measured.Read(strings.NewReader(measuredtest.Sheet(rows...)), "x.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, f := range predictor().Examine(read) {
+	for _, f := range measuredtest.Predictor().Examine(read) {
 		out = append(out, f.Row.ID+":"+f.Rule)
 	}
 	return strings.Join(out, " ")
@@ -78,11 +79,11 @@ func TestCrowdedCache(t *testing.T) {
 		want        string
 	}{{5.99, 900, ""}, {6.01, 900, "a:multi-worker"}, {6.01, 1000, ""}, {6.01, 999, "a:multi-worker"}} {
 		row := qwen("a", "silicon_ttft_ms", c.ttft, "silicon_tpot_ms", 1e6)
-		read, err := measured.Read(strings.NewReader(sheet(row)), "x.csv")
+		read, err := measured.Read(strings.NewReader(measuredtest.Sheet(row)), "x.csv")
 		if err != nil {
 			t.Fatal(err)
 		}
-		cache := predictor().Predict(t.Context(), &read[0]).KVTokens
+		cache := measuredtest.Predictor().Predict(t.Context(), &read[0]).KVTokens
 		row["concurrency"] = fmt.Sprint(math.Round(c.times * float64(cache) / 1101))
 		if got := doubts(t, row); got != c.want {
 			t.Errorf("%g times the cache, TTFT %g ms: want %q, got %q", c.times, c.ttft, c.want, got)
@@ -250,8 +251,8 @@ func TestSizes(t *testing.T) {
 		"openai/gpt-oss-120b": "80 to 300 B", "Qwen/Qwen3-235B-A22B": "80 to 300 B", "Qwen/Qwen3.5-397B-A17B": "300 B and more", "deepseek-ai/DeepSeek-V3": "300 B and more",
 	}
 	for id, size := range want {
-		row := readOne(t, needed("model_path", id, "tp_size", "8", "system", "b200_sxm"))
-		if p := predictor().Prepare(&row); p.Err != nil || p.Subject.Size != size {
+		row := measuredtest.One(t, measuredtest.Needed("model_path", id, "tp_size", "8", "system", "b200_sxm"))
+		if p := measuredtest.Predictor().Prepare(&row); p.Err != nil || p.Subject.Size != size {
 			t.Errorf("%s: %q, %v", id, p.Subject.Size, p.Err)
 		}
 	}
@@ -260,9 +261,9 @@ func TestSizes(t *testing.T) {
 // TestSettingsMatter: what a row says of its engine changes what is predicted of it.
 func TestSettingsMatter(t *testing.T) {
 	t.Parallel()
-	p := predictor()
+	p := measuredtest.Predictor()
 	predict := func(engine string, more ...string) measured.Prediction {
-		row := readOne(t, needed(append([]string{"backend", engine, "model_path", "Qwen/Qwen3-32B", "concurrency", "64", "num_prompts", "128", "length_ratio_low", "0.5"}, more...)...))
+		row := measuredtest.One(t, measuredtest.Needed(append([]string{"backend", engine, "model_path", "Qwen/Qwen3-32B", "concurrency", "64", "num_prompts", "128", "length_ratio_low", "0.5"}, more...)...))
 		got := p.Predict(t.Context(), &row)
 		if got.Err != nil {
 			t.Fatal(got.Err)
@@ -311,8 +312,8 @@ func TestFormats(t *testing.T) {
 		{"openai/gpt-oss-120b", "fp4", "fp8", "bf16", "mxfp4 w4a16", "fp8"},
 		{"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
 	} {
-		row := readOne(t, needed("model_path", c.model, "precision", c.precision, "kv_cache_dtype", c.kv))
-		s := predictor().Prepare(&row).Subject
+		row := measuredtest.One(t, measuredtest.Needed("model_path", c.model, "precision", c.precision, "kv_cache_dtype", c.kv))
+		s := measuredtest.Predictor().Prepare(&row).Subject
 		if s.Products != c.products || s.Experts != c.experts || s.KV != c.cache {
 			t.Errorf("%+v: got %q, %q, %q", c, s.Products, s.Experts, s.KV)
 		}

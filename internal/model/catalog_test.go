@@ -2,6 +2,7 @@ package model
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -72,6 +73,40 @@ func TestCatalogFiles(t *testing.T) {
 	}
 	for name := range used {
 		t.Errorf("%s: not there", name)
+	}
+}
+
+// shapes.txt says of every shape, and of no other, where it comes from.
+func TestShapesHaveSources(t *testing.T) {
+	text, err := os.ReadFile("shapes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] != "cut" && f[0] != "written" {
+			continue
+		}
+		if len(f) != 3 || sources[f[1]] != "" {
+			t.Errorf("a shape and its source, once: %q", line)
+			continue
+		}
+		sources[f[1]] = f[2]
+	}
+	shapes, err := fs.Glob(catalogFiles, "catalog/shape/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range shapes {
+		name := strings.TrimSuffix(path.Base(file), ".json")
+		if sources[name] == "" {
+			t.Errorf("%s has no source", name)
+		}
+		delete(sources, name)
+	}
+	for name := range sources {
+		t.Errorf("%s is no shape", name)
 	}
 }
 

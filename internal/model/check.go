@@ -52,7 +52,7 @@ func (r *reader) may(field string, v, most int) {
 	case v < 0:
 		r.addf(field, "%d is negative", v)
 	case v > most:
-		r.addf(field, "%d is absurd, at most %d", v, most)
+		r.addf(field, "%d is implausible, at most %d is allowed", v, most)
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *reader) stateFormat(field, s string) dtype.Format {
 	}
 	f := torchFormat(s)
 	if f == dtype.None {
-		r.addf(field, "%s is not a number format we know", quoted(s))
+		r.addf(field, "%s is not a known number format", quoted(s))
 	}
 	return f
 }

@@ -65,9 +65,9 @@ func parseDeepSeekV4(r *reader) *Model {
 	if c.Predict > 0 && len(c.Ratios) > c.Layers {
 		m.MTP.Kind = m.kind(layer(c.Ratios[c.Layers]))
 	}
-	m.note("DeepSeek-V4's attention is described as latent attention whose 512-wide latent is key and value at once: there is no up-projection of keys and values.")
+	m.note("DeepSeek-V4's attention is modelled as latent attention whose 512-wide latent is both key and value: keys and values have no up-projection.")
 	if c.HashLayers > 0 {
-		m.note("The first layers choose experts by a table of token ids; they are counted as ordinary routers.")
+		m.note("The first layers choose experts by a table of token ids; they are modelled with ordinary routers.")
 	}
 	return m
 }

@@ -92,7 +92,7 @@ func findFamily(h header) (*family, string) {
 // unknownArchitecture says which supported family is spelled most like name.
 func unknownArchitecture(name string) error {
 	if name == "" {
-		return errors.New("config.json: architectures: missing, and model_type too: not a language model's config")
+		return errors.New("config.json: neither architectures nor model_type is given: not a language model's config")
 	}
 	if len(name) > 128 {
 		name = name[:128]

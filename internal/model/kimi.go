@@ -44,7 +44,7 @@ func (r *reader) withKimiVision(m *Model) *Model {
 		v.Positions = c.Rows * c.Columns
 	}
 	if c.QKV > 0 && c.QKV != c.Hidden {
-		m.note("The image tower's attention is wider than its hidden size; it is counted at the hidden size.")
+		m.note("The vision tower's attention is wider than its hidden size; it is modelled at the hidden size.")
 	}
 	r.vision(v)
 	m.Vision = v
@@ -108,7 +108,7 @@ func parseKimiLinear(r *reader) *Model {
 	norms := 2
 	if c.ResidualBlock > 0 {
 		norms = 4
-		m.note("Attention over earlier residual blocks is counted as two more norms a layer; its mixing is not modelled.")
+		m.note("Attention over earlier residual blocks is modelled as two more norms per layer; its mixing is not modelled.")
 	}
 	m.fill(c.Layers, func(i int) Layer {
 		l := Layer{Attention: full, FFN: dense, Norms: norms}
@@ -131,7 +131,7 @@ func (r *reader) kimiAttention(c *kimiLinear) (full, delta Attention) {
 	// Without rotation the rope part stays in the projections and in the cache;
 	// RopeDim is therefore kept.
 	if c.NoRope {
-		r.notes = append(r.notes, "Latent attention here has no rotary embedding; the width reserved for it is kept and its rotation is counted.")
+		r.notes = append(r.notes, "This latent attention has no rotary embedding; it is modelled with one of the reserved width.")
 	}
 	l := &c.Linear
 	r.need("linear_attn_config.kda_layers", len(l.KDA), maxLayers)

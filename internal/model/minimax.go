@@ -130,7 +130,7 @@ func parseMiniMaxM3(r *reader) *Model {
 	m.predict(r, "num_nextn_predict_layers", c.Predict)
 	m.note("MiniMax-M3 selects blocks for each key/value head; the selection is modelled as one for all heads.")
 	if present(r.outer.VisionConfig) {
-		m.note("The image tower is not modelled.")
+		m.note("The vision tower is not modelled.")
 	}
 	return m
 }

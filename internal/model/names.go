@@ -19,7 +19,7 @@ type UnknownError struct {
 func (e *UnknownError) Error() string {
 	s := fmt.Sprintf("model %s is not in the catalog", quoted(e.Name))
 	if len(e.Nearest) == 0 {
-		return s + ", and no name there is like it"
+		return s + ", nor is a similar name"
 	}
 	return s + "; nearest: " + strings.Join(e.Nearest, ", ")
 }
@@ -42,7 +42,7 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("model %s is ambiguous; candidates: %s%s", quoted(e.Name), strings.Join(shown, ", "), more)
 }
 
-// taken is what a name was understood as.
+// taken is what a name was resolved to.
 type taken struct {
 	row  row
 	from string // the tool whose name it is, where the tool chose formats by device
@@ -50,28 +50,28 @@ type taken struct {
 	rule *quantRule
 }
 
-// load reads the model, with a note of what the name was taken as.
+// load reads the model, with a note of what the name was resolved to.
 func (t *taken) load(name string) (*Model, error) {
 	m, err := t.row.load()
 	if err != nil {
 		return nil, err
 	}
-	note := name + ": taken as " + m.ID
+	note := name + ": resolved to " + m.ID
 	switch {
 	case t.rule != nil:
 		note += " with " + m.formats()
 		if t.rule.by != "" {
-			note += " (the usual rule of " + t.rule.by + ")"
+			note += " (the usual scheme of " + t.rule.by + ")"
 		}
 	case t.from != "":
-		note += " in its own number formats (" + t.from + " chose them by device)"
+		note += " in its own number formats (" + t.from + " chooses them by device)"
 	}
 	m.Asked = name
 	m.Notes = append([]string{note + "."}, m.Notes...)
 	return m, nil
 }
 
-// formats says in which number formats a model is stored.
+// formats are the number formats a model is stored in.
 func (m *Model) formats() string {
 	p := m.Parameters()
 	cache := m.Quant.KV

@@ -145,7 +145,7 @@ func TestNames(t *testing.T) {
 		if got := spell(m.Quant); m.ID != c.id || got != c.quant {
 			t.Errorf("%s:\nwant %s in %s\ngot  %s in %s", c.name, c.id, c.quant, m.ID, got)
 		}
-		if m.Asked != c.name || m.Name() != c.name || len(m.Notes) == 0 || !strings.HasPrefix(m.Notes[0], c.name+": taken as "+c.id) {
+		if m.Asked != c.name || m.Name() != c.name || len(m.Notes) == 0 || !strings.HasPrefix(m.Notes[0], c.name+": resolved to "+c.id) {
 			t.Errorf("%s: asked as %q, notes %q", c.name, m.Asked, m.Notes)
 		}
 	}
@@ -153,13 +153,13 @@ func TestNames(t *testing.T) {
 
 func TestNameNotes(t *testing.T) {
 	for name, want := range map[string]string{
-		"zhipuai/GLM-5":              "zhipuai/GLM-5: taken as zai-org/GLM-5.",
-		"QWEN3_32B":                  "QWEN3_32B: taken as Qwen/Qwen3-32B in its own number formats (AIConfigurator chose them by device).",
-		"glm5":                       "glm5: taken as zai-org/GLM-5.",
-		"nvidia/Qwen3-14B-FP8":       "nvidia/Qwen3-14B-FP8: taken as Qwen/Qwen3-14B with linear layers in fp8; KV cache in fp8 (the usual rule of NVIDIA ModelOpt).",
-		"amd/DeepSeek-R1-0528-MXFP4": "amd/DeepSeek-R1-0528-MXFP4: taken as deepseek-ai/DeepSeek-R1-0528 with attention in bf16; dense layers, experts, shared experts in mxfp4 (the usual rule of AMD Quark).",
-		"unsloth/DeepSeek-R1-BF16":   "unsloth/DeepSeek-R1-BF16: taken as deepseek-ai/DeepSeek-R1 with linear layers in bf16.",
-		"neuralmagic/DeepSeek-R1-quantized.w4a16": "neuralmagic/DeepSeek-R1-quantized.w4a16: taken as deepseek-ai/DeepSeek-R1 with linear layers in w4a16 int4 (the usual rule of LLM Compressor).",
+		"zhipuai/GLM-5":              "zhipuai/GLM-5: resolved to zai-org/GLM-5.",
+		"QWEN3_32B":                  "QWEN3_32B: resolved to Qwen/Qwen3-32B in its own number formats (AIConfigurator chooses them by device).",
+		"glm5":                       "glm5: resolved to zai-org/GLM-5.",
+		"nvidia/Qwen3-14B-FP8":       "nvidia/Qwen3-14B-FP8: resolved to Qwen/Qwen3-14B with linear layers in fp8; KV cache in fp8 (the usual scheme of NVIDIA ModelOpt).",
+		"amd/DeepSeek-R1-0528-MXFP4": "amd/DeepSeek-R1-0528-MXFP4: resolved to deepseek-ai/DeepSeek-R1-0528 with attention in bf16; dense layers, experts, shared experts in mxfp4 (the usual scheme of AMD Quark).",
+		"unsloth/DeepSeek-R1-BF16":   "unsloth/DeepSeek-R1-BF16: resolved to deepseek-ai/DeepSeek-R1 with linear layers in bf16.",
+		"neuralmagic/DeepSeek-R1-quantized.w4a16": "neuralmagic/DeepSeek-R1-quantized.w4a16: resolved to deepseek-ai/DeepSeek-R1 with linear layers in w4a16 int4 (the usual scheme of LLM Compressor).",
 	} {
 		m, err := Source{}.Open(name)
 		if err != nil {
@@ -179,7 +179,7 @@ func TestNamesOfTheCatalog(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			said := len(m.Notes) > 0 && strings.Contains(m.Notes[0], ": taken as ")
+			said := len(m.Notes) > 0 && strings.Contains(m.Notes[0], ": resolved to ")
 			switch alias := e.AliasOf != ""; {
 			case alias && (m.ID != e.AliasOf || m.Asked != name || !said):
 				t.Errorf("%s: want %s with a note, got %s asked as %q, notes %q", name, e.AliasOf, m.ID, m.Asked, m.Notes)
@@ -249,7 +249,7 @@ func TestNamesUnknown(t *testing.T) {
 			t.Errorf("%.80q: want %v, got %v", name, nearest, unknown.Nearest)
 		}
 	}
-	want := `model "org/absent" is not in the catalog, and no name there is like it`
+	want := `model "org/absent" is not in the catalog, nor is a similar name`
 	if _, err := Lookup("org/absent"); err == nil || err.Error() != want {
 		t.Errorf("want %s, got %v", want, err)
 	}

@@ -62,7 +62,7 @@ func parseNemotronNAS(r *reader) *Model {
 	}
 	m.fill(c.Layers, func(i int) Layer { return layers[i] })
 	if linear {
-		m.note("Attention replaced by one matrix is counted as absent.")
+		m.note("Attention layers replaced by one matrix are modelled as absent.")
 	}
 	return m
 }

@@ -41,7 +41,7 @@ type header struct {
 // when there is none. All problems of the config are reported, one a line.
 func Parse(config, quant []byte) (*Model, error) {
 	if len(config) > maxConfig || len(quant) > maxConfig {
-		return nil, fmt.Errorf("config.json: larger than %d MiB, not a model's config", maxConfig>>20)
+		return nil, fmt.Errorf("config.json: larger than %d MiB: not a model's config", maxConfig>>20)
 	}
 	config = plainJSON(config)
 	var h header
@@ -65,7 +65,7 @@ func Parse(config, quant []byte) (*Model, error) {
 		return nil, err
 	}
 	if n := m.Parameters().total(); n > maxParameters {
-		return nil, fmt.Errorf("config.json: its fields make %.3g parameters, more than any model has", n)
+		return nil, fmt.Errorf("config.json: its fields give %.3g parameters, more than any model has", n)
 	}
 	return m, nil
 }
@@ -131,7 +131,7 @@ func (r *reader) innerFamily(outer string) (*family, string) {
 	f, _ := findFamily(inner)
 	if f != nil {
 		r.notes = append(r.notes, fmt.Sprintf(
-			"%s is not known; its language model is read as family %s and nothing else is modelled.",
+			"%s is not a known architecture; its language model is modelled as family %s, its other parts are not modelled.",
 			quoted(outer), f.name))
 		r.outer.VisionConfig = nil
 	}
@@ -160,7 +160,7 @@ func (r *reader) format(inner ...string) dtype.Format {
 		if f := torchFormat(s); f != dtype.None {
 			return f
 		}
-		r.errs = append(r.errs, fmt.Errorf("config.json: %sdtype: %s is not a number format we know", r.path, quoted(s)))
+		r.errs = append(r.errs, fmt.Errorf("config.json: %sdtype: %s is not a known number format", r.path, quoted(s)))
 		return dtype.None
 	}
 	return dtype.BF16

@@ -39,7 +39,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		{
 			"nothing", `{}`,
-			`config.json: architectures: missing, and model_type too: not a language model's config`,
+			`config.json: neither architectures nor model_type is given: not a language model's config`,
 		},
 		{
 			"diffusers", `{"_class_name": "FluxTransformer2DModel", "_diffusers_version": "0.30.0"}`,
@@ -55,7 +55,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		{
 			"absurd", edit(qwen3Config, `"num_hidden_layers": 2`, `"num_hidden_layers": 2000000000`),
-			`config.json: num_hidden_layers: 2000000000 is absurd, at most 1024`,
+			`config.json: num_hidden_layers: 2000000000 is implausible, at most 1024 is allowed`,
 		},
 		{
 			"kv heads", edit(qwen3Config, `"num_key_value_heads": 8`, `"num_key_value_heads": 7`),
@@ -79,7 +79,7 @@ func TestParseErrors(t *testing.T) {
 		},
 		{
 			"number format", edit(qwen3Config, `"vocab_size"`, `"torch_dtype": "int3", "vocab_size"`),
-			`config.json: dtype: "int3" is not a number format we know`,
+			`config.json: dtype: "int3" is not a known number format`,
 		},
 		{
 			"rotary", edit(qwen3Config, `"vocab_size"`, `"partial_rotary_factor": 7, "vocab_size"`),
@@ -110,11 +110,11 @@ func TestParseErrors(t *testing.T) {
 		{
 			"too many parameters", edit(qwen3Config, `"hidden_size": 4096`, `"hidden_size": 1048576`,
 				`"intermediate_size": 12288`, `"intermediate_size": 4194304`, `"num_hidden_layers": 2`, `"num_hidden_layers": 1024`),
-			`config.json: its fields make 1.35e+16 parameters, more than any model has`,
+			`config.json: its fields give 1.35e+16 parameters, more than any model has`,
 		},
 		{"not an object", `[1]`, `config.json: top level: want an object, got array`},
 		{"cut short", `{"architectures": [`, `config.json: not valid JSON at byte 19: unexpected end of JSON input`},
-		{"too large", strings.Repeat(" ", maxConfig+1), `config.json: larger than 8 MiB, not a model's config`},
+		{"too large", strings.Repeat(" ", maxConfig+1), `config.json: larger than 8 MiB: not a model's config`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Parse([]byte(c.config), nil)

@@ -112,7 +112,7 @@ type patterns struct {
 func parsePatterns(list []string) (patterns, error) {
 	p := patterns{byLayer: map[int][]pattern{}}
 	if len(list) > maxPatterns {
-		return p, errors.New("quantization: more excluded modules than a model has")
+		return p, errors.New("quantization: too many excluded modules")
 	}
 	for _, s := range list {
 		switch x := parsePattern(s); {

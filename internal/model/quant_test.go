@@ -134,7 +134,7 @@ func TestQuantizationNotes(t *testing.T) {
 
 func TestPartlyQuantizedIsNoted(t *testing.T) {
 	m := lookup(t, "nvidia/DeepSeek-V3.1-NVFP4")
-	want := []string{"Only some matrices of the attention part are quantized; all are counted as unquantized."}
+	want := []string{"Only some matrices of the attention part are quantized; all are modelled as unquantized."}
 	if d := cmp.Diff(want, m.Notes); d != "" {
 		t.Error(d)
 	}

@@ -84,7 +84,7 @@ func (q *quantizer) scheme(p part) (dtype.Scheme, error) {
 		s, word = q.plain, "unquantized"
 	}
 	if ok && share > 0 && share < 1 {
-		q.model.note(fmt.Sprintf("Only some matrices of the %s part are quantized; all are counted as %s.", p, word))
+		q.model.note(fmt.Sprintf("Only some matrices of the %s part are quantized; all are modelled as %s.", p, word))
 	}
 	return s, nil
 }

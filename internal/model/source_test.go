@@ -123,7 +123,7 @@ func TestSourceOpen(t *testing.T) {
 	} else if _, ok := errors.AsType[*UnknownError](err); !ok {
 		t.Errorf("want an UnknownError, got %v", err)
 	}
-	if _, err := s.Open("bad"); err == nil || !strings.HasPrefix(err.Error(), "reading bad: config.json: architectures: missing") {
+	if _, err := s.Open("bad"); err == nil || !strings.HasPrefix(err.Error(), "reading bad: config.json: neither architectures nor model_type") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (Source{}).Open("/models/x"); err == nil || err.Error() != "/models/x: directories cannot be read here" {

@@ -66,7 +66,7 @@ func parseStep3(r *reader) *Model {
 		m.note("The sigmoid gate on each head's output is not modelled.")
 	}
 	if c.Other.Heads == 0 {
-		m.note("The config states one head count; windowed layers of the released Step models have 96 query heads.")
+		m.note("The config gives one head count; the sliding-window layers of the released Step models have 96 query heads.")
 	}
 	return m
 }

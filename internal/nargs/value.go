@@ -104,7 +104,7 @@ func typeName[T any]() string {
 // MarkOptional lets the value of an existing flag be left out; alone, the flag means alone, which must not be empty.
 func MarkOptional(f *pflag.Flag, alone string) {
 	if alone == "" {
-		panic("nargs: the value of --" + f.Name + " standing alone is empty")
+		panic("nargs: the value of --" + f.Name + " without an argument must not be empty")
 	}
 	f.NoOptDefVal = alone
 	mark(f, ZeroOrOne)

@@ -14,36 +14,54 @@ import (
 	"strings"
 )
 
-// Match returns the one of among that word most likely meant, and whether any is near enough to suggest.
-// Of equally near ones the first in among wins.
+// Match returns the one of among that word most likely meant, and whether any is near enough to suggest. It is the first of
+// [Matches].
 func Match(word string, among []string) (string, bool) {
-	best := Some(word, among, 1)
+	best := Matches(word, among)
 	if len(best) == 0 {
 		return "", false
 	}
 	return best[0], true
 }
 
-// Some returns up to n of among that are near enough to word to suggest, nearest first; equally near ones keep their
-// order in among.
-func Some(word string, among []string, n int) []string {
+// Matches returns those of among that are nearest to word: one, several that are equally near, or none that is near enough
+// to suggest. Those that begin like word come first, since few slips are in the first letters; of equals the order of
+// among is kept.
+func Matches(word string, among []string) []string {
 	type candidate struct {
-		text string
-		far  int
+		text  string
+		alike int // letters at the beginning
 	}
 	folded := fold(word)
 	var near []candidate
+	least := 0
 	for _, text := range among {
-		if far, ok := score(folded, fold(text)); ok {
-			near = append(near, candidate{text, far})
+		other := fold(text)
+		far, ok := score(folded, other)
+		if !ok || len(near) > 0 && far > least {
+			continue
 		}
+		if far < least {
+			near = near[:0]
+		}
+		least = far
+		near = append(near, candidate{text, alike(folded, other)})
 	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.alike, a.alike) })
 	var out []string
-	for _, c := range near[:min(max(n, 0), len(near))] {
+	for _, c := range near {
 		out = append(out, c.text)
 	}
 	return out
+}
+
+// alike counts the letters two words share at their beginning.
+func alike(a, b []rune) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // score says how far two folded words are apart and whether that is near enough to suggest one for the other.

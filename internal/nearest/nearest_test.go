@@ -2,6 +2,7 @@ package nearest_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,15 +39,42 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestSomeIsOrderedAndBounded(t *testing.T) {
-	among := []string{"Llama-3.1-70B", "Llama-3.1-8B", "Llama-3.2-8B", "Qwen3-8B"}
-	want := []string{"Llama-3.1-8B", "Llama-3.2-8B"}
-	if d := cmp.Diff(want, nearest.Some("llama3.1-8b", among, 2)); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+func TestMatchesAreEquallyNear(t *testing.T) {
+	among := []string{"b300-sxm", "h100-sxm", "h200-sxm", "l40s"}
+	for word, want := range map[string][]string{
+		"h300-sxm": {"h100-sxm", "h200-sxm", "b300-sxm"}, // one letter each; those that begin alike first
+		"h10O-sxm": {"h100-sxm"},
+		"rtx-3090": nil, // half of it is no misspelling
+		"sxm":      {"b300-sxm", "h100-sxm", "h200-sxm"},
+		"":         nil,
+	} {
+		if d := cmp.Diff(want, nearest.Matches(word, among)); d != "" {
+			t.Errorf("%q (-want +got):\n%s", word, d)
+		}
 	}
-	if got := nearest.Some("llama", among, -1); len(got) != 0 {
-		t.Errorf("n < 0: want none, got %q", got)
-	}
+}
+
+// TestMatchesLaw: no other word is nearer than those returned, and none of them is far.
+func TestMatchesLaw(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-c]{1,8}`)
+		word, among := text.Draw(t, "word"), rapid.SliceOfN(text, 0, 6).Draw(t, "among")
+		got := nearest.Matches(word, among)
+		if first, ok := nearest.Match(word, among); ok != (len(got) > 0) || ok && first != got[0] {
+			t.Fatalf("Match(%q, %q) = %q, %t; Matches %q", word, among, first, ok, got)
+		}
+		for _, w := range got {
+			d := nearest.Distance(word, w)
+			if part := strings.Contains(w, word) || strings.Contains(word, w); 3*d > max(len(word), len(w)) && !part {
+				t.Fatalf("Matches(%q, %q) = %q: %q is %d edits away", word, among, got, w, d)
+			}
+			for _, other := range among {
+				if e := nearest.Distance(word, other); 3*e <= max(len(word), len(other)) && e < d {
+					t.Fatalf("Matches(%q, %q) = %q, but %q is nearer", word, among, got, other)
+				}
+			}
+		}
+	})
 }
 
 func TestDistanceLaws(t *testing.T) {

@@ -91,8 +91,8 @@ func TestOpenRefuses(t *testing.T) {
 		fsys fstest.MapFS
 		want string
 	}{
-		"no tables":  {files("readme.md", "gpu/notes.txt"), "dir holds no kernel tables; want <system>/<family>"},
-		"incomplete": {files("gpu/gemm/vllm/1/gemm_perf.parquet", "gpu/gemm/vllm/1/INCOMPLETE.txt"), "dir holds no kernel tables"},
+		"no tables":  {files("readme.md", "gpu/notes.txt"), "dir has no kernel tables; want <system>/<family>"},
+		"incomplete": {files("gpu/gemm/vllm/1/gemm_perf.parquet", "gpu/gemm/vllm/1/INCOMPLETE.txt"), "dir has no kernel tables"},
 	} {
 		if _, err := Open(c.fsys, "dir"); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: want %q, got %v", name, c.want, err)
@@ -103,8 +103,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"h100_sxm": "dir holds no tables of h100_sxm; nearest: h200_sxm",
-		"ATLAS":    "dir holds no tables of ATLAS; it holds h200_sxm, l40s",
+		"h100_sxm": "dir has no tables of h100_sxm; nearest: h200_sxm",
+		"ATLAS":    "dir has no tables of ATLAS; it has h200_sxm, l40s",
 	} {
 		if _, err := s.System(name); err == nil || err.Error() != want {
 			t.Errorf("%s: want %q, got %v", name, want, err)

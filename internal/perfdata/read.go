@@ -36,7 +36,7 @@ const maxSize = 1 << 30
 func (s *System) Read(f File, q *Query) (*Rows, error) {
 	info, err := fs.Stat(s.fsys, f.Path)
 	if err == nil && info.Size() > maxSize {
-		err = fmt.Errorf("%d bytes are more than a table has", info.Size())
+		err = fmt.Errorf("%d bytes are too many for a table", info.Size())
 	}
 	var data []byte
 	if err == nil {

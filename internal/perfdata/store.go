@@ -59,7 +59,7 @@ func Open(fsys fs.FS, name string) (*Store, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name, first)
 	case len(s.systems) == 0:
-		return nil, fmt.Errorf("%s holds no kernel tables; want <system>/<family>/<engine>/<version>/<table>_perf.parquet, or that under data/", name)
+		return nil, fmt.Errorf("%s has no kernel tables; want <system>/<family>/<engine>/<version>/<table>_perf.parquet, in it or in data/", name)
 	}
 	return s, nil
 }
@@ -117,9 +117,9 @@ func (s *Store) System(names ...string) (*System, error) {
 			}
 		}
 	}
-	err := fmt.Errorf("%s holds no tables of %s; it holds %s", s.name, names[0], strings.Join(s.Systems(), ", "))
+	err := fmt.Errorf("%s has no tables of %s; it has %s", s.name, names[0], strings.Join(s.Systems(), ", "))
 	if near, ok := nearest.Match(names[0], s.Systems()); ok {
-		err = fmt.Errorf("%s holds no tables of %s; nearest: %s", s.name, names[0], near)
+		err = fmt.Errorf("%s has no tables of %s; nearest: %s", s.name, names[0], near)
 	}
 	return nil, err
 }

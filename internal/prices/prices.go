@@ -54,7 +54,7 @@ func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 		return p, nil
 	}
 	if dir == nil {
-		return nil, field.Errorf("%s %s: this program opens no directories", perfData, r.Dir)
+		return nil, field.Errorf("%s %s: directories cannot be read here", perfData, r.Dir)
 	}
 	var err error
 	if p.sel, err = perfdata.ParseSelection(r.Engine); err != nil {
@@ -77,7 +77,7 @@ func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsu
 		return base, nil
 	}
 	if tensorCast {
-		return nil, field.Errorf("%s needs %s physical: TensorCast's is priced by a profile's peaks", perfData, field.Name("policy"))
+		return nil, field.Errorf("%s needs %s physical: TensorCast's assumptions go with the roofline cost model", perfData, field.Name("policy"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 		return nil, field.Errorf("%s: %w", perfData, err)
 	}
 	if e := p.sel.Engine; e != "" && !slices.Contains(s.Engines(), e) {
-		err := field.Errorf("%s: %s has no tables of engine %q; it has those of %s", perfEngine, s.Name, e, strings.Join(s.Engines(), ", "))
+		err := field.Errorf("%s: %s has no tables of engine %q; the engines are %s", perfEngine, s.Name, e, strings.Join(s.Engines(), ", "))
 		if near, ok := nearest.Match(e, s.Engines()); ok {
 			err = fmt.Errorf("%w; nearest: %s", err, near)
 		}
@@ -156,7 +156,7 @@ type Use struct {
 	Without []string
 }
 
-// Notes are doubts about the tables worth telling, one line each.
+// Notes are warnings about the tables, one line each.
 func (u *Use) Notes() []string {
 	var out []string
 	for i := range u.Files {
@@ -166,12 +166,12 @@ func (u *Use) Notes() []string {
 		}
 		more := ""
 		if f.Distrust > 0 {
-			more = fmt.Sprintf(" and %d more of the same kernels", f.Distrust)
+			more = fmt.Sprintf(", and %d more of the same kernels", f.Distrust)
 		}
-		out = append(out, fmt.Sprintf("%s: left out %d rows faster than the device can be%s; worst: %s", f.Path, f.Rejected, more, f.Worst))
+		out = append(out, fmt.Sprintf("%s: ignored %d rows faster than the device's peaks allow%s; worst: %s", f.Path, f.Rejected, more, f.Worst))
 	}
 	for _, d := range u.Without {
-		out = append(out, fmt.Sprintf("%s holds no tables of %s: priced without", u.Dir, d))
+		out = append(out, fmt.Sprintf("%s has no kernel tables of %s: its operator times are modelled", u.Dir, d))
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func (p Pricing) Check(d *device.Profile) error {
 	case p != Roofline && p != Calibrated:
 		return field.Errorf("%s must be %s or %s, got %q", field.Name("pricing"), string(Roofline), string(Calibrated), string(p))
 	case p == Calibrated && Best(d) != Calibrated:
-		return field.Errorf("%s calibrated: no kernels of %s or a related device were measured", field.Name("pricing"), d.Name)
+		return field.Errorf("%s calibrated: no kernels of %s or a related device generation were measured", field.Name("pricing"), d.Name)
 	}
 	return nil
 }

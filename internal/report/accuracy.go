@@ -21,7 +21,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	clean := measured.Clean(r.Rows)
 	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
 	t.AppendHeader(table.Row{
-		"rows", "of", "predicted", "TTFT MAPE", "median", "p90", "bias", "in 80 %", "TPOT MAPE", "median", "p90", "bias", "in 80 %",
+		"group", "rows", "predicted", "TTFT MAPE", "median", "p90", "bias", "coverage", "TPOT MAPE", "median", "p90", "bias", "coverage",
 	})
 	add := func(name string, g document.AccuracyGroup) {
 		row := table.Row{name, g.Rows, g.Predicted}
@@ -37,9 +37,9 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 		prefix string
 		key    func(*measured.Row) string
 	}{
-		{"", func(r *measured.Row) string { return r.Mode }},
+		{"", func(r *measured.Row) string { return r.Mode + "regated" }},
 		{"", func(r *measured.Row) string { return r.Engine }},
-		{"concurrency to ", document.ConcurrencyOf},
+		{"concurrency up to ", document.ConcurrencyOf},
 		{"", func(r *measured.Row) string { return r.System }},
 		{"", func(r *measured.Row) string { return r.Model }},
 	} {
@@ -50,7 +50,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	}
 	fmt.Fprintln(w, t.Render())
 	ttft, tpot := measured.Coverage(clean)
-	fmt.Fprintf(w, "\n80 %% intervals hold %.0f %% of the TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
+	fmt.Fprintf(w, "\nThe 80 %% intervals cover %.0f %% of the measured TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
@@ -63,7 +63,7 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	})
 }
 
-// defaulted says which columns rows do not fill, those of all rows first.
+// defaulted lists the columns that rows leave empty, those empty in all rows first.
 func defaulted(w io.Writer, rows []measured.Compared) {
 	var all, some []string
 	for _, d := range measured.DefaultedColumns(rows) {
@@ -74,11 +74,11 @@ func defaulted(w io.Writer, rows []measured.Compared) {
 		}
 	}
 	if missing := slices.Concat(all, some); len(missing) > 0 {
-		fmt.Fprintf(w, "Defaults were taken for missing or empty columns: %s.\n", strings.Join(missing, ", "))
+		fmt.Fprintf(w, "Missing or empty columns, replaced by defaults: %s.\n", strings.Join(missing, ", "))
 	}
 }
 
-// reasons counts rows by what is to be said of them, the most frequent first.
+// reasons counts rows by reason, the most frequent first.
 func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
 	counts := map[string]int{}
 	var order []string
@@ -92,7 +92,7 @@ func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measu
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return counts[b] - counts[a] })
 	for _, reason := range order {
-		fmt.Fprintf(w, "%s: %d rows: %s\n", title, counts[reason], reason)
+		fmt.Fprintf(w, "%s (%d row%s): %s\n", title, counts[reason], plural(counts[reason]), reason)
 	}
 }
 
@@ -128,10 +128,11 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	return out.Error()
 }
 
-// Calibration prints what a fit is worth.
+// Calibration prints the errors of a fit, on the rows it used and on rows it held
+// out.
 func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
-	t.AppendHeader(table.Row{"rows predicted by", "rows", "TTFT MAPE", "median", "p90", "in 80 %", "TPOT MAPE", "median", "p90", "in 80 %"})
+	t.AppendHeader(table.Row{"prediction", "rows", "TTFT MAPE", "median", "p90", "coverage", "TPOT MAPE", "median", "p90", "coverage"})
 	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
 		rows = measured.OfMode(rows, mode)
 		if len(rows) == 0 {
@@ -155,20 +156,21 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		add(mode+": what was there before", mode, r.Before, &calibration.Overlay{})
-		add(mode+": the fit itself", mode, r.InSample, r.Overlay)
-		add(mode+": fits without their configuration", mode, r.ByConfiguration, r.Overlay)
-		add(mode+": fits without their cell", mode, r.ByCell, unseen)
-		add(mode+": such fits and half of the cell", mode, r.Adapted, r.Overlay)
+		title := mode + "regated: "
+		add(title+"before the fit", mode, r.Before, &calibration.Overlay{})
+		add(title+"fitted rows", mode, r.InSample, r.Overlay)
+		add(title+"configuration held out", mode, r.ByConfiguration, r.Overlay)
+		add(title+"cell held out", mode, r.ByCell, unseen)
+		add(title+"cell held out, then fitted to half of it", mode, r.Adapted, r.Overlay)
 		for _, l := range r.LeftOut {
-			add(mode+": fits without their "+l.Kind, mode, l.Rows, unseen)
+			add(title+l.Kind+" held out", mode, l.Rows, unseen)
 		}
 	}
 	fmt.Fprintln(w, t.Render())
 	if r.Unchanged {
-		fmt.Fprintln(w, "The calibration is left as it is: what these rows differ by does not carry over from one of their configurations to another.")
+		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
 	}
 	if len(r.ByCell) > 0 {
-		fmt.Fprintln(w, regretLine(measured.Regrets(r.ByCell)), "(fits without their cell)")
+		fmt.Fprintln(w, "Cell held out:", regretLine(measured.Regrets(r.ByCell)))
 	}
 }

@@ -29,6 +29,12 @@ func plusMinus(e calibration.Error) string {
 	return fmt.Sprintf("%+.0f…%+.0f %%", -below, above)
 }
 
+// perMillion heads the price of a million tokens.
+const perMillion = "USD per million tokens"
+
+// usd prints an amount with three digits.
+func usd(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
 // chance prints a probability in percent, never more certain than 1 in 100.
 func chance(p float64) string {
 	switch percent := math.Round(100 * p); {
@@ -43,8 +49,8 @@ func chance(p float64) string {
 
 // bars prints the intervals of a search's rows below their table, whose columns
 // are the vendor's.
-func bars(w io.Writer, p *app.Search) {
-	t := table.New(1, 2, 3, 4, 5)
+func bars(w io.Writer, d *app.DeviceResult, p *app.Search) {
+	t := table.New(1, 2, 3, 4, 5, 6)
 	head := table.Row{"Top", "Throughput (token/s)"}
 	if p.Mode != search.DecodeOnly {
 		head = append(head, "TTFT (ms)")
@@ -55,8 +61,12 @@ func bars(w io.Writer, p *app.Search) {
 	if p.Limited() {
 		head = append(head, "within the limits")
 	}
+	priced := p.Rows[0].Cost > 0
+	if priced {
+		head = append(head, perMillion)
+	}
 	t.AppendHeader(head)
-	for i, r := range p.Rows {
+	for i, r := range p.Rows[:min(len(p.Rows), mostRows(p))] {
 		o, e := &r.Best, &r.Expected
 		row := table.Row{strconv.Itoa(i + 1), f2(o.Throughput) + " " + plusMinus(e.Throughput)}
 		if p.Mode != search.DecodeOnly {
@@ -68,30 +78,39 @@ func bars(w io.Writer, p *app.Search) {
 		if p.Limited() {
 			row = append(row, chance(r.Chance))
 		}
+		if priced {
+			row = append(row, usd(r.Cost))
+		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
+	if priced {
+		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s).\n", d.Device.Price.USDPerHour, d.Device.Price.Source)
+	}
+	if more := len(p.Rows) - mostRows(p); more > 0 {
+		fmt.Fprintf(w, "%d more layouts meet the limits; JSON and CSV list them.\n", more)
+	}
 	safeChoice(w, p)
 }
 
-// safeChoice says that the best row may well miss its limits, and what would
-// not.
+// safeChoice warns of a best row that is likely to miss its limits, and names a
+// safe choice.
 func safeChoice(w io.Writer, p *app.Search) {
 	if !p.Limited() {
 		return
 	}
 	c := p.Rows[0].Chance
-	if c >= app.Doubtful {
+	if c >= app.LowChance {
 		return
 	}
-	fmt.Fprintf(w, "Note: the best row keeps its limits with a probability of %s; ", chance(c))
+	fmt.Fprintf(w, "Note: the best row meets its limits with %s probability; ", chance(c))
 	if s := p.Safe; s != nil {
-		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Batch, s.Throughput)
+		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
 		return
 	}
-	fmt.Fprintf(w, "nothing in this search does with %s.\n", chance(app.Safe))
+	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(app.Safe))
 }
 
 // pairBars prints the intervals of matched phases.
@@ -118,7 +137,7 @@ func pairBars(w io.Writer, d *app.DeviceResult, pairs []app.Pair) {
 			basis = e.Basis
 		}
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "Intervals from %s.\n", basis)
 }

@@ -25,7 +25,7 @@ type ModelRow struct {
 // Models prints the catalog, aliases behind the models they stand for.
 func Models(w io.Writer, rows []ModelRow) {
 	t := table.New(3, 4, 5)
-	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "also"})
+	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "aliases"})
 	also := map[string][]string{}
 	for _, r := range rows {
 		if r.AliasOf != "" {
@@ -51,17 +51,17 @@ func Model(w io.Writer, f *model.Facts) {
 	}
 	line("Model", "%s", f.ID)
 	if f.TakenAs != "" {
-		line("Taken as", "%s", f.TakenAs)
+		line("Resolved to", "%s", f.TakenAs)
 	}
 	line("Architecture", "%s (family %s)", f.Architecture, f.Family)
 	line("Shape", "%d layers, hidden %d, vocabulary %d, up to %d positions", f.Layers, f.Hidden, f.Vocab, f.MaxPosition)
 	params := units.Count(float64(f.Parameters))
 	if f.Active != f.Parameters {
-		params += ", of which one token uses " + units.Count(float64(f.Active))
+		params += ", active per token " + units.Count(float64(f.Active))
 	}
 	line("Parameters", "%s", params)
 	if f.MTPParameters > 0 {
-		line("", "and %s in prediction modules", units.Count(float64(f.MTPParameters)))
+		line("", "plus %s in MTP modules", units.Count(float64(f.MTPParameters)))
 	}
 	format := f.DType
 	if f.Quantization != "" {
@@ -72,7 +72,7 @@ func Model(w io.Writer, f *model.Facts) {
 		f.Weights.BF16, f.Weights.FP8, f.Weights.INT8, f.Weights.INT4, f.Weights.NVFP4)
 	kv := fmt.Sprintf("bf16 %s, fp8 %s", f.KV.BF16, f.KV.FP8)
 	if f.KV.Windowed > 0 {
-		kv += fmt.Sprintf(" (%s of the bf16 only inside a window)", f.KV.Windowed)
+		kv += fmt.Sprintf(" (%s of the bf16 in sliding windows)", f.KV.Windowed)
 	}
 	line("KV per token", "%s", kv)
 	if f.StateBytes > 0 {
@@ -80,7 +80,7 @@ func Model(w io.Writer, f *model.Facts) {
 	}
 	fmt.Fprintln(w)
 	t := table.New(1, 3, 4)
-	t.AppendHeader(table.Row{"layers", "kind", "parameters each", "KV per token"})
+	t.AppendHeader(table.Row{"layers", "kind", "parameters per layer", "KV per token"})
 	for _, k := range f.Kinds {
 		t.AppendRow(table.Row{k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes})
 	}
@@ -90,15 +90,18 @@ func Model(w io.Writer, f *model.Facts) {
 	}
 }
 
-// Devices prints the profiles.
+// Devices prints the profiles, a rule between vendors.
 func Devices(w io.Writer, all []device.Facts) {
-	t := table.New(3, 4, 5, 6, 7, 8, 9)
-	t.AppendHeader(table.Row{"device", "vendor", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
+	t := table.New(4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"device", "vendor", "generation", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
 	for i := range all {
 		f := &all[i]
+		if i > 0 && f.Vendor != all[i-1].Vendor {
+			t.AppendSeparator()
+		}
 		m := &f.Peak.Matrix
 		t.AppendRow(table.Row{
-			f.Name, f.Vendor, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
+			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
 			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
 		})
 	}
@@ -115,25 +118,28 @@ func Device(w io.Writer, f *device.Facts) {
 		line("Based on", "%s", f.Base)
 	}
 	if len(f.Aliases) > 0 {
-		line("Also", "%s", strings.Join(f.Aliases, ", "))
+		line("Aliases", "%s", strings.Join(f.Aliases, ", "))
 	}
 	if f.Description != "" {
 		line("", "%s", f.Description)
 	}
+	if len(f.Instances) > 0 {
+		line("Instances", "%s", strings.Join(f.Instances, ", "))
+	}
 	line("Memory", "%s GiB at %s GB/s", number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs))
 	if f.Memory.ReportedGiB > 0 {
-		line("", "%s GiB as a process sees it", number(f.Memory.ReportedGiB))
+		line("", "%s GiB visible to a process", number(f.Memory.ReportedGiB))
 	}
 	line("Matrix TFLOPS", "%s", peaks(&f.Peak.Matrix))
 	line("Vector TFLOPS", "%s", peaks(&f.Peak.Vector))
 	line("Efficiency", "compute %g, memory %g", f.Efficiency.Compute, f.Efficiency.Memory)
 	line("Launch", "matrix %g µs, vector %g µs, communication %g µs", f.Fixed.Matrix, f.Fixed.Vector, f.Fixed.Communication)
-	line("Node", "%d devices; links reach %d", f.Node, f.Devices)
+	line("Node", "%d devices; links connect up to %d", f.Node, f.Devices)
 	if f.PowerW > 0 {
 		line("Power", "%g W", f.PowerW)
 	}
 	line("Price", "%s", priceLine(f))
-	line("Tier", "%s", f.Tier)
+	line("Tier", "%s: %s", f.Tier, f.Tier.Meaning())
 	line("Source", "%s", f.Source)
 	fmt.Fprintln(w)
 	t := table.New(2, 3, 4, 5)

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/search"
+	"plimsoll/internal/table"
 	"plimsoll/internal/units"
 )
 
@@ -23,7 +24,7 @@ const (
 )
 
 // crossHardware prints the comparison of devices: their profiles, then the best
-// row of each, per pass.
+// row of each, per search.
 func crossHardware(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	profiles(w, r, v)
 	if r.Devices[0].Ratio != nil {
@@ -31,7 +32,7 @@ func crossHardware(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 		return
 	}
 	for k := range r.Devices[0].Searches {
-		crossPass(w, r, k, v)
+		crossSearch(w, r, k, v)
 	}
 }
 
@@ -77,15 +78,15 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 	return float64(p[dtype.F16]) / 1e12
 }
 
-// bestOf is a device with the best row of a pass.
+// bestOf is a device with the best row of a search.
 type bestOf struct {
 	device *device.Profile
-	pass   *app.Search
+	search *app.Search
 	row    *app.Row
 }
 
-// crossPass prints the best row of every device for pass k.
-func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
+// crossSearch prints the best row of every device for search k.
+func crossSearch(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	var rows []bestOf
 	var without []string
 	for i := range r.Devices {
@@ -102,7 +103,7 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 	slices.SortStableFunc(rows, func(a, b bestOf) int {
 		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
 	})
-	mode := rows[0].pass.Mode
+	mode := rows[0].search.Mode
 	t := &pretty{bold: 2}
 	if mode == search.Aggregated {
 		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
@@ -119,7 +120,43 @@ func crossPass(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 		t.rows = append(t.rows, crossRow(i+1, &b))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
+	crossBars(w, rows)
 	infeasible(w, without)
+}
+
+// crossBars prints the intervals of the compared rows, and which of them overlap.
+func crossBars(w io.Writer, rows []bestOf) {
+	t := table.New(1, 3, 4)
+	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
+	alike := false
+	for i := range rows {
+		low, high := rows[i].interval()
+		var same []string
+		for k := range rows {
+			if l, h := rows[k].interval(); k != i && l <= high && low <= h {
+				same = append(same, rows[k].device.Name)
+			}
+		}
+		alike = alike || len(same) > 0
+		price := "–"
+		if c := rows[i].row.Cost; c > 0 {
+			price = usd(c)
+		}
+		t.AppendRow(table.Row{
+			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
+			price, cmp.Or(strings.Join(same, ", "), "–"),
+		})
+	}
+	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, t.Render())
+	if alike {
+		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")
+	}
+}
+
+// interval is the 80 % interval of the throughput.
+func (b *bestOf) interval() (low, high float64) {
+	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
 }
 
 // infeasible names the devices a comparison has no row for.
@@ -133,7 +170,7 @@ func crossRow(top int, b *bestOf) []string {
 	o := &b.row.Best
 	ttft, tpot := f2(o.TTFT.Ms()), f2(o.TPOT.Ms())
 	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
-	switch b.pass.Mode {
+	switch b.search.Mode {
 	case search.PrefillOnly:
 		cells = append(cells, f2(b.row.QPS))
 		tpot = "-"
@@ -142,7 +179,7 @@ func crossRow(top int, b *bestOf) []string {
 		ttft = "-"
 	case search.Aggregated:
 	}
-	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.pass.NumDevices))
+	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.row.Devices()))
 }
 
 // crossRatio prints the best pair of every device.
@@ -183,6 +220,6 @@ func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	fmt.Fprintln(w, t.render(v.Color))
 	infeasible(w, without)
 	if split {
-		fmt.Fprintf(w, "P/D instance counts: of the splits of %d devices, the one closest to the ratio, the largest of these.\n", r.Request.NumDevices)
+		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that is closest to the PD ratio, the largest of equally close ones.\n", r.Request.NumDevices)
 	}
 }

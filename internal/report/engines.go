@@ -17,9 +17,9 @@ import (
 // Engines prints the engines, a line for each range of versions.
 func Engines(w io.Writer, all []*engine.Profile) {
 	t := table.New(4, 5, 6, 8)
-	t.AppendHeader(table.Row{"engine", "versions", "policy", "budget", "sequences", "memory", "of", "block", "host work", "also"})
+	t.AppendHeader(table.Row{"engine", "versions", "policy", "token budget", "max sequences", "memory share", "of", "block", "host work", "aliases"})
 	for _, p := range all {
-		host := "in turn"
+		host := "serial"
 		if p.Exposed < 1 {
 			host = "overlapped"
 		}
@@ -39,13 +39,13 @@ func Engine(w io.Writer, p *engine.Profile) {
 	line("Engine", "%s (%s)", p.Name, p.Title)
 	line("Versions", "%s", p.Versions)
 	if len(p.Aliases) > 0 {
-		line("Also", "%s", strings.Join(p.Aliases, ", "))
+		line("Aliases", "%s", strings.Join(p.Aliases, ", "))
 	}
 	line("Source", "%s", p.Source)
 	fmt.Fprintln(w)
 
 	t := table.New()
-	t.AppendHeader(table.Row{"setting", "default", "the engine's name", "meaning"})
+	t.AppendHeader(table.Row{"setting", "default", "engine option", "meaning"})
 	for _, s := range p.Settings() {
 		t.AppendRow(table.Row{s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning})
 	}
@@ -59,12 +59,12 @@ func Engine(w io.Writer, p *engine.Profile) {
 func engineTiers(w io.Writer, p *engine.Profile) {
 	if len(p.Tiers) > 0 {
 		t := table.New(2, 3, 4)
-		t.AppendHeader(table.Row{"on devices", "token_budget", "max_sequences", "graph.max_batch"})
+		t.AppendHeader(table.Row{"device", "token_budget", "max_sequences", "graph.max_batch"})
 		for i := range p.Tiers {
 			tier := &p.Tiers[i]
 			graph := orDash(tier.GraphBatch)
 			if tier.WideGraphBatch > 0 {
-				graph += fmt.Sprintf(" (%d from 4 devices)", tier.WideGraphBatch)
+				graph += fmt.Sprintf(" (%d on 4 or more devices)", tier.WideGraphBatch)
 			}
 			t.AppendRow(table.Row{tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph})
 		}
@@ -73,10 +73,10 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
-		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB + %g for each token of the budget, %g for each of\n"+
-			"graph.max_batch and %g for each device", mib(r.Fixed), mib(r.PerToken), mib(r.PerGraph), mib(r.PerDevice))
+		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+
+			"and %g per device of the replica", mib(r.Fixed), mib(r.PerToken), mib(r.PerGraph), mib(r.PerDevice))
 		if r.Least > 0 {
-			fmt.Fprintf(w, ", and at least %g on more than %g GiB", mib(r.Least), r.LeastAbove.GiB())
+			fmt.Fprintf(w, "; at least %g MiB on devices above %g GiB", mib(r.Least), r.LeastAbove.GiB())
 		}
 		fmt.Fprint(w, ".\n\n")
 	}
@@ -91,10 +91,10 @@ func tierName(t *engine.Tier) string {
 		parts = append(parts, strings.Join(t.Generations, ", "))
 	}
 	if len(parts) == 0 {
-		parts = []string{"others"}
+		parts = []string{"other"}
 	}
 	if t.SetAside > 0 {
-		parts = append(parts, fmt.Sprintf("%g GiB set aside", t.SetAside.GiB()))
+		parts = append(parts, fmt.Sprintf("%g GiB left free", t.SetAside.GiB()))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -11,11 +11,11 @@ import (
 	"plimsoll/internal/measured"
 )
 
-// Examine prints the doubts about measured rows for people.
+// Examine prints the suspicious rows for people.
 func Examine(w io.Writer, r *app.ExamineResponse) {
-	rows := document.Doubted(r)
+	rows := document.Suspicious(r)
 	if len(rows) == 0 {
-		fmt.Fprintf(w, "Nothing speaks against any of the %d rows.\n", len(r.Rows))
+		fmt.Fprintf(w, "None of the %d rows is suspicious.\n", len(r.Rows))
 		return
 	}
 	counts := map[string]int{}
@@ -29,9 +29,9 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 		}
 		list.AppendRow(table.Row{f.Row.Line, f.Row.ID, rule, f.Why})
 	}
-	fmt.Fprintf(w, "%s\n\n%d of %d rows are in doubt:\n\n", list.Render(), len(rows), len(r.Rows))
+	fmt.Fprintf(w, "%s\n\nSuspicious: %d of %d rows\n\n", list.Render(), len(rows), len(r.Rows))
 	sum := table.New(2)
-	sum.AppendHeader(table.Row{"rule", "rows", "means"})
+	sum.AppendHeader(table.Row{"rule", "rows", "meaning"})
 	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
 			sum.AppendRow(table.Row{rule[0], n, rule[1]})
@@ -48,6 +48,7 @@ func Examine(w io.Writer, r *app.ExamineResponse) {
 		}
 	}
 	if marked > 0 {
-		fmt.Fprintf(w, "\nThe file itself marks %d rows: %d of them are found here, and %d it does not mark.\n", marked, found, len(rows)-found)
+		fmt.Fprintf(w, "\nThe column quality marks %d row%s: %d of them found, and %d row%s it does not mark.\n",
+			marked, plural(marked), found, len(rows)-found, plural(len(rows)-found))
 	}
 }

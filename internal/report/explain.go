@@ -10,8 +10,7 @@ import (
 	"plimsoll/internal/search"
 )
 
-// explainAll prints explanations, and with several devices what tells them
-// apart.
+// explainAll prints explanations, and how several devices differ.
 func explainAll(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	for i := range r.Explanations {
 		explain(w, &r.Explanations[i], v)
@@ -30,12 +29,12 @@ func explain(w io.Writer, x *app.Explanation, v OptimizeView) {
 			fmt.Fprintf(w, "    %s\n", v.Command(s.Request))
 		}
 	}
-	fmt.Fprintf(w, "  The batch is bound by: %s\n", binding(x.Row.Binds))
+	fmt.Fprintf(w, "  The batch is limited by: %s\n", binding(x.Row.Binds))
 	if x.Next != nil {
-		fmt.Fprintf(w, "  Next: %s, %.1f %% behind (bound by: %s)\n", x.Next.Label, 100*x.Gap, binding(x.Next.Binds))
+		fmt.Fprintf(w, "  Next best: %s, %.1f %% less throughput (limited by: %s)\n", x.Next.Label, 100*x.Gap, binding(x.Next.Binds))
 	}
 	if len(x.What) > 0 {
-		fmt.Fprintln(w, "  What would change it:")
+		fmt.Fprintln(w, "  What would change the throughput:")
 	}
 	for _, c := range x.What {
 		if !c.OK {
@@ -49,7 +48,7 @@ func explain(w io.Writer, x *app.Explanation, v OptimizeView) {
 // binding names what keeps a batch from growing.
 func binding(v search.Verdict) string {
 	if v == search.Fits {
-		return "nothing, throughput falls beyond it"
+		return "nothing; larger batches have less throughput"
 	}
 	return string(v)
 }
@@ -70,11 +69,11 @@ func differences(w io.Writer, r *app.OptimizeResponse) {
 			first[x.Mode] = x
 			continue
 		}
-		fmt.Fprintf(w, "\n%s against %s (%s): throughput ×%.2f; hardware %s\n", x.Device, base.Device, app.Phase(x.Mode),
+		fmt.Fprintf(w, "\n%s compared with %s (%s): throughput ×%.2f; hardware: %s\n", x.Device, base.Device, app.Phase(x.Mode),
 			x.Row.Best.Throughput/base.Row.Best.Throughput, ratios(profile[x.Device], profile[base.Device]))
 		for s := range x.Steps {
 			a, b := &x.Steps[s], &base.Steps[s]
-			fmt.Fprintf(w, "  %s step: %s (%s) against %s (%s)\n", a.Phase, a.Time, Split(a.Bound), b.Time, Split(b.Bound))
+			fmt.Fprintf(w, "  %s step: %s (%s) instead of %s (%s)\n", a.Phase, a.Time, Split(a.Bound), b.Time, Split(b.Bound))
 		}
 	}
 }
@@ -92,7 +91,7 @@ func ratios(d, base *device.Profile) string {
 	add("memory", d.Memory.GiB(), base.Memory.GiB())
 	if len(d.Links) > 0 && len(base.Links) > 0 {
 		a, b := d.Links[len(d.Links)-1], base.Links[len(base.Links)-1]
-		add("inner link", float64(a.Bandwidth)*a.Efficiency, float64(b.Bandwidth)*b.Efficiency)
+		add("innermost link", float64(a.Bandwidth)*a.Efficiency, float64(b.Bandwidth)*b.Efficiency)
 	}
 	return strings.Join(parts, ", ")
 }

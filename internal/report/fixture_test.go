@@ -115,7 +115,7 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 	}
 	if i := slices.IndexFunc(s.Rows, func(r app.Row) bool { return r.Chance >= app.Safe }); i >= 0 {
 		r := &s.Rows[i]
-		s.Safe = &app.SafeChoice{Label: r.Label, Batch: r.Best.Batch, Throughput: r.Best.Throughput, Chance: r.Chance}
+		s.Safe = r
 	}
 	return s
 }

@@ -9,10 +9,10 @@ import (
 	"plimsoll/internal/app"
 )
 
-// Kernels prints how far the operator forms lie from measured kernels.
+// Kernels prints the errors of the operator forms against measured kernels.
 func Kernels(w io.Writer, r *app.KernelsResponse) {
 	t := table.New(4, 5, 6, 7, 8, 9, 10)
-	t.AppendHeader(table.Row{"generation", "form", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
+	t.AppendHeader(table.Row{"generation", "operator", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
 	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
 		e := &r.Errors[i]
@@ -23,5 +23,5 @@ func Kernels(w io.Writer, r *app.KernelsResponse) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintln(w, "\nErrors of single kernels, each shape at its fastest. Bias is the median of ln(predicted/measured).")
+	fmt.Fprintln(w, "\nErrors of single kernels; of each shape the fastest kernel counts. Bias is the median of ln(predicted/measured).")
 }

@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/search"
 )
 
-// nothing says that no configuration is feasible, why, and what would be.
+// nothing says that no configuration is feasible, why not, and what would be.
 func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search) {
 	counts := map[search.Verdict]int{}
 	for i := range p.Candidates {
@@ -39,9 +39,9 @@ func nothing(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.S
 	case n != nil:
 		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Label, n.Batch)
 	case counts[search.NoMemory] > 0:
-		fmt.Fprintln(w, "  Use more devices, a narrower quantization, shorter prompts or less reserved memory.")
+		fmt.Fprintln(w, "  Use more devices, lower precision, shorter prompts or less reserved memory.")
 	default:
-		fmt.Fprintln(w, "  The model allows none of these layouts: change what is named above.")
+		fmt.Fprintln(w, "  The model allows none of these layouts: change the sizes named above.")
 	}
 	fmt.Fprintln(w, stars)
 }

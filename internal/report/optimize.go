@@ -37,7 +37,7 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 			ratioBlock(w, r, d, v)
 		} else {
 			for k := range d.Searches {
-				passBlock(w, r, d, &d.Searches[k], v)
+				searchBlock(w, r, d, &d.Searches[k], v)
 			}
 		}
 		if len(r.Devices) == 1 && v.Plots {
@@ -55,11 +55,11 @@ func Optimize(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note: %s\n", n)
 	}
-	fmt.Fprintln(w, strings.Replace(document.Caution, "plan, ", "plan,\n", 1))
+	fmt.Fprintln(w, document.Caution)
 }
 
 // passBlock prints the block of one pass.
-func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, v OptimizeView) {
+func searchBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
 		return
@@ -75,12 +75,16 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
-	fmt.Fprintf(w, "    Modelling: %s\n", modelling(&r.Request, p))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(p))
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
 		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
-		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
+		if p.Evaluation == app.BySimulation {
+			fmt.Fprintf(w, "    Reserved memory:      default of %s\n", p.Engine)
+		} else {
+			fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
+		}
 		fmt.Fprintln(w, rule)
 	}
 	fmt.Fprintln(w, "  Overall Best Configuration:")
@@ -92,22 +96,33 @@ func passBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app
 		fmt.Fprintf(w, "    TPOT: %.2f ms\n", best.Best.TPOT.Ms())
 	}
 	fmt.Fprintln(w, rule)
-	fmt.Fprintf(w, "Top %d %s Configurations:\n", len(p.Rows), passTitle(p.Mode))
-	t := passTable(r, p, v)
+	shown := min(len(p.Rows), mostRows(p))
+	fmt.Fprintf(w, "Top %d %s Configurations:\n", shown, searchTitle(p.Mode))
+	t := searchTable(r, p, v)
 	fmt.Fprintln(w, t.render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", frame))
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
-		fmt.Fprintln(w, "Samples are of all DP ranks in the rows of all lengths, of one rank in the rows of one length.")
+		fmt.Fprintln(w, "Samples: of all DP ranks in rows for all lengths, of one DP rank in rows for one length.")
 	}
-	bars(w, p)
+	bars(w, d, p)
 	shapedBy(w, p)
 }
 
+// mostRows is how many rows of a search are printed: those of the guide's rules
+// all, as the vendor does; of all that engines run, the best.
+func mostRows(p *app.Search) int {
+	const most = 10
+	if p.Evaluation == app.BySimulation {
+		return most
+	}
+	return len(p.Rows)
+}
+
 // modelling says how the steps of a search are modelled.
-func modelling(q *app.OptimizeRequest, p *app.Search) string {
-	out := fmt.Sprintf("%s, policy %s, %s prices", kernels(p.Compiled), p.Policy, p.Pricing)
-	if q.Evaluate == app.BySimulation {
-		out += ", simulated under " + q.Engine.Name
+func modelling(p *app.Search) string {
+	out := fmt.Sprintf("%s, policy %s, %s cost model", kernels(p.Compiled), p.Policy, p.Pricing)
+	if p.Evaluation == app.BySimulation {
+		out += ", simulated with " + p.Engine
 	}
 	return out
 }
@@ -115,7 +130,7 @@ func modelling(q *app.OptimizeRequest, p *app.Search) string {
 // shapedBy says which artefacts of the policy shaped the best row.
 func shapedBy(w io.Writer, p *app.Search) {
 	if p.Measured > 0 {
-		fmt.Fprintf(w, "Measured kernels price %.1f %% of the best row's step\n", 100*p.Measured)
+		fmt.Fprintf(w, "Kernel tables give %.1f %% of the best row's step time\n", 100*p.Measured)
 	}
 	for _, a := range p.Artefacts {
 		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
@@ -125,7 +140,7 @@ func shapedBy(w io.Writer, p *app.Search) {
 	}
 }
 
-func passTitle(m search.Mode) string {
+func searchTitle(m search.Mode) string {
 	switch m {
 	case search.PrefillOnly:
 		return "Disaggregation (Prefill)"
@@ -150,7 +165,7 @@ func limit(s units.Seconds) string {
 }
 
 // passTable is the table of one pass.
-func passTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
+func searchTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		return distributionTable(p)
 	}
@@ -178,11 +193,11 @@ func passTable(r *app.OptimizeResponse, p *app.Search, v OptimizeView) *pretty {
 	if v.Memory {
 		t.header = append(t.header, "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB")
 	}
-	for i := range p.Rows {
+	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
 		row := &p.Rows[i]
 		o := &row.Best
 		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(row)...)
-		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(p.NumDevices), row.Label, strconv.Itoa(o.Batch))
+		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(row.Devices()), row.Label, strconv.Itoa(o.Batch))
 		if v.Memory {
 			u := &o.Use
 			cells = append(cells, f2(u.Weights.GiB()), f2(u.KV.GiB()), f2(u.Activation.GiB()), f2(u.Available.GiB()))
@@ -200,10 +215,10 @@ func distributionTable(p *app.Search) *pretty {
 		t.bold = 8
 	}
 	t.header = append(t.header, "Throughput (token/s)", "parallel", "batch_size")
-	for i := range p.Rows {
+	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
 		row := &p.Rows[i]
 		o := &row.Best
-		devices, c, batch := strconv.Itoa(p.NumDevices), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
+		devices, c, batch := strconv.Itoa(row.Devices()), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
 		cells := func(top, tokens, ratio, samples, ttft, tpot, throughput string) []string {
 			out := []string{top, devices, tokens, ratio, samples, c, ttft}
 			if p.Mode == search.Aggregated {

@@ -138,7 +138,7 @@ func TestNothingNamesWhatBinds(t *testing.T) {
 		{workload.Limits{TTFT: millis(5)}, search.PrefillOnly, over, "Nearest feasible limits: TTFT 426.09 ms, with"},
 		{workload.Limits{TPOT: millis(5)}, search.DecodeOnly, over, "Nearest feasible limits: TPOT 18.58 ms, with"},
 		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "No configurations fit in memory.\n"},
-		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "  Use more devices, a narrower quantization"},
+		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "  Use more devices, lower precision"},
 		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "No configurations are possible with these sizes.\n"},
 		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  The model allows none"},
 	} {

@@ -14,12 +14,12 @@ import (
 )
 
 // plots draws the sweep of a single device in the terminal: throughput against
-// concurrency, and against the latency of the phase, whether it keeps its limit
+// concurrency, and against the latency of the phase, whether it meets its limit
 // or not.
 func plots(w io.Writer, model string, d *app.DeviceResult, v OptimizeView) {
 	for _, c := range charts(model, d) {
 		if len(c.Series) == 0 {
-			continue // nothing fits in memory, which was said
+			continue // nothing fits in memory, as printed above
 		}
 		p := termplot.Plot{Chart: c, Width: v.Width, Color: v.Color}
 		fmt.Fprintln(w)
@@ -36,7 +36,7 @@ func PlotFile(w io.Writer, format string, r *app.OptimizeResponse) error {
 	return chart.Write(w, format, all)
 }
 
-// charts are the two pictures of each pass; of a ratio, those of its decode.
+// charts are the two pictures of each search; of a ratio, those of its decode.
 func charts(model string, d *app.DeviceResult) []scatter.Chart {
 	var out []scatter.Chart
 	for k := range d.Searches {

@@ -35,7 +35,7 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	fmt.Fprintf(w, "    Decode Devices Per Instance: %d\n", q.DecodeDevices)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(q.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(q.Limits.TPOT))
-	fmt.Fprintf(w, "    Modelling: %s\n", modelling(q, &d.Searches[0]))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(&d.Searches[0]))
 	fmt.Fprintln(w, rule)
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")

@@ -11,22 +11,21 @@ import (
 	"plimsoll/internal/measured"
 )
 
-// regretLine is what choosing layouts by prediction would have cost, in a line.
+// regretLine is the cost of choosing layouts by prediction, in a line.
 func regretLine(choices []measured.Choice) string {
 	if len(choices) == 0 {
-		return "No rows differ only in layout: nothing to choose."
+		return "No rows differ only in layout: there is nothing to choose between."
 	}
 	r := document.NewRegret(choices)
-	return fmt.Sprintf("Layouts chosen by prediction yield %.1f %% less than the best measured at the same interactivity "+
-		"(by lot %.1f %%; %d choices in %d groups).", 100*r.Mean, 100*r.Blind, r.Choices, r.Groups)
+	return fmt.Sprintf("Layouts chosen by prediction have %.1f %% less throughput than the best measured layout at the same tokens/s per user "+
+		"(random choice: %.1f %%; %d choices in %d groups).", 100*r.Mean, 100*r.Random, r.Choices, r.Groups)
 }
 
-// Regret prints what choosing layouts by prediction would have cost, group by
-// group.
+// Regret prints the cost of choosing layouts by prediction, group by group.
 func Regret(w io.Writer, r *app.AccuracyResponse) {
 	choices := measured.Regrets(r.Rows)
 	t := table.New(2, 3, 4, 5, 6)
-	t.AppendHeader(table.Row{"rows that differ only in layout and load", "layouts", "choices", "right", "regret", "by lot"})
+	t.AppendHeader(table.Row{"deployment", "layouts", "choices", "correct", "regret", "random choice"})
 	for i := 0; i < len(choices); {
 		k, layouts, right := i, 0, 0
 		for ; k < len(choices) && choices[k].Group == choices[i].Group; k++ {
@@ -37,7 +36,7 @@ func Regret(w io.Writer, r *app.AccuracyResponse) {
 		}
 		s := document.NewRegret(choices[i:k])
 		t.AppendRow(table.Row{
-			choices[i].Group, layouts, k - i, right, fmt.Sprintf("%.1f %%", 100*s.Mean), fmt.Sprintf("%.1f %%", 100*s.Blind),
+			choices[i].Group, layouts, k - i, right, fmt.Sprintf("%.1f %%", 100*s.Mean), fmt.Sprintf("%.1f %%", 100*s.Random),
 		})
 		i = k
 	}

@@ -84,14 +84,14 @@ func TestStepSays(t *testing.T) {
 		request app.StepRequest
 		want    string
 	}{
-		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true}), "decode of 1 request per DP rank, 1 new token each;"},
+		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true}), "decode step, 1 request per DP rank, 1 new token each;"},
 		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ContextLength: 1_000_000}), "GiB short\n"},
 		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ReservedGiB: 1}), " + reserved 1.00 of 64.00 GiB"},
 		{one("openai/gpt-oss-20b", "h100", app.StepRequest{Queries: 1, Decode: true}), "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
 		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", app.StepRequest{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},
 		{
 			one("Qwen/Qwen2.5-VL-7B-Instruct", plain, app.StepRequest{Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920}),
-			"2793 new tokens each, an image of 10764 patches (2691 tokens) each;",
+			"2793 new tokens each, one image of 10764 patches (2691 tokens) each;",
 		},
 	} {
 		var b bytes.Buffer

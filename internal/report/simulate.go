@@ -23,22 +23,22 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, ", %d replicas", n)
 	}
 	if r.PrefillLayout != "" {
-		fmt.Fprintf(w, ", prompts on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
+		fmt.Fprintf(w, ", prefill on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
 	}
 	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
 	if s.Refused > 0 {
-		fmt.Fprintf(w, ", %d refused: longer than the cache", s.Refused)
+		fmt.Fprintf(w, ", %d refused: longer than the KV cache", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
 	t := table.New(2, 3, 4, 5, 6, 7)
-	t.AppendHeader(table.Row{"", "mean", "80 %", "p50", "p90", "p95", "p99"})
+	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
 	add := func(name string, x *sim.Summary, e calibration.Error) {
 		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
 	}
-	add("time to first token", &s.TTFT, r.Expected.TTFT)
-	add("time per output token", &s.TPOT, r.Expected.TPOT)
-	add("between tokens", &s.ITL, r.Expected.TPOT)
-	add("whole request", &s.Latency, document.LatencyError(r))
+	add("TTFT", &s.TTFT, r.Expected.TTFT)
+	add("TPOT", &s.TPOT, r.Expected.TPOT)
+	add("inter-token latency", &s.ITL, r.Expected.TPOT)
+	add("request latency", &s.Latency, document.LatencyError(r))
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
 	if r.Request.Concurrency > 0 {
@@ -47,33 +47,33 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	fmt.Fprintln(w)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          kept by mean TTFT and TPOT with a probability of %s\n", chance(r.Chance))
+		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with %s probability\n", chance(r.Chance))
 	}
 	engineUse(w, r)
-	fmt.Fprintf(w, "Intervals       of 80 %%, from %s\n", r.Expected.Basis)
+	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note            %s\n", n)
 	}
 	if r.InStep() {
-		fmt.Fprintln(w, "Note            equal lengths keep requests in step, more than real clients do: TTFT is that of whole waves; benchmarks draw lengths from 80 to 100 % of the nominal one")
+		fmt.Fprintln(w, "Note            requests of equal length run in lockstep, unlike real traffic: TTFT is that of whole waves; benchmarks draw lengths from 80 to 100 % of the nominal length")
 	}
-	fmt.Fprintf(w, "Basis           a simulation with prices of tier %s, not a measurement\n", r.Tier)
+	fmt.Fprintf(w, "Basis           %s\n", operatorTimes(r.Tier))
 	if v.Plots {
 		timeline(w, s, v)
 	}
 }
 
-// engineUse says how busy and how full the engine was.
+// engineUse prints how busy the engine and how full its KV cache was.
 func engineUse(w io.Writer, r *app.SimulateResponse) {
 	use, prompts := document.Pools(&r.Result)
-	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens %.0f %% full on average, %.0f %% at most; %d preemptions\n",
+	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens, %.0f %% used on average, %.0f %% at peak; %d preemptions\n",
 		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
 	m := &r.Memory
-	fmt.Fprintf(w, "Memory          %s a device, share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s a token",
+	fmt.Fprintf(w, "Memory          %s per device, memory_share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s per token",
 		m.Memory, m.Share, m.ShareOf, m.Weights, m.Activation, m.Workspace, m.KV, m.PerToken)
 	if m.States > 0 {
-		fmt.Fprintf(w, ", states %s", m.States)
+		fmt.Fprintf(w, ", recurrent states %s", m.States)
 	}
 	fmt.Fprintln(w)
 	if r.Result.Decode != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"plimsoll/internal/prices"
 	"plimsoll/internal/table"
 
 	"plimsoll/internal/app"
@@ -24,13 +23,13 @@ func Step(w io.Writer, r *app.StepResponse) {
 		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
 	}
 	if e := r.Engine; e != nil {
-		fmt.Fprintf(w, "\nEngine          %s: %s a step, %s of it the host's; kernels take %s by its calibration", e.Title, e.Time, e.Host, e.Kernels)
+		fmt.Fprintf(w, "\nEngine          %s: %s per step, of which %s host work; kernels take %s after calibration", e.Title, e.Time, e.Host, e.Kernels)
 	}
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
 	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
 	memoryLine(w, r)
 	if r.Tables != nil {
-		fmt.Fprintf(w, "Measured        %.1f %% of the step priced by tables, the rest by the basis below\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
+		fmt.Fprintf(w, "Measured        kernel tables give %.1f %% of the step's time; the basis below gives the rest\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
 	}
 	tables(w, r.Tables)
 	for _, a := range r.Artefacts {
@@ -39,24 +38,26 @@ func Step(w io.Writer, r *app.StepResponse) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note            %s\n", n)
 	}
-	fmt.Fprintf(w, "Interval        %s with a probability of 80 %%, from %s\n", span(r.Error, r.Result.Time), r.Basis)
+	fmt.Fprintf(w, "Interval        %s (80 %%), from %s\n", span(r.Error, r.Result.Time), r.Basis)
 	fmt.Fprintf(w, "Basis           %s\n", basis(r))
 }
 
 // basis says what kind of number this is.
 func basis(r *app.StepResponse) string {
-	from := "the profile's peaks and efficiencies"
-	switch {
-	case r.Tier == device.Measured:
-		from = "measured kernels where tables cover them, fitted forms or peaks elsewhere"
-	case r.Pricing == prices.Calibrated:
-		from = "operator times fitted to measured kernels"
-	}
-	b := "a model from " + from + " (tier " + string(r.Tier) + "), not a measurement"
+	b := operatorTimes(r.Tier)
 	if r.Policy == graph.TensorCast().Name {
-		b += "; repeats TensorCast's assumptions, which the physical policy does not"
+		b += "; with TensorCast's assumptions, which the physical policy drops"
 	}
 	return b
+}
+
+// operatorTimes says where the operator times behind a prediction come from.
+func operatorTimes(t device.Tier) string {
+	from := t.Meaning()
+	if t == device.Measured {
+		from += " where they cover an operator, fits or data-sheet peaks elsewhere"
+	}
+	return "predicted, not measured; operator times from " + from + " (tier " + string(t) + ")"
 }
 
 func batchLine(r *app.StepResponse) string {
@@ -64,7 +65,7 @@ func batchLine(r *app.StepResponse) string {
 	if r.Decode {
 		phase = "decode"
 	}
-	line := fmt.Sprintf("%s of %d request%s per DP rank, %d new token%s each", phase, r.Requests, plural(r.Requests), r.Query, plural(r.Query))
+	line := fmt.Sprintf("%s step, %d request%s per DP rank, %d new token%s each", phase, r.Requests, plural(r.Requests), r.Query, plural(r.Query))
 	if cached := r.Seq - r.Query; cached > 0 {
 		line += fmt.Sprintf(" after %d cached", cached)
 	}
@@ -72,7 +73,7 @@ func batchLine(r *app.StepResponse) string {
 		line += fmt.Sprintf(", MTP %d", n)
 	}
 	if im := r.Images; im.Count > 0 {
-		line += fmt.Sprintf(", an image of %d patches (%d tokens) each", im.Patches, im.Tokens)
+		line += fmt.Sprintf(", one image of %d patches (%d tokens) each", im.Patches, im.Tokens)
 	}
 	return line
 }
@@ -100,8 +101,8 @@ func kernels(compiled bool) string {
 	return "eager"
 }
 
-// operators prints the table of operators, in the order of their first call.
-// With measured kernels it also says whose they are.
+// operators prints the table of operators, in the order of their first call. With
+// measured kernels it also names their engine.
 func operators(w io.Writer, response *app.StepResponse) {
 	r := &response.Result
 	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)

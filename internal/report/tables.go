@@ -7,7 +7,7 @@ import (
 	"plimsoll/internal/prices"
 )
 
-// tables says which measured kernels were read.
+// tables lists the kernel tables that were read.
 func tables(w io.Writer, u *prices.Use) {
 	if u == nil {
 		return
@@ -16,7 +16,7 @@ func tables(w io.Writer, u *prices.Use) {
 	for i := range u.Files {
 		rows += u.Files[i].Rows
 	}
-	fmt.Fprintf(w, "Tables          %d rows of %d tables in %s\n", rows, len(u.Files), u.Dir)
+	fmt.Fprintf(w, "Tables          %d rows of %d kernel tables in %s\n", rows, len(u.Files), u.Dir)
 	for i := range u.Files {
 		f := &u.Files[i]
 		fmt.Fprintf(w, "                %s: %d of %d rows\n", f.Path, f.Rows, f.Of)

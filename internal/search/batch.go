@@ -25,6 +25,7 @@ const (
 	OverTPOT     Verdict = "TPOT limit"
 	RangeEnds    Verdict = "batch range"
 	IllegalShape Verdict = "layout"
+	Saturated    Verdict = "saturation" // more requests only wait longer
 )
 
 // judge holds an outcome to the limits: memory first, then TPOT, then TTFT. An

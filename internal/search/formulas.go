@@ -160,7 +160,7 @@ func (p *Formulas) reason(r *Result) string {
 		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
 	case OverTPOT, OverTTFT:
 		return overLimit(v, o, p.Limits)
-	case Fits, RangeEnds, IllegalShape:
+	case Fits, RangeEnds, IllegalShape, Saturated:
 	}
-	return "no batch in the range keeps the limits"
+	return "no batch in the range meets the limits"
 }

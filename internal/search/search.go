@@ -70,7 +70,7 @@ func Run(ctx context.Context, e Evaluator, candidates []Candidate, workers int, 
 	return results, err
 }
 
-// Label is the layout as printed, drafted tokens included.
+// Label is the layout as printed, drafted tokens and replicas included.
 func (c *Candidate) Label(experts bool) string {
 	l := c.Layout
 	dcp := l.DCP
@@ -81,6 +81,9 @@ func (c *Candidate) Label(experts bool) string {
 	}
 	if dcp > 1 {
 		s += fmt.Sprintf(" | DCP=%d", dcp)
+	}
+	if c.Replicas > 1 {
+		s = fmt.Sprintf("%d × (%s)", c.Replicas, s)
 	}
 	return s
 }

@@ -25,8 +25,13 @@ type Simulated struct {
 	// Input and Output are the lengths of the requests.
 	Input, Output sim.Lengths
 	Limits        workload.Limits
-	Range         Range // of the batch per data-parallel rank
-	Seed          uint64
+	// Chances are the probabilities that an outcome keeps the limits on TTFT and on
+	// TPOT; together they must be at least Confidence. Without Chances the outcome
+	// itself must keep them.
+	Chances    func(*Result, *serving.Outcome) (ttft, tpot float64)
+	Confidence float64
+	Range      Range // of the batch per data-parallel rank
+	Seed       uint64
 }
 
 // ladder is the step between two concurrencies that are tried in turn while all
@@ -34,26 +39,35 @@ type Simulated struct {
 const ladder = 2
 
 // Evaluate implements [Evaluator]: it climbs the concurrencies until a limit, the
-// cache or the range ends it, then narrows the last step down by bisection. Of
-// all that keep the limits, the one with the most throughput is the best, of
-// equal ones that with the fewest requests.
+// cache, the range or a load that only makes requests wait ends it, then narrows
+// the last step down by bisection. Of all that keep the limits, the one with the
+// most throughput is the best, of equal ones that with the fewest requests.
+// Replicas are equal: one of them is searched, and its best load is simulated on
+// all.
 func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 	r := Result{Candidate: c, Label: c.Label(s.Experts)}
-	fleet, err := s.Fleet(c)
+	one := c
+	one.Replicas = 1
+	fleet, err := s.Fleet(one)
 	if err != nil {
 		r.Binds, r.Reason = s.refusal(err), sentence(err)
 		return r
 	}
-	r.Load = s.load(fleet)
-	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r}
+	r.Load = s.load(&c, fleet)
+	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r, copies: max(1, c.Replicas)}
 	ranks := max(1, c.Layout.DP)
 	low, high := 0, 0 // the largest batch that keeps the limits, the smallest that does not
 	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, s.Range.Max) {
+		before := r.Best
 		if r.Binds = t.at(b, ranks); r.Binds != Fits {
 			high = b
 			break
 		}
-		if low = b; b == s.Range.Max || t.saturated() {
+		if low > 0 && t.saturated() {
+			r.Best, r.Binds = before, Saturated // of the two, the one that waits less
+			break
+		}
+		if low = b; b == s.Range.Max {
 			break
 		}
 	}
@@ -64,12 +78,36 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 			high = b
 		}
 	}
+	t.confirm()
 	return t.finish(low)
 }
 
+// confirm simulates the best load on all replicas. Where lengths vary their
+// requests are other ones, and a few batches less may be needed to keep the limits.
+func (t *trial) confirm() {
+	r, copies := t.result, t.copies
+	if copies == 1 || !r.OK || t.err != nil {
+		return
+	}
+	if t.fleet, t.err = t.s.Fleet(r.Candidate); t.err != nil {
+		return
+	}
+	t.copies = 1
+	ranks := r.Candidate.Ranks()
+	const tries, less = 8, 0.95
+	batch := r.Best.Batch
+	r.OK = false
+	for range tries {
+		if t.at(batch, ranks); r.OK || t.err != nil || batch == 1 {
+			break
+		}
+		batch = max(1, int(less*float64(batch)))
+	}
+}
+
 // load is what rows show of the requests and of a step's budget.
-func (s *Simulated) load(f *replica.Fleet) serving.Load {
-	l := serving.Load{Input: s.Input.Tokens, Output: s.Output.Tokens}
+func (s *Simulated) load(c *Candidate, f *replica.Fleet) serving.Load {
+	l := serving.Load{Input: s.Input.Tokens, Output: s.Output.Tokens, DecodeQuery: 1 + c.MTP}
 	if d := s.Input.Distribution; d != nil {
 		l.Input = d.MeanEffective(0)
 	}
@@ -92,6 +130,7 @@ type trial struct {
 	s      *Simulated
 	fleet  *replica.Fleet
 	result *Result
+	copies int // of the fleet that is simulated
 	err    error
 }
 
@@ -110,7 +149,7 @@ func (t *trial) at(batch, ranks int) Verdict {
 	if r.First.Batch == 0 {
 		r.First = o
 	}
-	v := judge(&o, t.s.Limits)
+	v := t.judge(&o)
 	if o.OOM == "" {
 		r.Points = append(r.Points, o)
 	}
@@ -120,11 +159,27 @@ func (t *trial) at(batch, ranks int) Verdict {
 	return v
 }
 
+// judge holds an outcome to the limits with the confidence asked for.
+func (t *trial) judge(o *serving.Outcome) Verdict {
+	if t.s.Chances == nil || o.OOM != "" {
+		return judge(o, t.s.Limits)
+	}
+	ttft, tpot := t.s.Chances(t.result, o)
+	switch {
+	case ttft*tpot >= t.s.Confidence:
+		return Fits
+	case tpot <= ttft:
+		return OverTPOT
+	}
+	return OverTTFT
+}
+
 // outcome is a simulation as rows show it.
 func (t *trial) outcome(batch, concurrency int, res *sim.Result) serving.Outcome {
 	b := &t.fleet.Generates().Memory
 	o := serving.Outcome{
-		Batch: batch, Concurrency: concurrency, TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, Throughput: res.OutputRate,
+		Batch: batch, Concurrency: t.copies * concurrency, TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean,
+		Throughput: float64(t.copies) * res.OutputRate,
 		Use: memory.Use{
 			Weights: b.Weights, KV: units.Bytes(res.KVPeak()) * b.KV, Activation: b.Activation,
 			Reserved: b.Memory - b.Weights - b.Activation - b.KV,
@@ -142,10 +197,7 @@ func (t *trial) outcome(batch, concurrency int, res *sim.Result) serving.Outcome
 func (t *trial) saturated() bool {
 	const gain = 1.01
 	p := t.result.Points
-	if len(p) < 2 || t.s.Limits.Any() {
-		return false
-	}
-	return p[len(p)-1].Throughput < gain*p[len(p)-2].Throughput
+	return len(p) > 1 && p[len(p)-1].Throughput < gain*p[len(p)-2].Throughput
 }
 
 // finish says what binds the best batch, or why there is none.
@@ -158,7 +210,7 @@ func (t *trial) finish(last int) Result {
 		r.Binds, r.Reason = NoMemory, "no request fits in the KV cache"
 	case !r.OK:
 		r.Reason = overLimit(r.Binds, &r.First, t.s.Limits)
-	case last == t.s.Range.Max:
+	case last == t.s.Range.Max && r.Binds != Saturated:
 		r.Binds = RangeEnds
 	}
 	return *r
@@ -171,7 +223,7 @@ func overLimit(v Verdict, o *serving.Outcome, l workload.Limits) string {
 		time, name, limit = o.TPOT, "TPOT", l.TPOT
 	}
 	if limit == 0 || math.IsInf(float64(limit), 1) {
-		return "no batch in the range keeps the limits"
+		return "no batch in the range meets the limits"
 	}
 	return fmt.Sprintf("%s %.2f ms at batch %d is over the limit of %.2f ms", name, time.Ms(), o.Batch, limit.Ms())
 }

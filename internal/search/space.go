@@ -13,10 +13,63 @@ type Space struct {
 	PP, DCP, MTP  []int
 }
 
-// Candidate is a layout and a number of speculated tokens.
+// Candidate is a layout of one replica, how many equal replicas there are, and a
+// number of speculated tokens.
 type Candidate struct {
-	Layout parallel.Layout
-	MTP    int
+	Layout   parallel.Layout
+	Replicas int // 0 is one
+	MTP      int
+}
+
+// Ranks is the data-parallel ranks of all replicas: each has a batch of its own.
+func (c *Candidate) Ranks() int { return max(1, c.Replicas) * max(1, c.Layout.DP) }
+
+// Open reports whether a space leaves all layouts to the search.
+func (s *Space) Open() bool {
+	return s.TP == nil && s.EP == nil && s.MoEDP == nil && s.PP == nil && s.DCP == nil
+}
+
+// Replicated lists what serving engines run on a number of devices, of which
+// domain share the fastest links: equal replicas of every power of two of devices,
+// as many as there is room for. Weights are cut within a domain. Beyond it the
+// layers of a dense model are divided over a pipeline; with experts, attention is
+// cut over any part of a domain and copied over the rest, and experts are spread
+// whole over all devices, or in slices within a domain. Devices may be left over,
+// and a larger number of them has every candidate of a smaller one with at least
+// as many replicas: it never carries less.
+func Replicated(devices, domain int, experts bool, mtp []int) []Candidate {
+	if len(mtp) == 0 {
+		mtp = []int{0}
+	}
+	var out []Candidate
+	add := func(l parallel.Layout) {
+		for _, n := range mtp {
+			out = append(out, Candidate{Layout: l, Replicas: devices / l.Devices, MTP: n})
+		}
+	}
+	widest := 1
+	for 2*widest <= domain {
+		widest *= 2
+	}
+	for size := 1; size <= devices; size *= 2 {
+		tp := min(size, widest)
+		l := parallel.Layout{Devices: size, TP: tp, DP: 1, PP: size / tp, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}
+		if !experts {
+			add(l)
+			continue
+		}
+		l.PP = 1
+		for l.TP = 1; l.TP <= tp; l.TP *= 2 {
+			l.DP = size / l.TP
+			l.EP, l.MoETP = size, 1
+			add(l)
+			if size > 1 && size <= widest {
+				l.EP, l.MoETP = 1, size
+				add(l)
+			}
+		}
+	}
+	return out
 }
 
 // sizes resolves one dimension for n devices.

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // anyEngine draws settings, tight ones more often than not.
@@ -80,7 +81,7 @@ func anyTrace(t *rapid.T, n int) *Trace {
 	at := units.Seconds(0)
 	for range n {
 		at += units.Seconds(rapid.Float64Range(0, 0.3).Draw(t, "gap"))
-		q := TraceRequest{
+		q := workload.Request{
 			Arrival: at, Input: rapid.IntRange(1, 150).Draw(t, "prompt"), Output: rapid.IntRange(1, 50).Draw(t, "answer"),
 		}
 		parent := uint32(math.MaxUint32)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // BenchmarkClosedLoop is one configuration of a search: 10·C requests of about
@@ -78,7 +78,7 @@ func mooncake() *Trace {
 		families, deepest = 60, 1000 // prompts that begin alike; blocks of the longest
 	)
 	random := rand.New(rand.NewPCG(1, 2))
-	trace := &Trace{BlockTokens: block, Requests: make([]TraceRequest, requests)}
+	trace := &Trace{BlockTokens: block, Requests: make([]workload.Request, requests)}
 	var beginnings [families][]uint32
 	fresh := uint32(0)
 	for i := range trace.Requests {
@@ -124,18 +124,4 @@ func repeat(t *Trace, times int) *Trace {
 		}
 	}
 	return out
-}
-
-// BenchmarkReadTrace reads Mooncake's lines.
-func BenchmarkReadTrace(b *testing.B) {
-	var text strings.Builder
-	for i := range 1000 {
-		fmt.Fprintf(&text, `{"timestamp": %d, "input_length": 5120, "output_length": 50, "hash_ids": [0,1,2,3,4,5,6,7,8,%d]}`+"\n", i, i+9)
-	}
-	b.SetBytes(int64(text.Len()))
-	for b.Loop() {
-		if _, err := ReadTrace(strings.NewReader(text.String()), "x.jsonl", 0); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

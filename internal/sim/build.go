@@ -16,7 +16,7 @@ func newSimulation(c *Config) (*simulation, error) {
 	}
 	s.series = newSeries()
 	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
-		return nil, fmt.Errorf("workers: blocks of %d tokens and contents known by %d: one must be a multiple of the other",
+		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
 			e.BlockTokens, s.load.blockTokens)
 	}
 	workers, decode := max(1, c.Workers.Replicas), 0

@@ -94,7 +94,7 @@ func checkLengths(input, output *Lengths) (errs []error) {
 func (c ClosedLoop) check() error {
 	errs := checkLengths(&c.Input, &c.Output)
 	if c.Requests < 1 || c.Requests > maxRequests {
-		errs = append(errs, fmt.Errorf("requests must be from 1 to %d, got %d", maxRequests, c.Requests))
+		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
 	}
 	if c.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("concurrency must be at least 1, got %d", c.Concurrency))
@@ -126,7 +126,7 @@ func (o OpenLoop) check() error {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}
 	if o.Process < Poisson || o.Process > Constant {
-		errs = append(errs, fmt.Errorf("unknown %v", o.Process))
+		errs = append(errs, fmt.Errorf("unknown arrival %v", o.Process))
 	}
 	if o.Process == Gamma && !(o.Variation > 0 && o.Variation <= 1000) {
 		errs = append(errs, fmt.Errorf("gamma arrivals need a variation above 0, got %g", o.Variation))

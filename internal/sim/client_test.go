@@ -97,32 +97,38 @@ func TestRefusals(t *testing.T) {
 		return &Config{Client: closed(4), Workers: Pool{Engine: vllm(), Stepper: h100()}}
 	}
 	for want, spoil := range map[string]func(*Config){
-		"client: none given":                        func(c *Config) { c.Client = nil },
+		"no client given":                           func(c *Config) { c.Client = nil },
 		"workers: no step model":                    func(c *Config) { c.Workers.Stepper = nil },
 		"workers: unknown policy 9":                 func(c *Config) { c.Workers.Engine.Policy = 9 },
 		"workers: unknown routing 9":                func(c *Config) { c.Workers.Routing = 9 },
 		"workers: token budget must be at least 1":  func(c *Config) { c.Workers.Engine.TokenBudget = 0 },
-		"workers: reserve must be from 0 to 1":      func(c *Config) { c.Workers.Engine.Reserve = math.NaN() },
+		"workers: reserve must be between 0 and 1":  func(c *Config) { c.Workers.Engine.Reserve = math.NaN() },
 		"workers: accepted tokens per step must be": func(c *Config) { c.Workers.Engine.AcceptedPerStep = 0.5 },
 		"workers: API times must not be negative":   func(c *Config) { c.Workers.Engine.First = -1 },
 		"decode: max sequences must be at least 1":  func(c *Config) { c.Decode = &Pool{Stepper: h100()} },
-		"link: needs a bandwidth above 0":           func(c *Config) { d := c.Workers; c.Decode, c.Link.BytesPerToken = &d, 1 },
-		"client: input: tokens must be from 1":      func(c *Config) { c.Client = ClosedLoop{Requests: 1, Concurrency: 1} },
+		"link: bandwidth must be positive":          func(c *Config) { d := c.Workers; c.Decode, c.Link.BytesPerToken = &d, 1 },
+		"client: input: tokens must be between 1":   func(c *Config) { c.Client = ClosedLoop{Requests: 1, Concurrency: 1} },
 		"concurrency must be at least 1":            func(c *Config) { c.Client = ClosedLoop{Requests: 1} },
-		"client: input: not a sound bin": func(c *Config) {
+		"client: input: invalid bin": func(c *Config) {
 			l := closed(1)
 			l.Input.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 3, Max: 3, Weight: 1}}}
 			c.Client = l
 		},
-		"rate must be positive":              func(c *Config) { c.Client = OpenLoop{} },
-		"give a number of requests":          func(c *Config) { c.Client = OpenLoop{Rate: 1} },
-		"gamma arrivals need a variation":    func(c *Config) { c.Client = OpenLoop{Rate: 1, Process: Gamma} },
-		"client: a trace must have":          func(c *Config) { c.Client = &Trace{} },
-		"request 2 must not arrive before":   func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{2, 1, 1, nil}, {1, 1, 1, nil}}} },
-		"contents are numbered as they come": func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{0, 1, 1, []uint32{1}}}} },
-		"how many tokens a block has":        func(c *Config) { c.Client = &Trace{Requests: []TraceRequest{{0, 1, 1, []uint32{0}}}} },
+		"rate must be positive":           func(c *Config) { c.Client = OpenLoop{} },
+		"give a number of requests":       func(c *Config) { c.Client = OpenLoop{Rate: 1} },
+		"gamma arrivals need a variation": func(c *Config) { c.Client = OpenLoop{Rate: 1, Process: Gamma} },
+		"client: a trace must have":       func(c *Config) { c.Client = &Trace{} },
+		"request 2 arrives before the previous one": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 2, Input: 1, Output: 1}, {Arrival: 1, Input: 1, Output: 1}}}
+		},
+		"contents must be numbered in order of appearance": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{1}}}}
+		},
+		"must give the tokens of a block": func(c *Config) {
+			c.Client = &Trace{Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
+		},
 		"one must be a multiple of the other": func(c *Config) {
-			c.Client = &Trace{BlockTokens: 24, Requests: []TraceRequest{{0, 1, 1, []uint32{0}}}}
+			c.Client = &Trace{BlockTokens: 24, Requests: []workload.Request{{Arrival: 0, Input: 1, Output: 1, Blocks: []uint32{0}}}}
 			c.Workers.Engine.PrefixCache = true
 		},
 		"step model: 0 for 1 steps with 0 dec": func(c *Config) { c.Workers.Stepper = affine{} },

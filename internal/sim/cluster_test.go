@@ -110,11 +110,11 @@ func TestDecodePoolRecomputes(t *testing.T) {
 // TestPrefix follows contents through a small cache.
 func TestPrefix(t *testing.T) {
 	engine := Engine{Policy: DecodeFirst, TokenBudget: 1000, MaxSequences: 10, Blocks: 12, BlockTokens: 16, PrefixCache: true}
-	ask := func(at units.Seconds, input int, blocks ...uint32) TraceRequest {
-		return TraceRequest{Arrival: at, Input: input, Output: 2, Blocks: blocks}
+	ask := func(at units.Seconds, input int, blocks ...uint32) workload.Request {
+		return workload.Request{Arrival: at, Input: input, Output: 2, Blocks: blocks}
 	}
 	r := run(t, &Config{
-		Client: &Trace{BlockTokens: 32, Requests: []TraceRequest{
+		Client: &Trace{BlockTokens: 32, Requests: []workload.Request{
 			ask(0, 80, 0, 1, 2),    // learns 0 and 1; 2 is half a block
 			ask(10, 64, 0, 1),      // finds 0; 1 would leave nothing to compute
 			ask(20, 100, 0, 1, 3),  // finds 0 and 1, learns 3
@@ -143,7 +143,7 @@ func TestRouting(t *testing.T) {
 	engine := Engine{Policy: InFlight, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
 	trace := &Trace{}
 	for i, output := range []int{50, 5, 5, 5, 5} {
-		trace.Requests = append(trace.Requests, TraceRequest{Arrival: units.Seconds(i), Input: 10, Output: output})
+		trace.Requests = append(trace.Requests, workload.Request{Arrival: units.Seconds(i), Input: 10, Output: output})
 	}
 	step := StepFunc(func(Batch) units.Seconds { return 0.1 })
 	for routing, want := range map[Routing][]int{RoundRobin: {0, 1, 0, 1, 0}, LeastLoaded: {0, 1, 1, 1, 1}} {

@@ -47,7 +47,7 @@ const maxReplicas = 1 << 14
 func (p *Pool) check(name string) error {
 	errs := []error{p.Engine.check(name)}
 	if p.Replicas < 0 || p.Replicas > maxReplicas {
-		errs = append(errs, fmt.Errorf("%s: replicas must be from 1 to %d, got %d", name, maxReplicas, p.Replicas))
+		errs = append(errs, fmt.Errorf("%s: replicas must be between 1 and %d, got %d", name, maxReplicas, p.Replicas))
 	}
 	if p.Stepper == nil {
 		errs = append(errs, errors.New(name+": no step model"))
@@ -62,14 +62,14 @@ func (p *Pool) check(name string) error {
 func (c *Config) check() error {
 	errs := []error{c.Workers.check("workers")}
 	if c.Client == nil {
-		errs = append(errs, errors.New("client: none given"))
+		errs = append(errs, errors.New("no client given"))
 	} else if err := c.Client.check(); err != nil {
 		errs = append(errs, fmt.Errorf("client: %w", err))
 	}
 	if c.Decode != nil {
 		errs = append(errs, c.Decode.check("decode"))
 		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) {
-			errs = append(errs, errors.New("link: needs a bandwidth above 0, and neither bytes nor latency below 0"))
+			errs = append(errs, errors.New("link: bandwidth must be positive, bytes and latency must not be negative"))
 		}
 	}
 	return errors.Join(errs...)

@@ -17,8 +17,8 @@ const (
 	outputColumn  = "output_tokens"
 )
 
-// WriteCSV writes records, one line each, times in seconds. [ReadTrace] reads
-// the file as a trace.
+// WriteCSV writes records, one line each, times in seconds. [workload.ReadTrace]
+// reads the file as a trace.
 func WriteCSV(w io.Writer, records []Record) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "request,%s,%s,%s,cached_tokens,state,ttft_s,tpot_s,latency_s,preempted,worker,decoder\n",

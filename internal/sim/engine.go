@@ -113,9 +113,9 @@ func (e *Engine) check(name string) error {
 	refuse(e.Held < 0, "held tokens must not be negative, got %d", e.Held)
 	refuse(e.MaxSequences < 1, "max sequences must be at least 1, got %d", e.MaxSequences)
 	refuse(e.BlockTokens < 1 || e.BlockTokens > maxBlockTokens,
-		"tokens in a block must be from 1 to %d, got %d", maxBlockTokens, e.BlockTokens)
-	refuse(e.Blocks < 1 || e.Blocks > math.MaxInt32, "blocks must be from 1 to 2³¹, got %d", e.Blocks)
-	refuse(!(e.Reserve >= 0 && e.Reserve <= 1), "reserve must be from 0 to 1, got %g", e.Reserve)
+		"tokens in a block must be between 1 and %d, got %d", maxBlockTokens, e.BlockTokens)
+	refuse(e.Blocks < 1 || e.Blocks > math.MaxInt32, "blocks must be between 1 and 2³¹, got %d", e.Blocks)
+	refuse(!(e.Reserve >= 0 && e.Reserve <= 1), "reserve must be between 0 and 1, got %g", e.Reserve)
 	refuse(e.AcceptedPerStep != 0 && !(e.AcceptedPerStep >= 1 && e.AcceptedPerStep <= 1024),
 		"accepted tokens per step must be at least 1, got %g", e.AcceptedPerStep)
 	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.VerifiedPerStep < 0,

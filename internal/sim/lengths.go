@@ -29,17 +29,17 @@ const maxTokens = 1 << 24
 func (l *Lengths) Check() error {
 	if l.Distribution == nil {
 		if l.Tokens < 1 || l.Tokens > maxTokens {
-			return fmt.Errorf("tokens must be from 1 to %d, got %d", maxTokens, l.Tokens)
+			return fmt.Errorf("tokens must be between 1 and %d, got %d", maxTokens, l.Tokens)
 		}
 		if !(l.Low >= 0 && l.Low <= 1) {
-			return fmt.Errorf("the shortest length must be a share from 0 to 1, got %g", l.Low)
+			return fmt.Errorf("the shortest length must be a share between 0 and 1, got %g", l.Low)
 		}
 		return nil
 	}
 	sum := 0.0
 	for _, b := range l.Distribution.Bins {
 		if b.Min < 0 || b.Max <= b.Min || b.Max > maxTokens || !(b.Weight >= 0) {
-			return fmt.Errorf("not a sound bin: %d to %d tokens, weight %g", b.Min, b.Max, b.Weight)
+			return fmt.Errorf("invalid bin: %d to %d tokens, weight %g", b.Min, b.Max, b.Weight)
 		}
 		sum += b.Weight
 	}

@@ -33,10 +33,10 @@ func roomy(p sim.Policy) sim.Engine {
 	return sim.Engine{Policy: p, TokenBudget: 1000, MaxSequences: 100, Blocks: 10_000, BlockTokens: 1}
 }
 
-func arrivals(requests ...sim.TraceRequest) *sim.Trace { return &sim.Trace{Requests: requests} }
+func arrivals(requests ...workload.Request) *sim.Trace { return &sim.Trace{Requests: requests} }
 
-func ask(at units.Seconds, input, output int) sim.TraceRequest {
-	return sim.TraceRequest{Arrival: at, Input: input, Output: output}
+func ask(at units.Seconds, input, output int) workload.Request {
+	return workload.Request{Arrival: at, Input: input, Output: output}
 }
 
 func times(t *testing.T, what string, r *sim.Result, ttft ...units.Seconds) {
@@ -294,17 +294,17 @@ func TestRefusedSettings(t *testing.T) {
 		{"least budget", func(_ *sim.Config, e *sim.Engine) { e.TokenBudget = 1 }, ""},
 		{"sequences", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 0 }, "max sequences must be at least 1, got 0"},
 		{"one sequence", func(_ *sim.Config, e *sim.Engine) { e.MaxSequences = 1 }, ""},
-		{"blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = 0 }, "blocks must be from 1 to 2³¹, got 0"},
+		{"blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = 0 }, "blocks must be between 1 and 2³¹, got 0"},
 		{"one block", func(_ *sim.Config, e *sim.Engine) { e.Blocks, e.BlockTokens = 1, 2 }, ""},
-		{"too many blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 + 1 }, "blocks must be from 1 to 2³¹"},
+		{"too many blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 + 1 }, "blocks must be between 1 and 2³¹"},
 		{"most blocks", func(_ *sim.Config, e *sim.Engine) { e.Blocks = math.MaxInt32 }, ""},
-		{"block tokens", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 0 }, "tokens in a block must be from 1 to 65536, got 0"},
+		{"block tokens", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 0 }, "tokens in a block must be between 1 and 65536, got 0"},
 		{"large blocks", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 65536 }, ""},
-		{"too large blocks", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 65537 }, "tokens in a block must be from 1 to 65536, got 65537"},
+		{"too large blocks", func(_ *sim.Config, e *sim.Engine) { e.BlockTokens = 65537 }, "tokens in a block must be between 1 and 65536, got 65537"},
 		{"held", func(_ *sim.Config, e *sim.Engine) { e.Held = -1 }, "held tokens must not be negative, got -1"},
-		{"reserve", func(_ *sim.Config, e *sim.Engine) { e.Reserve = -0.1 }, "reserve must be from 0 to 1, got -0.1"},
+		{"reserve", func(_ *sim.Config, e *sim.Engine) { e.Reserve = -0.1 }, "reserve must be between 0 and 1, got -0.1"},
 		{"whole reserve", func(_ *sim.Config, e *sim.Engine) { e.Reserve = 1 }, ""},
-		{"more than all", func(_ *sim.Config, e *sim.Engine) { e.Reserve = 1.1 }, "reserve must be from 0 to 1, got 1.1"},
+		{"more than all", func(_ *sim.Config, e *sim.Engine) { e.Reserve = 1.1 }, "reserve must be between 0 and 1, got 1.1"},
 		{"accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 0.9 }, "accepted tokens per step must be at least 1, got 0.9"},
 		{"most accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 1024 }, ""},
 		{"too many accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 1025 }, "accepted tokens per step must be at least 1, got 1025"},
@@ -316,56 +316,56 @@ func TestRefusedSettings(t *testing.T) {
 		{"first", func(_ *sim.Config, e *sim.Engine) { e.First = -1 }, "API times must not be negative"},
 		{"policy", func(_ *sim.Config, e *sim.Engine) { e.Policy = -1 }, "unknown policy -1"},
 		{"another policy", func(_ *sim.Config, e *sim.Engine) { e.Policy = 3 }, "unknown policy 3"},
-		{"replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = -1 }, "replicas must be from 1 to 16384, got -1"},
-		{"too many replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = 16385 }, "replicas must be from 1 to 16384, got 16385"},
+		{"replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = -1 }, "replicas must be between 1 and 16384, got -1"},
+		{"too many replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = 16385 }, "replicas must be between 1 and 16384, got 16385"},
 		{"routing", func(c *sim.Config, _ *sim.Engine) { c.Workers.Routing = 2 }, "unknown routing 2"},
 		{"no routing", func(c *sim.Config, _ *sim.Engine) { c.Workers.Routing = -1 }, "unknown routing -1"},
 		{"no stepper", func(c *sim.Config, _ *sim.Engine) { c.Workers.Stepper = nil }, "no step model"},
-		{"no client", func(c *sim.Config, _ *sim.Engine) { c.Client = nil }, "client: none given"},
+		{"no client", func(c *sim.Config, _ *sim.Engine) { c.Client = nil }, "no client given"},
 		{"link", func(c *sim.Config, e *sim.Engine) {
 			c.Decode, c.Link = &sim.Pool{Engine: *e, Stepper: tenth}, sim.Link{BytesPerToken: 1}
-		}, "link: needs a bandwidth above 0"},
+		}, "link: bandwidth must be positive"},
 		{"link without bytes", func(c *sim.Config, e *sim.Engine) { c.Decode = &sim.Pool{Engine: *e, Stepper: tenth} }, ""},
 		{"latency", func(c *sim.Config, e *sim.Engine) {
 			c.Decode, c.Link = &sim.Pool{Engine: *e, Stepper: tenth}, sim.Link{Latency: -1}
-		}, "link: needs a bandwidth above 0"},
+		}, "link: bandwidth must be positive"},
 		{"no bytes", func(c *sim.Config, e *sim.Engine) {
 			c.Decode, c.Link = &sim.Pool{Engine: *e, Stepper: tenth}, sim.Link{BytesPerToken: -1, Bandwidth: 1}
-		}, "link: needs a bandwidth above 0"},
+		}, "link: bandwidth must be positive"},
 		{"speed", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = &sim.Trace{Requests: []sim.TraceRequest{ask(0, 1, 1)}, Speed: -1}
+			c.Client = &sim.Trace{Requests: []workload.Request{ask(0, 1, 1)}, Speed: -1}
 		}, "speed must be positive, got -1"},
-		{"an early one", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(2, 1, 1), ask(1, 1, 1)) }, "request 2 must not arrive before"},
-		{"no prompt", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 0, 1)) }, "lengths must be from 1 to 16777216 tokens, got 0 and 1"},
-		{"no answer", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1, 0)) }, "lengths must be from 1 to 16777216 tokens, got 1 and 0"},
-		{"too long", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1<<24+1, 1)) }, "lengths must be from 1 to 16777216 tokens"},
+		{"an early one", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(2, 1, 1), ask(1, 1, 1)) }, "request 2 arrives before the previous one"},
+		{"no prompt", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 0, 1)) }, "lengths must be between 1 and 16777216 tokens, got 0 and 1"},
+		{"no answer", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1, 0)) }, "lengths must be between 1 and 16777216 tokens, got 1 and 0"},
+		{"too long", func(c *sim.Config, _ *sim.Engine) { c.Client = arrivals(ask(0, 1<<24+1, 1)) }, "lengths must be between 1 and 16777216 tokens"},
 		{"warm-up", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = &sim.Trace{Requests: []sim.TraceRequest{ask(0, 1, 1)}, Warmup: -1}
+			c.Client = &sim.Trace{Requests: []workload.Request{ask(0, 1, 1)}, Warmup: -1}
 		}, "warm-up must not be negative, got -1"},
 		{"blocks without a size", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = arrivals(sim.TraceRequest{Input: 1, Output: 1, Blocks: []uint32{0}})
-		}, "must say how many tokens a block has"},
+			c.Client = arrivals(workload.Request{Input: 1, Output: 1, Blocks: []uint32{0}})
+		}, "must give the tokens of a block"},
 		{"blocks out of order", func(c *sim.Config, _ *sim.Engine) {
-			c.Client = arrivals(sim.TraceRequest{Input: 1, Output: 1, Blocks: []uint32{1}})
-		}, "block 1, but contents are numbered as they come, and the next is 0"},
+			c.Client = arrivals(workload.Request{Input: 1, Output: 1, Blocks: []uint32{1}})
+		}, "block 1: contents must be numbered in order of appearance, the next is 0"},
 		{"lengths", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1, Low: 1.1}, Output: sim.Lengths{Tokens: 1}}
-		}, "input: the shortest length must be a share from 0 to 1, got 1.1"},
+		}, "input: the shortest length must be a share between 0 and 1, got 1.1"},
 		{"no tokens", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Tokens: 1}, Output: sim.Lengths{}}
-		}, "output: tokens must be from 1 to 16777216, got 0"},
+		}, "output: tokens must be between 1 and 16777216, got 0"},
 		{"bins", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Distribution: &workload.Distribution{Bins: []workload.Bin{{Min: 1, Max: 1, Weight: 1}}}}, Output: sim.Lengths{Tokens: 1}}
-		}, "input: not a sound bin: 1 to 1 tokens, weight 1"},
+		}, "input: invalid bin: 1 to 1 tokens, weight 1"},
 		{"weightless bins", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 1, Concurrency: 1, Input: sim.Lengths{Distribution: &workload.Distribution{Bins: []workload.Bin{{Min: 0, Max: 1}}}}, Output: sim.Lengths{Tokens: 1}}
 		}, "input: the weights of the bins must have a positive, finite sum"},
 		{"closed loop", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.ClosedLoop{Requests: 0, Concurrency: 0, Think: -1, Input: sim.Lengths{Tokens: 1}, Output: sim.Lengths{Tokens: 1}}
-		}, "requests must be from 1 to 16777216, got 0\nconcurrency must be at least 1, got 0\nthink time and spread must not be negative"},
+		}, "requests must be between 1 and 16777216, got 0\nconcurrency must be at least 1, got 0\nthink time and spread must not be negative"},
 		{"open loop", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.OpenLoop{Rate: 0, Process: 3, Input: sim.Lengths{Tokens: 1}, Output: sim.Lengths{Tokens: 1}}
-		}, "rate must be positive, got 0\nunknown process 3\ngive a number of requests or a duration"},
+		}, "rate must be positive, got 0\nunknown arrival process 3\ngive a number of requests or a duration"},
 		{"gamma", func(c *sim.Config, _ *sim.Engine) {
 			c.Client = sim.OpenLoop{Rate: 1, Process: sim.Gamma, Requests: 1, Input: sim.Lengths{Tokens: 1}, Output: sim.Lengths{Tokens: 1}}
 		}, "gamma arrivals need a variation above 0, got 0"},

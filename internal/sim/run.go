@@ -72,7 +72,7 @@ func (s *simulation) run(ctx context.Context) error {
 		}
 	}
 	if s.left > 0 {
-		return fmt.Errorf("simulating: %d requests never ended", s.left)
+		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
 	return nil
 }

@@ -5,35 +5,24 @@ import (
 	"fmt"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
-// Trace is recorded traffic: requests in order of arrival.
+// Trace replays recorded traffic: requests in order of arrival, as
+// [workload.ReadTrace] reads them.
 type Trace struct {
-	Requests []TraceRequest
+	Requests []workload.Request
 	// BlockTokens is how many prompt tokens an entry of Blocks stands for.
 	BlockTokens int
 	// Speed divides the times between arrivals; 0 means 1.
 	Speed float64
 	// Warmup is how many of the first requests are served but not counted.
 	Warmup int
-	// Skipped requests of the file had no prompt or no answer.
-	Skipped int
-}
-
-// TraceRequest is one request of a trace.
-type TraceRequest struct {
-	Arrival       units.Seconds // from the start of the trace
-	Input, Output int           // tokens
-	// Blocks are the contents of the prompt from its beginning, a number for
-	// each block and all before it: equal numbers mean equal prompts up to
-	// there. Numbers count from 0 in the order in which they are first seen; the
-	// last may stand for less than a whole block.
-	Blocks []uint32
 }
 
 func (t *Trace) check() error {
 	if len(t.Requests) == 0 || len(t.Requests) > maxRequests {
-		return fmt.Errorf("a trace must have from 1 to %d requests, got %d", maxRequests, len(t.Requests))
+		return fmt.Errorf("a trace must have between 1 and %d requests, got %d", maxRequests, len(t.Requests))
 	}
 	if !(t.Speed >= 0 && t.Speed <= 1e9) {
 		return fmt.Errorf("speed must be positive, got %g", t.Speed)
@@ -43,27 +32,27 @@ func (t *Trace) check() error {
 	for i := range t.Requests {
 		q := &t.Requests[i]
 		if !(q.Arrival >= last) || !sound(q.Arrival) {
-			return fmt.Errorf("request %d must not arrive before the one in front of it, at %v", i+1, last)
+			return fmt.Errorf("request %d arrives before the previous one, which arrives at %v", i+1, last)
 		}
 		last = q.Arrival
-		if err := q.check(&contents); err != nil {
+		if err := checkRequest(q, &contents); err != nil {
 			return fmt.Errorf("request %d: %w", i+1, err)
 		}
 	}
 	if contents > 0 && t.BlockTokens < 1 {
-		return errors.New("a trace with blocks must say how many tokens a block has")
+		return errors.New("a trace with blocks must give the tokens of a block")
 	}
 	return checkWarmup(t.Warmup)
 }
 
-// check looks at one request; contents is how many have been seen.
-func (q *TraceRequest) check(contents *uint32) error {
+// checkRequest looks at one request; contents is how many have been seen.
+func checkRequest(q *workload.Request, contents *uint32) error {
 	if q.Input < 1 || q.Output < 1 || q.Input > maxTokens || q.Output > maxTokens {
-		return fmt.Errorf("lengths must be from 1 to %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
+		return fmt.Errorf("lengths must be between 1 and %d tokens, got %d and %d", maxTokens, q.Input, q.Output)
 	}
 	for _, b := range q.Blocks {
 		if b > *contents {
-			return fmt.Errorf("block %d, but contents are numbered as they come, and the next is %d", b, *contents)
+			return fmt.Errorf("block %d: contents must be numbered in order of appearance, the next is %d", b, *contents)
 		}
 		*contents = max(*contents, b+1)
 	}

@@ -68,7 +68,7 @@ func (r *binReader) bins(data []byte) []Bin {
 		sum += p.Weight
 	}
 	if math.IsInf(sum, 0) {
-		r.Add(items.Line, "bins", "the weights are too large to add up")
+		r.Add(items.Line, "bins", "the sum of the weights is too large")
 	}
 	r.overlaps(sound)
 	return bins
@@ -90,7 +90,7 @@ func (r *binReader) bin(p *placed, n *yaml.Node) bool {
 		}
 	}
 	if low && high && p.Max <= p.Min {
-		r.Add(values["max_tokens"].Line, field+".max_tokens", "must be above min_tokens, %d, got %d", p.Min, p.Max)
+		r.Add(values["max_tokens"].Line, field+".max_tokens", "must be above min_tokens (%d), got %d", p.Min, p.Max)
 		return false
 	}
 	return low && high
@@ -125,7 +125,7 @@ func (r *binReader) tokens(field string, n *yaml.Node, dst *int) bool {
 	case !ok:
 		return false
 	case x < 0:
-		r.Add(n.Line, field, "must not be below 0, got %s", show(n.Value))
+		r.Add(n.Line, field, "must be at least 0, got %s", show(n.Value))
 	case x > maxTokens:
 		r.Add(n.Line, field, "must be at most %d, got %s", maxTokens, show(n.Value))
 	case x != math.Trunc(x):
@@ -179,5 +179,5 @@ func suggest(word string, keys []string) string {
 			return "nearest: " + near
 		}
 	}
-	return "known here: " + strings.Join(keys, ", ")
+	return "the keys here are " + strings.Join(keys, ", ")
 }

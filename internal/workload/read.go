@@ -13,7 +13,7 @@ import (
 const (
 	// maxFile bounds a file. A request has 36 bytes in the Azure trace and, with
 	// the hashes of its blocks, 285 in Mooncake's.
-	maxFile = 256 << 20
+	maxFile = 4 << 30
 	// maxTokens bounds a length, far beyond any context, to catch a column that
 	// holds something else; two of them add up in 32 bits.
 	maxTokens = 1_000_000_000
@@ -21,23 +21,7 @@ const (
 	headSize = 4 << 10
 )
 
-// Trace is what a file says about requests.
-type Trace struct {
-	Input      Distribution
-	MeanOutput float64 // tokens of an answer; 0 if the file does not tell
-}
-
-// ReadDistribution reads prompt lengths from a file's data; [ReadTrace] says
-// which files.
-func ReadDistribution(data []byte, name string) (*Distribution, error) {
-	t, err := ReadTrace(bytes.NewReader(data), name)
-	if err != nil {
-		return nil, err
-	}
-	return &t.Input, nil
-}
-
-// ReadTrace reads one of
+// ReadDistribution reads the lengths of prompts from a file's data, one of
 //
 //   - YAML (.yaml, .yml): a mapping with a list bins of min_tokens, max_tokens
 //     and weight, taken as they are;
@@ -49,40 +33,61 @@ func ReadDistribution(data []byte, name string) (*Distribution, error) {
 //     Qwen-Bailian).
 //
 // A file with another ending is told by its first line. Lengths become at most
-// 32 bins whose midpoints have the mean of the lengths (see tally.go). A file may
-// have up to 256 MiB; memory grows with its different lengths, not its size.
+// 32 bins whose midpoints have the mean of the lengths (see tally.go).
 //
 // The name is used in messages and for its ending. The error joins all mistakes
 // found, up to 20, one *Problem with its line each.
-func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
+func ReadDistribution(data []byte, name string) (*Distribution, error) {
+	return readDistribution(bytes.NewReader(data), name, maxFile)
+}
 
-func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
+func readDistribution(r io.Reader, name string, limit int64) (*Distribution, error) {
+	var d Distribution
+	err := readFile(r, name, limit, func(ps *problems, f format, r io.Reader) error {
+		if f == yamlBins {
+			data, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
+			if err == nil {
+				d.Bins = (&binReader{ps}).bins(data)
+			}
+			return err
+		}
+		seen := lengths{}
+		requests := &rows{problems: ps, longest: maxTokens, take: func(_ int, q row) { seen.add(q.input) }}
+		err := requests.read(f, r)
+		d.Bins = seen.bins()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
+// readFile finds out what a file is and has it read; the error of read is one
+// of reading only.
+func readFile(r io.Reader, name string, limit int64, read func(*problems, format, io.Reader) error) error {
 	ps := newProblems(name)
 	b := bufio.NewReaderSize(&limited{r: r, left: limit}, headSize)
 	head, err := b.Peek(headSize)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	var t *Trace
 	if err == nil && ps.text(head) {
 		if mark := []byte("\ufeff"); bytes.HasPrefix(head, mark) {
 			_, err = b.Discard(len(mark)) // what Windows puts before UTF-8
 			head = head[len(mark):]
 		}
 		if err == nil {
-			t, err = ps.read(formatOf(head, name), b)
+			err = read(ps, formatOf(head, name), b)
 		}
 	}
 	if errors.Is(err, errTooLarge) {
 		ps.List = nil // the last line is cut off
-		ps.Add(1, "", "the file has more than %d MiB; cut a part out of it", limit>>20)
+		ps.Add(1, "", "the file is larger than %d MiB; use a part of it", limit>>20)
 	} else if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
+		return fmt.Errorf("reading %s: %w", name, err)
 	}
-	if err := ps.Err(); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return ps.Err()
 }
 
 // text refuses what no format could be.
@@ -91,33 +96,21 @@ func (ps *problems) text(head []byte) bool {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < headSize:
 		ps.Add(1, "", "the file is empty")
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		ps.Add(1, "", "compressed with gzip; unpack it first")
+		ps.Add(1, "", "the file is compressed with gzip; decompress it first")
 	case bytes.IndexByte(head, 0) >= 0:
-		ps.Add(1, "", "not a text in UTF-8")
+		ps.Add(1, "", "not valid UTF-8 text")
 	default:
 		return true
 	}
 	return false
 }
 
-// read returns an error only where reading itself failed.
-func (ps *problems) read(f format, r *bufio.Reader) (*Trace, error) {
-	if f == yamlBins {
-		data, err := io.ReadAll(io.LimitReader(r, maxYAML+1))
-		if err != nil {
-			return nil, err
-		}
-		return &Trace{Input: Distribution{(&binReader{ps}).bins(data)}}, nil
-	}
-	requests := &requests{problems: ps, seen: map[int]tally{}}
-	read := requests.csv
+// read reads requests. The error is one of reading only.
+func (r *rows) read(f format, file io.Reader) error {
 	if f == jsonLines {
-		read = requests.jsonl
+		return r.jsonl(file)
 	}
-	if err := read(r); err != nil {
-		return nil, err
-	}
-	return requests.trace(), nil
+	return r.csv(file)
 }
 
 type format int

@@ -41,29 +41,17 @@ func (t tally) bin() Bin {
 	return Bin{Min: mean - reach, Max: mean + reach + 1, Weight: float64(t.count)}
 }
 
-// requests collects the lengths of a file.
-type requests struct {
-	*problems
-	seen            map[int]tally // by the leading bits of the length
-	answers, output int           // requests whose output length is known, and its sum
-}
+// lengths collects tallies by the leading bits of a length.
+type lengths map[int]tally
 
-func (r *requests) input(length int) {
+func (l lengths) add(length int) {
 	coarse := max(0, bits.Len(uint(length))-exactBits)
 	key := length >> coarse << coarse
-	r.seen[key] = r.seen[key].plus(tally{length, length, 1, length})
+	l[key] = l[key].plus(tally{length, length, 1, length})
 }
 
-func (r *requests) trace() *Trace {
-	t := &Trace{Input: Distribution{r.bins()}}
-	if r.answers > 0 {
-		t.MeanOutput = float64(r.output) / float64(r.answers)
-	}
-	return t
-}
-
-func (r *requests) bins() []Bin {
-	tallies := slices.SortedFunc(maps.Values(r.seen), func(a, b tally) int { return cmp.Compare(a.low, b.low) })
+func (l lengths) bins() []Bin {
+	tallies := slices.SortedFunc(maps.Values(l), func(a, b tally) int { return cmp.Compare(a.low, b.low) })
 	left := 0
 	for _, t := range tallies {
 		left += t.count

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // visit offers the changes of a node.
@@ -33,50 +34,48 @@ func (f *finder) visit(n ast.Node) {
 	}
 }
 
+// swapped is what may stand instead of an operator, and the helper that chooses.
+var swapped = map[token.Token]struct {
+	instead token.Token
+	helper  string
+}{
+	token.ADD: {token.SUB, "mutantAdd"}, token.SUB: {token.ADD, "mutantSub"}, token.MUL: {token.QUO, "mutantMul"}, token.QUO: {token.MUL, "mutantDiv"},
+	token.LSS: {token.LEQ, "mutantLess"}, token.LEQ: {token.LSS, "mutantAtMost"}, token.GTR: {token.GEQ, "mutantMore"}, token.GEQ: {token.GTR, "mutantAtLeast"},
+	token.LAND: {token.LOR, ""}, token.LOR: {token.LAND, ""},
+}
+
 // binary swaps operators: of arithmetic, of comparisons, of conditions.
 func (f *finder) binary(n *ast.BinaryExpr) {
 	if f.info.Types[n].Value != nil {
 		return
 	}
-	x, y := f.info.Types[n.X], f.info.Types[n.Y]
+	x, y, other := f.info.Types[n.X], f.info.Types[n.Y], swapped[n.Op]
 	number, fraction := numeric(x.Type)
-	call := func(helper string) func(int, func(ast.Node) string) string {
-		return func(id int, text func(ast.Node) string) string {
-			return fmt.Sprintf("%s(%d, %s, %s)", helper, id, text(n.X), text(n.Y))
-		}
-	}
-	instead := func(op token.Token) string { return f.source(n.X) + " " + op.String() + " " + f.source(n.Y) }
-	switch op := n.Op; op {
+	swap := variant{f.source(n.X) + " " + other.instead.String() + " " + f.source(n.Y), func(id int, text func(ast.Node) string) string {
+		return fmt.Sprintf("%s(%d, %s, %s)", other.helper, id, text(n.X), text(n.Y))
+	}}
+	switch n.Op {
 	case token.ADD, token.SUB, token.MUL, token.QUO:
-		swap := map[token.Token]token.Token{token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL}
 		if number {
-			f.add(n, variant{instead(swap[op]), call(map[token.Token]string{
-				token.ADD: "mutantAdd", token.SUB: "mutantSub", token.MUL: "mutantMul", token.QUO: "mutantDiv",
-			}[op])})
+			f.add(n, swap)
 		}
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
-		edge := map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
-		v := []variant{f.negated(n)}
 		// Two measured numbers are never equal: a boundary between them is no change.
-		if !fraction || whole(x.Value) || whole(y.Value) {
-			v = append(v, variant{instead(edge[op]), call(map[token.Token]string{
-				token.LSS: "mutantLess", token.LEQ: "mutantAtMost", token.GTR: "mutantMore", token.GEQ: "mutantAtLeast",
-			}[op])})
+		if fraction && !whole(x.Value) && !whole(y.Value) {
+			f.add(n, f.negated(n))
+		} else {
+			f.add(n, f.negated(n), swap)
 		}
-		f.add(n, v...)
 	case token.EQL, token.NEQ:
 		if !x.IsNil() && !y.IsNil() {
 			f.add(n, f.negated(n))
 		}
 	case token.LAND, token.LOR:
-		other := token.LOR
-		if op == token.LOR {
-			other = token.LAND
-		}
-		f.add(n, variant{instead(other), func(id int, text func(ast.Node) string) string {
+		swap.wrap = func(id int, text func(ast.Node) string) string {
 			a, b := text(n.X), text(n.Y)
-			return fmt.Sprintf("(mutantOn(%d) && (%s %s %s) || mutantActive != %d && (%s %s %s))", id, a, other, b, id, a, op, b)
-		}})
+			return fmt.Sprintf("(mutantOn(%d) && (%s %s %s) || mutantActive != %d && (%s %s %s))", id, a, other.instead, b, id, a, n.Op, b)
+		}
+		f.add(n, swap)
 	}
 }
 
@@ -107,17 +106,15 @@ func (f *finder) extreme(n *ast.CallExpr) {
 		return
 	}
 	f.add(n, variant{other + " of these", func(id int, text func(ast.Node) string) string {
-		args := ""
+		var args []string
 		for _, a := range n.Args {
-			args += text(a) + ", "
+			args = append(args, text(a))
 		}
-		switch other {
-		case "min":
-			return fmt.Sprintf("mutantMax(%d, %s)", id, args)
-		case "max":
-			return fmt.Sprintf("mutantMin(%d, %s)", id, args)
+		all := strings.Join(args, ", ")
+		if helper := map[string]string{"min": "mutantMax", "max": "mutantMin"}[other]; helper != "" {
+			return fmt.Sprintf("%s(%d, %s)", helper, id, all)
 		}
-		return fmt.Sprintf("mutantChoose(%d, %s, %s)(%s)", id, text(n.Fun), other, args)
+		return fmt.Sprintf("mutantChoose(%d, %s, %s)(%s)", id, text(n.Fun), other, all)
 	}})
 }
 

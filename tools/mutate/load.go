@@ -37,8 +37,6 @@ type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
 	DepOnly                 bool
-	ForTest                 string
-	Deps                    []string
 	TestImports             []string
 	XTestImports            []string
 }

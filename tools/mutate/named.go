@@ -6,9 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // named is a change written down: a text that stands once in the program, and what to put there.
@@ -113,17 +113,17 @@ func (c *named) try(o *options, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	call := func(args ...string) ([]byte, error) {
-		cmd := exec.Command("go", args...)
-		cmd.Dir = root
-		return cmd.CombinedOutput()
-	}
-	if text, err := call("build", "-overlay", overlay, "./..."); err != nil {
-		return "", fmt.Errorf("%s does not compile:\n%s", c.name, text)
-	}
-	for _, k := range o.killers {
-		if _, err := call("test", "-vet=off", "-failfast", "-overlay", overlay, k); err != nil {
-			return k, nil
+	for _, path := range o.killers {
+		one := *o
+		one.killers = []string{path}
+		built, err := build(&one, dir, overlay)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", c.name, err)
+		}
+		for _, k := range built {
+			if _, ok := k.run(time.Hour, ""); !ok {
+				return k.path, nil
+			}
 		}
 	}
 	return "", nil

@@ -106,7 +106,7 @@ func trace(killers []*killer, dir string) error {
 		if err != nil && !os.IsNotExist(err) {
 			return err
 		}
-		for _, line := range strings.Fields(string(text)) {
+		for line := range strings.FieldsSeq(string(text)) {
 			if id, err := strconv.Atoi(line); err == nil {
 				k.reaches[id] = true
 			}

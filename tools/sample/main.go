@@ -1,7 +1,7 @@
-// Sample chooses the few measured rows that the tests keep (internal/calibrate/testdata/silicon-sample.csv) from a file of
+// Sample chooses the few measured rows that the tests keep (internal/measured/testdata/silicon-sample.csv) from a file of
 // many, always the same ones:
 //
-//	go -C tools run ./sample <measured.csv >internal/calibrate/testdata/silicon-sample.csv
+//	go -C tools run ./sample <measured.csv >internal/measured/testdata/silicon-sample.csv
 //
 // Rows stand in an order that says nothing about them, that of a hash of their names. The rule:
 //
@@ -18,6 +18,7 @@ package main
 import (
 	"cmp"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -34,7 +35,7 @@ const (
 func main() {
 	rows, err := csv.NewReader(os.Stdin).ReadAll()
 	if err == nil && len(rows) < 2 {
-		err = fmt.Errorf("no rows")
+		err = errors.New("no rows")
 	}
 	if err == nil {
 		err = csv.NewWriter(os.Stdout).WriteAll(sample(rows))
@@ -88,14 +89,8 @@ func sample(rows [][]string) [][]string {
 		}
 	}
 	for _, mark := range sorted(marks) {
-		if strings.Contains(mark, " ") {
-			continue
-		}
-		a := marks[mark][0]
-		chosen[a] = true
-		beside := func(b int) bool { return b != a && key(b) == key(a) && source(b) == source(a) }
-		if at := slices.IndexFunc(marks[mark], beside); at > 0 {
-			chosen[marks[mark][at]] = true
+		if !strings.Contains(mark, " ") {
+			pair(marks[mark], chosen, func(a, b int) bool { return key(a) == key(b) && source(a) == source(b) })
 		}
 	}
 	twins(rows, of, chosen)
@@ -106,6 +101,17 @@ func sample(rows [][]string) [][]string {
 		}
 	}
 	return out
+}
+
+// pair chooses the first of marked rows and the next one measured with it.
+func pair(marked []int, chosen map[int]bool, together func(a, b int) bool) {
+	chosen[marked[0]] = true
+	for _, i := range marked[1:] {
+		if together(i, marked[0]) {
+			chosen[i] = true
+			return
+		}
+	}
 }
 
 // first is the first row of a band that was not chosen, or of the next band that has any.

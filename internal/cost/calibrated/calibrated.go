@@ -23,55 +23,78 @@ type Model struct {
 	memory  float64
 }
 
-// fitted maps a generation to the one whose constants it takes, and how well
-// that is known. Of blackwell-ultra, ampere and ada kernels were measured, but no
-// deployment: engines are as unknown there as with a relative's kernels.
-func fitted(generation string) (name string, tier device.Tier, ok bool) {
+// source is whose constants a generation takes, for its kernels and for its links,
+// and how well that is known.
+type source struct {
+	kernels, links string
+	tier           device.Tier
+}
+
+// fitted finds the constants of a generation. Of blackwell-ultra, ampere and ada
+// kernels were measured, but no deployment: engines are as unknown there as with a
+// relative's kernels. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
+// PCIe, which was measured with ada. RTX Blackwell runs the kernels of Ada, without
+// the tensor memory that those of blackwell need. TPUs, NeuronCores and Apple's GPUs
+// have no relative here: they are priced by their data sheets.
+func fitted(generation string) (source, bool) {
 	switch generation {
-	case "hopper":
-		return "hopper", device.Calibrated, true
-	case "blackwell":
-		return "blackwell", device.Calibrated, true
+	case "hopper", "blackwell":
+		return source{generation, generation, device.Calibrated}, true
 	case "blackwell-ultra", "ampere", "ada":
-		return generation, device.Transferred, true
-	case "cdna3", "cdna4", "gaudi3", "gaudi", "battlemage":
-		return "hopper", device.Transferred, true
+		return source{generation, generation, device.Transferred}, true
+	case "volta":
+		return source{"ampere", "ampere", device.Transferred}, true
+	case "turing", "ampere-ga102":
+		return source{"ampere", "ada", device.Transferred}, true
+	case "blackwell-rtx":
+		return source{"ada", "ada", device.Transferred}, true
+	case "cdna2", "cdna3", "cdna4", "gaudi", "gaudi2", "gaudi3", "battlemage":
+		return source{"hopper", "hopper", device.Transferred}, true
 	}
-	return "", device.Datasheet, false
+	return source{tier: device.Datasheet}, false
+}
+
+// constants reads them.
+func (s source) constants() Constants {
+	c := shipped(s.kernels)
+	if s.links != s.kernels {
+		c.Comm = shipped(s.links).Comm
+	}
+	return c
 }
 
 // Known reports whether constants are known for a generation, its own or a
 // relative's.
 func Known(generation string) bool {
-	_, _, ok := fitted(generation)
+	_, ok := fitted(generation)
 	return ok
 }
 
 // TierOf says how well the prices of a generation are known.
 func TierOf(generation string) device.Tier {
-	_, tier, _ := fitted(generation)
-	return tier
+	s, _ := fitted(generation)
+	return s.tier
 }
 
 // Nearest are the constants a generation takes.
 func Nearest(generation string) (Constants, bool) {
-	name, _, ok := fitted(generation)
+	s, ok := fitted(generation)
 	if !ok {
 		return Constants{}, false
 	}
-	return shipped(name), true
+	return s.constants(), true
 }
 
 // New prepares the model of a device, or reports that no constants are known
 // for its generation.
 func New(p *device.Profile) (*Model, bool) {
-	name, tier, ok := fitted(p.Generation)
+	s, ok := fitted(p.Generation)
 	if !ok {
 		return nil, false
 	}
-	c := shipped(name)
+	c := s.constants()
 	m := With(p, &c)
-	m.tier = tier
+	m.tier = s.tier
 	return m, true
 }
 

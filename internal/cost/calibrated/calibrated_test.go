@@ -24,7 +24,7 @@ func gpus(t *testing.T) map[string]*calibrated.Model {
 			t.Fatal(err)
 		}
 		m, ok := calibrated.New(p)
-		gpu := p.Vendor != device.Ascend && p.Vendor != device.Test
+		gpu := p.Vendor == device.NVIDIA || p.Vendor == device.AMD || p.Vendor == device.Intel
 		if ok != gpu {
 			t.Errorf("%s (%s): constants known: %v", name, p.Generation, ok)
 		}
@@ -37,11 +37,36 @@ func gpus(t *testing.T) map[string]*calibrated.Model {
 
 func TestTiers(t *testing.T) {
 	for name, want := range map[string]device.Tier{
-		"h100_sxm": device.Calibrated, "h200_sxm": device.Calibrated, "b200_sxm": device.Calibrated,
+		"h100_sxm": device.Calibrated, "h200_nvl": device.Calibrated, "b200_sxm": device.Calibrated,
 		"a100_sxm": device.Transferred, "mi300x": device.Transferred, "b300_sxm": device.Transferred,
+		"t4": device.Transferred, "v100_sxm_16gb": device.Transferred, "rtx_5090": device.Transferred,
 	} {
 		if got := gpus(t)[name].Tier(); got != want {
 			t.Errorf("%s: want tier %s, got %s", name, want, got)
+		}
+	}
+	if got := calibrated.TierOf("tpu-v5e"); got != device.Datasheet {
+		t.Errorf("a TPU: want tier %s, got %s", device.Datasheet, got)
+	}
+}
+
+// TestNearestRelatives: whose kernels and whose links a generation takes.
+func TestNearestRelatives(t *testing.T) {
+	own := calibrated.Shipped()
+	for generation, want := range map[string]struct{ kernels, links string }{
+		"hopper": {"hopper", "hopper"}, "blackwell-ultra": {"blackwell-ultra", "blackwell-ultra"}, "volta": {"ampere", "ampere"},
+		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"hopper", "hopper"},
+	} {
+		got, ok := calibrated.Nearest(generation)
+		expected := own[want.kernels]
+		expected.Comm = own[want.links].Comm
+		if !ok || got != expected {
+			t.Errorf("%s: not the kernels of %s and the links of %s", generation, want.kernels, want.links)
+		}
+	}
+	for _, none := range []string{"tpu-v7", "neuron-v3", "apple-m4", "ascend-a3", ""} {
+		if _, ok := calibrated.Nearest(none); ok {
+			t.Errorf("%q has constants", none)
 		}
 	}
 }

@@ -476,7 +476,7 @@ func TestWorst(t *testing.T) {
 		if _, err := m.tables.Samples(); err != nil {
 			t.Fatal(err)
 		}
-		if u := m.tables.Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+", where the device needs ") {
+		if u := m.tables.Uses(); len(u) != 1 || !strings.HasPrefix(u[0].Worst, want+"; the device needs at least ") {
 			t.Errorf("want %s, got %s", want, fmt.Sprint(u))
 		}
 	}

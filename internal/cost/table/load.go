@@ -174,5 +174,5 @@ func describe(m *measurement, least float64) string {
 		}
 		shape = fmt.Sprintf("%s of %g × %g tokens, %g heads of %g", phase, math.Exp2(m.line), math.Exp2(m.x), o.Heads, o.HeadDim)
 	}
-	return fmt.Sprintf("%s in %s, where the device needs %s", shape, units.Seconds(m.seconds), units.Seconds(least))
+	return fmt.Sprintf("%s in %s; the device needs at least %s", shape, units.Seconds(m.seconds), units.Seconds(least))
 }

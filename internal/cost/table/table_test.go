@@ -131,7 +131,7 @@ func TestImpossibleRows(t *testing.T) {
 	if len(u) != 1 || u[0].Rejected != 1+13 || u[0].Distrust != 13 || u[0].Rows != 4*13 {
 		t.Errorf("uses: %+v", u)
 	}
-	if want := "1×16384×16384 in 10.10 µs, where the device needs"; !strings.HasPrefix(u[0].Worst, want) {
+	if want := "1×16384×16384 in 10.10 µs; the device needs at least"; !strings.HasPrefix(u[0].Worst, want) {
 		t.Errorf("worst: want %s…, got %s", want, u[0].Worst)
 	}
 	// A small matrix found in the cache beats memory without being wrong, but no

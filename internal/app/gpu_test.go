@@ -1,0 +1,211 @@
+package app_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// gpuRequest is a search that leaves open how candidates are evaluated.
+func gpuRequest(model, device string, devices int) app.OptimizeRequest {
+	return app.OptimizeRequest{
+		Model: model, Devices: []string{device}, NumDevices: devices, Input: 1000, Output: 100, BatchRange: []int{64},
+	}
+}
+
+// simulated is the simulation of a row's deployment at its load.
+func simulated(t *testing.T, w *app.World, q *app.OptimizeRequest, d *app.DeviceResult, r *app.Row) *app.SimulateResponse {
+	t.Helper()
+	s := app.SimulateRequest{
+		Deployment: deployment.Deployment{
+			Model: q.Model, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats,
+			Pools: []deployment.Pool{{Layout: r.Layout, Replicas: r.Replicas, MTP: r.MTP}},
+		},
+		Traffic: app.Traffic{Concurrency: r.Best.Concurrency, Input: q.Input, Output: q.Output, LengthLow: q.LengthLow},
+		Limits:  q.Limits,
+	}
+	out, err := w.Simulate(t.Context(), s)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Label, err)
+	}
+	return out
+}
+
+// TestSearchAgreesWithSimulation: on GPUs every row of a search is, to the digit,
+// what a simulation of the same deployment gives, with the same chance to keep the
+// limits, which is at least the confidence asked for. 200 deployments.
+func TestSearchAgreesWithSimulation(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(10, 9))
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	w := &app.World{}
+	for checked := 0; checked < 200; {
+		q := gpuRequest(
+			pick("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-30B-A3B", "openai/gpt-oss-20b", "Qwen/Qwen3-32B"),
+			pick("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "l40s", "gb200"), 1+random.IntN(6))
+		q.Input, q.Output = 100+random.IntN(3000), 8+random.IntN(60)
+		q.BatchRange = []int{1 + random.IntN(24)}
+		q.LengthLow = []float64{1, 0.8}[random.IntN(2)]
+		q.Engine.Name = pick("vllm", "sglang", "trtllm")
+		q.Confidence = 0.2 + 0.7*random.Float64()
+		if random.IntN(4) > 0 {
+			q.Limits = workload.Limits{TPOT: units.Seconds(0.005 + 0.04*random.Float64()), TTFT: units.Seconds(random.IntN(2)) * 2}
+		}
+		r, err := w.Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &r.Devices[0]
+		p := &d.Searches[0]
+		if p.Evaluation != app.BySimulation {
+			t.Fatalf("%s is evaluated by %s", d.Device.Name, p.Evaluation)
+		}
+		for i := range p.Rows {
+			row := &p.Rows[i]
+			s := simulated(t, w, &q, d, row)
+			got := []float64{float64(row.Best.TTFT), float64(row.Best.TPOT), row.Best.Throughput, row.Chance}
+			want := []float64{float64(s.Result.TTFT.Mean), float64(s.Result.TPOT.Mean), s.Result.OutputRate, s.Chance}
+			for k, name := range []string{"TTFT", "TPOT", "throughput", "chance"} {
+				if got[k] != want[k] {
+					t.Errorf("%s on %d %s under %s, %s, %d requests: %s %g, simulated %g",
+						q.Model, q.NumDevices, d.Device.Name, q.Engine.Name, row.Label, row.Best.Concurrency, name, got[k], want[k])
+				}
+			}
+			if s.Expected != row.Expected {
+				t.Errorf("%s: the search expects %+v, the simulation %+v", row.Label, row.Expected, s.Expected)
+			}
+			if q.Limits.Any() && row.Chance < q.Confidence {
+				t.Errorf("%s keeps its limits with %g, asked for %g", row.Label, row.Chance, q.Confidence)
+			}
+			checked++
+		}
+		if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= app.Safe {
+			t.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
+		}
+	}
+}
+
+// TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
+func TestMoreDevicesNeverLose(t *testing.T) {
+	t.Parallel()
+	for _, model := range []string{"Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B"} {
+		for _, limits := range []workload.Limits{{TPOT: 15 * units.Millisecond}, {}} {
+			before := 0.0
+			for _, n := range []int{1, 2, 3, 5, 8, 9, 16, 17} {
+				q := gpuRequest(model, "h200_sxm", n)
+				q.Limits, q.BatchRange = limits, []int{16}
+				r, err := new(app.World).Optimize(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
+				if best < before*(1-1e-9) {
+					t.Errorf("%s, %+v: %g tokens/s on %d devices, %g on fewer", model, limits, best, n, before)
+				}
+				before = best
+			}
+		}
+	}
+}
+
+// TestConfidence: the more of it is asked for, the less is carried.
+func TestConfidence(t *testing.T) {
+	t.Parallel()
+	before := math.Inf(1)
+	for _, confidence := range []float64{0.1, 0.5, 0.9, 0.99} {
+		q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 2)
+		q.Limits, q.Confidence, q.BatchRange = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}
+		r, err := new(app.World).Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := &r.Devices[0].Searches[0].Rows[0]
+		if row.Best.Throughput >= before || row.Chance < confidence {
+			t.Errorf("confidence %g: %g tokens/s, kept with %g; %g with less", confidence, row.Best.Throughput, row.Chance, before)
+		}
+		if over := row.Best.TPOT > q.Limits.TPOT; over != (confidence < 0.5) {
+			t.Errorf("confidence %g: TPOT %v of %v", confidence, row.Best.TPOT, q.Limits.TPOT)
+		}
+		before = row.Best.Throughput
+	}
+}
+
+// TestWhichEvaluation: GPUs are simulated unless only the formulas know what is
+// asked for, which a note says; Ascend devices keep the formulas.
+func TestWhichEvaluation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		device string
+		change func(*app.OptimizeRequest)
+		want   app.Evaluation
+		note   string
+	}{
+		{"h200_sxm", func(*app.OptimizeRequest) {}, app.BySimulation, ""},
+		{"ATLAS_800_A2_280T_64G", func(*app.OptimizeRequest) {}, app.ByFormulas, ""},
+		{"ATLAS_800_A2_280T_64G", func(q *app.OptimizeRequest) { q.Evaluate = app.BySimulation }, app.BySimulation, ""},
+		{"h200_sxm", func(q *app.OptimizeRequest) { q.Evaluate = app.ByFormulas }, app.ByFormulas, ""},
+		{"h200_sxm", func(q *app.OptimizeRequest) { q.PrefixHitRate = 0.5 }, app.ByFormulas, "evaluated by the guide's formulas: simulation does not support a fixed hit rate of the prefix cache"},
+		{"h200_sxm", func(q *app.OptimizeRequest) { q.Modelling.Policy = "tensorcast" }, app.ByFormulas, "evaluated by the guide's formulas: engine times were not fitted with this policy"},
+	} {
+		q := gpuRequest("Qwen/Qwen3-8B", c.device, 1)
+		c.change(&q)
+		r, err := new(app.World).Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &r.Devices[0].Searches[0]
+		if p.Evaluation != c.want || (c.note == "") != (len(p.Notes) == 0) || c.note != "" && p.Notes[0] != c.note {
+			t.Errorf("%s: by %s, %q", c.device, p.Evaluation, p.Notes)
+		}
+	}
+}
+
+// TestEngineMemory: a GPU's memory is divided as its engine divides it. 10 GiB kept
+// free would leave an L4 no room for an 8B model.
+func TestEngineMemory(t *testing.T) {
+	t.Parallel()
+	for _, e := range []app.Evaluation{app.BySimulation, app.ByFormulas} {
+		q := gpuRequest("meta-llama/Llama-3.1-8B-Instruct", "l4", 1)
+		q.Evaluate = e
+		r, err := new(app.World).Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := &r.Devices[0].Searches[0]; len(p.Rows) == 0 {
+			t.Errorf("nothing fits an L4 by %s: %s", e, p.Candidates[0].Reason)
+		}
+	}
+	best := func(reserved *float64) float64 {
+		q := gpuRequest("Qwen/Qwen3-8B", "l4", 1)
+		q.ReservedGiB, q.Output = reserved, 500
+		r, err := new(app.World).Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Devices[0].Searches[0].Rows[0].Best.Throughput
+	}
+	if few, all := best(new(4.0)), best(nil); few >= all {
+		t.Errorf("%g tokens/s with 4 GiB kept free, %g without", few, all)
+	}
+}
+
+// TestPrice: a million tokens cost what the devices cost while they are generated.
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	q := gpuRequest("Qwen/Qwen3-8B", "h200_sxm", 2)
+	q.Price, q.BatchRange = 3.6, []int{8}
+	r, err := new(app.World).Optimize(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Devices[0].Searches[0].Rows {
+		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(row.Cost-want) > 1e-9*want {
+			t.Errorf("%s: %g USD, want %g", row.Label, row.Cost, want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// Package provenance says where the data come from that the program carries and that its tests are held to.
+//
+// In: manifest.yaml, one entry for each file or directory of data. Out: what an entry is, its source, its licence, the command
+// that makes it again and a hash of it as it is in this build. It does not know what the data mean. A test holds the hashes to
+// the files, and every embedded file to the manifest. Start at [Entries].
+package provenance
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed manifest.yaml
+var manifest []byte
+
+// Entry is a file of data, or a directory of such files.
+type Entry struct {
+	Path    string `yaml:"path" json:"path"`
+	What    string `yaml:"what" json:"what"`
+	Source  string `yaml:"source" json:"source"`
+	Licence string `yaml:"licence" json:"licence"`
+	// Made is the command that makes it again, or how it was written.
+	Made string `yaml:"made" json:"made"`
+	// SHA256 is the hash of a file, or of a directory: that of the lines "HASH  NAME" of its files in the order of their
+	// names, as "sha256sum * | sha256sum" computes it.
+	SHA256 string `yaml:"sha256" json:"sha256"`
+}
+
+// Entries lists the data.
+func Entries() []Entry {
+	var all []Entry
+	d := yaml.NewDecoder(bytes.NewReader(manifest))
+	d.KnownFields(true)
+	if err := d.Decode(&all); err != nil {
+		panic(fmt.Sprintf("provenance: manifest.yaml: %v", err)) // a test reads it
+	}
+	return all
+}

@@ -1,0 +1,340 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// inputNames are the columns and keys in use for the length of a prompt; of
+// several the first here is taken.
+func inputNames() []string {
+	return []string{
+		"input_length",       // Mooncake, Qwen-Bailian
+		"ContextTokens",      // Azure
+		"Request tokens",     // BurstGPT
+		"num_prefill_tokens", // Vidur
+		"prompt_tokens",      // the OpenAI API
+		"input_tokens", "num_input_tokens", "num_prompt_tokens", "context_tokens", "request_tokens",
+		"input_len", "prompt_len", "prompt_length", "isl", "length", "tokens",
+	}
+}
+
+// outputNames are those for the length of an answer.
+func outputNames() []string {
+	return []string{
+		"output_length", "GeneratedTokens", "Response tokens", "num_decode_tokens", "completion_tokens",
+		"output_tokens", "num_output_tokens", "generated_tokens", "response_tokens", "output_len", "osl",
+	}
+}
+
+// arrivalNames are those for the time of a request: our own, that of Azure,
+// BurstGPT, Mooncake and Qwen-Bailian, and Vidur's.
+func arrivalNames() []string { return []string{"arrival_s", "timestamp", "arrived_at"} }
+
+// row is a request as it stands in a file.
+type row struct {
+	at       float64 // seconds
+	input    int
+	output   int
+	answered bool // the output's length is known
+	hashes   []int64
+	block    int // tokens that a hash stands for
+}
+
+// rows reads the requests of a file and hands them on.
+type rows struct {
+	*problems
+	timed   bool // arrivals and answers are wanted
+	longest int  // tokens of a prompt or an answer
+	take    func(line int, r row)
+	found   bool
+}
+
+// csv reads a table. The error is one of reading only.
+func (r *rows) csv(file io.Reader) error {
+	table := csv.NewReader(file)
+	table.Comment = '#'
+	table.ReuseRecord = true
+	var columns *columns
+	for !r.Full() {
+		cells, err := table.Read()
+		if mistake, ok := errors.AsType[*csv.ParseError](err); ok && !errors.Is(err, csv.ErrFieldCount) {
+			r.Add(mistake.StartLine, "", "%s", mistake.Err)
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
+			return err
+		}
+		line, _ := table.FieldPos(0)
+		switch {
+		case columns == nil:
+			if columns = r.columns(line, cells); columns == nil {
+				return nil
+			}
+			if columns.named {
+				continue
+			}
+		case err != nil:
+			r.Add(line, "", "%d values, but the first line has %d", len(cells), columns.count)
+			continue
+		}
+		r.request(line, columns.texts(cells), nil, 0)
+	}
+	r.some()
+	return nil
+}
+
+// columns is where a table has what is wanted of a request.
+type columns struct {
+	input, output, arrival int // -1 where there is none
+	count                  int
+	named                  bool
+	names                  texts // for messages
+}
+
+// texts are the parts of a request, as they stand in a file or by name.
+type texts struct{ input, output, arrival string }
+
+// texts are the parts of a request in a line.
+func (c *columns) texts(cells []string) [2]texts {
+	part := func(i int) string {
+		if i < 0 {
+			return ""
+		}
+		return cells[i]
+	}
+	return [2]texts{c.names, {part(c.input), part(c.output), part(c.arrival)}}
+}
+
+// columns looks at the first line; nil after a problem.
+func (r *rows) columns(line int, cells []string) *columns {
+	for i, cell := range cells {
+		cells[i] = strings.TrimSpace(cell)
+	}
+	c := &columns{count: len(cells), input: column(cells, inputNames()), output: -1, arrival: -1}
+	switch _, err := strconv.ParseFloat(cells[0], 64); {
+	case c.input >= 0:
+		c.named = true
+	case len(cells) == 1 && !r.timed:
+		c.input, c.named = 0, err != nil
+	default:
+		r.Add(line, "", "no column with prompt lengths (%s); the columns are %s", list(inputNames(), 5), list(cells, 10))
+		return nil
+	}
+	if !c.named {
+		return c
+	}
+	c.output, c.arrival = column(cells, outputNames()), column(cells, arrivalNames())
+	for _, wanted := range []struct {
+		at    int
+		what  string
+		names []string
+	}{{c.arrival, "arrival times", arrivalNames()}, {c.output, "output lengths", outputNames()}} {
+		if r.timed && wanted.at < 0 {
+			r.Add(line, "", "no column with %s (%s); the columns are %s", wanted.what, list(wanted.names, 5), list(cells, 10))
+			return nil
+		}
+	}
+	c.names = c.texts(cells)[1]
+	c.names = texts{show(c.names.input), show(c.names.output), show(c.names.arrival)}
+	return c
+}
+
+// column finds the first name in use, whatever its case, or -1.
+func column(cells, names []string) int {
+	for _, name := range names {
+		if i := slices.IndexFunc(cells, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// maxLine bounds a line of JSON; a million tokens in blocks of 16 have less
+// than one MiB of hashes.
+const maxLine = 8 << 20
+
+// jsonl reads one object a line. The error is one of reading only.
+func (r *rows) jsonl(file io.Reader) error {
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	line := 0
+	for !r.Full() && lines.Scan() {
+		line++
+		if text := bytes.TrimSpace(lines.Bytes()); len(text) > 0 {
+			r.object(line, text)
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		r.Add(line+1, "", "the line is longer than %d MiB", maxLine>>20)
+	} else if err != nil {
+		return err
+	}
+	r.some()
+	return nil
+}
+
+// Tokens that a hash stands for, by format.
+const (
+	mooncakeBlock = 512
+	bailianBlock  = 16
+)
+
+// object reads one request. Mooncake's timestamps are milliseconds; those of
+// Qwen-Bailian, told by its key chat_id, are seconds.
+func (r *rows) object(line int, text []byte) {
+	var values map[string]json.RawMessage
+	err := json.Unmarshal(text, &values)
+	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); mistyped || err == nil && values == nil {
+		r.Add(line, "", "must be a JSON object, got %s", show(string(text)))
+		return
+	}
+	if err != nil {
+		r.Add(line, "", "not valid JSON: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+		return
+	}
+	names, parts, ok := r.keys(line, values)
+	if !ok {
+		return
+	}
+	milliseconds, block := names.arrival == "timestamp", mooncakeBlock
+	if _, chat := values["chat_id"]; chat {
+		milliseconds, block = false, bailianBlock
+	}
+	if at, err := strconv.ParseFloat(parts.arrival, 64); err == nil && milliseconds {
+		parts.arrival = strconv.FormatFloat(at*1e-3, 'g', -1, 64)
+	}
+	var hashes []int64
+	if raw := values["hash_ids"]; r.timed && len(raw) > 0 {
+		if err := json.Unmarshal(raw, &hashes); err != nil {
+			r.Add(line, "hash_ids", "must be a list of whole numbers")
+			return
+		}
+	}
+	r.request(line, [2]texts{names, parts}, hashes, block)
+}
+
+// keys finds the parts of a request among an object's values.
+func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts texts, ok bool) {
+	value := func(names []string) (name, text string) {
+		for _, name := range names {
+			if v, ok := values[name]; ok {
+				return name, string(v)
+			}
+		}
+		return "", ""
+	}
+	names.input, parts.input = value(inputNames())
+	names.output, parts.output = value(outputNames())
+	names.arrival, parts.arrival = value(arrivalNames())
+	for _, wanted := range []struct {
+		name, what string
+		among      []string
+		needed     bool
+	}{
+		{names.input, "a prompt length", inputNames(), true},
+		{names.arrival, "an arrival time", arrivalNames(), r.timed},
+		{names.output, "an output length", outputNames(), r.timed},
+	} {
+		if wanted.needed && wanted.name == "" {
+			r.Add(line, "", "no key with %s (%s); the keys are %s",
+				wanted.what, list(wanted.among, 5), list(slices.Sorted(maps.Keys(values)), 10))
+			return names, parts, false
+		}
+	}
+	if parts.output == "null" {
+		parts.output = ""
+	}
+	return names, parts, true
+}
+
+// request reads one request and hands it on. An answer of unknown length, as
+// failed requests have, is no mistake.
+func (r *rows) request(line int, named [2]texts, hashes []int64, block int) {
+	names, parts := named[0], named[1]
+	out := row{hashes: hashes, block: block}
+	var sound bool
+	out.input, sound = r.tokens(line, names.input, parts.input)
+	if parts.output != "" {
+		out.output, out.answered = r.tokens(line, names.output, parts.output)
+		sound = sound && out.answered
+	}
+	if r.timed {
+		at, known := r.time(line, names.arrival, parts.arrival)
+		out.at, sound = at, sound && known
+	}
+	if sound {
+		r.found = true
+		r.take(line, out)
+	}
+}
+
+// tokens reads a whole number, also as pandas writes one next to a gap: 374.0.
+func (r *rows) tokens(line int, field, text string) (n int, ok bool) {
+	text = strings.TrimSpace(text)
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(x):
+		r.Add(line, field, "must be a number of tokens, got %s", show(text))
+	case x < 0:
+		r.Add(line, field, "must be at least 0, got %s", show(text))
+	case x > float64(r.longest):
+		r.Add(line, field, "must be at most %d, got %s", r.longest, show(text))
+	case x != math.Trunc(x):
+		r.Add(line, field, "must be a whole number, got %s", show(text))
+	default:
+		return int(x), true
+	}
+	return 0, false
+}
+
+// time reads an arrival: a number of seconds, or a date as Azure writes it.
+func (r *rows) time(line int, field, text string) (at float64, ok bool) {
+	text = strings.TrimSpace(text)
+	const most = 1e12 // seconds; dates count from 1970
+	if x, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(x) <= most {
+		return x, true
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04:05-07:00", time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return float64(at.Unix()) + float64(at.Nanosecond())/1e9, true
+		}
+	}
+	r.Add(line, field, "must be a number of seconds or a date and time, got %s", show(text))
+	return 0, false
+}
+
+// some adds a problem if a file has no requests.
+func (r *rows) some() {
+	if !r.found && len(r.List) == 0 {
+		r.Add(1, "", "no requests")
+	}
+}
+
+// list joins words for a message, at most that many of them.
+func list(words []string, most int) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, w := range words[:min(len(words), most)] {
+		out = append(out, show(w))
+	}
+	if len(words) > most {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
