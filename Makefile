@@ -27,11 +27,11 @@ else
 endif
 
 .PHONY: build
-build: ## a static binary, bin/plimsoll, without what only debuggers read: 8 MB instead of 11
+build: ## a static binary, bin/plimsoll, without debug information: 8 MB instead of 11
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
-test: check-format vet fix-check unit cross lint ## everything CI asks for
+test: check-format vet fix-check unit cross lint ## everything CI runs
 
 .PHONY: unit
 unit: ## the tests, with the race detector where there is a C compiler
@@ -51,7 +51,7 @@ vet:
 	go -C tools vet ./...
 
 .PHONY: fix-check
-fix-check: ## code that a newer form of Go says better
+fix-check: ## go fix finds nothing to modernize
 	@go fix -diff ./... || { echo "run: go fix ./..."; exit 1; }
 
 .PHONY: cross
@@ -83,11 +83,11 @@ cover: ## statement coverage by package, with .cache/cover.out for go tool cover
 	@go tool cover -func=.cache/cover.out | tail -n 1
 
 .PHONY: mutate
-mutate: ## the share of small changes that a test notices: MUTANTS=60 SEED=1 MUTATED=packages
+mutate: ## mutation testing, the share of mutants killed: MUTANTS=60 SEED=1 MUTATED=packages
 	$(MUTATE) -packages "$(MUTATED)" -n $(MUTANTS) -seed $(SEED)
 
 .PHONY: mutate-named
-mutate-named: ## the same for the changes of tools/mutate/named.txt
+mutate-named: ## the same for the mutants of tools/mutate/named.txt
 	$(MUTATE) -named mutate/named.txt
 
 .PHONY: fuzz
@@ -107,7 +107,7 @@ VECTORS ?=
 CALIBRATED := internal/cost/calibrated
 
 .PHONY: data
-data: ## the data again from KERNELS=dir MODELS=dir SILICON=file.csv VECTORS=file.json, each if given, and their hashes
+data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv VECTORS=file.json, each if given, and their hashes
 	$(if $(VECTORS),go -C tools run ./vectors $(abspath $(VECTORS)))
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
@@ -116,7 +116,7 @@ data: ## the data again from KERNELS=dir MODELS=dir SILICON=file.csv VECTORS=fil
 	go test ./internal/provenance -update
 
 .PHONY: data-check
-data-check: ## the data are what internal/provenance/manifest.yaml says, and every embedded file is in it
+data-check: ## the embedded data matches internal/provenance/manifest.yaml, and every embedded file is in it
 	go test -count 1 ./internal/provenance
 	$(if $(MODELS),go -C tools run ./catalog -check -models $(abspath $(MODELS)))
 

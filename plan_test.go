@@ -98,7 +98,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Chance < 0.9 || p.OutputRate.Mean != plan.Safe.OutputRate {
-		t.Errorf("the safe choice keeps its limits with %g, %g tokens/s of %g", p.Chance, p.OutputRate.Mean, plan.Safe.OutputRate)
+		t.Errorf("the safe choice meets its limits with %g, %g tokens/s of %g", p.Chance, p.OutputRate.Mean, plan.Safe.OutputRate)
 	}
 
 	q.Limits = plimsoll.Limits{TPOT: time.Microsecond}

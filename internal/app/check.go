@@ -29,8 +29,8 @@ func between(name field.Name, v, least, most int) error {
 	return nil
 }
 
-// Zero is what is wrong with a count given as zero. Requests take zero for left
-// out: a face that can tell the two apart says so itself.
+// Zero is the error of a count given as zero. In a request zero is the default: an
+// interface that can distinguish the two reports it.
 func Zero(name field.Name) error { return badInput(between(name, 0, 1, maxTokens)) }
 
 // optional checks a count that may be left out.
@@ -41,7 +41,7 @@ func optional(name field.Name, v int) error {
 	return between(name, v, 1, maxTokens)
 }
 
-// acceptance checks the chances of drafted tokens to be kept.
+// acceptance checks the probabilities that draft tokens are accepted.
 func acceptance(rates []float64) error {
 	var errs []error
 	for _, rate := range rates {
@@ -52,7 +52,8 @@ func acceptance(rates []float64) error {
 	return errors.Join(errs...)
 }
 
-// acceptanceRates are the vendor's defaults of drafted tokens kept.
+// acceptanceRates are the vendor's default probabilities that draft tokens are
+// accepted.
 func acceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
 
 // hitRate checks the share of a prompt that is cached: some of it must be left

@@ -15,14 +15,14 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// Explanation says why the best row of a search is what it is.
+// Explanation says why the best row of a search is best.
 type Explanation struct {
 	Device string
 	Mode   search.Mode
 	Row    Row
 	Steps  []StepShare
-	// Next is the second-best layout, nil when there is none; Gap is how far it is
-	// behind, as a share of the best row's throughput.
+	// Next is the second-best layout, nil if there is none; Gap is how much less
+	// throughput it has, as a share of the best row's.
 	Next *Row
 	Gap  float64
 	What []WhatIf
@@ -202,8 +202,8 @@ type NamedTrace struct {
 	Result step.Result
 }
 
-// traces evaluates the steps behind every row in detail, named by what tells them
-// apart: the layout, and the device and phase where there are several.
+// traces evaluates the steps behind every row in detail, named by the layout, and by
+// the device and phase if there are several.
 func (t *task) traces(phases bool) []NamedTrace {
 	var out []NamedTrace
 	for _, row := range t.rows {
@@ -225,7 +225,7 @@ func (t *task) traces(phases bool) []NamedTrace {
 }
 
 // traceName is a layout in the vendor's form, which knows TP, DP and speculated
-// tokens, and what else tells rows apart. PP and MoE-TP follow from the others.
+// tokens, and by what else distinguishes rows. PP and MoE-TP follow from the others.
 func (t *task) traceName(row *search.Result) string {
 	l := &row.Spec.Layout
 	name := fmt.Sprintf("tp%ddp%d", l.TP, l.DP)

@@ -80,7 +80,7 @@ func TestSearchAgreesWithSimulation(t *testing.T) {
 				t.Errorf("%s: the search expects %+v, the simulation %+v", row.Label, row.Expected, s.Expected)
 			}
 			if q.Limits.Any() && row.Chance < q.Confidence {
-				t.Errorf("%s keeps its limits with %g, asked for %g", row.Label, row.Chance, q.Confidence)
+				t.Errorf("%s meets its limits with %g, asked for %g", row.Label, row.Chance, q.Confidence)
 			}
 			checked++
 		}

@@ -87,9 +87,9 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 		"plimsoll calibrate --perf-data " + out.Tables.Dir + "\n"
 	if out.Selected { // says nothing of where its input was, so that the same input gives the same bytes
 		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --selection FILE:\n" +
-			"what was chosen, and why, stands in the file of the selection, selection.yaml.\n"
+			"selection.yaml says which forms were selected, and why.\n"
 	}
-	return calibrated.Write(w, comment+"Times in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
+	return calibrated.Write(w, comment+"Times are in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
 // devices finds the profiles of the systems asked for.

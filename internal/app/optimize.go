@@ -20,13 +20,13 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// OptimizeResponse is the answer to an OptimizeRequest.
+// OptimizeResponse is the result of an OptimizeRequest.
 type OptimizeResponse struct {
 	Request OptimizeRequest
 	Model   string
 	Experts bool // the model has experts, and labels show their dimensions
 	Devices []DeviceResult
-	// Explanations and Traces are there where they were asked for.
+	// Explanations and Traces are present if requested.
 	Explanations []Explanation
 	Traces       []NamedTrace
 	// Tables are the measured kernels used, nil without any.
@@ -47,7 +47,7 @@ type DeviceResult struct {
 type Search struct {
 	Mode search.Mode
 	// Evaluation is how candidates were evaluated, under Engine where simulated and
-	// so that limits are kept with a probability of Confidence.
+	// so that limits are met with a probability of Confidence.
 	Evaluation Evaluation
 	Engine     string
 	Confidence float64
@@ -62,23 +62,23 @@ type Search struct {
 	Linear, Attention string
 	ReservedGiB       float64
 	Experts           bool
-	// Tier says how well the operators' prices are known, Measured which share of
-	// the best row's step measured kernels priced.
+	// Tier says where the operator times come from, Measured which share of the best
+	// row's step time is from kernel tables.
 	Tier     device.Tier
 	Measured float64
 	// Candidates are all in the order of enumeration, Rows the feasible ones, best
 	// first.
 	Candidates []Row
 	Rows       []Row
-	// Frontier is the best trade-offs between throughput and time per token over
-	// all batches that were sampled, falling throughput first. Aggregated only.
+	// Frontier is the Pareto frontier of throughput and TPOT over all batches that
+	// were sampled, most throughput first. Aggregated only.
 	Frontier []Point
-	// Nearest is what comes nearest to the limits where no row keeps them.
+	// Nearest is the candidate nearest to the limits if no row meets them.
 	Nearest *Nearest
-	// Safe is the deployment with the most throughput that keeps the limits with a
-	// probability of [Safe]; nil where there is none, or nothing to keep.
+	// Safe is the deployment with the most throughput that meets the limits with a
+	// probability of [Safe]; nil if there is none, or no limit.
 	Safe *Row
-	// Artefacts are the policy entries that shaped the best row.
+	// Artefacts are those of the policy that change the best row's step.
 	Artefacts []Effect
 	Notes     []string
 }
@@ -86,20 +86,20 @@ type Search struct {
 // Phase names a mode as programs read it.
 func Phase(m search.Mode) string { return [...]string{"aggregated", "prefill", "decode"}[m] }
 
-// Limited reports whether there is a limit to keep.
+// Limited reports whether there is a limit.
 func (s *Search) Limited() bool { return s.Limits.Any() }
 
-// Row is what became of a candidate.
+// Row is the result of a candidate.
 type Row struct {
 	Label    string
 	Layout   parallel.Layout // of one replica
 	Replicas int
 	MTP      int
-	// Best is the outcome with the most throughput inside the limits, where OK.
+	// Best is the outcome with the most throughput within the limits, if OK.
 	OK   bool
 	Best serving.Outcome
-	// Binds is what keeps the batch from growing, or why there is no best; Reason
-	// says that in a sentence.
+	// Binds is what limits the batch, or why there is no best; Reason is the same as
+	// a sentence.
 	Binds  search.Verdict
 	Reason string
 	// Points are the batches that were sampled, whatever their latency.
@@ -110,7 +110,7 @@ type Row struct {
 	Budget    int     // tokens of a step and DP rank
 	Effective int     // tokens to compute of a prompt, on average
 	// Expected are the errors to expect of Best, Chance the probability that it
-	// keeps the limits.
+	// meets the limits.
 	Expected calibration.Expected
 	Chance   float64
 	// Composition is the prompts in the batch of one data-parallel rank, shortest
@@ -121,7 +121,7 @@ type Row struct {
 // Devices is how many devices a row uses.
 func (r *Row) Devices() int { return max(1, r.Replicas) * r.Layout.Devices }
 
-// Nearest is a candidate at its smallest batch, and the limits it would keep.
+// Nearest is a candidate at its smallest batch, and the limits it would meet.
 type Nearest struct {
 	Label      string
 	Batch      int
@@ -148,18 +148,18 @@ type Ratio struct {
 type Pair struct {
 	serving.Pair
 	P, D Row
-	// Expected are the errors to expect, Chance the probability that both keep
-	// their limits.
+	// Expected are the errors to expect, Chance the probability that both meet their
+	// limits.
 	Expected calibration.Expected
 	Chance   float64
 }
 
-// Limited reports whether a search has a limit to keep.
+// Limited reports whether a search has a limit.
 func (d *DeviceResult) Limited() bool {
 	return slices.ContainsFunc(d.Searches, func(s Search) bool { return s.Limited() })
 }
 
-// Optimize finds the deployments that carry the most load within the limits.
+// Optimize finds the deployments with the most throughput within the limits.
 func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeResponse, error) {
 	r.complete()
 	m, err := w.Model(r.Model)
@@ -249,9 +249,9 @@ func (o *optimization) match(p, d *task) *Ratio {
 	return out
 }
 
-// newPair is a matched pair with its error bars. TTFT is prefill's and TPOT
+// newPair is a matched pair with its intervals. TTFT is prefill's and TPOT
 // decode's. The balanced rate takes the error of decode's throughput: residuals
-// are of the answer tokens of whole deployments, there are none of prefill alone.
+// are of the output tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
 func newPair(p, d *task, x *rank.Pair) Pair {
 	out := Pair{Pair: x.Pair, P: p.row(x.P), D: d.row(x.D)}

@@ -73,11 +73,11 @@ func (r *OptimizeRequest) checkReserved() error {
 func (r *OptimizeRequest) checkBatchRange() error {
 	switch n := r.BatchRange; {
 	case len(n) > 2:
-		return field.Errorf("%s takes [max] or [min max], got %d values: %s", batchRange, len(n), words(n))
+		return field.Errorf("%s must be [max] or [min max], got %d values: %s", batchRange, len(n), words(n))
 	case slices.ContainsFunc(n, func(x int) bool { return x < 1 || x > maxTokens }):
 		return field.Errorf("%s must be between 1 and %d, got %s", batchRange, maxTokens, words(n))
 	case len(n) == 2 && n[0] > n[1]:
-		return field.Errorf("%s takes [max] or [min max], got a min of %d above a max of %d", batchRange, n[0], n[1])
+		return field.Errorf("%s must be [max] or [min max], got a min of %d above a max of %d", batchRange, n[0], n[1])
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func errNoCombination(asked search.Space, devices int) error {
 		append(given, devices)...)
 }
 
-// checkSpeculation reports speculated tokens that lack something or exclude
+// checkSpeculation reports draft tokens that lack something or exclude
 // others.
 func (r *OptimizeRequest) checkSpeculation() error {
 	var errs []error

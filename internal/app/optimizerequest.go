@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// OptimizeRequest asks for the deployments that carry the most load.
+// OptimizeRequest asks for the deployments with the most throughput.
 type OptimizeRequest struct {
 	Model      string   `json:"model"`
 	Devices    []string `json:"devices,omitempty"`     // nil = TEST_DEVICE
@@ -35,16 +35,16 @@ type OptimizeRequest struct {
 	PrefillDevices int  `json:"prefill_devices_per_instance,omitempty"`
 	DecodeDevices  int  `json:"decode_devices_per_instance,omitempty"`
 
-	// Limits: 0 is none given, infinity one that binds nothing but, where phases
-	// are apart, still asks for its phase.
+	// Limits: 0 is none; infinity is no limit either, but if disaggregated it still
+	// requests its phase.
 	Limits        workload.Limits `json:"limits,omitzero"`
 	Budget        int             `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192, or the engine's
 	AutoBudget    bool            `json:"auto_budget,omitempty"`        // from the prompt length instead
 	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty"`
 	ServingCost   units.Seconds   `json:"serving_cost,omitempty"`
 	BatchRange    []int           `json:"batch_range,omitempty"`
-	// ReservedGiB is kept free of each device. Nil is 10 where Ascend's tools are at
-	// home, and what the engine leaves elsewhere.
+	// ReservedGiB is kept free on each device. Nil is 10 on Ascend devices, and what
+	// the engine leaves free elsewhere.
 	ReservedGiB *float64           `json:"reserved_memory_gb,omitempty"`
 	Accounting  serving.Accounting `json:"accounting,omitempty"` // "" = documented
 
@@ -57,19 +57,19 @@ type OptimizeRequest struct {
 	ImageBatch  int `json:"image_batch_size,omitempty"`
 
 	// Evaluate is how candidates are evaluated; "" = by simulation on devices whose
-	// prices are fitted to measured kernels, by the formulas elsewhere and where only
-	// these know what is asked for. The others are for simulations: the engine, "" =
-	// vLLM, the share of a length from which lengths are uniform, 0 = 1, and the
-	// probability with which a row must keep the limits, 0 = 0.5.
+	// operator times are fitted to measured kernels, by the formulas elsewhere and for
+	// what only they support. The others are for simulations: the engine, "" = vLLM;
+	// the share of a length from which lengths are uniform, 0 = 1; and the probability
+	// with which a row must meet the limits, 0 = 0.5.
 	Evaluate   Evaluation        `json:"evaluate,omitempty"`
 	Engine     deployment.Engine `json:"engine,omitzero"`
 	LengthLow  float64           `json:"length_ratio_low,omitempty"`
 	Confidence float64           `json:"confidence,omitempty"`
 
-	// Price is what a device costs for an hour, in USD; 0 = the profile's list price.
+	// Price is the price of a device per hour, in USD; 0 = the profile's list price.
 	Price float64 `json:"price,omitempty"`
 
-	// Explain and Traces ask for reasons, and for the steps behind the rows.
+	// Explain and Traces request explanations, and the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
 	Traces  bool `json:"traces,omitempty"`
 	Jobs    int  `json:"jobs,omitempty"` // workers; 0 = 8
@@ -91,12 +91,11 @@ const (
 	defaultJobs     = 8
 )
 
-// DefaultConfidence is the probability with which the limits are kept where
-// nothing else is asked for.
+// DefaultConfidence is the default probability with which rows must meet the limits.
 const DefaultConfidence = 0.5
 
 // evaluation is how candidates are evaluated on a device; why says why a request
-// that leaves it open is not simulated where it could be.
+// that leaves it open is not simulated although the device could be.
 func (r *OptimizeRequest) evaluation(d *device.Profile) (e Evaluation, why string) {
 	switch {
 	case r.Evaluate != "":

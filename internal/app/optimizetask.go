@@ -203,8 +203,8 @@ func (t *task) summarize(ctx context.Context) {
 	t.shaped(ctx, t.rows[0])
 }
 
-// nearest is what comes nearest to the limits, and limits it would keep: of a
-// simulation with the confidence asked for, to which each limit adds its doubt.
+// nearest is the candidate nearest to the limits, and limits it would meet: with
+// simulation, with the confidence asked for, which each limit lowers.
 func (t *task) nearest() *Nearest {
 	n := rank.Near(t.results, t.limits)
 	if n == nil {
@@ -229,7 +229,7 @@ func (t *task) nearest() *Nearest {
 	return out
 }
 
-// row is a result with its error bars.
+// row is a result with its intervals.
 func (t *task) row(r *search.Result) Row {
 	out := Row{
 		Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Replicas), MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
@@ -270,7 +270,7 @@ func (t *task) expect(r *search.Result, o *serving.Outcome) calibration.Expected
 	return t.overlay.Expect(&c)
 }
 
-// chances are the probabilities that an outcome keeps each limit.
+// chances are the probabilities that an outcome meets each limit.
 func (t *task) chances(r *search.Result, o *serving.Outcome) (ttft, tpot float64) {
 	e := t.expect(r, o)
 	return e.TTFT.Within(o.TTFT, t.limits.TTFT), e.TPOT.Within(o.TPOT, t.limits.TPOT)

@@ -79,7 +79,7 @@ type SimulateResponse struct {
 	Memory engine.Budget
 	Result sim.Result
 	// Expected are the errors to expect of the means, Chance the probability that
-	// means of TTFT and TPOT keep the limits.
+	// means of TTFT and TPOT meet the limits.
 	Expected calibration.Expected
 	Chance   float64
 	Tier     device.Tier

@@ -129,7 +129,7 @@ func (r *StepRequest) complete() {
 	d.Modelling.Images = r.ImageHeight > 0 && !r.Decode
 }
 
-// DefaultDevice is what the Ascend tools run on unless told otherwise.
+// DefaultDevice is the default of the Ascend tools.
 const DefaultDevice = "TEST_DEVICE"
 
 // Step evaluates one forward pass.

@@ -23,7 +23,7 @@ type World struct {
 	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache, nil when there is none.
 	Hub fs.FS
-	// Progress, if not nil, is told how far long work is. It may be called from
+	// Progress, if not nil, reports the progress of long work. It may be called from
 	// several goroutines, one call at a time.
 	Progress func(Progress)
 }
@@ -42,7 +42,7 @@ func (w *World) tell(p Progress) {
 	}
 }
 
-// InputError is a mistake in a request, to be mended by asking differently.
+// InputError is a mistake in a request, which the caller can correct.
 type InputError struct{ Err error }
 
 // Error returns the mistake.

@@ -67,9 +67,9 @@ func TestWiderWithLessKnown(t *testing.T) {
 	}
 }
 
-// TestPasses: single passes were measured on an H200; everything else is less
+// TestSingleSteps: single passes were measured on an H200; everything else is less
 // sure, data sheets and other vendors least.
-func TestPasses(t *testing.T) {
+func TestSingleSteps(t *testing.T) {
 	t.Parallel()
 	o := calibration.Shipped()
 	last := 0.0
@@ -88,7 +88,7 @@ func TestPasses(t *testing.T) {
 			last = half
 		}
 		if e.TTFT != e.TPOT || e.Throughput != e.TPOT.Inverse() {
-			t.Errorf("a pass has one time, got %+v", e)
+			t.Errorf("a step has one time, got %+v", e)
 		}
 	}
 }
@@ -227,13 +227,13 @@ func TestUnseenCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		system string
-		apart  bool
-		want   float64
+		system        string
+		disaggregated bool
+		want          float64
 	}{{"h200_sxm", false, 3}, {"h100_sxm", false, 2}, {"h200_sxm", true, 2}} {
-		s := calibration.Subject{Engine: "vllm", System: c.system, Model: "a/model", Disaggregated: c.apart}
+		s := calibration.Subject{Engine: "vllm", System: c.system, Model: "a/model", Disaggregated: c.disaggregated}
 		if got := o.Multipliers(s).PerStep; math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("on %s, apart %t: want %g, got %g", c.system, c.apart, c.want, got)
+			t.Errorf("on %s, disaggregated %t: want %g, got %g", c.system, c.disaggregated, c.want, got)
 		}
 	}
 }
@@ -308,7 +308,7 @@ func BenchmarkShipped(b *testing.B) {
 	}
 }
 
-// TestLimit: a limit is kept with the probability it was made for.
+// TestLimit: a limit is met with the probability it was made for.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

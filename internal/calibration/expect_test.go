@@ -218,9 +218,9 @@ func TestWidening(t *testing.T) {
 		}
 	}
 	// The reach is that of aggregated rows, and disaggregated rows gave no more.
-	apart := near
-	apart.Disaggregated, apart.Concurrency, apart.Input, apart.Devices, apart.Defaulted = true, 1e6, 1e6, 1e6, []string{"token_budget"}
-	isHalf(t, "disaggregated", o.Expect(&apart), 0.5, 0.4, 0.3)
+	split := near
+	split.Disaggregated, split.Concurrency, split.Input, split.Devices, split.Defaulted = true, 1e6, 1e6, 1e6, []string{"token_budget"}
+	isHalf(t, "disaggregated", o.Expect(&split), 0.5, 0.4, 0.3)
 	o.Reach = calibration.Reach{} // unknown
 	far := near
 	far.Concurrency, far.Input, far.Devices = 1e6, 1e6, 1e6
@@ -287,7 +287,7 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-// TestChance: both limits are kept as often as each, times each.
+// TestChance: both limits are met as often as each, times each.
 func TestChance(t *testing.T) {
 	t.Parallel()
 	e := calibration.Expected{TTFT: calibration.Error{Low: -0.2, High: 0.4}, TPOT: calibration.Error{Low: -0.1, High: 0.1}}

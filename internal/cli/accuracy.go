@@ -14,15 +14,8 @@ import (
 	"plimsoll/internal/report"
 )
 
-// newAccuracyCmd makes "plimsoll accuracy".
-func newAccuracyCmd(env *Env) *cobra.Command {
-	var r app.AccuracyRequest
-	var asJSON, doctor, regret bool
-	var perRow string
-	cmd := &cobra.Command{
-		Use:   "accuracy FILE.csv",
-		Short: "Compare predictions with measured deployments",
-		Long: `Accuracy reads a CSV of measured deployments, simulates each, and prints the errors of TTFT and TPOT by mode, engine,
+// accuracyLong is the help of "plimsoll accuracy".
+const accuracyLong = `Accuracy reads a CSV of measured deployments, simulates each, and prints the errors of TTFT and TPOT by mode, engine,
 concurrency, system and model, and the share of measurements inside the 80 % intervals (coverage).
 
 The columns are those of AIConfigurator's silicon samples. Required are backend, model_path, system, isl, osl, tp_size,
@@ -32,7 +25,17 @@ lists them. The spread of lengths (length_ratio_low), kv_cache_dtype and token_b
 are wider. Rows with a text in the column quality are known to be bad; clean rows are those without.
 
 --doctor checks the rows instead of predicting them. It finds suspicious rows by physics and by comparing related rows: cold
-starts, cached prompts, undeclared speculative decoding and batch limits, several workers counted as one, duplicates, noise.`,
+starts, cached prompts, undeclared speculative decoding and batch limits, several workers counted as one, duplicates, noise.`
+
+// newAccuracyCmd makes "plimsoll accuracy".
+func newAccuracyCmd(env *Env) *cobra.Command {
+	var r app.AccuracyRequest
+	var asJSON, doctor, regret bool
+	var perRow string
+	cmd := &cobra.Command{
+		Use:   "accuracy FILE.csv",
+		Short: "Compare predictions with measured deployments",
+		Long:  accuracyLong,
 		Example: `  plimsoll accuracy measured.csv
   plimsoll accuracy measured.csv --json
   plimsoll accuracy measured.csv --doctor

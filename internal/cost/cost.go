@@ -14,7 +14,7 @@ type Estimate struct {
 	Memory units.Seconds // traffic to device memory
 	Comm   units.Seconds // links to other devices
 	Fixed  units.Seconds // launches
-	// Measured is the part of Total that tables of measured kernels priced.
+	// Measured is the part of Total from kernel tables.
 	Measured units.Seconds
 }
 

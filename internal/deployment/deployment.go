@@ -69,7 +69,7 @@ type Formats struct {
 // Modelling is how a step is modelled, beside what is deployed.
 type Modelling struct {
 	Policy string `json:"policy,omitempty"` // "" = TensorCast's where it is at home
-	// Pricing is how operators are priced; "" = roofline under TensorCast's policy,
+	// Pricing is the cost model of operators; "" = roofline with TensorCast's policy,
 	// the best there is elsewhere.
 	Pricing          prices.Pricing    `json:"pricing,omitempty"`
 	Fusion           Fusion            `json:"fusion,omitempty"`

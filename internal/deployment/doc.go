@@ -1,5 +1,5 @@
 // Package deployment is a model served on devices: which model, which devices,
-// which engine with which settings, and how each pool of replicas is cut.
+// which engine with which settings, and the layout of each pool of replicas.
 //
 // In: a Deployment, a plain value of names and numbers that can be written down
 // and sent, and what its names stand for. Out: a Resolved deployment, with every

@@ -90,7 +90,7 @@ func (d *Deployment) checkRoles() error {
 type Base struct {
 	Parts
 
-	// Pricing is how operators are priced where no table covers them.
+	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
 	spec    graph.Spec
 }
@@ -118,7 +118,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	}}, nil
 }
 
-// Spec is what one layout computes with a number of drafted tokens. The layout is
+// Spec is what one layout computes with a number of draft tokens. The layout is
 // completed; whether it is legal is the graph's to say.
 func (b *Base) Spec(l parallel.Layout, mtp int) graph.Spec {
 	s := b.spec
@@ -206,7 +206,7 @@ func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	return graph.Policy{}, field.Errorf("%s must be tensorcast or physical, got %q", field.Name("policy"), name)
 }
 
-// pricing is how operators are priced: as asked, or as the policy needs.
+// pricing is the cost model: the one asked for, or the policy's default.
 func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, error) {
 	switch {
 	case m.Pricing != "":

@@ -17,7 +17,7 @@ type Profile struct {
 	// Coefficients fitted to the base are the best guess for its variants.
 	Base string
 
-	// Tier says how far the numbers are to be trusted.
+	// Tier says where the efficiencies and fixed costs come from.
 	Tier Tier
 
 	// Matrix and Vector are dense peaks by format, in operations per second; a
@@ -78,8 +78,8 @@ const (
 // Vendors lists the vendors in the order they are shown.
 func Vendors() []Vendor { return []Vendor{NVIDIA, AMD, Intel, Google, AWS, Apple, Ascend, Other, Test} }
 
-// FollowsAscend reports whether the Ascend tools are at home on the device: their
-// guide's defaults and their model's assumptions are what users expect there.
+// FollowsAscend reports whether the defaults of Ascend's guide and the assumptions of
+// its model apply to the device.
 func (p *Profile) FollowsAscend() bool { return p.Vendor == Ascend || p.Vendor == Test }
 
 // Tier is the origin of a profile's efficiencies and fixed costs.

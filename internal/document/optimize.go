@@ -36,7 +36,7 @@ type Device struct {
 	Device    string   `json:"device"`
 	MemoryGiB float64  `json:"memory_gib"`
 	Price     *Price   `json:"price"` // null where none is known
-	Passes    []Search `json:"passes"`
+	Searches  []Search `json:"passes"`
 	Ratio     *Ratio   `json:"ratio,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type Price struct {
 type Search struct {
 	Phase string `json:"phase"` // aggregated, prefill, decode
 	// Evaluation is formulas or simulation; of a simulation Engine is that simulated
-	// and Confidence the probability with which rows keep the limits.
+	// and Confidence the probability with which rows meet the limits.
 	Evaluation string      `json:"evaluation"`
 	Engine     string      `json:"engine,omitempty"`
 	Confidence float64     `json:"confidence,omitempty"`
@@ -67,7 +67,7 @@ type Search struct {
 	// Frontier is the best trade-offs between tokens per second and device and
 	// those one user gets.
 	Frontier []Point `json:"frontier"`
-	// Safe is the deployment with the most throughput that keeps the limits with
+	// Safe is the deployment with the most throughput that meets the limits with
 	// a probability of 0.9, null without limits or where there is none; Basis
 	// says what the intervals of the rows come from.
 	Safe      *Safe      `json:"safe_choice"`
@@ -106,7 +106,7 @@ type Row struct {
 	Binds         string  `json:"bound_by"` // what keeps the batch from growing
 
 	// Intervals hold a measurement with a probability of 0.8; Chance is the
-	// probability that it keeps the limits, null without limits.
+	// probability that it meets the limits, null without limits.
 	Intervals Intervals `json:"intervals80"`
 	Chance    *float64  `json:"chance_within_limits"`
 
@@ -129,7 +129,7 @@ type Point struct {
 	User      float64 `json:"tokens_per_s_per_user"`
 }
 
-// Safe is a deployment that keeps the limits with a probability of 0.9.
+// Safe is a deployment that meets the limits with a probability of 0.9.
 type Safe struct {
 	Parallel   string  `json:"parallel"`
 	Batch      int     `json:"batch_size"`
@@ -187,7 +187,7 @@ type Pair struct {
 	Decode   Row     `json:"decode"`
 
 	// Interval is that of the balanced rate; Chance is the probability that both
-	// phases keep their limits, null without limits.
+	// phases meet their limits, null without limits.
 	Interval *Interval `json:"balanced_qps_80"`
 	Chance   *float64  `json:"chance_within_limits"`
 }

@@ -66,7 +66,7 @@ func matched() app.DeviceResult {
 	}
 }
 
-// nothing is a device on which no layout keeps the limits.
+// nothing is a device on which no layout meets the limits.
 func nothing() app.DeviceResult {
 	return app.DeviceResult{Device: device.Profile{Name: "two"}, Searches: []app.Search{{
 		NumDevices: 8, Limits: workload.Limits{TTFT: millis(5), TPOT: millis(5)},
@@ -117,26 +117,26 @@ func TestOptimize(t *testing.T) {
 	check("bins", 2, len(j.Bins))
 
 	one := &j.Devices[0]
-	check("decode has no TTFT", (*float64)(nil), one.Passes[1].Rows[0].TTFT)
-	check("prefill has no breakdown of decode", (*document.Breakdown)(nil), one.Passes[0].Rows[0].Decode)
-	check("breakdown", &document.Breakdown{Mem: 75, Comm: 25}, one.Passes[1].Rows[0].Decode)
-	check("throughput per device", 42000.0/4, one.Passes[0].Rows[0].PerDevice)
-	check("basis", "decode", one.Passes[1].Basis)
-	check("chance of a row", 0.5, *one.Passes[1].Best.Chance)
+	check("decode has no TTFT", (*float64)(nil), one.Searches[1].Rows[0].TTFT)
+	check("prefill has no breakdown of decode", (*document.Breakdown)(nil), one.Searches[0].Rows[0].Decode)
+	check("breakdown", &document.Breakdown{Mem: 75, Comm: 25}, one.Searches[1].Rows[0].Decode)
+	check("throughput per device", 42000.0/4, one.Searches[0].Rows[0].PerDevice)
+	check("basis", "decode", one.Searches[1].Basis)
+	check("chance of a row", 0.5, *one.Searches[1].Best.Chance)
 	pair := one.Ratio.Pairs[0]
 	check("system QPS", min(2*pair.PQPS, 7*pair.DQPS), one.Ratio.Instances.QPS)
 	low, high := calibration.Error{Low: -0.1, High: 0.3}.Interval(pair.Balanced)
 	check("interval of a pair", &document.Interval{Low: low, High: high}, pair.Interval)
 	check("chance of a pair", 0.4, *pair.Chance)
 
-	two := &j.Devices[1].Passes[0]
+	two := &j.Devices[1].Searches[0]
 	check("nothing is best", (*document.Row)(nil), two.Best)
 	check("no rows", 0, len(two.Rows))
 	check("nearest TTFT, rounded up", 426.09, *two.Nearest.TTFT)
 	check("candidates", 2, len(two.Candidates))
 	check("rejection", "memory", two.Candidates[0].Rejected)
 
-	three := &j.Devices[2].Passes[0]
+	three := &j.Devices[2].Searches[0]
 	check("composition, shortest first", []document.Part{{Tokens: 250, Ratio: 0.75, Samples: 7}, {Tokens: 2000, Ratio: 0.25, Samples: 3}},
 		three.Rows[0].Composition)
 	check("no limits, no chance", (*float64)(nil), three.Rows[0].Chance)

@@ -14,7 +14,7 @@ import (
 // Caution ends every result.
 const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
-// NewOptimize converts a response. Command, if not nil, says how a face would ask
+// NewOptimize converts a response. Command, if not nil, is how an interface asks
 // for a step.
 func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string) *Optimize {
 	q := &r.Request
@@ -44,12 +44,12 @@ func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string)
 }
 
 func deviceOf(d *app.DeviceResult) Device {
-	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Passes: []Search{}}
+	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Searches: []Search{}}
 	if p := d.Device.Price; p.USDPerHour > 0 {
 		out.Price = &Price{p.USDPerHour, p.Source}
 	}
 	for k := range d.Searches {
-		out.Passes = append(out.Passes, searchOf(&d.Searches[k]))
+		out.Searches = append(out.Searches, searchOf(&d.Searches[k]))
 	}
 	if d.Ratio == nil {
 		return out

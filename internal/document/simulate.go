@@ -29,7 +29,7 @@ type Simulate struct {
 	ITL     Times `json:"itl_ms"`
 	Latency Times `json:"latency_ms"`
 
-	// Chance is the probability that mean TTFT and TPOT keep the limits, null
+	// Chance is the probability that mean TTFT and TPOT meet the limits, null
 	// without limits; Basis says what the intervals come from.
 	Chance *float64 `json:"chance_within_limits"`
 	Basis  string   `json:"interval_basis"`

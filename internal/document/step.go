@@ -8,7 +8,7 @@ type Step struct {
 	Device string `json:"device"`
 	Layout string `json:"layout"`
 	Policy string `json:"policy"`
-	// Pricing is how operators are priced where no measured kernel covers them.
+	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing  string `json:"pricing"`
 	Compiled bool   `json:"compiled"` // operators are fused
 
@@ -29,7 +29,7 @@ type Step struct {
 	BoundS  Bound   `json:"bound_s"`
 	FixedS  float64 `json:"fixed_s"`
 	HiddenS float64 `json:"hidden_s"`
-	// MeasuredS is the part of the step that measured kernels priced.
+	// MeasuredS is the part of the step's time from kernel tables.
 	MeasuredS float64 `json:"measured_s"`
 
 	Operators []Operator `json:"operators"`
@@ -68,7 +68,7 @@ type Operator struct {
 	MemoryS float64 `json:"memory_s"`
 	CommS   float64 `json:"comm_s"`
 	FixedS  float64 `json:"fixed_s"`
-	// MeasuredS is the part that measured kernels priced, Kernels whose.
+	// MeasuredS is the part from kernel tables, Kernels which.
 	MeasuredS float64 `json:"measured_s"`
 	Kernels   string  `json:"kernels,omitempty"`
 }

@@ -89,13 +89,12 @@ type ShareOf string
 
 // The rules in use.
 const (
-	// OfTotal bounds all that the engine takes: share × memory − weights −
+	// OfTotal limits all that the engine allocates: share × memory − weights −
 	// activations − workspace is for the KV cache.
 	OfTotal ShareOf = "total"
-	// OfStatic bounds weights and KV cache alone; activations and graphs live in
-	// the rest.
+	// OfStatic limits weights and KV cache; activations and graphs use the rest.
 	OfStatic ShareOf = "static"
-	// OfFree is taken of what weights, activations and workspace leave.
+	// OfFree is a share of what weights, activations and workspace leave free.
 	OfFree ShareOf = "free"
 )
 

@@ -1,9 +1,9 @@
 // Package field names the fields of a request in messages. The operations know
-// fields ("num_devices"); each face says them in its own words: a flag on the
+// fields ("num_devices"); each interface uses its own names for them: a flag on the
 // command line, a property in JSON.
 //
 // In: a format and arguments, among them names. Out: errors whose text names the
-// fields as they are, and [Say], which names them as a face does.
+// fields as they are, and [Say], which translates them for an interface.
 package field
 
 import (

@@ -28,7 +28,7 @@ type Spec struct {
 	Draft Draft
 
 	EmbeddingTP EmbeddingTP
-	// SharedExpertTP cuts the shared experts over TP instead of copying them.
+	// SharedExpertTP shards the shared experts over TP instead of replicating them.
 	SharedExpertTP bool
 	// SequenceParallel replaces all-reduce by reduce-scatter and all-gather
 	// around the norms, where TensorCast's pass fires.
@@ -50,7 +50,7 @@ type Draft struct {
 // Room is the tokens a step may add to each request's cache.
 func (s *Spec) Room() int { return max(s.MTP, s.Draft.Block-1) + 1 }
 
-// EmbeddingTP says how the word embedding is cut over TP.
+// EmbeddingTP says how the word embedding is sharded over TP.
 type EmbeddingTP uint8
 
 // The ways.
@@ -113,7 +113,7 @@ type Graph struct {
 	vocabRank  float64
 	ropeDim    float64
 	maxPos     float64
-	mtp        kind // of prediction modules
+	mtp        kind // of MTP modules
 }
 
 // run is a number of equal layers.
@@ -142,7 +142,7 @@ type expertShare struct {
 	hidden float64 // width the routed experts work in
 }
 
-// New prepares a graph. It reports layouts the model cannot be cut into.
+// New prepares a graph. It reports layouts that are impossible for the model.
 func New(s Spec) (*Graph, error) {
 	if s.Model == nil || len(s.Model.Layers) == 0 {
 		return nil, errors.New("graph: the model has no layers")
@@ -171,7 +171,7 @@ func New(s Spec) (*Graph, error) {
 		g.kinds = append(g.kinds, share(l, s))
 	}
 	g.mtp = g.kinds[m.MTP.Kind]
-	if !s.CutsPrediction() {
+	if !s.ShardsMTP() {
 		a := &g.mtp.layer.Attention
 		g.mtp.hq, g.mtp.hk, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
 	}
@@ -206,7 +206,7 @@ func mergeRuns(runs []run) []run {
 	return out
 }
 
-// share cuts a layer kind for one rank. Columns that do not divide are padded.
+// share is one rank's shard of a layer kind. Columns that do not divide are padded.
 func share(l model.Layer, s Spec) kind {
 	tp := float64(s.Layout.TP)
 	k := kind{layer: l}
@@ -239,7 +239,7 @@ func (g *Graph) cutsStream() bool {
 	return fires && !s.Model.HasExperts() && !s.quantizesInput(s.Quant.Attention) && !s.quantizesInput(s.Quant.Dense)
 }
 
-// ExpertTP is the group over which each expert is cut.
+// ExpertTP is the group over which each expert is sharded.
 func (s *Spec) ExpertTP() parallel.Group {
 	if s.Policy.IgnoredCopies && s.Layout.EP == 1 {
 		return parallel.Group{Size: int32(s.Layout.Devices / s.Layout.PP), Stride: 1}

@@ -13,7 +13,7 @@ type Policy struct {
 	// of n tokens costs n², not n(n+1)/2.
 	FullAttention bool
 	// VerifyAsPrefill chooses kernels by the length of a query alone, so that many
-	// speculated tokens are verified by prefill kernels. Engines hand them to their
+	// draft tokens are verified by prefill kernels. Engines hand them to their
 	// decode kernels, however many they are.
 	VerifyAsPrefill bool
 	// WholeCache keeps every token in the cache of sliding-window layers.
@@ -53,13 +53,13 @@ type Policy struct {
 	// JoinedRope joins the rotated part of queries and keys with the rest by a
 	// separate operator, where only a part is rotated.
 	JoinedRope bool
-	// TracedRope leaves the rotation of a part of each head the elementwise operators
-	// it is written as, and copies what it yields into place.
+	// TracedRope computes the rotation of a part of each head by elementwise
+	// operators, as the source writes it, and copies the result into place.
 	TracedRope bool
-	// WholeRope rotates whole heads where a config states the rotated part as a
-	// number of elements.
+	// WholeRope rotates whole heads if a config gives the rotated part as a number of
+	// elements.
 	WholeRope bool
-	// TracedGates leaves gates the elementwise operators they are written as.
+	// TracedGates computes gates by elementwise operators, as the source writes them.
 	TracedGates bool
 	// QuantizedGates quantizes the gate of shared experts like other linear layers.
 	QuantizedGates bool
@@ -100,56 +100,56 @@ type Policy struct {
 	// FreedTwice counts activations as TensorCast's tracker does, which frees the
 	// pieces of joined projections twice.
 	FreedTwice bool
-	// EpsilonBound makes a norm and the quantization behind it one operator only
-	// where the norm's epsilon is 1e-6.
+	// EpsilonBound fuses a norm and the quantization after it only if the norm's
+	// epsilon is 1e-6.
 	EpsilonBound bool
-	// TracedNorms leaves norms that scale by one plus their weight the elementwise
-	// operators they are written as.
+	// TracedNorms computes norms that scale by one plus their weight by elementwise
+	// operators, as the source writes them.
 	TracedNorms bool
-	// OwnChoices reads the cache anew for every query of a prefill under sparse
-	// attention, instead of once what they choose together.
+	// OwnChoices reads the selected entries of the KV cache for every query of a
+	// prefill with sparse attention, instead of their union once.
 	OwnChoices bool
-	// ScatteredReads divides the bytes that sparse attention and its selector read
-	// from the cache by a share of the bandwidth that TensorCast takes for scattered
-	// reads: some 2 % in a decode.
+	// ScatteredReads divides the bytes that sparse attention and its indexer read from
+	// the cache by the share of the bandwidth that TensorCast assumes for scattered
+	// reads: about 2 % in a decode.
 	ScatteredReads bool
-	// FusedIndexer makes the selector of sparse attention one operator.
+	// FusedIndexer makes the indexer of sparse attention one operator.
 	FusedIndexer bool
 	// WideDelta computes the gated delta rule of Qwen's linear attention in float32,
 	// with scratch memory, over all tokens of a step as one sequence unless they are
-	// decoded, and makes its gates in an operator of their own.
+	// decoded, and computes its gates in a separate operator.
 	WideDelta bool
-	// TracedContext gives context parallelism to steps of decodes alone, exchanges
-	// outputs behind their up-projection, and merges them by small operators.
+	// TracedContext applies context parallelism to pure decode steps only, exchanges
+	// outputs after their up-projection, and merges them by small operators.
 	TracedContext bool
 	// OpaqueDelta makes Qwen3-Next's linear attention one operator that reads no
-	// weights and is not cut over TP, where operators are not fused.
+	// weights and is not sharded over TP, if operators are not fused.
 	OpaqueDelta bool
-	// NarrowingExperts quantizes what the first product of MXFP4 experts yields in
+	// NarrowingExperts quantizes the output of the first product of MXFP4 experts in
 	// the same operator.
 	NarrowingExperts bool
 	// PairwiseCombine lets the fused dispatch-and-combine kernel compute the pairs of
 	// token and expert that a rank sends, and return them pair by pair.
 	PairwiseCombine bool
-	// TracedVision leaves the operators of Qwen3-VL's vision tower as they are
-	// written: positions, rotations in float32, casts, attention picture by picture.
+	// TracedVision uses the operators of Qwen3-VL's vision tower as the source writes
+	// them: positions, rotations in float32, casts, attention image by image.
 	TracedVision bool
-	// LostOrder lets operators of two streams start early where TensorCast loses what
-	// they depend on: behind operators with several results.
+	// LostOrder lets operators of two streams start early if TensorCast loses their
+	// dependencies: those on operators with several results.
 	LostOrder bool
-	// TracedCompression leaves DeepSeek-V4's attention the operators it is written as:
+	// TracedCompression uses the operators of DeepSeek-V4's attention as written:
 	// no fused prologue, pooling in float32, an unquantized product for the groups of
 	// the output, rotary tables as wide as a whole head.
 	TracedCompression bool
-	// TracedStreams leaves the mixing of parallel residual streams the operators it is
-	// written as, with a float32 copy of all streams for each part of a layer.
+	// TracedStreams mixes parallel residual streams by the operators as written, with
+	// a float32 copy of all streams for each part of a layer.
 	TracedStreams bool
-	// FreeStates leaves the states of Qwen's linear attention out of the memory.
+	// FreeStates does not count the memory of the states of Qwen's linear attention.
 	FreeStates bool
 	// CachedLinear keeps a KV cache for Qwen3-Next's linear layers too.
 	CachedLinear bool
-	// UncutPrediction leaves queries, keys and values of prediction modules whole on
-	// every rank.
+	// UncutPrediction replicates queries, keys and values of MTP modules on every
+	// rank.
 	UncutPrediction bool
 	// AddedImages caches the images of a decode beside the context it is given.
 	AddedImages bool
@@ -230,9 +230,9 @@ func Artefacts() []Artefact {
 		entry("held-copies", "absorbed projections and float32 router weights are stored in addition to the weights", func(p *Policy) *bool { return &p.HeldCopies }),
 		entry("cheap-context", "prefill does not expand the latent KV cache of its context", func(p *Policy) *bool { return &p.CheapContext }),
 		entry("joined-rope", "rotated and unrotated parts of queries and keys are joined by a separate operator", func(p *Policy) *bool { return &p.JoinedRope }),
-		entry("traced-rope", "the rotation of a part of each head is ten operators and two copies", func(p *Policy) *bool { return &p.TracedRope }),
-		entry("whole-rope", "a rotated part that the config states in elements is taken for the whole head", func(p *Policy) *bool { return &p.WholeRope }),
-		entry("traced-gates", "the gates of attention and of shared experts are sigmoids and copies of their own", func(p *Policy) *bool { return &p.TracedGates }),
+		entry("traced-rope", "rotating a part of each head takes ten operators and two copies", func(p *Policy) *bool { return &p.TracedRope }),
+		entry("whole-rope", "whole heads are rotated if the config gives the rotated part in elements", func(p *Policy) *bool { return &p.WholeRope }),
+		entry("traced-gates", "the gates of attention and of shared experts take separate sigmoids and copies", func(p *Policy) *bool { return &p.TracedGates }),
 		entry("quantized-gates", "the gate of shared experts is quantized like other linear layers", func(p *Policy) *bool { return &p.QuantizedGates }),
 		entry("fragmented-router", "routing and combining take a dozen operators instead of two", func(p *Policy) *bool { return &p.FragmentedRouter }),
 		entry("padded-tokens", "padding tokens to equal shares of the ranks is a separate operator", func(p *Policy) *bool { return &p.PaddedTokens }),
@@ -245,24 +245,24 @@ func Artefacts() []Artefact {
 		entry("exchanged-pairs", "every token-expert pair is sent separately and unquantized, even if all ranks hold the token", func(p *Policy) *bool { return &p.ExchangedPairs }),
 		entry("untiled-experts", "MXFP4 experts are stored without padding to kernel tiles", func(p *Policy) *bool { return &p.UntiledExperts }),
 		entry("freed-twice", "activation memory is too small by tensors that are freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
-		entry("epsilon-bound-norms", "a norm and the quantization behind it are one operator only where the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
-		entry("traced-norms", "norms that scale by one plus their weight are eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
-		entry("own-choices", "every query of a prefill under sparse attention reads its own choice of the cache", func(p *Policy) *bool { return &p.OwnChoices }),
-		entry("scattered-reads", "sparse attention reads the cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
-		entry("fused-indexer", "the selector of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),
-		entry("wide-delta-rule", "the gated delta rule works in float32 with scratch memory, on all tokens of a prefill as one sequence", func(p *Policy) *bool { return &p.WideDelta }),
-		entry("traced-context", "context parallelism is for steps of decodes, and merges outputs by small operators", func(p *Policy) *bool { return &p.TracedContext }),
-		entry("opaque-linear-attention", "Qwen3-Next's linear attention is one operator without weights, uncut, where nothing is fused", func(p *Policy) *bool { return &p.OpaqueDelta }),
-		entry("narrowing-experts", "MXFP4 experts quantize inside their first product", func(p *Policy) *bool { return &p.NarrowingExperts }),
-		entry("pairwise-combine", "the fused dispatch-and-combine kernel works on the pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
-		entry("traced-vision", "the vision tower of Qwen3-VL is the operators it is written as, its rotation in float32", func(p *Policy) *bool { return &p.TracedVision }),
-		entry("lost-order", "with two streams, operators behind one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
-		entry("traced-compression", "DeepSeek-V4's attention is the operators it is written as, pooling in float32", func(p *Policy) *bool { return &p.TracedCompression }),
-		entry("traced-streams", "parallel residual streams are mixed by the operators they are written as", func(p *Policy) *bool { return &p.TracedStreams }),
-		entry("free-states", "the states of Qwen's linear attention take no memory", func(p *Policy) *bool { return &p.FreeStates }),
-		entry("cached-linear-layers", "Qwen3-Next's linear layers hold a KV cache as its full ones do", func(p *Policy) *bool { return &p.CachedLinear }),
-		entry("uncut-prediction", "queries, keys and values of prediction modules are whole on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
-		entry("added-images", "the images of a decode are cached beside the context it is given", func(p *Policy) *bool { return &p.AddedImages }),
+		entry("epsilon-bound-norms", "a norm and the quantization after it are fused only if the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
+		entry("traced-norms", "norms that scale by one plus their weight take eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
+		entry("own-choices", "every query of a prefill with sparse attention reads its selected entries of the KV cache separately", func(p *Policy) *bool { return &p.OwnChoices }),
+		entry("scattered-reads", "sparse attention reads the KV cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
+		entry("fused-indexer", "the indexer of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),
+		entry("wide-delta-rule", "the gated delta rule computes in float32 with scratch memory, on all tokens of a prefill as one sequence", func(p *Policy) *bool { return &p.WideDelta }),
+		entry("traced-context", "context parallelism applies to pure decode steps only, and merges outputs by small operators", func(p *Policy) *bool { return &p.TracedContext }),
+		entry("opaque-linear-attention", "without fusion Qwen3-Next's linear attention is one operator without weights, not sharded over TP", func(p *Policy) *bool { return &p.OpaqueDelta }),
+		entry("narrowing-experts", "the first product of MXFP4 experts also quantizes its output", func(p *Policy) *bool { return &p.NarrowingExperts }),
+		entry("pairwise-combine", "the fused dispatch-and-combine kernel computes the token-expert pairs a rank sends and returns them one by one", func(p *Policy) *bool { return &p.PairwiseCombine }),
+		entry("traced-vision", "the vision tower of Qwen3-VL is not fused, its rotation is in float32", func(p *Policy) *bool { return &p.TracedVision }),
+		entry("lost-order", "with two streams, operators that follow one with several results start before it ends", func(p *Policy) *bool { return &p.LostOrder }),
+		entry("traced-compression", "DeepSeek-V4's attention is not fused, its pooling is in float32", func(p *Policy) *bool { return &p.TracedCompression }),
+		entry("traced-streams", "the mixing of parallel residual streams is not fused", func(p *Policy) *bool { return &p.TracedStreams }),
+		entry("free-states", "the states of Qwen's linear attention use no memory", func(p *Policy) *bool { return &p.FreeStates }),
+		entry("cached-linear-layers", "Qwen3-Next's linear-attention layers have a KV cache like its full-attention layers", func(p *Policy) *bool { return &p.CachedLinear }),
+		entry("uncut-prediction", "queries, keys and values of MTP modules are replicated on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
+		entry("added-images", "the images of a decode are added to the KV cache of its context", func(p *Policy) *bool { return &p.AddedImages }),
 		entry("free-unsupported", "arithmetic in number formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

@@ -21,7 +21,7 @@ func (s *Spec) CopiesEmbedding() bool {
 }
 
 // SharesWeights reports whether a head tied to the embedding, and those of
-// prediction modules, are the same memory.
+// MTP modules, are the same memory.
 func (s *Spec) SharesWeights() bool { return !s.Policy.UnsharedWeights }
 
 // CopiesSharedExperts reports whether every rank stores the shared experts as it
@@ -74,11 +74,11 @@ func (s *Spec) CachesLinear(a *model.Attention) bool {
 	return s.Policy.CachedLinear && a.Kind == model.GatedDelta && a.Recurrent.Joined
 }
 
-// CutsRecurrence reports whether a recurrent layer is cut over TP.
-func (s *Spec) CutsRecurrence(a *model.Attention) bool { return !s.opaqueDelta(a) }
+// ShardsRecurrence reports whether a recurrent layer is sharded over TP.
+func (s *Spec) ShardsRecurrence(a *model.Attention) bool { return !s.opaqueDelta(a) }
 
-// CutsPrediction reports whether the attention of prediction modules is cut over TP.
-func (s *Spec) CutsPrediction() bool {
+// ShardsMTP reports whether the attention of MTP modules is sharded over TP.
+func (s *Spec) ShardsMTP() bool {
 	return !s.Policy.UncutPrediction || s.Layout.TP == 1 || s.Model.Kinds[s.Model.MTP.Kind].Attention.Kind != model.GQA
 }
 

@@ -9,7 +9,7 @@ import (
 
 // shortQuery is the length below which the end of a prompt goes with decodes, as
 // in TensorCast. Engines do the same with lines of their own: vLLM takes up to one
-// and the speculated tokens, 128 with FlashMLA and 512 with FlashAttention. Latent
+// and the draft tokens, 128 with FlashMLA and 512 with FlashAttention. Latent
 // attention would expand the whole context for those few otherwise.
 const shortQuery = 6
 

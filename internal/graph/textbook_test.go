@@ -316,9 +316,9 @@ func TestSentExperts(t *testing.T) {
 	same(t, want, got[before:before+len(want)])
 }
 
-// TestExpertsByLot: the expected number of experts awake, and of ranks a token is sent to, are the means over random
+// TestExpertsAtRandom: the expected number of experts awake, and of ranks a token is sent to, are the means over random
 // choices.
-func TestExpertsByLot(t *testing.T) {
+func TestExpertsAtRandom(t *testing.T) {
 	const ranks, draws = 4, 4000
 	s := plain(mixture())
 	s.Layout = parallel.Layout{Devices: ranks, DP: ranks, EP: ranks}.Complete(s.Model)
@@ -354,10 +354,10 @@ func TestExpertsByLot(t *testing.T) {
 	}
 	// A token's experts are dealt one by one in the formula, all different here: a little closer together.
 	if got := awake / draws; math.Abs(got/active-1) > 0.01 {
-		t.Errorf("%g experts awake, %g by lot", active, got)
+		t.Errorf("%g experts awake, %g at random", active, got)
 	}
 	if got := visits / draws; math.Abs(got/sent-1) > 0.06 {
-		t.Errorf("%g visits, %g by lot", sent, got)
+		t.Errorf("%g visits, %g at random", sent, got)
 	}
 }
 

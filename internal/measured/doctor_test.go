@@ -68,8 +68,8 @@ b,x,vllm,1,Qwen/Qwen3-32B,h200_sxm,fp8,1024,1024,2,64,120,12`, []string{"a:noise
 	}
 }
 
-// TestExamineApart holds prompts against the devices that compute them.
-func TestExamineApart(t *testing.T) {
+// TestExamineDisaggregated holds prompts against the devices that compute them.
+func TestExamineDisaggregated(t *testing.T) {
 	const head = "id,backend,model_path,system,precision,mode,isl,osl,tp_size,concurrency,silicon_ttft_ms,silicon_tpot_ms," +
 		"prefill_tp_size,prefill_num_workers,decode_tp_size,decode_num_workers\n"
 	const rows = "warm,vllm,Qwen/Qwen3-32B,h200_sxm,fp8,disagg,1024,1024,,4,90,12,2,1,2,1\n" +

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/model"
 )
 
-// doubts are the rules that rows trip, by id.
-func doubts(t *testing.T, rows ...map[string]string) string {
+// findings are the rules that rows trip, by id.
+func findings(t *testing.T, rows ...map[string]string) string {
 	t.Helper()
 	read, err := measured.Read(strings.NewReader(measuredtest.Sheet(rows...)), "x.csv")
 	if err != nil {
@@ -60,13 +60,13 @@ func TestReachableCompute(t *testing.T) {
 	for used, want := range map[float64]string{0.545: "", 0.555: "a:over-compute"} {
 		// 16 requests of 1000 + 101 tokens in TTFT + 100 TPOT; a tenth of it is TTFT.
 		whole := 16 * 1101 * perToken / (used * 2 * peak)
-		if got := doubts(t, qwen("a", "silicon_ttft_ms", 100*whole, "silicon_tpot_ms", 9*whole)); got != want {
+		if got := findings(t, qwen("a", "silicon_ttft_ms", 100*whole, "silicon_tpot_ms", 9*whole)); got != want {
 			t.Errorf("%g of the peak: want %q, got %q", used, want, got)
 		}
 		// The same of two prefill and two decode workers of one device: four in all.
-		apart := qwen("a", "mode", "disagg", "prefill_num_workers", 2, "decode_num_workers", 2, "silicon_ttft_ms", 50*whole, "silicon_tpot_ms", 4.5*whole)
-		if got := doubts(t, apart); got != want {
-			t.Errorf("%g of the peak, apart: want %q, got %q", used, want, got)
+		split := qwen("a", "mode", "disagg", "prefill_num_workers", 2, "decode_num_workers", 2, "silicon_ttft_ms", 50*whole, "silicon_tpot_ms", 4.5*whole)
+		if got := findings(t, split); got != want {
+			t.Errorf("%g of the peak, disaggregated: want %q, got %q", used, want, got)
 		}
 	}
 }
@@ -85,11 +85,11 @@ func TestCrowdedCache(t *testing.T) {
 		}
 		cache := measuredtest.Predictor().Predict(t.Context(), &read[0]).KVTokens
 		row["concurrency"] = fmt.Sprint(math.Round(c.times * float64(cache) / 1101))
-		if got := doubts(t, row); got != c.want {
+		if got := findings(t, row); got != c.want {
 			t.Errorf("%g times the cache, TTFT %g ms: want %q, got %q", c.times, c.ttft, c.want, got)
 		}
 	}
-	if got, want := doubts(t, qwen("a", "silicon_data_source", "x; dynamo_version=1")), "a:multi-worker"; got != want {
+	if got, want := findings(t, qwen("a", "silicon_data_source", "x; dynamo_version=1")), "a:multi-worker"; got != want {
 		t.Errorf("by its source: want %q, got %q", want, got)
 	}
 }
@@ -101,19 +101,19 @@ func TestColdStart(t *testing.T) {
 	warm := func(devices float64) float64 { return 1e3 * (2 + 16*1000*perToken/(0.05*peak*devices)/2 + 30*0.020) }
 	for share, cold := range map[float64]bool{0.999: false, 1.001: true} {
 		want := map[bool]string{true: "a:cold-start"}[cold]
-		if got := doubts(t, qwen("a", "silicon_ttft_ms", share*warm(2))); got != want {
+		if got := findings(t, qwen("a", "silicon_ttft_ms", share*warm(2))); got != want {
 			t.Errorf("%g of the limit: want %q, got %q", share, want, got)
 		}
 		// Apart, the prefill workers' devices compute prompts, and whoever waits waits for a place.
 		want = map[bool]string{true: "a:hidden-limit"}[cold]
-		apart := qwen("a", "mode", "disagg", "prefill_num_workers", 3, "decode_tp_size", 4, "silicon_ttft_ms", share*warm(3))
-		if got := doubts(t, apart); got != want {
-			t.Errorf("%g of the limit, apart: want %q, got %q", share, want, got)
+		split := qwen("a", "mode", "disagg", "prefill_num_workers", 3, "decode_tp_size", 4, "silicon_ttft_ms", share*warm(3))
+		if got := findings(t, split); got != want {
+			t.Errorf("%g of the limit, disaggregated: want %q, got %q", share, want, got)
 		}
 	}
 	// Where the cache is full first tokens wait for room.
 	full := qwen("a", "silicon_ttft_ms", 1e7, "silicon_tpot_ms", 1e4, "concurrency", 5000)
-	if got := doubts(t, full); got != "" {
+	if got := findings(t, full); got != "" {
 		t.Errorf("a full cache: %q", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestBadCampaigns(t *testing.T) {
 		{2, 2, "2026", 2},
 		{2, 2, "", 2},
 	} {
-		got := doubts(t, campaign(c.bad, c.good, c.day)...)
+		got := findings(t, campaign(c.bad, c.good, c.day)...)
 		if n := strings.Count(got, "cold-start"); n != c.condemned || strings.Count(got, ":") != n {
 			t.Errorf("%d of %d on %q: want %d condemned, got %q", c.bad, c.bad+c.good, c.day, c.condemned, got)
 		}
@@ -158,7 +158,7 @@ func TestBadCampaigns(t *testing.T) {
 		return qwen(id, "silicon_data_source", day, "concurrency", 2000, "silicon_ttft_ms", ttft, "silicon_tpot_ms", 1)
 	}
 	slow := qwen("c", "silicon_data_source", day, "kv_cache_dtype", "fp8") // no neighbour of theirs
-	if got, want := doubts(t, fast("a", 1500), fast("b", 1600), slow, qwen("d", "silicon_data_source", "y", "silicon_ttft_ms", 300)), "a:over-compute b:over-compute c:over-compute"; got != want {
+	if got, want := findings(t, fast("a", 1500), fast("b", 1600), slow, qwen("d", "silicon_data_source", "y", "silicon_ttft_ms", 300)), "a:over-compute b:over-compute c:over-compute"; got != want {
 		t.Errorf("beyond the kernels: want %q, got %q", want, got)
 	}
 }
@@ -186,7 +186,7 @@ func TestSpeculationThresholds(t *testing.T) {
 		{"another layout", 32, []any{"backend_version", "1", "silicon_tpot_ms", 161}, []any{"backend_version", "2", "tp_size", 4, "silicon_tpot_ms", 100, "silicon_ttft_ms", 201}, ""},
 	} {
 		a, b := qwen("a", append(c.a, "concurrency", c.concurrency)...), qwen("b", append(c.b, "concurrency", c.concurrency)...)
-		if got := doubts(t, a, b); got != c.want {
+		if got := findings(t, a, b); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.name, c.want, got)
 		}
 	}
@@ -211,7 +211,7 @@ func TestNoiseThreshold(t *testing.T) {
 		{"less load", 23.1, []any{"concurrency", 8, "silicon_tpot_ms", 21}, ""},
 	} {
 		b := qwen("b", append([]any{"concurrency", 32, "silicon_ttft_ms", 300}, c.more...)...)
-		if got := doubts(t, qwen("a", "silicon_tpot_ms", c.tpot), b); got != c.want {
+		if got := findings(t, qwen("a", "silicon_tpot_ms", c.tpot), b); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.name, c.want, got)
 		}
 	}
@@ -227,7 +227,7 @@ func TestDuplicates(t *testing.T) {
 		"again": {nil, "b:duplicate"}, "another TTFT": {[]any{"silicon_ttft_ms", 200.001}, ""}, "another TPOT": {[]any{"silicon_tpot_ms", 20.001}, ""},
 		"another system": {[]any{"system", "h100_sxm"}, ""}, "another load": {[]any{"concurrency", 15}, "b:duplicate"},
 	} {
-		if got := doubts(t, qwen("a"), qwen("b", c.more...)); got != c.want {
+		if got := findings(t, qwen("a"), qwen("b", c.more...)); got != c.want {
 			t.Errorf("%s: want %q, got %q", name, c.want, got)
 		}
 	}
@@ -237,7 +237,7 @@ func TestDuplicates(t *testing.T) {
 func TestUnknownRows(t *testing.T) {
 	t.Parallel()
 	for _, column := range []string{"model_path", "system", "backend"} {
-		if got := doubts(t, qwen("a", column, "nobody", "silicon_ttft_ms", 1e6)); got != "" {
+		if got := findings(t, qwen("a", column, "nobody", "silicon_ttft_ms", 1e6)); got != "" {
 			t.Errorf("an unknown %s: %q", column, got)
 		}
 	}

@@ -117,7 +117,7 @@ func TestSmallWeights(t *testing.T) {
 	m := dense(1)
 	m.Kinds[0].Streams = streams
 	holds(t, "streams", specOf(m, parallel.Layout{Devices: 2, TP: 2}), first+last+layer+2*(2+streams)*streams*(streams*hidden+1)+streams*streams*hidden)
-	// A draft model is so many more of the last layer; a prediction module a layer, a joint projection and two norms.
+	// A draft model is so many more of the last layer; a MTP module a layer, a joint projection and two norms.
 	s := specOf(dense(2), parallel.Layout{Devices: 2, TP: 2})
 	s.Draft.Layers = 3
 	holds(t, "a draft model", s, first+last+5*layer)

@@ -217,7 +217,7 @@ func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Byte
 func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
 	r := &a.Recurrent
-	if !s.CutsRecurrence(a) {
+	if !s.ShardsRecurrence(a) {
 		tp = 1
 	}
 	vh := math.Max(1, float64(r.ValueHeads)/tp)
@@ -311,7 +311,7 @@ func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.F
 	return b
 }
 
-// mtpWeights are the prediction modules in use, with an embedding and a head of
+// mtpWeights are the MTP modules in use, with an embedding and a head of
 // their own where those are not shared.
 func mtpWeights(s *graph.Spec) units.Bytes {
 	if s.MTP == 0 {
@@ -321,7 +321,7 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 	h := float64(m.Hidden)
 	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
 		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
-	if a := &m.Kinds[m.MTP.Kind].Attention; !s.CutsPrediction() {
+	if a := &m.Kinds[m.MTP.Kind].Attention; !s.ShardsMTP() {
 		tp := float64(s.Layout.TP)
 		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
 			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))

@@ -171,7 +171,7 @@ func (m *Model) kind(l Layer) int {
 	return len(m.Kinds) - 1
 }
 
-// predict sets n multi-token-prediction modules, each with a layer like the
+// predict sets n MTP modules, each with a layer like the
 // decoder's last.
 func (m *Model) predict(r *reader, field string, n int) {
 	r.may(field, n, maxLayers)

@@ -13,7 +13,7 @@ type deepseekV4 struct {
 	Groups  int `json:"o_groups"`
 
 	Window int `json:"sliding_window"`
-	// One entry a layer, then one for each prediction module: 0 for the window
+	// One entry a layer, then one for each MTP module: 0 for the window
 	// alone, otherwise how many tokens share a cache entry beside it.
 	Ratios     []int `json:"compress_ratios"`
 	IndexHeads int   `json:"index_n_heads"`

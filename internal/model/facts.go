@@ -23,7 +23,7 @@ type Facts struct {
 	// Storage names the checkpoint's scheme for each part the model has.
 	Storage StorageFacts `json:"storage"`
 
-	// Parameters leaves out the prediction modules and has the image tower;
+	// Parameters leaves out the MTP modules and has the image tower;
 	// Active is what one text token uses, embedding and head included.
 	Parameters    int64      `json:"parameters"`
 	Active        int64      `json:"active_parameters"`
@@ -59,7 +59,7 @@ type KVFacts struct {
 	Windowed units.Bytes `json:"bf16_windowed,omitempty"`
 }
 
-// WeightFacts are the weights' bytes, prediction modules left out: as the
+// WeightFacts are the weights' bytes, MTP modules left out: as the
 // checkpoint has them, and with all linear layers in one format.
 type WeightFacts struct {
 	Checkpoint units.Bytes `json:"checkpoint"`
@@ -200,7 +200,7 @@ func (a Attention) state() (matrix, conv float64) {
 	return float64(c.ValueHeads) * float64(c.KeyDim*c.ValueDim), float64(width * (c.Conv - 1))
 }
 
-// WeightBytes is the storage of the model's weights, prediction modules left
+// WeightBytes is the storage of the model's weights, MTP modules left
 // out, when its parts are stored as q says. Embeddings, routers, norms and the
 // image tower stay in the model's own format.
 func (m *Model) WeightBytes(q Quantization) units.Bytes {

@@ -1,6 +1,6 @@
 package model
 
-// parseMiMo reads MiMo-7B, which is built like Qwen2 with prediction modules.
+// parseMiMo reads MiMo-7B, which is built like Qwen2 with MTP modules.
 func parseMiMo(r *reader) *Model { return parseQwen(r, variant{qkvBias: true}) }
 
 // mimoV2 is the config of MiMo-V2-Flash: most layers have a short window, more

@@ -37,7 +37,7 @@ type Model struct {
 	Kinds  []Layer
 	Layers []int
 
-	// MTP describes the multi-token-prediction modules of the checkpoint.
+	// MTP describes the MTP modules of the checkpoint.
 	MTP MTP
 	// Vision is the image tower, nil for a text model.
 	Vision *Vision
@@ -201,7 +201,7 @@ const (
 // WideScores reports whether a router scores in float32.
 func (r Router) WideScores() bool { return r == RawRouter || r == GroupRouter || r == SoftplusRouter }
 
-// MTP describes the multi-token-prediction modules.
+// MTP describes the MTP modules.
 type MTP struct {
 	Layers int // modules in the checkpoint
 	Kind   int // index into Kinds of the module's decoder layer
@@ -247,8 +247,8 @@ type Quantization struct {
 // Name is what the user calls the model.
 func (m *Model) Name() string { return cmp.Or(m.Asked, m.ID) }
 
-// Taken says what the name asked for was taken as, "" where the model goes by that
-// name itself. It is the first of the notes.
+// Taken is the note of what the name asked for was resolved to, "" if it is the
+// model's own id. It is the first of the notes.
 func (m *Model) Taken() string {
 	if m.Asked == "" {
 		return ""

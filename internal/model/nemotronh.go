@@ -138,7 +138,7 @@ func (r *reader) nemotronExperts(c *nemotronH) FFN {
 	return f
 }
 
-// joined is a prediction module's layer: the parts its pattern names, together.
+// joined is a MTP module's layer: the parts its pattern names, together.
 func joined(parts map[byte]Layer, pattern string) Layer {
 	var l Layer
 	for i := range len(pattern) {

@@ -15,12 +15,12 @@ type Parameters struct {
 
 	// Idle is the part of Experts that one token does not use.
 	Idle float64 `json:"idle_experts"`
-	// MTP is all of the prediction modules, without the embedding and head they
+	// MTP is all of the MTP modules, without the embedding and head they
 	// share with the model.
 	MTP float64 `json:"mtp"`
 }
 
-// total is every weight but those of the prediction modules.
+// total is every weight but those of the MTP modules.
 func (p Parameters) total() float64 {
 	return p.Embedding + p.Head + p.Vision + p.decoder()
 }
@@ -70,7 +70,7 @@ func (m *Model) Parameters() Parameters {
 }
 
 // Counts is the number of decoder layers of each kind. A kind that only a
-// prediction module has counts none.
+// MTP module has counts none.
 func (m *Model) Counts() []int {
 	n := make([]int, len(m.Kinds))
 	for _, k := range m.Layers {

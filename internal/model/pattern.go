@@ -20,7 +20,7 @@ type pattern struct {
 const nowhere = "\x00"
 
 // parsePattern takes a module name, a name with stars, or "re:" and a regular
-// expression. What speaks of prediction modules or an image tower, whose layers
+// expression. What speaks of MTP modules or an image tower, whose layers
 // have numbers of their own, and regular expressions that Go cannot read match
 // nothing.
 func parsePattern(s string) pattern {

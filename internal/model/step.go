@@ -108,7 +108,7 @@ func (c *step3) sparse(i int) bool {
 	return i >= c.DenseFirst
 }
 
-// trim cuts the entries of prediction modules from a per-layer list.
+// trim cuts the entries of MTP modules from a per-layer list.
 func trim(list []string, layers, extra int) []string {
 	if extra > 0 && layers >= 0 && len(list) == layers+extra {
 		return list[:layers]

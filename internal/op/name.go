@@ -1,7 +1,5 @@
 package op
 
-import "slices"
-
 // Name is what an operator is called in reports. The names are those Ascend's
 // profiles use, so that a user can lay two tables side by side.
 type Name uint8
@@ -270,9 +268,11 @@ func (n Name) String() string { return names[n] }
 // Yields reports whether an operator yields one new tensor, which others can wait
 // for: not several, and not one written in place.
 func (n Name) Yields() bool {
-	return !slices.Contains([]Name{
-		Prologue, PrologueQuant, DynamicQuantize, Rope, GatingTopK, TopK,
+	switch n { //nolint:exhaustive // all others yield one
+	case Prologue, PrologueQuant, DynamicQuantize, Rope, GatingTopK, TopK,
 		RMSNormQuant, RMSNormStaticQuant, AddRMSNorm, AddRMSNormQuant, AddRMSNormStaticQuant,
-		CacheWrite, LatentCacheWrite, FusedIndexer,
-	}, n)
+		CacheWrite, LatentCacheWrite, FusedIndexer:
+		return false
+	}
+	return true
 }

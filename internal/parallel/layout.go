@@ -9,9 +9,9 @@ import (
 	"plimsoll/internal/model"
 )
 
-// Layout is how a model is cut over devices. Attention is cut over TP and
-// copied over DP; experts are cut over EP (whole experts) and MoETP (slices of
-// each), and copied over MoEDP; PP cuts the layers; DCP cuts the context of a
+// Layout is how a model is split over devices. Attention is sharded over TP and
+// replicated over DP; experts are distributed over EP (whole experts) and sharded
+// over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a
 // decode step inside a TP group.
 type Layout struct {
 	Devices int

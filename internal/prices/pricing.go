@@ -8,19 +8,19 @@ import (
 	"plimsoll/internal/field"
 )
 
-// Pricing is how operators are priced where no measured kernel covers them.
+// Pricing is the cost model of operators that no kernel table covers.
 type Pricing string
 
-// The ways.
+// The cost models.
 const (
-	// Roofline prices by the profile's peaks and efficiencies, as TensorCast does.
+	// Roofline uses the profile's peaks and efficiencies, as TensorCast does.
 	Roofline Pricing = "roofline"
-	// Calibrated prices by forms fitted to measured kernels of the device's
-	// generation or of a related one.
+	// Calibrated uses forms fitted to measured kernels of the device's generation or
+	// of a related one.
 	Calibrated Pricing = "calibrated"
 )
 
-// Best is the way that knows most about a device.
+// Best is the best cost model of a device.
 func Best(d *device.Profile) Pricing {
 	if calibrated.Known(d.Generation) {
 		return Calibrated
@@ -50,7 +50,7 @@ func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, dev
 	return roofline.New(d, roofline.Settings{FreeUnsupported: freeUnsupported}), d.Tier
 }
 
-// Tier says how well these prices of a device are known.
+// Tier says where the prices of a device come from.
 func (p Pricing) Tier(d *device.Profile) device.Tier {
 	if p == Calibrated && calibrated.Known(d.Generation) {
 		return calibrated.TierOf(d.Generation)

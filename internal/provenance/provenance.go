@@ -1,4 +1,4 @@
-// Package provenance says where the data come from that the program carries and that its tests are held to.
+// Package provenance says where the embedded data of the program and the data of its tests come from.
 //
 // In: manifest.yaml, one entry for each file or directory of data. Out: what an entry is, its source, its licence, the command
 // that makes it again and a hash of it as it is in this build. It does not know what the data mean. A test holds the hashes to

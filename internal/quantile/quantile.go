@@ -1,4 +1,4 @@
-// Package quantile says how values are distributed.
+// Package quantile computes quantiles.
 //
 // In: values in any order. Out: quantiles, interpolated between the two nearest values as numpy does by default (type 7 of
 // Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996), which benchmarks of serving engines report; gonum has

@@ -120,7 +120,7 @@ func TestBestFilter(t *testing.T) {
 		var results []search.Result
 		for _, r := range rows {
 			x := result(r.label, serving.Outcome{Throughput: r.throughput, TTFT: ms(r.ttft), TPOT: ms(r.tpot)})
-			x.OK = search.Keeps(&x.Best, c.limits)
+			x.OK = search.Meets(&x.Best, c.limits)
 			results = append(results, x)
 		}
 		var got []string

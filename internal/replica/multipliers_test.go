@@ -214,7 +214,7 @@ func calibratedH200(t *testing.T) cost.Coster {
 	return m
 }
 
-// TestDraftedTokens: with n drafted tokens a decode attends with n+1 queries to one context, and an engine that does not
+// TestDraftedTokens: with n draft tokens a decode attends with n+1 queries to one context, and an engine that does not
 // schedule ahead meanwhile shows all of its host's work.
 func TestDraftedTokens(t *testing.T) {
 	l := parallel.Layout{Devices: 8, TP: 8}

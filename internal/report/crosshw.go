@@ -120,12 +120,12 @@ func crossSearch(w io.Writer, r *app.OptimizeResponse, k int, v OptimizeView) {
 		t.rows = append(t.rows, crossRow(i+1, &b))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
-	crossBars(w, rows)
+	crossIntervals(w, rows)
 	infeasible(w, without)
 }
 
-// crossBars prints the intervals of the compared rows, and which of them overlap.
-func crossBars(w io.Writer, rows []bestOf) {
+// crossIntervals prints the intervals of the compared rows, and which of them overlap.
+func crossIntervals(w io.Writer, rows []bestOf) {
 	t := table.New(1, 3, 4)
 	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
 	alike := false
@@ -147,7 +147,7 @@ func crossBars(w io.Writer, rows []bestOf) {
 			price, cmp.Or(strings.Join(same, ", "), "–"),
 		})
 	}
-	fmt.Fprintln(w, "80 % intervals for what a measurement would show:")
+	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	if alike {
 		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")

@@ -68,15 +68,15 @@ func rejected(tp, dp int, ttft, tpot float64, binds search.Verdict, reason strin
 	return r
 }
 
-// bars are made-up residuals.
-func bars() *calibration.Overlay {
+// residuals are made-up residuals.
+func residuals() *calibration.Overlay {
 	return &calibration.Overlay{Residuals: map[string]calibration.Residuals{
 		"formulas": {Rows: 100, TTFT: calibration.Error{Low: -1, High: 0}, TPOT: calibration.Error{Low: -0.1, High: 0.1}, Throughput: calibration.Error{Low: -0.2, High: 0.1}},
 		"disagg":   {Rows: 50, TTFT: calibration.Error{Low: -0.5, High: 1.5}, TPOT: calibration.Error{Low: -0.3, High: 0.1}, Throughput: calibration.Error{Low: -0.1, High: 0.3}},
 	}}
 }
 
-// row is a result with the error bars of [bars].
+// row is a result with the intervals of [residuals].
 func row(mode search.Mode, l workload.Limits, r *search.Result) app.Row {
 	out := app.Row{
 		Label: r.Label, Layout: r.Candidate.Layout, OK: r.OK, Best: r.Best, Binds: r.Binds, Reason: r.Reason, Points: r.Points,
@@ -86,7 +86,7 @@ func row(mode search.Mode, l workload.Limits, r *search.Result) app.Row {
 		return out
 	}
 	out.QPS = r.Best.QPS(&r.Load)
-	out.Expected = bars().Expect(&calibration.Case{
+	out.Expected = residuals().Expect(&calibration.Case{
 		Subject: calibration.Subject{Disaggregated: mode != search.Aggregated},
 		Method:  calibration.Formulas, TensorCast: true, Tier: device.Datasheet, Vendor: device.Ascend,
 	})

@@ -104,7 +104,7 @@ func searchBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *a
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		fmt.Fprintln(w, "Samples: of all DP ranks in rows for all lengths, of one DP rank in rows for one length.")
 	}
-	bars(w, d, p)
+	intervals(w, d, p)
 	shapedBy(w, p)
 }
 

@@ -102,7 +102,7 @@ func sweep(c *scatter.Chart, p *app.Search, x func(*serving.Outcome) float64, in
 		s := scatter.Series{Name: r.Label}
 		for i := range r.Points {
 			o := &r.Points[i]
-			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Keeps(o, p.Limits)})
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Meets(o, p.Limits)})
 		}
 		if r.OK {
 			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}

@@ -124,7 +124,7 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// TestUp: what is printed as the nearest feasible limit is kept when it is given
+// TestUp: what is printed as the nearest feasible limit is met when it is given
 // back.
 func TestUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -48,7 +48,7 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	fmt.Fprintf(w, "  Top %d PD Ratio Configurations:\n", len(pairs))
 	fmt.Fprintln(w, ratioTable(r, pairs).render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", ratioFrame))
-	pairBars(w, d, pairs)
+	pairIntervals(w, d, pairs)
 	for k := range d.Searches {
 		shapedBy(w, &d.Searches[k])
 	}

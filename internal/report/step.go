@@ -20,7 +20,7 @@ func Step(w io.Writer, r *app.StepResponse) {
 	operators(w, r)
 	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
 	if r.Result.Hidden > 0 {
-		fmt.Fprintf(w, " (%s hidden behind communication)", r.Result.Hidden)
+		fmt.Fprintf(w, " (%s overlaps with communication)", r.Result.Hidden)
 	}
 	if e := r.Engine; e != nil {
 		fmt.Fprintf(w, "\nEngine          %s: %s per step, of which %s host work; kernels take %s after calibration", e.Title, e.Time, e.Host, e.Kernels)

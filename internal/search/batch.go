@@ -14,7 +14,7 @@ type Range struct {
 // DefaultRange is one to as many as the vendor's doubling would reach.
 func DefaultRange() Range { return Range{Min: 1, Max: 1 << 19} }
 
-// Verdict says whether an outcome keeps the limits.
+// Verdict says whether an outcome meets the limits.
 type Verdict string
 
 // The verdicts, and what binds a best batch.
@@ -205,5 +205,5 @@ func samples(exact evaluate, r Range, last int) []serving.Outcome {
 	return out
 }
 
-// Keeps reports whether an outcome fits in memory and keeps limits.
-func Keeps(o *serving.Outcome, l workload.Limits) bool { return judge(o, l) == Fits }
+// Meets reports whether an outcome fits in memory and meets limits.
+func Meets(o *serving.Outcome, l workload.Limits) bool { return judge(o, l) == Fits }

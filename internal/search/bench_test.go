@@ -16,7 +16,7 @@ func best(b *testing.B, results []search.Result) *search.Result {
 	b.Helper()
 	r := slices.MaxFunc(results, func(x, y search.Result) int { return cmp.Compare(x.Best.Throughput, y.Best.Throughput) })
 	if !r.OK {
-		b.Fatal("no layout keeps the limits")
+		b.Fatal("no layout meets the limits")
 	}
 	return &r
 }

@@ -23,7 +23,7 @@ type Formulas struct {
 	Load             serving.Load // without what depends on the layout
 	// AutoBudget tries 4, 2 and 1 prompts' worth of tokens as the step's budget.
 	AutoBudget bool
-	Rates      []float64 // acceptance of speculated tokens
+	Rates      []float64 // acceptance of draft tokens
 	// Block and Accepted describe a draft model in place of Rates: the tokens of
 	// a decode step and how many of them are accepted on average.
 	Block    int

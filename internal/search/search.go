@@ -28,14 +28,14 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, c Candidate) Result
 }
 
-// Result is what became of a candidate.
+// Result is the result of a candidate.
 type Result struct {
 	Candidate Candidate
 	Label     string
-	// Best is the outcome with the most throughput inside the limits, where OK.
+	// Best is the outcome with the most throughput within the limits, if OK.
 	Best serving.Outcome
 	OK   bool
-	// Binds is what keeps the batch from growing, or why there is no best.
+	// Binds is what limits the batch, or why there is no best.
 	Binds  Verdict
 	Reason string // of a rejection, one sentence
 	// First is the outcome at the smallest batch.
@@ -49,7 +49,7 @@ type Result struct {
 func sentence(err error) string { return field.Say(err, parallel.Word) }
 
 // Run evaluates candidates with a number of workers. Results come in the order of
-// the candidates, whatever that number is; progress, if not nil, is told how many
+// the candidates, whatever that number is; progress, if not nil, reports how many
 // are done after each. When ctx ends it returns its error.
 func Run(ctx context.Context, e Evaluator, candidates []Candidate, workers int, progress func(done int)) ([]Result, error) {
 	results := make([]Result, len(candidates))
@@ -70,7 +70,7 @@ func Run(ctx context.Context, e Evaluator, candidates []Candidate, workers int, 
 	return results, err
 }
 
-// Label is the layout as printed, drafted tokens and replicas included.
+// Label is the layout as printed, draft tokens and replicas included.
 func (c *Candidate) Label(experts bool) string {
 	l := c.Layout
 	dcp := l.DCP

@@ -25,7 +25,7 @@ type Simulated struct {
 	// Input and Output are the lengths of the requests.
 	Input, Output sim.Lengths
 	Limits        workload.Limits
-	// Chances are the probabilities that an outcome keeps the limits on TTFT and on
+	// Chances are the probabilities that an outcome meets the limits on TTFT and on
 	// TPOT; together they must be at least Confidence. Without Chances the outcome
 	// itself must keep them.
 	Chances    func(*Result, *serving.Outcome) (ttft, tpot float64)
@@ -35,12 +35,12 @@ type Simulated struct {
 }
 
 // ladder is the step between two concurrencies that are tried in turn while all
-// keep the limits.
+// meet the limits.
 const ladder = 2
 
 // Evaluate implements [Evaluator]: it climbs the concurrencies until a limit, the
 // cache, the range or a load that only makes requests wait ends it, then narrows
-// the last step down by bisection. Of all that keep the limits, the one with the
+// the last step down by bisection. Of all that meet the limits, the one with the
 // most throughput is the best, of equal ones that with the fewest requests.
 // Replicas are equal: one of them is searched, and its best load is simulated on
 // all.
@@ -56,7 +56,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 	r.Load = s.load(&c, fleet)
 	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r, copies: max(1, c.Replicas)}
 	ranks := max(1, c.Layout.DP)
-	low, high := 0, 0 // the largest batch that keeps the limits, the smallest that does not
+	low, high := 0, 0 // the largest batch that meets the limits, the smallest that does not
 	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, s.Range.Max) {
 		before := r.Best
 		if r.Binds = t.at(b, ranks); r.Binds != Fits {
@@ -83,7 +83,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 }
 
 // confirm simulates the best load on all replicas. Where lengths vary their
-// requests are other ones, and a few batches less may be needed to keep the limits.
+// requests are other ones, and a few batches less may be needed to meet the limits.
 func (t *trial) confirm() {
 	r, copies := t.result, t.copies
 	if copies == 1 || !r.OK || t.err != nil {
@@ -216,7 +216,7 @@ func (t *trial) finish(last int) Result {
 	return *r
 }
 
-// overLimit is why an outcome does not keep the limits.
+// overLimit is why an outcome does not meet the limits.
 func overLimit(v Verdict, o *serving.Outcome, l workload.Limits) string {
 	time, name, limit := o.TTFT, "TTFT", l.TTFT
 	if v == OverTPOT {

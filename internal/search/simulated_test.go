@@ -48,7 +48,7 @@ func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error)
 }
 
 // TestSimulated holds the search to simulating every batch: its best row is one of
-// them to the digit, keeps the limits, and carries as much as any but for what
+// them to the digit, meets the limits, and carries as much as any but for what
 // bisection may miss between two neighbours.
 func TestSimulated(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestSimulated(t *testing.T) {
 				Limits: limits, Range: search.Range{Min: 1, Max: 48}, Seed: 1,
 			}
 			got := s.Evaluate(t.Context(), candidate)
-			if !got.OK || !search.Keeps(&got.Best, limits) {
+			if !got.OK || !search.Meets(&got.Best, limits) {
 				t.Fatalf("nothing keeps %+v: %s", limits, got.Reason)
 			}
 			f, err := fleet(candidate)
@@ -85,7 +85,7 @@ func TestSimulated(t *testing.T) {
 					t.Errorf("batch %d simulated gives %v, %v and %g; the search says %v, %v and %g",
 						b, r.TTFT.Mean, r.TPOT.Mean, r.OutputRate, got.Best.TTFT, got.Best.TPOT, got.Best.Throughput)
 				}
-				if limits.Keeps(r.TTFT.Mean, r.TPOT.Mean, 0) {
+				if limits.Meets(r.TTFT.Mean, r.TPOT.Mean, 0) {
 					most = max(most, r.OutputRate)
 				}
 			}

@@ -14,7 +14,7 @@ type Space struct {
 }
 
 // Candidate is a layout of one replica, how many equal replicas there are, and a
-// number of speculated tokens.
+// number of draft tokens.
 type Candidate struct {
 	Layout   parallel.Layout
 	Replicas int // 0 is one

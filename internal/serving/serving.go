@@ -39,7 +39,7 @@ const (
 	Steady     Accounting = "steady"
 )
 
-// Load is what a deployment is asked to carry.
+// Load is the load of a deployment.
 type Load struct {
 	Input        int // prompt length; 0 with a distribution
 	Distribution *workload.Distribution
@@ -57,7 +57,7 @@ type Load struct {
 	Fold        float64
 }
 
-// Outcome is how a deployment carries a load at one batch size.
+// Outcome is the performance of a deployment at one batch size.
 type Outcome struct {
 	Batch       int
 	Concurrency int

@@ -12,18 +12,18 @@ import (
 type Policy int
 
 const (
-	// DecodeFirst lets running requests generate, continues the prompt that was
+	// DecodeFirst lets running requests decode, continues the prompt that was
 	// cut off, then takes waiting prompts in order of arrival while the token
 	// budget lasts; prompts are cut where it ends. Blocks are taken as needed;
 	// when they run out, the request admitted last is preempted and recomputed.
 	// vLLM v1.
 	DecodeFirst Policy = iota
-	// PrefillFirst runs prompts in steps of their own, cut at the budget, while
-	// generation pauses. A prompt is admitted if the cache, a share of what
+	// PrefillFirst runs prompts in separate steps, split at the token budget, while
+	// decoding pauses. A prompt is admitted if the cached tokens, a share of what
 	// running requests may still generate, and the prompt fit. SGLang.
 	PrefillFirst
-	// InFlight takes whole prompts beside generation and keeps blocks for
-	// prompt and answer from the start, so that nothing is preempted.
+	// InFlight runs whole prompts together with decoding and reserves blocks for
+	// prompt and output from the start, so that nothing is preempted.
 	// TensorRT-LLM with GUARANTEED_NO_EVICT, without chunked context.
 	InFlight
 )

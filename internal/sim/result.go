@@ -20,7 +20,7 @@ type Result struct {
 	RequestRate float64 // requests per second
 	InputRate   float64 // prompt tokens per second
 	OutputRate  float64 // generated tokens per second
-	// GoodRate is requests per second that keep the limits, GoodShare their
+	// GoodRate is requests per second that meet the limits, GoodShare their
 	// share.
 	GoodRate, GoodShare float64
 
@@ -94,7 +94,7 @@ func (s *simulation) result() *Result {
 			res.Records = append(res.Records, r)
 		}
 		if !r.Refused && !r.Warmup {
-			t.add(&r, s.requests[i].done, s.config.Limits.Keeps(r.TTFT, r.TPOT, r.Latency))
+			t.add(&r, s.requests[i].done, s.config.Limits.Meets(r.TTFT, r.TPOT, r.Latency))
 		}
 	}
 	t.report(res)

@@ -165,7 +165,7 @@ func TestBudgets(t *testing.T) {
 }
 
 // TestKeptBlocks: in flight blocks for prompt and answer are kept from the start, with room for a whole burst of
-// speculated tokens; elsewhere they are taken as needed.
+// draft tokens; elsewhere they are taken as needed.
 func TestKeptBlocks(t *testing.T) {
 	for _, c := range []struct {
 		policy   sim.Policy

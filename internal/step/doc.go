@@ -1,5 +1,5 @@
-// Package step evaluates one forward pass: the operators of a graph at the
-// prices of a device, their sum, where the time goes, and the memory it takes.
+// Package step evaluates one forward pass: the operators of a graph with their
+// times on a device, the sum, where the time goes, and the memory used.
 //
 // In: a graph and a coster, once, and a batch per evaluation. Out: a Result, or
 // only its totals without allocating; from a Curve, which takes the sums of a

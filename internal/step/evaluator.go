@@ -29,7 +29,7 @@ type Totals struct {
 	Time  units.Seconds
 	Bound Bounds
 	Fixed units.Seconds // launches
-	// Measured is the part of Time that tables of measured kernels priced.
+	// Measured is the part of Time from kernel tables.
 	Measured units.Seconds
 }
 

@@ -1,5 +1,5 @@
-// Package workload knows what is asked of a deployment: how long prompts and
-// answers are, how much of a prompt is cached, and the limits to keep.
+// Package workload knows the load of a deployment: the lengths of prompts and
+// outputs, the arrivals of a trace, and the limits.
 //
 // In: numbers, YAML, CSV or traces of requests. Out: a fixed length or bins of
 // lengths, dealt into batches and chunks, and the requests of a trace. It knows

@@ -26,8 +26,8 @@ func (l Limits) Finite() Limits {
 	return l
 }
 
-// Keeps reports whether times are within the limits; a time exactly at one is.
-func (l Limits) Keeps(ttft, tpot, latency units.Seconds) bool {
+// Meets reports whether times are within the limits; a time exactly at one is.
+func (l Limits) Meets(ttft, tpot, latency units.Seconds) bool {
 	within := func(x, limit units.Seconds) bool { return limit == 0 || x <= limit }
 	return within(ttft, l.TTFT) && within(tpot, l.TPOT) && within(latency, l.Latency)
 }

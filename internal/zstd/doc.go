@@ -1,4 +1,4 @@
-// Package zstd undoes the compression of Zstandard (RFC 8878).
+// Package zstd decompresses Zstandard (RFC 8878).
 //
 // In: whole frames in memory and the largest size their content may have. Out: the content, or an error for whatever is
 // damaged; never a panic. It does not compress, knows no dictionaries, and passes over checksums: whoever keeps the data

@@ -70,13 +70,13 @@ func Known(generation string) bool {
 	return ok
 }
 
-// TierOf says how well the prices of a generation are known.
+// TierOf is the tier of a generation's operator times.
 func TierOf(generation string) device.Tier {
 	s, _ := fitted(generation)
 	return s.tier
 }
 
-// Nearest are the constants a generation takes.
+// Nearest are the constants used for a generation, its own or a related one's.
 func Nearest(generation string) (Constants, bool) {
 	s, ok := fitted(generation)
 	if !ok {

@@ -11,6 +11,6 @@
 // left out and reported.
 //
 // In: a perfdata.System, a device profile and the other coster. Out: cost
-// estimates, with the part that tables priced in Estimate.Measured. Start with
+// estimates, with the part from tables in Estimate.Measured. Start with
 // tables.go, then families.go for what a row of each table means.
 package table

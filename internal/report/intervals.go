@@ -47,9 +47,9 @@ func chance(p float64) string {
 	}
 }
 
-// bars prints the intervals of a search's rows below their table, whose columns
+// intervals prints the intervals of a search's rows below their table, whose columns
 // are the vendor's.
-func bars(w io.Writer, d *app.DeviceResult, p *app.Search) {
+func intervals(w io.Writer, d *app.DeviceResult, p *app.Search) {
 	t := table.New(1, 2, 3, 4, 5, 6)
 	head := table.Row{"Top", "Throughput (token/s)"}
 	if p.Mode != search.DecodeOnly {
@@ -113,8 +113,8 @@ func safeChoice(w io.Writer, p *app.Search) {
 	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(app.Safe))
 }
 
-// pairBars prints the intervals of matched phases.
-func pairBars(w io.Writer, d *app.DeviceResult, pairs []app.Pair) {
+// pairIntervals prints the intervals of matched phases.
+func pairIntervals(w io.Writer, d *app.DeviceResult, pairs []app.Pair) {
 	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
 	if d.Limited() {

@@ -24,7 +24,7 @@ func optimized(t *testing.T, device string, tpot units.Seconds) *app.Search {
 	return &r.Devices[0].Searches[0]
 }
 
-// TestSafeChoice: it keeps the limits with the probability it is named for, and
+// TestSafeChoice: it meets the limits with the probability it is named for, and
 // no row that does carries more.
 func TestSafeChoice(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestSafeChoice(t *testing.T) {
 		t.Fatal("none")
 	}
 	if safe.Chance < app.Safe {
-		t.Errorf("it keeps the limits with %.3f", safe.Chance)
+		t.Errorf("it meets the limits with %.3f", safe.Chance)
 	}
 	for i := range p.Candidates {
 		r := &p.Candidates[i]
@@ -78,7 +78,7 @@ func TestFrontier(t *testing.T) {
 }
 
 // TestPairs: matched phases take each latency from the phase that decides it, and
-// keep both limits less surely than either.
+// meet both limits less surely than either.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	var w app.World
@@ -100,7 +100,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("pair %d: %+v of %+v and %+v", i, e, p, q)
 		}
 		if a, b := x.P.Chance, x.D.Chance; x.Chance != a*b || x.Chance <= 0 || x.Chance >= min(a, b) {
-			t.Errorf("pair %d: both limits are kept with %.3f, each with %.3f and %.3f", i, x.Chance, a, b)
+			t.Errorf("pair %d: both limits are met with %.3f, each with %.3f and %.3f", i, x.Chance, a, b)
 		}
 	}
 }
