@@ -30,7 +30,7 @@ func (w *walk) layer(k *kind) {
 			w.norm(w.stream, w.h)
 		}
 	}
-	w.add(w.stream, w.h)
+	w.sumLayer()
 	if n := k.layer.Streams; n > 1 {
 		// Mixing n residual streams reads and writes them around each part.
 		w.elementwise(op.Add, 4*w.width()*w.stream*w.h*float64(n))

@@ -108,7 +108,7 @@ func fullAttention(m *model.Model) *model.Attention {
 // 132 for each of the 21 with a selector of their own.
 func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
 	if !s.QuantizesIndexKeys() {
-		return s.Quant.Base.Bytes(float64(ix.Dim))
+		return s.Quant.KV.Bytes(float64(ix.Dim))
 	}
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)
 }

@@ -14,6 +14,7 @@ const (
 	RMSNormQuant
 	RMSNormStaticQuant
 	AddRMSNorm
+	LastAddRMSNorm // without the sum
 	AddRMSNormQuant
 	AddRMSNormStaticQuant
 	MatMul
@@ -144,6 +145,7 @@ var names = [nameCount]string{
 	RMSNormStaticQuant:          "rms_norm_quant",
 	AddRMSNormStaticQuant:       "add_rms_norm_quant2",
 	AddRMSNorm:                  "add_rms_norm2",
+	LastAddRMSNorm:              "add_rms_norm",
 	AddRMSNormQuant:             "add_rms_norm_dynamic_quant2",
 	MatMul:                      "mm",
 	QuantLinear:                 "static_quant_linear",
