@@ -32,7 +32,7 @@ func (r *OptimizeRequest) check(m *model.Model) error {
 		r.checkSpace(),
 		r.checkSpeculation(),
 		r.checkLengths(),
-		r.checkImages(m),
+		checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
 		r.checkEvaluation(),
 	)
 }
@@ -196,19 +196,6 @@ func (r *OptimizeRequest) checkLengths() error {
 		return field.Errorf("give %s or %s", inputLength, lengthDistribution)
 	}
 	return nil
-}
-
-func (r *OptimizeRequest) checkImages(m *model.Model) error {
-	if r.ImageBatch == 0 {
-		return checkImage(m, r.ImageHeight, r.ImageWidth)
-	}
-	switch {
-	case m.Vision == nil:
-		return noVision("image_batch_size", m)
-	case r.ImageHeight == 0 && r.ImageWidth == 0:
-		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
-	}
-	return errors.Join(between("image_batch_size", r.ImageBatch, 1, maxTokens), checkImage(m, r.ImageHeight, r.ImageWidth))
 }
 
 // devices finds the profiles and checks that they can hold the devices asked

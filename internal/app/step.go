@@ -40,6 +40,7 @@ type StepRequest struct {
 	ReservedGiB float64 `json:"reserved_memory_gib,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
 	ImageWidth  int     `json:"image_width,omitempty"`
+	ImageBatch  int     `json:"image_batch_size,omitempty"` // images of each request; 0 = 1
 }
 
 // StepResponse is one forward pass, evaluated.
@@ -252,7 +253,7 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 		between("context_length", context, 0, maxTokens),
 		hitRate(r.PrefixHitRate),
 		notNegative("reserved_memory_gb", r.ReservedGiB),
-		checkImage(m, r.ImageHeight, r.ImageWidth),
+		checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
 	)
 	if err != nil {
 		return graph.Batch{}, err
@@ -264,15 +265,15 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) 
 	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
 	if r.ImageHeight > 0 {
-		tokens := m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
+		each, tokens := max(1, r.ImageBatch), m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
 		switch {
 		case !r.Decode:
 			b.Images = graph.Images{
-				Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
+				Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
 			}
-			query += tokens + imageMarks
+			query += each * (tokens + imageMarks)
 		case s.AddsImages():
-			context += tokens + imageMarks
+			context += each * (tokens + imageMarks)
 		}
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}

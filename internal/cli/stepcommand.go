@@ -46,6 +46,7 @@ func stepCommand(r *app.StepRequest) string {
 	c.add(true, "num-queries", r.Queries)
 	c.add(true, "query-length", r.QueryLength)
 	c.add(r.ContextLength > 0, "context-length", r.ContextLength)
+	c.add(r.ImageBatch > 0, "image-batch-size", r.ImageBatch)
 	c.add(r.ImageHeight > 0, "image-height", r.ImageHeight)
 	c.add(r.ImageWidth > 0, "image-width", r.ImageWidth)
 	c.word(r.Decode, "--decode")
