@@ -68,6 +68,7 @@ const (
 	ArgMax
 	DevicePut
 	CopyOp
+	Zeros
 	SelectScatter
 	Clone
 	Sigmoid
@@ -198,6 +199,7 @@ var names = [nameCount]string{
 	ArgMax:                      "argmax",
 	DevicePut:                   "device_put",
 	CopyOp:                      "copy",
+	Zeros:                       "zeros",
 	SelectScatter:               "select_scatter",
 	Clone:                       "clone",
 	Sigmoid:                     "sigmoid",

@@ -58,10 +58,11 @@ func behindExchange(items []op.Item, costs []cost.Estimate, times *Times) units.
 }
 
 // byTokens is what a second stream saves in TensorCast's way. Operators wait for one
-// another across streams by tokens, which only some take. A collective waits for the
-// main line, and that for a collective of which a token was taken. Behind any other
-// all operators join its stream, up to the next one that feeds a collective: that runs
-// as soon as the main line is free, which is too early.
+// another across streams by tokens, which only some give and take. A collective waits
+// for the main line where the operator in front gives one, and the main line for a
+// collective of which one was taken. Behind any other all operators join its stream,
+// up to the next one that feeds a collective: that runs as soon as the main line is
+// free, which is too early.
 func byTokens(items []op.Item, costs []cost.Estimate, times *Times) units.Seconds {
 	var l lanes
 	var saved units.Seconds
@@ -110,15 +111,20 @@ func (l *lanes) layer(items []op.Item, costs []cost.Estimate) (serial, early uni
 		it := &items[i]
 		time := perLayer(it, &costs[i])
 		serial += time
+		if runsEarly(items, i, l.loose) {
+			early += time
+		}
 		switch {
-		case it.Op.Kind == op.Collective && !it.Continues:
-			l.exchange = max(l.exchange, l.line) + time
+		case exchanges(it):
+			if !unawaited(items, i) {
+				l.exchange = max(l.exchange, l.line)
+			}
+			l.exchange += time
 			if l.loose = it.Loose; !l.loose {
 				l.line = max(l.line, l.exchange)
 			}
 		case l.loose && feeds(items, i):
 			l.line += time
-			early += time
 			l.loose = false
 		case l.loose:
 			l.exchange += time
@@ -129,21 +135,43 @@ func (l *lanes) layer(items []op.Item, costs []cost.Estimate) (serial, early uni
 	return serial, early
 }
 
+// exchanges reports whether an operator is a collective on the second stream: not part
+// of another operator.
+func exchanges(it *op.Item) bool {
+	return it.Op.Kind == op.Collective && !it.Continues && !it.Beside
+}
+
+// unawaited reports whether a collective takes its input straight from an operator with
+// several results, which gives no token: the queries of latent attention, gathered
+// behind the write of its cache.
+func unawaited(items []op.Item, i int) bool {
+	return i > 0 && items[i-1].Op.Name == op.LatentCacheWrite
+}
+
+// runsEarly reports whether an operator starts before what it needs is there; loose
+// says that operators join the collectives' stream.
+func runsEarly(items []op.Item, i int, loose bool) bool {
+	if exchanges(&items[i]) {
+		return unawaited(items, i)
+	}
+	return loose && feeds(items, i)
+}
+
 // perLayer is the time of an operator in one layer of its run.
 func perLayer(it *op.Item, c *cost.Estimate) units.Seconds {
 	return c.Total * units.Seconds(it.Count/it.Layers)
 }
 
-// shorten takes a share of the operators that feed collectives off their parts.
+// shorten takes a share of the operators that run too early off their parts.
 func shorten(items []op.Item, costs []cost.Estimate, times *Times, share units.Seconds, loose bool) {
 	for i := range items {
 		it := &items[i]
-		switch {
-		case it.Op.Kind == op.Collective && !it.Continues:
-			loose = it.Loose
-		case loose && feeds(items, i):
+		if runsEarly(items, i, loose) {
 			times[part(it)] -= share * costs[i].Total * units.Seconds(it.Count)
 			loose = false
+		}
+		if exchanges(it) {
+			loose = it.Loose
 		}
 	}
 }
@@ -151,7 +179,7 @@ func shorten(items []op.Item, costs []cost.Estimate, times *Times, share units.S
 // feeds reports whether the collective behind an operator takes its result, and not
 // another view of it, as that behind the head does.
 func feeds(items []op.Item, i int) bool {
-	if i+1 >= len(items) || items[i+1].Op.Kind != op.Collective || items[i+1].Continues || !items[i].Op.Name.Yields() {
+	if i+1 >= len(items) || !exchanges(&items[i+1]) || !items[i].Op.Name.Yields() {
 		return false
 	}
 	return items[i].Follows != op.Logits && items[i].Follows != op.Requests
