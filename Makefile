@@ -19,12 +19,10 @@ MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/calibration,./i
 KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibration measured calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
-# Without a C compiler the tests run without the race detector, and say so.
-ifeq ($(CC_FOUND),)
-  GOTEST := CGO_ENABLED=0 go test -timeout $(TIMEOUT)
-else
-  GOTEST := CGO_ENABLED=1 go test -race -timeout $(TIMEOUT)
-endif
+# Packages that do several things at a time. Under the race detector, which makes everything ten times slower, their
+# tests run with -short: without those that only compute. Without a C compiler there is no race detector; make says so.
+CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
+              ./internal/calibration ./internal/calibrate ./internal/app ./internal/cli
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information: 8 MB instead of 11
@@ -34,12 +32,14 @@ build: ## a static binary, bin/plimsoll, without debug information: 8 MB instead
 test: check-format vet fix-check unit cross lint ## everything CI runs
 
 .PHONY: unit
-unit: ## the tests, with the race detector where there is a C compiler
-ifeq ($(CC_FOUND),)
-	@echo '*** NO C COMPILER FOUND: RUNNING THE TESTS WITHOUT THE RACE DETECTOR ***'
-endif
-	$(GOTEST) ./...
+unit: ## every test, and those of what is concurrent once more under the race detector
+	CGO_ENABLED=0 go test -timeout $(TIMEOUT) ./...
 	go -C tools test ./...
+ifeq ($(CC_FOUND),)
+	@echo '*** NO C COMPILER FOUND: NOTHING RUNS UNDER THE RACE DETECTOR ***'
+else
+	CGO_ENABLED=1 go test -race -short -timeout $(TIMEOUT) $(CONCURRENT)
+endif
 
 .PHONY: check-format
 check-format:

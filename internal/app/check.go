@@ -52,9 +52,9 @@ func acceptance(rates []float64) error {
 	return errors.Join(errs...)
 }
 
-// acceptanceRates are the vendor's default probabilities that draft tokens are
+// AcceptanceRates are the vendor's default probabilities that draft tokens are
 // accepted.
-func acceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
+func AcceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
 
 // hitRate checks the share of a prompt that is cached: some of it must be left
 // to compute.

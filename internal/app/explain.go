@@ -99,6 +99,9 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	if t.device.Name != t.optimization.out.Devices[0].Device.Name {
 		out.DeviceFile = "" // it is the first device's
 	}
+	if out.DeviceFile != "" {
+		d.System = ""
+	}
 	out.Queries = s.Requests * row.Spec.Layout.DP
 	out.QueryLength, out.ContextLength = s.Query, s.Seq-s.Query
 	if b.Images.Count > 0 {

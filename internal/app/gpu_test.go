@@ -40,6 +40,9 @@ func simulated(t *testing.T, w *app.World, q *app.OptimizeRequest, d *app.Device
 // what a simulation of the same deployment gives, with the same chance to keep the
 // limits, which is at least the confidence asked for. 200 deployments.
 func TestSearchAgreesWithSimulation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(10, 9))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -92,6 +95,9 @@ func TestSearchAgreesWithSimulation(t *testing.T) {
 
 // TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
 func TestMoreDevicesNeverLose(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
 	t.Parallel()
 	for _, model := range []string{"Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B"} {
 		for _, limits := range []workload.Limits{{TPOT: 15 * units.Millisecond}, {}} {
@@ -207,5 +213,52 @@ func TestPrice(t *testing.T) {
 		if want := 2 * 0.001 * 1e6 / row.Best.Throughput; math.Abs(row.Cost-want) > 1e-9*want {
 			t.Errorf("%s: %g USD, want %g", row.Label, row.Cost, want)
 		}
+	}
+}
+
+// TestLongerPromptsNeverGain: across the length from which engines cut prompts into
+// chunks, and elsewhere, longer prompts carry no more. A batch is a whole number: half
+// a percent is its rounding.
+func TestLongerPromptsNeverGain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
+	t.Parallel()
+	for _, limits := range []workload.Limits{{TPOT: 50 * units.Millisecond}, {TTFT: 4, TPOT: 30 * units.Millisecond}} {
+		before, at := math.Inf(1), 0
+		for _, input := range []int{4000, 8000, 8192, 8193, 9000, 16384, 16385} {
+			q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 4)
+			q.Input, q.Output, q.Limits = input, 300, limits
+			r, err := new(app.World).Optimize(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
+			if best > 1.005*before {
+				t.Errorf("%+v: %g tokens/s with prompts of %d, %g with %d", limits, best, input, before, at)
+			}
+			before, at = best, input
+		}
+	}
+}
+
+// TestSimulationProgress: a long simulation says how far it is, and a short one
+// nothing.
+func TestSimulationProgress(t *testing.T) {
+	var last app.Progress
+	calls := 0
+	w := &app.World{Progress: func(p app.Progress) {
+		if p.Done < last.Done || p.Of != 60_000 || p.Task != "simulating" {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last, calls = p, calls+1
+	}}
+	q := app.SimulateRequest{Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B", System: "h200_sxm"}}
+	q.Concurrency, q.Requests, q.Input, q.Output = 8, 60_000, 10, 2
+	if _, err := w.Simulate(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if calls == 0 || last.Done == 0 {
+		t.Errorf("%d calls, the last %+v", calls, last)
 	}
 }

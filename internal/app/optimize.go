@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/prices"
 	"plimsoll/internal/rank"
@@ -138,16 +140,33 @@ type Point struct {
 
 // Ratio is how prefill and decode instances are matched.
 type Ratio struct {
+	// Pairs are counted as the guide does.
 	Pairs []Pair
-	// Instances of the best pair inside the device budget, zero when not one of
-	// each fits.
-	Instances serving.Instances
+	// Sustained is what instances carry without end; nil where a phase has no row.
+	Sustained *Sustained
 }
+
+// Sustained is the best row of each phase, the requests per second that one
+// instance of each carries without end, and how many instances carry the most.
+type Sustained struct {
+	P, D                  Row
+	PrefillQPS, DecodeQPS float64
+	// Split divides the device budget for the most requests per second. Nearest is
+	// the split closest to the ratio of the best pair, as the guide has it. Both are
+	// zero when not one instance of each fits.
+	Split, Nearest serving.Instances
+}
+
+// QPS is the requests per second of a number of instances.
+func (s *Sustained) QPS(n serving.Instances) float64 { return n.QPS(s.PrefillQPS, s.DecodeQPS) }
 
 // Pair is a prefill and a decode layout matched to one another.
 type Pair struct {
 	serving.Pair
 	P, D Row
+	// Sustained is the requests per second that one prefill instance of this layout
+	// carries without end, at the batch with the most throughput.
+	Sustained float64
 	// Expected are the errors to expect, Chance the probability that both meet their
 	// limits.
 	Expected calibration.Expected
@@ -161,15 +180,7 @@ func (d *DeviceResult) Limited() bool {
 
 // Optimize finds the deployments with the most throughput within the limits.
 func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeResponse, error) {
-	r.complete()
-	m, err := w.Model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.check(m); err != nil {
-		return nil, badInput(err)
-	}
-	devices, err := w.devices(&r)
+	m, devices, err := w.asked(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +201,7 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	if len(r.Space.MTP) > 0 && slices.Max(r.Space.MTP) > 0 && m.MTP.Layers == 0 {
 		out.Notes = append(slices.Clone(out.Notes), m.Name()+" has no MTP modules: each draft token adds a decoder layer")
 	}
+	out.Notes = append(slices.Clone(out.Notes), r.onLength(m)...)
 	run.out = out
 	for _, d := range devices {
 		if err := run.on(ctx, d); err != nil {
@@ -198,6 +210,20 @@ func (w *World) Optimize(ctx context.Context, r OptimizeRequest) (*OptimizeRespo
 	}
 	out.Tables, err = run.prices.Used()
 	return out, badInput(err)
+}
+
+// CheckOptimize reports everything that is wrong with a request.
+func (w *World) CheckOptimize(r OptimizeRequest) error {
+	_, _, err := w.asked(&r)
+	return err
+}
+
+// asked completes and checks a request, and finds its model and its devices.
+func (w *World) asked(r *OptimizeRequest) (*model.Model, []*device.Profile, error) {
+	r.complete()
+	m, unknown := w.Model(r.Model)
+	devices, err := w.devices(r)
+	return m, devices, errors.Join(unknown, badInput(r.check(m)), err)
 }
 
 // on runs the phases of a request on one device.
@@ -212,6 +238,11 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 		t, err := o.task(d, p)
 		if err != nil {
 			return badInput(err)
+		}
+		for _, n := range t.base.Notes {
+			if !slices.Contains(o.out.Notes, n) {
+				o.out.Notes = append(o.out.Notes, n)
+			}
 		}
 		if err := t.run(ctx); err != nil {
 			return err
@@ -240,12 +271,17 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 // match pairs the phases and divides the device budget.
 func (o *optimization) match(p, d *task) *Ratio {
 	out := &Ratio{}
-	for _, x := range rank.Pairs(p.rows, d.rows, o.r.Output) {
+	for _, x := range rank.Pairs(p.rows, d.rows) {
 		out.Pairs = append(out.Pairs, newPair(p, d, &x))
 	}
-	if len(out.Pairs) > 0 && o.r.NumDevices >= o.r.PrefillDevices+o.r.DecodeDevices {
-		out.Instances = serving.Split(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	if len(out.Pairs) == 0 {
+		return out
 	}
+	s := &Sustained{P: p.row(p.rows[0]), D: d.row(d.rows[0])}
+	s.PrefillQPS, s.DecodeQPS = s.P.Best.Sustained(), s.D.Best.Answers(o.r.Output)
+	s.Split = serving.Split(s.PrefillQPS, s.DecodeQPS, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	s.Nearest = serving.Nearest(out.Pairs[0].Ratio, o.r.NumDevices, o.r.PrefillDevices, o.r.DecodeDevices)
+	out.Sustained = s
 	return out
 }
 
@@ -254,7 +290,7 @@ func (o *optimization) match(p, d *task) *Ratio {
 // are of the output tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
 func newPair(p, d *task, x *rank.Pair) Pair {
-	out := Pair{Pair: x.Pair, P: p.row(x.P), D: d.row(x.D)}
+	out := Pair{Pair: x.Pair, P: p.rowAt(x.P, &x.Prefill), D: d.row(x.D), Sustained: x.P.Best.Sustained()}
 	a, b := &out.P.Expected, &out.D.Expected
 	out.Expected = calibration.Expected{TTFT: a.TTFT, TPOT: b.TPOT, Throughput: b.Throughput, Basis: b.Basis}
 	out.Chance = out.P.Chance * out.D.Chance

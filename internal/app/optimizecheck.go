@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -18,12 +19,18 @@ const (
 	inputLength        field.Name = "input_length"
 	lengthDistribution field.Name = "length_distribution"
 	mtpTokens          field.Name = "num_mtp_tokens"
+	outputLength       field.Name = "output_length"
 	pdRatio            field.Name = "pd_ratio"
 	prefillDevices     field.Name = "prefill_devices_per_instance"
 )
 
-// check reports everything wrong with a request that does not need a device.
+// check reports everything wrong with a request that does not need a device, without
+// a model (nil) what does not need one either.
 func (r *OptimizeRequest) check(m *model.Model) error {
+	var fits error
+	if m != nil {
+		fits = errors.Join(checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth), r.checkPositions(m))
+	}
 	return errors.Join(
 		r.checkCounts(),
 		r.checkShares(),
@@ -32,7 +39,7 @@ func (r *OptimizeRequest) check(m *model.Model) error {
 		r.checkSpace(),
 		r.checkSpeculation(),
 		r.checkLengths(),
-		checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
+		fits,
 		r.checkEvaluation(),
 	)
 }
@@ -42,7 +49,7 @@ func (r *OptimizeRequest) checkCounts() error {
 	return errors.Join(
 		between("num_devices", r.NumDevices, 1, maxTokens),
 		between("output_length", r.Output, 1, maxTokens),
-		between("jobs", r.Jobs, 1, maxTokens),
+		between("jobs", cmp.Or(r.Jobs, defaultJobs), 1, maxTokens),
 		between("mxfp4_group_size", r.Formats.MXFP4Group, 1, maxTokens),
 		optional("input_length", r.Input),
 		optional("max_batched_tokens", r.Budget),
@@ -208,7 +215,7 @@ func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case p.Ranks() < most:
+		case p.Ranks() < most && most <= maxTokens: // more is reported as such
 			errs = append(errs, deployment.CheckDevices(p, limit, most))
 		case !slices.ContainsFunc(out, func(o *device.Profile) bool { return o.Name == p.Name }):
 			out = append(out, p)

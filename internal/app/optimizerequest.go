@@ -41,7 +41,7 @@ type OptimizeRequest struct {
 	Budget        int             `json:"max_batched_tokens,omitempty"` // of a step and DP rank; 0 = 8192, or the engine's
 	AutoBudget    bool            `json:"auto_budget,omitempty"`        // from the prompt length instead
 	PrefixHitRate float64         `json:"prefix_cache_hit_rate,omitempty"`
-	ServingCost   units.Seconds   `json:"serving_cost,omitempty"`
+	ServingCost   units.Seconds   `json:"serving_cost_s,omitempty"`
 	BatchRange    []int           `json:"batch_range,omitempty"`
 	// ReservedGiB is kept free on each device. Nil is 10 on Ascend devices, and what
 	// the engine leaves free elsewhere.
@@ -72,7 +72,7 @@ type OptimizeRequest struct {
 	// Explain and Traces request explanations, and the steps behind the rows.
 	Explain bool `json:"explain,omitempty"`
 	Traces  bool `json:"traces,omitempty"`
-	Jobs    int  `json:"jobs,omitempty"` // workers; 0 = 8
+	Jobs    int  `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
 // Evaluation is how candidates of a search are evaluated.
@@ -140,12 +140,12 @@ func (r *OptimizeRequest) complete() {
 	if r.Devices == nil && r.DeviceFile == "" {
 		r.Devices = []string{DefaultDevice}
 	}
-	r.NumDevices, r.Jobs = cmp.Or(r.NumDevices, 1), cmp.Or(r.Jobs, defaultJobs)
+	r.NumDevices = cmp.Or(r.NumDevices, 1)
 	r.LengthLow, r.Confidence = cmp.Or(r.LengthLow, 1), cmp.Or(r.Confidence, DefaultConfidence)
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
 	if r.AcceptanceRates == nil {
-		r.AcceptanceRates = acceptanceRates()
+		r.AcceptanceRates = AcceptanceRates()
 	}
 	r.Modelling.Images = r.ImageHeight > 0
 	r.Modelling.Draft = r.Draft.graph()

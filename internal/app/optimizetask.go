@@ -88,7 +88,7 @@ func (t *task) run(ctx context.Context) error {
 	for known := false; !known; {
 		t.tier = t.prices.Tier(t.device, t.base.Pricing)
 		var err error
-		if t.results, err = search.Run(ctx, t.evaluator(), candidates, t.r.Jobs, progress); err != nil {
+		if t.results, err = search.Run(ctx, t.evaluator(), candidates, cmp.Or(t.r.Jobs, defaultJobs), progress); err != nil {
 			return err
 		}
 		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
@@ -159,7 +159,7 @@ func (t *task) formulas() *search.Formulas {
 			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
 			Budget: r.Budget, Accounting: cmp.Or(r.Accounting, serving.Documented), ServingCost: r.ServingCost,
 		},
-		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Tight: r.PDRatio,
+		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Matched: r.PDRatio,
 		Images: t.images(),
 	}
 	if p.Load.Budget == 0 && !r.AutoBudget {
@@ -230,24 +230,27 @@ func (t *task) nearest() *Nearest {
 }
 
 // row is a result with its intervals.
-func (t *task) row(r *search.Result) Row {
+func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
+
+// rowAt is a result at another outcome than its best.
+func (t *task) rowAt(r *search.Result, o *serving.Outcome) Row {
 	out := Row{
-		Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Replicas), MTP: r.Candidate.MTP, OK: r.OK, Best: r.Best,
+		Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Replicas), MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
 		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
 	if !r.OK {
 		return out
 	}
-	out.QPS = r.Best.QPS(&r.Load)
-	if r.Best.Throughput > 0 {
+	out.QPS = o.QPS(&r.Load)
+	if o.Throughput > 0 {
 		const hour, million = 3600, 1e6
 		perHour := cmp.Or(t.r.Price, t.device.Price.USDPerHour) * float64(out.Devices())
-		out.Cost = perHour / hour / r.Best.Throughput * million
+		out.Cost = perHour / hour / o.Throughput * million
 	}
-	out.Expected = t.expect(r, &r.Best)
-	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, t.limits)
+	out.Expected = t.expect(r, o)
+	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, t.limits)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
-		out.Composition = l.Distribution.Deal(parallel.Fullest(r.Best.Concurrency, r.Candidate.Ranks()), l.HitRate)
+		out.Composition = l.Distribution.Deal(parallel.Fullest(o.Concurrency, r.Candidate.Ranks()), l.HitRate)
 		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
 	}
 	return out

@@ -109,7 +109,7 @@ func (r *SimulateRequest) complete() {
 			l.Devices = max(1, l.TP) * max(1, l.DP) * max(1, l.PP)
 		}
 		if p.AcceptanceRates == nil {
-			p.AcceptanceRates = acceptanceRates()
+			p.AcceptanceRates = AcceptanceRates()
 		}
 	}
 	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
@@ -118,11 +118,7 @@ func (r *SimulateRequest) complete() {
 
 // Simulate runs requests through a deployment.
 func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateResponse, error) {
-	r.complete()
-	if err := r.check(); err != nil {
-		return nil, badInput(err)
-	}
-	s, err := w.stage(&r.Deployment, &r.Sources)
+	s, err := w.simulated(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +132,7 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	}
 	config := fleet.Config(client)
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
+	config.Progress = func(ended, requests int) { w.tell(Progress{"simulating", ended, requests, "requests"}) }
 	result, err := sim.Run(ctx, &config)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -148,7 +145,8 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	out := &SimulateResponse{
 		Request: r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
-		Tier: s.prices.Tier(s.Device, resolved.Pricing), Notes: s.Model.Notes,
+		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
+		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s.Model, client)),
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
@@ -157,6 +155,23 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
 	out.Tables, err = s.prices.Used()
 	return out, badInput(err)
+}
+
+// CheckSimulate reports what is wrong with a request and the names in it.
+func (w *World) CheckSimulate(r SimulateRequest) error {
+	_, err := w.simulated(&r)
+	return err
+}
+
+// simulated completes and checks a request and finds what it names.
+func (w *World) simulated(r *SimulateRequest) (*stage, error) {
+	r.complete()
+	s, err := w.stage(&r.Deployment, &r.Sources)
+	wrong := r.check()
+	if s.Model != nil {
+		wrong = errors.Join(wrong, r.checkPositions(s.Model))
+	}
+	return s, errors.Join(err, badInput(wrong))
 }
 
 // fleet is a deployment ready to be simulated, as the calibration scales it.
@@ -212,8 +227,8 @@ func (r *SimulateRequest) check() error {
 		name field.Name
 		is   float64
 	}{{"concurrency", float64(r.Concurrency)}, {"rate", r.Rate}, {"num_prompts", float64(r.Requests)}} {
-		if !(v.is >= 0) {
-			errs = append(errs, field.Errorf("%s must be positive, got %g", v.name, v.is))
+		if !(v.is >= 0) || math.IsInf(v.is, 1) {
+			errs = append(errs, field.Errorf("%s must be positive and finite, got %g", v.name, v.is))
 		}
 	}
 	errs = append(errs, r.checkArrivals(), checkLimits(r.Limits))

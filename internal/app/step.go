@@ -29,15 +29,17 @@ type StepRequest struct {
 	Deployment deployment.Deployment `json:"deployment"`
 	Sources
 
-	Queries       int  `json:"num_queries"`    // over all data-parallel ranks; 0 = 1
-	QueryLength   int  `json:"query_length"`   // new tokens of each; 0 in a decode = 1 + MTP
-	ContextLength int  `json:"context_length"` // tokens cached before the step
-	Decode        bool `json:"decode"`
+	Queries       int  `json:"num_queries,omitempty"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
+	Decode        bool `json:"decode,omitempty"`
 	// PrefixHitRate moves that share of a prefill's query into the context.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
+	// Layers cuts the model after that many layers; 0 = all.
+	Layers int `json:"num_hidden_layers_override,omitempty"`
 	// Multistream gives communication a stream of its own.
 	Multistream bool    `json:"multistream,omitempty"`
-	ReservedGiB float64 `json:"reserved_memory_gib,omitempty"`
+	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
 	ImageWidth  int     `json:"image_width,omitempty"`
 	ImageBatch  int     `json:"image_batch_size,omitempty"` // images of each request; 0 = 1
@@ -45,6 +47,7 @@ type StepRequest struct {
 
 // StepResponse is one forward pass, evaluated.
 type StepResponse struct {
+	Request       StepRequest
 	Model, Device string
 	// Layout is complete; Label is it as printed.
 	Layout parallel.Layout
@@ -122,7 +125,7 @@ func (r *StepRequest) complete() {
 		p.Role = deployment.Both
 	}
 	if p.AcceptanceRates == nil {
-		p.AcceptanceRates = acceptanceRates()
+		p.AcceptanceRates = AcceptanceRates()
 	}
 	if r.Queries == 0 {
 		r.Queries = 1
@@ -135,8 +138,7 @@ const DefaultDevice = "TEST_DEVICE"
 
 // Step evaluates one forward pass.
 func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
-	r.complete()
-	s, err := w.stage(&r.Deployment, &r.Sources)
+	s, err := w.stepped(&r)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +151,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	if served.Engine != nil && spec.Policy.IsTensorCast() {
 		return nil, badInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
-	batch, err := r.batch(s.Model, spec)
-	if err != nil {
-		return nil, badInput(err)
-	}
+	batch := r.batch(s.Model, spec)
 	g, err := graph.New(*spec)
 	if err != nil {
 		return nil, badInput(err)
@@ -162,6 +161,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 		return nil, badInput(err)
 	}
 	out := newStepResponse(resolved, batch)
+	out.Request = r
 	out.Result = *step.New(g, c).Evaluate(batch, r.Multistream)
 	out.Tier = s.prices.Tier(s.Device, resolved.Pricing)
 	if out.Tables, err = s.prices.Used(); err != nil {
@@ -178,6 +178,54 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	return out, nil
 }
 
+// CheckStep reports what is wrong with a request and the names in it.
+func (w *World) CheckStep(r StepRequest) error {
+	_, err := w.stepped(&r)
+	return err
+}
+
+// stepped completes and checks a request and finds what it names.
+func (w *World) stepped(r *StepRequest) (*stage, error) {
+	r.complete()
+	s, err := w.stage(&r.Deployment, &r.Sources)
+	err = errors.Join(err, badInput(r.check(s.Model)))
+	if err == nil && r.Layers > 0 {
+		s.Model = s.Model.Shortened(r.Layers)
+	}
+	return s, err
+}
+
+// check reports numbers out of range, without a model (nil) those that do not depend
+// on one.
+func (r *StepRequest) check(m *model.Model) error {
+	query := r.query(r.Deployment.Pools[0].MTP)
+	err := errors.Join(
+		between("num_queries", r.Queries, 1, maxTokens),
+		between("query_length", query, 1, maxTokens),
+		between("context_length", r.ContextLength, 0, maxTokens),
+		hitRate(r.PrefixHitRate),
+		notNegative("reserved_memory_gb", r.ReservedGiB),
+	)
+	if m == nil {
+		return err
+	}
+	images := 0
+	if !r.Decode { // else they are in the context, or may be
+		images = r.imageTokens(m)
+	}
+	return errors.Join(err, checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
+		between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
+		within(m, span{"context_length", r.ContextLength}, span{"query_length", query}, images))
+}
+
+// query is the new tokens of a request with a number of drafted ones.
+func (r *StepRequest) query(mtp int) int {
+	if r.QueryLength == 0 && r.Decode {
+		return 1 + max(0, mtp)
+	}
+	return r.QueryLength
+}
+
 // newStepResponse describes a step before it is evaluated.
 func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 	spec, g := &d.Pools[0].Spec, &b.Segments[0]
@@ -190,7 +238,8 @@ func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
 		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
 		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
-		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode, Notes: d.Model.Notes,
+		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode,
+		Notes: slices.Concat(d.Model.Notes, d.Notes, onLength(d.Model, g.Seq)),
 	}
 }
 
@@ -242,42 +291,33 @@ func kernels(c cost.Coster, r *step.Result) []string {
 }
 
 // batch builds what one data-parallel rank processes.
-func (r *StepRequest) batch(m *model.Model, s *graph.Spec) (graph.Batch, error) {
-	query, context := r.QueryLength, r.ContextLength
-	if query == 0 && r.Decode {
-		query = 1 + s.MTP
-	}
-	err := errors.Join(
-		between("num_queries", r.Queries, 1, maxTokens),
-		between("query_length", query, 1, maxTokens),
-		between("context_length", context, 0, maxTokens),
-		hitRate(r.PrefixHitRate),
-		notNegative("reserved_memory_gb", r.ReservedGiB),
-		checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
-	)
-	if err != nil {
-		return graph.Batch{}, err
-	}
+func (r *StepRequest) batch(m *model.Model, s *graph.Spec) graph.Batch {
+	query, context := r.query(s.MTP), r.ContextLength
 	if !r.Decode {
 		hit := min(int(float64(query)*r.PrefixHitRate), query-1)
 		query, context = query-hit, context+hit
 	}
 	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
-	if r.ImageHeight > 0 {
-		each, tokens := max(1, r.ImageBatch), m.Vision.Tokens(r.ImageHeight, r.ImageWidth)
-		switch {
-		case !r.Decode:
-			b.Images = graph.Images{
-				Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens,
-			}
-			query += each * (tokens + imageMarks)
-		case s.AddsImages():
-			context += each * (tokens + imageMarks)
+	switch tokens := r.imageTokens(m); {
+	case tokens == 0:
+	case !r.Decode:
+		each := max(1, r.ImageBatch)
+		b.Images = graph.Images{
+			Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight),
+			Tokens: tokens/each - imageMarks,
 		}
+		query += tokens
+	case s.AddsImages():
+		context += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
-	return b, nil
+	return b
+}
+
+// imageTokens are those that the images of a request take.
+func (r *StepRequest) imageTokens(m *model.Model) int {
+	return imageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
 }
 
 // artefacts finds which policy entries made a visible difference, by taking each

@@ -58,6 +58,9 @@ func badInput(err error) error {
 	return &InputError{err}
 }
 
+// ErrNoModel is a request without a model.
+var ErrNoModel = errors.New("no model given")
+
 // errNoFiles is what a World without files says to every name.
 var errNoFiles = errors.New("files cannot be read here")
 
@@ -77,7 +80,7 @@ func (w *World) read(name field.Name, file string) ([]byte, error) {
 // catalog or in the Hugging Face cache, or another name of a model of the catalog.
 func (w *World) Model(id string) (*model.Model, error) {
 	if id == "" {
-		return nil, badInput(errors.New("no model given"))
+		return nil, badInput(ErrNoModel)
 	}
 	m, err := w.models().Open(id)
 	return m, badInput(err)
@@ -124,25 +127,20 @@ type stage struct {
 
 // stage finds what the names of a deployment and its sources stand for.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
-	m, err := w.Model(d.Model)
-	if err != nil {
-		return nil, err
-	}
-	dev, err := w.Device(d.System, s.DeviceFile)
-	if err != nil {
-		return nil, err
-	}
-	out := &stage{Parts: deployment.Parts{Model: m, Device: dev}}
+	out := &stage{}
+	var errs [5]error
+	out.Model, errs[0] = w.Model(d.Model)
+	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" {
-		if out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version); err != nil {
-			return nil, badInput(err)
-		}
+		var err error
+		out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version)
+		errs[2] = badInput(err)
 	}
-	if out.overlay, err = w.overlay(s.Calibration); err != nil {
-		return nil, err
-	}
+	out.overlay, errs[3] = w.overlay(s.Calibration)
+	var err error
 	out.prices, err = prices.Open(w.Dir, s.PerfData)
-	return out, badInput(err)
+	errs[4] = badInput(err)
+	return out, errors.Join(errs[:]...)
 }
 
 // overlay reads a calibration, the shipped one without a file.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -52,20 +53,18 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 				return asked(err)
 			}
 			tableNotes(env.Note, res.Tables)
-			if perRow != "" {
-				if err := env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }); err != nil {
-					return err
-				}
-			}
-			if asJSON {
-				return env.JSON(document.NewAccuracy(res, regret))
-			}
-			if regret {
+			switch {
+			case asJSON:
+				err = env.JSON(document.NewAccuracy(res, regret))
+			case regret:
 				report.Regret(env.Stdout, res)
-				return nil
+			default:
+				report.Accuracy(env.Stdout, res)
 			}
-			report.Accuracy(env.Stdout, res)
-			return nil
+			if perRow != "" {
+				err = errors.Join(err, env.CreateAtomic(perRow, func(w io.Writer) error { return report.AccuracyCSV(w, res) }))
+			}
+			return err
 		},
 	}
 	fs := cmd.Flags()

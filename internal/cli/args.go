@@ -19,20 +19,20 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactModelArg accepts one positional argument, the model.
-func exactModelArg(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		err := usagef("%s: no MODEL given", cmd.CommandPath())
-		if list := listGiven(cmd.Flags()); list != "" {
-			return withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
-		}
-		return withHint(err, "usage: %s", cmd.UseLine())
-	default:
-		return usagef("%s: unexpected argument %q after MODEL %q", cmd.CommandPath(), args[1], args[0])
+// modelArg accepts one positional argument, the model. That none was given is said by
+// [theModel], together with whatever else is wrong.
+func modelArg(cmd *cobra.Command, args []string) error { return atMostOne("MODEL")(cmd, args) }
+
+// theModel is the model that was given.
+func theModel(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
 	}
+	err := usagef("%s: no MODEL given", cmd.CommandPath())
+	if list := listGiven(cmd.Flags()); list != "" {
+		return "", withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
+	}
+	return "", withHint(err, "usage: %s", cmd.UseLine())
 }
 
 // listGiven returns a list flag that was set and so may have swallowed a positional argument.

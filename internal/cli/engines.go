@@ -84,6 +84,9 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 	if err != nil {
 		return usage(err)
 	}
+	if newer := p.Newer(r.version); newer != "" {
+		env.Note(newer)
+	}
 	if p, err = p.With(r.set...); err != nil {
 		return usage(err)
 	}

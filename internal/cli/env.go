@@ -45,7 +45,14 @@ func (e *Env) Open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(e.Stdin), nil
 	}
-	return os.Open(e.path(name))
+	f, err := os.Open(e.path(name))
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		failed.Path = name // as it was given
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // ReadFile returns the content of a file; "-" is standard input.
@@ -75,7 +82,7 @@ func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil: // a new file; if its directory is the trouble, opening says so
-		return replace(path, 0o666, write)
+		return replace(name, path, 0o666, write)
 	case info.IsDir():
 		return fmt.Errorf("writing %s: it is a directory", name)
 	case !info.Mode().IsRegular():
@@ -85,13 +92,13 @@ func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 		}
 		return errors.Join(fill(f, write), f.Close())
 	}
-	return replace(path, info.Mode().Perm(), write)
+	return replace(name, path, info.Mode().Perm(), write)
 }
 
-// replace writes a new file beside path and renames it to path. The libraries for this do less: google/renameio does not
+// replace writes a new file beside path and renames it to path; errors call it name. The libraries for this do less: google/renameio does not
 // work on Windows, natefinch/atomic and moby/sys/atomicwriter take no heed of umask, replace or refuse a link, and name the
 // file beside in their errors.
-func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
+func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) error {
 	dir, base := filepath.Split(path)
 	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -99,7 +106,7 @@ func replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err // names a file the user never asked for
 		}
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	err = fill(f, write)
 	if err == nil {

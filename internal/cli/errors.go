@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/app"
 	"plimsoll/internal/field"
 	"plimsoll/internal/nargs"
 	"plimsoll/internal/nearest"
@@ -92,6 +94,54 @@ func (e *Env) report(err error) int {
 	return ExitFailure
 }
 
+// together joins what is wrong with flags with what the operation says is wrong with
+// the request they make; where flags are wrong already, its word on them is left out.
+func together(flags, request error) error {
+	said := flagsIn(field.Say(flags, flagOf))
+	for _, err := range each(request) {
+		again := func(flag string) bool { return slices.Contains(said, flag) }
+		if errors.Is(err, app.ErrNoModel) || slices.ContainsFunc(flagsIn(field.Say(err, flagOf)), again) {
+			continue
+		}
+		flags = errors.Join(flags, asked(err))
+	}
+	return flags
+}
+
+// flagsIn are the flags that a message names.
+func flagsIn(text string) []string {
+	var out []string
+	for word := range strings.FieldsSeq(text) {
+		if strings.HasPrefix(word, "--") {
+			out = append(out, strings.TrimRight(word, ",.;:"))
+		}
+	}
+	return out
+}
+
+// each are the errors that are joined in one, a line each.
+func each(err error) []error {
+	var out []error
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case nil:
+	case *app.InputError:
+		for _, inner := range each(e.Err) {
+			out = append(out, &app.InputError{Err: inner})
+		}
+	case interface{ Unwrap() []error }:
+		if inner := e.Unwrap(); errors.Join(inner...) != nil && errors.Join(inner...).Error() == err.Error() {
+			for _, i := range inner {
+				out = append(out, each(i)...)
+			}
+			return out
+		}
+		return []error{err} // wraps others in words of its own
+	default:
+		out = []error{err}
+	}
+	return out
+}
+
 // say writes to stderr, every line with the program's name and the kind of message.
 func (e *Env) say(kind, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
@@ -136,6 +186,9 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if short := e.GetSpecifiedShortnames(); short != "" {
 		err := usagef("unknown flag -%s for %s", e.GetSpecifiedName(), cmd.CommandPath())
 		return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
+	}
+	if several := nargs.Matches(e.GetSpecifiedName(), cmd.Flags()); len(several) > 1 {
+		return usagef("--%s is ambiguous: --%s", e.GetSpecifiedName(), strings.Join(several, ", --"))
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

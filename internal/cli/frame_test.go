@@ -60,9 +60,11 @@ func newProbeCmd(env *Env) *cobra.Command {
 		Long:    "Print the request that the flags make.\n\nA second paragraph.\n  indented stays",
 		Example: "  plimsoll probe M --device A B",
 		GroupID: groupPlan,
-		Args:    exactModelArg,
-		RunE: func(_ *cobra.Command, args []string) error {
-			req.Model = args[0]
+		Args:    modelArg,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if req.Model, err = theModel(cmd, args); err != nil {
+				return err
+			}
 			switch req.Fail {
 			case "panic":
 				panic("the probe broke")

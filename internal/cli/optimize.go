@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -15,18 +17,21 @@ type optimizeFlags struct {
 
 	set          *pflag.FlagSet
 	modelID      string
+	noModel      error // where none was given
 	input        string
 	distribution string
 	ttft, tpot   float64
 	budget       string
-	servingCost  float64
-	reserved     float64
-	modelling    modellingFlags
-	strategy     string
-	accounting   string
-	evaluate     string
-	draft        draftFlags
-	profiling    profilingFlags
+	// prefillTokens is budget by its older name, under which prompts were not cut.
+	prefillTokens int
+	servingCost   float64
+	reserved      float64
+	modelling     modellingFlags
+	strategy      string
+	accounting    string
+	evaluate      string
+	draft         draftFlags
+	profiling     profilingFlags
 
 	memory, json, dump bool
 	csv, plot, trace   string
@@ -110,12 +115,12 @@ func newOptimizeFlags() *optimizeFlags {
 
 // runOptimize searches and prints.
 func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
+	world := env.world()
 	if err := f.complete(env); err != nil {
-		return err
+		return together(err, world.CheckOptimize(f.OptimizeRequest))
 	}
 	talk := newTalk(env, f)
 	talk.warnSize(f)
-	world := env.world()
 	world.Progress = talk.progress.show
 	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
@@ -125,13 +130,12 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	talk.ignored(f, r)
 	tableNotes(func(n string) { talk.note("%s", n) }, r.Tables)
 	talk.results(r)
-	if err := f.files(env, r); err != nil {
-		return err
-	}
 	switch {
 	case f.csv == "-": // printed with the files
 	case f.json:
-		return env.JSON(document.NewOptimize(r, stepCommand))
+		doc := document.NewOptimize(r, stepCommand)
+		doc.Command = optimizeCommand(&r.Request, f.lengthsFile())
+		err = env.JSON(doc)
 	case f.dump:
 		report.OptimizeDump(env.Stdout, r)
 	default:
@@ -139,5 +143,5 @@ func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 			Color: env.Color(env.Stdout), Memory: f.memory, Width: env.Width(), Plots: !f.noPlots, Command: stepCommand,
 		})
 	}
-	return nil
+	return errors.Join(err, f.files(env, r))
 }

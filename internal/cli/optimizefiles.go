@@ -34,29 +34,27 @@ func (f *optimizeFlags) checkFiles() error {
 	return errors.Join(errs...)
 }
 
-// files writes the files that were asked for.
+// files writes the files that were asked for, as many of them as can be written.
 func (f *optimizeFlags) files(env *Env, r *app.OptimizeResponse) error {
+	var errs []error
+	write := func(name string, write func(io.Writer) error) { errs = append(errs, env.CreateAtomic(name, write)) }
 	if f.csv != "" {
-		if err := env.CreateAtomic(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) }); err != nil {
-			return err
-		}
+		write(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) })
 	}
 	if f.plot != "" {
-		draw := func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) }
-		if err := env.CreateAtomic(f.plot, draw); err != nil {
-			return err
-		}
+		write(f.plot, func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) })
 	}
 	if f.trace == "" {
-		return nil
+		return errors.Join(errs...)
 	}
 	for i := range r.Traces {
 		t := &r.Traces[i]
 		ext := filepath.Ext(f.trace)
 		name := strings.TrimSuffix(f.trace, ext) + "_" + t.Name + ext
-		if err := env.CreateAtomic(name, func(w io.Writer) error { return report.Trace(w, &t.Result) }); err != nil {
-			return err
+		write(name, func(w io.Writer) error { return report.Trace(w, &t.Result) })
+		if errs[len(errs)-1] != nil {
+			break // the others go to the same folder
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -89,6 +89,8 @@ func (f *optimizeFlags) defineService(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "maximum TTFT in `ms` (default none)")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "maximum TPOT in `ms` (default none)")
 		fs.StringVar(&f.budget, "max-batched-tokens", f.budget, "maximum `tokens` per step and DP rank, or auto (4, 2 or 1 prompts)")
+		fs.IntVar(&f.prefillTokens, "max-prefill-tokens", 0, "older name of --max-batched-tokens, for prompts in one piece: at least a prompt")
+		fs.Lookup("max-prefill-tokens").Hidden = true
 		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache, at least 0 and below 1")
 		nargs.ListVar(fs, &f.BatchRange, "batch-range", nargs.OneOrMore, nargs.Int, "batch sizes per DP rank: max, or min max")
 		fs.Float64Var(&f.servingCost, "serving-cost", 0, "`ms` added to each disaggregated phase")

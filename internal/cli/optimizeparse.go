@@ -30,10 +30,10 @@ func (f *optimizeFlags) modelArg(env *Env, cmd *cobra.Command, args []string) er
 		f.Model, f.distribution = f.distribution, builtinDistribution
 		return nil
 	}
-	if err := exactModelArg(cmd, args); err != nil {
+	if err := modelArg(cmd, args); err != nil {
 		return err
 	}
-	f.Model = args[0]
+	f.Model, f.noModel = theModel(cmd, args)
 	return nil
 }
 
@@ -71,20 +71,14 @@ func (f *optimizeFlags) complete(env *Env) error {
 	}
 	f.ServingCost = units.Seconds(f.servingCost / 1e3)
 	f.Accounting = serving.Accounting(f.accounting)
-	if err := errors.Join(f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check()); err != nil {
-		return err
+	var draft, tokens error
+	f.Draft, draft = f.draft.draft()
+	if f.set.Changed("max-batched-tokens") || f.set.Changed("max-prefill-tokens") {
+		f.Budget, tokens = f.tokens()
+		f.AutoBudget = f.Budget == 0 && tokens == nil
 	}
-	var err error
-	if f.Draft, err = f.draft.draft(); err != nil {
-		return err
-	}
-	if f.set.Changed("max-batched-tokens") {
-		if f.Budget, err = budget(f.budget); err != nil {
-			return err
-		}
-		f.AutoBudget = f.Budget == 0
-	}
-	return f.lengths(env)
+	return errors.Join(f.noModel, f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check(),
+		draft, tokens, f.lengths(env))
 }
 
 // checkGiven reports counts that were given and are none, and what must be
@@ -114,6 +108,29 @@ func (f *optimizeFlags) checkGiven() error {
 		errs = append(errs, usagef("--output-length is required"))
 	}
 	return errors.Join(errs...)
+}
+
+// tokens is the budget of a step; auto is 0. Its older name was for prompts that are
+// computed whole: it may not be less than one takes.
+func (f *optimizeFlags) tokens() (int, error) {
+	const name = "max-prefill-tokens"
+	if !f.set.Changed(name) {
+		return budget(f.budget)
+	}
+	need := 0
+	if n, err := strconv.Atoi(f.input); err == nil && f.PrefixHitRate >= 0 && f.PrefixHitRate < 1 && !f.Disagg && !f.PDRatio {
+		need = workload.Effective(n, f.PrefixHitRate)
+	}
+	switch {
+	case f.set.Changed("max-batched-tokens"):
+		return 0, usagef("give either --max-batched-tokens or --%s, its older name, not both", name)
+	case f.prefillTokens < 1:
+		return 0, usagef("--%s must be positive, got %d", name, f.prefillTokens)
+	case f.prefillTokens < need:
+		return 0, withHint(usagef("--%s %d is less than the %d tokens to compute of a prompt", name, f.prefillTokens, need),
+			"--max-batched-tokens cuts prompts into chunks")
+	}
+	return f.prefillTokens, nil
 }
 
 // budget parses --max-batched-tokens; auto is 0.
@@ -159,9 +176,19 @@ func (f *optimizeFlags) lengths(env *Env) error {
 	return nil
 }
 
+// lengthsFile names the file of a distribution, or the built-in one.
+func (f *optimizeFlags) lengthsFile() string {
+	if f.set.Changed("length-distribution") {
+		return f.distribution
+	}
+	return f.input
+}
+
 // readLengths reads the distribution of prompts in a file.
 func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
-	f.Distribution, err = readDistribution(env, "length-distribution", file)
+	if f.Distribution, err = readDistribution(env, "length-distribution", file); err != nil {
+		f.Distribution = workload.Builtin() // stands for it while the rest is checked
+	}
 	return err
 }
 

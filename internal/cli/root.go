@@ -21,7 +21,7 @@ func commandTable() []command {
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
 		{newSimulateCmd, []string{"simulate"}},
-		{newStepCmd, []string{"step"}},
+		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},
 		{newDevicesCmd, []string{"devices", "systems"}},
 		{newEnginesCmd, []string{"engines", "backends"}},
@@ -76,9 +76,11 @@ func flagAliases() map[string]string {
 		"ttft-limits":         "ttft-limit",
 		"tpot-limits":         "tpot-limit",
 		"mtp-acceptance-rate": "mtp-acceptance-rates",
-		"max-prefill-tokens":  "max-batched-tokens",
 		"chrome-trace-file":   "chrome-trace",
 		"profiling-database":  "profiling-database-path",
+		"graph-log-url":       "graph-log-path",
+		"graph-log-file":      "graph-log-path",
+		"disable-repetition":  "no-repetition",
 	}
 }
 

@@ -1,12 +1,13 @@
 package cli_test
 
 import (
-	"errors"
+	"bytes"
+	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,64 +15,91 @@ import (
 	"plimsoll/internal/golden"
 )
 
-// TestMain lets the test binary stand in for the program in scripts.
+// TestMain lets the test binary stand in for the program in scripts that need a process.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"plimsoll": func() { os.Exit(cli.Main(cli.OSEnv())) },
+		"process": func() { os.Exit(cli.Main(cli.OSEnv())) },
 	})
 }
 
-// TestScripts runs testdata/script/*.txtar: whole command lines, what they print and how they exit.
+// TestScripts runs testdata/script/*.txtar: whole command lines, what they print and how they exit. "plimsoll ARGS..."
+// runs inside the test, "exec process ARGS..." is a process of its own.
 func TestScripts(t *testing.T) {
+	dir, files := "testdata/script", []string(nil)
+	if testing.Short() { // those that do several things at a time
+		dir = ""
+		for _, name := range []string{"accuracy", "optimize-talk", "optimize-simulation", "perf-data"} {
+			files = append(files, "testdata/script/"+name+".txtar")
+		}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
 		Setup: func(env *testscript.Env) error {
-			// The race detector lets every process sleep a second before it exits, and the scripts run hundreds.
+			// The race detector lets every process sleep a second before it exits.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":   exits,
-			"refuses": refuses,
-			"tables":  tables,
+			"plimsoll": succeeds,
+			"exits":    exits,
+			"refuses":  refuses,
+			"tables":   tables,
 		},
 	})
 }
 
-// exits is the script command "exits CODE PROGRAM ARGS...": exec, with the exit code it must end with.
+// program runs the program inside a script and returns how it ends and what it prints.
+func program(ts *testscript.TestScript, args []string) (code int, stdout, stderr string) {
+	var out, talk bytes.Buffer
+	code = cli.Main(&cli.Env{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
+		Getenv: ts.Getenv, WorkDir: ts.MkAbs("."), Now: time.Now,
+	})
+	fmt.Fprint(ts.Stdout(), out.String())
+	fmt.Fprint(ts.Stderr(), talk.String())
+	return code, out.String(), talk.String()
+}
+
+// succeeds is the script command "plimsoll ARGS...".
+func succeeds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("use exits or refuses, which say how it fails")
+	}
+	if code, _, _ := program(ts, args); code != 0 {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// exits is the script command "exits CODE plimsoll ARGS...": the exit code it must end with.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	if neg || len(args) < 2 || args[1] != "plimsoll" {
+		ts.Fatalf("usage: exits CODE plimsoll ARGS...")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("running %s: %v", args[1], err)
-		}
-		got = exit.ExitCode()
-	}
-	if got != want {
+	if got, _, _ := program(ts, args[2:]); got != want {
 		ts.Fatalf("exit code: want %d, got %d", want, got)
 	}
 }
 
-// refuses is the script command "refuses MESSAGE PROGRAM ARGS...": the program exits with 2, prints no answer, and says
+// refuses is the script command "refuses MESSAGE plimsoll ARGS...": the program exits with 2, prints no answer, and says
 // MESSAGE in its one line of error; hints may follow.
 func refuses(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: refuses MESSAGE PROGRAM ARGS...")
+	if neg || len(args) < 2 || args[1] != "plimsoll" {
+		ts.Fatalf("usage: refuses MESSAGE plimsoll ARGS...")
 	}
-	exits(ts, false, append([]string{strconv.Itoa(cli.ExitUsage)}, args[1:]...))
-	if answer := ts.ReadFile("stdout"); answer != "" {
+	code, answer, talk := program(ts, args[2:])
+	switch {
+	case code != cli.ExitUsage:
+		ts.Fatalf("exit code: want %d, got %d", cli.ExitUsage, code)
+	case answer != "":
 		ts.Fatalf("bad input has an answer: %q", answer)
 	}
-	said := strings.Split(strings.TrimSuffix(ts.ReadFile("stderr"), "\n"), "\n")
+	said := strings.Split(strings.TrimSuffix(talk, "\n"), "\n")
 	if want := "plimsoll: error: " + args[0]; said[0] != want {
 		ts.Fatalf("(-want +got)\n-%s\n+%s", want, said[0])
 	}

@@ -57,12 +57,9 @@ decode replica has received the KV cache and admitted the request. --prefill-set
       --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json
   plimsoll simulate deepseek-ai/DeepSeek-V3 --system h200_sxm --engine sglang --dp-size 8 --ep-size 8 \
       --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --prefill-set token_budget=32768 --rate 4`,
-		GroupID: groupPlan,
-		Args:    exactModelArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Deployment.Model = args[0]
-			return runSimulate(cmd, env, f)
-		},
+		GroupID:           groupPlan,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runSimulate(cmd, env, f, args) },
 		ValidArgsFunction: completeModel,
 	}
 	f.set = cmd.Flags()
@@ -171,35 +168,46 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	return []deployment.Pool{p, s}, nil
 }
 
-// runSimulate simulates and prints.
-func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags) (err error) {
+// complete turns flags and arguments into a request.
+func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
 	f.Records = f.perRequest != ""
-	if err := errors.Join(zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env)); err != nil {
-		return err
-	}
-	if isZero(f.set, "seed") {
-		return usagef("--seed must be positive, got 0")
-	}
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}
-	if f.Deployment.Pools, err = f.pools(); err != nil {
-		return err
+	var errs [3]error
+	f.Deployment.Model, errs[0] = theModel(cmd, args)
+	f.Deployment.Pools, errs[1] = f.pools()
+	if isZero(f.set, "seed") {
+		errs[2] = usagef("--seed must be positive, got 0")
 	}
-	r, err := env.world().Simulate(cmd.Context(), f.SimulateRequest)
+	return errors.Join(errors.Join(errs[:]...),
+		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env))
+}
+
+// runSimulate simulates and prints.
+func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) error {
+	world := env.world()
+	if err := f.complete(cmd, env, args); err != nil {
+		return together(err, world.CheckSimulate(f.SimulateRequest))
+	}
+	line := env.progress(false)
+	world.Progress = line.show
+	r, err := world.Simulate(cmd.Context(), f.SimulateRequest)
+	line.done()
 	if err != nil {
 		return asked(err)
 	}
 	tableNotes(env.Note, r.Tables)
-	if f.perRequest != "" {
-		if err := env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }); err != nil {
-			return err
-		}
-	}
 	if f.json {
-		return env.JSON(document.NewSimulate(r))
+		doc := document.NewSimulate(r)
+		doc.Command = simulateCommand(&r.Request, f.input, f.output)
+		err = env.JSON(doc)
+	} else {
+		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 	}
-	report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
-	return nil
+	if f.perRequest != "" {
+		err = errors.Join(err, env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))
+	}
+	return err
 }

@@ -20,6 +20,7 @@ type stepFlags struct {
 	app.StepRequest
 
 	modelling modellingFlags
+	vendor    textGenerateFlags
 	json      bool
 	trace     string
 }
@@ -30,8 +31,9 @@ func newStepCmd(env *Env) *cobra.Command {
 	f.Deployment.System = app.DefaultDevice
 	f.Deployment.Pools = []deployment.Pool{{}}
 	cmd := &cobra.Command{
-		Use:   "step MODEL",
-		Short: "Time and memory of one forward pass",
+		Use:     "step MODEL",
+		Aliases: []string{"text_generate", "text-generate"},
+		Short:   "Time and memory of one forward pass",
 		Long: `Step predicts one forward pass of MODEL: the time of every operator and what bounds it, the total, and the memory per
 device.
 
@@ -41,7 +43,8 @@ requests of all data-parallel ranks; --context-length is the tokens already cach
 tokens. A decode query is one token plus the draft tokens, unless --query-length says otherwise.
 
 On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results can be compared
-with it; the result names those that change the step noticeably. --policy physical drops them.
+with it; the result names those that change the step noticeably. --policy physical drops them. Command lines of Ascend's
+text_generate run here; what they ask for and is not modelled is refused.
 
 --perf-data takes the times of operators from measured kernels, if the directory covers their shape; the result gives their
 share of the step.
@@ -56,15 +59,9 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --num-queries 64 --context-length 4096 --engine vllm
   plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --perf-data systems/data`,
-		GroupID: groupPlan,
-		Args:    exactModelArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Deployment.Model = args[0]
-			if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
-				f.Deployment.System = ""
-			}
-			return runStep(cmd, env, f)
-		},
+		GroupID:           groupPlan,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStep(cmd, env, f, args) },
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
@@ -106,12 +103,16 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		formatFlags(fs, &d.Formats)
 		expertFormatFlags(fs, &d.Formats)
 	})
-	section(fs, "Modelling", func(fs *pflag.FlagSet) { f.modelling.define(fs, &d.Modelling) })
+	section(fs, "Modelling", func(fs *pflag.FlagSet) {
+		f.modelling.define(fs, &d.Modelling)
+		fs.IntVar(&f.Layers, "num-hidden-layers-override", 0, "evaluate only the first `layers` of the model")
+	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
 	})
+	f.vendor.define(fs)
 }
 
 // calibration defines the flag of commands that read their intervals, or more, from
@@ -120,34 +121,54 @@ func calibration(fs *pflag.FlagSet, dst *string, what string) {
 	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate instead of the shipped one")
 }
 
-// runStep evaluates and prints.
-func runStep(cmd *cobra.Command, env *Env, f *stepFlags) error {
-	if err := f.modelling.complete(cmd.Flags(), &f.Deployment.Modelling); err != nil {
-		return err
+// complete turns flags and arguments into a request.
+func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
+	d := &f.Deployment
+	if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
+		d.System = ""
 	}
-	e := &f.Deployment.Engine
-	switch {
+	var errs [2]error
+	if args, errs[0] = f.vendor.arguments(args); errs[0] == nil {
+		d.Model, errs[0] = theModel(cmd, args)
+	}
+	switch e := &d.Engine; {
 	case e.Name == "" && e.Version != "":
-		return usagef("--engine-version needs --engine")
+		errs[1] = usagef("--engine-version needs --engine")
 	case e.Name == "" && e.Settings != nil:
-		return usagef("--set needs --engine")
+		errs[1] = usagef("--set needs --engine")
 	}
 	f.Multistream = f.modelling.multistream()
-	r, err := env.world().Step(cmd.Context(), f.StepRequest)
-	if err := errors.Join(zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"), asked(err)); err != nil {
-		return err
+	l := &d.Pools[0].Layout
+	tp, dp := max(1, l.TP), l.DP
+	if each := tp * max(1, l.PP); dp == 0 && each > 0 {
+		dp = max(1, l.Devices) / each
+	}
+	return errors.Join(errors.Join(errs[:]...), f.vendor.check(cmd, tp, dp),
+		f.modelling.complete(cmd.Flags(), &d.Modelling), zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"))
+}
+
+// runStep evaluates and prints.
+func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
+	world := env.world()
+	if err := f.complete(cmd, args); err != nil {
+		return together(err, world.CheckStep(f.StepRequest))
+	}
+	r, err := world.Step(cmd.Context(), f.StepRequest)
+	if err != nil {
+		return asked(err)
 	}
 	tableNotes(env.Note, r.Tables)
-	if f.trace != "" {
-		if err := env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }); err != nil {
-			return err
-		}
-	}
 	if f.json {
-		return env.JSON(document.NewStep(r))
+		doc := document.NewStep(r)
+		doc.Command = stepCommand(&r.Request)
+		err = env.JSON(doc)
+	} else {
+		report.Step(env.Stdout, r)
 	}
-	report.Step(env.Stdout, r)
-	return nil
+	if f.trace != "" {
+		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
+	}
+	return err
 }
 
 // completeModel offers catalog ids to the shell.

@@ -1,6 +1,10 @@
 package deployment
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/field"
@@ -13,6 +17,13 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	if f.MXFP4Group < 0 {
 		return graph.Quant{}, field.Errorf("%s must be positive, got %d", field.Name("mxfp4_group_size"), f.MXFP4Group)
 	}
+	if f.MXFP4Group != 0 && f.MXFP4Group != graph.DefaultMXFP4Group && f.Linear != dtype.MXFP4Action && f.NonExpert != dtype.MXFP4Action {
+		return graph.Quant{}, field.Errorf("%s %d needs %s or %s MXFP4", field.Name("mxfp4_group_size"), f.MXFP4Group,
+			field.Name("quantize_linear_action"), field.Name("quantize_non_expert_linear_action"))
+	}
+	if err := f.runs(d); err != nil {
+		return graph.Quant{}, err
+	}
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
 	switch f.KV {
@@ -22,6 +33,58 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 		q.KV = q.Base
 	}
 	return q, nil
+}
+
+// narrow is a quantization of 8 or 4 bits that was asked for and whose products a
+// device has no arithmetic for.
+type narrow struct {
+	name  any // a field, or a word where no face has one
+	asked string
+	in    dtype.Format
+}
+
+// lacks are the quantizations asked for that a device has no arithmetic for.
+func (f *Formats) lacks(d *device.Profile) []narrow {
+	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
+	all := []narrow{
+		{field.Name("quantize_linear_action"), string(f.Linear), f.Linear.Scheme(dtype.None, 0).Activation},
+		{field.Name("quantize_non_expert_linear_action"), string(f.NonExpert), f.NonExpert.Scheme(dtype.None, 0).Activation},
+		{"checkpoint", f.Checkpoint, conversions[f.Checkpoint]},
+	}
+	return slices.DeleteFunc(all, func(n narrow) bool { return n.in == dtype.None || d.Matrix[n.in] > 0 })
+}
+
+// bare are generations of devices for which engines have no kernels that widen
+// weights of 8-bit and 4-bit floats either: vLLM's need compute capability 8.0
+// (Fp8Config.get_min_capability), and on AMD FP8 begins with CDNA3.
+func bare() []string { return []string{"pascal", "volta", "turing", "cdna1", "cdna2"} }
+
+// runs reports quantizations that no kernel of the device's generation computes.
+func (f *Formats) runs(d *device.Profile) error {
+	var errs []error
+	for _, n := range f.lacks(d) {
+		if slices.Contains(bare(), d.Generation) && n.in != dtype.INT8 {
+			errs = append(errs, field.Errorf("%s %s: %s has neither arithmetic in %v nor kernels that widen it", n.name, n.asked, d.Name, n.in))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// widened are the notes on quantizations asked for that the device has no arithmetic
+// for.
+func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
+	var out []string
+	for _, n := range f.lacks(d) {
+		how := "weights are widened before each product"
+		switch {
+		case p.IsTensorCast() && n.in == dtype.FP8:
+			how = "the policy tensorcast counts its products at the INT8 peak"
+		case p.IsTensorCast():
+			how = "the policy tensorcast counts its products as free"
+		}
+		out = append(out, fmt.Sprintf("%s has no arithmetic in %v, which %s asks for: %s", d.Name, n.in, n.asked, how))
+	}
+	return out
 }
 
 // actions are the quantization actions asked for, and where the Ascend tools are

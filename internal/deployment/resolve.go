@@ -31,6 +31,7 @@ type Resolved struct {
 	Pricing     prices.Pricing
 	Pools       []Served // one, or prefill and decode in this order
 	LeastLoaded bool
+	Notes       []string // on what was asked for and is modelled otherwise
 }
 
 // Served is a pool ready to be priced.
@@ -60,7 +61,7 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 	if err := d.checkRoles(); err != nil {
 		return nil, err
 	}
-	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded}
+	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded, Notes: base.Notes}
 	var errs []error
 	for i := range d.Pools {
 		served, err := base.pool(&d.Pools[i], d.Engine.Settings)
@@ -92,6 +93,7 @@ type Base struct {
 
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
+	Notes   []string // on what was asked for and is modelled otherwise
 	spec    graph.Spec
 }
 
@@ -110,7 +112,13 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{Parts: p, Pricing: pricing, spec: graph.Spec{
+	notes := d.Formats.widened(p.Device, &policy)
+	if p.Engine != nil {
+		if newer := p.Engine.Newer(d.Engine.Version); newer != "" {
+			notes = append(notes, newer)
+		}
+	}
+	return &Base{Parts: p, Pricing: pricing, Notes: notes, spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,

@@ -1,9 +1,15 @@
 package document
 
+import "plimsoll/internal/app"
+
 // Optimize is the result of a search for programs. Field names are part of
 // the contract; docs/throughput-optimizer.md describes them and
 // docs/schema/throughput-optimizer.schema.json holds them.
 type Optimize struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string               `json:"command,omitempty"`
+	Request *app.OptimizeRequest `json:"request"`
+
 	Mode       string        `json:"mode"` // aggregation, disaggregation, pd_ratio
 	Model      string        `json:"model"`
 	Accounting string        `json:"accounting"`
@@ -174,7 +180,20 @@ type Candidate struct {
 // Ratio is the matching of prefill and decode.
 type Ratio struct {
 	Pairs     []Pair     `json:"pairs"`
+	Sustained *Sustained `json:"sustained"`
+	// Instances carry the most within the devices, Nearest are closest to the ratio of
+	// the first pair.
 	Instances *Instances `json:"instances"`
+	Nearest   *Instances `json:"nearest_ratio"`
+}
+
+// Sustained is the best row of each phase and what one instance of each carries
+// without end.
+type Sustained struct {
+	PQPS    float64 `json:"p_qps"`
+	DQPS    float64 `json:"d_qps"`
+	Prefill Row     `json:"prefill"`
+	Decode  Row     `json:"decode"`
 }
 
 // Pair is a prefill and a decode deployment.
@@ -183,8 +202,10 @@ type Pair struct {
 	Balanced float64 `json:"balanced_qps"`
 	PQPS     float64 `json:"p_qps"`
 	DQPS     float64 `json:"d_qps"`
-	Prefill  Row     `json:"prefill"`
-	Decode   Row     `json:"decode"`
+	// PSustained is what one prefill instance of the layout carries without end.
+	PSustained float64 `json:"p_sustained_qps"`
+	Prefill    Row     `json:"prefill"`
+	Decode     Row     `json:"decode"`
 
 	// Interval is that of the balanced rate; Chance is the probability that both
 	// phases meet their limits, null without limits.

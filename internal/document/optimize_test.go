@@ -58,10 +58,13 @@ func matched() app.DeviceResult {
 		},
 		Ratio: &app.Ratio{
 			Pairs: []app.Pair{{
-				Pair: serving.Match(p.Best, d.Best, 1500), P: p, D: d, Chance: 0.4,
+				Pair: serving.Match(p.Best, d.Best, &serving.Load{Output: 1500}), P: p, D: d, Chance: 0.4, Sustained: 1.125,
 				Expected: calibration.Expected{Throughput: calibration.Error{Low: -0.1, High: 0.3}},
 			}},
-			Instances: serving.Instances{Prefill: 2, Decode: 7},
+			Sustained: &app.Sustained{
+				P: p, D: d, PrefillQPS: 1.25, DecodeQPS: 0.5,
+				Split: serving.Instances{Prefill: 2, Decode: 7}, Nearest: serving.Instances{Prefill: 3, Decode: 5},
+			},
 		},
 	}
 }
@@ -124,7 +127,10 @@ func TestOptimize(t *testing.T) {
 	check("basis", "decode", one.Searches[1].Basis)
 	check("chance of a row", 0.5, *one.Searches[1].Best.Chance)
 	pair := one.Ratio.Pairs[0]
-	check("system QPS", min(2*pair.PQPS, 7*pair.DQPS), one.Ratio.Instances.QPS)
+	check("prefill of the pair sustains", 1.125, pair.PSustained)
+	check("the best rows sustain", []float64{1.25, 0.5}, []float64{one.Ratio.Sustained.PQPS, one.Ratio.Sustained.DQPS})
+	check("the best split", &document.Instances{Prefill: 2, Decode: 7, QPS: 2.5}, one.Ratio.Instances)
+	check("the nearest split", &document.Instances{Prefill: 3, Decode: 5, QPS: 2.5}, one.Ratio.Nearest)
 	low, high := calibration.Error{Low: -0.1, High: 0.3}.Interval(pair.Balanced)
 	check("interval of a pair", &document.Interval{Low: low, High: high}, pair.Interval)
 	check("chance of a pair", 0.4, *pair.Chance)

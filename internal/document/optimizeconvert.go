@@ -3,7 +3,6 @@ package document
 import (
 	"cmp"
 	"math"
-	"strconv"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/serving"
@@ -19,7 +18,7 @@ const Caution = "These figures are predictions, not measurements: use them to pl
 func NewOptimize(r *app.OptimizeResponse, command func(*app.StepRequest) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
-		Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, serving.Documented)),
+		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, serving.Documented)),
 		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
 		Devices: []Device{}, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
@@ -54,20 +53,30 @@ func deviceOf(d *app.DeviceResult) Device {
 	if d.Ratio == nil {
 		return out
 	}
-	out.Ratio = &Ratio{Pairs: []Pair{}}
+	out.Ratio = ratioOf(d)
+	return out
+}
+
+func ratioOf(d *app.DeviceResult) *Ratio {
+	out := &Ratio{Pairs: []Pair{}}
 	for i := range d.Ratio.Pairs {
-		out.Ratio.Pairs = append(out.Ratio.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
+		out.Pairs = append(out.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
 	}
-	if n := d.Ratio.Instances; n.Prefill > 0 {
-		p := &d.Ratio.Pairs[0]
-		out.Ratio.Instances = &Instances{n.Prefill, n.Decode, min(float64(n.Prefill)*p.PrefillQPS, float64(n.Decode)*p.DecodeQPS)}
+	s := d.Ratio.Sustained
+	if s == nil {
+		return out
+	}
+	out.Sustained = &Sustained{s.PrefillQPS, s.DecodeQPS, rowOf(&d.Searches[0], &s.P), rowOf(&d.Searches[1], &s.D)}
+	if s.Split.Prefill > 0 {
+		out.Instances = &Instances{s.Split.Prefill, s.Split.Decode, s.QPS(s.Split)}
+		out.Nearest = &Instances{s.Nearest.Prefill, s.Nearest.Decode, s.QPS(s.Nearest)}
 	}
 	return out
 }
 
 func pairOf(d *app.DeviceResult, p *app.Pair) Pair {
 	out := Pair{
-		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS,
+		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS, PSustained: p.Sustained,
 		Prefill: rowOf(&d.Searches[0], &p.P), Decode: rowOf(&d.Searches[1], &p.D),
 		Interval: interval(p.Expected.Throughput, p.Balanced),
 	}
@@ -145,18 +154,12 @@ func rowOf(s *app.Search, r *app.Row) Row {
 	return out
 }
 
-// LimitMs is a limit in the milliseconds it was given in, nil for none. What the
-// way through seconds added beyond the digits anyone types is taken off.
+// LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {
-	const typed = 12
 	if s == 0 || math.IsInf(float64(s), 1) {
 		return nil
 	}
-	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
-	if err != nil {
-		x = s.Ms() // what was just printed can be read
-	}
-	return &x
+	return new(s.TypedMs())
 }
 
 // UpMs is a latency in milliseconds, rounded up to two decimals: a limit of that

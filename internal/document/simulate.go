@@ -10,6 +10,10 @@ import (
 
 // Simulate is a simulated run for programs; times in milliseconds.
 type Simulate struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string               `json:"command,omitempty"`
+	Request *app.SimulateRequest `json:"request"`
+
 	Model    string `json:"model"`
 	Device   string `json:"device"`
 	Engine   string `json:"engine"`
@@ -100,7 +104,8 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 	s := &r.Result
 	use, prompts := Pools(s)
 	out := &Simulate{
-		Model: r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
+		Request: &r.Request,
+		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: timesOf(&s.TPOT, r.Expected.TPOT),
 		ITL: timesOf(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,

@@ -4,6 +4,10 @@ import "plimsoll/internal/app"
 
 // Step is a step for programs. Field names are part of the contract.
 type Step struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string           `json:"command,omitempty"`
+	Request *app.StepRequest `json:"request"`
+
 	Model  string `json:"model"`
 	Device string `json:"device"`
 	Layout string `json:"layout"`
@@ -84,7 +88,7 @@ type Artefact struct {
 func NewStep(r *app.StepResponse) *Step {
 	s := &r.Result
 	out := &Step{
-		Model: r.Model, Device: r.Device,
+		Request: &r.Request, Model: r.Model, Device: r.Device,
 		Layout: r.Label, Policy: r.Policy, Pricing: string(r.Pricing), Compiled: r.Compiled,
 		TotalS: float64(s.Time), TotalInterval: interval(r.Error, float64(s.Time)),
 		TokensPerSecond: r.TokensPerSecond, TokensInterval: interval(r.Error.Inverse(), r.TokensPerSecond), Basis: r.Basis,

@@ -68,6 +68,9 @@ func LookupVersion(name, release string) (*Profile, error) {
 	if err := version.Check(release); err != nil {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
 	}
+	if p := all[0]; p.Known != "" && version.Major(release) > version.Major(p.Known)+1 {
+		return nil, fmt.Errorf("engine %s: version %s is far beyond %s, the newest that is known", p.Name, release, p.Known)
+	}
 	for _, p := range all {
 		if p.Versions.contains(release) {
 			return p, nil
@@ -75,6 +78,15 @@ func LookupVersion(name, release string) (*Profile, error) {
 	}
 	return nil, fmt.Errorf("engine %s: version %s is too old; the profiles begin with %s",
 		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// Newer says that a release is newer than any the engine is known by, "" where it is
+// not.
+func (p *Profile) Newer(release string) string {
+	if release == "" || p.Known == "" || version.Compare(release, p.Known) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is newer than %s, the newest that is known: it is taken like that one", p.Name, release, p.Known)
 }
 
 // LookupNear returns the profile of an engine for what is known of a release: its

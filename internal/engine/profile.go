@@ -15,6 +15,9 @@ type Profile struct {
 	Versions Range
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string
+	// Known is the newest release of the engine that anything here was compared with;
+	// "" is unknown.
+	Known string
 
 	Policy Policy
 	// ChunkedPrefill engines split a prompt to fit what is left of the token budget;

@@ -9,6 +9,7 @@ func (p *Profile) identity() []setting {
 		{"since", rule{}, "", &p.Versions.Since},
 		{"until", rule{}, "", &p.Versions.Until},
 		{"released", rule{}, "", &p.Released},
+		{"known", rule{}, "", &p.Known},
 		{"source", rule{}, "", &p.Source},
 	}
 }

@@ -43,8 +43,8 @@ type Spec struct {
 
 // Draft is a draft model made of decoder layers like the target's last.
 type Draft struct {
-	Layers int
-	Block  int // tokens verified in a step
+	Layers int `json:"layers"`
+	Block  int `json:"block"` // tokens verified in a step
 }
 
 // Room is the tokens a step may add to each request's cache.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -201,12 +202,18 @@ func (c *cells) check(r *Row) {
 	case c.err != nil:
 	case r.Input < 1 || r.Output < 1:
 		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
+	case !time(r.TTFT) || !time(r.TPOT):
+		c.err = fmt.Errorf("%s:%d: silicon_ttft_ms and silicon_tpot_ms must be finite and not negative, got %g and %g",
+			c.name, c.line, r.TTFT.Ms(), r.TPOT.Ms())
 	case r.Drafted < 0 || r.Drafted > maxDrafted:
 		c.err = fmt.Errorf("%s:%d: mtp_tokens must be between 0 and %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
 	case r.Drafted > 0 && !(r.Acceptance >= 0 && r.Acceptance <= 1):
 		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of draft tokens that is accepted, between 0 and 1", c.name, c.line)
 	}
 }
+
+// time reports whether a measured time is one; zero stands for none.
+func time(s units.Seconds) bool { return s >= 0 && !math.IsInf(float64(s), 0) }
 
 // workers reads the columns of a pool.
 func (c *cells) workers(prefix string) Workers {

@@ -76,11 +76,12 @@ func (r *reader) model(b *base) *Model {
 	r.need("vocab_size", b.Vocab, maxVocab)
 	r.need("max_position_embeddings", b.MaxPosition, maxPositions)
 	m := &Model{
-		Hidden:      b.Hidden,
-		Vocab:       b.Vocab,
-		MaxPosition: b.MaxPosition,
-		DType:       r.format(b.TorchDType, b.DType),
-		Epsilon:     b.Epsilon,
+		Hidden:         b.Hidden,
+		Vocab:          b.Vocab,
+		MaxPosition:    b.MaxPosition,
+		ScaledPosition: r.scaled(b.MaxPosition),
+		DType:          r.format(b.TorchDType, b.DType),
+		Epsilon:        b.Epsilon,
 	}
 	if m.Epsilon == 0 {
 		m.Epsilon = DefaultEpsilon

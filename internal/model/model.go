@@ -18,8 +18,11 @@ type Model struct {
 
 	Hidden      int
 	Vocab       int
-	MaxPosition int  // rows of the rotary table
-	Tied        bool // the output head shares the embedding's weights
+	MaxPosition int // rows of the rotary table
+	// ScaledPosition is how far the config's rope scaling reaches beyond MaxPosition, 0
+	// without one.
+	ScaledPosition int
+	Tied           bool // the output head shares the embedding's weights
 	// DType is what the checkpoint computes in where it is not quantized.
 	DType dtype.Format
 	// Epsilon is what norms add under their root, OffsetNorm that they scale by one
@@ -254,6 +257,13 @@ func (m *Model) Taken() string {
 		return ""
 	}
 	return m.Notes[0]
+}
+
+// Shortened is the model cut after its first layers.
+func (m *Model) Shortened(layers int) *Model {
+	out := *m
+	out.Layers = m.Layers[:min(layers, len(m.Layers))]
+	return &out
 }
 
 // HasExperts reports whether any layer routes tokens to experts.

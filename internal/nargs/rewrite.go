@@ -1,6 +1,7 @@
 package nargs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,7 @@ func mark(f *pflag.Flag, a Arity) {
 // Where a value is missing ("--n --json", or a "+" list without a word) the result ends with the flag that lacks it:
 // pflag then reports exactly that, instead of taking the next flag for the value.
 func Rewrite(args []string, fs *pflag.FlagSet) []string {
+	args = expand(args, fs)
 	out := make([]string, 0, len(args))
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
@@ -71,7 +73,7 @@ func Complete(args []string, fs *pflag.FlagSet) []string {
 	if len(args) == 0 {
 		return args
 	}
-	head, last := args[:len(args)-1], args[len(args)-1]
+	head, last := expand(args[:len(args)-1], fs), args[len(args)-1]
 	if isFlag(last) {
 		return append(Rewrite(head, fs), last)
 	}
@@ -99,6 +101,7 @@ func Complete(args []string, fs *pflag.FlagSet) []string {
 // Words returns the words of a command line that are neither flags nor values of flags of fs.
 func Words(args []string, fs *pflag.FlagSet) []string {
 	var words []string
+	args = expand(args, fs)
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return append(words, args[i+1:]...)
@@ -110,6 +113,55 @@ func Words(args []string, fs *pflag.FlagSet) []string {
 		}
 	}
 	return words
+}
+
+// expand writes out long flags that are given by an unambiguous beginning, as argparse allows. A flag whose name only
+// extends another's ("device-file" and "device") does not make the beginning of both ambiguous.
+func expand(args []string, fs *pflag.FlagSet) []string {
+	var out []string
+	for i, word := range args {
+		if word == "--" {
+			break
+		}
+		long, ok := strings.CutPrefix(word, "--")
+		if !ok {
+			continue
+		}
+		name, value, valued := strings.Cut(long, "=")
+		matches := Matches(name, fs)
+		if len(matches) == 0 || fs.Lookup(name) != nil {
+			continue
+		}
+		if slices.ContainsFunc(matches, func(m string) bool { return !strings.HasPrefix(m, matches[0]) }) {
+			continue
+		}
+		if out == nil {
+			out = append(out, args...)
+		}
+		out[i] = "--" + matches[0]
+		if valued {
+			out[i] += "=" + value
+		}
+	}
+	if out == nil {
+		return args
+	}
+	return out
+}
+
+// Matches returns the long flags that begin with name, in the order of the alphabet.
+func Matches(name string, fs *pflag.FlagSet) []string {
+	if name == "" {
+		return nil
+	}
+	begin := string(fs.GetNormalizeFunc()(fs, name))
+	var out []string
+	fs.VisitAll(func(f *pflag.Flag) {
+		if strings.HasPrefix(f.Name, begin) {
+			out = append(out, f.Name)
+		}
+	})
+	return out
 }
 
 // spelled is a flag as it stands in a command line, waiting for values.

@@ -56,7 +56,7 @@ func parse(args []string) (line, error) {
 	return l, err
 }
 
-// The expectations were produced by Python 3.11's argparse with the same flags and allow_abbrev=False; the two lines
+// The expectations were produced by Python 3.11's argparse with the same flags; the two lines
 // marked "ours" are where this package decides otherwise.
 func TestRewriteAgreesWithArgparse(t *testing.T) {
 	tests := []struct {
@@ -90,7 +90,11 @@ func TestRewriteAgreesWithArgparse(t *testing.T) {
 		{args: "--note --json", wantErr: "flag needs an argument: --note"},
 		{args: "--note - M", want: line{Words: []string{"M"}, Note: "-"}},
 		{args: "--tp_sizes 2 --devices A B", want: line{TPSizes: []int{2}, Device: []string{"A", "B"}}},
-		{args: "--dev A", wantErr: "unknown flag: --dev"},
+		{args: "--dev A", want: line{Device: []string{"A"}}},
+		{args: "--dev A B --no=x --js M", want: line{Words: []string{"M"}, Device: []string{"A", "B"}, Note: "x", JSON: true}},
+		{args: "--tp_si 2 -- --dev", want: line{TPSizes: []int{2}, Words: []string{"--dev"}}},
+		{args: "--de A", wantErr: "unknown flag: --de"}, // --device or --deploy
+		{args: "--n 4 --t 1", wantErr: "unknown flag: --t"},
 		{args: "-d A B --json", want: line{Device: []string{"A", "B"}, JSON: true}},
 		{args: "-jd A B", want: line{Device: []string{"A", "B"}, JSON: true}},
 		{args: "-dA M", want: line{Words: []string{"M"}, Device: []string{"A"}}},

@@ -14,14 +14,14 @@ import (
 // over MoETP, and replicated over MoEDP; PP splits the layers; DCP the context of a
 // decode step inside a TP group.
 type Layout struct {
-	Devices int
-	TP      int
-	DP      int
-	PP      int
-	EP      int
-	MoETP   int
-	MoEDP   int
-	DCP     int
+	Devices int `json:"devices,omitempty"`
+	TP      int `json:"tp,omitempty"`
+	DP      int `json:"dp,omitempty"`
+	PP      int `json:"pp,omitempty"`
+	EP      int `json:"ep,omitempty"`
+	MoETP   int `json:"moe_tp,omitempty"`
+	MoEDP   int `json:"moe_dp,omitempty"`
+	DCP     int `json:"dcp,omitempty"`
 }
 
 // Group is a set of ranks that communicate: Size ranks, Stride apart, starting

@@ -46,12 +46,12 @@ type Pair struct {
 // Pairs matches every prefill layout with every decode layout and orders the
 // pairs by the requests per second one instance of each carries together. Of
 // pairs that carry the same to two decimals only the first stays.
-func Pairs(prefill, decode []*search.Result, output int) []Pair {
+func Pairs(prefill, decode []*search.Result) []Pair {
 	var all []Pair
 	for _, p := range prefill {
 		for _, d := range decode {
-			if p.Best.TTFT > 0 && d.Best.TPOT > 0 {
-				all = append(all, Pair{serving.Match(p.Best, d.Best, output), p, d})
+			if p.MostQPS.TTFT > 0 && d.Best.TPOT > 0 {
+				all = append(all, Pair{serving.Match(p.MostQPS, d.Best, &p.Load), p, d})
 			}
 		}
 	}

@@ -19,9 +19,9 @@ import (
 
 func ms(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
-// result is a candidate at its best batch.
+// result is a candidate at its best batch, for answers of two tokens.
 func result(label string, o serving.Outcome) search.Result {
-	return search.Result{Label: label, OK: true, Best: o}
+	return search.Result{Label: label, OK: true, Best: o, MostQPS: o, Load: serving.Load{Output: 2}}
 }
 
 // prefill is a phase with a rate of requests per second.
@@ -57,7 +57,7 @@ func names(pairs []Pair) []string {
 func TestPairsCollapse(t *testing.T) {
 	p := []search.Result{prefill("p", 400)}
 	d := []search.Result{decode("a", 100, 8), decode("b", 100.004, 8), decode("c", 100.001, 8), decode("slower", 99, 8)}
-	got := Pairs(pointers(p), pointers(d), 2)
+	got := Pairs(pointers(p), pointers(d))
 	if want, have := []string{"p/b", "p/slower"}, names(got); !slices.Equal(want, have) {
 		t.Fatalf("want %v, got %v", want, have)
 	}
@@ -65,7 +65,7 @@ func TestPairsCollapse(t *testing.T) {
 		t.Errorf("want 100.004 requests/s at 0.25001, got %g at %g", got.Balanced, got.Ratio)
 	}
 	d[1].Best.TPOT = 0 // a row without a time
-	if have := names(Pairs(pointers(p), pointers(d), 2)); have[0] != "p/c" {
+	if have := names(Pairs(pointers(p), pointers(d))); have[0] != "p/c" {
 		t.Errorf("a row without a time is paired: %v", have)
 	}
 }
@@ -76,7 +76,7 @@ func TestPairsTie(t *testing.T) {
 	d := []search.Result{decode("slow", 1, 8), decode("fast", 2, 32), decode("middle", 1.5, 16)}
 	p := []search.Result{prefill("p", 0.5)}
 	for range d {
-		got := Pairs(pointers(p), pointers(d), 2)
+		got := Pairs(pointers(p), pointers(d))
 		if len(got) != 1 || got[0].D.Label != "fast" || got[0].Decode.Batch != 32 || got[0].DecodeQPS != 2 {
 			t.Errorf("want only fast, got %v", names(got))
 		}
@@ -89,7 +89,8 @@ func TestPairsTie(t *testing.T) {
 func TestPairsAnswerOfOneToken(t *testing.T) {
 	p, d := []search.Result{prefill("p", 400)}, []search.Result{decode("d", 100, 8)}
 	for _, output := range []int{1, 2} {
-		if got := Pairs(pointers(p), pointers(d), output); math.Abs(got[0].DecodeQPS-100) > 1e-9 {
+		p[0].Load.Output = output
+		if got := Pairs(pointers(p), pointers(d)); math.Abs(got[0].DecodeQPS-100) > 1e-9 {
 			t.Errorf("%d tokens: want 100 requests/s, got %g", output, got[0].DecodeQPS)
 		}
 	}
@@ -183,7 +184,7 @@ func TestTotalOrder(t *testing.T) {
 		var all []Pair
 		for i := range p {
 			for k := range d {
-				all = append(all, Pair{serving.Match(p[i].Best, d[k].Best, 2), &p[i], &d[k]})
+				all = append(all, Pair{serving.Match(p[i].Best, d[k].Best, &p[i].Load), &p[i], &d[k]})
 			}
 		}
 		pair := rapid.SampledFrom(all)
@@ -195,8 +196,8 @@ func TestTotalOrder(t *testing.T) {
 			t.Fatal("a before b before c, but not a before c")
 		}
 		shuffled := func(rows []search.Result) []*search.Result { return rapid.Permutation(pointers(rows)).Draw(t, "order") }
-		want := names(Pairs(pointers(p), pointers(d), 2))
-		if got := names(Pairs(shuffled(p), shuffled(d), 2)); !slices.Equal(want, got) {
+		want := names(Pairs(pointers(p), pointers(d)))
+		if got := names(Pairs(shuffled(p), shuffled(d))); !slices.Equal(want, got) {
 			t.Fatalf("pairs: want %v, got %v", want, got)
 		}
 		labels := func(rows []search.Result) (out []string) {

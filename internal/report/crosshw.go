@@ -202,24 +202,26 @@ func crossRatio(w io.Writer, r *app.OptimizeResponse, v OptimizeView) {
 	})
 	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")
 	t := &pretty{bold: 2, header: []string{
-		"Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst",
+		"Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS",
 	}}
 	split := false
 	for i, d := range rows {
 		p := &d.Ratio.Pairs[0]
 		cells := []string{
 			strconv.Itoa(i + 1), d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), "-", "-",
+			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
 		}
-		if n := d.Ratio.Instances; n.Prefill > 0 {
-			cells[8], cells[9] = strconv.Itoa(n.Prefill), strconv.Itoa(n.Decode)
+		if s := d.Ratio.Sustained; s.Split.Prefill > 0 {
+			cells = append(cells, strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split)))
 			split = true
+		} else {
+			cells = append(cells, "-", "-", "-")
 		}
 		t.rows = append(t.rows, cells)
 	}
 	fmt.Fprintln(w, t.render(v.Color))
 	infeasible(w, without)
 	if split {
-		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that is closest to the PD ratio, the largest of equally close ones.\n", r.Request.NumDevices)
+		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that carries the most requests per second.\n", r.Request.NumDevices)
 	}
 }

@@ -48,7 +48,7 @@ func explain(w io.Writer, x *app.Explanation, v OptimizeView) {
 // binding names what keeps a batch from growing.
 func binding(v search.Verdict) string {
 	if v == search.Fits {
-		return "nothing; larger batches have less throughput"
+		return "nothing; more requests add no throughput"
 	}
 	return string(v)
 }

@@ -57,7 +57,7 @@ func (f found) result(l serving.Load) search.Result {
 		r.Best.DecodeTime = millis(f.tpot / 2)
 		r.Best.DecodeBound = step.Bounds{Memory: 3, Comm: 1}
 	}
-	r.First, r.Points = r.Best, []serving.Outcome{r.Best}
+	r.First, r.MostQPS, r.Points = r.Best, r.Best, []serving.Outcome{r.Best}
 	return r
 }
 
@@ -209,11 +209,15 @@ func matched(r *app.OptimizeResponse, d *app.DeviceResult, instances serving.Ins
 	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
 	r.Request.Limits = workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)}
 	d.Searches = []app.Search{prefill(4), decode()}
-	d.Ratio = &app.Ratio{Instances: instances}
-	for _, x := range rank.Pairs(rank.Best(prefillResults(4)), rank.Best(decodeResults()), r.Request.Output) {
+	ps, ds := rank.Best(prefillResults(4)), rank.Best(decodeResults())
+	d.Ratio = &app.Ratio{Sustained: &app.Sustained{
+		P: row(search.PrefillOnly, prefillLimits(), ps[0]), D: row(search.DecodeOnly, decodeLimits(), ds[0]),
+		PrefillQPS: 12, DecodeQPS: 5, Split: instances, Nearest: serving.Instances{Prefill: 1, Decode: 4},
+	}}
+	for _, x := range rank.Pairs(ps, ds) {
 		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
 		e := calibration.Expected{TTFT: p.Expected.TTFT, TPOT: q.Expected.TPOT, Throughput: q.Expected.Throughput, Basis: q.Expected.Basis}
-		d.Ratio.Pairs = append(d.Ratio.Pairs, app.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance})
+		d.Ratio.Pairs = append(d.Ratio.Pairs, app.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance, Sustained: 12})
 	}
 }
 

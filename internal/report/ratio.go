@@ -54,6 +54,8 @@ func ratioBlock(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, v Opt
 	}
 }
 
+// bestPair prints the best pair as the guide counts it, then what instances sustain
+// and how many of each carry the most.
 func bestPair(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.Pair) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
@@ -61,10 +63,16 @@ func bestPair(w io.Writer, r *app.OptimizeResponse, d *app.DeviceResult, p *app.
 		p.PrefillQPS, p.Prefill.TTFT.Ms(), p.P.Label, p.Prefill.Batch, p.Prefill.Concurrency)
 	fmt.Fprintf(w, "      Decode QPS:  %.2f req/s  (TPOT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
 		p.DecodeQPS, p.Decode.TPOT.Ms(), p.D.Label, p.Decode.Batch, p.Decode.Concurrency)
-	if n := d.Ratio.Instances; n.Prefill > 0 {
-		fmt.Fprintf(w, "      P Instances: %d (%d devices)\n", n.Prefill, n.Prefill*r.Request.PrefillDevices)
-		fmt.Fprintf(w, "      D Instances: %d (%d devices)\n", n.Decode, n.Decode*r.Request.DecodeDevices)
-		fmt.Fprintf(w, "      System QPS:  %.2f req/s\n", min(float64(n.Prefill)*p.PrefillQPS, float64(n.Decode)*p.DecodeQPS))
+	s, q := d.Ratio.Sustained, &r.Request
+	fmt.Fprintf(w, "      Sustained:   %.2f req/s of prefill  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
+		s.PrefillQPS, s.P.Best.TTFT.Ms(), s.P.Label, s.P.Best.Batch, s.P.Best.Concurrency)
+	if n := s.Split; n.Prefill > 0 {
+		fmt.Fprintf(w, "      P Instances: %d (%d devices)\n", n.Prefill, n.Prefill*q.PrefillDevices)
+		fmt.Fprintf(w, "      D Instances: %d (%d devices)\n", n.Decode, n.Decode*q.DecodeDevices)
+		fmt.Fprintf(w, "      System QPS:  %.2f req/s\n", s.QPS(n))
+		n = s.Nearest
+		fmt.Fprintf(w, "      Nearest to the PD ratio: %d P and %d D instances (%d devices), %.2f req/s\n",
+			n.Prefill, n.Decode, n.Devices(q.PrefillDevices, q.DecodeDevices), s.QPS(n))
 	}
 }
 
@@ -72,7 +80,7 @@ func ratioTable(r *app.OptimizeResponse, pairs []app.Pair) *pretty {
 	t := &pretty{bold: 2, header: []string{
 		"Top", "PD Ratio", "Balanced QPS (req/s)", "P QPS (req/s)", "D QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
 		"P Parallel", "D Parallel", "P Devices/Instance", "D Devices/Instance",
-		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency",
+		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)",
 	}}
 	for i := range pairs {
 		p := &pairs[i]
@@ -82,6 +90,7 @@ func ratioTable(r *app.OptimizeResponse, pairs []app.Pair) *pretty {
 			strconv.Itoa(r.Request.PrefillDevices), strconv.Itoa(r.Request.DecodeDevices),
 			strconv.Itoa(p.Prefill.Batch), strconv.Itoa(p.Decode.Batch),
 			strconv.Itoa(p.Prefill.Concurrency), strconv.Itoa(p.Decode.Concurrency),
+			f2(p.Sustained),
 		})
 	}
 	return t

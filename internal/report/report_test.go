@@ -85,7 +85,7 @@ func TestStepSays(t *testing.T) {
 		want    string
 	}{
 		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true}), "decode step, 1 request per DP rank, 1 new token each;"},
-		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ContextLength: 1_000_000}), "GiB short\n"},
+		{one(qwen, plain, app.StepRequest{Queries: 1000, Decode: true, ContextLength: 10_000}), "GiB short\n"},
 		{one(qwen, plain, app.StepRequest{Queries: 1, Decode: true, ReservedGiB: 1}), " + reserved 1.00 of 64.00 GiB"},
 		{one("openai/gpt-oss-20b", "h100", app.StepRequest{Queries: 1, Decode: true}), "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
 		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", app.StepRequest{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},

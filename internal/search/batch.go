@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+
 	"plimsoll/internal/serving"
 	"plimsoll/internal/workload"
 )
@@ -9,7 +11,12 @@ import (
 type Range struct {
 	Min, Max int
 	Given    bool // by the user: then Max binds like a limit
+	// Ends is why there is nothing above Max; "" = the range ends there.
+	Ends Verdict
 }
+
+// ends is what binds at Max.
+func (r *Range) ends() Verdict { return cmp.Or(r.Ends, RangeEnds) }
 
 // DefaultRange is one to as many as the vendor's doubling would reach.
 func DefaultRange() Range { return Range{Min: 1, Max: 1 << 19} }
@@ -24,6 +31,7 @@ const (
 	OverTTFT     Verdict = "TTFT limit"
 	OverTPOT     Verdict = "TPOT limit"
 	RangeEnds    Verdict = "batch range"
+	OverBudget   Verdict = "token budget"
 	IllegalShape Verdict = "layout"
 	Saturated    Verdict = "saturation" // more requests only wait longer
 )
@@ -56,16 +64,25 @@ type found struct {
 
 // window is how many batch sizes are looked at without finding a better one
 // before an upper bound may end the search, ripple how many are looked at above
-// the last feasible one. Throughputs closer than same are equal.
+// the last feasible one, and farthest how many at all. Throughputs closer than same
+// are equal.
 const (
 	window      = 512
-	widest      = 1 << 14 // for prompts of a few tokens
+	wide        = 1 << 11 // for prompts of a few tokens, where a batch takes two steps
+	widest      = 1 << 14 // and where it takes one
 	mixedWindow = 48
 	ripple      = 8
+	farthest    = 1 << 13
 	same        = 1e-9
 )
 
-// searchBatch finds the batch with the most throughput inside the limits.
+// rating is what a batch is chosen by.
+type rating func(*serving.Outcome) float64
+
+func throughput(o *serving.Outcome) float64 { return o.Throughput }
+
+// batchSearch finds the batch with the best rating inside the limits, the smallest
+// of equal ones.
 //
 // Time may jump with the batch (experts that divide evenly or not), so
 // bisection on the true time can stop at a poor batch. Instead exact is bounded
@@ -73,39 +90,107 @@ const (
 // last one that relaxed makes feasible. From there batches are evaluated exactly
 // in falling order until none was better for a whole window and relaxed says
 // that none below can be. For models without jumps the two are one function.
-func searchBatch(exact, relaxed evaluate, r Range, l workload.Limits, window int, tight bool) found {
-	f := found{first: exact(r.Min)}
-	start := relaxed(r.Min)
-	if v := judge(&start, l); v == NoMemory {
+//
+// With waves a batch is n whole waves and a rest, and its throughput lies between
+// those of a wave and of the rest: the best is whole waves, or less than one. Then
+// only the window below the last feasible batch and the smallest batches count.
+type batchSearch struct {
+	exact, relaxed evaluate
+	r              Range
+	limits         workload.Limits
+	rate           rating
+	window         int
+	waves          bool
+}
+
+func (s *batchSearch) run() found {
+	f := found{first: s.exact(s.r.Min)}
+	start := s.relaxed(s.r.Min)
+	if v := judge(&start, s.limits); v == NoMemory {
 		f.binds = v
 		return f
 	}
-	last := lastFeasible(relaxed, r, l)
-	over := relaxed(min(last+1, r.Max))
-	f.binds = judge(&over, l)
-	if last == r.Max {
-		f.binds = RangeEnds
+	last := lastFeasible(s.relaxed, s.r, s.limits)
+	over := s.relaxed(min(last+1, s.r.Max))
+	f.binds = judge(&over, s.limits)
+	if last == s.r.Max {
+		f.binds = s.r.ends()
 	}
-	// Waves make the relaxed time ripple a little too: look just beyond.
-	for b, idle := min(last+ripple, r.Max), 0; b >= r.Min; b, idle = b-1, idle+1 {
-		if f.ok && idle >= window {
-			if bound := relaxed(b); bound.Throughput <= f.best.Throughput*(1+same) {
-				break
+	bottom, tied := s.fall(&f, s.top(last))
+	if s.waves || tied {
+		tied = s.rise(&f, bottom) || tied
+	}
+	if tied { // more requests only wait
+		f.binds = Fits
+	}
+	if !f.ok && f.binds == s.r.ends() {
+		f.binds = judge(&f.first, s.limits)
+	}
+	f.points = samples(s.exact, s.r, last)
+	return f
+}
+
+// top is where to look from: just above the last feasible batch, since waves make the
+// relaxed time ripple a little too. Where that is far from the smallest, and fewer
+// requests would do better without jumps, it is just above those.
+func (s *batchSearch) top(last int) int {
+	top := min(last+ripple, s.r.Max)
+	if last-s.r.Min <= 8*s.window {
+		return top
+	}
+	const step = 16 // a sixteenth less each time
+	most, above := 0.0, top
+	for b := last; b >= s.r.Min; b -= max(1, b/step) {
+		if o := s.relaxed(b); judge(&o, s.limits) == Fits && s.rate(&o) > most*(1+same) {
+			most, top = s.rate(&o), above
+		}
+		above = b
+	}
+	return top
+}
+
+// fall looks for the best batch from top down. It returns the last it looked at, and
+// whether a larger batch than the best is as good.
+func (s *batchSearch) fall(f *found, top int) (bottom int, tied bool) {
+	most := 0.0
+	for b, idle := top, 0; b >= s.r.Min && top-b < farthest; b, idle = b-1, idle+1 {
+		if f.ok && idle >= s.window {
+			if bound := s.relaxed(b); s.waves || s.rate(&bound) <= most*(1+same) {
+				return bottom, tied
 			}
 		}
-		o := exact(b)
-		if judge(&o, l) != Fits {
+		o := s.exact(b)
+		bottom = b
+		if judge(&o, s.limits) != Fits {
 			continue
 		}
-		if !f.ok || better(&o, &f.best, tight) {
-			f.best, f.ok, idle = o, true, 0
+		switch x := s.rate(&o); {
+		case !f.ok || x > most*(1+same):
+			f.best, f.ok, most, tied, idle = o, true, x, false, 0
+		case x >= most*(1-same):
+			f.best, tied = o, true
 		}
 	}
-	if !f.ok && f.binds == RangeEnds {
-		f.binds = judge(&f.first, l)
+	return bottom, tied
+}
+
+// rise looks for a batch as good as the best or better among the smallest, below
+// end. It reports whether one is as good as a larger one.
+func (s *batchSearch) rise(f *found, end int) (tied bool) {
+	most := s.rate(&f.best)
+	for b := s.r.Min; b < min(s.r.Min+s.window, end); b++ {
+		o := s.exact(b)
+		if judge(&o, s.limits) != Fits {
+			continue
+		}
+		switch x := s.rate(&o); {
+		case !f.ok || x > most*(1+same):
+			f.best, f.ok, most, tied = o, true, x, false
+		case x >= most*(1-same) && b < f.best.Batch:
+			f.best, tied = o, true
+		}
 	}
-	f.points = samples(exact, r, last)
-	return f
+	return tied
 }
 
 // bisectBatch finds a batch for a load of unequal prompts as the vendor does:
@@ -140,21 +225,13 @@ func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 			continue
 		}
 		lo = mid + 1
-		if !recorded || o.Throughput > f.best.Throughput {
+		best := f.best.Throughput
+		if !recorded || o.Throughput > best*(1+same) || o.Throughput >= best*(1-same) && mid < f.best.Batch {
 			f.best, recorded = o, true
 		}
 	}
 	f.points = samples(exact, r, f.best.Batch)
 	return f
-}
-
-// better reports whether o, at a smaller batch, is to be preferred. Equal
-// throughputs differ in their last digits only.
-func better(o, best *serving.Outcome, tight bool) bool {
-	if o.Throughput > best.Throughput*(1+same) {
-		return true
-	}
-	return tight && o.Throughput >= best.Throughput*(1-same)
 }
 
 // lastFeasible is the largest batch the relaxed time makes feasible, by

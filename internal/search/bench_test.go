@@ -56,7 +56,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			x, y := best(b, run(b, &prefill, candidates, 1, nil)), best(b, run(b, &decode, candidates, 1, nil))
-			if m := serving.Match(x.Best, y.Best, decode.Load.Output); m.Ratio <= 0 {
+			if m := serving.Match(x.Best, y.Best, &decode.Load); m.Ratio <= 0 {
 				b.Fatal(m.Ratio)
 			}
 		}

@@ -29,11 +29,11 @@ type Formulas struct {
 	Block    int
 	Accepted float64
 	Suffix   string // behind every label
-	// Tight prefers the smaller of batches with equal throughput.
-	Tight  bool
-	Limits workload.Limits
-	Range  Range
-	Images graph.Images
+	// Matched says that the phase is to be matched with another one.
+	Matched bool
+	Limits  workload.Limits
+	Range   Range
+	Images  graph.Images
 }
 
 // Label is a candidate as printed.
@@ -71,15 +71,34 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	if !r.OK {
 		r.Reason = p.reason(&r)
 	}
+	r.MostQPS = r.Best
+	// Several waves within a limit lower the mean TTFT of the requests in flight,
+	// and so raise what the guide counts.
+	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Limits.TTFT > 0 && r.Load.Distribution == nil {
+		r.MostQPS = p.searchBy(exact, relaxed, &r.Load, func(o *serving.Outcome) float64 { return o.Prompts(&r.Load) }).best
+	}
 	return r
 }
 
-// search finds the best batch under one load.
+// search finds the batch with the most throughput under one load.
 func (p *Formulas) search(exact, relaxed *Steps, l *serving.Load) found {
 	if l.Distribution != nil && p.Mode != DecodeOnly {
 		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
 	}
-	return searchBatch(p.outcome(exact, l), p.outcome(relaxed, l), p.batches(l), p.Limits, p.window(l), p.tight())
+	return p.searchBy(exact, relaxed, l, throughput)
+}
+
+// searchBy finds the batch with the best rating under one load of equal prompts.
+func (p *Formulas) searchBy(exact, relaxed *Steps, l *serving.Load, rate rating) found {
+	s := p.batchSearch(exact, relaxed, l, rate)
+	return s.run()
+}
+
+func (p *Formulas) batchSearch(exact, relaxed *Steps, l *serving.Load, rate rating) batchSearch {
+	return batchSearch{
+		exact: p.outcome(exact, l), relaxed: p.outcome(relaxed, l), r: p.batches(l), limits: p.Limits,
+		rate: rate, window: p.window(l), waves: p.Mode == PrefillOnly && !l.Chunked(),
+	}
 }
 
 func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
@@ -110,33 +129,43 @@ func (p *Formulas) budgets() []int {
 	return []int{4 * n, 2 * n, n}
 }
 
-// batches is the range to search. A prefill without a limit would queue prompts
-// without end and gain nothing: it is searched for a few full steps only.
+// batches is the range to search. Where prompts are computed in chunks, every
+// request of a batch runs: it has begun before the first has ended. Engines run no
+// more requests than a step has tokens, for each in decode takes one (vLLM refuses
+// max_num_seqs above max_num_batched_tokens). A prefill without a limit would queue
+// prompts without end and gain nothing: it is searched for a few full steps only, and
+// one of unequal prompts, each step of which is another, for no more than many.
 func (p *Formulas) batches(l *serving.Load) Range {
 	r := p.Range
-	if p.Mode != PrefillOnly || p.Limits.TTFT > 0 || r.Given {
-		return r
+	switch {
+	case p.Mode == Aggregated && l.Chunked():
+		if most := max(1, l.Budget/l.PP); most < r.Max && most >= r.Min {
+			r.Max, r.Ends = most, OverBudget
+		}
+	case p.Mode == PrefillOnly && p.Limits.TTFT == 0 && !r.Given:
+		const few = 4
+		r.Max = max(r.Min, min(r.Max, few*max(1, l.Budget/l.EffectiveInput())))
+	case p.Mode == PrefillOnly && l.Distribution != nil:
+		const many = 1024
+		r.Max = max(r.Min, min(r.Max, many*l.Budget/l.EffectiveInput()))
 	}
-	const steps = 4
-	r.Max = max(r.Min, min(r.Max, steps*max(1, l.Budget/l.EffectiveInput())))
 	return r
 }
-
-// tight reports which of batches with equal throughput is taken: the larger
-// where a limit says how far the queue may grow, the smaller where nothing does,
-// for another wave of prompts then only adds waiting.
-func (p *Formulas) tight() bool { return p.Tight || !p.Limits.Any() }
 
 // window is smaller where an evaluation simulates every step, and holds a whole
 // wave of prompts, with which throughput repeats.
 func (p *Formulas) window(l *serving.Load) int {
-	if l.Chunked() {
-		return mixedWindow
-	}
-	if p.Mode == DecodeOnly {
+	switch {
+	case p.Mode == DecodeOnly:
 		return window
+	case p.Mode == Aggregated && l.Chunked():
+		return mixedWindow
+	case p.Mode == Aggregated:
+		return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), wide)
 	}
-	return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), widest)
+	input := l.EffectiveInput()
+	last := 1 + (input-1)%l.Budget // tokens of the last chunk, whose waves are the largest
+	return min(max(window, l.Budget*l.DP/last+1), max(mixedWindow, widest*l.Budget/max(input, l.Budget)))
 }
 
 func (p *Formulas) outcome(e serving.Engine, l *serving.Load) evaluate {
@@ -160,7 +189,7 @@ func (p *Formulas) reason(r *Result) string {
 		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
 	case OverTPOT, OverTTFT:
 		return overLimit(v, o, p.Limits)
-	case Fits, RangeEnds, IllegalShape, Saturated:
+	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated:
 	}
 	return "no batch in the range meets the limits"
 }

@@ -76,6 +76,9 @@ func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) f
 // TestEveryBatch: on real models, with all their jumps, no batch is better than
 // the one that was found.
 func TestEveryBatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
 	const same = 1e-8
 	for _, c := range []struct {
 		name   string
@@ -200,16 +203,22 @@ func TestPrefillWithoutLimit(t *testing.T) {
 	})
 }
 
-// TestTight: of equal batches the smaller, although a limit allows more.
-func TestTight(t *testing.T) {
+// TestSmallest: of equal batches the smallest, although a limit allows more. A
+// phase to be matched also has the batch with the most requests per second as the
+// guide counts them.
+func TestSmallest(t *testing.T) {
 	tables := readTables(t, "testdata/prefill-q32.txt")
 	w := &tables[0]
 	p := w.problem(t)
-	p.Tight = true
+	p.Matched = true
 	c := search.Space{TP: []int{8}}.Resolve(8).Enumerate(8, false)[0]
 	r := p.Evaluate(t.Context(), c)
-	if r.Best.Batch != 2 {
-		t.Errorf("want batch 2, got %d", r.Best.Batch)
+	if r.Best.Batch != 2 || r.Binds != search.Fits {
+		t.Errorf("want batch 2 bound by nothing, got %d, %q", r.Best.Batch, r.Binds)
+	}
+	near(t, "TTFT", 318.33, r.Best.TTFT.Ms(), promised)
+	if r.MostQPS.Batch != 23 {
+		t.Errorf("want batch 23 for the most requests per second, got %d", r.MostQPS.Batch)
 	}
 	near(t, "tokens/s", w.rows[3].throughput, r.Best.Throughput, promised)
 }

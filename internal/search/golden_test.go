@@ -196,13 +196,11 @@ func (w *table) compareDense(t *testing.T, want *row, got *search.Result) {
 	}
 	o := &got.Best
 	near(t, "tokens/s", want.throughput, o.Throughput, promised)
-	if w.mode == "prefill" && want.label == "TP=8 | PP=1 | DP=1" {
-		// Batches of whole waves (2, 4, … 22) tie here. The vendor's unstable
-		// sort picked one in the middle; we take the largest within the limit.
-		if want.batch != 16 || o.Batch != 22 || o.TTFT > ms(w.ttft) {
-			t.Errorf("want batch 22 (vendor 16) within %g ms, got %d (vendor %d) at %.6g ms", w.ttft, o.Batch, want.batch, o.TTFT.Ms())
-		}
+	if w.mode == "prefill" && o.Batch < want.batch {
+		// Batches of whole waves tie. The vendor's unstable sort picked one of those
+		// it had tried; we take the smallest.
 		w.compareBatch(t, want, got, promised)
+		near(t, "tokens/s of a tie", want.throughput, o.Throughput, promised)
 		return
 	}
 	near(t, "TTFT", want.ttft, o.TTFT.Ms(), promised)

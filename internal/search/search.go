@@ -35,6 +35,9 @@ type Result struct {
 	// Best is the outcome with the most throughput within the limits, if OK.
 	Best serving.Outcome
 	OK   bool
+	// MostQPS is the outcome of a phase that is to be matched: the one with the most
+	// requests per second as the guide counts them. Elsewhere it is Best.
+	MostQPS serving.Outcome
 	// Binds is what limits the batch, or why there is no best.
 	Binds  Verdict
 	Reason string // of a rejection, one sentence

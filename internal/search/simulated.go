@@ -56,8 +56,9 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 	r.Load = s.load(&c, fleet)
 	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r, copies: max(1, c.Replicas)}
 	ranks := max(1, c.Layout.DP)
+	most := s.most(fleet)
 	low, high := 0, 0 // the largest batch that meets the limits, the smallest that does not
-	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, s.Range.Max) {
+	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, most) {
 		before := r.Best
 		if r.Binds = t.at(b, ranks); r.Binds != Fits {
 			high = b
@@ -67,7 +68,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 			r.Best, r.Binds = before, Saturated // of the two, the one that waits less
 			break
 		}
-		if low = b; b == s.Range.Max {
+		if low = b; b >= most {
 			break
 		}
 	}
@@ -79,7 +80,17 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
 		}
 	}
 	t.confirm()
-	return t.finish(low)
+	return t.finish(low, most)
+}
+
+// most is the largest batch worth trying: of the range, and what an engine runs at a
+// time. Beyond that requests only wait.
+func (s *Simulated) most(f *replica.Fleet) int {
+	runs := f.Config(nil).Workers.Engine.MaxSequences
+	if runs == 0 {
+		return s.Range.Max
+	}
+	return min(s.Range.Max, max(runs, s.Range.Min))
 }
 
 // confirm simulates the best load on all replicas. Where lengths vary their
@@ -201,7 +212,7 @@ func (t *trial) saturated() bool {
 }
 
 // finish says what binds the best batch, or why there is none.
-func (t *trial) finish(last int) Result {
+func (t *trial) finish(last, most int) Result {
 	r := t.result
 	switch {
 	case t.err != nil:
@@ -212,6 +223,8 @@ func (t *trial) finish(last int) Result {
 		r.Reason = overLimit(r.Binds, &r.First, t.s.Limits)
 	case last == t.s.Range.Max && r.Binds != Saturated:
 		r.Binds = RangeEnds
+	case last == most:
+		r.Binds = Saturated
 	}
 	return *r
 }

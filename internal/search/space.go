@@ -9,8 +9,12 @@ import (
 // Space is the sizes to try in each dimension. A nil dimension is fixed, an
 // empty one takes the powers of two up to the number of devices.
 type Space struct {
-	TP, EP, MoEDP []int
-	PP, DCP, MTP  []int
+	TP    []int `json:"tp_sizes,omitzero"`
+	EP    []int `json:"ep_sizes,omitzero"`
+	MoEDP []int `json:"moe_dp_sizes,omitzero"`
+	PP    []int `json:"pp_sizes,omitzero"`
+	DCP   []int `json:"dcp_sizes,omitzero"`
+	MTP   []int `json:"num_mtp_tokens,omitzero"`
 }
 
 // Candidate is a layout of one replica, how many equal replicas there are, and a

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"encoding/binary"
+
 	"plimsoll/internal/cost"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/memory"
@@ -11,8 +13,8 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// Steps evaluates the steps of one layout on one device. It remembers
-// prefill steps, which repeat over batch sizes, and is not safe for concurrent
+// Steps evaluates the steps of one layout on one device. It remembers steps of
+// equal requests, which repeat over batch sizes, and is not safe for concurrent
 // use.
 type Steps struct {
 	spec     graph.Spec
@@ -22,7 +24,15 @@ type Steps struct {
 	reserved units.Bytes
 	images   graph.Images // of one request
 	segments []graph.Segment
-	prefills map[[3]int]serving.Step
+	known    map[shape]serving.Step
+	packed   map[string]serving.Step // by their pieces
+	key      []byte
+}
+
+// shape is a step of equal requests.
+type shape struct {
+	requests, query, seq int // requests of one rank
+	decode               bool
 }
 
 var _ serving.Engine = (*Steps)(nil)
@@ -36,7 +46,7 @@ func NewSteps(spec graph.Spec, c cost.Coster, device, reserved units.Bytes, imag
 	return &Steps{
 		spec: spec, eval: step.New(g, c), memory: memory.New(&spec),
 		device: device, reserved: reserved, images: images,
-		prefills: map[[3]int]serving.Step{},
+		known: map[shape]serving.Step{}, packed: map[string]serving.Step{},
 	}, nil
 }
 
@@ -48,53 +58,69 @@ const imageMarks = 2
 
 // Prefill evaluates a step that computes prompts, their images included.
 func (d *Steps) Prefill(requests, query, seq int) serving.Step {
-	key := [3]int{requests, query, seq}
-	if s, ok := d.prefills[key]; ok {
-		return s
-	}
 	extra := 0
 	if d.images.Count > 0 {
 		extra = d.images.Count * (d.images.Tokens + imageMarks)
 	}
-	perRank := d.spec.Layout.PerRank(requests)
-	s := d.step(perRank, graph.Segment{Query: query + extra, Seq: seq + extra}, true)
-	d.prefills[key] = s
-	return s
+	return d.step(shape{d.spec.Layout.PerRank(requests), query + extra, seq + extra, false})
 }
 
 // Decode evaluates a step that produces tokens.
 func (d *Steps) Decode(requests, query, seq int) serving.Step {
-	return d.step(d.spec.Layout.PerRank(requests), graph.Segment{Query: query, Seq: seq, Decode: true}, false)
+	return d.step(shape{d.spec.Layout.PerRank(requests), query, seq, true})
 }
 
-// step evaluates requests equal requests on a rank. In a pipeline they travel
-// as one micro-batch per stage: a token takes as long as a micro-batch needs
-// through all stages, and a prefill also waits for the pipeline to fill.
-func (d *Steps) step(requests int, s graph.Segment, fill bool) serving.Step {
+// step evaluates equal requests on a rank.
+func (d *Steps) step(x shape) serving.Step {
+	s, ok := d.known[x]
+	if !ok {
+		s = d.evaluate(x)
+		d.known[x] = s
+	}
+	return s
+}
+
+// evaluate evaluates equal requests on a rank. In a pipeline they travel as one
+// micro-batch per stage: a token takes as long as a micro-batch needs through all
+// stages, and a prefill also waits for the pipeline to fill.
+func (d *Steps) evaluate(x shape) serving.Step {
 	stages := d.spec.Layout.PP
-	micro := parallel.Fullest(requests, stages)
-	s.Requests = micro
-	b := graph.Batch{Segments: append(d.segments[:0], s)}
+	micro := parallel.Fullest(x.requests, stages)
+	b := graph.Batch{Segments: append(d.segments[:0], graph.Segment{Requests: micro, Query: x.query, Seq: x.seq, Decode: x.decode})}
 	d.segments = b.Segments
-	if d.images.Count > 0 && !s.Decode {
+	if d.images.Count > 0 && !x.decode {
 		b.Images = d.images
 		b.Images.Count *= micro
 	}
 	t := d.eval.Totals(b)
-	if batches := parallel.Fullest(requests, micro); fill && batches > 1 {
+	if batches := parallel.Fullest(x.requests, micro); !x.decode && batches > 1 {
 		t.Time += t.Time * units.Seconds(float64(batches-1)/float64(stages))
 	}
-	b.Segments[0].Requests = requests
+	b.Segments[0].Requests = x.requests
 	return serving.Step{Time: t.Time, Use: d.memory.Use(b, d.device, d.reserved), Bound: t.Bound}
+}
+
+// Cached is the KV cache of equal requests.
+func (d *Steps) Cached(requests, seq int) units.Bytes {
+	d.segments = append(d.segments[:0], graph.Segment{Requests: d.spec.Layout.PerRank(requests), Seq: seq})
+	return d.memory.KV(graph.Batch{Segments: d.segments})
 }
 
 // Packed evaluates a step of unequal pieces of prompts on one rank.
 func (d *Steps) Packed(pieces []workload.Piece) serving.Step {
-	d.segments = d.segments[:0]
+	d.segments, d.key = d.segments[:0], d.key[:0]
 	for _, p := range pieces {
 		d.segments = append(d.segments, graph.Segment{Requests: p.Requests, Query: p.Query, Seq: p.Seq})
+		for _, n := range [...]int{p.Requests, p.Query, p.Seq} {
+			d.key = binary.AppendUvarint(d.key, uint64(n))
+		}
+	}
+	if s, ok := d.packed[string(d.key)]; ok {
+		return s
 	}
 	b := graph.Batch{Segments: d.segments}
 	t := d.eval.Totals(b)
-	return serving.Step{Time: t.Time, Use: d.memory.Use(b, d.device, d.reserved), Bound: t.Bound}
+	s := serving.Step{Time: t.Time, Use: d.memory.Use(b, d.device, d.reserved), Bound: t.Bound}
+	d.packed[string(d.key)] = s
+	return s
 }

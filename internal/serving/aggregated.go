@@ -11,29 +11,41 @@ import (
 func Aggregated(e Engine, l *Load, batch int) Outcome {
 	o := Outcome{Batch: batch, Concurrency: l.concurrency(batch)}
 	if l.Distribution != nil {
-		l.packedPrefill(e, &o)
-	} else {
-		chunks := workload.Chunks(workload.Effective(l.Input, l.HitRate), l.Budget)
-		if len(chunks) > 1 {
-			return mixed(e, l, o, chunks)
+		// Prompts are not packed for a batch that does not fit anyway.
+		d := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
+		if d.left() >= 0 {
+			l.packedPrefill(e, &o)
 		}
-		o.Chunks = 1
-		l.wavePrefill(e, &o)
+		return l.decoded(&o, &d)
 	}
+	chunks := workload.Chunks(workload.Effective(l.Input, l.HitRate), l.Budget)
+	if len(chunks) > 1 {
+		return mixed(e, l, o, chunks)
+	}
+	o.Chunks = 1
+	l.wavePrefill(e, &o)
 	if o.OOM != "" {
 		return o
 	}
 	d := e.Decode(o.Concurrency, l.DecodeQuery, l.DecodeSeq())
-	o.fuller(&d)
+	return l.decoded(&o, &d)
+}
+
+// decoded adds decode to an outcome that has its prefill.
+func (l *Load) decoded(o *Outcome, d *Step) Outcome {
+	if o.OOM != "" {
+		return *o
+	}
+	o.fuller(d)
 	o.DecodeTime, o.DecodeBound = d.Time, d.Bound
 	if d.left() < 0 {
 		o.OOM = DecodePhase
-		return o
+		return *o
 	}
 	out := units.Seconds(l.Output)
 	o.TPOT = (o.TTFT + d.Time/units.Seconds(l.Fold)*out) / out
-	o.Throughput = l.throughput(&o)
-	return o
+	o.Throughput = l.throughput(o)
+	return *o
 }
 
 // throughput is output tokens per second under the load's accounting.

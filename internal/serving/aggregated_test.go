@@ -150,8 +150,12 @@ func TestDistribution(t *testing.T) {
 		t.Errorf("%d chunks of %d requests", o.Chunks, o.PrefillBatch)
 	}
 	e = fake{packed: []float64{10, 10}, decode: always(2), full: func(i int) bool { return i == 0 }}
-	if o = Aggregated(&e, &l, 4); o.OOM != PrefillPhase || len(e.packs) != 1 || len(e.calls) != 0 {
+	if o = Aggregated(&e, &l, 4); o.OOM != PrefillPhase || len(e.packs) != 1 {
 		t.Errorf("want to stop at the first step, got %q after %d", o.OOM, len(e.packs))
+	}
+	e = fake{decode: always(2), left: func(call) float64 { return -1 }}
+	if o = Aggregated(&e, &l, 4); o.OOM != DecodePhase || o.Use.Available != -1 || len(e.packs) != 0 {
+		t.Errorf("want no prompt packed where decode does not fit, got %q after %d", o.OOM, len(e.packs))
 	}
 }
 

@@ -35,6 +35,10 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 	o.Chunks = len(chunks)
 	clock := l.ServingCost
 	var sum units.Seconds
+	var held units.Bytes // between two chunks of a prompt
+	if len(chunks) > 1 {
+		held = e.Cached(o.Concurrency, chunks[len(chunks)-1].Seq)
+	}
 	for _, c := range chunks {
 		wave := max(1, budget/c.Query)
 		for _, part := range [2]struct{ waves, n int }{
@@ -43,7 +47,7 @@ func (l *Load) prefillWaves(e Engine, o *Outcome) {
 			if part.waves == 0 || part.n == 0 {
 				continue
 			}
-			s := e.Prefill(part.n, c.Query, c.Seq)
+			s := e.Prefill(part.n, c.Query, c.Seq).holding(held)
 			o.fuller(&s)
 			if s.left() < 0 {
 				o.OOM = PrefillPhase
@@ -84,9 +88,24 @@ func DecodeOnly(e Engine, l *Load, batch int) Outcome {
 func (o *Outcome) QPS(l *Load) float64 {
 	switch {
 	case o.TTFT > 0 && o.TPOT == 0:
-		return float64(o.Concurrency) / float64(o.TTFT)
+		return o.Prompts(l)
 	case o.TPOT > 0 && o.TTFT == 0:
 		return float64(o.Concurrency) / float64(o.TPOT*units.Seconds(l.Output))
 	}
 	return 0
 }
+
+// Prompts is the requests per second of a prefill as the guide counts them. It has
+// no rate of unequal prompts, of which most end long before the last: theirs is what
+// the prefill sustains.
+func (o *Outcome) Prompts(l *Load) float64 {
+	if l.Distribution != nil {
+		return o.Sustained()
+	}
+	return float64(o.Concurrency) / float64(o.TTFT)
+}
+
+// Sustained is the requests per second of a prefill that computes one batch after
+// another. In a batch of several waves the mean time to first token is shorter than
+// the time the batch takes.
+func (o *Outcome) Sustained() float64 { return float64(o.Concurrency) / float64(o.Makespan) }

@@ -134,6 +134,7 @@ func TestPrefillOneByOne(t *testing.T) {
 		}
 		same(t, "TTFT", sum/float64(o.Concurrency), o.TTFT.Ms(), 0)
 		same(t, "makespan", now, o.Makespan.Ms(), 0)
+		same(t, "sustained", o.Throughput/float64(l.Input), o.Sustained(), 0)
 		same(t, "tokens/s", 1000*float64(l.Input*o.Concurrency)/now, o.Throughput, 0)
 		if o.Chunks != chunks {
 			t.Errorf("want %d chunks, got %d", chunks, o.Chunks)

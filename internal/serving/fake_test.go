@@ -31,6 +31,7 @@ type fake struct {
 	packs           [][]workload.Piece     // of Packed
 	full            func(index int) bool   // whether a packed step does not fit
 	bound           func(call) step.Bounds // nil = none
+	cached          units.Bytes            // of a token
 }
 
 var _ Engine = (*fake)(nil)
@@ -42,6 +43,8 @@ func (f *fake) Prefill(requests, query, seq int) Step {
 func (f *fake) Decode(requests, query, seq int) Step {
 	return f.step(call{DecodePhase, requests, query, seq}, f.decode)
 }
+
+func (f *fake) Cached(requests, seq int) units.Bytes { return units.Bytes(requests*seq) * f.cached }
 
 func (f *fake) step(c call, time clock) Step {
 	f.calls = append(f.calls, c)

@@ -24,89 +24,32 @@ func decide(ready, waiting, query, budget int) (prefill, decode int) {
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
-// group is requests in the same state.
-type group struct {
-	n     int
-	chunk int           // next chunk, while in prefill
-	left  int           // tokens to go, while in decode
-	first units.Seconds // when their first token came
-}
-
-// queue is first in, first out.
-type queue struct {
-	groups []group
-	head   int
-	total  int
-}
-
-func (q *queue) push(g group) {
-	if g.n > 0 {
-		q.groups = append(q.groups, g)
-		q.total += g.n
-	}
-}
-
-// take removes up to n requests from the head of the first group.
-func (q *queue) take(n int) group {
-	g := &q.groups[q.head]
-	out := *g
-	out.n = min(n, g.n)
-	g.n -= out.n
-	q.total -= out.n
-	if g.n == 0 {
-		q.head++
-	}
-	return out
-}
-
-// compact drops what was taken, so that a long run does not grow.
-func (q *queue) compact() {
-	if q.head > 64 && q.head*2 > len(q.groups) {
-		q.groups = q.groups[:copy(q.groups, q.groups[q.head:])]
-		q.head = 0
-	}
-}
-
-// leading is the requests at the head with the head's chunk.
-func (q *queue) leading() int {
-	n := 0
-	for _, g := range q.groups[q.head:] {
-		if g.chunk != q.groups[q.head].chunk {
-			break
-		}
-		n += g.n
-	}
-	return n
-}
-
 // mixer simulates chunked prefill with decode in the same steps.
 type mixer struct {
-	engine  Engine
-	load    *Load
-	chunks  []workload.Piece
-	out     Outcome
-	waiting queue // in prefill
-	ready   queue // in decode
+	engine Engine
+	load   *Load
+	chunks []workload.Piece
+	out    Outcome
+	// resident is the cache of all requests: none leaves before its last token, and
+	// all have begun before the first has.
+	resident units.Bytes
 
-	clock    units.Seconds
-	finished int
-	firstSum units.Seconds
-	tpotSum  units.Seconds
+	// Requests go through a chunk before any goes on to the next: todo have chunk
+	// before them, done the one after it.
+	chunk, todo, done int
+	ready             queue // in decode
+	finished          int
 
-	prefills map[[2]int]Step
-	decodes  map[int]Step
+	clock     units.Seconds
+	firstSum  units.Seconds // of the times of first tokens, over requests
+	finishSum units.Seconds // of those of last tokens
 }
 
 // mixed evaluates an aggregated load whose prompts are longer than the budget:
 // all requests arrive at once and go through prefill and decode in steps that
 // hold both.
 func mixed(e Engine, l *Load, o Outcome, chunks []workload.Piece) Outcome {
-	m := mixer{
-		engine: e, load: l, chunks: chunks, out: o,
-		prefills: map[[2]int]Step{}, decodes: map[int]Step{},
-	}
-	m.out.Chunks = len(chunks)
-	m.waiting.push(group{n: o.Concurrency})
+	m := newMixer(e, l, o, chunks)
 	for m.finished < o.Concurrency {
 		if !m.step() {
 			return m.out
@@ -115,11 +58,21 @@ func mixed(e Engine, l *Load, o Outcome, chunks []workload.Piece) Outcome {
 	return m.result()
 }
 
+func newMixer(e Engine, l *Load, o Outcome, chunks []workload.Piece) *mixer {
+	m := &mixer{
+		engine: e, load: l, chunks: chunks, out: o, todo: o.Concurrency, resident: e.Cached(o.Concurrency, l.DecodeSeq()),
+	}
+	m.out.Chunks = len(chunks)
+	return m
+}
+
 // result turns sums into averages.
 func (m *mixer) result() Outcome {
 	o, n := &m.out, units.Seconds(m.out.Concurrency)
 	o.TTFT = m.firstSum / n
-	o.TPOT = m.tpotSum / n
+	if m.load.Output > 1 {
+		o.TPOT = (m.finishSum - m.firstSum) / n / units.Seconds(m.load.Output-1)
+	}
 	o.Makespan = m.clock
 	tokens := float64(m.load.Output) * float64(o.Concurrency)
 	if m.load.Accounting == Steady {
@@ -134,12 +87,7 @@ func (m *mixer) result() Outcome {
 func (m *mixer) step() bool {
 	l := m.load
 	budget := l.Budget * l.DP
-	query, waiting := budget, 0
-	if m.waiting.total > 0 {
-		query = m.chunks[m.waiting.groups[m.waiting.head].chunk].Query
-		waiting = m.waiting.leading()
-	}
-	p, d := decide(m.ready.total, waiting, query, budget)
+	p, d := decide(m.ready.total, m.todo, m.chunks[m.chunk].Query, budget)
 	var time units.Seconds
 	if p > 0 {
 		s, ok := m.prefill(p)
@@ -155,99 +103,85 @@ func (m *mixer) step() bool {
 		}
 		time = max(time, s.Time/units.Seconds(l.Fold))
 	}
-	// While nothing waits and all decode, steps are alike until a group ends.
-	times := 1
-	if m.waiting.total == 0 && d == m.ready.total {
-		times = m.shortest()
-	}
+	times := m.alike(p, d)
 	m.clock += units.Seconds(times) * time
-	decoding := m.ready.total
-	m.advancePrefill(p)
-	m.advanceDecode(min(d, decoding), times)
-	m.waiting.compact()
-	m.ready.compact()
+	m.advance(p, d, times)
 	return true
 }
 
-// shortest is the fewest tokens any group in decode has to go.
-func (m *mixer) shortest() int {
-	n := math.MaxInt
-	for _, g := range m.ready.groups[m.ready.head:] {
-		n = min(n, g.left)
+// alike is how many steps from here are the same: while nothing decodes and
+// nothing will, until the chunk is through; while no prompt is computed, until a
+// request in decode ends.
+func (m *mixer) alike(p, d int) int {
+	switch {
+	case d == 0 && m.chunk < len(m.chunks)-1:
+		return m.todo / p
+	case p == 0 && d == m.ready.total:
+		return m.ready.shortest()
 	}
-	return n
+	return 1
 }
 
 func (m *mixer) prefill(p int) (Step, bool) {
-	chunk := m.waiting.groups[m.waiting.head].chunk
-	key := [2]int{p, chunk}
-	s, ok := m.prefills[key]
-	if !ok {
-		c := m.chunks[chunk]
-		s = m.engine.Prefill(p, c.Query, c.Seq)
-		m.prefills[key] = s
-		m.out.fuller(&s)
-		if m.out.PrefillTime == 0 {
-			m.out.PrefillBound, m.out.PrefillBatch = s.Bound, p
-		}
-		m.out.PrefillTime = s.Time
+	c := m.chunks[m.chunk]
+	s := m.engine.Prefill(p, c.Query, c.Seq).holding(m.resident)
+	m.out.fuller(&s)
+	if m.out.PrefillTime == 0 {
+		m.out.PrefillBound, m.out.PrefillBatch = s.Bound, p
 	}
+	m.out.PrefillTime = s.Time
 	if s.left() < 0 {
 		m.out.OOM = PrefillPhase
-		return s, false
 	}
-	return s, true
+	return s, s.left() >= 0
 }
 
 func (m *mixer) decode(d int) (Step, bool) {
-	s, ok := m.decodes[d]
-	if !ok {
-		s = m.engine.Decode(d, m.load.DecodeQuery, m.load.DecodeSeq())
-		m.decodes[d] = s
-		m.out.fuller(&s)
-		if s.Time > m.out.DecodeTime {
-			m.out.DecodeTime, m.out.DecodeBound = s.Time, s.Bound
-		}
+	s := m.engine.Decode(d, m.load.DecodeQuery, m.load.DecodeSeq()).holding(m.resident)
+	m.out.fuller(&s)
+	if s.Time > m.out.DecodeTime {
+		m.out.DecodeTime, m.out.DecodeBound = s.Time, s.Bound
 	}
 	if s.left() < 0 {
 		m.out.OOM = DecodePhase
-		return s, false
 	}
-	return s, true
+	return s, s.left() >= 0
 }
 
-// advancePrefill moves n requests a chunk on; the last chunk yields the first
-// token.
-func (m *mixer) advancePrefill(n int) {
-	for n > 0 {
-		g := m.waiting.take(n)
-		n -= g.n
-		g.chunk++
-		if g.chunk < len(m.chunks) {
-			m.waiting.push(g)
-			continue
-		}
-		m.firstSum += units.Seconds(g.n) * m.clock
-		g.first, g.left = m.clock, m.load.Output-1
-		if g.left <= 0 {
-			m.finished += g.n
-			continue
-		}
-		m.ready.push(g)
+// advance moves p requests a chunk on and gives d a token, some times over.
+func (m *mixer) advance(p, d, times int) {
+	first := m.advancePrefill(times * p)
+	// Those with a first token stand before those that have had another one.
+	if d == m.ready.total {
+		m.finish(m.ready.all(times * min(d, 1)))
+		m.ready.pushFront(first)
+	} else {
+		m.ready.pushBack(first)
+		m.finish(m.ready.some(d))
 	}
 }
 
-// advanceDecode gives n requests a number of tokens each.
-func (m *mixer) advanceDecode(n, tokens int) {
-	for n > 0 {
-		g := m.ready.take(n)
-		n -= g.n
-		g.left -= tokens
-		if g.left > 0 {
-			m.ready.push(g)
-			continue
+// advancePrefill moves n requests a chunk on and returns those that go on to
+// decode; the last chunk yields the first token.
+func (m *mixer) advancePrefill(n int) cohort {
+	m.todo -= n
+	if m.chunk < len(m.chunks)-1 {
+		m.done += n
+		if m.todo == 0 {
+			m.chunk, m.todo, m.done = m.chunk+1, m.done, 0
 		}
-		m.finished += g.n
-		m.tpotSum += units.Seconds(g.n) * (m.clock - g.first) / units.Seconds(m.load.Output-1)
+		return cohort{}
 	}
+	m.firstSum += units.Seconds(n) * m.clock
+	if m.load.Output > 1 {
+		return cohort{n, m.load.Output - 1}
+	}
+	m.finish(n)
+	return cohort{}
+}
+
+// finish counts requests that end now.
+func (m *mixer) finish(n int) {
+	m.finished += n
+	m.finishSum += units.Seconds(n) * m.clock
 }

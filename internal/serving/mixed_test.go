@@ -3,6 +3,7 @@ package serving
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,7 +250,7 @@ func chunked(t *rapid.T) (*fake, *Load, int) {
 	})
 	l.Budget = rapid.IntRange(1, l.Input-1).Draw(t, "budget")
 	e := &fake{prefill: anyClock(t, "prefill"), decode: anyClock(t, "decode")}
-	return e, &l, rapid.IntRange(1, 20).Draw(t, "batch")
+	return e, &l, rapid.IntRange(1, 60).Draw(t, "batch")
 }
 
 // TestMixedStepByStep: groups of requests and jumps over equal steps give what
@@ -270,11 +271,7 @@ func TestMixedLaws(t *testing.T) {
 		e, l, batch := chunked(t)
 		all := l.concurrency(batch)
 		chunks := workload.Chunks(l.Input, l.Budget)
-		m := mixer{
-			engine: e, load: l, chunks: chunks, out: Outcome{Concurrency: all},
-			prefills: map[[2]int]Step{}, decodes: map[int]Step{},
-		}
-		m.waiting.push(group{n: all})
+		m := newMixer(e, l, Outcome{Concurrency: all}, chunks)
 		for m.finished < all {
 			was := m.clock
 			if !m.step() {
@@ -283,7 +280,7 @@ func TestMixedLaws(t *testing.T) {
 			if m.clock <= was {
 				t.Fatalf("the clock goes from %v to %v", was, m.clock)
 			}
-			if now := m.waiting.total + m.ready.total + m.finished; now != all {
+			if now := m.todo + m.done + m.ready.total + m.finished; now != all {
 				t.Fatalf("%d requests of %d", now, all)
 			}
 		}
@@ -312,39 +309,125 @@ func TestMixedLaws(t *testing.T) {
 	})
 }
 
-// TestQueue: first in, first out, whatever was compacted.
+// TestMixedEvents: equal steps are run at once, however many tokens an answer has.
+func TestMixedEvents(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		load     Load
+		requests int
+		most     int // events
+	}{
+		{"decode lets no prompt in", Load{Input: 3500, Output: 1_000_000, Budget: 900}, 900, 3000},
+		{"many chunks", Load{Input: 100_000, Output: 2, Budget: 64}, 1, 1600},
+		{"many requests", Load{Input: 100_000, Output: 2, Budget: 64}, 64, 3300},
+		{"several ranks", Load{Input: 2000, Output: 100, Budget: 700, DP: 4}, 2800, 2000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := plain(c.load)
+			e := &fake{prefill: always(1), decode: always(1)}
+			m := newMixer(e, &l, Outcome{Concurrency: c.requests}, workload.Chunks(l.Input, l.Budget))
+			events := 0
+			for ; m.finished < c.requests && events <= c.most; events++ {
+				m.step()
+			}
+			if m.finished != c.requests {
+				t.Errorf("%d of %d requests have ended after %d events", m.finished, c.requests, events)
+			}
+		})
+	}
+}
+
+// TestMixedCache: all requests of a batch hold their cache, also those that wait.
+func TestMixedCache(t *testing.T) {
+	l := plain(Load{Input: 100, Output: 20, Budget: 60})
+	e := &fake{prefill: always(1), decode: always(1), cached: 2}
+	e.left = func(call) float64 { return 100_000 }
+	o := Aggregated(e, &l, 40)
+	if want := units.Bytes(40 * 111 * 2); o.OOM != "" || o.Use.KV != want || o.Use.Available != 100_000-want {
+		t.Errorf("want %v of cache, got %v and %v left (%s)", want, o.Use.KV, o.Use.Available, o.OOM)
+	}
+	if o = Aggregated(e, &l, 451); o.OOM == "" || len(e.calls) > 100 {
+		t.Errorf("451 requests take %v of cache: want no room, and at once", o.Use.KV)
+	}
+	// A phase that only computes prompts holds them between two chunks.
+	if o = PrefillOnly(e, &l, 40); o.Use.KV != 40*100*2 {
+		t.Errorf("prefill: %v of cache", o.Use.KV)
+	}
+	l.Budget = 100
+	if o = PrefillOnly(e, &l, 40); o.Use.KV != 0 { // the fake's steps hold none of their own
+		t.Errorf("prefill in one chunk: %v of cache", o.Use.KV)
+	}
+}
+
+// anyQueue is a queue of requests one by one.
+type anyQueue []int
+
+func (q *anyQueue) serve(n, tokens int) (ended int) {
+	going := (*q)[:n:n]
+	*q = (*q)[n:]
+	for _, left := range going {
+		if left -= tokens; left > 0 {
+			*q = append(*q, left)
+		} else {
+			ended++
+		}
+	}
+	return ended
+}
+
+// TestQueue: cohorts are served as single requests are.
 func TestQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
-		var want []int // the chunk of every request, in order
+		var want anyQueue
 		for range rapid.IntRange(1, 400).Draw(t, "moves") {
-			if len(want) == 0 || rapid.Bool().Draw(t, "push") {
-				n, chunk := rapid.IntRange(0, 3).Draw(t, "n"), rapid.IntRange(0, 2).Draw(t, "chunk")
-				q.push(group{n: n, chunk: chunk})
+			n, left := rapid.IntRange(0, 3).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "left")
+			var ended, wantEnded int
+			switch move := rapid.IntRange(0, 3).Draw(t, "move"); {
+			case move == 0 && !q.mixed && left < q.longest():
+				continue // would not be in order
+			case move == 0:
+				q.pushFront(cohort{n, left})
 				for range n {
-					want = append(want, chunk)
+					want = append(anyQueue{left}, want...)
 				}
-			} else {
-				g := q.take(rapid.IntRange(1, 4).Draw(t, "take"))
-				for _, chunk := range want[:g.n] {
-					if chunk != g.chunk {
-						t.Fatalf("want chunk %d, got %d", chunk, g.chunk)
-					}
+			case move == 1:
+				q.mixed = true
+				q.pushBack(cohort{n, left})
+				for range n {
+					want = append(want, left)
 				}
-				want = want[g.n:]
+			case q.total == 0:
+			case move == 2:
+				tokens := rapid.IntRange(1, slices.Min(want)).Draw(t, "tokens")
+				if got := q.shortest(); got != slices.Min(want) {
+					t.Fatalf("want %d tokens to go, got %d", slices.Min(want), got)
+				}
+				ended, wantEnded = q.all(tokens), want.serve(len(want), tokens)
+			default:
+				n := rapid.IntRange(1, q.total).Draw(t, "served")
+				ended, wantEnded = q.some(n), want.serve(n, 1)
 			}
-			q.compact()
-			if q.total != len(want) {
-				t.Fatalf("want %d requests, got %d", len(want), q.total)
+			if ended != wantEnded || q.total != len(want) {
+				t.Fatalf("want %d ended and %d left, got %d and %d", wantEnded, len(want), ended, q.total)
 			}
-			if leading := 0; len(want) > 0 {
-				for leading < len(want) && want[leading] == want[0] {
-					leading++
+			var got anyQueue
+			for i := range q.size {
+				for range q.at(i).n {
+					got = append(got, q.at(i).left-q.age)
 				}
-				if got := q.leading(); got != leading {
-					t.Fatalf("want %d leading, got %d", leading, got)
-				}
+			}
+			if !slices.Equal(want, got) {
+				t.Fatalf("want %v, got %v", want, got)
 			}
 		}
 	})
+}
+
+// longest is the tokens to go of the first cohort, the most where all are in order.
+func (q *queue) longest() int {
+	if q.size == 0 {
+		return 0
+	}
+	return q.at(0).left - q.age
 }

@@ -14,6 +14,14 @@ type Step struct {
 	Bound step.Bounds
 }
 
+// holding is a step while a cache is held that is larger than its own.
+func (s Step) holding(kv units.Bytes) Step {
+	if more := kv - s.Use.KV; more > 0 {
+		s.Use.KV, s.Use.Available = kv, s.Use.Available-more
+	}
+	return s
+}
+
 // left is the memory that remains; negative means that the step does not fit.
 func (s *Step) left() units.Bytes { return s.Use.Available }
 
@@ -26,6 +34,8 @@ type Engine interface {
 	Decode(requests, query, seq int) Step
 	// Packed computes unequal pieces of prompts on one rank.
 	Packed(pieces []workload.Piece) Step
+	// Cached is the KV cache of requests of seq tokens each, on the fullest device.
+	Cached(requests, seq int) units.Bytes
 }
 
 // Accounting names a set of formulas.

@@ -20,6 +20,20 @@ const (
 	Constant
 )
 
+// MarshalText names the process.
+func (p Process) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads the name of a process.
+func (p *Process) UnmarshalText(text []byte) error {
+	for q := Poisson; q <= Constant; q++ {
+		if q.String() == string(text) {
+			*p = q
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown arrival process %q", text)
+}
+
 // String names the process.
 func (p Process) String() string {
 	switch p {

@@ -21,6 +21,8 @@ type Config struct {
 	Seed uint64
 	// Limits define goodput.
 	Limits workload.Limits
+	// Progress, if not nil, is told now and then how many of the requests have ended.
+	Progress func(ended, requests int)
 	// Records asks for one [Record] per request in the result.
 	Records bool
 }

@@ -67,8 +67,13 @@ func (s *simulation) run(ctx context.Context) error {
 		if s.err != nil {
 			return s.err
 		}
-		if count%often == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if count%often == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if s.config.Progress != nil {
+				s.config.Progress(len(s.requests)-s.left, len(s.requests))
+			}
 		}
 	}
 	if s.left > 0 {

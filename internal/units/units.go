@@ -3,6 +3,7 @@ package units
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Seconds is a duration. A float, because operators last microseconds and runs
@@ -38,6 +39,17 @@ func (b Bytes) GiB() float64 { return float64(b / GiB) }
 
 // Ms returns the duration in milliseconds.
 func (s Seconds) Ms() float64 { return float64(s) * 1e3 }
+
+// TypedMs returns the milliseconds that someone typed: what the way through seconds
+// added beyond the digits anyone types is taken off.
+func (s Seconds) TypedMs() float64 {
+	const typed = 12
+	x, err := strconv.ParseFloat(strconv.FormatFloat(s.Ms(), 'g', typed, 64), 64)
+	if err != nil { // what was just printed can be read
+		return s.Ms()
+	}
+	return x
+}
 
 // Us returns the duration in microseconds.
 func (s Seconds) Us() float64 { return float64(s) * 1e6 }

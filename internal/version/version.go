@@ -40,6 +40,15 @@ func Check(s string) error {
 	return err
 }
 
+// Major is the first number of a release, 0 for what is not a version.
+func Major(s string) int {
+	v, err := parse(s)
+	if err != nil || len(v.release) == 0 {
+		return 0
+	}
+	return v.release[0]
+}
+
 // version is a release; versions compare by their fields, in this order.
 type version struct {
 	epoch   int

@@ -116,3 +116,11 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestMajor(t *testing.T) {
+	for s, want := range map[string]int{"0.31": 0, "1.3.0rc18": 1, "v2": 2, "99": 99, "0": 0, "nightly": 0} {
+		if got := version.Major(s); got != want {
+			t.Errorf("%s: want %d, got %d", s, want, got)
+		}
+	}
+}

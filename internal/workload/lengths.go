@@ -9,13 +9,14 @@ import (
 // Bin is a range of prompt lengths, Min inclusive, Max exclusive, and its share
 // of the requests. Weights need not add up to one.
 type Bin struct {
-	Min, Max int
-	Weight   float64
+	Min    int     `json:"min_tokens"`
+	Max    int     `json:"max_tokens"`
+	Weight float64 `json:"weight"`
 }
 
 // Distribution is prompt lengths in bins, in the order they were given.
 type Distribution struct {
-	Bins []Bin
+	Bins []Bin `json:"bins"`
 }
 
 // Row stands for the requests of one bin.

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 
 	"plimsoll/internal/units"
@@ -11,6 +13,52 @@ import (
 type Limits struct {
 	TTFT, TPOT units.Seconds
 	Latency    units.Seconds // of a whole request
+}
+
+// limitsJSON is limits as they are written: milliseconds, or "inf".
+type limitsJSON struct {
+	TTFT    any `json:"ttft_ms,omitempty"`
+	TPOT    any `json:"tpot_ms,omitempty"`
+	Latency any `json:"latency_ms,omitempty"`
+}
+
+// MarshalJSON writes milliseconds.
+func (l Limits) MarshalJSON() ([]byte, error) {
+	write := func(s units.Seconds) any {
+		switch {
+		case s == 0:
+			return nil
+		case math.IsInf(float64(s), 1):
+			return "inf"
+		}
+		return s.TypedMs()
+	}
+	return json.Marshal(limitsJSON{write(l.TTFT), write(l.TPOT), write(l.Latency)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (l *Limits) UnmarshalJSON(data []byte) error {
+	var in limitsJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*l = Limits{}
+	for _, x := range []struct {
+		from any
+		to   *units.Seconds
+	}{{in.TTFT, &l.TTFT}, {in.TPOT, &l.TPOT}, {in.Latency, &l.Latency}} {
+		switch v := x.from.(type) {
+		case nil:
+		case float64:
+			*x.to = units.Seconds(v / 1e3)
+		default:
+			if v != "inf" {
+				return fmt.Errorf("a limit is a number of milliseconds or \"inf\", got %v", v)
+			}
+			*x.to = units.Seconds(math.Inf(1))
+		}
+	}
+	return nil
 }
 
 // Any reports whether there is a limit to keep.
