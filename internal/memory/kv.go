@@ -63,6 +63,9 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(heads * float64(a.HeadDim+a.ValueDim))
 		c.cut = math.Min(float64(s.Layout.DCP), math.Max(1, tp/float64(a.KVHeads)))
 	case model.MLA:
+		if s.PoolsFreely(a) { // quantized attention narrows the keys of the selector only
+			kv = s.Quant.Base
+		}
 		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
 	case model.GatedDelta, model.Mamba2:
