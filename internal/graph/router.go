@@ -52,6 +52,9 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 		w.convert((w.width() + f32) * chosen * topK)
 		return
 	case model.SigmoidRouter:
+		if !w.g.spec.Compile {
+			w.elementwise(op.Zeros, w.width()*e) // the correction, built anew
+		}
 		w.convert((w.width() + f32) * chosen * e)
 		w.sigmoidScores(chosen, e, w.width())
 		w.chosenScores(chosen, e, topK)
