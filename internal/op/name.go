@@ -69,6 +69,8 @@ const (
 	DevicePut
 	CopyOp
 	Zeros
+	ZerosLike
+	MaskedFill
 	SelectScatter
 	Clone
 	Sigmoid
@@ -200,6 +202,8 @@ var names = [nameCount]string{
 	DevicePut:                   "device_put",
 	CopyOp:                      "copy",
 	Zeros:                       "zeros",
+	ZerosLike:                   "zeros_like",
+	MaskedFill:                  "masked_fill",
 	SelectScatter:               "select_scatter",
 	Clone:                       "clone",
 	Sigmoid:                     "sigmoid",
