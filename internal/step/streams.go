@@ -77,6 +77,7 @@ func byTokens(items []op.Item, costs []cost.Estimate, times *Times) units.Second
 // lanes are the two streams up to an operator.
 type lanes struct {
 	line, exchange units.Seconds // their ends
+	later          units.Seconds // of an operator that runs several times, all but the first
 	loose          bool          // operators join the collectives' stream
 }
 
@@ -111,20 +112,23 @@ func (l *lanes) layer(items []op.Item, costs []cost.Estimate) (serial, early uni
 		it := &items[i]
 		time := perLayer(it, &costs[i])
 		serial += time
+		first := firstTime(it, &costs[i])
 		if runsEarly(items, i, l.loose) {
-			early += time
+			early += first
 		}
 		switch {
 		case exchanges(it):
 			if !unawaited(items, i) {
 				l.exchange = max(l.exchange, l.line)
 			}
-			l.exchange += time
+			l.exchange += time + l.later
+			l.later = 0
 			if l.loose = it.Loose; !l.loose {
 				l.line = max(l.line, l.exchange)
 			}
 		case l.loose && feeds(items, i):
-			l.line += time
+			l.line += first
+			l.later = time - first
 			l.loose = false
 		case l.loose:
 			l.exchange += time
@@ -162,12 +166,18 @@ func perLayer(it *op.Item, c *cost.Estimate) units.Seconds {
 	return c.Total * units.Seconds(it.Count/it.Layers)
 }
 
+// firstTime is the time of the first run of an operator in one layer of its run: of
+// experts one by one, only the first finds operators in the collectives' stream.
+func firstTime(it *op.Item, c *cost.Estimate) units.Seconds {
+	return c.Total * units.Seconds(min(1, it.Count/it.Layers))
+}
+
 // shorten takes a share of the operators that run too early off their parts.
 func shorten(items []op.Item, costs []cost.Estimate, times *Times, share units.Seconds, loose bool) {
 	for i := range items {
 		it := &items[i]
 		if runsEarly(items, i, loose) {
-			times[part(it)] -= share * costs[i].Total * units.Seconds(it.Count)
+			times[part(it)] -= share * firstTime(it, &costs[i]) * units.Seconds(it.Layers)
 			loose = false
 		}
 		if exchanges(it) {
