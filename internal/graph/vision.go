@@ -9,7 +9,7 @@ import (
 
 // vision emits the image tower for the pictures of a batch. The tower is not
 // quantized, and every rank runs it whole.
-func (w *walk) vision(im Images) { //nolint:funlen // one tower, layer by layer
+func (w *walk) vision(im Images) {
 	v := w.g.spec.Model.Vision
 	if v == nil || im.Count == 0 {
 		return

@@ -63,10 +63,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(heads * float64(a.HeadDim+a.ValueDim))
 		c.cut = math.Min(float64(s.Layout.DCP), math.Max(1, tp/float64(a.KVHeads)))
 	case model.MLA:
-		if s.PoolsFreely(a) { // quantized attention narrows the keys of the selector only
-			kv = s.Quant.Base
-		}
-		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
+		c.perToken = latentFormat(s, a).Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		if s.CachesStates(a) {
@@ -93,6 +90,15 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		}
 	}
 	return c
+}
+
+// latentFormat is the format of latent entries. Where the cache is pooled without
+// weights, quantized attention narrows the keys of the selector only.
+func latentFormat(s *graph.Spec, a *model.Attention) dtype.Format {
+	if s.PoolsFreely(a) {
+		return s.Quant.Base
+	}
+	return s.Quant.KV
 }
 
 // fullAttention is the model's attention with a KV cache, nil for none.
