@@ -96,8 +96,9 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.Decode, "decode", false, "a decode step: logits for every new token")
 		fs.IntVar(&d.Pools[0].MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
 		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache")
-		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of one image per request, in pixels")
-		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of one image per request, in pixels")
+		fs.IntVar(&f.ImageBatch, "image-batch-size", 0, "images per request (default 1)")
+		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of an image in pixels")
+		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
 	})
 	section(fs, "Number formats", func(fs *pflag.FlagSet) {
 		formatFlags(fs, &d.Formats)

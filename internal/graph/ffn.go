@@ -41,7 +41,7 @@ func (w *walk) layer(k *kind) {
 			w.norm(w.stream, w.h)
 		}
 	}
-	w.add(w.stream, w.h)
+	w.sumLayer()
 	if n := k.layer.Input; n > 0 {
 		w.thin(float64(n))
 	}

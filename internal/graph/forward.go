@@ -17,7 +17,9 @@ func (w *walk) forward(b Batch) {
 	w.layerInputs()
 	w.splitStreams()
 	w.ropeTables()
+	w.openLayers()
 	for i, r := range w.g.runs {
+		w.ends = i == len(w.g.runs)-1
 		w.n, w.run, w.reps, w.hash = r.count, uint16(i+1), r.count, r.hashed
 		w.layer(&w.g.kinds[r.kind])
 	}
@@ -30,7 +32,7 @@ func (w *walk) forward(b Batch) {
 		w.n = 1
 	}
 	w.joinStreams()
-	w.norm(w.stream, w.h)
+	w.closeLayers()
 	w.gatherStream()
 	w.rowsOfHead()
 	w.by = op.Logits

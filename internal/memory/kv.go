@@ -63,7 +63,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(heads * float64(a.HeadDim+a.ValueDim))
 		c.cut = math.Min(float64(s.Layout.DCP), math.Max(1, tp/float64(a.KVHeads)))
 	case model.MLA:
-		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
+		c.perToken = latentFormat(s, a).Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		if s.CachesStates(a) {
@@ -92,6 +92,15 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 	return c
 }
 
+// latentFormat is the format of latent entries. Where the cache is pooled without
+// weights, quantized attention narrows the keys of the selector only.
+func latentFormat(s *graph.Spec, a *model.Attention) dtype.Format {
+	if s.PoolsFreely(a) {
+		return s.Quant.Base
+	}
+	return s.Quant.KV
+}
+
 // fullAttention is the model's attention with a KV cache, nil for none.
 func fullAttention(m *model.Model) *model.Attention {
 	for i := range m.Kinds {
@@ -108,7 +117,7 @@ func fullAttention(m *model.Model) *model.Attention {
 // 132 for each of the 21 with a selector of their own.
 func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
 	if !s.QuantizesIndexKeys() {
-		return s.Quant.Base.Bytes(float64(ix.Dim))
+		return s.Quant.KV.Bytes(float64(ix.Dim))
 	}
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)
 }

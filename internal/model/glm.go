@@ -32,7 +32,7 @@ func parseGLM4MoE(r *reader) *Model {
 		a.QKNorm = PerHead
 	}
 	dense, moe := r.routedFFN(&c.base, &c.routed)
-	moe.RouterBias = true
+	moe.RouterBias, moe.Groups, moe.GroupTopK = true, 1, 1
 	if r.failed() {
 		return nil
 	}
