@@ -19,6 +19,10 @@ type Deployment struct {
 	// Model is an id of the catalog ("Qwen/Qwen3-32B"), another name of such a
 	// model, an id in the Hugging Face cache, or a directory with a config.json.
 	Model string `json:"model"`
+	// AsFamily reads the model's config.json as that of a family, whatever its
+	// architecture: "llama", or "generic" for any decoder. "" is the family that
+	// has the architecture.
+	AsFamily string `json:"as_family,omitempty"`
 	// System is a device profile; "" is h200_sxm.
 	System string `json:"system,omitempty"`
 	// Engine is the serving engine; the zero Engine is the newest vLLM.
@@ -137,7 +141,7 @@ func (d *Deployment) Devices() int {
 func (d *Deployment) internal() (deployment.Deployment, error) {
 	formats, err := d.Formats.internal()
 	out := deployment.Deployment{
-		Model: d.Model, System: d.System, Engine: d.Engine.internal(), Formats: formats, LeastLoaded: d.LeastLoaded,
+		Model: d.Model, AsFamily: d.AsFamily, System: d.System, Engine: d.Engine.internal(), Formats: formats, LeastLoaded: d.LeastLoaded,
 	}
 	for i := range d.Pools {
 		p := &d.Pools[i]
@@ -153,7 +157,7 @@ func (d *Deployment) internal() (deployment.Deployment, error) {
 func fromInternal(d *deployment.Deployment) Deployment {
 	f := &d.Formats
 	out := Deployment{
-		Model: d.Model, System: d.System, LeastLoaded: d.LeastLoaded,
+		Model: d.Model, AsFamily: d.AsFamily, System: d.System, LeastLoaded: d.LeastLoaded,
 		Engine: Engine{Name: d.Engine.Name, Version: d.Engine.Version, Settings: settingsOf(d.Engine.Settings)},
 		Formats: Formats{
 			Checkpoint: f.Checkpoint, GEMM: f.GEMM, MoE: f.MoE, KV: f.KV, Linear: string(f.Linear), NonExpert: string(f.NonExpert),

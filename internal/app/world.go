@@ -78,11 +78,14 @@ func (w *World) read(name field.Name, file string) ([]byte, error) {
 
 // Model finds a model: a directory that holds a config.json, an id of the
 // catalog or in the Hugging Face cache, or another name of a model of the catalog.
-func (w *World) Model(id string) (*model.Model, error) {
+// A config.json is read as the family named, "" for that of its architecture.
+func (w *World) Model(id, as string) (*model.Model, error) {
 	if id == "" {
 		return nil, badInput(ErrNoModel)
 	}
-	m, err := w.models().Open(id)
+	from := w.models()
+	from.As = as
+	m, err := from.Open(id)
 	return m, badInput(err)
 }
 
@@ -129,7 +132,7 @@ type stage struct {
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	out := &stage{}
 	var errs [5]error
-	out.Model, errs[0] = w.Model(d.Model)
+	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" {
 		var err error

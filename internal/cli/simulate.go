@@ -96,6 +96,7 @@ func (f *simulateFlags) distributions(env *Env) (err error) {
 func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	d := &f.Deployment
 	section(fs, "Deployment", func(fs *pflag.FlagSet) {
+		asFamily(fs, &d.AsFamily)
 		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 		engineFlags(fs, &d.Engine, "serving engine")

@@ -16,6 +16,7 @@ func simulateCommand(r *app.SimulateRequest, input, output string) string {
 	serves := &d.Pools[len(d.Pools)-1]
 	l := &serves.Layout
 	c := commandLine{"plimsoll simulate", quote(d.Model)}
+	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile == "" || d.System != "", "device", d.System)
 	c.sources(&r.Sources)
 	c.engine(&d.Engine)

@@ -73,6 +73,7 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
 func (f *stepFlags) define(fs *pflag.FlagSet) {
 	d := &f.Deployment
 	l := &d.Pools[0].Layout
+	section(fs, "Model", func(fs *pflag.FlagSet) { asFamily(fs, &d.AsFamily) })
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
 		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
@@ -168,6 +169,11 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
 	}
 	return err
+}
+
+// asFamily defines the flag of commands that take a model.
+func asFamily(fs *pflag.FlagSet, dst *string) {
+	fs.StringVar(dst, "as-family", "", "read the model's config.json as this `family`, whatever its architecture; generic takes any decoder")
 }
 
 // completeModel offers catalog ids to the shell.

@@ -7,6 +7,7 @@ func stepCommand(r *app.StepRequest) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout
 	c := commandLine{"plimsoll step", quote(d.Model)}
+	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile == "" || d.System != "", "device", d.System)
 	c.sources(&r.Sources)
 	c.engine(&d.Engine)

@@ -9,8 +9,11 @@ import (
 
 // Deployment says how a model is served. Zero fields take their defaults.
 type Deployment struct {
-	Model  string `json:"model"`
-	System string `json:"system"` // a device profile
+	Model string `json:"model"`
+	// AsFamily is the family in whose form the model's config.json is read; "" is
+	// that of its architecture.
+	AsFamily string `json:"as_family,omitempty"`
+	System   string `json:"system"` // a device profile
 	// Engine is empty where no engine is modelled: single steps, and the formulas
 	// of throughput-optimizer.
 	Engine  Engine  `json:"engine"`

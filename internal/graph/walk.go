@@ -27,6 +27,7 @@ type walk struct {
 	stream   float64 // rows of the residual stream on this rank
 	requests float64
 	logits   float64 // rows that want logits
+	images   Images
 	segments []Segment
 	sums     Sums    // instead of segments
 	shards   float64 // ranks that groups divide each cache by; 0 and 1 = none

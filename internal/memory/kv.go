@@ -65,14 +65,14 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 	case model.MLA:
 		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		if s.CachesStates(a) {
 			c.state = stateBytes(s, a)
 		}
 		if full := fullAttention(s.Model); full != nil && s.CachesLinear(a) {
 			return cacheShare(s, full)
 		}
-	case model.NoAttention:
+	case model.Cross, model.NoAttention:
 	}
 	if ix := &a.Indexer; ix.Own() {
 		c.perToken += indexerBytes(s, ix)
@@ -133,9 +133,12 @@ func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 		format = s.Quant.Base
 	}
 	keys := math.Max(1, float64(r.KeyHeads)/tp)
-	conv := heads*float64(r.ValueDim) + 2*keys*float64(r.KeyDim)
-	if a.Kind == model.Mamba2 {
-		conv = heads*float64(r.ValueDim) + 2*math.Max(1, float64(r.Groups)/tp)*float64(r.KeyDim)
+	conv := heads * float64(r.ValueDim)
+	switch a.Kind { //nolint:exhaustive // others convolve their values alone
+	case model.GatedDelta:
+		conv += 2 * keys * float64(r.KeyDim)
+	case model.Mamba2:
+		conv += 2 * math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
 	}
 	return format.Bytes(heads*float64(r.KeyDim*r.ValueDim)) +
 		s.Quant.Base.Bytes(conv*float64(max(0, r.Conv-1)))
