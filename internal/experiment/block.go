@@ -277,7 +277,8 @@ func (f *finisher) cache(rule string, i int) string {
 	if other := f.workers[1-i].precision.kv; other != "" {
 		return other
 	}
-	if rule != "" && byDevice(f.model, f.facts, f.systems[1-i]).kv == "bf16" {
+	if other := f.systems[1-i]; rule == "fp8" && byDevice(f.model, f.facts, other).kv == "bf16" {
+		f.own("the KV cache is in bf16 for both roles, since %s has no arithmetic in fp8", other.Name)
 		return "bf16"
 	}
 	return rule

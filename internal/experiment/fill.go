@@ -184,6 +184,9 @@ func (b *blockReader) workloadOf() {
 	b.ttft = b.limit("ttft")
 	b.tpot = b.limit("tpot")
 	b.latency = b.limit("request_latency")
+	if g := b.given["percentile"]; g != nil && g.node.Kind == yaml.ScalarNode && strings.HasPrefix(g.node.Value, "p") {
+		g.node = &yaml.Node{Kind: yaml.ScalarNode, Value: g.node.Value[1:], Line: g.node.Line} // p95
+	}
 	b.percentile = b.number("percentile", 100)
 	b.confidence = b.number("confidence", 1)
 }

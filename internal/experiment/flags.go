@@ -14,7 +14,7 @@ import (
 )
 
 // Flags are those of the command "default". Zero fields were not given; errors name them
-// by the tool's words.
+// as the tool's flags, with underscores.
 type Flags struct {
 	Model, System, DecodeSystem string
 	TotalGPUs                   int
@@ -88,7 +88,7 @@ func (f *Flags) Plan() (*Plan, error) {
 				b.name += "_" + backend
 			}
 			fin := &finisher{block: b, lookups: names, notes: p.Notes, complain: func(key, format string, args ...any) {
-				errs = addOnce(errs, field.Errorf("%s: "+format, append([]any{field.Name(key)}, args...)...))
+				errs = addOnce(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 			}}
 			p.Experiments = append(p.Experiments, fin.finish())
 			p.Notes = fin.notes
@@ -99,6 +99,15 @@ func (f *Flags) Plan() (*Plan, error) {
 	}
 	p.Effective = f.effective(&p.Experiments[0])
 	return p, nil
+}
+
+// flagFor is the field that a flag has for a key of files.
+func flagFor(key string) field.Name {
+	switch key {
+	case "system_name", "decode_system_name", "backend_name":
+		return field.Name(strings.TrimSuffix(key, "_name"))
+	}
+	return field.Name(key)
 }
 
 // addOnce adds an error unless one with its text is there: experiments of a command
@@ -143,10 +152,10 @@ func (f *Flags) check() []error {
 		}
 	}
 	bad(f.Model == "", "model_path", "is missing")
-	bad(f.System == "", "system_name", "is missing")
+	bad(f.System == "", "system", "is missing")
 	bad(f.TotalGPUs == 0, "total_gpus", "is missing")
 	bad(!slices.Contains([]string{"", "auto", "agg", "disagg"}, f.ServingMode), "serving_mode", "must be auto, agg or disagg, got %q", f.ServingMode)
-	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is of one engine, and backend_name auto compares several", f.BackendVersion)
+	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is of one engine, and backend auto compares several", f.BackendVersion)
 	for _, x := range []struct {
 		key       field.Name
 		value     int

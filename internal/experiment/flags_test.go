@@ -110,7 +110,7 @@ func TestPlanMistakes(t *testing.T) {
 		f    experiment.Flags
 		want []string
 	}{
-		{experiment.Flags{}, []string{"--model_path is missing", "--system_name is missing", "--total_gpus is missing"}},
+		{experiment.Flags{}, []string{"--model_path is missing", "--system is missing", "--total_gpus is missing"}},
 		{
 			experiment.Flags{
 				Model: "x", System: "h200_smx", DecodeSystem: "h100_smx", TotalGPUs: -1, Input: -4, ServingMode: "afd", Backend: "auto", BackendVersion: "1.0",
@@ -118,10 +118,10 @@ func TestPlanMistakes(t *testing.T) {
 			},
 			[]string{
 				"--serving_mode must be auto, agg or disagg, got \"afd\"", "--backend_version 1.0 is of one engine", "--total_gpus must be between 1 and 1000000, got -1",
-				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system_name: unknown device", "--decode_system_name: unknown device",
+				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system: unknown device", "--decode_system: unknown device",
 			},
 		},
-		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend_name: unknown engine \"vlm\"; nearest: vllm"}},
+		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend: unknown engine \"vlm\"; nearest: vllm"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Input: 10, Prefix: 10}, []string{"--prefix: must be less than isl 10, got 10"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(1)}, []string{"--nextn: 1 needs nextn_accepted"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(-2)}, []string{"--nextn must be auto or between 0 and 9"}},

@@ -48,7 +48,7 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 	f := &finisher{
 		block: &block{mode: app.Aggregated, model: name, system: system}, lookups: newLookups(),
 		complain: func(key, format string, args ...any) {
-			errs = append(errs, field.Errorf("%s: "+format, append([]any{field.Name(key)}, args...)...))
+			errs = append(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 		},
 	}
 	f.workers[0].precision = asked
