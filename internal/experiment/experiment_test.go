@@ -474,3 +474,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestDocument: the example of the document is read.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	es, notes, err := experiment.Read([]byte(text), "experiments.md")
+	if err != nil || len(es) != 2 || len(notes) > 0 || es[1].Decode.Scale != 0.92 || es[1].Replica.MaxDevices != 0 {
+		t.Errorf("got %+v, %q, %v", es, notes, err)
+	}
+}
