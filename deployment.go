@@ -114,8 +114,8 @@ type Formats struct {
 	Checkpoint string `json:"checkpoint,omitempty"`
 	// GEMM and MoE are the formats of linear layers and of routed experts as
 	// AIConfigurator names them: "fp8", "fp8_block", "nvfp4", "w4afp8", "bf16" and others.
-	GEMM string `json:"gemm,omitempty"`
-	MoE  string `json:"moe,omitempty"`
+	GEMM string `json:"gemm_quant_mode,omitempty"`
+	MoE  string `json:"moe_quant_mode,omitempty"`
 	// KV is the format of the KV cache: "fp8", "int8", or "bf16" for the model's own.
 	KV string `json:"kv,omitempty"`
 	// Linear, NonExpert and Attention are quantization actions as Ascend's tools
@@ -218,8 +218,8 @@ func (f *Formats) internal() (deployment.Formats, error) {
 	}
 	return out, errors.Join(
 		oneOf("checkpoint", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
-		oneOf("gemm", f.GEMM, deployment.WeightFormats()),
-		oneOf("moe", f.MoE, deployment.WeightFormats()),
+		oneOf("gemm_quant_mode", f.GEMM, deployment.WeightFormats()),
+		oneOf("moe_quant_mode", f.MoE, deployment.WeightFormats()),
 		oneOf("kv", f.KV, []string{"fp8", "int8", "bf16"}),
 		oneOf("quantize_linear_action", f.Linear, linear),
 		oneOf("quantize_non_expert_linear_action", f.NonExpert, linear),

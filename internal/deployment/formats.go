@@ -91,7 +91,7 @@ func (f *Formats) words() error {
 	for _, w := range []struct {
 		name field.Name
 		word string
-	}{{"gemm", f.GEMM}, {"moe", f.MoE}} {
+	}{{"gemm_quant_mode", f.GEMM}, {"moe_quant_mode", f.MoE}} {
 		if _, ok := weights(w.word, dtype.BF16); w.word != "" && !ok {
 			errs = append(errs, field.Errorf("%s must be one of %s, got %q", w.name, strings.Join(WeightFormats(), ", "), w.word))
 		}
@@ -116,10 +116,10 @@ func (f *Formats) lacks(d *device.Profile) []narrow {
 		{field.Name("quantize_linear_action"), string(f.Linear), f.Linear.Scheme(dtype.None, 0).Activation},
 		{field.Name("quantize_non_expert_linear_action"), string(f.NonExpert), f.NonExpert.Scheme(dtype.None, 0).Activation},
 		{"checkpoint", f.Checkpoint, conversions[f.Checkpoint]},
-		{field.Name("gemm"), f.GEMM, gemm.Activation},
+		{field.Name("gemm_quant_mode"), f.GEMM, gemm.Activation},
 	}
 	if f.MoE != f.GEMM { // said once
-		all = append(all, narrow{field.Name("moe"), f.MoE, moe.Activation})
+		all = append(all, narrow{field.Name("moe_quant_mode"), f.MoE, moe.Activation})
 	}
 	return slices.DeleteFunc(all, func(n narrow) bool { return n.in == dtype.None || d.Matrix[n.in] > 0 })
 }

@@ -37,8 +37,8 @@ func TestNarrowFormats(t *testing.T) {
 		{"h100_sxm", "", deployment.Formats{GEMM: "fp8_block", MoE: "w4afp8", KV: "int8"}, "", ""},
 		{"h100_sxm", "", deployment.Formats{GEMM: "nvfp4", MoE: "nvfp4"}, "no arithmetic in fp4, which nvfp4 asks for", ""},
 		{"b200_sxm", "", deployment.Formats{GEMM: "nvfp4", MoE: "w4a16_mxfp4"}, "", ""},
-		{"a100_sxm", "volta", deployment.Formats{MoE: "fp8"}, "", "moe fp8: a100_sxm has neither arithmetic in fp8"},
-		{"h100_sxm", "", deployment.Formats{GEMM: "fp9"}, "", "gemm must be one of bf16, fp8"},
+		{"a100_sxm", "volta", deployment.Formats{MoE: "fp8"}, "", "moe_quant_mode fp8: a100_sxm has neither arithmetic in fp8"},
+		{"h100_sxm", "", deployment.Formats{GEMM: "fp9"}, "", "gemm_quant_mode must be one of bf16, fp8"},
 		{"h100_sxm", "", deployment.Formats{MXFP4Group: 16}, "", "mxfp4_group_size 16 needs"},
 		{"h100_sxm", "", deployment.Formats{MXFP4Group: 32}, "", ""},
 	} {

@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/engine"
 	"plimsoll/internal/model"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -28,9 +27,9 @@ type block struct {
 	backend, version            string
 	settings                    []string
 
-	devices, input, output, prefix int
-	ttft, tpot, latency            float64 // milliseconds; infinite = no limit
-	percentile, confidence         float64
+	gpus, input, output, prefix int
+	ttft, tpot, latency         float64 // milliseconds; infinite = no limit
+	percentile, confidence      float64
 
 	nextn *int
 	// accepted is the mean of drafted tokens kept in a step. rates are the chances of
@@ -61,6 +60,8 @@ type replica struct {
 // finisher turns a block into an experiment.
 type finisher struct {
 	*block
+
+	*lookups
 
 	// complain reports a mistake under the key that is nearest to it.
 	complain func(key, format string, args ...any)
@@ -108,9 +109,9 @@ func (f *finisher) own(format string, args ...any) {
 // finish fills in defaults and checks what depends on several keys. The experiment
 // counts only if nothing was complained about.
 func (f *finisher) finish() app.Experiment {
-	f.facts, _ = model.Source{}.Open(f.model) // directories and caches are for those who run it
+	f.facts = f.models.get(f.model).value // directories and caches are for those who run it
 	e := app.Experiment{
-		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.devices, Engine: f.engine(),
+		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
 		Prefix: f.prefix, Percentile: f.percentile, Confidence: f.confidence,
 	}
 	e.System, e.DecodeSystem = f.places()
@@ -124,7 +125,7 @@ func (f *finisher) finish() app.Experiment {
 	f.precisions()
 	e.Workers = f.space(0)
 	if f.mode == app.Disaggregated {
-		if f.devices == 1 {
+		if f.gpus == 1 {
 			f.complain("total_gpus", "must be at least 2 for disagg, got 1")
 		}
 		e.Decode, e.Replica = f.space(1), f.replicas()
@@ -135,17 +136,18 @@ func (f *finisher) finish() app.Experiment {
 // engine checks the engine and its version.
 func (f *finisher) engine() deployment.Engine {
 	out := deployment.Engine{Name: cmp.Or(f.backend, defaultBackend), Version: f.version, Settings: f.settings}
-	p, err := engine.LookupVersion(out.Name, "")
-	if err != nil {
-		f.complain("backend_name", "%v", err)
+	newest := f.engines.get([2]string{out.Name, ""})
+	if newest.err != nil {
+		f.complain("backend_name", "%v", newest.err)
 		return out
 	}
-	out.Name = p.Name
-	if _, err := engine.LookupVersion(out.Name, out.Version); err != nil {
-		f.complain("backend_version", "%v", err)
+	out.Name = newest.value.Name
+	p := f.engines.get([2]string{out.Name, out.Version})
+	if p.err != nil {
+		f.complain("backend_version", "%v", p.err)
 		return out
 	}
-	if _, err := p.With(out.Settings...); err != nil {
+	if _, err := p.value.With(out.Settings...); err != nil {
 		f.complain("engine_settings", "%v", err)
 	}
 	return out
@@ -157,12 +159,12 @@ func (f *finisher) places() (system, decode string) {
 		if s.name == "" {
 			continue
 		}
-		d, err := device.Lookup(s.name)
-		if err != nil {
-			f.complain(s.key, "%v", err)
+		d := f.devices.get(s.name)
+		if d.err != nil {
+			f.complain(s.key, "%v", d.err)
 			continue
 		}
-		f.systems[i] = d
+		f.systems[i] = d.value
 	}
 	if f.systems[0] == nil {
 		return "", ""
@@ -275,7 +277,8 @@ func (f *finisher) cache(rule string, i int) string {
 	if other := f.workers[1-i].precision.kv; other != "" {
 		return other
 	}
-	if rule != "" && byDevice(f.model, f.facts, f.systems[1-i]).kv == "bf16" {
+	if other := f.systems[1-i]; rule == "fp8" && byDevice(f.model, f.facts, other).kv == "bf16" {
+		f.own("the KV cache is in bf16 for both roles, since %s has no arithmetic in fp8", other.Name)
 		return "bf16"
 	}
 	return rule
@@ -317,10 +320,10 @@ func (f *finisher) replicas() app.ReplicaSpace {
 	}
 	// Without a limit, and for wide expert parallelism, any number of devices will do.
 	if !f.replica.sizes && !wide && r.MaxDevices > 0 {
-		r.Devices = replicaSizes(f.devices, r.MaxDevices)
+		r.Devices = replicaSizes(f.gpus, r.MaxDevices)
 	}
-	if r.Devices != nil && f.devices > 0 && slices.Min(r.Devices) > f.devices {
-		f.complain("num_gpu_per_replica", "has no size within total_gpus %d, got %s", f.devices, numbers(r.Devices))
+	if r.Devices != nil && f.gpus > 0 && slices.Min(r.Devices) > f.gpus {
+		f.complain("num_gpu_per_replica", "has no size within total_gpus %d, got %s", f.gpus, numbers(r.Devices))
 	}
 	return r
 }

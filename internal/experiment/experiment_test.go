@@ -174,6 +174,7 @@ func TestMistakes(t *testing.T) {
 		{base + "  agg_tp_candidates: [1, two]\n", "f:6: a.agg_tp_candidates: must be a whole number between 1 and 1000000, got the text two"},
 		{base + "  agg_tp_candidates: []\n", "f:6: a.agg_tp_candidates: must have at least one element"},
 		{base + "  agg_tp_candidates: 4\n", "f:6: a.agg_tp_candidates: must be a list, got 4"},
+		{base + "  percentile: pp\n", "f:6: a.percentile: must be a number, got the text p"},
 		{base + "  percentile: 101\n", "f:6: a.percentile: must be above 0 and up to 100, got 101"},
 		{base + "  confidence: .nan\n", "f:6: a.confidence: must be above 0 and up to 1, got .nan"},
 		{base + "  enable_wide_ep: yep\n", "f:6: a.enable_wide_ep: must be true or false, got the text yep"},
@@ -230,6 +231,16 @@ func TestUnnamed(t *testing.T) {
 	want, _ := read(t, strings.Replace(base, "a:", "agg:", 1))
 	if d := cmp.Diff(want, e); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestPercentile: as a number, or as it is said.
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"95", "p95", "95.0"} {
+		if e, _ := read(t, base+"  percentile: "+word+"\n"); e.Percentile != 95 {
+			t.Errorf("%s: got %g", word, e.Percentile)
+		}
 	}
 }
 
@@ -368,6 +379,14 @@ func TestNotes(t *testing.T) {
 			base + "  database_mode: SOL\n  fmha_quant_mode: fp8\n  max_decode_worker: 3\n  agg_cp_candidates: [1, 2]\n  worker_config: {comm_quant_mode: fp8}\n",
 			[]string{"a: accepted without effect: worker_config.comm_quant_mode, agg_cp_candidates, database_mode, fmha_quant_mode, max_decode_worker"},
 		},
+		{
+			both + "  profiles: []\n  decode_system_name: a100_sxm\n  prefill_gemm_quant_mode: fp8\n  prefill_moe_quant_mode: fp8\n",
+			[]string{
+				"QWEN3_32B on h200_sxm means weights in fp8_block, KV cache in fp8, as AIConfigurator chose them",
+				"a: the KV cache is in bf16 for both roles, since a100_sxm has no arithmetic in fp8",
+				"QWEN3_32B on a100_sxm means weights in bf16, KV cache in bf16, as AIConfigurator chose them",
+			},
+		},
 		{base + "  enable_wide_ep: true\n", []string{"a: Qwen/Qwen3-32B has no experts: wide expert parallelism has no effect"}},
 		{base + "  ttft: 5\n  request_latency: 50\n", []string{"a: request_latency is a limit beside ttft and tpot; leave those out for it to be the only one"}},
 		{
@@ -454,4 +473,19 @@ func FuzzRead(f *testing.F) {
 			roundTrip(t, e)
 		}
 	})
+}
+
+// TestDocument: the example of the document is read.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/experiments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	es, notes, err := experiment.Read([]byte(text), "experiments.md")
+	if err != nil || len(es) != 2 || len(notes) > 0 || es[1].Decode.Scale != 0.92 || es[1].Replica.MaxDevices != 0 {
+		t.Errorf("got %+v, %q, %v", es, notes, err)
+	}
 }

@@ -65,7 +65,7 @@ func (b *blockReader) identity() {
 	if b.old || isOldName(b.model) {
 		b.generation = Old
 	}
-	b.devices = b.integer("total_gpus", 1, maxDevices)
+	b.gpus = b.integer("total_gpus", 1, maxDevices)
 	for _, need := range []struct {
 		key  string
 		lack bool
@@ -184,6 +184,9 @@ func (b *blockReader) workloadOf() {
 	b.ttft = b.limit("ttft")
 	b.tpot = b.limit("tpot")
 	b.latency = b.limit("request_latency")
+	if g := b.given["percentile"]; g != nil && g.node.Kind == yaml.ScalarNode && strings.HasPrefix(g.node.Value, "p") {
+		g.node = &yaml.Node{Kind: yaml.ScalarNode, Value: g.node.Value[1:], Line: g.node.Line} // p95
+	}
 	b.percentile = b.number("percentile", 100)
 	b.confidence = b.number("confidence", 1)
 }
@@ -202,15 +205,8 @@ func (b *blockReader) draftsOf() {
 
 // engineOf reads settings of the engine.
 func (b *blockReader) engineOf() {
-	if x := b.number("free_gpu_memory_fraction", 1); x > 0 {
-		b.settings = append(b.settings, "memory_share="+strconv.FormatFloat(x, 'g', -1, 64))
-	}
-	if n := b.integer("max_seq_len", 1, maxTokens); n > 0 {
-		b.settings = append(b.settings, "max_context="+strconv.Itoa(n))
-	}
-	if b.boolean("enable_chunked_prefill") { // false is the tool's way to say nothing
-		b.settings = append(b.settings, "chunked_prefill=true")
-	}
+	// false is the tool's way to say nothing about chunks
+	b.settings = engineSettings(b.number("free_gpu_memory_fraction", 1), b.integer("max_seq_len", 1, maxTokens), b.boolean("enable_chunked_prefill"))
 	if g := b.take("engine_settings"); g != nil {
 		for _, n := range b.items(g.at, g.node) {
 			if n.Kind != yaml.ScalarNode || !strings.Contains(n.Value, "=") {
@@ -219,6 +215,22 @@ func (b *blockReader) engineOf() {
 			b.settings = append(b.settings, n.Value)
 		}
 	}
+}
+
+// engineSettings are the tool's wishes for an engine as settings of ours; zero is no
+// wish.
+func engineSettings(memoryShare float64, maxContext int, chunked bool) []string {
+	var out []string
+	if memoryShare > 0 {
+		out = append(out, "memory_share="+strconv.FormatFloat(memoryShare, 'g', -1, 64))
+	}
+	if maxContext > 0 {
+		out = append(out, "max_context="+strconv.Itoa(maxContext))
+	}
+	if chunked {
+		out = append(out, "chunked_prefill=true")
+	}
+	return out
 }
 
 // workerOf reads the workers of a role. Precision without a role is that of all.

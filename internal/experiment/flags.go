@@ -11,11 +11,10 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/field"
-	"plimsoll/internal/model"
 )
 
 // Flags are those of the command "default". Zero fields were not given; errors name them
-// by the tool's words.
+// as the tool's flags, with underscores.
 type Flags struct {
 	Model, System, DecodeSystem string
 	TotalGPUs                   int
@@ -37,7 +36,13 @@ type Flags struct {
 	NextNAccepted *float64
 
 	EnableWideEP bool
-	// Settings are of the engine, each as "key=value".
+	// Modes are the precision, which the tool takes in "estimate" and in files only.
+	Modes Modes
+
+	FreeGPUMemoryFraction float64
+	MaxSeqLen             int
+	EnableChunkedPrefill  bool
+	// Settings are of the engine, each as "key=value", beyond these.
 	Settings []string
 
 	// Underscores says that flags were spelled with them, as only the old generation did.
@@ -69,15 +74,21 @@ func (f *Flags) Generation() Generation {
 func (f *Flags) Plan() (*Plan, error) {
 	p := &Plan{Generation: f.Generation()}
 	errs := f.check()
+	asked, err := f.Modes.read()
+	if err != nil {
+		errs = append(errs, err)
+	}
+	names := newLookups()
 	backends, modes := f.backends(), f.modes(p)
 	for _, mode := range modes {
 		for _, backend := range backends {
-			b := f.block(mode, backend)
+			b := f.block(mode, backend, names)
+			b.workers[0].precision, b.workers[1].precision = asked, asked
 			if len(backends) > 1 {
 				b.name += "_" + backend
 			}
-			fin := &finisher{block: b, notes: p.Notes, complain: func(key, format string, args ...any) {
-				errs = addOnce(errs, field.Errorf("%s: "+format, append([]any{field.Name(key)}, args...)...))
+			fin := &finisher{block: b, lookups: names, notes: p.Notes, complain: func(key, format string, args ...any) {
+				errs = addOnce(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 			}}
 			p.Experiments = append(p.Experiments, fin.finish())
 			p.Notes = fin.notes
@@ -88,6 +99,15 @@ func (f *Flags) Plan() (*Plan, error) {
 	}
 	p.Effective = f.effective(&p.Experiments[0])
 	return p, nil
+}
+
+// flagFor is the field that a flag has for a key of files.
+func flagFor(key string) field.Name {
+	switch key {
+	case "system_name", "decode_system_name", "backend_name":
+		return field.Name(strings.TrimSuffix(key, "_name"))
+	}
+	return field.Name(key)
 }
 
 // addOnce adds an error unless one with its text is there: experiments of a command
@@ -132,16 +152,20 @@ func (f *Flags) check() []error {
 		}
 	}
 	bad(f.Model == "", "model_path", "is missing")
-	bad(f.System == "", "system_name", "is missing")
+	bad(f.System == "", "system", "is missing")
 	bad(f.TotalGPUs == 0, "total_gpus", "is missing")
 	bad(!slices.Contains([]string{"", "auto", "agg", "disagg"}, f.ServingMode), "serving_mode", "must be auto, agg or disagg, got %q", f.ServingMode)
-	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is of one engine, and backend_name auto compares several", f.BackendVersion)
+	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is of one engine, and backend auto compares several", f.BackendVersion)
 	for _, x := range []struct {
 		key       field.Name
 		value     int
 		low, high int
 	}{
-		{"total_gpus", f.TotalGPUs, 1, maxDevices}, {"isl", f.Input, 1, maxTokens}, {"osl", f.Output, 1, maxTokens}, {"prefix", f.Prefix, 1, maxTokens},
+		{"total_gpus", f.TotalGPUs, 1, maxDevices},
+		{"isl", f.Input, 1, maxTokens},
+		{"osl", f.Output, 1, maxTokens},
+		{"prefix", f.Prefix, 1, maxTokens},
+		{"max_seq_len", f.MaxSeqLen, 1, maxTokens},
 	} {
 		bad(x.value != 0 && (x.value < x.low || x.value > x.high), x.key, "must be between %d and %d, got %d", x.low, x.high, x.value)
 	}
@@ -151,28 +175,35 @@ func (f *Flags) check() []error {
 	}{{"ttft", f.TTFT}, {"tpot", f.TPOT}, {"request_latency", f.RequestLatency}} {
 		bad(math.IsNaN(x.value) || x.value < 0, x.key, "must be a positive number of milliseconds, got %g", x.value)
 	}
+	bad(f.FreeGPUMemoryFraction != 0 && !(f.FreeGPUMemoryFraction > 0 && f.FreeGPUMemoryFraction <= 1), "free_gpu_memory_fraction",
+		"must be above 0 and up to 1, got %g", f.FreeGPUMemoryFraction)
 	bad(f.NextN != nil && (*f.NextN < AutoNextN || *f.NextN > deployment.MaxMTP), "nextn", "must be auto or between 0 and %d", deployment.MaxMTP)
 	bad(f.NextNAccepted != nil && !(*f.NextNAccepted >= 0), "nextn_accepted", "must be between 0 and nextn")
 	return errs
 }
 
 // block is one experiment of the command.
-func (f *Flags) block(mode app.ServingMode, backend string) *block {
+func (f *Flags) block(mode app.ServingMode, backend string, names *lookups) *block {
 	b := &block{
 		name: string(mode), generation: f.Generation(), mode: mode,
 		model: f.Model, system: f.System, decodeSystem: f.DecodeSystem, backend: backend, version: f.BackendVersion,
-		settings: slices.Clone(f.Settings), devices: f.TotalGPUs, input: f.Input, output: f.Output, prefix: f.Prefix,
+		settings: f.settings(), gpus: f.TotalGPUs, input: f.Input, output: f.Output, prefix: f.Prefix,
 		ttft: f.TTFT, tpot: f.TPOT, latency: f.RequestLatency, percentile: f.Percentile, confidence: f.Confidence,
 		nextn: f.NextN, accepted: f.NextNAccepted,
 	}
 	b.workers[0].wide, b.workers[1].wide = f.EnableWideEP, f.EnableWideEP
 	if f.NextN != nil && *f.NextN == AutoNextN {
 		b.nextn = new(0)
-		if m, err := (model.Source{}).Open(f.Model); err == nil {
+		if m := names.models.get(f.Model).value; m != nil {
 			*b.nextn = m.MTP.Layers
 		}
 	}
 	return b
+}
+
+// settings are those of the engine.
+func (f *Flags) settings() []string {
+	return append(engineSettings(f.FreeGPUMemoryFraction, f.MaxSeqLen, f.EnableChunkedPrefill), f.Settings...)
 }
 
 // effective names the workload and the limits, and which of them were assumed.

@@ -110,7 +110,7 @@ func TestPlanMistakes(t *testing.T) {
 		f    experiment.Flags
 		want []string
 	}{
-		{experiment.Flags{}, []string{"--model_path is missing", "--system_name is missing", "--total_gpus is missing"}},
+		{experiment.Flags{}, []string{"--model_path is missing", "--system is missing", "--total_gpus is missing"}},
 		{
 			experiment.Flags{
 				Model: "x", System: "h200_smx", DecodeSystem: "h100_smx", TotalGPUs: -1, Input: -4, ServingMode: "afd", Backend: "auto", BackendVersion: "1.0",
@@ -118,13 +118,22 @@ func TestPlanMistakes(t *testing.T) {
 			},
 			[]string{
 				"--serving_mode must be auto, agg or disagg, got \"afd\"", "--backend_version 1.0 is of one engine", "--total_gpus must be between 1 and 1000000, got -1",
-				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system_name: unknown device", "--decode_system_name: unknown device",
+				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system: unknown device", "--decode_system: unknown device",
 			},
 		},
-		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend_name: unknown engine \"vlm\"; nearest: vllm"}},
+		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Backend: "vlm"}, []string{"--backend: unknown engine \"vlm\"; nearest: vllm"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, Input: 10, Prefix: 10}, []string{"--prefix: must be less than isl 10, got 10"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(1)}, []string{"--nextn: 1 needs nextn_accepted"}},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 8, NextN: new(-2)}, []string{"--nextn must be auto or between 0 and 9"}},
+		{
+			experiment.Flags{
+				Model: "x", System: "h200_sxm", TotalGPUs: 8, FreeGPUMemoryFraction: 2, MaxSeqLen: -1, Modes: experiment.Modes{GEMM: "fp8block", KVCache: "nvfp4"},
+			},
+			[]string{
+				"--free_gpu_memory_fraction must be above 0", "--max_seq_len must be between", "got \"fp8block\"; nearest: fp8_block",
+				"--kvcache_quant_mode must be one of",
+			},
+		},
 		{experiment.Flags{Model: "x", System: "h200_sxm", TotalGPUs: 1, ServingMode: "disagg"}, []string{"--total_gpus: must be at least 2 for disagg"}},
 	} {
 		_, err := c.f.Plan()
@@ -138,5 +147,47 @@ func TestPlanMistakes(t *testing.T) {
 				t.Errorf("%+v: want %s once in\n%s", c.f, want, got)
 			}
 		}
+	}
+}
+
+// TestFlagsAsFiles: flags and a file that say the same ask for the same.
+func TestFlagsAsFiles(t *testing.T) {
+	t.Parallel()
+	f := experiment.Flags{
+		Model: "Qwen/Qwen3-30B-A3B", System: "h200_sxm", TotalGPUs: 8, ServingMode: "agg", Backend: "vllm", BackendVersion: "0.11.0", Prefix: 3,
+		TTFT: 1000, TPOT: 50, FreeGPUMemoryFraction: 0.8, MaxSeqLen: 9000, EnableChunkedPrefill: true, EnableWideEP: true,
+		Modes: experiment.Modes{GEMM: "float16", MoE: "w4afp8", KVCache: "fp8"},
+	}
+	p, err := f.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := read(t, strings.NewReplacer("a:", "agg:", "Qwen3-32B", "Qwen3-30B-A3B").Replace(base)+`
+  backend_name: vllm
+  backend_version: 0.11.0
+  prefix: 3
+  free_gpu_memory_fraction: 0.8
+  max_seq_len: 9000
+  enable_chunked_prefill: true
+  enable_wideep: true
+  gemm_quant_mode: bfloat16
+  moe_quant_mode: w4afp8
+  kvcache_quant_mode: fp8
+`)
+	if d := cmp.Diff(e, p.Experiments[0]); d != "" {
+		t.Errorf("(-file +flags):\n%s", d)
+	}
+}
+
+// TestFormats: the formats of one deployment are those of an experiment.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	got, notes, err := experiment.Formats("QWEN3_32B", "h200_sxm", experiment.Modes{GEMM: "fp8"})
+	if want := (deployment.Formats{GEMM: "fp8", MoE: "fp8_block", KV: "fp8"}); err != nil || got != want || len(notes) != 1 {
+		t.Errorf("want %+v, got %+v, %q, %v", want, got, notes, err)
+	}
+	if _, _, err := experiment.Formats("QWEN3_32B", "h2", experiment.Modes{MoE: "fp7"}); err == nil ||
+		!strings.Contains(err.Error(), "unknown device") || !strings.Contains(err.Error(), "moe_quant_mode must be one of") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -2,19 +2,61 @@ package experiment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 )
 
 // precision is the formats asked for, in the words of [deployment.Formats]; "" is not
 // said.
 type precision struct{ gemm, moe, kv string }
+
+// Modes are formats in the tool's words: "fp8_block", "float16", "w4afp8". "" leaves one
+// to the model's name, and "checkpoint" to its checkpoint.
+type Modes struct{ GEMM, MoE, KVCache string }
+
+// read finds what the words mean.
+func (m Modes) read() (precision, error) {
+	var errs []error
+	for _, x := range []struct {
+		key     field.Name
+		word    string
+		allowed []string
+	}{
+		{"gemm_quant_mode", m.GEMM, weightWords()}, {"moe_quant_mode", m.MoE, weightWords()}, {"kvcache_quant_mode", m.KVCache, cacheWords()},
+	} {
+		if x.word != "" && !slices.Contains(x.allowed, x.word) {
+			errs = append(errs, field.Errorf("%s must be one of %s, got %q%s", x.key, strings.Join(x.allowed, ", "), x.word, suggestion(x.word, x.allowed)))
+		}
+	}
+	return precision{plain(m.GEMM), plain(m.MoE), plainCache(m.KVCache)}, errors.Join(errs...)
+}
+
+// Formats are the formats that a model's name and words ask for on a device, with notes
+// on what the name means there.
+func Formats(name, system string, m Modes) (deployment.Formats, []string, error) {
+	asked, err := m.read()
+	var errs []error
+	f := &finisher{
+		block: &block{mode: app.Aggregated, model: name, system: system}, lookups: newLookups(),
+		complain: func(key, format string, args ...any) {
+			errs = append(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
+		},
+	}
+	f.workers[0].precision = asked
+	f.facts = f.models.get(name).value
+	f.places()
+	f.precisions()
+	return f.workers[0].precision.formats(), f.notes, errors.Join(append(errs, err)...)
+}
 
 // checkpoint is the word for the checkpoint's own format. The tool has none: there
 // nothing said means it, but an old name with nothing said means a rule.
@@ -127,5 +169,5 @@ func cacheNote(m *model.Model, asked string) string {
 	if !narrow {
 		return ""
 	}
-	return fmt.Sprintf("%s keeps its KV cache in %s, as engines do; AIConfigurator assumes fp8; kvcache_quant_mode: fp8 in an experiment asks for it", m.Name(), m.DType)
+	return fmt.Sprintf("%s keeps its KV cache in %s, as engines do; AIConfigurator assumes fp8; kvcache_quant_mode fp8 asks for it", m.Name(), m.DType)
 }
