@@ -21,6 +21,7 @@ import (
 	"plimsoll/internal/serving"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // ConfigureRequest asks for the best deployments of several experiments.
@@ -52,8 +53,10 @@ type ExperimentResult struct {
 	// Rows are the best deployments within the limits, one for each layout that
 	// decodes, the most throughput first.
 	Rows []Option
-	// Near is the deployment nearest to the limits where none is within them.
-	Near *Option
+	// Near is the deployment nearest to the limits where none is within them, and
+	// Nearest limits that it meets.
+	Near    *Option
+	Nearest workload.Limits
 	// Frontier is the trade-off of speed for a user and throughput of a device.
 	Frontier []Speed
 	// Rejected are the layouts that cannot be run, each with its reason.
@@ -524,7 +527,12 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 	out := &x.out
 	if t := x.first(); t != nil {
-		out.Tier, out.Notes = t.response.Tier, append(out.Notes, t.response.Notes...)
+		out.Tier, out.Notes = t.response.Tier, slices.Clone(t.response.Notes)
+		if x.e.Workers.Formats != (deployment.Formats{}) {
+			// The note on a name speaks of formats that the experiment replaces.
+			taken := x.stage.Model.Taken()
+			out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return n == taken })
+		}
 	}
 	speeds := make([]Speed, 0, len(points))
 	add := func(o *serving.Outcome) {
@@ -546,6 +554,7 @@ func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 	}
 	if len(out.Rows) == 0 {
 		out.Near = x.near(found)
+		out.Nearest = x.feasible(out.Near)
 	}
 	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
 	if x.e.Prefix > 0 {
@@ -587,6 +596,26 @@ func (x *experiment) near(found []search.Found) *Option {
 	}
 	o := x.option(best.Unit, best.Near.Concurrency/best.Unit.Copies, best.Binds)
 	return &o
+}
+
+// feasible are limits that an option meets with the confidence asked for.
+func (x *experiment) feasible(o *Option) workload.Limits {
+	if o == nil {
+		return workload.Limits{}
+	}
+	l := x.e.Limits.Finite()
+	each := x.e.Confidence
+	if l.TTFT > 0 && l.TPOT > 0 {
+		each = math.Sqrt(each)
+	}
+	var out workload.Limits
+	if l.TTFT > 0 {
+		out.TTFT = max(l.TTFT, o.Expected.TTFT.Limit(o.TTFT, each))
+	}
+	if l.TPOT > 0 {
+		out.TPOT = max(l.TPOT, o.Expected.TPOT.Limit(o.TPOT, each))
+	}
+	return out
 }
 
 // option is a row.

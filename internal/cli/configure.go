@@ -26,7 +26,12 @@ the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll cli exp --yaml_path example.yaml`,
 		GroupID: groupPlan,
-		Args:    noArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},

@@ -13,10 +13,6 @@ func flagOf(name field.Name) string {
 		return "--enable-optimize-prefill-decode-ratio"
 	case "shared_expert_tp":
 		return "--enable-shared-expert-tp"
-	case "system_name":
-		return "--system"
-	case "backend_name":
-		return "--backend"
 	}
 	return "--" + strings.ReplaceAll(string(name), "_", "-")
 }

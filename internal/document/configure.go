@@ -23,6 +23,7 @@ type ExperimentFound struct {
 	// the one that violates them least.
 	Rows     []Option    `json:"rows"`
 	Nearest  *Option     `json:"nearest,omitempty"`
+	Feasible *Limits     `json:"nearest_limits,omitempty"` // that it meets
 	Frontier []app.Speed `json:"frontier"`
 	Rejected []string    `json:"rejected,omitempty"`
 	Notes    []string    `json:"notes"`
@@ -72,7 +73,7 @@ func NewConfigure(r *app.ConfigureResponse) *Configure {
 		}
 		if x.Near != nil {
 			near := optionOf(x, x.Near)
-			found.Nearest = &near
+			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
 		}
 		out.Experiments = append(out.Experiments, found)
 	}

@@ -84,8 +84,15 @@ func violated(w io.Writer, x *app.ExperimentResult) {
 		return
 	}
 	n := x.Near
-	fmt.Fprintf(w, "      %s: the %s binds; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms\n",
-		x.Experiment.Name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms())
+	var met []string
+	if t := x.Nearest.TTFT; t > 0 {
+		met = append(met, fmt.Sprintf("TTFT %.2f ms", t.Ms()))
+	}
+	if t := x.Nearest.TPOT; t > 0 {
+		met = append(met, fmt.Sprintf("TPOT %.2f ms", t.Ms()))
+	}
+	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms, and meets limits of %s\n",
+		x.Experiment.Name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
 }
 
 // compared says how much better the best of two experiments is than the other.

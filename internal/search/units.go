@@ -169,6 +169,11 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 		return nil, err
 	}
 	found = append(found, more...)
+	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
+		if found, err = s.nearest(ctx); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if a.OK != b.OK {
 			return cmp.Compare(btoi(b.OK), btoi(a.OK))
@@ -176,6 +181,27 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
 	return found, nil
+}
+
+// nearest is one request alone on a unit of every decode layout: what comes nearest to
+// limits that nothing meets.
+func (s *Units) nearest(ctx context.Context) ([]Found, error) {
+	free := *s
+	free.Plausible = nil
+	var out []Found
+	for _, g := range free.options() {
+		soonest := slices.MinFunc(g, func(a, b option) int {
+			return cmp.Or(cmp.Compare(s.ttft(a.Unit, 1), s.ttft(b.Unit, 1)), cmp.Compare(b.bound, a.bound))
+		})
+		r, v, err := s.Simulate(ctx, soonest.Unit, 1, false)
+		if err != nil {
+			return nil, err
+		}
+		f := Found{Unit: soonest.Unit, Binds: v}
+		s.keep(&r, v, soonest.Unit, &f)
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 func btoi(b bool) int {
@@ -399,6 +425,9 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 				return nil
 			case v != Fits:
 				high = i
+				if !out.OK || out.Unit == o.Unit {
+					out.Binds = v
+				}
 			case r.Throughput < before*(1+gain):
 				return nil // more requests only wait longer
 			default:
