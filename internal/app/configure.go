@@ -309,9 +309,7 @@ func (x *experiment) workers(s *search.Units) error {
 	space := &e.Workers
 	if e.Mode == Disaggregated {
 		space = &e.Decode
-		for _, l := range x.layouts(&e.Workers, x.stage.Device) {
-			x.prefill = append(x.prefill, l)
-		}
+		x.prefill = x.layouts(&e.Workers, x.stage.Device)
 	}
 	other := x.stage.Device
 	if e.DecodeSystem != "" {

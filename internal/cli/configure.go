@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,10 +103,8 @@ func failures(r *app.ConfigureResponse) error {
 
 // newDefaultCmd makes "plimsoll cli default".
 func newDefaultCmd(env *Env) *cobra.Command {
-	f := &configureFlags{}
-	q := &experiment.Flags{}
-	var path, nextn string
-	var accepted float64
+	f, d := &configureFlags{}, &defaultFlags{}
+	q := &d.Flags
 	cmd := &cobra.Command{
 		Use:   "default",
 		Short: "Compare aggregated and disaggregated serving of a model",
@@ -119,11 +118,8 @@ Without limits those of the tool's generation apply: with an upper-case name or 
   plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if q.Model == "" {
-				q.Model = path
-			}
 			q.Underscores = underscored(env.Args)
-			if err := drafts(cmd, q, nextn, accepted); err != nil {
+			if err := d.complete(cmd); err != nil {
 				return err
 			}
 			plan, err := q.Plan()
@@ -141,9 +137,27 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 		},
 	}
 	fs := cmd.Flags()
+	d.define(fs)
+	f.define(fs)
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
+	return cmd
+}
+
+// defaultFlags are those of "plimsoll cli default".
+type defaultFlags struct {
+	experiment.Flags
+
+	path, nextn string
+	accepted    float64
+}
+
+// define adds the flags.
+func (d *defaultFlags) define(fs *pflag.FlagSet) {
+	q := &d.Flags
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
 		fs.StringVar(&q.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
-		fs.StringVar(&path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
+		fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
 		fs.StringVar(&q.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
 		fs.StringVar(&q.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
 		fs.IntVar(&q.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
@@ -161,30 +175,28 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 		nargs.Var(fs, &q.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
 		fs.Float64Var(&q.Percentile, "percentile", 0, "hold this percentile to the limits, 50, 90, 95 or 99 (default the mean)")
 		fs.Float64Var(&q.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
-		fs.StringVar(&nextn, "nextn", "", "draft tokens per step (MTP), or auto")
-		fs.Float64Var(&accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+		fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
+		fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
 		nargs.ListVar(fs, &q.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
 	})
-	f.define(fs)
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
-	return cmd
 }
 
-// drafts reads the flags about draft tokens.
-func drafts(cmd *cobra.Command, q *experiment.Flags, nextn string, accepted float64) error {
-	switch {
-	case nextn == "auto":
-		q.NextN = new(experiment.AutoNextN)
-	case nextn != "":
-		var n int
-		if _, err := fmt.Sscanf(nextn+" ", "%d ", &n); err != nil {
-			return usagef("--nextn must be a whole number or auto, got %q", nextn)
-		}
-		q.NextN = &n
+// complete turns words into numbers.
+func (d *defaultFlags) complete(cmd *cobra.Command) error {
+	if d.Model == "" {
+		d.Model = d.path
+	}
+	switch n, err := strconv.Atoi(d.nextn); {
+	case d.nextn == "":
+	case d.nextn == "auto":
+		d.NextN = new(experiment.AutoNextN)
+	case err != nil:
+		return usagef("--nextn must be a whole number or auto, got %q", d.nextn)
+	default:
+		d.NextN = &n
 	}
 	if cmd.Flags().Changed("nextn-accepted") {
-		q.NextNAccepted = &accepted
+		d.NextNAccepted = &d.accepted
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/app"
@@ -203,18 +204,18 @@ func optionRow(rank int, x *app.ExperimentResult, o *app.Option) []string {
 	d := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
 	each := o.Used / o.Copies
 	row := []string{
-		fmt.Sprint(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
+		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
 		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
-		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), fmt.Sprint(o.Copies),
+		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
 	}
 	if e.Mode == app.Aggregated {
-		return append(row, fmt.Sprint(each), gpusOf(d, x.Experts), parallelOf(d, x.Experts), fmt.Sprint(o.Batch))
+		return append(row, strconv.Itoa(each), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
 	}
 	p := &o.Deployment.Pools[0]
 	return append(row,
 		fmt.Sprintf("%d (=%dx%d+%dx%d)", each, o.X, p.Layout.Devices, o.Y, d.Layout.Devices),
-		fmt.Sprint(o.X), gpusOf(p, x.Experts), parallelOf(p, x.Experts), fmt.Sprint(o.Prompts),
-		fmt.Sprint(o.Y), gpusOf(d, x.Experts), parallelOf(d, x.Experts), fmt.Sprint(o.Batch))
+		strconv.Itoa(o.X), gpusOf(p, x.Experts), parallelOf(p, x.Experts), strconv.Itoa(o.Prompts),
+		strconv.Itoa(o.Y), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
 }
 
 // gpusOf is the devices of a worker as the guide writes them.

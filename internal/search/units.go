@@ -434,17 +434,22 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 				low, before = i, r.Throughput
 			}
 		}
-		switch {
-		case high == len(loads):
-			i = min(low+stride, high-1)
-		case low < 0:
-			i = max(high-stride, 0)
-		default:
-			i = (low + high) / 2
-		}
+		i = between(low, high, stride, len(loads))
 		stride *= 2
 	}
 	return nil
+}
+
+// between is what to try next between two places: beyond the last of n, before the
+// first, or the middle.
+func between(low, high, stride, n int) int {
+	switch {
+	case high == n:
+		return min(low+stride, high-1)
+	case low < 0:
+		return max(high-stride, 0)
+	}
+	return (low + high) / 2
 }
 
 // gain is what a larger load must bring to go on.

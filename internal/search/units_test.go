@@ -24,10 +24,12 @@ func drawWorkers(t *rapid.T, name string, largest int) []search.Worker {
 		token := rapid.Float64Range(1e-7, 2e-5).Draw(t, name+" token") / float64(devices)
 		out = append(out, search.Worker{
 			Layout: parallel.Layout{Devices: devices, TP: devices, DP: 1}, MaxBatch: largest,
-			Pool: sim.Pool{Replicas: 1, Engine: sim.Engine{MaxSequences: largest, TokenBudget: 8192},
+			Pool: sim.Pool{
+				Replicas: 1, Engine: sim.Engine{MaxSequences: largest, TokenBudget: 8192},
 				Stepper: sim.StepFunc(func(b sim.Batch) units.Seconds {
 					return units.Seconds(fixed + each*float64(b.Decode) + token*float64(b.PrefillTokens))
-				})},
+				}),
+			},
 		})
 	}
 	return out
