@@ -334,7 +334,7 @@ func (x *experiment) workers(s *search.Units) error {
 		}
 		w := search.Worker{Layout: x.decode[i], Pool: c.Workers, MaxBatch: space.MaxBatch}
 		if c.Decode != nil {
-			w.Pool = *c.Decode
+			w.Pool, s.Link = *c.Decode, c.Link
 		}
 		s.Decode = append(s.Decode, w)
 	}

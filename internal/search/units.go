@@ -84,6 +84,7 @@ type Units struct {
 	// Prefill are the workers for prompts; without any, those for decode do both.
 	Prefill, Decode []Worker
 	Packing         Packing
+	Link            sim.Link // of caches from prefill to decode workers
 	Input, Output   int
 	// Plausible reports whether an outcome with at least such a mean TTFT and TPOT may
 	// meet the limits; nil is always.
@@ -310,7 +311,23 @@ func (s *Units) ttft(u Unit, requests int) float64 {
 		p, n = s.prompts[u.Prefill], u.X
 	}
 	burst := float64(requests) / (2 * float64(n) * p.rate)
-	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests
+	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests + s.around(u)
+}
+
+// around is what a first token waits for beside its prompt: the host, and where decode
+// has workers of its own, its cache on the link and the tokens that are held back.
+func (s *Units) around(u Unit) float64 {
+	w, d := &s.Decode[u.Decode], &s.Decode[u.Decode]
+	if u.X > 0 {
+		w = &s.Prefill[u.Prefill]
+	}
+	e := &w.Pool.Engine
+	out := float64(e.First+e.APIFixed) + float64(e.APIPerToken)*float64(s.Input)
+	if u.X == 0 || s.Link.Bandwidth == 0 {
+		return out
+	}
+	bytes := float64(s.Link.BytesPerToken) * float64(s.Input)
+	return out + float64(s.Link.Latency) + bytes/float64(s.Link.Bandwidth) + float64(d.Pool.Engine.Held)*s.token(u.Decode, 1)
 }
 
 // prompt is the least time of a prompt on a prefill worker, and the most prompts per
