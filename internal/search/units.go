@@ -393,10 +393,20 @@ func (o *option) loads() []int {
 	return append(out, o.limit)
 }
 
-// start is the first load that nearly reaches the bound of a unit.
+// start is where to begin with a unit: the first load that nearly reaches its bound, or
+// the last that should meet the limits. Simulations take about so much longer than the
+// bounds of TTFT and TPOT; where they do not, climbing goes on.
 func (s *Units) start(o *option, loads []int) int {
-	const near = 0.99
+	const near, first, each = 0.99, 1.3, 1.06
 	i := sort.Search(len(loads), func(i int) bool { return s.bound(o.Unit, loads[i]) >= near*o.bound })
+	if s.Plausible != nil {
+		over := sort.Search(len(loads), func(i int) bool {
+			n := loads[i]
+			ttft, tpot := first*s.ttft(o.Unit, n), each*s.token(o.Decode, s.least(o.Unit, n))
+			return !s.Plausible(o.Unit, n, units.Seconds(ttft), units.Seconds(tpot))
+		})
+		i = min(i, max(0, over-1))
+	}
 	return min(i, len(loads)-1)
 }
 
