@@ -150,6 +150,9 @@ type defaultFlags struct {
 
 	path, nextn string
 	accepted    float64
+	percentile  string
+	memory      float64
+	chunked     bool
 }
 
 // define adds the flags.
@@ -173,12 +176,20 @@ func (d *defaultFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &q.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 		nargs.Var(fs, &q.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
 		nargs.Var(fs, &q.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
-		fs.Float64Var(&q.Percentile, "percentile", 0, "hold this percentile to the limits, 50, 90, 95 or 99 (default the mean)")
+		nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
 		fs.Float64Var(&q.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
 		fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
 		fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+		fs.Float64Var(&d.memory, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
+		fs.BoolVar(&d.chunked, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
 		nargs.ListVar(fs, &q.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
 	})
+	for _, name := range []string{"database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths"} {
+		fs.String(name, "", "accepted for compatibility, without effect: which data predictions come from")
+		fs.Lookup(name).Hidden = true
+	}
+	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
+	fs.Lookup("strict-sla").Hidden = true
 }
 
 // complete turns words into numbers.
@@ -197,6 +208,17 @@ func (d *defaultFlags) complete(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("nextn-accepted") {
 		d.NextNAccepted = &d.accepted
+	}
+	if cmd.Flags().Changed("free-gpu-memory-fraction") {
+		d.Settings = append(d.Settings, fmt.Sprintf("memory_share=%g", d.memory))
+	}
+	if d.chunked {
+		d.Settings = append(d.Settings, "chunked_prefill=true")
+	}
+	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
+		n, err := strconv.Atoi(p)
+		d.Percentile = float64(n)
+		return err
 	}
 	return nil
 }
