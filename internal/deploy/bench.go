@@ -25,7 +25,7 @@ func (w *writer) bench() ([]File, error) {
 	job := w.object("batch/v1", "Job", w.Site.Name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
 			"command", []string{"bash", "-euc"}, "args", []string{shell})}))))
-	data, err := encode(w.heading("Benchmark in the cluster"), job)
+	data, err := encode(w.heading("Benchmark in the cluster")+"# With Dynamo the service is called "+w.address()+"-frontend.\n", job)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,13 @@ func (w *writer) compose() ([]File, error) {
 		return nil, err
 	}
 	nodes := w.placed()
+	if w.pools[0].Engine == trtllm && w.disaggregated() {
+		more, err := w.trtllmRouting("compose/", nodes)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
 	for i, node := range nodes {
 		services := &mapping{}
 		for j := range node {
@@ -33,10 +40,13 @@ func (w *writer) compose() ([]File, error) {
 		}
 		for unit := range w.units() {
 			if all := leaders(nodes, unit); all[0].home == i && !w.alone() {
-				services.setIf(w.hasRouter(), fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
+				services.setIf(w.hasRouter() || w.disaggregated(), fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
 			}
 		}
 		heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, len(nodes)))
+		if !w.hasRouter() && !w.disaggregated() && !w.alone() {
+			heading += fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.\n", w.Site.Port+100)
+		}
 		if len(nodes) > 1 {
 			heading += "# Set NODE_0_IP, NODE_1_IP … to the addresses of the nodes.\n"
 		}
@@ -68,8 +78,8 @@ func (w *writer) hasRouter() bool { e := w.pools[0].Engine; return e == vllm || 
 
 // composeWorker is a service.
 func (w *writer) composeWorker(at *slot) (*mapping, error) {
-	if at.Engine == mindie || at.Engine == trtllm && (at.Nodes > 1 || w.disaggregated()) {
-		return nil, cannot(Compose, "%s in this form is started by scripts", at.Engine)
+	if at.Engine == mindie || at.Engine == trtllm && (at.Nodes > 1 || w.disaggregated() && len(w.placed()) > 1) {
+		return nil, cannot(Compose, "%s on several nodes is started by scripts", at.Engine)
 	}
 	command := at.command(ownServer, w.Site.ServedName, configHome+engineFile(at.Role))
 	if _, err := w.across(at, &command); err != nil {
@@ -90,7 +100,7 @@ func (w *writer) composeWorker(at *slot) (*mapping, error) {
 		environment.set(e[0], e[1])
 	}
 	if at.Engine == vllm && at.Role != deployment.Both {
-		environment.set("VLLM_NIXL_SIDE_CHANNEL_HOST", nodeIP(at.home+at.rank))
+		environment.set("VLLM_NIXL_SIDE_CHANNEL_HOST", w.host(at.home+at.rank))
 	}
 	service := fields("image", w.image(), "network_mode", "host", "ipc", "host", "restart", "unless-stopped",
 		"entrypoint", command[:1], "command", command[1:], "environment", environment, "volumes", volumes)
@@ -136,16 +146,21 @@ func (w *writer) routerShell(command []string) []string {
 
 // composeRouter is the service in front.
 func (w *writer) composeRouter(workers []slot, unit int) *mapping {
+	if !w.hasRouter() {
+		file := routingFile(w, unit)
+		return fields("image", w.image(), "network_mode", "host", "restart", "unless-stopped", "entrypoint", []string{"trtllm-serve"},
+			"command", []string{"disaggregated", "-c", configHome + file}, "volumes", []string{"./" + file + ":" + configHome + file + ":ro"})
+	}
 	shell := w.routerShell(w.routerCommand(workers, unit, func(at *slot) string {
-		return fmt.Sprintf("http://%s:%d", nodeIPOrLocal(at, w), w.workerPort(at))
+		return fmt.Sprintf("http://%s:%d", w.host(at.home), w.workerPort(at))
 	}))
 	return fields("image", routerImage, "network_mode", "host", "restart", "unless-stopped", "entrypoint", shell[:1], "command", shell[1:])
 }
 
-// nodeIPOrLocal is the address of a worker as Compose replaces it.
-func nodeIPOrLocal(at *slot, w *writer) string {
+// host is the address of a node as Compose replaces it; a single node is this one.
+func (w *writer) host(node int) string {
 	if len(w.placed()) == 1 {
 		return "127.0.0.1"
 	}
-	return nodeIP(at.home)
+	return nodeIP(node)
 }

@@ -92,7 +92,9 @@ func cases(t testing.TB) map[string]*deploy.Plan {
 		agg.MTP, agg.AcceptanceRates = 1, []float64{0.85}
 		out[e+"-agg-moe"] = planned(t, e, v, moe, "h200_sxm", []int{64}, agg)
 		disagg := planned(t, e, v, moe, "h200_sxm", []int{1, 64}, prefill(1, wide(8)), decode(1, wide(16)))
-		disagg.Copies = 2
+		if e == "sglang" {
+			disagg.Copies = 2
+		}
 		out[e+"-disagg-moe"] = disagg
 	}
 	return out

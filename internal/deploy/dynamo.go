@@ -43,15 +43,10 @@ func (w *writer) unitNamespace(unit int) string { return "unit" + itoa(unit) }
 // dynamoScript starts the workers of a node, and on the first node of each unit its
 // frontend. All nodes find each other through etcd and NATS on node 0.
 func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
-	s := newScript(w.heading(fmt.Sprintf("Dynamo, node %d of %d", i, len(nodes))))
-	s.add("# Start etcd and NATS on node 0 first.")
-	s.supervise()
-	s.addresses(len(nodes))
+	heading := w.heading(fmt.Sprintf("Dynamo, node %d of %d", i, len(nodes))) + "# Start etcd and NATS on node 0 first.\n"
+	s := &script{}
 	s.add(`export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"`)
 	s.add(`export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"`)
-	if w.pools[0].Engine == trtllm {
-		s.add(`cd "$(dirname "$0")"`)
-	}
 	for unit := range w.units() {
 		if leaders(nodes, unit)[0].home == i {
 			s.add("\n# Requests go to port %d.", w.Site.Port+unit)
@@ -63,8 +58,7 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 			return nil, err
 		}
 	}
-	s.add("\nwait -n")
-	return s, nil
+	return w.nodeScript(heading, len(nodes), s), nil
 }
 
 // systemPort is the first port for the health and metrics of workers; Dynamo's
@@ -87,7 +81,7 @@ func (w *writer) dynamoWorker(s *script, at *slot) error {
 	if at.Engine == sglang && at.Role == deployment.Prefill && at.leads() {
 		command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap+at.serial))
 	}
-	s.add("# %s: %d devices", at.title(), at.PerNode)
+	s.add("# %s: %s", at.title(), counted(at.PerNode))
 	s.add("DYN_NAMESPACE=%s \\", w.unitNamespace(at.unit))
 	s.add("DYN_SYSTEM_PORT=%d \\", systemPort+at.serial)
 	w.exports(s, at)

@@ -25,6 +25,8 @@ type Launch struct {
 	given  map[string]bool // keys that the engine is told
 	extras map[string]string
 	config string // the file with TensorRT-LLM's settings
+
+	profile *engine.Profile // of the newest release, with the names of all
 }
 
 // Problem is something in a file that its engine would not understand.
@@ -119,10 +121,6 @@ func keyOf(p *engine.Profile, flag string) string {
 
 // parse reads the arguments of an engine.
 func (l *Launch) parse(by program, words []string) (problems []Problem) {
-	p, err := engine.LookupVersion(l.Engine, "")
-	if err != nil {
-		return []Problem{{Text: err.Error()}}
-	}
 	for i := 0; i < len(words); {
 		flag := words[i]
 		i++
@@ -140,7 +138,7 @@ func (l *Launch) parse(by program, words []string) (problems []Problem) {
 			values = append(values, words[i])
 			i++
 		}
-		if problem := l.flag(p, by, flag, values); problem != nil {
+		if problem := l.flag(by, flag, values); problem != nil {
 			problems = append(problems, *problem)
 		}
 	}
@@ -154,7 +152,7 @@ func isNumber(word string) bool {
 }
 
 // flag takes over one flag.
-func (l *Launch) flag(p *engine.Profile, by program, flag string, values []string) *Problem {
+func (l *Launch) flag(by program, flag string, values []string) *Problem {
 	switch {
 	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == trtllm || flag == "--extra-engine-args":
 		l.config = strings.Join(values, "")
@@ -163,18 +161,18 @@ func (l *Launch) flag(p *engine.Profile, by program, flag string, values []strin
 		l.given["role"], l.told.Role = true, strings.Join(values, "")
 		return nil
 	}
-	key, negated := keyOf(p, flag), false
+	key, negated := keyOf(l.profile, flag), false
 	if rest, ok := strings.CutPrefix(flag, "--no-"); ok && key == "" {
-		key, negated = keyOf(p, "--"+rest), true
+		key, negated = keyOf(l.profile, "--"+rest), true
 	}
 	if key == "" {
 		l.Other = append(l.Other, append([]string{flag}, values...))
-		return l.unknown(p, flag)
+		return l.unknown(flag)
 	}
 	if strings.HasPrefix(key, "nodes.") {
 		l.Other = append(l.Other, append([]string{flag}, values...))
 	}
-	if err := l.take(p, key, flag, values, negated); err != nil {
+	if err := l.take(key, flag, values, negated); err != nil {
 		return &Problem{File: l.File, Flag: flag, Text: err.Error()}
 	}
 	return nil
@@ -182,15 +180,15 @@ func (l *Launch) flag(p *engine.Profile, by program, flag string, values []strin
 
 // unknown reports a flag that the engine does not have in any release. Without a
 // list of its flags nothing is reported.
-func (l *Launch) unknown(p *engine.Profile, flag string) *Problem {
+func (l *Launch) unknown(flag string) *Problem {
 	known := engine.Flags(l.Engine)
 	plain := strings.ReplaceAll(flag, "_", "-")
 	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
 	if len(known) == 0 || slices.Contains(known, base) || slices.Contains(known, "--"+strings.TrimPrefix(base, "--no-")) || !strings.HasPrefix(flag, "--") {
 		return nil
 	}
-	for key := range p.Options {
-		known = append(known, p.OptionNames(key)...)
+	for key := range l.profile.Options {
+		known = append(known, l.profile.OptionNames(key)...)
 	}
 	slices.Sort(known)
 	near, _ := nearest.Match(flag, known)
@@ -198,10 +196,10 @@ func (l *Launch) unknown(p *engine.Profile, flag string) *Problem {
 }
 
 // take sets a parameter.
-func (l *Launch) take(p *engine.Profile, key, flag string, values []string, negated bool) error {
+func (l *Launch) take(key, flag string, values []string, negated bool) error {
 	l.given[key] = true
 	at, ok := paramOf(l.Engine, key)
-	if !ok || slices.Contains(extraKeys(p), key) {
+	if !ok || slices.Contains(extraKeys(l.profile), key) {
 		l.extras[key] = extraText(l.Engine, key, strings.Join(values, " "))
 		return nil
 	}
@@ -288,9 +286,9 @@ func (l *Launch) pool() deployment.Pool {
 	case len(t.Graphs) > 0:
 		set("graph.max_batch", slices.Max(t.Graphs))
 	}
-	for _, key := range settingKeys(l.Engine) {
-		if text, ok := l.extras[key]; ok && key != "max_context" {
-			set(key, text)
+	for _, s := range l.profile.Settings() {
+		if text, ok := l.extras[s.Key]; ok {
+			set(s.Key, text)
 		}
 	}
 	return out
@@ -312,17 +310,4 @@ func (l *Launch) budget(set func(string, any)) {
 	if l.given["chunked_prefill"] || l.Engine == sglang && l.given["token_budget"] {
 		set("chunked_prefill", l.Engine == sglang || t.ChunkedPrefill)
 	}
-}
-
-// settingKeys are the keys of an engine's settings, in their order.
-func settingKeys(name string) []string {
-	p, err := engine.LookupVersion(name, "")
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, s := range p.Settings() {
-		out = append(out, s.Key)
-	}
-	return out
 }

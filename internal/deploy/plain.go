@@ -20,12 +20,7 @@ func (w *writer) plain() ([]File, error) {
 		return nil, err
 	}
 	for i, node := range nodes {
-		s := newScript(w.heading(fmt.Sprintf("Node %d of %d", i, len(nodes))))
-		s.supervise()
-		s.addresses(len(nodes))
-		if w.pools[0].Engine == trtllm {
-			s.add(`cd "$(dirname "$0")"`)
-		}
+		s := &script{}
 		for j := range node {
 			if err := w.plainWorker(s, &node[j]); err != nil {
 				return nil, err
@@ -36,17 +31,30 @@ func (w *writer) plain() ([]File, error) {
 				w.router(s, unit, all)
 			}
 		}
-		s.add("\nwait -n")
-		files = append(files, s.file(fmt.Sprintf("plain/node_%d.sh", i)))
+		heading := w.heading(fmt.Sprintf("Node %d of %d", i, len(nodes)))
+		files = append(files, w.nodeScript(heading, len(nodes), s).file(fmt.Sprintf("plain/node_%d.sh", i)))
 	}
 	if w.pools[0].Engine == trtllm && w.disaggregated() {
-		more, err := w.trtllmRouting(nodes)
+		more, err := w.trtllmRouting("plain/", nodes)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, more...)
 	}
 	return byPath(files), nil
+}
+
+// nodeScript completes a script that starts the processes of a node.
+func (w *writer) nodeScript(heading string, nodes int, body *script) *script {
+	s := newScript(heading)
+	s.supervise()
+	s.WriteString(addresses(nodes, body.String()))
+	if w.pools[0].Engine == trtllm {
+		s.add(`cd "$(dirname "$0")"`)
+	}
+	s.WriteString(body.String())
+	s.add("\nwait -n")
+	return s
 }
 
 // engineFiles are TensorRT-LLM's settings of each role; other engines have none.
@@ -99,7 +107,7 @@ func (w *writer) plainWorker(s *script, at *slot) error {
 			command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap+at.serial))
 		}
 	}
-	s.add("# %s: %d devices", at.title(), at.PerNode)
+	s.add("# %s: %s", at.title(), counted(at.PerNode))
 	w.exports(s, at)
 	s.add("%s &", lines(append(launcher, command...), "  "))
 	return nil
@@ -208,7 +216,7 @@ func routingFile(w *writer, unit int) string {
 
 // trtllmRouting are these files. Their addresses are variables: the scripts cannot
 // know them, so the user fills them in unless everything is on one node.
-func (w *writer) trtllmRouting(nodes [][]slot) ([]File, error) {
+func (w *writer) trtllmRouting(directory string, nodes [][]slot) ([]File, error) {
 	var files []File
 	for unit := range w.units() {
 		heading := w.heading("Workers that trtllm-serve divides requests between")
@@ -231,7 +239,7 @@ func (w *writer) trtllmRouting(nodes [][]slot) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{"plain/" + routingFile(w, unit), plainFile, data})
+		files = append(files, File{directory + routingFile(w, unit), plainFile, data})
 	}
 	return files, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/engine"
 )
 
 // Found is what files say.
@@ -32,7 +34,7 @@ var ErrNoLaunch = errors.New("no command that starts an engine was found")
 // Read reads the files of one target: scripts, Compose files, manifests, and the
 // files of settings they name.
 func Read(files ...File) (*Found, error) {
-	r := reader{configs: map[string]string{}}
+	r := newReader()
 	for _, f := range files {
 		if n := findNote(string(f.Data)); n != nil && r.note == nil {
 			r.note = n
@@ -48,8 +50,10 @@ func Read(files ...File) (*Found, error) {
 
 // ReadCommand reads one command line, as typed in a shell.
 func ReadCommand(line string) (*Found, error) {
-	r := reader{configs: map[string]string{}}
-	r.script("", line, 1)
+	r := newReader()
+	if err := r.script("", line, 1); err != nil {
+		return nil, err
+	}
 	return r.found()
 }
 
@@ -59,6 +63,24 @@ type reader struct {
 	launches []Launch
 	configs  map[string]string // files of settings by name
 	problems []Problem
+	profiles map[string]*engine.Profile // by engine
+}
+
+// newReader is a reader of nothing yet.
+func newReader() *reader {
+	return &reader{configs: map[string]string{}, profiles: map[string]*engine.Profile{}}
+}
+
+// launch begins a launch of an engine.
+func (r *reader) launch(file, name string, count int) (*Launch, error) {
+	if r.profiles[name] == nil {
+		p, err := engine.LookupVersion(name, "")
+		if err != nil {
+			return nil, err
+		}
+		r.profiles[name] = p
+	}
+	return &Launch{File: file, Engine: name, Count: count, given: map[string]bool{}, extras: map[string]string{}, profile: r.profiles[name]}, nil
 }
 
 // file reads one file by what it looks like.
@@ -66,8 +88,7 @@ func (r *reader) file(f File) error {
 	text := string(f.Data)
 	switch {
 	case strings.HasPrefix(text, "#!") || strings.HasSuffix(f.Path, ".sh"):
-		r.script(f.Path, text, 1)
-		return nil
+		return r.script(f.Path, text, 1)
 	case isLLMD(text):
 		return r.llmd(f)
 	}
@@ -95,7 +116,9 @@ func (r *reader) file(f File) error {
 			}
 			continue
 		}
-		r.walk(f.Path, root, 1)
+		if err := r.walk(f.Path, root, 1); err != nil {
+			return err
+		}
 	}
 }
 
@@ -139,53 +162,63 @@ func list(n *yaml.Node) []string {
 
 // walk looks for commands in a document. The nearest "replicas" above a command
 // says how often it is started.
-func (r *reader) walk(file string, n *yaml.Node, count int) {
+func (r *reader) walk(file string, n *yaml.Node, count int) error {
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
-			r.walk(file, c, count)
+			if err := r.walk(file, c, count); err != nil {
+				return err
+			}
 		}
 	}
 	if n.Kind != yaml.MappingNode {
-		return
+		return nil
 	}
 	if k, ok := number(scalar(n, "replicas")); ok {
 		count = k
 	}
 	words := slices.Concat(list(child(n, "entrypoint")), list(child(n, "command")), list(child(n, "args")))
-	if len(words) > 0 {
-		r.command(file, words, count)
+	if err := r.command(file, words, count); err != nil {
+		return err
 	}
 	if leader := child(n, "leaderTemplate"); leader != nil {
-		r.walk(file, leader, count) // the other pods only follow
-		return
+		return r.walk(file, leader, count) // the other pods only follow
 	}
 	for i := 1; i < len(n.Content); i += 2 {
-		r.walk(file, n.Content[i], count)
+		if err := r.walk(file, n.Content[i], count); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // script reads the commands of a shell script.
-func (r *reader) script(file, text string, count int) {
+func (r *reader) script(file, text string, count int) error {
 	for _, words := range split(text) {
-		r.command(file, words, count)
+		if err := r.command(file, words, count); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // command reads a command that may start an engine.
-func (r *reader) command(file string, words []string, count int) {
+func (r *reader) command(file string, words []string, count int) error {
 	if i := slices.Index(words, "-c"); i > 0 && i+1 < len(words) && strings.HasSuffix(words[i-1], "sh") {
-		r.script(file, words[i+1], count)
-		return
+		return r.script(file, words[i+1], count)
 	}
 	name, by, rest := starts(words)
 	if name == "" {
-		return
+		return nil
 	}
-	l := Launch{File: file, Engine: name, Count: count, given: map[string]bool{}, extras: map[string]string{}}
+	l, err := r.launch(file, name, count)
+	if err != nil {
+		return err
+	}
 	r.problems = append(r.problems, l.parse(by, rest)...)
 	if !l.follows() {
-		r.launches = append(r.launches, l)
+		r.launches = append(r.launches, *l)
 	}
+	return nil
 }
 
 // llmd reads the values of llm-d's chart, which starts vLLM itself.
@@ -209,7 +242,9 @@ func (r *reader) llmd(f File) error {
 				words = append(words, flag, n)
 			}
 		}
-		r.command(f.Path, words, count)
+		if err := r.command(f.Path, words, count); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -261,8 +296,13 @@ func (r *reader) found() (*Found, error) {
 // alone.
 func (r *reader) readConfigs() error {
 	if len(r.launches) == 0 {
-		for _, name := range slices.Sorted(mapsKeys(r.configs)) {
-			r.launches = append(r.launches, Launch{File: name, Engine: trtllm, Count: 1, given: map[string]bool{}, extras: map[string]string{}, config: name})
+		for _, name := range slices.Sorted(maps.Keys(r.configs)) {
+			l, err := r.launch(name, trtllm, 1)
+			if err != nil {
+				return err
+			}
+			l.config = name
+			r.launches = append(r.launches, *l)
 		}
 	}
 	for i := range r.launches {

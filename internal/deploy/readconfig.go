@@ -2,18 +2,12 @@ package deploy
 
 import (
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/engine"
-	"plimsoll/internal/nearest"
 )
-
-// mapsKeys are the names of files.
-func mapsKeys(m map[string]string) iter.Seq[string] { return maps.Keys(m) }
 
 // readConfig takes over TensorRT-LLM's settings from a file.
 func (l *Launch) readConfig(text string) error {
@@ -24,19 +18,15 @@ func (l *Launch) readConfig(text string) error {
 	if len(document.Content) == 0 {
 		return nil
 	}
-	p, err := engine.LookupVersion(trtllm, "")
-	if err != nil {
-		return err
-	}
-	return l.readMapping(p, "", document.Content[0])
+	return l.readMapping("", document.Content[0])
 }
 
 // readMapping reads a mapping and those inside it.
-func (l *Launch) readMapping(p *engine.Profile, prefix string, n *yaml.Node) error {
+func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := prefix+n.Content[i].Value, n.Content[i+1]
 		if value.Kind == yaml.MappingNode {
-			if err := l.readMapping(p, name+".", value); err != nil {
+			if err := l.readMapping(name+".", value); err != nil {
 				return err
 			}
 			continue
@@ -45,7 +35,7 @@ func (l *Launch) readMapping(p *engine.Profile, prefix string, n *yaml.Node) err
 			l.told.NoGraphs = true
 			continue
 		}
-		key := configKey(p, name)
+		key := configKey(l.profile, name)
 		if key == "" {
 			l.Other = append(l.Other, append([]string{name}, list(value)...))
 			continue
@@ -54,7 +44,7 @@ func (l *Launch) readMapping(p *engine.Profile, prefix string, n *yaml.Node) err
 		if value.Kind == yaml.ScalarNode {
 			words = []string{value.Value}
 		}
-		if err := l.take(p, key, name, words, false); err != nil {
+		if err := l.take(key, name, words, false); err != nil {
 			return fmt.Errorf("line %d: %s %w", value.Line, name, err)
 		}
 	}
@@ -69,15 +59,4 @@ func configKey(p *engine.Profile, name string) string {
 		}
 	}
 	return ""
-}
-
-// nearConfig is the path that was probably meant.
-func nearConfig(p *engine.Profile, name string) string {
-	var all []string
-	for _, known := range p.Options {
-		all = append(all, known)
-	}
-	slices.Sort(all)
-	near, _ := nearest.Match(name, all)
-	return near
 }

@@ -26,16 +26,20 @@ func (s *script) supervise() {
 	s.add(`trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM`)
 }
 
-// addresses asks for the addresses of nodes that a script talks to. A single node
-// is this one.
-func (s *script) addresses(nodes int) {
-	if nodes == 1 {
-		s.add(`NODE_0_IP="${NODE_0_IP:-127.0.0.1}"`)
-		return
-	}
+// addresses asks for the addresses of nodes that the rest of a script talks to. A
+// single node is this one.
+func addresses(nodes int, rest string) string {
+	var out script
 	for i := range nodes {
-		s.add(`: "${NODE_%d_IP:?address of node %d}"`, i, i)
+		switch {
+		case !strings.Contains(rest, nodeIP(i)):
+		case nodes == 1:
+			out.add(`NODE_0_IP="${NODE_0_IP:-127.0.0.1}"`)
+		default:
+			out.add(`: "${NODE_%d_IP:?address of node %d}"`, i, i)
+		}
 	}
+	return out.String()
 }
 
 // nodeIP is the variable with a node's address.

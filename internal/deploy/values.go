@@ -78,7 +78,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		Model: p.site().ModelPath, Checkpoint: p.Deployment.Formats.Checkpoint,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
-		MaxLength: cmp.Or(e.MaxContext, p.Input+p.Output), KV: kvWord(s.Spec.Quant.KV),
+		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
 		Workers: s.Replicas * p.copies(), profile: e,
 	}
@@ -91,7 +91,28 @@ func (p *Plan) pool(i int) (Values, error) {
 	v.split()
 	v.Extras = v.extras(slices.Concat(p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
+	if most := p.reach(); most > 0 && p.Input+p.Output > most {
+		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.Input+p.Output, most, p.Resolved.Model.Name())
+	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
+}
+
+// length is the longest request that is served: prompt, output, and room for what a
+// chat template adds to a prompt, as far as the model reaches. Without that room a
+// server refuses the very requests that were predicted.
+func (p *Plan) length() int {
+	const template = 256
+	all := p.Input + p.Output
+	if most := p.reach(); most > 0 {
+		return max(all, min(all+template, most))
+	}
+	return all + template
+}
+
+// reach is the longest sequence the model knows, 0 if its config does not say.
+func (p *Plan) reach() int {
+	m := p.Resolved.Model
+	return max(m.MaxPosition, m.ScaledPosition)
 }
 
 // kvWord is the format of a KV cache as Values name it.

@@ -2,15 +2,11 @@
 # Dynamo, node 4 of 6: deepseek-ai/DeepSeek-V3 on 48 × h200_sxm, sglang 0.5.16.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
 # plimsoll: system=h200_sxm engine=sglang version=0.5.16 input=3000 output=512 copies=2
-set -euo pipefail
 # Start etcd and NATS on node 0 first.
+set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 : "${NODE_0_IP:?address of node 0}"
-: "${NODE_1_IP:?address of node 1}"
-: "${NODE_2_IP:?address of node 2}"
-: "${NODE_3_IP:?address of node 3}"
 : "${NODE_4_IP:?address of node 4}"
-: "${NODE_5_IP:?address of node 5}"
 export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
 export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"
 
@@ -25,7 +21,7 @@ python3 -m dynamo.sglang \
   --data-parallel-size 16 \
   --enable-dp-attention \
   --expert-parallel-size 16 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1024 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.89 \

@@ -2,8 +2,8 @@
 # Dynamo, node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, vllm 0.24.0.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
 # plimsoll: system=h200_sxm engine=vllm version=0.24.0 input=3000 output=512 copies=1
-set -euo pipefail
 # Start etcd and NATS on node 0 first.
+set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
@@ -20,7 +20,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 28 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -37,7 +37,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 28 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \

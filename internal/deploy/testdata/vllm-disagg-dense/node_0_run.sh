@@ -2,8 +2,8 @@
 # Dynamo, node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, vllm 0.24.0.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
 # plimsoll: system=h200_sxm engine=vllm version=0.24.0 input=3000 output=512 copies=1
-set -euo pipefail
 # Start etcd and NATS on node 0 first.
+set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
@@ -12,7 +12,7 @@ export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"
 # Requests go to port 8000.
 DYN_NAMESPACE=unit0 python3 -m dynamo.frontend --namespace unit0 --http-port 8000 &
 
-# prefill 0: 1 devices
+# prefill 0: 1 device
 DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8081 \
 CUDA_VISIBLE_DEVICES=0 \
@@ -22,7 +22,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -33,7 +33,7 @@ python3 -m dynamo.vllm \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
-# prefill 1: 1 devices
+# prefill 1: 1 device
 DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8082 \
 CUDA_VISIBLE_DEVICES=1 \
@@ -43,7 +43,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -54,7 +54,7 @@ python3 -m dynamo.vllm \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
-# prefill 2: 1 devices
+# prefill 2: 1 device
 DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8083 \
 CUDA_VISIBLE_DEVICES=2 \
@@ -64,7 +64,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -75,7 +75,7 @@ python3 -m dynamo.vllm \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
-# prefill 3: 1 devices
+# prefill 3: 1 device
 DYN_NAMESPACE=unit0 \
 DYN_SYSTEM_PORT=8084 \
 CUDA_VISIBLE_DEVICES=3 \
@@ -85,7 +85,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -106,7 +106,7 @@ python3 -m dynamo.vllm \
   --model Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 64 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \

@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
-# Dynamo, node 2 of 6: deepseek-ai/DeepSeek-V3 on 48 × h200_sxm, vllm 0.24.0.
+# Dynamo, node 2 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, vllm 0.24.0.
 # Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
-# plimsoll: system=h200_sxm engine=vllm version=0.24.0 input=3000 output=512 copies=2
-set -euo pipefail
+# plimsoll: system=h200_sxm engine=vllm version=0.24.0 input=3000 output=512 copies=1
 # Start etcd and NATS on node 0 first.
+set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 : "${NODE_0_IP:?address of node 0}"
 : "${NODE_1_IP:?address of node 1}"
 : "${NODE_2_IP:?address of node 2}"
-: "${NODE_3_IP:?address of node 3}"
-: "${NODE_4_IP:?address of node 4}"
-: "${NODE_5_IP:?address of node 5}"
 export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
 export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"
 
@@ -26,7 +23,7 @@ python3 -m dynamo.vllm \
   --tensor-parallel-size 1 \
   --data-parallel-size 16 \
   --enable-expert-parallel \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 64 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \

@@ -12,7 +12,7 @@ python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 28 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.901 \
@@ -27,7 +27,7 @@ python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 28 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.901 \

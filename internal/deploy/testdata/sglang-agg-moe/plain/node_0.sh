@@ -4,7 +4,6 @@
 # plimsoll: system=h200_sxm engine=sglang version=0.5.16 input=3000 output=512 copies=1 acceptance.agg=0.85
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
-NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 
 # agg 0: 8 devices
 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
@@ -15,7 +14,7 @@ python3 -m sglang.launch_server \
   --data-parallel-size 8 \
   --enable-dp-attention \
   --expert-parallel-size 8 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 512 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.897 \

@@ -6,13 +6,13 @@ set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 
-# prefill 0: 1 devices
+# prefill 0: 1 device
 CUDA_VISIBLE_DEVICES=0 \
 python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.907 \
@@ -24,13 +24,13 @@ python3 -m sglang.launch_server \
   --port 8100 \
   --disaggregation-bootstrap-port 8998 &
 
-# prefill 1: 1 devices
+# prefill 1: 1 device
 CUDA_VISIBLE_DEVICES=1 \
 python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.907 \
@@ -42,13 +42,13 @@ python3 -m sglang.launch_server \
   --port 8101 \
   --disaggregation-bootstrap-port 8999 &
 
-# prefill 2: 1 devices
+# prefill 2: 1 device
 CUDA_VISIBLE_DEVICES=2 \
 python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.907 \
@@ -60,13 +60,13 @@ python3 -m sglang.launch_server \
   --port 8102 \
   --disaggregation-bootstrap-port 9000 &
 
-# prefill 3: 1 devices
+# prefill 3: 1 device
 CUDA_VISIBLE_DEVICES=3 \
 python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.907 \
@@ -84,7 +84,7 @@ python3 -m sglang.launch_server \
   --model-path Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 64 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.901 \

@@ -4,12 +4,7 @@
 # plimsoll: system=h200_sxm engine=sglang version=0.5.16 input=3000 output=512 copies=2
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
-: "${NODE_0_IP:?address of node 0}"
-: "${NODE_1_IP:?address of node 1}"
-: "${NODE_2_IP:?address of node 2}"
-: "${NODE_3_IP:?address of node 3}"
 : "${NODE_4_IP:?address of node 4}"
-: "${NODE_5_IP:?address of node 5}"
 
 # decode 0: 8 devices
 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
@@ -20,7 +15,7 @@ python3 -m sglang.launch_server \
   --data-parallel-size 16 \
   --enable-dp-attention \
   --expert-parallel-size 16 \
-  --context-length 3512 \
+  --context-length 3768 \
   --max-running-requests 1024 \
   --chunked-prefill-size 8192 \
   --mem-fraction-static 0.89 \

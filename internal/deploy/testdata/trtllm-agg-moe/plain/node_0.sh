@@ -4,7 +4,6 @@
 # plimsoll: system=h200_sxm engine=trtllm version=1.3.0rc23 input=3000 output=512 copies=1 acceptance.agg=0.85
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
-NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 cd "$(dirname "$0")"
 
 # agg 0: 8 devices

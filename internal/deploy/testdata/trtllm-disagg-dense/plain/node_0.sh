@@ -4,31 +4,30 @@
 # plimsoll: system=h200_sxm engine=trtllm version=1.3.0rc23 input=3000 output=512 copies=1
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
-NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 cd "$(dirname "$0")"
 
-# prefill 0: 1 devices
+# prefill 0: 1 device
 CUDA_VISIBLE_DEVICES=0 \
 trtllm-serve Qwen/Qwen3-32B-FP8 \
   --extra_llm_api_options prefill_config.yaml \
   --host 0.0.0.0 \
   --port 8100 &
 
-# prefill 1: 1 devices
+# prefill 1: 1 device
 CUDA_VISIBLE_DEVICES=1 \
 trtllm-serve Qwen/Qwen3-32B-FP8 \
   --extra_llm_api_options prefill_config.yaml \
   --host 0.0.0.0 \
   --port 8101 &
 
-# prefill 2: 1 devices
+# prefill 2: 1 device
 CUDA_VISIBLE_DEVICES=2 \
 trtllm-serve Qwen/Qwen3-32B-FP8 \
   --extra_llm_api_options prefill_config.yaml \
   --host 0.0.0.0 \
   --port 8102 &
 
-# prefill 3: 1 devices
+# prefill 3: 1 device
 CUDA_VISIBLE_DEVICES=3 \
 trtllm-serve Qwen/Qwen3-32B-FP8 \
   --extra_llm_api_options prefill_config.yaml \

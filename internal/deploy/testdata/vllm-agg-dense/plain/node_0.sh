@@ -11,7 +11,7 @@ CUDA_VISIBLE_DEVICES=0,1,2,3 \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 28 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -27,7 +27,7 @@ CUDA_VISIBLE_DEVICES=4,5,6,7 \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 28 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \

@@ -4,7 +4,6 @@
 # plimsoll: system=h200_sxm engine=vllm version=0.24.0 input=3000 output=512 copies=1 acceptance.agg=0.85
 set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
-NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 
 # agg 0: 8 devices
 CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
@@ -13,7 +12,7 @@ vllm serve deepseek-ai/DeepSeek-V3 \
   --tensor-parallel-size 1 \
   --data-parallel-size 8 \
   --enable-expert-parallel \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 64 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \

@@ -6,14 +6,14 @@ set -euo pipefail
 trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
 NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
 
-# prefill 0: 1 devices
+# prefill 0: 1 device
 CUDA_VISIBLE_DEVICES=0 \
 VLLM_NIXL_SIDE_CHANNEL_PORT=5600 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -25,14 +25,14 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --host 0.0.0.0 \
   --port 8100 &
 
-# prefill 1: 1 devices
+# prefill 1: 1 device
 CUDA_VISIBLE_DEVICES=1 \
 VLLM_NIXL_SIDE_CHANNEL_PORT=5601 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -44,14 +44,14 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --host 0.0.0.0 \
   --port 8101 &
 
-# prefill 2: 1 devices
+# prefill 2: 1 device
 CUDA_VISIBLE_DEVICES=2 \
 VLLM_NIXL_SIDE_CHANNEL_PORT=5602 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -63,14 +63,14 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --host 0.0.0.0 \
   --port 8102 &
 
-# prefill 3: 1 devices
+# prefill 3: 1 device
 CUDA_VISIBLE_DEVICES=3 \
 VLLM_NIXL_SIDE_CHANNEL_PORT=5603 \
 VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 1 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 1 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
@@ -89,7 +89,7 @@ VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
 vllm serve Qwen/Qwen3-32B-FP8 \
   --served-model-name Qwen/Qwen3-32B-FP8 \
   --tensor-parallel-size 4 \
-  --max-model-len 3512 \
+  --max-model-len 3768 \
   --max-num-seqs 64 \
   --max-num-batched-tokens 8192 \
   --enable-chunked-prefill \
