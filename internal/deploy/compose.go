@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/internal/device"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 )
 
 // cacheHome is where Hugging Face's libraries keep weights in the engines' images.
@@ -29,28 +29,12 @@ func (w *writer) compose() ([]File, error) {
 		}
 		files = append(files, more...)
 	}
-	for i, node := range nodes {
-		services := &mapping{}
-		for j := range node {
-			service, err := w.composeWorker(&node[j])
-			if err != nil {
-				return nil, err
-			}
-			services.set(serviceName(&node[j], w.units()), service)
+	for i := range nodes {
+		services, err := w.composeServices(nodes, i)
+		if err != nil {
+			return nil, err
 		}
-		for unit := range w.units() {
-			if all := leaders(nodes, unit); all[0].home == i && !w.alone() {
-				services.setIf(w.hasRouter() || w.disaggregated(), fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
-			}
-		}
-		heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, len(nodes)))
-		if !w.hasRouter() && !w.disaggregated() && !w.alone() {
-			heading += fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.\n", w.Site.Port+100)
-		}
-		if len(nodes) > 1 {
-			heading += "# Set NODE_0_IP, NODE_1_IP … to the addresses of the nodes.\n"
-		}
-		data, err := encode(heading, fields("services", services, "volumes", fields(w.Site.CacheClaim, fields())))
+		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(w.Site.CacheClaim, fields())))
 		if err != nil {
 			return nil, err
 		}
@@ -61,6 +45,36 @@ func (w *writer) compose() ([]File, error) {
 		files = append(files, File{path, plainFile, data})
 	}
 	return byPath(files), nil
+}
+
+// composeServices are the workers of a node, and the routers that stand there.
+func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
+	services := &mapping{}
+	for j := range nodes[i] {
+		service, err := w.composeWorker(&nodes[i][j])
+		if err != nil {
+			return nil, err
+		}
+		services.set(serviceName(&nodes[i][j], w.units()), service)
+	}
+	for unit := range w.units() {
+		if all := leaders(nodes, unit); all[0].home == i && !w.alone() && (w.hasRouter() || w.disaggregated()) {
+			services.set(fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit))
+		}
+	}
+	return services, nil
+}
+
+// composeHeading says what the user adds.
+func (w *writer) composeHeading(i, nodes int) string {
+	heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, nodes))
+	if !w.hasRouter() && !w.disaggregated() && !w.alone() {
+		heading += fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.\n", w.Site.Port+100)
+	}
+	if nodes > 1 {
+		heading += "# Set NODE_0_IP, NODE_1_IP … to the addresses of the nodes.\n"
+	}
+	return heading
 }
 
 // serviceName names a worker's service.

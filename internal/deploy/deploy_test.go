@@ -3,6 +3,7 @@ package deploy_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -300,6 +301,12 @@ func same(t testing.TB, p *deploy.Plan, files []deploy.File) string {
 	for i := range got.Pools {
 		got.Pools[i].Layout = got.Pools[i].Layout.Complete(p.Resolved.Model)
 	}
+	for _, l := range found.Launches {
+		i := slices.IndexFunc(want.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
+		if l.Requested != 0 && l.Requested != want.Pools[i].Layout.Devices {
+			return fmt.Sprintf("%s asks for %d devices, its layout has %d", l.File, l.Requested, want.Pools[i].Layout.Devices)
+		}
+	}
 	return cmp.Diff(want, got)
 }
 
@@ -320,7 +327,7 @@ func TestWayBack(t *testing.T) {
 
 // TestGraphs: sizes are ascending, end with the batch and stay within it.
 func TestGraphs(t *testing.T) {
-	for limit := 0; limit < 700; limit++ {
+	for limit := range 700 {
 		sizes := engine.GraphSizes(limit)
 		if limit == 0 {
 			if sizes != nil {

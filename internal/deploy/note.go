@@ -74,7 +74,7 @@ func findNote(data string) *note {
 			continue
 		}
 		n := &note{Acceptance: map[string][]float64{}}
-		for _, word := range strings.Fields(text) {
+		for word := range strings.FieldsSeq(text) {
 			key, value, _ := strings.Cut(word, "=")
 			n.read(key, value)
 		}

@@ -18,6 +18,9 @@ type Launch struct {
 	Engine string
 	Role   deployment.Role
 	Count  int // how often it is started
+	// Requested is the devices that a manifest asks for, for one worker on all its
+	// nodes; 0 where it does not say.
+	Requested int
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
 
@@ -167,7 +170,7 @@ func (l *Launch) flag(by program, flag string, values []string) *Problem {
 	}
 	if key == "" {
 		l.Other = append(l.Other, append([]string{flag}, values...))
-		return l.unknown(flag)
+		return l.unknown(by, flag)
 	}
 	if strings.HasPrefix(key, "nodes.") {
 		l.Other = append(l.Other, append([]string{flag}, values...))
@@ -178,19 +181,21 @@ func (l *Launch) flag(by program, flag string, values []string) *Problem {
 	return nil
 }
 
-// unknown reports a flag that the engine does not have in any release. Without a
-// list of its flags nothing is reported.
-func (l *Launch) unknown(flag string) *Problem {
-	known := engine.Flags(l.Engine)
-	plain := strings.ReplaceAll(flag, "_", "-")
-	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
-	if len(known) == 0 || slices.Contains(known, base) || slices.Contains(known, "--"+strings.TrimPrefix(base, "--no-")) || !strings.HasPrefix(flag, "--") {
+// unknown reports a flag that the engine does not have in any release. Dynamo's
+// workers have more flags than the engine's own server, so nothing is said of them.
+func (l *Launch) unknown(by program, flag string) *Problem {
+	if by == dynamoWorker || !strings.HasPrefix(flag, "--") {
 		return nil
 	}
-	for key := range l.profile.Options {
-		known = append(known, l.profile.OptionNames(key)...)
+	var known []string
+	for _, f := range engine.Flags(l.Engine) {
+		known = append(known, f.Name)
 	}
-	slices.Sort(known)
+	plain := strings.ReplaceAll(flag, "_", "-")
+	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
+	if len(known) == 0 || slices.Contains(known, base) || slices.Contains(known, "--"+strings.TrimPrefix(base, "--no-")) {
+		return nil
+	}
 	near, _ := nearest.Match(flag, known)
 	return &Problem{File: l.File, Flag: flag, Nearest: near, Text: "unknown flag of " + l.Engine}
 }
@@ -243,6 +248,17 @@ func (l *Launch) settle() error {
 		}
 	}
 	return nil
+}
+
+// nodes is how many nodes a worker says it has.
+func (l *Launch) nodes() int {
+	if n, ok := number(l.extras["nodes.count"]); ok {
+		return max(1, n)
+	}
+	if local, ok := number(l.extras["nodes.dp_local"]); ok && local > 0 {
+		return max(1, l.told.DP/local)
+	}
+	return 1
 }
 
 // follows reports a process of a worker whose first node has another.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/device"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 )
 
 // slot is a worker's place on one node.
@@ -105,8 +105,9 @@ func (w *writer) visible() string {
 		return "HIP_VISIBLE_DEVICES"
 	case device.Ascend:
 		return "ASCEND_RT_VISIBLE_DEVICES"
+	default: // NVIDIA: check has refused others
+		return "CUDA_VISIBLE_DEVICES"
 	}
-	return "CUDA_VISIBLE_DEVICES"
 }
 
 // resource is what Kubernetes calls a device.
@@ -116,8 +117,9 @@ func (w *writer) resource() string {
 		return "amd.com/gpu"
 	case device.Ascend:
 		return "huawei.com/Ascend910"
+	default:
+		return "nvidia.com/gpu"
 	}
-	return "nvidia.com/gpu"
 }
 
 // environment are variables of an engine's process: those that make AMD's kernels
@@ -134,9 +136,18 @@ func (w *writer) environment(s *slot) [][2]string {
 		}
 	}
 	if s.Engine == vllm && s.Role != deployment.Both {
-		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", itoa(sideChannel + s.serial*s.Layout.DP)})
+		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", itoa(sideChannel + s.serial*w.mostRanks())})
 	}
 	return out
+}
+
+// mostRanks is the largest number of data-parallel ranks of a worker.
+func (w *writer) mostRanks() int {
+	most := 1
+	for i := range w.pools {
+		most = max(most, w.pools[i].Layout.DP)
+	}
+	return most
 }
 
 // sideChannel is the first port of KV exchange; vLLM's own default is 5600.

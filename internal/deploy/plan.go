@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 	"plimsoll/internal/units"
 )
 
@@ -97,6 +98,9 @@ func Write(p *Plan, targets ...Target) (files []File, skipped []error, err error
 		return nil, nil, err
 	}
 	w := &writer{Plan: p, pools: values, Site: p.site()}
+	if err := w.supported(); err != nil {
+		return nil, nil, err
+	}
 	asked := len(targets) > 0
 	if !asked {
 		targets = Targets()
@@ -120,6 +124,18 @@ type writer struct {
 
 	pools []Values
 	Site  Site
+}
+
+// supported reports engines that do not run on the devices. Others than these are
+// run by ports of the engines with images and flags of their own.
+func (w *writer) supported() error {
+	vendor, name := w.Resolved.Device.Vendor, w.pools[0].Engine
+	ok := map[device.Vendor][]string{device.NVIDIA: {vllm, sglang, trtllm}, device.AMD: {vllm, sglang}, device.Ascend: {mindie}}[vendor]
+	if !slices.Contains(ok, name) {
+		return fmt.Errorf("there are no files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
+			name, w.Resolved.Device.Name, vendor)
+	}
+	return nil
 }
 
 // target writes one target.

@@ -51,7 +51,7 @@ func Read(files ...File) (*Found, error) {
 // ReadCommand reads one command line, as typed in a shell.
 func ReadCommand(line string) (*Found, error) {
 	r := newReader()
-	if err := r.script("", line, 1); err != nil {
+	if err := r.script("", line, around{count: 1}); err != nil {
 		return nil, err
 	}
 	return r.found()
@@ -88,7 +88,7 @@ func (r *reader) file(f File) error {
 	text := string(f.Data)
 	switch {
 	case strings.HasPrefix(text, "#!") || strings.HasSuffix(f.Path, ".sh"):
-		return r.script(f.Path, text, 1)
+		return r.script(f.Path, text, around{count: 1})
 	case isLLMD(text):
 		return r.llmd(f)
 	}
@@ -116,7 +116,7 @@ func (r *reader) file(f File) error {
 			}
 			continue
 		}
-		if err := r.walk(f.Path, root, 1); err != nil {
+		if err := r.walk(f.Path, root, around{count: 1}); err != nil {
 			return err
 		}
 	}
@@ -160,12 +160,44 @@ func list(n *yaml.Node) []string {
 	return out
 }
 
-// walk looks for commands in a document. The nearest "replicas" above a command
-// says how often it is started.
-func (r *reader) walk(file string, n *yaml.Node, count int) error {
+// around is what the objects around a command say of it.
+type around struct {
+	count   int // how often it is started: the nearest "replicas"
+	nodes   int // of a worker
+	devices int // on each node
+}
+
+// at is what is around the parts of a mapping.
+func (a around) at(n *yaml.Node) around {
+	if k, ok := number(scalar(n, "replicas")); ok {
+		a.count = k
+	}
+	for _, nodes := range []string{scalar(child(n, "multinode"), "nodeCount"), scalar(n, "size")} {
+		if k, ok := number(nodes); ok { // of Dynamo, and of a LeaderWorkerSet
+			a.nodes = k
+		}
+	}
+	limits := child(child(n, "resources"), "limits")
+	for _, resource := range []string{"gpu", "nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910"} {
+		if k, ok := number(scalar(limits, resource)); ok {
+			a.devices = k
+		}
+	}
+	reserved := child(child(child(child(n, "deploy"), "resources"), "reservations"), "devices")
+	if reserved != nil && len(reserved.Content) > 0 {
+		a.devices = len(list(child(reserved.Content[0], "device_ids")))
+		if k, ok := number(scalar(reserved.Content[0], "count")); ok {
+			a.devices = k
+		}
+	}
+	return a
+}
+
+// walk looks for commands in a document.
+func (r *reader) walk(file string, n *yaml.Node, a around) error {
 	if n.Kind == yaml.SequenceNode {
 		for _, c := range n.Content {
-			if err := r.walk(file, c, count); err != nil {
+			if err := r.walk(file, c, a); err != nil {
 				return err
 			}
 		}
@@ -173,28 +205,40 @@ func (r *reader) walk(file string, n *yaml.Node, count int) error {
 	if n.Kind != yaml.MappingNode {
 		return nil
 	}
-	if k, ok := number(scalar(n, "replicas")); ok {
-		count = k
-	}
-	words := slices.Concat(list(child(n, "entrypoint")), list(child(n, "command")), list(child(n, "args")))
-	if err := r.command(file, words, count); err != nil {
+	a = a.at(n)
+	if err := r.command(file, container(n), a); err != nil {
 		return err
 	}
 	if leader := child(n, "leaderTemplate"); leader != nil {
-		return r.walk(file, leader, count) // the other pods only follow
+		return r.walk(file, leader, a) // the other pods only follow
 	}
 	for i := 1; i < len(n.Content); i += 2 {
-		if err := r.walk(file, n.Content[i], count); err != nil {
+		if err := r.walk(file, n.Content[i], a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// container is the command of a container: the one it is given, or that of vLLM's
+// image with the arguments it is given.
+func container(n *yaml.Node) []string {
+	start, rest := list(child(n, "command")), list(child(n, "args"))
+	if entry := child(n, "entrypoint"); entry != nil {
+		start = slices.Concat(list(entry), start)
+	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), "vllm/vllm-openai") && len(start) > 0 && start[0] != "vllm" {
+		return append([]string{"vllm", "serve"}, start...) // Compose calls arguments a command
+	}
+	if len(start) == 0 && strings.Contains(scalar(n, "image"), "vllm/vllm-openai") {
+		start = []string{"vllm", "serve"}
+	}
+	return slices.Concat(start, rest)
+}
+
 // script reads the commands of a shell script.
-func (r *reader) script(file, text string, count int) error {
+func (r *reader) script(file, text string, a around) error {
 	for _, words := range split(text) {
-		if err := r.command(file, words, count); err != nil {
+		if err := r.command(file, words, a); err != nil {
 			return err
 		}
 	}
@@ -202,19 +246,20 @@ func (r *reader) script(file, text string, count int) error {
 }
 
 // command reads a command that may start an engine.
-func (r *reader) command(file string, words []string, count int) error {
+func (r *reader) command(file string, words []string, a around) error {
 	if i := slices.Index(words, "-c"); i > 0 && i+1 < len(words) && strings.HasSuffix(words[i-1], "sh") {
-		return r.script(file, words[i+1], count)
+		return r.script(file, words[i+1], a)
 	}
 	name, by, rest := starts(words)
 	if name == "" {
 		return nil
 	}
-	l, err := r.launch(file, name, count)
+	l, err := r.launch(file, name, a.count)
 	if err != nil {
 		return err
 	}
 	r.problems = append(r.problems, l.parse(by, rest)...)
+	l.Requested = a.devices * cmp.Or(a.nodes, l.nodes())
 	if !l.follows() {
 		r.launches = append(r.launches, *l)
 	}
@@ -242,7 +287,7 @@ func (r *reader) llmd(f File) error {
 				words = append(words, flag, n)
 			}
 		}
-		if err := r.command(f.Path, words, count); err != nil {
+		if err := r.command(f.Path, words, around{count: count}.at(containers.Content[0])); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package deploy_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,9 +108,6 @@ func TestRoundTrip(t *testing.T) {
 		}
 		files, _, err := deploy.Write(p)
 		if err != nil {
-			if strings.Contains(err.Error(), "cannot run this layout") && (d.Engine.Version == "0.5.12" || d.Engine.Version < "0.5.9") {
-				t.Skip(err)
-			}
 			t.Fatal(err)
 		}
 		want, err := p.Written()

@@ -44,32 +44,24 @@ func lines(command []string, indent string) string {
 // comments, quotes and assignments in front. It knows what launch scripts use:
 // quotes, continued lines, "&", ";", pipes. Variables stay as they are.
 func split(script string) [][]string {
-	s := splitter{}
-	for i := 0; i < len(script); i++ {
-		c := script[i]
+	s := splitter{text: script}
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		s.at++
 		switch {
-		case s.quote == '\'' && c != '\'', s.quote == '"' && c != '"' && c != '\\':
-			s.put(c)
-		case s.quote == c && c != 0:
-			s.quote = 0
-		case c == '\\' && i+1 < len(script):
-			if i++; script[i] != '\n' {
-				if s.quote == '"' && !strings.ContainsRune("\"\\$`", rune(script[i])) {
-					s.put('\\')
-				}
-				s.put(script[i])
-			}
-		case s.quote == 0 && (c == '\'' || c == '"'):
+		case s.quote != 0:
+			s.quoted(c)
+		case c == '\\':
+			s.escaped()
+		case c == '\'' || c == '"':
 			s.quote, s.inWord = c, true
 		case c == '#' && !s.inWord:
-			for i+1 < len(script) && script[i+1] != '\n' {
-				i++
-			}
+			s.comment()
 		case c == ' ' || c == '\t':
 			s.endWord()
 		case strings.ContainsRune("\n;&|()", rune(c)) && !s.sum(c):
 			s.endCommand()
-		default:
+		case !strings.ContainsRune("\n;&|()", rune(c)):
 			s.put(c)
 		}
 	}
@@ -79,6 +71,8 @@ func split(script string) [][]string {
 
 // splitter is the state of split.
 type splitter struct {
+	text     string
+	at       int
 	word     strings.Builder
 	inWord   bool
 	quote    byte
@@ -89,6 +83,44 @@ type splitter struct {
 func (s *splitter) put(c byte) {
 	s.word.WriteByte(c)
 	s.inWord = true
+}
+
+// quoted takes a character inside quotes. Between double ones a backslash still
+// escapes what has a meaning there.
+func (s *splitter) quoted(c byte) {
+	switch {
+	case c == s.quote:
+		s.quote = 0
+	case c == '\\' && s.quote == '"' && s.at < len(s.text):
+		next := s.text[s.at]
+		s.at++
+		if !strings.ContainsRune("\"\\$`\n", rune(next)) {
+			s.put(c)
+		}
+		if next != '\n' {
+			s.put(next)
+		}
+	default:
+		s.put(c)
+	}
+}
+
+// escaped takes the character after a backslash; a line goes on after one at its
+// end.
+func (s *splitter) escaped() {
+	if s.at < len(s.text) {
+		if c := s.text[s.at]; c != '\n' {
+			s.put(c)
+		}
+		s.at++
+	}
+}
+
+// comment skips the rest of a line.
+func (s *splitter) comment() {
+	for s.at < len(s.text) && s.text[s.at] != '\n' {
+		s.at++
+	}
 }
 
 // sum reports a parenthesis that belongs to "$(…)", and keeps it.

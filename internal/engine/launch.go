@@ -51,6 +51,15 @@ func (p *Profile) Option(key, release string) string {
 	return ""
 }
 
+// current is the name in the newest release that has the profile, or of a range in
+// the past in its first.
+func (p *Profile) current(key string) string {
+	if p.Versions.Until == "" {
+		return p.Option(key, "")
+	}
+	return p.Option(key, p.Versions.Since)
+}
+
 // OptionNames are all the names that a setting has had, the newest first.
 func (p *Profile) OptionNames(key string) []string {
 	if all, ok := p.Renamed[key]; ok {

@@ -2,10 +2,12 @@
 """Feeds generated launch commands to the engines' own argument parsers.
 
 usage: flagcheck.py {vllm,sglang} SCRIPT_OR_DIRECTORY...
+       flagcheck.py {vllm,sglang} --list
 
 Run it with a Python that can import the engine; no GPU is needed. It reads the
 commands of plain/node_*.sh in generated trees and prints one line for each
 different command, "ok" or what the parser says. It exits with 1 if one fails.
+--list prints the engine's flags instead, from which internal/engine/flags is made.
 docs/deploy.md says how to make the environment, and what was found.
 """
 
@@ -39,23 +41,33 @@ def commands(paths, start):
     return seen
 
 
+def tolerate_newer_transformers():
+    """Engines register model configs that later releases of transformers bring
+    themselves, and refuse to start; for parsing flags it does not matter."""
+    from transformers.models.auto import configuration_auto
+
+    mapping = type(configuration_auto.CONFIG_MAPPING)
+    register = mapping.register
+    mapping.register = lambda self, key, value, exist_ok=False: register(self, key, value, exist_ok=True)
+
+
 def vllm_parser():
     """The parser of "vllm serve". Without a GPU vLLM knows no platform, and its
     defaults ask for one: the CPU's stands in."""
     import vllm.platforms
+    from vllm.platforms.cpu import CpuPlatform
 
-    if vllm.platforms.current_platform.is_unspecified():
-        from vllm.platforms.cpu import CpuPlatform
-
-        vllm.platforms._current_platform = CpuPlatform()
-        vllm.platforms.current_platform = vllm.platforms._current_platform
+    vllm.platforms._current_platform = vllm.platforms.current_platform = CpuPlatform()
     try:
         from vllm.utils.argparse_utils import FlexibleArgumentParser
     except ImportError:
         from vllm.utils import FlexibleArgumentParser
     from vllm.entrypoints.openai.cli_args import make_arg_parser
 
-    return make_arg_parser(FlexibleArgumentParser()).parse_args
+    parser = make_arg_parser(FlexibleArgumentParser())
+    if not any(a.dest == "model_tag" for a in parser._actions):
+        parser.add_argument("model_tag", nargs="?")  # the command adds it before 0.10
+    return parser
 
 
 def sglang_parser():
@@ -64,21 +76,25 @@ def sglang_parser():
 
     parser = argparse.ArgumentParser()
     ServerArgs.add_cli_args(parser)
-    return parser.parse_args
+    return parser
 
 
 def main():
     if len(sys.argv) < 3 or sys.argv[1] not in STARTS:
         sys.exit(__doc__)
     engine, paths = sys.argv[1], sys.argv[2:]
-    parse = {"vllm": vllm_parser, "sglang": sglang_parser}[engine]()
+    tolerate_newer_transformers()
+    parser = {"vllm": vllm_parser, "sglang": sglang_parser}[engine]()
+    if paths == ["--list"]:
+        print("\n".join(sorted(o for a in parser._actions for o in a.option_strings if o.startswith("--"))))
+        return
     found = commands(paths, STARTS[engine])
     failed = 0
     for words, file in found.items():
         message = io.StringIO()
         try:
             with contextlib.redirect_stderr(message):
-                parse(list(words))
+                parser.parse_args(list(words))
             print("ok  ", file)
         except (SystemExit, ValueError) as e:
             failed += 1
