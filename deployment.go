@@ -19,6 +19,10 @@ type Deployment struct {
 	// Model is an id of the catalog ("Qwen/Qwen3-32B"), another name of such a
 	// model, an id in the Hugging Face cache, or a directory with a config.json.
 	Model string `json:"model"`
+	// AsFamily reads the model's config.json as that of a family, whatever its
+	// architecture: "llama", or "generic" for any decoder. "" is the family that
+	// has the architecture.
+	AsFamily string `json:"as_family,omitempty"`
 	// System is a device profile; "" is h200_sxm.
 	System string `json:"system,omitempty"`
 	// Engine is the serving engine; the zero Engine is the newest vLLM.
@@ -108,7 +112,11 @@ func (l Layout) String() string {
 type Formats struct {
 	// Checkpoint is a published conversion of the model: "fp8", "fp4" or "int4".
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// KV is the format of the KV cache: "fp8", or "bf16" for the model's own.
+	// GEMM and MoE are the formats of linear layers and of routed experts as
+	// AIConfigurator names them: "fp8", "fp8_block", "nvfp4", "w4afp8", "bf16" and others.
+	GEMM string `json:"gemm_quant_mode,omitempty"`
+	MoE  string `json:"moe_quant_mode,omitempty"`
+	// KV is the format of the KV cache: "fp8", "int8", or "bf16" for the model's own.
 	KV string `json:"kv,omitempty"`
 	// Linear, NonExpert and Attention are quantization actions as Ascend's tools
 	// name them: "W8A8_DYNAMIC", "FP8", "DISABLED", "AUTO" and others.
@@ -133,7 +141,7 @@ func (d *Deployment) Devices() int {
 func (d *Deployment) internal() (deployment.Deployment, error) {
 	formats, err := d.Formats.internal()
 	out := deployment.Deployment{
-		Model: d.Model, System: d.System, Engine: d.Engine.internal(), Formats: formats, LeastLoaded: d.LeastLoaded,
+		Model: d.Model, AsFamily: d.AsFamily, System: d.System, Engine: d.Engine.internal(), Formats: formats, LeastLoaded: d.LeastLoaded,
 	}
 	for i := range d.Pools {
 		p := &d.Pools[i]
@@ -149,10 +157,10 @@ func (d *Deployment) internal() (deployment.Deployment, error) {
 func fromInternal(d *deployment.Deployment) Deployment {
 	f := &d.Formats
 	out := Deployment{
-		Model: d.Model, System: d.System, LeastLoaded: d.LeastLoaded,
+		Model: d.Model, AsFamily: d.AsFamily, System: d.System, LeastLoaded: d.LeastLoaded,
 		Engine: Engine{Name: d.Engine.Name, Version: d.Engine.Version, Settings: settingsOf(d.Engine.Settings)},
 		Formats: Formats{
-			Checkpoint: f.Checkpoint, KV: f.KV, Linear: string(f.Linear), NonExpert: string(f.NonExpert),
+			Checkpoint: f.Checkpoint, GEMM: f.GEMM, MoE: f.MoE, KV: f.KV, Linear: string(f.Linear), NonExpert: string(f.NonExpert),
 			Attention: string(f.Attention), MXFP4Group: f.MXFP4Group,
 		},
 	}
@@ -205,12 +213,14 @@ func settingsOf(assignments []string) map[string]string {
 func (f *Formats) internal() (deployment.Formats, error) {
 	linear, attention := words(dtype.LinearActions()), words(dtype.AttentionActions())
 	out := deployment.Formats{
-		Checkpoint: f.Checkpoint, KV: f.KV, Linear: dtype.Action(f.Linear), NonExpert: dtype.Action(f.NonExpert),
+		Checkpoint: f.Checkpoint, GEMM: f.GEMM, MoE: f.MoE, KV: f.KV, Linear: dtype.Action(f.Linear), NonExpert: dtype.Action(f.NonExpert),
 		Attention: dtype.Action(f.Attention), MXFP4Group: f.MXFP4Group,
 	}
 	return out, errors.Join(
 		oneOf("checkpoint", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
-		oneOf("kv", f.KV, []string{"fp8", "bf16"}),
+		oneOf("gemm_quant_mode", f.GEMM, deployment.WeightFormats()),
+		oneOf("moe_quant_mode", f.MoE, deployment.WeightFormats()),
+		oneOf("kv", f.KV, []string{"fp8", "int8", "bf16"}),
 		oneOf("quantize_linear_action", f.Linear, linear),
 		oneOf("quantize_non_expert_linear_action", f.NonExpert, linear),
 		oneOf("quantize_attention_action", f.Attention, attention),

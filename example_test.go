@@ -131,4 +131,6 @@ func ExampleModels() {
 	// Output:
 	// openai/gpt-oss-120b: 117 billion parameters
 	// openai/gpt-oss-20b: 21 billion parameters
+	// openai/gpt-oss-safeguard-120b: 117 billion parameters
+	// openai/gpt-oss-safeguard-20b: 21 billion parameters
 }

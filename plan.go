@@ -17,11 +17,13 @@ import (
 // Question asks for the deployments with the most throughput: one replica on a
 // number of devices, aggregated. Only Model is required.
 type Question struct {
-	Model   string  `json:"model"`
-	System  string  `json:"system,omitempty"`      // "" is h200_sxm
-	Devices int     `json:"num_devices,omitempty"` // 0 is 1
-	Engine  Engine  `json:"engine,omitzero"`
-	Formats Formats `json:"formats,omitzero"`
+	Model string `json:"model"`
+	// AsFamily is as in [Deployment].
+	AsFamily string  `json:"as_family,omitempty"`
+	System   string  `json:"system,omitempty"`      // "" is h200_sxm
+	Devices  int     `json:"num_devices,omitempty"` // 0 is 1
+	Engine   Engine  `json:"engine,omitzero"`
+	Formats  Formats `json:"formats,omitzero"`
 	// Lengths are those of the requests; plans do not support OutputBins.
 	Lengths
 	// Limits apply to mean TTFT and TPOT; plans do not support Latency.
@@ -126,7 +128,7 @@ func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
 func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
 	formats, err := q.Formats.internal()
 	out := app.OptimizeRequest{
-		Model: q.Model, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
+		Model: q.Model, AsFamily: q.AsFamily, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
 		// As Predict models steps.
 		Modelling:    deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
 		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, app.DefaultOutput), LengthLow: q.Low,
@@ -172,7 +174,7 @@ func some(sizes []int) []int {
 func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	d := &r.Devices[0]
 	s := &d.Searches[0]
-	asked := deployment.Deployment{Model: q.Model, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
+	asked := deployment.Deployment{Model: q.Model, AsFamily: q.AsFamily, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
 	out := &Plan{Tier: string(s.Tier), Notes: slices.Concat(r.Notes, s.Notes)}
 	if r.Tables != nil {
 		out.Notes = append(out.Notes, r.Tables.Notes()...)

@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 			d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: map[string]string{"token_bugdet": "1"}}}, w: eight,
 			text: "nearest: token_budget",
 		},
-		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight, text: "kv must be one of fp8, bf16", fields: []string{"kv"}},
+		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight, text: "kv must be one of fp8, int8, bf16", fields: []string{"kv"}},
 		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{Linear: "w8a8"}}, w: eight, text: "W8A8", fields: []string{"quantize_linear_action"}},
 		{d: on(plimsoll.Layout{TP: -1}), w: eight, text: "tp_size must be", fields: []string{"tp_size"}},
 		{d: on(plimsoll.Layout{TP: math.MaxInt, DP: math.MaxInt}), w: eight, text: "tp_size must be", fields: []string{"tp_size", "dp_size"}},

@@ -84,6 +84,20 @@ func checkLimits(l workload.Limits) error {
 	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
 }
 
+// checkImages checks number and size of the images, if there are any.
+func checkImages(m *model.Model, number, height, width int) error {
+	if number == 0 {
+		return checkImage(m, height, width)
+	}
+	switch {
+	case m.Vision == nil:
+		return noVision("image_batch_size", m)
+	case height == 0 && width == 0:
+		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
+	}
+	return errors.Join(between("image_batch_size", number, 1, maxTokens), checkImage(m, height, width))
+}
+
 // checkImage checks the size of the images, if there are any.
 func checkImage(m *model.Model, height, width int) error {
 	switch {

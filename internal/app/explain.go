@@ -35,7 +35,7 @@ type StepShare struct {
 	Bound step.Bounds
 	Fixed units.Seconds
 	// Request evaluates the step alone; nil where [World.Step] cannot: it knows no
-	// draft model and one image per request.
+	// draft model.
 	Request *StepRequest
 }
 
@@ -89,7 +89,7 @@ func (t *task) share(row *search.Result, decode bool) StepShare {
 // stepRequest is the request that evaluates a step alone.
 func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	s := &b.Segments[0]
-	if t.r.Draft.Method != "" || b.Images.Count > s.Requests {
+	if t.r.Draft.Method != "" {
 		return nil
 	}
 	out := &StepRequest{Deployment: t.asked(t.device), Sources: t.r.Sources, Decode: s.Decode}
@@ -105,8 +105,8 @@ func (t *task) stepRequest(row *search.Result, b graph.Batch) *StepRequest {
 	out.Queries = s.Requests * row.Spec.Layout.DP
 	out.QueryLength, out.ContextLength = s.Query, s.Seq-s.Query
 	if b.Images.Count > 0 {
-		out.QueryLength -= b.Images.Tokens + imageMarks
-		out.ImageHeight, out.ImageWidth = t.r.ImageHeight, t.r.ImageWidth
+		out.QueryLength -= b.Images.Count / s.Requests * (b.Images.Tokens + imageMarks)
+		out.ImageHeight, out.ImageWidth, out.ImageBatch = t.r.ImageHeight, t.r.ImageWidth, t.r.ImageBatch
 	}
 	return out
 }

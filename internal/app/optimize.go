@@ -221,7 +221,7 @@ func (w *World) CheckOptimize(r OptimizeRequest) error {
 // asked completes and checks a request, and finds its model and its devices.
 func (w *World) asked(r *OptimizeRequest) (*model.Model, []*device.Profile, error) {
 	r.complete()
-	m, unknown := w.Model(r.Model)
+	m, unknown := w.Model(r.Model, r.AsFamily)
 	devices, err := w.devices(r)
 	return m, devices, errors.Join(unknown, badInput(r.check(m)), err)
 }
@@ -320,7 +320,7 @@ func (o *optimization) base(d *device.Profile) (*deployment.Base, error) {
 // asked is the deployment a request describes, but for its layout.
 func (o *optimization) asked(d *device.Profile) deployment.Deployment {
 	out := deployment.Deployment{
-		Model: o.r.Model, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
+		Model: o.r.Model, AsFamily: o.r.AsFamily, System: d.Name, Engine: o.r.Engine, Formats: o.r.Formats, Modelling: o.r.Modelling,
 	}
 	if e, _ := o.r.evaluation(d); e != BySimulation {
 		return out

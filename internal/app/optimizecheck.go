@@ -29,7 +29,7 @@ const (
 func (r *OptimizeRequest) check(m *model.Model) error {
 	var fits error
 	if m != nil {
-		fits = errors.Join(r.checkImages(m), r.checkPositions(m))
+		fits = errors.Join(checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth), r.checkPositions(m))
 	}
 	return errors.Join(
 		r.checkCounts(),
@@ -203,19 +203,6 @@ func (r *OptimizeRequest) checkLengths() error {
 		return field.Errorf("give %s or %s", inputLength, lengthDistribution)
 	}
 	return nil
-}
-
-func (r *OptimizeRequest) checkImages(m *model.Model) error {
-	if r.ImageBatch == 0 {
-		return checkImage(m, r.ImageHeight, r.ImageWidth)
-	}
-	switch {
-	case m.Vision == nil:
-		return noVision("image_batch_size", m)
-	case r.ImageHeight == 0 && r.ImageWidth == 0:
-		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
-	}
-	return errors.Join(between("image_batch_size", r.ImageBatch, 1, maxTokens), checkImage(m, r.ImageHeight, r.ImageWidth))
 }
 
 // devices finds the profiles and checks that they can hold the devices asked

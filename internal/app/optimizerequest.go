@@ -19,6 +19,7 @@ import (
 // OptimizeRequest asks for the deployments with the most throughput.
 type OptimizeRequest struct {
 	Model      string   `json:"model"`
+	AsFamily   string   `json:"as_family,omitempty"`   // as in a deployment
 	Devices    []string `json:"devices,omitempty"`     // nil = TEST_DEVICE
 	NumDevices int      `json:"num_devices,omitempty"` // 0 = 1
 	Sources

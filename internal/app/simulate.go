@@ -122,6 +122,16 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	if err != nil {
 		return nil, err
 	}
+	out, err := w.simulate(ctx, s, &r)
+	if err != nil {
+		return nil, err
+	}
+	out.Tables, err = s.prices.Used()
+	return out, badInput(err)
+}
+
+// simulate simulates a request that is complete and checked.
+func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
 	resolved, fleet, err := s.fleet(&r.Deployment)
 	if err != nil {
 		return nil, badInput(err)
@@ -143,7 +153,7 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	serves := resolved.Generates()
 	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
 	out := &SimulateResponse{
-		Request: r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
+		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
 		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
 		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s.Model, client)),
@@ -153,8 +163,7 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	}
 	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
-	out.Tables, err = s.prices.Used()
-	return out, badInput(err)
+	return out, nil
 }
 
 // CheckSimulate reports what is wrong with a request and the names in it.
@@ -180,12 +189,10 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &resolved.Generates().Spec.Policy
-	c, err := s.prices.Coster(s.Device, resolved.Pricing, p.IsTensorCast(), p.FreeUnsupported)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := replica.NewFleet(resolved, func(*device.Profile) cost.Coster { return c })
+	f, err := replica.NewFleet(resolved, func(p *deployment.Served) (cost.Coster, error) {
+		policy := &p.Spec.Policy
+		return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+	})
 	if err != nil {
 		return nil, nil, err
 	}

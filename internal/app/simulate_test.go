@@ -110,3 +110,30 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("a simulation: %v", err)
 	}
 }
+
+// TestWeightFormatsHaveAPrice: every word for the format of weights is priced, and with
+// few requests, where a step reads weights, narrower ones are faster.
+func TestWeightFormatsHaveAPrice(t *testing.T) {
+	t.Parallel()
+	var w app.World
+	for _, model := range []string{"Qwen/Qwen3-32B", "Qwen/Qwen3-30B-A3B"} {
+		tpot := map[string]float64{}
+		for _, word := range deployment.WeightFormats() {
+			d := on(model, "b200_sxm", parallel.Layout{TP: 2})
+			d.Engine.Name, d.Formats = "trtllm", deployment.Formats{GEMM: word, MoE: word, KV: "fp8"}
+			r, err := w.Simulate(t.Context(), app.SimulateRequest{
+				Deployment: d, Traffic: app.Traffic{Concurrency: 4, Requests: 8, Input: 1024, Output: 64},
+			})
+			if err != nil {
+				t.Errorf("%s %s: %v", model, word, err)
+				continue
+			}
+			tpot[word] = r.Result.TPOT.Mean.Ms()
+		}
+		for _, word := range deployment.WeightFormats()[1:] {
+			if tpot[word] > 1.1*tpot["bf16"] || tpot[word] <= 0 {
+				t.Errorf("%s: %.3f ms in %s, %.3f in bf16", model, tpot[word], word, tpot["bf16"])
+			}
+		}
+	}
+}

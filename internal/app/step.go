@@ -42,6 +42,7 @@ type StepRequest struct {
 	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
 	ImageWidth  int     `json:"image_width,omitempty"`
+	ImageBatch  int     `json:"image_batch_size,omitempty"` // images of each request; 0 = 1
 }
 
 // StepResponse is one forward pass, evaluated.
@@ -129,7 +130,7 @@ func (r *StepRequest) complete() {
 	if r.Queries == 0 {
 		r.Queries = 1
 	}
-	d.Modelling.Images = r.ImageHeight > 0
+	d.Modelling.Images = r.ImageHeight > 0 && !r.Decode
 }
 
 // DefaultDevice is the default of the Ascend tools.
@@ -208,9 +209,13 @@ func (r *StepRequest) check(m *model.Model) error {
 	if m == nil {
 		return err
 	}
-	return errors.Join(err, checkImage(m, r.ImageHeight, r.ImageWidth),
+	images := 0
+	if !r.Decode { // else they are in the context, or may be
+		images = r.imageTokens(m)
+	}
+	return errors.Join(err, checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
 		between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
-		within(m, span{"context_length", r.ContextLength}, span{"query_length", query}, r.imageTokens(m)))
+		within(m, span{"context_length", r.ContextLength}, span{"query_length", query}, images))
 }
 
 // query is the new tokens of a request with a number of drafted ones.
@@ -294,22 +299,25 @@ func (r *StepRequest) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	}
 	requests := s.Layout.PerRank(r.Queries)
 	b := graph.Batch{}
-	if tokens := r.imageTokens(m); tokens > 0 {
+	switch tokens := r.imageTokens(m); {
+	case tokens == 0:
+	case !r.Decode:
+		each := max(1, r.ImageBatch)
 		b.Images = graph.Images{
-			Count: requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight), Tokens: tokens - imageMarks,
+			Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight),
+			Tokens: tokens/each - imageMarks,
 		}
 		query += tokens
+	case s.AddsImages():
+		context += tokens
 	}
 	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
 	return b
 }
 
-// imageTokens are those that the image of a request takes.
+// imageTokens are those that the images of a request take.
 func (r *StepRequest) imageTokens(m *model.Model) int {
-	if r.Decode {
-		return 0
-	}
-	return imageTokens(m, 1, r.ImageHeight, r.ImageWidth)
+	return imageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
 }
 
 // artefacts finds which policy entries made a visible difference, by taking each

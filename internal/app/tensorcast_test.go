@@ -144,8 +144,5 @@ func ourName(name string) string {
 	if strings.Contains(name, "quant") {
 		name = strings.TrimSuffix(name, "_mxfp4")
 	}
-	if name == "div_" { // in place
-		return "div"
-	}
-	return name
+	return strings.TrimSuffix(name, "_") // of operators in place
 }

@@ -78,11 +78,14 @@ func (w *World) read(name field.Name, file string) ([]byte, error) {
 
 // Model finds a model: a directory that holds a config.json, an id of the
 // catalog or in the Hugging Face cache, or another name of a model of the catalog.
-func (w *World) Model(id string) (*model.Model, error) {
+// A config.json is read as the family named, "" for that of its architecture.
+func (w *World) Model(id, as string) (*model.Model, error) {
 	if id == "" {
 		return nil, badInput(ErrNoModel)
 	}
-	m, err := w.models().Open(id)
+	from := w.models()
+	from.As = as
+	m, err := from.Open(id)
 	return m, badInput(err)
 }
 
@@ -128,8 +131,8 @@ type stage struct {
 // stage finds what the names of a deployment and its sources stand for.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	out := &stage{}
-	var errs [5]error
-	out.Model, errs[0] = w.Model(d.Model)
+	var errs [6]error
+	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
 	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
 	if d.Engine.Name != "" {
 		var err error
@@ -140,7 +143,28 @@ func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	var err error
 	out.prices, err = prices.Open(w.Dir, s.PerfData)
 	errs[4] = badInput(err)
+	out.Systems, errs[5] = w.systems(d)
 	return out, errors.Join(errs[:]...)
+}
+
+// systems are the profiles of pools that have a system of their own.
+func (w *World) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
+	var out map[string]*device.Profile
+	for i := range d.Pools {
+		name := d.Pools[i].System
+		if name == "" {
+			continue
+		}
+		p, err := w.Device(name, "")
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[string]*device.Profile{}
+		}
+		out[name] = p
+	}
+	return out, nil
 }
 
 // overlay reads a calibration, the shipped one without a file.

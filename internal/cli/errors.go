@@ -159,9 +159,9 @@ func unknownCommand(root *cobra.Command, word string) error {
 	}
 	err := usagef("unknown command %q", word)
 	if near, ok := nearest.Match(word, names); ok {
-		return withHint(err, "did you mean \"%s %s\"?", root.Name(), near)
+		return withHint(err, "did you mean \"%s %s\"?", root.CommandPath(), near)
 	}
-	return withHint(err, "\"%s --help\" lists the commands", root.Name())
+	return withHint(err, "\"%s --help\" lists the commands", root.CommandPath())
 }
 
 // flagError rewords pflag's error: the flag, what is wrong, what is allowed.

@@ -12,7 +12,7 @@ import (
 // newModelsCmd makes "plimsoll models".
 func newModelsCmd(env *Env) *cobra.Command {
 	var asJSON bool
-	var family string
+	var family, as string
 	cmd := &cobra.Command{
 		Use:   "models [ID]",
 		Short: "List the models of the catalog, or print the facts of one",
@@ -25,24 +25,29 @@ the catalog: of a mirror, of a quantized upload, or without the organisation. Th
   plimsoll models --family deepseek
   plimsoll models Qwen/Qwen3-235B-A22B
   plimsoll models RedHatAI/Qwen3-32B-FP8-dynamic
-  plimsoll models ./my-checkpoint --json`,
+  plimsoll models ./my-checkpoint --json
+  plimsoll models ./new-architecture --as-family generic`,
 		GroupID: groupCatalog,
 		Args:    atMostOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return showModel(env, args[0], asJSON)
+				return showModel(env, args[0], as, asJSON)
+			}
+			if as != "" {
+				return usagef("--as-family needs an ID")
 			}
 			return listModels(env, family, asJSON)
 		},
 		ValidArgsFunction: completeModel,
 	}
 	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins with this")
+	asFamily(cmd.Flags(), &as)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func showModel(env *Env, id string, asJSON bool) error {
-	m, err := env.world().Model(id)
+func showModel(env *Env, id, as string, asJSON bool) error {
+	m, err := env.world().Model(id, as)
 	if err != nil {
 		return asked(err)
 	}

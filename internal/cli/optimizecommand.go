@@ -11,6 +11,7 @@ import (
 // distribution, which a request holds as it was read.
 func optimizeCommand(r *app.OptimizeRequest, lengths string) string {
 	c := commandLine{"plimsoll throughput-optimizer", quote(r.Model)}
+	c.add(r.AsFamily != "", "as-family", r.AsFamily)
 	list(&c, "device", r.Devices)
 	c.sources(&r.Sources)
 	c.add(true, "num-devices", r.NumDevices)

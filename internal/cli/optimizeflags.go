@@ -63,6 +63,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 // defineModel adds the model and quantization options.
 func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 	section(fs, "Model & quantization options", func(fs *pflag.FlagSet) {
+		asFamily(fs, &f.AsFamily)
 		f.modelling.define(fs, &f.Modelling)
 		fs.Bool("compile-allow-graph-break", false, "accepted for compatibility, without effect")
 		nargs.ListVar(fs, &f.Space.MTP, "num-mtp-tokens", nargs.OneOrMore, nargs.Int, "draft tokens per step (MTP); several values are searched")

@@ -73,6 +73,7 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
 func (f *stepFlags) define(fs *pflag.FlagSet) {
 	d := &f.Deployment
 	l := &d.Pools[0].Layout
+	section(fs, "Model", func(fs *pflag.FlagSet) { asFamily(fs, &d.AsFamily) })
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
 		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
@@ -95,8 +96,9 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.Decode, "decode", false, "a decode step: logits for every new token")
 		fs.IntVar(&d.Pools[0].MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
 		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache")
-		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of one image per request, in pixels")
-		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of one image per request, in pixels")
+		fs.IntVar(&f.ImageBatch, "image-batch-size", 0, "images per request (default 1)")
+		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of an image in pixels")
+		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
 	})
 	section(fs, "Number formats", func(fs *pflag.FlagSet) {
 		formatFlags(fs, &d.Formats)
@@ -168,6 +170,11 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
 	}
 	return err
+}
+
+// asFamily defines the flag of commands that take a model.
+func asFamily(fs *pflag.FlagSet, dst *string) {
+	fs.StringVar(dst, "as-family", "", "read the model's config.json as this `family`, whatever its architecture; generic takes any decoder")
 }
 
 // completeModel offers catalog ids to the shell.

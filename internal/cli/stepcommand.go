@@ -7,6 +7,7 @@ func stepCommand(r *app.StepRequest) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout
 	c := commandLine{"plimsoll step", quote(d.Model)}
+	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile == "" || d.System != "", "device", d.System)
 	c.sources(&r.Sources)
 	c.engine(&d.Engine)
@@ -26,6 +27,7 @@ func stepCommand(r *app.StepRequest) string {
 	c.add(r.ReservedGiB > 0, "reserved-memory-gb", r.ReservedGiB)
 	c.add(r.Layers > 0, "num-hidden-layers-override", r.Layers)
 	c.images(r.ImageHeight, r.ImageWidth)
+	c.add(r.ImageBatch > 0, "image-batch-size", r.ImageBatch)
 	c.word(r.Decode, "--decode")
 	c.add(p.MTP > 0, "num-mtp-tokens", p.MTP)
 	c.formats(&d.Formats)

@@ -18,7 +18,6 @@ type textGenerateFlags struct {
 	profiling profilingFlags
 	sizes     map[string]*int // of a module, where they must be what TP and DP make of it
 	vision    int
-	images    int
 	plugins   []string
 }
 
@@ -33,7 +32,6 @@ func (f *textGenerateFlags) define(into *pflag.FlagSet) {
 				f.sizes[name] = fs.Int(name, 0, "accepted if it is the size that --"+way+"-size gives")
 			}
 		}
-		fs.IntVar(&f.images, "image-batch-size", 1, "accepted if 1: every request has one image")
 		fs.IntVar(&f.vision, "vision-tp-size", 1, "accepted if 1: vision towers are not sharded")
 	})
 	f.profiling.define(into)
@@ -105,9 +103,6 @@ func (f *textGenerateFlags) check(cmd *cobra.Command, tp, dp int) error {
 	}
 	if f.vision != 1 {
 		errs = append(errs, usagef("--vision-tp-size %d is not supported: vision towers are not sharded", f.vision))
-	}
-	if f.images != 1 {
-		errs = append(errs, usagef("--image-batch-size %d is not supported: every request has one image", f.images))
 	}
 	return errors.Join(errs...)
 }

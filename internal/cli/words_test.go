@@ -81,10 +81,18 @@ func TestFieldsAreFlags(t *testing.T) {
 	env, _, _ := testEnv(t, nil, nil)
 	flags := map[string]bool{}
 	for _, c := range commands(env) {
-		c.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
+		for _, c := range append(c.Commands(), c) {
+			c.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
+		}
+	}
+	for name := range flagAliases() {
+		flags["--"+name] = true
 	}
 	noFlag := map[field.Name]string{
 		"pools": "the command line makes the pools of a deployment from its flags, and makes them right",
+	}
+	for _, name := range []field.Name{"max_seq_len", "free_gpu_memory_fraction", "gemm_quant_mode", "moe_quant_mode", "kvcache_quant_mode"} {
+		noFlag[name] = "a key of experiment files"
 	}
 	named := namedFields(t)
 	for name, where := range named {

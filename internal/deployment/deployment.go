@@ -9,8 +9,11 @@ import (
 
 // Deployment says how a model is served. Zero fields take their defaults.
 type Deployment struct {
-	Model  string `json:"model"`
-	System string `json:"system"` // a device profile
+	Model string `json:"model"`
+	// AsFamily is the family in whose form the model's config.json is read; "" is
+	// that of its architecture.
+	AsFamily string `json:"as_family,omitempty"`
+	System   string `json:"system"` // a device profile
 	// Engine is empty where no engine is modelled: single steps, and the formulas
 	// of throughput-optimizer.
 	Engine  Engine  `json:"engine"`
@@ -44,6 +47,9 @@ type Pool struct {
 	Role     Role            `json:"role"`
 	Replicas int             `json:"replicas"`
 	Layout   parallel.Layout `json:"layout"`
+	// System and Formats are those of this pool, if they differ from the deployment's.
+	System  string  `json:"system,omitempty"`
+	Formats Formats `json:"formats,omitzero"`
 	// Settings are engine settings of this pool beyond the deployment's.
 	Settings []string `json:"settings,omitempty"`
 	// MTP is the tokens the model's own modules draft in a step; 0 is the engine's
@@ -62,7 +68,11 @@ type Formats struct {
 	Attention dtype.Action `json:"attention,omitempty"`
 	// MXFP4Group is the number of elements that share an MXFP4 scale.
 	MXFP4Group int `json:"mxfp4_group,omitempty"`
-	// KV is the format of the cache: fp8, or bf16 for the model's own.
+	// GEMM is the format of linear layers other than routed experts, MoE that of routed
+	// experts, in the words of [WeightFormats]; they go over everything above.
+	GEMM string `json:"gemm,omitempty"`
+	MoE  string `json:"moe,omitempty"`
+	// KV is the format of the cache: fp8, int8, or bf16 for the model's own.
 	KV string `json:"kv,omitempty"`
 }
 

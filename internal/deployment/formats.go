@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
@@ -21,18 +22,81 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 		return graph.Quant{}, field.Errorf("%s %d needs %s or %s MXFP4", field.Name("mxfp4_group_size"), f.MXFP4Group,
 			field.Name("quantize_linear_action"), field.Name("quantize_non_expert_linear_action"))
 	}
-	if err := f.runs(d); err != nil {
+	if err := errors.Join(f.words(), f.runs(d)); err != nil {
 		return graph.Quant{}, err
 	}
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
+	if s, ok := weights(f.GEMM, q.Base); ok {
+		q.Attention, q.Dense, q.Shared = s, s, s
+	}
+	if s, ok := weights(f.MoE, q.Base); ok {
+		q.Experts = s
+	}
 	switch f.KV {
 	case "fp8":
 		q.KV = dtype.FP8
+	case "int8":
+		q.KV = dtype.INT8
 	case "bf16", "bfloat16":
 		q.KV = q.Base
 	}
 	return q, nil
+}
+
+// WeightFormats are the words for formats of weights: bf16 for what is not quantized,
+// whole tensors or blocks of 128×128 in fp8, and 4 bits under activations that the
+// name tells, a16 where it tells none and "wo" is "weights only". sq is the INT8 of
+// SmoothQuant.
+func WeightFormats() []string {
+	return []string{
+		"bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq",
+	}
+}
+
+// weights is the scheme that a word of [WeightFormats] means.
+func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
+	s = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+	switch word {
+	case "bf16":
+		s = dtype.Unquantized(base)
+	case "fp8":
+	case "fp8_static":
+		s.Static = true
+	case "fp8_block":
+		s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
+	case "nvfp4":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
+	case "w4afp8":
+		s = dtype.Scheme{Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16}
+	case "w4a16_mxfp4":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: base, Group: 32, Scale: dtype.FP8}
+	case "w4a8_mxfp4_mxfp8":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
+	case "int8_wo":
+		s = dtype.Scheme{Weight: dtype.INT8, Activation: base}
+	case "int4_wo":
+		s = dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: 128, Scale: dtype.BF16}
+	case "sq":
+		s = dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8, Static: true}
+	default:
+		return dtype.Scheme{}, false
+	}
+	return s, true
+}
+
+// words reports formats of weights that are none.
+func (f *Formats) words() error {
+	var errs []error
+	for _, w := range []struct {
+		name field.Name
+		word string
+	}{{"gemm_quant_mode", f.GEMM}, {"moe_quant_mode", f.MoE}} {
+		if _, ok := weights(w.word, dtype.BF16); w.word != "" && !ok {
+			errs = append(errs, field.Errorf("%s must be one of %s, got %q", w.name, strings.Join(WeightFormats(), ", "), w.word))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // narrow is a quantization of 8 or 4 bits that was asked for and whose products a
@@ -46,10 +110,16 @@ type narrow struct {
 // lacks are the quantizations asked for that a device has no arithmetic for.
 func (f *Formats) lacks(d *device.Profile) []narrow {
 	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
+	gemm, _ := weights(f.GEMM, dtype.None)
+	moe, _ := weights(f.MoE, dtype.None)
 	all := []narrow{
 		{field.Name("quantize_linear_action"), string(f.Linear), f.Linear.Scheme(dtype.None, 0).Activation},
 		{field.Name("quantize_non_expert_linear_action"), string(f.NonExpert), f.NonExpert.Scheme(dtype.None, 0).Activation},
 		{"checkpoint", f.Checkpoint, conversions[f.Checkpoint]},
+		{field.Name("gemm_quant_mode"), f.GEMM, gemm.Activation},
+	}
+	if f.MoE != f.GEMM { // said once
+		all = append(all, narrow{field.Name("moe_quant_mode"), f.MoE, moe.Activation})
 	}
 	return slices.DeleteFunc(all, func(n narrow) bool { return n.in == dtype.None || d.Matrix[n.in] > 0 })
 }

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
+	"plimsoll/internal/parallel"
 )
 
 // TestNarrowFormats: quantization on devices without arithmetic for it gets a note
@@ -33,6 +34,11 @@ func TestNarrowFormats(t *testing.T) {
 		{"a100_sxm", "volta", deployment.Formats{Linear: dtype.FP8Action}, "", "has neither arithmetic in fp8 nor kernels that widen it"},
 		{"a100_sxm", "volta", deployment.Formats{Checkpoint: "fp4"}, "", "checkpoint fp4: a100_sxm has neither arithmetic in fp4"},
 		{"a100_sxm", "volta", deployment.Formats{}, "", ""},
+		{"h100_sxm", "", deployment.Formats{GEMM: "fp8_block", MoE: "w4afp8", KV: "int8"}, "", ""},
+		{"h100_sxm", "", deployment.Formats{GEMM: "nvfp4", MoE: "nvfp4"}, "no arithmetic in fp4, which nvfp4 asks for", ""},
+		{"b200_sxm", "", deployment.Formats{GEMM: "nvfp4", MoE: "w4a16_mxfp4"}, "", ""},
+		{"a100_sxm", "volta", deployment.Formats{MoE: "fp8"}, "", "moe_quant_mode fp8: a100_sxm has neither arithmetic in fp8"},
+		{"h100_sxm", "", deployment.Formats{GEMM: "fp9"}, "", "gemm_quant_mode must be one of bf16, fp8"},
 		{"h100_sxm", "", deployment.Formats{MXFP4Group: 16}, "", "mxfp4_group_size 16 needs"},
 		{"h100_sxm", "", deployment.Formats{MXFP4Group: 32}, "", ""},
 	} {
@@ -56,6 +62,45 @@ func TestNarrowFormats(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		case len(b.Notes) == 0 != (c.note == "") || !strings.Contains(strings.Join(b.Notes, "\n"), c.note):
 			t.Errorf("%+v: notes %q", c, b.Notes)
+		}
+	}
+}
+
+// TestWeightFormats: the words for weights go over the checkpoint and its conversions,
+// experts apart from the rest; the head stays as it was.
+func TestWeightFormats(t *testing.T) {
+	m, err := model.Lookup("deepseek-ai/DeepSeek-V3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := device.Lookup("b200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		formats              deployment.Formats
+		attention, expertsIn string
+		kv                   dtype.Format
+	}{
+		{deployment.Formats{}, "fp8 block", "fp8 block", dtype.BF16},
+		{deployment.Formats{GEMM: "fp8"}, "fp8", "fp8 block", dtype.BF16},
+		{deployment.Formats{MoE: "w4afp8", KV: "int8"}, "fp8 block", "w4a8 int4 fp8", dtype.INT8},
+		{deployment.Formats{Checkpoint: "fp4", GEMM: "nvfp4", MoE: "fp8_block", KV: "bf16"}, "nvfp4", "fp8 block", dtype.BF16},
+		{deployment.Formats{GEMM: "bf16", MoE: "bf16"}, "bf16", "bf16", dtype.BF16},
+		{deployment.Formats{GEMM: "int8_wo", MoE: "int4_wo"}, "w8a16 int8", "w4a16 int4", dtype.BF16},
+		{deployment.Formats{GEMM: "sq", MoE: "w4a16_mxfp4"}, "w8a8 int8", "mxfp4 w4a16", dtype.BF16},
+		{deployment.Formats{GEMM: "fp8_static", MoE: "w4a8_mxfp4_mxfp8"}, "fp8", "mxfp4", dtype.BF16},
+	} {
+		asked := deployment.Deployment{Formats: c.formats}
+		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+		if err != nil {
+			t.Errorf("%+v: %v", c.formats, err)
+			continue
+		}
+		q := b.Spec(parallel.Layout{Devices: 8, TP: 8}, 0).Quant
+		if q.Attention.Name() != c.attention || q.Shared != q.Attention || q.Experts.Name() != c.expertsIn || q.KV != c.kv || q.Head.Quantized() {
+			t.Errorf("%+v: got %s, shared %s, experts %s, KV %s, head %s", c.formats,
+				q.Attention.Name(), q.Shared.Name(), q.Experts.Name(), q.KV, q.Head.Name())
 		}
 	}
 }

@@ -21,6 +21,8 @@ type Parts struct {
 	Model  *model.Model
 	Device *device.Profile
 	Engine *engine.Profile // nil where the deployment has none
+	// Systems are the profiles of pools with a system of their own, by that name.
+	Systems map[string]*device.Profile
 }
 
 // Resolved is a deployment whose parts are found, defaults filled in and layouts
@@ -41,6 +43,8 @@ type Served struct {
 	Device   *device.Profile
 	Engine   *engine.Profile // with its settings, on the device; nil without one
 	Spec     graph.Spec
+	// Pricing is the cost model of operators that no kernel table covers.
+	Pricing prices.Pricing
 	// AcceptedPerStep is the tokens a decode step yields on average.
 	AcceptedPerStep float64
 }
@@ -64,7 +68,12 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded, Notes: base.Notes}
 	var errs []error
 	for i := range d.Pools {
-		served, err := base.pool(&d.Pools[i], d.Engine.Settings)
+		own, err := d.own(base, &d.Pools[i])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		served, err := own.pool(&d.Pools[i], d.Engine.Settings)
 		if err != nil && d.Pools[i].Role == Prefill {
 			err = fmt.Errorf("prefill replicas: %w", err)
 		}
@@ -72,6 +81,26 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 		out.Pools = append(out.Pools, served)
 	}
 	return out, errors.Join(errs...)
+}
+
+// own is the base of a pool: the deployment's, unless it has a system or formats of
+// its own.
+func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
+	if p.System == "" && p.Formats == (Formats{}) {
+		return base, nil
+	}
+	asked, parts := *d, base.Parts
+	if p.Formats != (Formats{}) {
+		asked.Formats = p.Formats
+	}
+	if p.System != "" {
+		other, ok := parts.Systems[p.System]
+		if !ok {
+			return nil, field.Errorf("%s %q has no profile", field.Name("system"), p.System)
+		}
+		parts.Device = other
+	}
+	return asked.Base(parts)
 }
 
 // checkRoles reports pools that do not make a deployment together.
@@ -144,7 +173,7 @@ func CheckDevices(d *device.Profile, name field.Name, devices int) error {
 
 // pool resolves a pool.
 func (b *Base) pool(p *Pool, settings []string) (Served, error) {
-	out := Served{Role: p.Role, Replicas: max(1, p.Replicas), Device: b.Device, Spec: b.Spec(p.Layout, p.MTP)}
+	out := Served{Role: p.Role, Replicas: max(1, p.Replicas), Device: b.Device, Pricing: b.Pricing, Spec: b.Spec(p.Layout, p.MTP)}
 	l := &out.Spec.Layout
 	if err := errors.Join(CheckDevices(b.Device, "num_devices", l.Devices), l.Check(b.Model)); err != nil {
 		return out, err

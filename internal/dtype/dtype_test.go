@@ -93,6 +93,7 @@ func TestCheckpointSchemes(t *testing.T) {
 		{dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 16, Scale: dtype.FP8}, "nvfp4 w4a16", n/2 + n/16},
 		{dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8}, "mxfp4 w4a16", n/2 + n/32},
 		{dtype.Scheme{Weight: dtype.INT4, Activation: dtype.BF16, Group: 128, Scale: dtype.BF16}, "w4a16 int4", n/2 + n/128*2},
+		{dtype.Scheme{Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16}, "w4a8 int4 fp8", n/2 + n/128*2},
 	} {
 		if got := c.scheme.Name(); got != c.name {
 			t.Errorf("want %q, got %q", c.name, got)

@@ -62,6 +62,8 @@ func (s Scheme) Name() string {
 		return suffixWeightOnly("mxfp4", s)
 	case s.Weight == INT4 && s.Activation == INT8:
 		return "w4a8 int4"
+	case s.Weight == INT4 && s.Activation == FP8:
+		return "w4a8 int4 fp8"
 	case s.Weight == INT4:
 		return "w4a16 int4"
 	case s.WeightOnly():

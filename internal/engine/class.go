@@ -10,7 +10,7 @@ const (
 	Dense  Class = "dense"
 	MoE    Class = "moe"
 	Latent Class = "latent" // latent attention (MLA), with experts or without
-	Linear Class = "linear" // recurrent layers: gated delta rule, Mamba
+	Linear Class = "linear" // recurrent layers: gated delta rule, Mamba, short convolutions
 )
 
 // Classify returns the class of a model. One with both recurrent and latent
@@ -22,11 +22,11 @@ func Classify(m *model.Model) Class {
 	}
 	for _, k := range m.Kinds {
 		switch k.Attention.Kind {
-		case model.GatedDelta, model.Mamba2:
+		case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 			return Linear
 		case model.MLA:
 			class = Latent
-		case model.GQA, model.NoAttention:
+		case model.GQA, model.Cross, model.NoAttention:
 		}
 	}
 	return class

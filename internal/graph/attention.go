@@ -19,6 +19,12 @@ func (w *walk) attention(k *kind) {
 		w.gatedDelta(a)
 	case model.Mamba2:
 		w.mamba(a)
+	case model.Mamba1:
+		w.mamba1(a)
+	case model.ShortConv:
+		w.shortConv(a)
+	case model.Cross:
+		w.cross(k, a)
 	case model.NoAttention:
 	}
 }

@@ -112,7 +112,8 @@ func (w *walk) short() bool {
 }
 
 // scatterWindow emits the write of the new entries into the window's cache, which is a
-// ring: the last ones of a prefill that does not end with it go in two pieces.
+// ring: the last ones of a prefill that does not end with it go in two pieces. Layers
+// that compress lose the second piece, whose result they do not read.
 func (w *walk) scatterWindow(a *model.Attention) {
 	rows, size := w.tokens, window(a)
 	last := 0.0
@@ -122,7 +123,7 @@ func (w *walk) scatterWindow(a *model.Attention) {
 	}
 	entry := 2 * w.width() * float64(a.HeadDim)
 	w.elementwise(op.WindowWrite, entry*rows)
-	if last > 0 {
+	if last > 0 && a.Compress <= 1 {
 		w.elementwise(op.WindowWrite, entry*last)
 	}
 }

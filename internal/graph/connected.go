@@ -10,7 +10,7 @@ import (
 // tracesStreams reports whether a layer's parallel residual streams are mixed by the
 // operators they are written as.
 func (w *walk) tracesStreams(l *model.Layer) bool {
-	return w.g.spec.Policy.TracedStreams && l.Streams > 1
+	return w.g.spec.Policy.TracedStreams && l.Streams > 1 && !l.AltUp
 }
 
 // connectedLayer emits a layer with parallel residual streams as TensorCast traces

@@ -14,15 +14,26 @@ func (w *walk) layer(k *kind) {
 		return
 	}
 	a, f := k.layer.Attention.Kind, k.layer.FFN.Kind
+	if a == model.Cross && w.images.Count == 0 {
+		return // text passes it by
+	}
 	w.attention(k)
+	if n := k.layer.LowRank; n > 0 {
+		w.thin(float64(n))
+	}
 	if a != model.NoAttention && k.layer.Norms > 2 {
 		w.norm(w.stream, w.h) // behind the mixer, before the residual sum
 	}
 	if f != model.NoFFN {
 		s, sole := w.g.spec.Quant.Dense, f == model.Dense
-		if a == model.NoAttention {
+		switch {
+		case k.layer.Parallel: // the input was normed in front of the mixer
+			if !w.g.spec.Compile {
+				w.add(w.stream, w.h) // fused with the sum at the end otherwise
+			}
+		case a == model.NoAttention:
 			w.inputNorm(s, sole)
-		} else {
+		default:
 			w.addNorm(s, sole)
 		}
 		w.feedForward(k)
@@ -30,11 +41,25 @@ func (w *walk) layer(k *kind) {
 			w.norm(w.stream, w.h)
 		}
 	}
-	w.add(w.stream, w.h)
+	w.sumLayer()
+	if n := k.layer.Input; n > 0 {
+		w.thin(float64(n))
+	}
 	if n := k.layer.Streams; n > 1 {
 		// Mixing n residual streams reads and writes them around each part.
 		w.elementwise(op.Add, 4*w.width()*w.stream*w.h*float64(n))
 	}
+}
+
+// thin emits two unquantized matrices down to a width and up again, what is done
+// in between, a norm and the sum.
+func (w *walk) thin(width float64) {
+	plain := dtype.Unquantized(w.base)
+	w.linear(plain, w.stream, w.h, width, 1)
+	w.elementwise(op.Mul, 3*w.width()*w.stream*width)
+	w.linear(plain, w.stream, width, w.h, 1)
+	w.norm(w.stream, w.h)
+	w.add(w.stream, w.h)
 }
 
 // feedForward emits the part behind the second norm.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -11,10 +12,14 @@ func (w *walk) forward(b Batch) {
 	w.by = op.Several
 	w.vision(b.Images)
 	w.by = op.Tokens
+	w.images = b.Images
 	w.embed()
+	w.layerInputs()
 	w.splitStreams()
 	w.ropeTables()
+	w.openLayers()
 	for i, r := range w.g.runs {
+		w.ends = i == len(w.g.runs)-1
 		w.n, w.run, w.reps, w.hash = r.count, uint16(i+1), r.count, r.hashed
 		w.layer(&w.g.kinds[r.kind])
 	}
@@ -27,7 +32,7 @@ func (w *walk) forward(b Batch) {
 		w.n = 1
 	}
 	w.joinStreams()
-	w.norm(w.stream, w.h)
+	w.closeLayers()
 	w.gatherStream()
 	w.rowsOfHead()
 	w.by = op.Logits
@@ -78,6 +83,25 @@ func (w *walk) embed() {
 		if !w.g.spec.Policy.CopiedEmbedding {
 			w.allReduce(tp, t, w.h) // rows live on other ranks
 		}
+	}
+}
+
+// layerInputs emits the layers' own vectors of the tokens: the look-up, and a
+// projection of the embedding that is added to it.
+func (w *walk) layerInputs() {
+	cols := w.g.layerInputs
+	if cols == 0 {
+		return
+	}
+	t, e := w.tokens, w.width()
+	w.elementwise(op.Embedding, indexBytes*t+2*e*t*cols)
+	w.linear(dtype.Unquantized(w.base), t, w.h, cols, 1)
+	w.norm(t, cols)
+	w.add(t, cols)
+	if l := &w.g.kinds[0].layer; l.AltUp {
+		w.n = 2 * float64(l.Streams-1) // a matrix into and out of each further stream
+		w.linear(dtype.Unquantized(w.base), t, w.h, w.h, 1)
+		w.n = 1
 	}
 }
 

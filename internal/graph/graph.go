@@ -114,6 +114,8 @@ type Graph struct {
 	ropeDim    float64
 	maxPos     float64
 	mtp        kind // of MTP modules
+	// layerInputs is the width of all layers' own inputs together.
+	layerInputs float64
 }
 
 // run is a number of equal layers.
@@ -165,7 +167,7 @@ func New(s Spec) (*Graph, error) {
 		base:       s.Quant.Base,
 		vocabRank:  math.Ceil(float64(m.Vocab) / float64(s.Layout.TP)),
 		maxPos:     float64(m.MaxPosition),
-		ropeDim:    s.RotaryWidth(),
+		ropeDim:    s.RotaryWidth(), layerInputs: m.LayerInputs(),
 	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))

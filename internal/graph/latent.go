@@ -22,7 +22,9 @@ func (w *walk) latent(k *kind, a *model.Attention) {
 		return
 	}
 	if w.g.spec.Policy.SlowPrologue {
-		w.norm(w.stream, w.h)
+		if !w.joins {
+			w.norm(w.stream, w.h)
+		}
 		w.gatherStream()
 		w.fusedPrologue(k, a)
 	} else {

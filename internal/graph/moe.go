@@ -378,7 +378,7 @@ func (w *walk) separateExperts(k *kind, n, rows, multiple float64, gathered bool
 
 // gatheredExpert emits one expert whose slices live in another group than its
 // tokens: each product gathers its input rows, its output columns, and deals
-// the rows back.
+// the rows back. Compiled, gate and up have their input and their product together.
 func (w *walk) gatheredExpert(k *kind, rows float64) {
 	l := &w.g.spec.Layout
 	s, h, inter := w.g.spec.Quant.Experts, k.moe.hidden, k.moe.inter
@@ -386,19 +386,46 @@ func (w *walk) gatheredExpert(k *kind, rows float64) {
 	tp, slices := l.TPGroup(), l.MoETPGroup()
 	part := rows / w.g.tp
 	wide := part * float64(l.MoETP)
-	for range 2 { // gate and up
+	joined := 1
+	if w.g.spec.Compile {
+		joined = 2
+	}
+	for range 2 / joined { // gate and up
 		w.allGather(slices, part, h)
 		w.quantize(s, wide, h)
-		w.linear(s, wide, h, inter, 1)
-		w.allGather(slices, wide, inter)
-		w.allGather(tp, part, full)
+		w.linear(s, wide, h, float64(joined)*inter, joined)
+		for range joined {
+			w.allGather(slices, wide, inter)
+			w.allGather(tp, part, full)
+		}
 	}
-	w.elementwise(op.SwiGLU, 3*w.width()*rows*full)
+	w.activateWhole(rows * full)
 	w.allGather(slices, part, full)
+	w.cutColumns(wide * inter)
 	w.quantize(s, wide, inter)
 	w.linear(s, wide, inter, h, 1)
 	w.allReduce(slices, wide, h)
 	w.allGather(tp, part, h)
+}
+
+// activateWhole emits the activation of n elements of gate and up.
+func (w *walk) activateWhole(n float64) {
+	e := w.width()
+	if w.g.spec.Compile {
+		w.elementwise(op.SwiGLU, 3*e*n)
+		return
+	}
+	w.elementwise(op.SiLU, 2*e*n)
+	w.elementwise(op.Mul, 3*e*n)
+}
+
+// cutColumns emits the copy of a rank's n elements out of whole rows, into zeros,
+// which a compiler folds.
+func (w *walk) cutColumns(n float64) {
+	if !w.g.spec.Compile {
+		w.elementwise(op.Zeros, w.width()*n)
+	}
+	w.elementwise(op.CopyOp, 3*w.width()*n)
 }
 
 // sharedExperts emits the experts every token visits.

@@ -31,6 +31,11 @@ func TestPictures(t *testing.T) {
 		{"delta-rule", "Qwen/Qwen3.5-397B-A17B", layout{Devices: 8, TP: 8, EP: 8}, own},
 		{"channel-decay", "moonshotai/Kimi-Linear-48B-A3B-Instruct", layout{Devices: 4, TP: 4}, own},
 		{"state-space", "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-FP8", layout{Devices: 4, TP: 2, EP: 4}, own},
+		{"convolutions", "LiquidAI/LFM2-8B-A1B", layout{Devices: 2, TP: 2}, own},
+		{"channels", "ai21labs/Jamba-v0.1", layout{Devices: 4, TP: 4}, own},
+		{"parallel-parts", "CohereLabs/c4ai-command-r7b-12-2024", layout{Devices: 2, TP: 2}, own},
+		{"eager-parallel-parts", "tiiuae/falcon-40b", layout{Devices: 2, TP: 2}, func(s *graph.Spec) { own(s); s.Compile = false }},
+		{"own-inputs", "google/gemma-3n-E2B", layout{Devices: 2, TP: 2}, own},
 		{"gated-latents", "moonshotai/Kimi-K3", layout{Devices: 16, TP: 8, EP: 16}, own},
 		{"raw-router", "meta-llama/Llama-4-Scout-17B-16E", layout{Devices: 4, TP: 4}, nil},
 		{"gated-shared", "Qwen/Qwen2-57B-A14B", layout{Devices: 4, TP: 2, EP: 2, MoETP: 2}, nil},
@@ -91,12 +96,23 @@ func TestVerifiedDrafts(t *testing.T) {
 
 // TestTower shows the operators of images: a tower with windows, and one that feeds early layers.
 func TestTower(t *testing.T) {
-	for name, id := range map[string]string{"vision-windows": "Qwen/Qwen2.5-VL-7B-Instruct", "vision-deep": "Qwen/Qwen3-VL-8B-Instruct", "vision-fixed": "google/gemma-3-4b-it"} {
+	for name, id := range map[string]string{
+		"vision-windows": "Qwen/Qwen2.5-VL-7B-Instruct", "vision-deep": "Qwen/Qwen3-VL-8B-Instruct", "vision-fixed": "google/gemma-3-4b-it",
+	} {
 		s := plain(lookup(t, id))
 		s.Vision = true
 		s.Model.Layers = s.Model.Layers[:1] // the tower is what counts
 		golden.Check(t, "testdata/"+name+".golden", picture(t, s, graph.Images{Count: 2, Patches: 400, Tokens: 100}))
 	}
+}
+
+// TestCross shows the layers that attend to images, and that text passes them by.
+func TestCross(t *testing.T) {
+	s := plain(lookup(t, "meta-llama/Llama-3.2-11B-Vision"))
+	s.Layout = parallel.Layout{Devices: 2, TP: 2}.Complete(s.Model)
+	s.Model.Vision = nil // the tower is not what counts
+	golden.Check(t, "testdata/cross.golden", picture(t, s, graph.Images{Count: 2, Patches: 6404, Tokens: 1}))
+	golden.Check(t, "testdata/cross-text.golden", picture(t, s, graph.Images{}))
 }
 
 // picture is a step of 40 decodes behind 5,000 tokens and two prompts of 301 behind 699, as text.

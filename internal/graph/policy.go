@@ -151,6 +151,11 @@ type Policy struct {
 	// UncutPrediction replicates queries, keys and values of MTP modules on every
 	// rank.
 	UncutPrediction bool
+	// JoinedLayers fuses the residual sum at the end of a layer with the norm of the
+	// next where layers share index selections. Other layers are compiled one by one.
+	JoinedLayers bool
+	// AddedImages caches the images of a decode beside the context it is given.
+	AddedImages bool
 	// FreeUnsupported drops arithmetic in formats the device has no unit for,
 	// instead of running it on the next wider one.
 	FreeUnsupported bool
@@ -166,8 +171,10 @@ func TensorCast() Policy {
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
 		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
-		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true, OwnChoices: true, ScatteredReads: true, FusedIndexer: true,
-		TracedVision: true, TracedCompression: true, TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
+		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true,
+		OwnChoices: true, ScatteredReads: true, FusedIndexer: true, TracedVision: true, TracedCompression: true,
+		TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, JoinedLayers: true,
+		AddedImages: true, TracedContext: true, LostOrder: true, NarrowingExperts: true, PairwiseCombine: true,
 	}
 }
 
@@ -220,7 +227,7 @@ func Artefacts() []Artefact {
 		entry("free-bias", "the bias of an unquantized product is free", func(p *Policy) *bool { return &p.FreeBias }),
 		entry("half-precision", "unquantized parts compute in float16 regardless of the checkpoint", func(p *Policy) *bool { return &p.HalfPrecision }),
 		entry("unquantized-head", "the output head is never quantized", func(p *Policy) *bool { return &p.UnquantizedHead }),
-		entry("wide-index-keys", "the index keys of sparse attention are cached unquantized", func(p *Policy) *bool { return &p.WideIndexKeys }),
+		entry("wide-index-keys", "the index keys of sparse attention are cached in the format of the KV cache", func(p *Policy) *bool { return &p.WideIndexKeys }),
 		entry("vision-on-demand", "the vision tower is loaded only if a batch has images", func(p *Policy) *bool { return &p.VisionOnDemand }),
 		entry("slow-prologue", "the fused projections before latent attention cost sixteen launches", func(p *Policy) *bool { return &p.SlowPrologue }),
 		entry("held-copies", "absorbed projections and float32 router weights are stored in addition to the weights", func(p *Policy) *bool { return &p.HeldCopies }),
@@ -258,6 +265,8 @@ func Artefacts() []Artefact {
 		entry("free-states", "the states of Qwen's linear attention use no memory", func(p *Policy) *bool { return &p.FreeStates }),
 		entry("cached-linear-layers", "Qwen3-Next's linear-attention layers have a KV cache like its full-attention layers", func(p *Policy) *bool { return &p.CachedLinear }),
 		entry("uncut-prediction", "queries, keys and values of MTP modules are replicated on every rank", func(p *Policy) *bool { return &p.UncutPrediction }),
+		entry("joined-layers", "layers that share index selections are compiled together, so that a residual sum and the next layer's norm are one operator", func(p *Policy) *bool { return &p.JoinedLayers }),
+		entry("added-images", "the images of a decode are added to the KV cache of its context", func(p *Policy) *bool { return &p.AddedImages }),
 		entry("free-unsupported", "arithmetic in number formats the device lacks is free", func(p *Policy) *bool { return &p.FreeUnsupported }),
 	}
 }

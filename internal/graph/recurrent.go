@@ -95,6 +95,43 @@ func (w *walk) mamba(a *model.Attention) {
 	w.reduceTP(t)
 }
 
+// mamba1 emits a Mamba layer: as Mamba-2, but B, C and the step sizes follow from
+// the convolved values by two further products.
+func (w *walk) mamba1(a *model.Attention) {
+	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
+	r := &a.Recurrent
+	_, inner := w.stateHeads(a)
+	state, rank := float64(r.KeyDim), float64(r.GateRank)
+	w.inputNorm(s, true)
+	w.fanOut(s, t, w.h, 1)
+	w.linear(s, t, w.h, 2*inner, 1)
+	w.quantize(s, t, inner)
+	w.linear(s, t, inner, rank+2*state, 1)
+	w.allReduce(w.g.spec.Layout.TPGroup(), t, rank+2*state)
+	w.linear(s, t, rank, inner, 1)
+	w.recur(a)
+	w.elementwise(op.SwiGLU, e*3*t*inner)
+	w.quantize(s, t, inner)
+	w.linear(s, t, inner, w.h, 1)
+	w.reduceTP(t)
+}
+
+// shortConv emits a gated short convolution: two gates and the values in one
+// product, the convolution of the gated values, the second gate.
+func (w *walk) shortConv(a *model.Attention) {
+	s, t, e := w.g.spec.Quant.Attention, w.tokens, w.width()
+	_, inner := w.stateHeads(a)
+	w.inputNorm(s, true)
+	w.fanOut(s, t, w.h, 1)
+	w.linear(s, t, w.h, 3*inner, 1)
+	w.elementwise(op.Mul, 3*e*t*inner)
+	w.recur(a)
+	w.elementwise(op.Mul, 3*e*t*inner)
+	w.quantize(s, t, inner)
+	w.linear(s, t, inner, w.h, 1)
+	w.reduceTP(t)
+}
+
 // stateHeads is a rank's share of a recurrence: keys, which Mamba-2 has one of
 // for a group of heads, and the heads of its state.
 func (w *walk) stateHeads(a *model.Attention) (keys, heads float64) {
@@ -119,14 +156,38 @@ func (w *walk) recur(a *model.Attention) {
 	}
 	r := &a.Recurrent
 	keys, heads := w.stateHeads(a)
-	name := op.DeltaRule
-	if a.Kind == model.Mamba2 {
-		name = op.SelectiveScan
-	}
+	values, kernel := heads*float64(r.ValueDim), float64(r.Conv)
 	w.by = op.Several
-	w.conv1d(2*keys*float64(r.KeyDim)+heads*float64(r.ValueDim), float64(r.Conv))
-	w.scan(name, keys, heads, r)
+	switch a.Kind {
+	case model.Mamba2:
+		w.conv1d(2*keys*float64(r.KeyDim)+values, kernel)
+		w.scan(op.SelectiveScan, keys, heads, r)
+	case model.Mamba1:
+		w.conv1d(values, kernel)
+		w.scanChannels(values, float64(r.KeyDim), r)
+	case model.ShortConv:
+		w.conv1d(values, kernel)
+	default:
+		w.conv1d(2*keys*float64(r.KeyDim)+values, kernel)
+		w.scan(op.DeltaRule, keys, heads, r)
+	}
 	w.by = op.Tokens
+}
+
+// scanChannels emits Mamba's scan, whose every channel has a decay of its own for
+// every element of its state: nine vector operations an element and token
+// (discretize, decay, add, read out) and no matrix work.
+func (w *walk) scanChannels(channels, state float64, r *model.Recurrent) {
+	e, cell := w.width(), channels*state
+	o := w.elementwise(op.SelectiveScan, e*w.tokens*(3*channels+2*state)+2*float64(stateFormat(r).Bytes(w.requests*cell)))
+	o.Vector32 = units.Ops(9 * w.tokens * cell)
+}
+
+func stateFormat(r *model.Recurrent) dtype.Format {
+	if r.StateFormat == dtype.None {
+		return dtype.F32
+	}
+	return r.StateFormat
 }
 
 // conv1d emits the causal convolution and its activation over the new tokens,
@@ -141,10 +202,7 @@ func (w *walk) conv1d(channels, kernel float64) {
 func (w *walk) scan(name op.Name, keys, heads float64, r *model.Recurrent) {
 	o := w.next(op.Recurrent, name)
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = heads, keys, float64(r.KeyDim), float64(r.ValueDim)
-	o.KV = r.StateFormat
-	if o.KV == dtype.None {
-		o.KV = dtype.F32
-	}
+	o.KV = stateFormat(r)
 	o.Prefill, o.Decode = w.spans(&model.Attention{})
 }
 

@@ -33,7 +33,8 @@ func (w *walk) rope(k *kind, a *model.Attention) {
 		o := w.elementwise(op.Rope, e*(2*n+2*t*r))
 		o.Vector = units.Ops(3 * n)
 	}
-	if r < d {
+	// Code that rotates a part joins an empty rest too, which a compiler drops.
+	if r < d || !w.g.spec.Compile && float64(a.RopeDim) < d {
 		w.joinRotated(k.hq, hk, d)
 		w.layOut(k.hq, d)
 		w.layOut(hk, d)

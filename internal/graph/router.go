@@ -42,6 +42,7 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 	}
 	switch f.Router {
 	case model.RawRouter:
+		w.unusedChoice(f, rows)
 		w.gatingTopK(chosen, e, topK)
 	case model.SoftmaxRouter:
 		w.softmaxTopK(chosen, e, topK)
@@ -52,21 +53,42 @@ func (w *walk) router(k *kind, rows, chosen, padded float64) {
 		w.convert((w.width() + f32) * chosen * topK)
 		return
 	case model.SigmoidRouter:
+		if !w.g.spec.Compile {
+			w.elementwise(op.Zeros, w.width()*e) // the correction, built anew
+		}
 		w.convert((w.width() + f32) * chosen * e)
 		w.sigmoidScores(chosen, e, w.width())
 		w.chosenScores(chosen, e, topK)
 	}
-	w.elementwise(op.Sum, f32*chosen*(topK+1))
-	if f.Router == model.GroupRouter {
-		w.elementwise(op.Add, 2*f32*chosen) // against a sum of zero
-	}
-	w.elementwise(op.Div, f32*chosen*(2*topK+1))
-	if f.Router == model.GroupRouter {
-		w.elementwise(op.Mul, 2*f32*chosen*topK)
-	}
+	w.normalize(chosen, topK, f.Router == model.GroupRouter)
 	if !w.wideCombine(f) {
 		w.convert((w.width() + f32) * chosen * topK)
 	}
+}
+
+// normalize divides the weights of the chosen experts by their sum; scaled ones are
+// kept from a sum of zero, and multiplied.
+func (w *walk) normalize(rows, topK float64, scaled bool) {
+	const f32 = 4
+	w.elementwise(op.Sum, f32*rows*(topK+1))
+	if scaled {
+		w.elementwise(op.Add, 2*f32*rows)
+	}
+	w.elementwise(op.Div, f32*rows*(2*topK+1))
+	if scaled {
+		w.elementwise(op.Mul, 2*f32*rows*topK)
+	}
+}
+
+// unusedChoice is the model's own choice of experts (GLM), in front of the operator
+// that chooses anew from the scores; a compiler drops it. DeepSeek has it too since
+// transformers 5.13, later than the vector that its steps are held to.
+func (w *walk) unusedChoice(f *model.FFN, rows float64) {
+	if w.g.spec.Compile || f.Groups == 0 {
+		return
+	}
+	w.groupTopK(f, rows)
+	w.normalize(rows, float64(f.TopK), true)
 }
 
 // gatingTopK is the choice in one operator.
@@ -118,18 +140,26 @@ func (w *walk) chosenScores(rows, e, topK float64) {
 // others, and chooses in what is left.
 func (w *walk) groupTopK(f *model.FFN, rows float64) {
 	const f32, mask = 4, 1
-	e, topK, groups := float64(f.Experts), float64(f.TopK), float64(f.Groups)
+	e, topK := float64(f.Experts), float64(f.TopK)
+	groups, kept := float64(max(1, f.Groups)), float64(max(1, f.GroupTopK))
 	w.sigmoidScores(rows, e, f32)
 	w.topK(rows*e, rows*groups, 2)
 	w.elementwise(op.Sum, f32*rows*groups*(2+1))
-	w.topK(rows*groups, rows, float64(f.GroupTopK))
-	w.elementwise(op.Scatter, 2*f32*rows*groups+indexBytes*rows*float64(f.GroupTopK))
+	w.topK(rows*groups, rows, kept)
+	if !w.g.spec.Compile {
+		w.elementwise(op.ZerosLike, 2*f32*rows*groups)
+	}
+	w.elementwise(op.Scatter, 2*f32*rows*groups+indexBytes*rows*kept)
 	if f.Groups > 1 {
 		w.elementwise(op.Clone, 2*f32*rows*e)
 	}
 	w.convert((f32 + mask) * rows * e)
 	w.elementwise(op.Not, 2*mask*rows*e)
-	w.elementwise(op.Where, (mask+2*f32)*rows*e+f32)
+	if w.g.spec.Compile {
+		w.elementwise(op.Where, (mask+2*f32)*rows*e+f32)
+	} else {
+		w.elementwise(op.MaskedFill, (mask+2*f32)*rows*e)
+	}
 	w.chosenScores(rows, e, topK)
 }
 

@@ -106,6 +106,9 @@ func (w *walk) selectReads() float64 {
 			queries, share = q, selectShare+selectGrowth*math.Log2(pages/selectPages)
 			share = math.Max(selectLeast, math.Min(share, 1))
 		}
+		if !w.g.spec.Policy.ScatteredReads {
+			share = 1
+		}
 		reads += all.Requests * queries * seq / share
 	}
 	return reads

@@ -75,9 +75,9 @@ func (w *walk) recall(k *kind) {
 		} else {
 			w.attendLatentHere(k, a)
 		}
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		w.recur(a)
-	case model.NoAttention:
+	case model.Cross, model.NoAttention: // no images here
 	}
 }
 

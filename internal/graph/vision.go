@@ -2,21 +2,27 @@ package graph
 
 import (
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
 
 // vision emits the image tower for the pictures of a batch. The tower is not
 // quantized, and every rank runs it whole.
-func (w *walk) vision(im Images) { //nolint:funlen // one tower, layer by layer
+func (w *walk) vision(im Images) {
 	v := w.g.spec.Model.Vision
 	if v == nil || im.Count == 0 {
 		return
 	}
 	if w.tracesVision(v) {
 		w.tracedVision(v, im)
-		return
+	} else {
+		w.tower(v, im)
 	}
+}
+
+// tower emits an image tower as its kernels are.
+func (w *walk) tower(v *model.Vision, im Images) {
 	plain := dtype.Unquantized(w.base)
 	e := w.width()
 	n, p := float64(im.Count), float64(im.Patches)

@@ -18,6 +18,8 @@ type walk struct {
 	br    uint8      // branch of what is being emitted
 	run   uint16     // run of layers being emitted, 0 outside
 	reps  float64    // layers of that run
+	ends  bool       // that run is the last
+	joins bool       // its layers are compiled together
 	hash  float64    // of those, layers that choose experts by token id
 	by    op.Measure // what the size of what is being emitted follows
 	base  dtype.Format
@@ -27,6 +29,7 @@ type walk struct {
 	stream   float64 // rows of the residual stream on this rank
 	requests float64
 	logits   float64 // rows that want logits
+	images   Images
 	segments []Segment
 	sums     Sums    // instead of segments
 	shards   float64 // ranks that groups divide each cache by; 0 and 1 = none

@@ -174,14 +174,14 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	serves := resolved.Generates()
 	out.Subject = calibration.SubjectOfDeployment(resolved)
 	out.Case = caseOf(parts.Model, row, row.pools()[len(resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
-	f, err := replica.NewFleet(resolved, p.Prices)
+	f, err := replica.NewFleet(resolved, p.coster)
 	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && serves.Engine.MemoryShare < ampleShare {
 		// It ran, so its memory share was set above the default.
 		asked.Engine.Settings = append(asked.Engine.Settings, fmt.Sprintf("memory_share=%g", ampleShare))
 		if resolved, err = asked.Resolve(parts); err != nil {
 			return nil, err
 		}
-		if f, err = replica.NewFleet(resolved, p.Prices); err == nil {
+		if f, err = replica.NewFleet(resolved, p.coster); err == nil {
 			out.assume(fmt.Sprintf("%s runs with memory_share %g: the default leaves no room for a KV cache", serves.Engine.Name, ampleShare))
 		}
 	}
@@ -234,4 +234,9 @@ func caseOf(m *model.Model, row *Row, w *Workers, d *device.Profile, prices cost
 	}
 	out.On(w.TP*w.DP, row.Concurrency, w.DP, m.HasExperts())
 	return out
+}
+
+// coster is the prices of a pool's device.
+func (p *Predictor) coster(pool *deployment.Served) (cost.Coster, error) {
+	return p.Prices(pool.Device), nil
 }

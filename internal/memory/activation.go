@@ -38,11 +38,11 @@ func attentionWidth(s *graph.Spec, a *model.Attention) float64 {
 	tp := float64(s.Layout.TP)
 	hq, hk := float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp)
 	switch a.Kind {
-	case model.GQA:
+	case model.GQA, model.Cross:
 		return 2*hq*float64(a.HeadDim) + 3*hk*float64(a.HeadDim)
 	case model.MLA:
 		return hq * float64(a.HeadDim)
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		r := &a.Recurrent
 		return 3 * float64(r.ValueHeads*r.ValueDim) / tp
 	case model.NoAttention:

@@ -63,16 +63,16 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken = kv.Bytes(heads * float64(a.HeadDim+a.ValueDim))
 		c.cut = math.Min(float64(s.Layout.DCP), math.Max(1, tp/float64(a.KVHeads)))
 	case model.MLA:
-		c.perToken = kv.Bytes(float64(a.KVRank + a.RopeDim))
+		c.perToken = latentFormat(s, a).Bytes(float64(a.KVRank + a.RopeDim))
 		c.cut = float64(s.Layout.DCP)
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		if s.CachesStates(a) {
 			c.state = stateBytes(s, a)
 		}
 		if full := fullAttention(s.Model); full != nil && s.CachesLinear(a) {
 			return cacheShare(s, full)
 		}
-	case model.NoAttention:
+	case model.Cross, model.NoAttention:
 	}
 	if ix := &a.Indexer; ix.Own() {
 		c.perToken += indexerBytes(s, ix)
@@ -92,6 +92,15 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 	return c
 }
 
+// latentFormat is the format of latent entries. Where the cache is pooled without
+// weights, quantized attention narrows the keys of the selector only.
+func latentFormat(s *graph.Spec, a *model.Attention) dtype.Format {
+	if s.PoolsFreely(a) {
+		return s.Quant.Base
+	}
+	return s.Quant.KV
+}
+
 // fullAttention is the model's attention with a KV cache, nil for none.
 func fullAttention(m *model.Model) *model.Attention {
 	for i := range m.Kinds {
@@ -108,7 +117,7 @@ func fullAttention(m *model.Model) *model.Attention {
 // 132 for each of the 21 with a selector of their own.
 func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
 	if !s.QuantizesIndexKeys() {
-		return s.Quant.Base.Bytes(float64(ix.Dim))
+		return s.Quant.KV.Bytes(float64(ix.Dim))
 	}
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)
 }
@@ -133,9 +142,12 @@ func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 		format = s.Quant.Base
 	}
 	keys := math.Max(1, float64(r.KeyHeads)/tp)
-	conv := heads*float64(r.ValueDim) + 2*keys*float64(r.KeyDim)
-	if a.Kind == model.Mamba2 {
-		conv = heads*float64(r.ValueDim) + 2*math.Max(1, float64(r.Groups)/tp)*float64(r.KeyDim)
+	conv := heads * float64(r.ValueDim)
+	switch a.Kind { //nolint:exhaustive // others convolve their values alone
+	case model.GatedDelta:
+		conv += 2 * keys * float64(r.KeyDim)
+	case model.Mamba2:
+		conv += 2 * math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
 	}
 	return format.Bytes(heads*float64(r.KeyDim*r.ValueDim)) +
 		s.Quant.Base.Bytes(conv*float64(max(0, r.Conv-1)))

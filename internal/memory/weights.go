@@ -46,15 +46,11 @@ func fullestStage(s *graph.Spec) units.Bytes {
 	return fullest
 }
 
-// lastNorm is the norm in front of the head, with the mixing of parallel
-// residual streams into one.
+// lastNorm is the norm in front of the head, with what makes and joins parallel
+// residual streams.
 func lastNorm(s *graph.Spec) units.Bytes {
-	m, h := s.Model, float64(s.Model.Hidden)
-	b := s.Quant.Base.Bytes(h)
-	if n := float64(m.Kinds[m.Layers[0]].Streams); n > 1 {
-		b += mixing(s).Bytes(n * n * h)
-	}
-	return b
+	plain, streams := s.Model.Mixing()
+	return s.Quant.Base.Bytes(float64(s.Model.Hidden)+plain) + mixing(s).Bytes(streams)
 }
 
 // mixing is the format of the weights that mix residual streams.
@@ -65,13 +61,18 @@ func mixing(s *graph.Spec) dtype.Format {
 	return s.Quant.Base
 }
 
-// embedding is the word embedding's share of a device.
+// embedding is the word embedding's share of a device, with those of the layers'
+// own inputs and of positions.
 func embedding(s *graph.Spec) units.Bytes {
-	v, h := float64(s.Model.Vocab), float64(s.Model.Hidden)
-	if s.CopiesEmbedding() {
-		return s.Quant.Base.Bytes(v * h)
+	tables := func(cut float64) units.Bytes {
+		return s.Quant.Base.Bytes(math.Ceil(float64(s.Model.Vocab)/cut)*float64(s.Model.Hidden) +
+			math.Ceil(float64(s.Model.InputVocab)/cut)*s.Model.LayerInputs())
 	}
-	return s.Quant.Base.Bytes(math.Ceil(v/float64(s.Layout.TP)) * h)
+	cut := float64(s.Layout.TP)
+	if s.CopiesEmbedding() {
+		cut = 1
+	}
+	return tables(cut) + s.Quant.Base.Bytes(float64(s.Model.Positions)*float64(s.Model.Hidden))
 }
 
 // head is the output head's share. A tied head costs nothing on a device that
@@ -91,10 +92,8 @@ func ropeTables(s *graph.Spec) units.Bytes {
 
 // layerWeights is one decoder layer's share of a device.
 func layerWeights(s *graph.Spec, l *model.Layer) units.Bytes {
-	b := s.Quant.Base.Bytes(float64(l.Norms * s.Model.Hidden))
-	if n := float64(l.Streams); n > 1 {
-		b += mixing(s).Bytes(2 * (2 + n) * n * (n*float64(s.Model.Hidden) + 1))
-	}
+	plain, streams := l.Beside(float64(s.Model.Hidden))
+	b := s.Quant.Base.Bytes(plain) + mixing(s).Bytes(streams)
 	return b + attentionWeights(s, &l.Attention) + ffnWeights(s, &l.FFN)
 }
 
@@ -106,7 +105,7 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	d, v := float64(a.HeadDim), float64(a.ValueDim)
 	var b units.Bytes
 	switch a.Kind {
-	case model.GQA:
+	case model.GQA, model.Cross:
 		b = gqaWeights(s, a, hq, hk)
 	case model.MLA:
 		ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
@@ -130,7 +129,7 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 			b += scheme.WeightBytes(hq*v, h)
 		}
 		b += indexerWeights(s, a, ql)
-	case model.GatedDelta, model.Mamba2:
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		b = recurrentWeights(s, a)
 	case model.NoAttention:
 	}
@@ -222,11 +221,18 @@ func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	}
 	vh := math.Max(1, float64(r.ValueHeads)/tp)
 	value := vh * float64(r.ValueDim)
-	if a.Kind == model.Mamba2 {
+	switch a.Kind { //nolint:exhaustive // the gated delta rule is left
+	case model.Mamba2:
 		state := math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
 		conv := value + 2*state
 		return scheme.WeightBytes(value+conv+vh, h) + scheme.WeightBytes(h, value) +
 			base.Bytes(conv*float64(r.Conv+1)+3*vh+value)
+	case model.Mamba1:
+		state, rank := float64(r.KeyDim), float64(r.GateRank)
+		return scheme.WeightBytes(2*value, h) + scheme.WeightBytes(rank+2*state, value) + scheme.WeightBytes(value, rank) +
+			scheme.WeightBytes(h, value) + base.Bytes(value*(float64(r.Conv+1)+state+2))
+	case model.ShortConv:
+		return scheme.WeightBytes(3*value, h) + scheme.WeightBytes(h, value) + base.Bytes(value*float64(r.Conv))
 	}
 	key := math.Max(1, float64(r.KeyHeads)/tp) * float64(r.KeyDim)
 	conv := 2*key + value

@@ -20,6 +20,11 @@ var catalogFiles embed.FS
 //go:embed catalog/index.txt
 var catalogIndex string
 
+// shapeSources says what each shape was compared with.
+//
+//go:embed shapes.txt
+var shapeSources string
+
 // Entry is one name of the catalog.
 type Entry struct {
 	ID     string `json:"id"`
@@ -93,6 +98,13 @@ func Lookup(name string) (*Model, error) {
 	return nil, unknown(name)
 }
 
+// NamedBy is the tool whose own name for a model a name is, where that tool chose
+// number formats by device: "AIConfigurator" for QWEN3_32B, "" for ids.
+func NamedBy(name string) string {
+	r, _ := find(name)
+	return r.from
+}
+
 // listed loads the model that the index lists under a name, if it does.
 func listed(name string) (m *Model, ok bool, err error) {
 	r, ok := find(name)
@@ -128,7 +140,19 @@ func (r *row) load() (*Model, error) {
 	if r.max > 0 {
 		m.MaxPosition = r.max
 	}
+	if r.unchecked() {
+		m.Notes = append(m.Notes,
+			"The shape of "+r.id+" was not compared with its config.json: pass a folder with config.json to be sure.")
+	}
 	return m, nil
+}
+
+// unchecked reports a shape that was written from descriptions and compared with
+// nothing.
+func (r *row) unchecked() bool {
+	_, rest, _ := strings.Cut(shapeSources, "\nwritten "+r.shape+" ")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.HasSuffix(line, " unchecked")
 }
 
 // IDs lists the catalog's names, aliases included, sorted.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -30,8 +31,8 @@ func TestCatalogParses(t *testing.T) {
 			t.Errorf("%s: incomplete: %+v", e.ID, m)
 		}
 	}
-	if ids < 140 {
-		t.Errorf("want at least 140 ids, got %d", ids)
+	if ids < 900 {
+		t.Errorf("want at least 900 ids, got %d", ids)
 	}
 }
 
@@ -76,37 +77,110 @@ func TestCatalogFiles(t *testing.T) {
 	}
 }
 
-// shapes.txt says of every shape, and of no other, where it comes from.
-func TestShapesHaveSources(t *testing.T) {
-	text, err := os.ReadFile("shapes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sources := map[string]string{}
-	for line := range strings.Lines(string(text)) {
+// shapeSource is what a shape was compared with, a line of shapes.txt.
+type shapeSource struct {
+	cut  bool
+	keys []string // of froms, or "unchecked"
+}
+
+// from is a source of shapes.
+type from struct{ key, kind, text string }
+
+// kinds of sources, the best first.
+var kinds = []string{"config", "sizes", "total"}
+
+// readShapes reads shapes.txt.
+func readShapes(t *testing.T) (map[string]shapeSource, []from) {
+	t.Helper()
+	shapes, froms := map[string]shapeSource{}, []from{}
+	for line := range strings.Lines(shapeSources) {
 		f := strings.Fields(line)
-		if len(f) == 0 || f[0] != "cut" && f[0] != "written" {
+		if len(f) == 0 {
 			continue
 		}
-		if len(f) != 3 || sources[f[1]] != "" {
-			t.Errorf("a shape and its source, once: %q", line)
+		var s shapeSource
+		switch {
+		case f[0] == "from" && len(f) > 3 && slices.Contains(kinds, f[2]):
+			froms = append(froms, from{f[1], f[2], strings.Join(f[3:], " ")})
+			continue
+		case f[0] == "cut" && len(f) == 3:
+			s = shapeSource{true, []string{"aiconfigurator"}}
+			if strings.HasPrefix(f[2], "msm/") {
+				s.keys[0] = "msmodeling"
+			}
+		case f[0] == "written" && len(f) == 4:
+			s.keys = strings.Split(f[3], ",")
+		case f[0] == "from", f[0] == "cut", f[0] == "written":
+			t.Errorf("%q", line)
+			continue
+		default:
 			continue
 		}
-		sources[f[1]] = f[2]
+		if _, twice := shapes[f[1]]; twice {
+			t.Errorf("%s: twice", f[1])
+		}
+		shapes[f[1]] = s
 	}
-	shapes, err := fs.Glob(catalogFiles, "catalog/shape/*.json")
+	return shapes, froms
+}
+
+// shapes.txt says of every shape, and of no other, what it was compared with, and
+// names every source.
+func TestShapesHaveSources(t *testing.T) {
+	shapes, froms := readShapes(t)
+	unused := map[string]bool{}
+	for _, f := range froms {
+		unused[f.key] = true
+	}
+	known := maps.Clone(unused)
+	for name, s := range shapes {
+		for _, key := range s.keys {
+			if delete(unused, key); !known[key] && (key != "unchecked" || len(s.keys) > 1) {
+				t.Errorf("%s: no source is called %s", name, key)
+			}
+		}
+	}
+	if len(unused) > 0 {
+		t.Errorf("no shape comes from %v", unused)
+	}
+	files, err := fs.Glob(catalogFiles, "catalog/shape/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range shapes {
+	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".json")
-		if sources[name] == "" {
+		if _, ok := shapes[name]; !ok {
 			t.Errorf("%s has no source", name)
 		}
-		delete(sources, name)
+		delete(shapes, name)
 	}
-	for name := range sources {
+	for name := range shapes {
 		t.Errorf("%s is no shape", name)
+	}
+}
+
+// A model says when its shape was compared with nothing.
+func TestUncheckedNote(t *testing.T) {
+	shapes, _ := readShapes(t)
+	seen := 0
+	for r := range rows {
+		if r.aliasOf != "" {
+			continue
+		}
+		want := shapes[r.shape].keys[0] == "unchecked"
+		if want {
+			seen++
+		}
+		m, err := r.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(m.Notes, " "), "was not compared with its config.json"); got != want {
+			t.Errorf("%s: want a note: %v, got %q", r.id, want, m.Notes)
+		}
+	}
+	if seen == 0 {
+		t.Error("no shape is unchecked: nothing was tested")
 	}
 }
 
@@ -147,6 +221,24 @@ func TestCatalogCovers(t *testing.T) {
 		QWEN3_32B QWEN3_30B_A3B QWEN3_235B QWEN3_480B Nemotron_super_v1.1 GPT_OSS_120B GPT_OSS_20B`) {
 		if _, err := Lookup(name); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The models that are downloaded most have names that are understood.
+func TestUsedMost(t *testing.T) {
+	b, err := os.ReadFile("testdata/used.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for name := range strings.FieldsSeq(line) {
+			if _, err := (Source{}).Open(name); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -14,6 +14,9 @@ func (l Layer) String() string {
 	if s := l.FFN.String(); s != "" {
 		parts = append(parts, s)
 	}
+	if l.Input > 0 {
+		parts = append(parts, fmt.Sprintf("own input of %d", l.Input))
+	}
 	if l.Streams > 1 {
 		parts = append(parts, fmt.Sprintf("%d residual streams", l.Streams))
 	}
@@ -26,18 +29,18 @@ func (l Layer) String() string {
 // String describes a token mixer, "" where there is none.
 func (a Attention) String() string {
 	var s string
-	c := a.Recurrent
 	switch a.Kind {
 	case NoAttention:
 		return ""
-	case GQA:
+	case GQA, Cross:
 		s = fmt.Sprintf("%d/%d heads of %d", a.Heads, a.KVHeads, a.HeadDim)
 	case MLA:
 		s = fmt.Sprintf("MLA %d heads of %d, latent %d+%d", a.Heads, a.HeadDim, a.KVRank, a.RopeDim)
-	case GatedDelta:
-		return fmt.Sprintf("gated delta %d/%d heads of %d", c.KeyHeads, c.ValueHeads, c.ValueDim)
-	case Mamba2:
-		return fmt.Sprintf("Mamba-2 %d heads of %d, state %d", c.ValueHeads, c.ValueDim, c.KeyDim)
+	case GatedDelta, Mamba2, Mamba1, ShortConv:
+		return a.Recurrent.describe(a.Kind)
+	}
+	if a.Kind == Cross {
+		s += " on images"
 	}
 	switch {
 	case a.Chunked:
@@ -59,6 +62,19 @@ func (a Attention) String() string {
 		s += ", shared KV"
 	}
 	return s
+}
+
+// describe is the recurrence of a kind of mixer.
+func (c *Recurrent) describe(k AttentionKind) string {
+	switch k { //nolint:exhaustive // of the recurrent ones a convolution is left
+	case GatedDelta:
+		return fmt.Sprintf("gated delta %d/%d heads of %d", c.KeyHeads, c.ValueHeads, c.ValueDim)
+	case Mamba2:
+		return fmt.Sprintf("Mamba-2 %d heads of %d, state %d", c.ValueHeads, c.ValueDim, c.KeyDim)
+	case Mamba1:
+		return fmt.Sprintf("Mamba %d channels, state %d", c.channels(), c.KeyDim)
+	}
+	return fmt.Sprintf("convolution of %d", c.Conv)
 }
 
 // String describes a feed-forward part, "" where there is none.
@@ -97,6 +113,12 @@ func (k AttentionKind) String() string {
 		return "gated-delta"
 	case Mamba2:
 		return "mamba2"
+	case Mamba1:
+		return "mamba1"
+	case ShortConv:
+		return "short-conv"
+	case Cross:
+		return "cross"
 	}
 	return "?"
 }

@@ -155,7 +155,7 @@ func (a Attention) KVElements() float64 {
 		n = a.KVHeads * (a.HeadDim + a.ValueDim)
 	case MLA:
 		n = a.KVRank + a.RopeDim
-	case GatedDelta, Mamba2, NoAttention:
+	case GatedDelta, Mamba2, Mamba1, ShortConv, Cross, NoAttention:
 	}
 	if a.Indexer.Own() {
 		n += a.Indexer.Dim
@@ -194,7 +194,9 @@ func (a Attention) state() (matrix, conv float64) {
 		width = 2*c.KeyHeads*c.KeyDim + c.ValueHeads*c.ValueDim
 	case Mamba2:
 		width = c.ValueHeads*c.ValueDim + 2*c.Groups*c.KeyDim
-	case GQA, MLA, NoAttention:
+	case Mamba1, ShortConv:
+		width = c.channels()
+	case GQA, MLA, Cross, NoAttention:
 		return 0, 0
 	}
 	return float64(c.ValueHeads) * float64(c.KeyDim*c.ValueDim), float64(width * (c.Conv - 1))

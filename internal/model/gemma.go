@@ -19,8 +19,13 @@ type gemma struct {
 	KeyIsVal      bool `json:"attention_k_eq_v"`
 	SharedLayers  int  `json:"num_kv_shared_layers"`
 	DoubleWide    bool `json:"use_double_wide_mlp"` // in those last layers
-	LayerInput    int  `json:"hidden_size_per_layer_input"`
-	RopeByType    struct {
+	// Gemma 3n and the smallest of Gemma 4: a vector of each token for every layer.
+	LayerInput int `json:"hidden_size_per_layer_input"`
+	InputVocab int `json:"vocab_size_per_layer_input"`
+	// Gemma 3n: parallel residual streams, and two thin matrices beside attention.
+	Streams    int `json:"altup_num_inputs"`
+	LowRank    int `json:"laurel_rank"`
+	RopeByType struct {
 		Full struct {
 			Partial float64 `json:"partial_rotary_factor"`
 		} `json:"full_attention"`
@@ -33,6 +38,39 @@ type gemma struct {
 	ExpertWidth int  `json:"moe_intermediate_size"`
 }
 
+// parseGemma reads the first Gemma.
+func parseGemma(r *reader) *Model { return offsetNorms(r.decoder(style{tied: true})) }
+
+// offsetNorms marks norms that scale by one plus the weight.
+func offsetNorms(m *Model) *Model {
+	if m != nil {
+		m.OffsetNorm = true
+	}
+	return m
+}
+
+// parseGemma2 reads Gemma 2, with a window in every second layer.
+func parseGemma2(r *reader) *Model {
+	c := gemma{base: base{HeadDim: 256, Tied: new(true)}, Window: 4096, Pattern: 2}
+	if !r.decode(&c) {
+		return nil
+	}
+	return offsetNorms(r.gemmaModel(&c, NoQKNorm))
+}
+
+// parseGemma3n reads Gemma 3n. Its image tower is a convolutional network.
+func parseGemma3n(r *reader) *Model {
+	c := gemma{base: base{
+		Heads: 8, KVHeads: 2, HeadDim: 256, Vocab: 262400, MaxPosition: 32768, Tied: new(true),
+	}, Window: 512, Pattern: 5, LayerInput: 256, InputVocab: 262144, Streams: 4, LowRank: 64}
+	if !r.respell() || !r.decode(&c) {
+		return nil
+	}
+	r.outer.VisionConfig = nil
+	r.notes = append(r.notes, "The vision and audio towers are not modelled, nor that the activations of the first layers are sparse.")
+	return r.gemmaModel(&c, PerHead)
+}
+
 // parseGemma3 reads Gemma 3. Its published configs leave out what equals the
 // class's defaults.
 func parseGemma3(r *reader) *Model {
@@ -42,11 +80,7 @@ func parseGemma3(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.gemmaModel(&c)
-	if m != nil {
-		m.OffsetNorm = true
-	}
-	return m
+	return offsetNorms(r.gemmaModel(&c, PerHead))
 }
 
 // parseGemma4 reads Gemma 4.
@@ -55,17 +89,29 @@ func parseGemma4(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.gemmaModel(&c)
+	return r.gemmaModel(&c, PerHead)
 }
 
-func (r *reader) gemmaModel(c *gemma) *Model {
+// parseGemma4Unified reads Gemma 4 12B, which takes images as patches without a
+// tower.
+func parseGemma4Unified(r *reader) *Model {
+	r.outer.VisionConfig = nil
+	r.notes = append(r.notes, "Images are not modelled.")
+	return parseGemma4(r)
+}
+
+func (r *reader) gemmaModel(c *gemma, norm QKNorm) *Model {
 	m := r.model(&c.base)
 	local := r.attention(&c.base)
-	local.QKNorm = PerHead
+	local.QKNorm = norm
 	local.Bias, local.OutBias = c.Bias, c.Bias
 	r.need("sliding_window", c.Window, maxPositions)
 	r.need("sliding_window_pattern", c.Pattern, maxLayers)
 	r.may("num_kv_shared_layers", c.SharedLayers, c.Layers)
+	r.may("hidden_size_per_layer_input", c.LayerInput, maxHidden)
+	r.may("vocab_size_per_layer_input", c.InputVocab, maxVocab)
+	r.may("altup_num_inputs", c.Streams, maxPatch)
+	r.may("laurel_rank", c.LowRank, maxHidden)
 	r.layerKinds("layer_types", c.LayerTypes, c.Layers, "sliding_attention", "full_attention")
 	global := r.gemmaGlobal(c, local)
 	local.Window = c.Window
@@ -79,7 +125,10 @@ func (r *reader) gemmaModel(c *gemma) *Model {
 		norms = 7
 	}
 	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: local, FFN: f, Norms: norms}
+		l := Layer{
+			Attention: local, FFN: f, Norms: norms,
+			Input: c.LayerInput, LowRank: c.LowRank, Streams: c.Streams, AltUp: c.Streams > 1,
+		}
 		if c.global(i) {
 			l.Attention = global
 		}
@@ -92,7 +141,7 @@ func (r *reader) gemmaModel(c *gemma) *Model {
 		return l
 	})
 	if c.LayerInput > 0 {
-		m.note("Per-layer input embeddings are not modelled.")
+		m.InputVocab = c.InputVocab
 	}
 	return m
 }

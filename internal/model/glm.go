@@ -3,6 +3,11 @@ package model
 // parseGLM5 reads GLM-5, 5.1 and 5.2, which are built like DeepSeek-V3.2.
 func parseGLM5(r *reader) *Model { return parseDeepSeek(r, lineage{bias: true, sparse: true}) }
 
+// parseGLM4MoELite reads GLM-4.7-Flash, which is built like DeepSeek-V3.
+func parseGLM4MoELite(r *reader) *Model {
+	return parseDeepSeek(r, lineage{bias: true})
+}
+
 // glm4 is the config of GLM-4.5, 4.6 and 4.7: grouped-query attention with
 // DeepSeek's expert layers.
 type glm4 struct {
@@ -27,7 +32,7 @@ func parseGLM4MoE(r *reader) *Model {
 		a.QKNorm = PerHead
 	}
 	dense, moe := r.routedFFN(&c.base, &c.routed)
-	moe.RouterBias = true
+	moe.RouterBias, moe.Groups, moe.GroupTopK = true, 1, 1
 	if r.failed() {
 		return nil
 	}

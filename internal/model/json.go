@@ -104,5 +104,8 @@ func (r *reader) listLength(field string, got, layers, extra int) {
 
 // addf records a problem of one field.
 func (r *reader) addf(field, format string, args ...any) {
+	if other := r.said[field]; other != "" {
+		field = other
+	}
 	r.errs = append(r.errs, fmt.Errorf("config.json: %s%s: %s", r.path, field, fmt.Sprintf(format, args...)))
 }

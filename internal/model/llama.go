@@ -1,79 +1,33 @@
 package model
 
-// llama is the config of Llama 2 and 3 and of everything built like them.
-type llama struct {
-	base
+// parseLlama reads Llama 2 and 3 and everything built like them.
+func parseLlama(r *reader) *Model { return r.decoder(style{}) }
 
-	AttentionBias bool `json:"attention_bias"` // on q, k, v and the output
-	MLPBias       bool `json:"mlp_bias"`
+// parseBiased reads what is built like Llama but has a bias on q, k and v alone,
+// where attention_bias says so.
+func parseBiased(r *reader) *Model { return r.decoder(style{plainOut: true}) }
+
+// parseUngated reads what is built like Llama but has no gate in its feed-forward
+// part: Arcee's AFM, Nemotron-4 and Minitron.
+func parseUngated(r *reader) *Model { return r.decoder(style{ungated: true}) }
+
+// parseNormed reads what is built like Llama but norms each head's queries and
+// keys: Hunyuan, dots.llm1, Ling 2.
+func parseNormed(r *reader) *Model {
+	return r.decoder(style{qkNorm: PerHead, plainOut: true, routerBias: true})
 }
 
-// parseLlama reads Llama 2, 3, 3.1, 3.2 and 3.3.
-func parseLlama(r *reader) *Model {
-	var c llama
-	if !r.decode(&c) {
-		return nil
-	}
-	m := r.model(&c.base)
-	a := r.attention(&c.base)
-	a.Bias, a.OutBias = c.AttentionBias, c.AttentionBias
-	f := r.dense("intermediate_size", c.Intermediate)
-	f.Bias = c.MLPBias
-	if r.failed() {
-		return nil
-	}
-	m.fill(c.Layers, func(int) Layer { return Layer{Attention: a, FFN: f, Norms: 2} })
-	return m
-}
+// parseSandwiched reads what is built like Llama but has norms before and behind
+// each part: Grok-1, HyperCLOVA X.
+func parseSandwiched(r *reader) *Model { return r.decoder(style{norms: 4}) }
 
-// phi3 is the config of Phi-3 and Phi-4, whose fused projections make the same
-// shapes as Llama's.
-type phi3 struct {
-	base
+// parseApertus reads Apertus.
+func parseApertus(r *reader) *Model { return r.decoder(style{ungated: true, qkNorm: PerHead}) }
 
-	Window int `json:"sliding_window"` // null: none
-}
-
-// parsePhi3 reads Phi-3, Phi-4 and Phi-4-mini.
-func parsePhi3(r *reader) *Model {
-	var c phi3
-	if !r.decode(&c) {
-		return nil
-	}
-	return parseWindowed(r, &c.base, c.Window)
-}
-
-// mistral is the config of the dense Mistral models.
-type mistral struct {
-	base
-
-	Window int `json:"sliding_window"` // 4096 in the first 7B, null since
-}
-
-// parseMistral reads Mistral 7B, Nemo, Small and Large.
-func parseMistral(r *reader) *Model {
-	var c mistral
-	if !r.decode(&c) {
-		return nil
-	}
-	return parseWindowed(r, &c.base, c.Window)
-}
-
-// parseWindowed builds a dense model all of whose layers have the same window.
-func parseWindowed(r *reader, b *base, window int) *Model {
-	m := r.model(b)
-	a := r.attention(b)
-	r.may("sliding_window", window, maxPositions)
-	a.Window = window
-	if window >= b.MaxPosition { // as wide as the context: no window
-		a.Window = 0
-	}
-	f := r.dense("intermediate_size", b.Intermediate)
-	if r.failed() {
-		return nil
-	}
-	m.fill(b.Layers, func(int) Layer { return Layer{Attention: a, FFN: f, Norms: 2} })
-	return m
+// parseTrinity reads Arcee's Trinity: three layers with a window to one without,
+// a gate on attention's output.
+func parseTrinity(r *reader) *Model {
+	return r.decoder(style{norms: 4, qkNorm: PerHead, outGate: true, routerBias: true, pattern: "LLLG"})
 }
 
 // mixtral is the config of Mixtral. Its intermediate_size is an expert's.
@@ -102,4 +56,52 @@ func parseMixtral(r *reader) *Model {
 	}
 	m.fill(c.Layers, func(int) Layer { return Layer{Attention: a, FFN: f, Norms: 2} })
 	return m
+}
+
+// parseQwenV1 reads the first Qwen, whose intermediate_size is that of gate and up
+// together.
+func parseQwenV1(r *reader) *Model {
+	var c decoder
+	if !r.respell() || !r.decode(&c) {
+		return nil
+	}
+	c.Intermediate /= 2
+	return r.build(&c, style{bias: true})
+}
+
+// parseMiniCPM reads MiniCPM 1, 2 and 4, whose head is tied unless stated.
+func parseMiniCPM(r *reader) *Model { return r.decoder(style{tied: true}) }
+
+// parseMiniCPM3 reads MiniCPM 3: latent attention without experts.
+func parseMiniCPM3(r *reader) *Model {
+	var c decoder
+	if !r.respell() || !r.decode(&c) {
+		return nil
+	}
+	if c.Value == 0 && c.Heads > 0 {
+		c.Value = c.Hidden / c.Heads
+	}
+	return r.build(&c, style{tied: true})
+}
+
+// parseERNIE reads ERNIE 4.5, dense and with experts.
+func parseERNIE(r *reader) *Model { return r.decoder(style{tied: true, routerBias: true}) }
+
+// parsePhi3V reads Phi-3-vision and Phi-3.5-vision. Their configs name the image
+// tower, CLIP ViT-L/14 for images of 336 pixels, without its sizes.
+func parsePhi3V(r *reader) *Model {
+	m := parseLlama(r)
+	if m != nil {
+		t := tower{Layers: 24, Hidden: 1024, Intermediate: 4096, Heads: 16, Patch: 14, Image: 336}
+		m.Vision = t.vision(2, m.Hidden)
+		m.Vision.MergerHidden = m.Hidden
+	}
+	return m
+}
+
+// parsePhi4MM reads Phi-4-multimodal.
+func parsePhi4MM(r *reader) *Model {
+	r.outer.VisionConfig = nil
+	r.notes = append(r.notes, "The vision and audio towers and their adapters are not modelled.")
+	return parseLlama(r)
 }

@@ -23,6 +23,11 @@ type Model struct {
 	// without one.
 	ScaledPosition int
 	Tied           bool // the output head shares the embedding's weights
+	// Positions is the rows of a learned embedding of positions; 0 = none.
+	Positions int
+	// InputVocab is the rows of a second embedding with a vector of each token for
+	// every layer, Input wide (Gemma 3n, Gemma 4 E2B and E4B); 0 = none.
+	InputVocab int
 	// DType is what the checkpoint computes in where it is not quantized.
 	DType dtype.Format
 	// Epsilon is what norms add under their root, OffsetNorm that they scale by one
@@ -58,9 +63,19 @@ type Layer struct {
 	// Norms is the number of hidden-wide norms (2 for the usual pre-norm pair,
 	// 4 for Gemma's sandwich).
 	Norms int
+	// Parallel layers feed the same normed input to both parts and add up what they
+	// give (Command R, Falcon, Phi-2).
+	Parallel bool
 	// Streams is the number of parallel residual streams (4 with DeepSeek-V4's
-	// hyper-connections), 1 otherwise.
+	// hyper-connections), 1 otherwise. AltUp says that they are Gemma 3n's: a layer
+	// works on one and updates the others by coefficients.
 	Streams int
+	AltUp   bool
+	// Input is the width of the layer's own vector of each token: the hidden state
+	// is projected down to it, multiplied with it and projected up again.
+	Input int
+	// LowRank is the rank of two matrices beside the token mixer (Gemma 3n's LAuReL).
+	LowRank int
 }
 
 // AttentionKind names a token mixer.
@@ -73,6 +88,9 @@ const (
 	MLA                       // multi-head latent attention
 	GatedDelta                // gated delta rule: Qwen3-Next, Kimi's KDA
 	Mamba2                    // Mamba-2 state space
+	Mamba1                    // Mamba state space: a step size for every channel
+	ShortConv                 // gated short convolution (LFM2)
+	Cross                     // attends to images instead of text (Llama 3.2 Vision)
 )
 
 // Attention is the token mixer of a layer. Fields that a kind does not use are
@@ -113,7 +131,7 @@ type Attention struct {
 	// a compressed cache (DeepSeek-V4).
 	Local int
 
-	// Recurrent kinds (GatedDelta, Mamba2).
+	// Recurrent kinds (GatedDelta, Mamba2, Mamba1, ShortConv).
 	Recurrent Recurrent
 }
 
@@ -144,7 +162,7 @@ type Recurrent struct {
 	KeyDim, ValueDim     int // Mamba2: KeyDim = state size, ValueDim = head dim
 	Groups               int // Mamba2: groups of B and C
 	Conv                 int // causal convolution kernel width
-	GateRank             int // low rank of the output/decay gates (KDA); 0 = full
+	GateRank             int // low rank of the output/decay gates (KDA), of Mamba's step size; 0 = full
 	// ChannelDecay marks a decay per key channel (KDA), which has a low-rank
 	// projection of its own, instead of one per head.
 	ChannelDecay bool
@@ -225,11 +243,13 @@ type Vision struct {
 	// DeepStack is the number of extra projectors feeding early decoder layers.
 	DeepStack int
 	// TokensPerImage fixes the token count whatever the size (Gemma); 0 = from
-	// height × width.
-	TokensPerImage int
+	// height × width. PatchesPerImage fixes what the tower works on, where images
+	// do not come as tokens (Llama 3.2 Vision).
+	TokensPerImage, PatchesPerImage int
 	// Pooled towers average the merged patches and project them with one matrix
-	// (Gemma) instead of concatenating them into a two-layer projector.
-	Pooled bool
+	// (Gemma) instead of concatenating them into a two-layer projector. Joined
+	// towers concatenate them and project them with one matrix (Idefics 3).
+	Pooled, Joined bool
 	// Positions is the number of learned position embeddings.
 	Positions int
 	// Bias marks biases on the tower's linear layers.

@@ -106,11 +106,11 @@ func (s *modules) of(p part, l *Layer) []string {
 		return nil
 	}
 	switch l.Attention.Kind {
-	case GQA:
+	case GQA, Cross:
 		return s.attention
 	case MLA:
 		return s.latent
-	case GatedDelta, Mamba2:
+	case GatedDelta, Mamba2, Mamba1, ShortConv:
 		return s.recurrent
 	case NoAttention:
 	}

@@ -116,18 +116,22 @@ type asked struct {
 
 // publication is an id of the catalog with its two halves.
 type publication struct {
-	row  row
+	line string // of the index
+	id   string
 	org  string
 	repo string // spelled
 }
 
-// publications are the ids of the catalog.
+// row is its line of the index.
+func (p *publication) row() row { return parseRow(strings.Fields(p.line)) }
+
+// publications are the ids of the catalog. Lines are not taken apart further.
 func publications() []publication {
 	var all []publication
-	for r := range rows {
-		if r.aliasOf == "" {
-			org, repo, _ := strings.Cut(r.id, "/")
-			all = append(all, publication{r, org, spelled(repo)})
+	for line := range strings.Lines(catalogIndex) {
+		id, _, _ := strings.Cut(line, " ")
+		if org, repo, ok := strings.Cut(id, "/"); ok && id != "alias" && id != "#" {
+			all = append(all, publication{line, id, org, spelled(repo)})
 		}
 	}
 	return all
@@ -233,7 +237,7 @@ func (a *asked) ids(will func(id string) bool) []taken {
 	var out []taken
 	for i := range a.all {
 		if p := &a.all[i]; (a.free || strings.EqualFold(p.org, a.org)) && will(p.repo) {
-			out = append(out, taken{row: p.row})
+			out = append(out, taken{row: p.row()})
 		}
 	}
 	return out
@@ -302,7 +306,7 @@ func unknown(name string) error {
 		if far *= 2; !strings.EqualFold(p.org, org) {
 			far++
 		}
-		near = append(near, candidate{p.row.id, far})
+		near = append(near, candidate{p.id, far})
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
 	e := &UnknownError{Name: name}

@@ -9,7 +9,7 @@ type Parameters struct {
 	Dense     float64 `json:"dense"`
 	Experts   float64 `json:"experts"`
 	Shared    float64 `json:"shared_experts"`
-	Router    float64 `json:"router"` // with the projections into and out of a latent
+	Router    float64 `json:"router"` // with projections into and out of a latent, and other thin matrices
 	Small     float64 `json:"small"`  // norms, biases, convolutions, sinks
 	Vision    float64 `json:"vision"`
 
@@ -56,10 +56,10 @@ func (m *Model) Parameters() Parameters {
 	if !m.Tied {
 		p.Head = p.Embedding
 	}
-	p.Small += h // the last norm
-	if s := streams(m); s > 1 {
-		p.Small += s * s * h // mixes the streams before the head
-	}
+	p.Embedding += m.LayerInputs()*float64(m.InputVocab) + float64(m.Positions)*h
+	matrices, small, streams := m.mixing()
+	p.Router += matrices
+	p.Small += h + small + streams
 	p.Vision = m.Vision.Parameters()
 	if m.MTP.Layers > 0 {
 		// A module joins the hidden state and the next token's embedding by one
@@ -79,11 +79,35 @@ func (m *Model) Counts() []int {
 	return n
 }
 
-func streams(m *Model) float64 {
-	if len(m.Layers) == 0 {
-		return 1
+// LayerInputs is the width of all layers' own vectors of a token together.
+func (m *Model) LayerInputs() float64 {
+	n := 0
+	for i, count := range m.Counts() {
+		n += count * m.Kinds[i].Input
 	}
-	return float64(m.Kinds[m.Layers[0]].Streams)
+	return float64(n)
+}
+
+// Mixing counts the weights outside the layers that make and join their own inputs
+// and parallel streams: those of hyper-connections apart.
+func (m *Model) Mixing() (plain, streams float64) {
+	matrices, small, streams := m.mixing()
+	return matrices + small, streams
+}
+
+func (m *Model) mixing() (matrices, small, streams float64) {
+	if len(m.Layers) == 0 {
+		return 0, 0, 0
+	}
+	h, l := float64(m.Hidden), &m.Kinds[m.Layers[0]]
+	matrices, small = m.LayerInputs()*h, float64(l.Input) // a projection of the embedding, and its norm
+	switch s := float64(l.Streams); {
+	case l.AltUp: // a matrix into and out of each further stream
+		matrices += 2 * (s - 1) * h * h
+	case s > 1:
+		streams = s * s * h
+	}
+	return matrices, small, streams
 }
 
 // parameters counts one layer's weights for a model h wide.
@@ -91,18 +115,42 @@ func (l Layer) parameters(h float64) Parameters {
 	var p Parameters
 	p.Attention, p.Small = l.Attention.parameters(h)
 	p.add(1, l.FFN.parameters(h))
-	p.Small += float64(l.Norms) * h
-	if l.Streams > 1 { // hyper-connections around both parts
-		s := float64(l.Streams)
-		p.Small += 2 * (2 + s) * s * (s*h + 1)
-	}
+	norms, streams := l.vectors(h)
+	p.Router += l.thin(h)
+	p.Small += norms + streams
 	return p
+}
+
+// Beside counts what a layer has beside its two parts: norms and thin matrices, and
+// the hyper-connections of its streams.
+func (l *Layer) Beside(h float64) (plain, streams float64) {
+	norms, streams := l.vectors(h)
+	return l.thin(h) + norms, streams
+}
+
+// thin counts two matrices each for the layer's own input and its low rank.
+func (l *Layer) thin(h float64) float64 { return 2 * h * float64(l.Input+l.LowRank) }
+
+func (l *Layer) vectors(h float64) (norms, streams float64) {
+	norms = float64(l.Norms) * h
+	for _, width := range [2]int{l.Input, l.LowRank} {
+		if width > 0 {
+			norms += h
+		}
+	}
+	switch s := float64(l.Streams); {
+	case l.AltUp: // a router with its norm and scale, coefficients to predict and correct
+		norms += (s+2)*h + s*s*s + s*s
+	case s > 1: // hyper-connections around both parts
+		streams = 2 * (2 + s) * s * (s*h + 1)
+	}
+	return norms, streams
 }
 
 // parameters counts the matrices of a token mixer and its small vectors.
 func (a Attention) parameters(h float64) (matrices, small float64) {
 	switch a.Kind {
-	case GQA:
+	case GQA, Cross:
 		matrices, small = a.grouped(h)
 	case MLA:
 		matrices, small = a.latent(h)
@@ -110,6 +158,11 @@ func (a Attention) parameters(h float64) (matrices, small float64) {
 		matrices, small = a.Recurrent.delta(h)
 	case Mamba2:
 		matrices, small = a.Recurrent.mamba(h)
+	case Mamba1:
+		matrices, small = a.Recurrent.mamba1(h)
+	case ShortConv:
+		c := float64(a.Recurrent.channels())
+		matrices, small = 3*h*c+c*h, c*float64(a.Recurrent.Conv)
 	case NoAttention:
 	}
 	if a.Sinks {

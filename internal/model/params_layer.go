@@ -29,6 +29,17 @@ func (c Recurrent) mamba(h float64) (matrices, small float64) {
 	return matrices, (inner+bc)*float64(c.Conv+1) + 3*heads + inner
 }
 
+// channels is the width of a recurrence.
+func (c *Recurrent) channels() int { return c.ValueHeads * c.ValueDim }
+
+// mamba1 counts a Mamba mixer: values and gate, a convolution, B, C and a step
+// size of low rank from the values, the state's decay, one matrix out.
+func (c Recurrent) mamba1(h float64) (matrices, small float64) {
+	inner, state, rank := float64(c.channels()), float64(c.KeyDim), float64(c.GateRank)
+	matrices = h*2*inner + inner*(rank+2*state) + rank*inner + inner*h
+	return matrices, inner*float64(c.Conv+1) + inner*state + 2*inner
+}
+
 // parameters counts a feed-forward part.
 func (f FFN) parameters(h float64) Parameters {
 	n := 3.0

@@ -25,6 +25,11 @@ type header struct {
 	LLMConfig      json.RawMessage `json:"llm_config"`
 	LanguageConfig json.RawMessage `json:"language_config"`
 	VisionConfig   json.RawMessage `json:"vision_config"`
+	// One that also speaks keeps both in here.
+	Thinker *struct {
+		TextConfig   json.RawMessage `json:"text_config"`
+		VisionConfig json.RawMessage `json:"vision_config"`
+	} `json:"thinker_config"`
 
 	TorchDType   string          `json:"torch_dtype"`
 	DType        string          `json:"dtype"`
@@ -37,9 +42,22 @@ type header struct {
 	Diffusers string `json:"_diffusers_version"`
 }
 
+// name is what a config calls its architecture: the first it lists, or its
+// model_type when it lists none.
+func (h *header) name() string {
+	if len(h.Architectures) > 0 && h.Architectures[0] != "" {
+		return h.Architectures[0]
+	}
+	return h.ModelType
+}
+
 // Parse reads a config.json. Quant is the hf_quant_config.json beside it, nil
 // when there is none. All problems of the config are reported, one a line.
-func Parse(config, quant []byte) (*Model, error) {
+func Parse(config, quant []byte) (*Model, error) { return ParseAs(config, quant, "") }
+
+// ParseAs reads a config.json in the form of a named family, whatever its
+// architecture; "" is the family that has the architecture.
+func ParseAs(config, quant []byte, as string) (*Model, error) {
 	if len(config) > maxConfig || len(quant) > maxConfig {
 		return nil, fmt.Errorf("config.json: larger than %d MiB: not a model's config", maxConfig>>20)
 	}
@@ -51,7 +69,7 @@ func Parse(config, quant []byte) (*Model, error) {
 	if h.ClassName != "" || h.Diffusers != "" {
 		return nil, diffusersError(h.ClassName)
 	}
-	r, err := newReader(config, h)
+	r, err := newReader(config, h, as)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +104,20 @@ type reader struct {
 	family       *family
 	architecture string
 	outer        header
+	config       []byte // the whole file
 	text         []byte // the object with the language model's fields
 	path         string // where text is: "" or "text_config."
-	notes        []string
-	errs         []error
+	// said is what the config calls a field that respell renamed.
+	said  map[string]string
+	notes []string
+	errs  []error
 }
 
-func newReader(config []byte, h header) (*reader, error) {
-	r := &reader{outer: h, text: config}
+func newReader(config []byte, h header, as string) (*reader, error) {
+	if t := h.Thinker; t != nil {
+		h.TextConfig, h.VisionConfig = t.TextConfig, t.VisionConfig
+	}
+	r := &reader{outer: h, config: config, text: config, said: map[string]string{}}
 	for _, nested := range []struct {
 		name string
 		raw  json.RawMessage
@@ -107,6 +131,9 @@ func newReader(config []byte, h header) (*reader, error) {
 			break
 		}
 	}
+	if as != "" {
+		return r, r.readAs(as)
+	}
 	f, name := findFamily(h)
 	if f == nil {
 		f, name = r.innerFamily(name)
@@ -116,6 +143,18 @@ func newReader(config []byte, h header) (*reader, error) {
 	}
 	r.family, r.architecture = f, name
 	return r, nil
+}
+
+// readAs takes the family that was asked for.
+func (r *reader) readAs(as string) error {
+	f, err := familyNamed(as)
+	if err != nil {
+		return err
+	}
+	r.family, r.architecture = f, r.outer.name()
+	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as asked; what it does otherwise is not modelled.",
+		cmp.Or(r.architecture, "The config"), f.name))
+	return nil
 }
 
 // innerFamily reads an unknown wrapper as its language model alone when that is
@@ -157,7 +196,12 @@ func (r *reader) format(inner ...string) dtype.Format {
 		if s == "" || s == "auto" {
 			continue
 		}
-		if f := torchFormat(s); f != dtype.None {
+		switch f := torchFormat(s); f {
+		case dtype.None:
+		case dtype.F32: // vLLM's and SGLang's "auto" do so
+			r.notes = append(r.notes, "The checkpoint is stored in float32; engines compute in float16.")
+			return dtype.F16
+		default:
 			return f
 		}
 		r.errs = append(r.errs, fmt.Errorf("config.json: %sdtype: %s is not a known number format", r.path, quoted(s)))
@@ -201,7 +245,7 @@ func decodeError(file, path string, err error) error {
 
 // fieldName drops the names of our embedded structs, which start the path.
 func fieldName(field string) string {
-	for _, own := range []string{"base.", "latent.", "routed.", "linear."} {
+	for _, own := range []string{"decoder.", "base.", "latent.", "routed.", "linear.", "mamba."} {
 		field = strings.TrimPrefix(field, own)
 	}
 	return field

@@ -31,11 +31,11 @@ func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ name, config, want string }{
 		{
 			"unknown architecture", edit(qwen3Config, "Qwen3ForCausalLM", "Qwen4ForCausalLM"),
-			`config.json: architecture "Qwen4ForCausalLM" is not supported; nearest supported family: qwen2 (Qwen2ForCausalLM)`,
+			`config.json: architecture "Qwen4ForCausalLM" is not supported; as_family reads it as another family: qwen3, qwen2, qwen, generic (any decoder)`,
 		},
 		{
 			"unknown model type", `{"model_type": "gemma5"}`,
-			`config.json: architecture "gemma5" is not supported; nearest supported family: gemma3 (Gemma3ForConditionalGeneration)`,
+			`config.json: architecture "gemma5" is not supported; as_family reads it as another family: gemma4, gemma3, gemma2, generic (any decoder)`,
 		},
 		{
 			"nothing", `{}`,

@@ -75,7 +75,8 @@ func readQuantization(m *Model, r *reader, file []byte) error {
 	if err != nil || c == nil {
 		return err
 	}
-	q := &quantizer{config: c, model: m, names: &r.family.modules, plain: plain}
+	names := r.family.modules()
+	q := &quantizer{config: c, model: m, names: &names, plain: plain}
 	if err := q.apply(); err != nil {
 		return err
 	}

@@ -2,7 +2,8 @@ package model
 
 import "encoding/json"
 
-// qwenVision is the vision_config of Qwen2.5-VL, Qwen3-VL and Qwen3.5.
+// qwenVision is the vision_config of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3.5, and
+// of GLM-4.1V, which has the same form.
 type qwenVision struct {
 	Depth         int   `json:"depth"`
 	Hidden        int   `json:"hidden_size"`
@@ -13,10 +14,14 @@ type qwenVision struct {
 	TemporalPatch int   `json:"temporal_patch_size"`
 	Merge         int   `json:"spatial_merge_size"`
 	Out           int   `json:"out_hidden_size"`
+	Image         int   `json:"image_size"` // GLM-4.1V: pixels per side
 	Positions     int   `json:"num_position_embeddings"`
 	DeepStack     []int `json:"deepstack_visual_indexes"`
 	Window        int   `json:"window_size"`           // Qwen2.5-VL: pixels
 	FullBlocks    []int `json:"fullatt_block_indexes"` // its layers without window
+
+	Embed int     `json:"embed_dim"` // Qwen2-VL: the tower's width; hidden_size is the language model's
+	Ratio float64 `json:"mlp_ratio"`
 }
 
 // parseQwen25VL reads Qwen2.5-VL, whose text fields stand at the top level or in

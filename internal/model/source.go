@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/field"
 )
 
 // Source is where models other than the catalog's come from. Either field may
@@ -17,6 +19,9 @@ type Source struct {
 	Dir func(path string) fs.FS
 	// Hub is the Hugging Face cache, the directory with "models--org--name".
 	Hub fs.FS
+	// As is the family in whose form a config.json is read, "" for that of its
+	// architecture.
+	As string
 }
 
 // Open finds a model by name. A path (beginning with "/", "." or "~", or ending
@@ -34,18 +39,18 @@ func (s Source) Open(name string) (*Model, error) {
 		if s.Dir == nil {
 			return nil, fmt.Errorf("%s: directories cannot be read here", name)
 		}
-		return Read(s.Dir(dir), name)
+		return s.read(s.Dir(dir), name)
 	}
 	if m, ok, err := listed(name); ok {
-		return m, err
+		return m, errors.Join(err, s.refuse(m))
 	}
 	if s.Dir != nil {
-		if m, err := Read(s.Dir(name), name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
+		if m, err := s.read(s.Dir(name), name); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid) {
 			return m, err
 		}
 	}
 	if s.Hub != nil {
-		if m, err := ReadCache(s.Hub, name); !errors.Is(err, fs.ErrNotExist) {
+		if m, err := s.cached(name); !errors.Is(err, fs.ErrNotExist) {
 			return m, err
 		}
 	}
@@ -53,12 +58,23 @@ func (s Source) Open(name string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.load(name)
+	m, err := t.load(name)
+	return m, errors.Join(err, s.refuse(m))
 }
 
-// Read reads the model in a directory: config.json, and hf_quant_config.json
+// refuse reports a model of the catalog that is to be read as another family than
+// its own.
+func (s *Source) refuse(m *Model) error {
+	if m == nil || s.As == "" || strings.EqualFold(s.As, m.Family) {
+		return nil
+	}
+	return field.Errorf("%s %s: %s is in the catalog, as family %s; give a folder with its config.json to read it otherwise",
+		asFamily, s.As, m.ID, m.Family)
+}
+
+// read reads the model in a directory: config.json, and hf_quant_config.json
 // where there is one. The id becomes the model's ID.
-func Read(dir fs.FS, id string) (*Model, error) {
+func (s *Source) read(dir fs.FS, id string) (*Model, error) {
 	if _, err := fs.Stat(dir, "model_index.json"); err == nil {
 		return nil, fmt.Errorf("reading %s: model_index.json: a diffusion pipeline, not a language model", id)
 	}
@@ -70,7 +86,7 @@ func Read(dir fs.FS, id string) (*Model, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
-	m, err := Parse(config, quant)
+	m, err := ParseAs(config, quant, s.As)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", id, err)
 	}
@@ -78,22 +94,22 @@ func Read(dir fs.FS, id string) (*Model, error) {
 	return m, nil
 }
 
-// ReadCache reads a model from the Hugging Face cache: the snapshot that
-// refs/main names, or without it the last by name that has a config.json.
-func ReadCache(hub fs.FS, id string) (*Model, error) {
+// cached reads a model from the Hugging Face cache: the snapshot that refs/main
+// names, or without it the last by name that has a config.json.
+func (s *Source) cached(id string) (*Model, error) {
 	dir := "models--" + strings.ReplaceAll(id, "/", "--")
 	if !fs.ValidPath(dir) || strings.Contains(dir, "/") {
 		return nil, fmt.Errorf("%s is not a model id: %w", quoted(id), fs.ErrNotExist)
 	}
-	snapshot, err := snapshotOf(hub, dir)
+	snapshot, err := snapshotOf(s.Hub, dir)
 	if err != nil {
 		return nil, fmt.Errorf("looking for %s in the Hugging Face cache: %w", id, err)
 	}
-	sub, err := fs.Sub(hub, snapshot)
+	sub, err := fs.Sub(s.Hub, snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the Hugging Face cache: %w", id, err)
 	}
-	return Read(sub, id)
+	return s.read(sub, id)
 }
 
 // snapshotOf finds the directory of the current revision.

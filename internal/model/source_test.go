@@ -17,7 +17,7 @@ func TestRead(t *testing.T) {
 		"config.json":          file(qwen3Config),
 		"hf_quant_config.json": file(`{"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}}`),
 	}
-	m, err := Read(dir, "/models/mine")
+	m, err := (&Source{}).read(dir, "/models/mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestReadErrors(t *testing.T) {
 		{"large note", fstest.MapFS{"config.json": file(qwen3Config), "hf_quant_config.json": file(strings.Repeat(" ", maxConfig+1))}, "reading x: hf_quant_config.json: larger than 8 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := Read(c.dir, "x"); err == nil || err.Error() != c.want {
+			if _, err := (&Source{}).read(c.dir, "x"); err == nil || err.Error() != c.want {
 				t.Errorf("want %s\ngot  %v", c.want, err)
 			}
 		})
@@ -70,7 +70,7 @@ func TestReadCache(t *testing.T) {
 		}, 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := ReadCache(c.hub, "org/name")
+			m, err := (&Source{Hub: c.hub}).cached("org/name")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestReadCache(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"org/other", "", "../x", "a/../b"} {
-		if _, err := ReadCache(fstest.MapFS{}, id); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := (&Source{Hub: fstest.MapFS{}}).cached(id); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: want not found, got %v", id, err)
 		}
 	}

@@ -21,6 +21,7 @@ func (r *reader) vision(v *Vision) {
 	r.may("projector", v.MergerHidden, maxIntermediate)
 	r.may("num_position_embeddings", v.Positions, maxVocab)
 	r.may("tokens per image", v.TokensPerImage, maxVocab)
+	r.may("patches per image", v.PatchesPerImage, maxVocab)
 	r.path = path
 }
 
@@ -41,6 +42,9 @@ func (v *Vision) Tokens(height, width int) int {
 // Patches is the number of patches the tower works on for such an image, before
 // they are merged into tokens.
 func (v *Vision) Patches(height, width int) int {
+	if v != nil && v.PatchesPerImage > 0 {
+		return v.PatchesPerImage
+	}
 	return v.Tokens(height, width) * v.merged()
 }
 
@@ -73,10 +77,13 @@ func (v *Vision) Parameters() float64 {
 	}
 	n := float64(v.Layers)*layer + float64(v.Positions)*h
 	n += 3 * float64(v.TemporalPatch*v.Patch*v.Patch) * h
-	if v.Pooled {
-		return n + h*out
-	}
 	in := h * float64(v.merged())
+	switch {
+	case v.Pooled:
+		return n + h*out
+	case v.Joined:
+		return n + in*out
+	}
 	mid := float64(v.MergerHidden)
 	if mid == 0 {
 		mid = in

@@ -14,6 +14,7 @@ const (
 	RMSNormQuant
 	RMSNormStaticQuant
 	AddRMSNorm
+	LastAddRMSNorm // without the sum
 	AddRMSNormQuant
 	AddRMSNormStaticQuant
 	MatMul
@@ -67,6 +68,9 @@ const (
 	ArgMax
 	DevicePut
 	CopyOp
+	Zeros
+	ZerosLike
+	MaskedFill
 	SelectScatter
 	Clone
 	Sigmoid
@@ -144,6 +148,7 @@ var names = [nameCount]string{
 	RMSNormStaticQuant:          "rms_norm_quant",
 	AddRMSNormStaticQuant:       "add_rms_norm_quant2",
 	AddRMSNorm:                  "add_rms_norm2",
+	LastAddRMSNorm:              "add_rms_norm",
 	AddRMSNormQuant:             "add_rms_norm_dynamic_quant2",
 	MatMul:                      "mm",
 	QuantLinear:                 "static_quant_linear",
@@ -196,6 +201,9 @@ var names = [nameCount]string{
 	ArgMax:                      "argmax",
 	DevicePut:                   "device_put",
 	CopyOp:                      "copy",
+	Zeros:                       "zeros",
+	ZerosLike:                   "zeros_like",
+	MaskedFill:                  "masked_fill",
 	SelectScatter:               "select_scatter",
 	Clone:                       "clone",
 	Sigmoid:                     "sigmoid",

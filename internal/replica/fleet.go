@@ -3,7 +3,6 @@ package replica
 import (
 	"plimsoll/internal/cost"
 	"plimsoll/internal/deployment"
-	"plimsoll/internal/device"
 	"plimsoll/internal/sim"
 )
 
@@ -16,10 +15,14 @@ type Fleet struct {
 }
 
 // NewFleet prepares a replica of every pool at the prices of its device.
-func NewFleet(d *deployment.Resolved, prices func(*device.Profile) cost.Coster) (*Fleet, error) {
+func NewFleet(d *deployment.Resolved, prices func(*deployment.Served) (cost.Coster, error)) (*Fleet, error) {
 	f := &Fleet{deployment: d}
 	for i := range d.Pools {
-		r, err := New(&d.Pools[i], prices(d.Pools[i].Device))
+		c, err := prices(&d.Pools[i])
+		if err != nil {
+			return nil, err
+		}
+		r, err := New(&d.Pools[i], c)
 		if err != nil {
 			return nil, err
 		}

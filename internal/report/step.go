@@ -73,9 +73,17 @@ func batchLine(r *app.StepResponse) string {
 		line += fmt.Sprintf(", MTP %d", n)
 	}
 	if im := r.Images; im.Count > 0 {
-		line += fmt.Sprintf(", one image of %d patches (%d tokens) each", im.Patches, im.Tokens)
+		line += fmt.Sprintf(", %s of %d patches (%d tokens) each", images(im.Count/r.Requests), im.Patches, im.Tokens)
 	}
 	return line
+}
+
+// images are those of a request in words.
+func images(n int) string {
+	if n == 1 {
+		return "one image"
+	}
+	return fmt.Sprintf("%d images", n)
 }
 
 func plural(n int) string {

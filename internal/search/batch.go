@@ -30,6 +30,7 @@ const (
 	NoMemory     Verdict = "memory"
 	OverTTFT     Verdict = "TTFT limit"
 	OverTPOT     Verdict = "TPOT limit"
+	OverLatency  Verdict = "request latency limit"
 	RangeEnds    Verdict = "batch range"
 	OverBudget   Verdict = "token budget"
 	IllegalShape Verdict = "layout"

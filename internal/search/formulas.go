@@ -189,7 +189,7 @@ func (p *Formulas) reason(r *Result) string {
 		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
 	case OverTPOT, OverTTFT:
 		return overLimit(v, o, p.Limits)
-	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated:
+	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated, OverLatency:
 	}
 	return "no batch in the range meets the limits"
 }

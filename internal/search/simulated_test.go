@@ -43,7 +43,7 @@ func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error)
 		if err != nil {
 			return nil, err
 		}
-		return replica.NewFleet(r, func(*device.Profile) cost.Coster { return prices })
+		return replica.NewFleet(r, func(*deployment.Served) (cost.Coster, error) { return prices, nil })
 	}
 }
 

@@ -32,11 +32,12 @@ type ClosedLoop struct {
 	Think units.Seconds
 }
 
-// Benchmark is the closed loop of public benchmarks: ten requests for each one in
-// flight.
+// BenchmarkRequests are those of a public benchmark for each one in flight.
+const BenchmarkRequests = 10
+
+// Benchmark is the closed loop of public benchmarks.
 func Benchmark(concurrency int, input, output Lengths) ClosedLoop {
-	const each = 10
-	return ClosedLoop{Requests: each * concurrency, Concurrency: concurrency, Input: input, Output: output}
+	return ClosedLoop{Requests: BenchmarkRequests * concurrency, Concurrency: concurrency, Input: input, Output: output}
 }
 
 // OpenLoop is traffic that does not wait for answers.

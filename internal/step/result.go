@@ -60,11 +60,11 @@ func (e *Evaluator) Evaluate(b graph.Batch, multistream bool) *Result {
 		o.Bound = o.Parts.Bound()
 	}
 	if multistream {
-		way := behindExchange
+		hidden := behindExchanges
 		if e.graph.Spec().LosesOrder() {
-			way = byTokens
+			hidden = byTokens
 		}
-		r.Hidden = hidden(r.Items, r.Costs, &r.Times, way)
+		r.Hidden = hidden(r.Items, r.Costs, &r.Times)
 		r.Time -= r.Hidden
 	}
 	return r

@@ -16,7 +16,7 @@ type Form struct {
 	Holds    string // what a file holds one of: "profile"
 	Largest  int    // bytes
 	TooLarge string // the message about a larger file
-	Aliases  string // the message about anchors and aliases
+	Aliases  string // the message about anchors and aliases; "" writes them out
 	Mapping  bool   // the root must be a mapping
 }
 
@@ -50,6 +50,9 @@ func (ps *Problems) Document(data []byte, f Form) *yaml.Node {
 	if f.Mapping && root.Kind != yaml.MappingNode {
 		ps.Add(root.Line, "", "must be a mapping of keys to values, got %s", ps.KindOf(root))
 		return nil
+	}
+	if f.Aliases == "" {
+		return ps.expand(root)
 	}
 	if !ps.aliasFree(root, f.Aliases) {
 		return nil

@@ -1,8 +1,8 @@
 // Package strictyaml reads YAML files that people write by hand and says what is wrong with them, each mistake with its line.
 //
 // In: the text of a file. Out: the node of its one document, or problems, which [Problems] collects so that a user sees all
-// of them at once. What could surprise is refused: bytes that are no text, a second document, anchors and aliases, keys given
-// twice. It does not know which keys a file has nor what they mean: device and workload do. Start at [Problems.Document].
+// of them at once. What could surprise is refused: bytes that are no text, a second document, keys given twice, and, unless a
+// reader wants them, anchors and aliases. It does not know which keys a file has nor what they mean: device and workload do. Start at [Problems.Document].
 package strictyaml
 
 import (

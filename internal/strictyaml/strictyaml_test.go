@@ -46,6 +46,45 @@ func TestDocumentRefuses(t *testing.T) {
 	}
 }
 
+// TestAliases: where they are not refused, aliases and merge keys are written out, within
+// bounds.
+func TestAliases(t *testing.T) {
+	free := form()
+	free.Aliases, free.Largest = "", 2000
+	laughs := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'h'; c++ {
+		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 9) + "*" + string(c-1) + "]\n"
+	}
+	for _, c := range []struct{ text, want, problem string }{
+		{"a: &x [1, 2]\nb: *x\n", "a: &x [1, 2]\nb: &x [1, 2]\n", ""},
+		{"a: &x {k: 1, l: 2}\nb: {<<: *x, l: 3, m: 4}\n", "a: &x {k: 1, l: 2}\nb: {l: 3, m: 4, k: 1}\n", ""},
+		{"a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {<<: [*x, *y]}\n", "a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {k: 1, l: 2}\n", ""},
+		{"a: &x 3\nb: {<<: *x}\n", "", "f:1: << must have a mapping or a list of mappings, got 3"},
+		{"a: &x [*x]\n", "", "f:1: aliases stand for more than 100000 values"},
+		{laughs, "", "f:1: aliases stand for more than 100000 values"},
+	} {
+		ps := &strictyaml.Problems{File: "f", Most: 5}
+		root := ps.Document([]byte(c.text), free)
+		if c.problem != "" {
+			if err := ps.Err(); root != nil || err == nil || err.Error() != c.problem {
+				t.Errorf("%s: want %s, got %v", c.text, c.problem, err)
+			}
+			continue
+		}
+		if root == nil {
+			t.Errorf("%s: %v", c.text, ps.Err())
+			continue
+		}
+		var got, want any
+		if err := errors.Join(root.Decode(&got), yaml.Unmarshal([]byte(c.want), &want)); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.text, d)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	ps := &strictyaml.Problems{File: "f", Most: 5}
 	root := ps.Document([]byte("a: 1\nb c: x\na: 2\n[d]: 3\n"), form())

@@ -9,11 +9,12 @@ const chosen = `
 # a comment
 keep architectures hidden_size text_config depth
 keep dtype
+from there config a tool 1.0
 cut one org/One
     less text_config.depth
     with text_config.width [1, 2]
     with kind "a b"
-written two org/Two
+written two org/Two there
 `
 
 func TestCut(t *testing.T) {
@@ -46,7 +47,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, text := range []string{"cut one", "less a", "with a 1", "something else", "cut a b\nwith a"} {
+	for _, text := range []string{"cut one", "less a", "with a 1", "something else", "cut a b\nwith a", "written a b", "from a config"} {
 		if _, err := parse(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

@@ -36,7 +36,8 @@ func parse(text string) (*selection, error) {
 		switch first := words[0]; {
 		case first == "keep":
 			out.keep = append(out.keep, words[1:]...)
-		case (first == "cut" || first == "written") && len(words) == 3:
+		case first == "from" && len(words) > 3: // what shapes were compared with
+		case first == "cut" && len(words) == 3, first == "written" && len(words) == 4:
 			out.shapes = append(out.shapes, shape{name: words[1], source: words[2], byHand: first == "written"})
 		case first == "less" && last != nil && len(words) > 1:
 			last.drop = append(last.drop, words[1:]...)

@@ -1,0 +1,111 @@
+package app_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// anyExperiment is a small experiment.
+func anyExperiment(r *rand.Rand) app.Experiment {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	e := app.Experiment{
+		Name: "x", Mode: app.ServingMode(pick("agg", "disagg")),
+		Model: pick("Qwen/Qwen3-8B", "Qwen/Qwen3-30B-A3B", "openai/gpt-oss-20b"), System: pick("h200_sxm", "h100_sxm", "b200_sxm"),
+		Devices: 2 + r.IntN(7), Engine: deployment.Engine{Name: pick("vllm", "sglang", "trtllm")},
+		Input: 100 + r.IntN(900), Output: 20 + r.IntN(60),
+	}
+	if e.Mode == app.Disaggregated && r.IntN(3) == 0 {
+		e.DecodeSystem = pick("h200_sxm", "b200_sxm")
+	}
+	e.Workers.MaxBatch, e.Decode.MaxBatch = 1+r.IntN(16), 4+r.IntN(29)
+	if r.IntN(2) == 0 {
+		e.Limits = workload.Limits{TTFT: units.Seconds(0.1 + r.Float64()), TPOT: units.Seconds(0.005 + 0.03*r.Float64())}
+	}
+	return e
+}
+
+// TestRowsAreSimulations: simulating the deployment of a row at its concurrency gives
+// its figures to the digit, on 200 deployments, and rows are ranked.
+func TestRowsAreSimulations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent: the run without the race detector has it")
+	}
+	t.Parallel()
+	const wanted = 200
+	r := rand.New(rand.NewPCG(1, 2))
+	rows, both := 0, map[app.ServingMode]int{}
+	for rows < wanted {
+		e := anyExperiment(r)
+		res, err := new(app.World).Configure(t.Context(), app.ConfigureRequest{Experiments: []app.Experiment{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &res.Results[0]
+		if x.Failure != "" {
+			t.Fatalf("%+v: %s", e, x.Failure)
+		}
+		before := 0.0
+		for i := range x.Rows {
+			o := &x.Rows[i]
+			q := app.SimulateRequest{Deployment: o.Deployment, Limits: e.Limits}
+			q.Concurrency, q.Input, q.Output = o.Concurrency, e.Input, e.Output
+			got, err := new(app.World).Simulate(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%+v: %v", o.Deployment, err)
+			}
+			s := &got.Result
+			if s.TTFT.Mean != o.TTFT || s.TPOT.Mean != o.TPOT || s.OutputRate != o.Throughput || got.Chance != o.Chance {
+				t.Errorf("%+v at %d: row has %v, %v, %g, simulation %v, %v, %g", o.Deployment, o.Concurrency, o.TTFT, o.TPOT, o.Throughput, s.TTFT.Mean, s.TPOT.Mean, s.OutputRate)
+			}
+			if o.Deployment.Devices() != o.Used || o.Used > e.Devices {
+				t.Errorf("%+v uses %d devices of %d, the row says %d", o.Deployment, o.Deployment.Devices(), e.Devices, o.Used)
+			}
+			if e.Limits.Any() && o.Chance < app.DefaultConfidence {
+				t.Errorf("%+v meets its limits with %g", o.Deployment, o.Chance)
+			}
+			if i > 0 && o.Throughput > before {
+				t.Errorf("row %d carries %g, the one before %g", i, o.Throughput, before)
+			}
+			before = o.Throughput
+			rows++
+			both[e.Mode]++
+		}
+	}
+	if both[app.Aggregated] < wanted/10 || both[app.Disaggregated] < wanted/10 {
+		t.Errorf("rows by mode: %v", both)
+	}
+}
+
+// TestJobsOfExperiments: the number of simulations at a time changes nothing.
+func TestJobsOfExperiments(t *testing.T) {
+	e := app.Experiment{
+		Name: "x", Mode: app.Disaggregated, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 6, Input: 300, Output: 30,
+		Limits: workload.Limits{TPOT: 10 * units.Millisecond},
+	}
+	var want []app.Option
+	for _, jobs := range []int{1, 8} {
+		r, err := new(app.World).Configure(t.Context(), app.ConfigureRequest{Experiments: []app.Experiment{e, e}, Jobs: jobs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Results {
+			rows := r.Results[i].Rows
+			if want == nil {
+				want = rows
+			}
+			if len(rows) != len(want) || len(rows) == 0 {
+				t.Fatalf("%d rows, want %d", len(rows), len(want))
+			}
+			for k := range rows {
+				if rows[k].Throughput != want[k].Throughput || rows[k].Concurrency != want[k].Concurrency {
+					t.Errorf("%d jobs: row %d is %+v, want %+v", jobs, k, rows[k], want[k])
+				}
+			}
+		}
+	}
+}

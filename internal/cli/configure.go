@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/document"
+	"plimsoll/internal/experiment"
+	"plimsoll/internal/nargs"
+	"plimsoll/internal/report"
+)
+
+// newConfigureCmd makes "plimsoll cli", the command line of AIConfigurator.
+func newConfigureCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cli COMMAND",
+		Short: "Compare aggregated and disaggregated serving: AIConfigurator's commands",
+		Long: `Cli has the commands of NVIDIA's AIConfigurator, in both spellings of its flags (--total_gpus, --total-gpus) and with
+both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it ranks is simulated: "plimsoll simulate" gives
+the same figures.`,
+		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
+  plimsoll cli exp --yaml_path example.yaml`,
+		GroupID: groupPlan,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env))
+	return cmd
+}
+
+// configureFlags are those of all commands that compare experiments.
+type configureFlags struct {
+	app.ConfigureRequest
+
+	json, noPlots, quiet bool
+	debug, noColor       bool
+	logLevel             string
+}
+
+// define adds the flags.
+func (f *configureFlags) define(into *pflag.FlagSet) {
+	section(into, "Output", func(fs *pflag.FlagSet) {
+		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
+		calibration(fs, &f.Calibration, "80 % intervals")
+		perfData(fs, &f.PerfData)
+		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
+		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+		fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
+	})
+	for _, name := range []string{"debug"} {
+		into.BoolVar(&f.debug, name, false, "accepted for compatibility, without effect")
+		into.Lookup(name).Hidden = true
+	}
+	into.StringVar(&f.logLevel, "log-level", "", "accepted for compatibility, without effect")
+	into.Lookup("log-level").Hidden = true
+}
+
+// run searches and prints. It fails where an experiment does.
+func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
+	if isZero(cmd.Flags(), "top-n") || f.Top < 0 {
+		return usagef("--top-n must be positive, got %d", f.Top)
+	}
+	world, line := env.world(), env.progress(f.quiet)
+	world.Progress = line.show
+	r, err := world.Configure(cmd.Context(), f.ConfigureRequest)
+	line.done()
+	if err != nil {
+		return asked(err)
+	}
+	if f.json {
+		err = env.JSON(document.NewConfigure(r))
+	} else {
+		report.Configure(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots})
+	}
+	return errors.Join(err, failures(r))
+}
+
+// failures are the experiments that could not be run.
+func failures(r *app.ConfigureResponse) error {
+	var errs []error
+	for i := range r.Results {
+		if x := &r.Results[i]; x.Failure != "" {
+			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// newDefaultCmd makes "plimsoll cli default".
+func newDefaultCmd(env *Env) *cobra.Command {
+	f, d := &configureFlags{}, &defaultFlags{}
+	q := &d.Flags
+	cmd := &cobra.Command{
+		Use:   "default",
+		Short: "Compare aggregated and disaggregated serving of a model",
+		Long: `Default searches the best aggregated and the best disaggregated deployments of a model on a number of GPUs within limits
+on TTFT and TPOT, and compares them: tables of the best, and the Pareto frontier of throughput per GPU against speed per user.
+
+Without limits those of the tool's generation apply: with an upper-case name or flags with underscores TTFT 1000 ms and TPOT
+20 ms, else 2000 ms and 30 ms. The report shows them.`,
+		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
+  plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
+  plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q.Underscores = underscored(env.Args)
+			if err := d.complete(cmd); err != nil {
+				return err
+			}
+			plan, err := q.Plan()
+			if err != nil {
+				return usage(err)
+			}
+			if !f.quiet {
+				env.Note(plan.Effective)
+				for _, n := range plan.Notes {
+					env.Note(n)
+				}
+			}
+			f.Experiments = plan.Experiments
+			return f.run(cmd, env)
+		},
+	}
+	fs := cmd.Flags()
+	d.define(fs)
+	f.define(fs)
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
+	return cmd
+}
+
+// defaultFlags are those of "plimsoll cli default".
+type defaultFlags struct {
+	experiment.Flags
+
+	path, nextn string
+	accepted    float64
+	percentile  string
+	memory      float64
+	chunked     bool
+}
+
+// define adds the flags.
+func (d *defaultFlags) define(fs *pflag.FlagSet) {
+	q := &d.Flags
+	section(fs, "Problem", func(fs *pflag.FlagSet) {
+		fs.StringVar(&q.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
+		fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
+		fs.StringVar(&q.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
+		fs.StringVar(&q.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+		fs.IntVar(&q.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		nargs.Var(fs, &q.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
+		fs.StringVar(&q.BackendVersion, "backend-version", "", "engine version (default the newest)")
+		nargs.Var(fs, &q.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+		fs.BoolVar(&q.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+	})
+	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
+		fs.IntVar(&q.Input, "isl", 0, "input `tokens` (default 4000)")
+		fs.IntVar(&q.Output, "osl", 0, "output `tokens` (default 1000)")
+		fs.IntVar(&q.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+		nargs.Var(fs, &q.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
+		nargs.Var(fs, &q.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
+		nargs.Var(fs, &q.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
+		nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
+		fs.Float64Var(&q.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
+		fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
+		fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+		fs.Float64Var(&d.memory, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
+		fs.BoolVar(&d.chunked, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
+		nargs.ListVar(fs, &q.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+	})
+	for _, name := range []string{"database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths"} {
+		fs.String(name, "", "accepted for compatibility, without effect: which data predictions come from")
+		fs.Lookup(name).Hidden = true
+	}
+	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
+	fs.Lookup("strict-sla").Hidden = true
+}
+
+// complete turns words into numbers.
+func (d *defaultFlags) complete(cmd *cobra.Command) error {
+	if d.Model == "" {
+		d.Model = d.path
+	}
+	switch n, err := strconv.Atoi(d.nextn); {
+	case d.nextn == "":
+	case d.nextn == "auto":
+		d.NextN = new(experiment.AutoNextN)
+	case err != nil:
+		return usagef("--nextn must be a whole number or auto, got %q", d.nextn)
+	default:
+		d.NextN = &n
+	}
+	if cmd.Flags().Changed("nextn-accepted") {
+		d.NextNAccepted = &d.accepted
+	}
+	if cmd.Flags().Changed("free-gpu-memory-fraction") {
+		d.Settings = append(d.Settings, fmt.Sprintf("memory_share=%g", d.memory))
+	}
+	if d.chunked {
+		d.Settings = append(d.Settings, "chunked_prefill=true")
+	}
+	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
+		n, err := strconv.Atoi(p)
+		d.Percentile = float64(n)
+		return err
+	}
+	return nil
+}
+
+// underscored reports whether a flag is spelled as the older generation did.
+func underscored(args []string) bool {
+	for _, a := range args {
+		name, _, _ := strings.Cut(a, "=")
+		if strings.HasPrefix(name, "--") && strings.Contains(name, "_") {
+			return true
+		}
+	}
+	return false
+}
+
+// newExperimentsCmd makes "plimsoll cli exp".
+func newExperimentsCmd(env *Env) *cobra.Command {
+	f := &configureFlags{}
+	var file string
+	cmd := &cobra.Command{
+		Use:   "exp",
+		Short: "Run the experiments of a YAML file",
+		Long: `Exp runs the experiments of a YAML file, in either form of AIConfigurator: nested (mode, config, profiles) or flat. They
+run at the same time; one that fails is reported, the others finish, and the exit status is not 0.`,
+		Example: `  plimsoll cli exp --yaml_path example.yaml
+  plimsoll cli exp --yaml-path example.yaml --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return usagef("--yaml-path is required")
+			}
+			data, err := env.ReadFile(file)
+			if err != nil {
+				return usagef("reading --yaml-path: %w", err)
+			}
+			var notes []string
+			if f.Experiments, notes, err = experiment.Read(data, file); err != nil {
+				return usage(err)
+			}
+			if !f.quiet {
+				for _, n := range notes {
+					env.Note(n)
+				}
+			}
+			return f.run(cmd, env)
+		},
+	}
+	cmd.Flags().StringVar(&file, "yaml-path", "", "the `file` with the experiments; - is standard input")
+	f.define(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,236 @@
+package model
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// decoder is the form that most configs share: grouped-query or latent attention
+// and a dense or routed feed-forward part in every layer. Its fields have the
+// names that most publishers use; respell brings others to them.
+type decoder struct {
+	base
+	latent
+	routed
+
+	AttentionBias bool     `json:"attention_bias"`
+	MLPBias       bool     `json:"mlp_bias"`
+	UseWindow     *bool    `json:"use_sliding_window"` // absent: where sliding_window is stated
+	Window        int      `json:"sliding_window"`
+	Pattern       letters  `json:"sliding_window_pattern"` // windows and none, again and again
+	LayerTypes    []string `json:"layer_types"`            // states them instead
+	QKNorm        bool     `json:"use_qk_norm"`
+	SharedWidth   int      `json:"shared_expert_intermediate_size"`
+	Predict       int      `json:"num_nextn_predict_layers"`
+}
+
+// style is what a family's configs do not say.
+type style struct {
+	bias       bool // on q, k and v, whatever attention_bias says
+	outBias    bool // on the output projection likewise
+	plainOut   bool // attention_bias does not speak of the output projection
+	mlpBias    bool
+	qkNorm     QKNorm // where use_qk_norm is stated, what it means
+	norms      int    // of a layer; 0 = 2
+	parallel   bool
+	ungated    bool
+	fourfold   bool // intermediate_size is 4 · hidden_size unless stated
+	unrotated  bool // no rotary positions
+	learned    bool // an embedding of positions
+	outGate    bool
+	tied       bool // unless the config says otherwise
+	routerBias bool
+	pattern    letters // of windows, unless stated
+	// layer changes layer i where layers differ otherwise.
+	layer func(i int, l *Layer)
+}
+
+// decoder reads a config of the common form.
+func (r *reader) decoder(s style) *Model {
+	var c decoder
+	if !r.respell() || !r.decode(&c) {
+		return nil
+	}
+	return r.build(&c, s)
+}
+
+// build makes the model of a config that is read.
+func (r *reader) build(c *decoder, s style) *Model {
+	if c.Tied == nil && r.outer.Tied == nil {
+		c.Tied = &s.tied
+	}
+	if c.Pattern == "" {
+		c.Pattern = s.pattern
+	}
+	if c.Intermediate == 0 && s.fourfold {
+		c.Intermediate = 4 * min(c.Hidden, maxHidden)
+	}
+	m := r.model(&c.base)
+	a := r.decoderAttention(c, &s)
+	dense, moe := r.decoderFFN(c, &s)
+	r.may("sliding_window", c.Window, maxPositions)
+	r.layerKinds("layer_types", c.LayerTypes, c.Layers, "full_attention", "sliding_attention")
+	if r.failed() {
+		return nil
+	}
+	norms := s.norms
+	if norms == 0 {
+		norms = 2
+	}
+	m.fill(c.Layers, func(i int) Layer {
+		l := Layer{Attention: a, FFN: dense, Norms: norms, Parallel: s.parallel}
+		if moe.Kind == MoE && c.sparse(i) {
+			l.FFN = moe
+		}
+		if c.windowed(i) {
+			l.Attention.Window = c.Window
+		}
+		if s.layer != nil {
+			s.layer(i, &l)
+		}
+		return l
+	})
+	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	if s.learned {
+		m.Positions = c.MaxPosition
+	}
+	return m
+}
+
+// decoderAttention checks the token mixer.
+func (r *reader) decoderAttention(c *decoder, s *style) Attention {
+	if c.KVRank > 0 {
+		return r.latentAttention(&c.base, &c.latent)
+	}
+	a := r.attention(&c.base)
+	if c.Value > 0 {
+		r.may("v_head_dim", c.Value, maxHeadDim)
+		a.ValueDim = c.Value
+	}
+	a.QKNorm = s.qkNorm
+	a.Bias = c.AttentionBias || s.bias
+	a.OutBias = c.AttentionBias && !s.plainOut || s.outBias
+	a.OutGate = s.outGate
+	if s.unrotated {
+		a.RopeDim = 0
+	}
+	return a
+}
+
+// decoderFFN checks both feed-forward parts. Where the config has experts and no
+// width of theirs, intermediate_size is that.
+func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
+	bias := c.MLPBias || s.mlpBias
+	if c.Experts <= 1 {
+		dense = r.dense("intermediate_size", c.Intermediate)
+		dense.Bias, dense.Ungated = bias, s.ungated
+		return dense, moe
+	}
+	if c.ExpertWidth == 0 {
+		c.ExpertWidth = c.Intermediate
+	}
+	dense, moe = r.routedFFN(&c.base, &c.routed)
+	if dense.Kind == Dense {
+		dense.Bias, dense.Ungated = bias, s.ungated
+	}
+	moe.Bias, moe.Ungated, moe.Router = bias, s.ungated, SoftmaxRouter
+	moe.RouterBias = s.routerBias || c.Method == "noaux_tc"
+	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
+	if c.SharedWidth > 0 {
+		moe.SharedIntermediate = c.SharedWidth
+	}
+	return dense, moe
+}
+
+// windowed reports whether layer i has the sliding window.
+func (c *decoder) windowed(i int) bool {
+	switch {
+	case c.Window >= c.MaxPosition, c.UseWindow != nil && !*c.UseWindow:
+		return false
+	case len(c.LayerTypes) > 0:
+		return c.LayerTypes[i] == "sliding_attention"
+	}
+	return c.Pattern == "" || c.Pattern[i%len(c.Pattern)] == 'L'
+}
+
+// letters is a pattern of layers with a window (L) and without (G), written so or
+// as the number of layers up to one without.
+type letters string
+
+// UnmarshalJSON takes either form; null and 0 leave the zero value.
+func (p *letters) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		*p = letters(s)
+		return err
+	}
+	var n int
+	err := json.Unmarshal(b, &n)
+	if n > 0 && n <= maxLayers {
+		*p = letters(strings.Repeat("L", n-1) + "G")
+	}
+	return err
+}
+
+// spellings are names of fields: ours, then what others call it.
+const spellings = `
+hidden_size n_embd d_model
+num_hidden_layers n_layer n_layers num_layers
+num_attention_heads n_head n_heads num_heads
+num_key_value_heads num_kv_heads n_head_kv kv_n_heads multi_query_group_num num_attention_groups
+head_dim kv_channels attention_head_dim
+intermediate_size n_inner ffn_dim ffn_hidden_size
+sliding_window window_size
+sliding_window_pattern global_attn_every_n_layers
+vocab_size padded_vocab_size
+max_position_embeddings n_positions max_seq_len max_sequence_length seq_length model_max_length
+n_routed_experts num_experts num_local_experts moe_num_experts
+num_experts_per_tok moe_topk moe_top_k moe_k num_experts_per_token num_selected_experts
+moe_intermediate_size expert_ffn_hidden_size
+n_shared_experts num_shared_experts num_shared_expert moe_num_shared_experts
+shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size
+first_k_dense_replace num_dense_layers moe_layer_start_index
+attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
+`
+
+// respell gives the fields of the language model's object our names, where only
+// another one is stated. A list that has one value for every layer becomes that
+// value.
+func (r *reader) respell() bool {
+	var fields map[string]json.RawMessage
+	if !r.decode(&fields) {
+		return false
+	}
+	for line := range strings.Lines(spellings) {
+		names := strings.Fields(line)
+		for _, name := range names {
+			if raw := fields[name]; present(raw) {
+				fields[names[0]], r.said[names[0]] = uniform(raw), name
+				break
+			}
+		}
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		r.errs = append(r.errs, decodeError("config.json", r.path, err))
+		return false
+	}
+	r.text = text
+	return true
+}
+
+// uniform is the value that all entries of a list of numbers have, other values as
+// they are.
+func uniform(raw json.RawMessage) json.RawMessage {
+	var list []json.Number
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return raw
+	}
+	for _, n := range list {
+		if n != list[0] {
+			return raw
+		}
+	}
+	return json.RawMessage(list[0])
+}

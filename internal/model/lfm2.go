@@ -1,0 +1,64 @@
+package model
+
+// lfm2 is the config of LFM2: short convolutions with attention in a few layers.
+type lfm2 struct {
+	decoder
+
+	Types      []string `json:"layer_types"`    // "conv", "full_attention"
+	Attention  indices  `json:"full_attn_idxs"` // an older form
+	Conv       int      `json:"conv_L_cache"`
+	OldWidth   int      `json:"block_ff_dim"` // an older name of intermediate_size
+	Adjust     *bool    `json:"block_auto_adjust_ff_dim"`
+	Multiplier float64  `json:"block_ffn_dim_multiplier"`
+	Multiple   int      `json:"block_multiple_of"`
+}
+
+// parseLFM2 reads the dense LFM2, whose inner width is two thirds of what its
+// config states, rounded up.
+func parseLFM2(r *reader) *Model {
+	c, ok := r.lfm2()
+	if !ok {
+		return nil
+	}
+	if c.Intermediate == 0 {
+		c.Intermediate = c.OldWidth
+	}
+	if c.Adjust == nil || *c.Adjust {
+		width := 2 * min(c.Intermediate, maxIntermediate) / 3
+		if c.Multiplier > 0 && c.Multiplier <= maxPatch {
+			width = int(c.Multiplier * float64(width))
+		}
+		if n := c.Multiple; n > 0 && n <= maxIntermediate {
+			width = (width + n - 1) / n * n
+		}
+		c.Intermediate = width
+	}
+	return r.lfm2Model(c)
+}
+
+// parseLFM2MoE reads LFM2 with experts.
+func parseLFM2MoE(r *reader) *Model {
+	c, ok := r.lfm2()
+	if !ok {
+		return nil
+	}
+	return r.lfm2Model(c)
+}
+
+func (r *reader) lfm2() (*lfm2, bool) {
+	c := &lfm2{Conv: 3, Multiplier: 1, Multiple: 256} // the class's defaults
+	return c, r.respell() && r.decode(c)
+}
+
+func (r *reader) lfm2Model(c *lfm2) *Model {
+	r.layerKinds("layer_types", c.Types, c.Layers, "conv", "full_attention")
+	r.need("conv_L_cache", c.Conv, maxPatch)
+	conv := Attention{Kind: ShortConv, Recurrent: Recurrent{
+		ValueHeads: min(c.Hidden, maxHidden), ValueDim: 1, Conv: c.Conv, StateFormat: r.stateFormat("", ""),
+	}}
+	return r.build(&c.decoder, style{qkNorm: PerHead, tied: true, routerBias: true, layer: func(i int, l *Layer) {
+		if len(c.Types) > 0 && c.Types[i] == "conv" || len(c.Types) == 0 && !c.Attention.has(i) {
+			l.Attention = conv
+		}
+	}})
+}

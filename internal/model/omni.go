@@ -1,0 +1,36 @@
+package model
+
+// Models that also hear and speak. What they write with is their thinker, a
+// language model with an image tower; the rest is not modelled.
+
+const thinkerOnly = "The audio tower and the parts that speak are not modelled."
+
+// parseQwen25Omni reads Qwen2.5-Omni.
+func parseQwen25Omni(r *reader) *Model {
+	r.notes = append(r.notes, thinkerOnly)
+	return parseQwen25VL(r)
+}
+
+// parseQwen3Omni reads Qwen3-Omni.
+func parseQwen3Omni(r *reader) *Model {
+	r.notes = append(r.notes, thinkerOnly)
+	return parseQwen3VLMoE(r)
+}
+
+// parseQwen2VL reads Qwen2-VL, whose tower has no gate, a width of its own name and
+// four times that inside.
+func parseQwen2VL(r *reader) *Model {
+	return r.withQwenVision(parseQwen2(r), func(c *qwenVision, v *Vision) {
+		ratio := c.Ratio
+		if ratio == 0 {
+			ratio = 4
+		}
+		if !(ratio > 0 && ratio <= maxPatch) {
+			r.addf("vision_config.mlp_ratio", "%g is absurd", ratio)
+			ratio = 1
+		}
+		v.Hidden, v.Out = c.Embed, c.Hidden
+		v.Intermediate = int(ratio * float64(min(max(c.Embed, 0), maxHidden)))
+		v.Ungated = true
+	})
+}

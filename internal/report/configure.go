@@ -1,0 +1,237 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/document"
+	"plimsoll/internal/scatter"
+	"plimsoll/internal/termplot"
+)
+
+// Configure prints the comparison of experiments in the sections and columns of
+// AIConfigurator's guide.
+func Configure(w io.Writer, r *app.ConfigureResponse, v OptimizeView) {
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	rule := "  " + strings.Repeat("-", frame-4)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	target(w, r)
+	fmt.Fprintln(w, rule)
+	overall(w, r)
+	if v.Plots {
+		fmt.Fprintln(w, rule)
+		fmt.Fprintln(w, "  Pareto Frontier:")
+		p := termplot.Plot{Chart: paretoChart(r), Width: v.Width, Color: v.Color}
+		p.Render(w)
+	}
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Deployment Details:")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank, a replica the smallest unit that is copied")
+	fmt.Fprintln(w, "    total gpus used = replicas * gpus/replica")
+	fmt.Fprintln(w, "    gpus/replica = (p)gpus/worker * (p)workers + (d)gpus/worker * (d)workers; for agg, gpus/worker")
+	fmt.Fprintln(w, "    gpus/worker = tp * pp * dp = etp * ep * pp for MoE models; tp * pp for dense ones")
+	for i := range r.Results {
+		experimentBlock(w, &r.Results[i], v)
+	}
+	fmt.Fprintln(w, stars)
+	var notes []string
+	for i := range r.Results {
+		for _, n := range r.Results[i].Notes {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+		}
+	}
+	for _, n := range notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, document.Caution)
+}
+
+// target prints what was asked, and which experiment is best.
+func target(w io.Writer, r *app.ConfigureResponse) {
+	first := &r.Results[0]
+	e := &first.Experiment
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
+	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
+	fmt.Fprintf(w, "    ISL: %d, OSL: %d, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
+	if r.Best < 0 {
+		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
+		for i := range r.Results {
+			violated(w, &r.Results[i])
+		}
+		return
+	}
+	best := &r.Results[r.Best]
+	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
+}
+
+// violated says what keeps an experiment from its limits.
+func violated(w io.Writer, x *app.ExperimentResult) {
+	if x.Near == nil {
+		if x.Failure != "" {
+			fmt.Fprintf(w, "      %s: %s\n", x.Experiment.Name, x.Failure)
+		}
+		return
+	}
+	n := x.Near
+	var met []string
+	if t := x.Nearest.TTFT; t > 0 {
+		met = append(met, fmt.Sprintf("TTFT %.2f ms", t.Ms()))
+	}
+	if t := x.Nearest.TPOT; t > 0 {
+		met = append(met, fmt.Sprintf("TPOT %.2f ms", t.Ms()))
+	}
+	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms, and meets limits of %s\n",
+		x.Experiment.Name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
+}
+
+// compared says how much better the best of two experiments is than the other.
+func compared(r *app.ConfigureResponse) string {
+	if len(r.Results) != 2 {
+		return ""
+	}
+	best, other := &r.Results[r.Best], &r.Results[1-r.Best]
+	if len(other.Rows) == 0 {
+		return fmt.Sprintf(" (%s does not meet the limits)", other.Experiment.Name)
+	}
+	a, b := &best.Rows[0], &other.Rows[0]
+	ratio := a.PerDevice(&best.Experiment) / b.PerDevice(&other.Experiment)
+	text := fmt.Sprintf(" (%s %.2fx better than %s", best.Experiment.Name, ratio, other.Experiment.Name)
+	if within := math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput)); within {
+		text += ", within error"
+	}
+	return text + ")"
+}
+
+// half is half of the width of an 80 % interval, in logarithms.
+func half(e calibration.Error) float64 { return (e.High - e.Low) / 2 }
+
+// overall prints the best deployment of all.
+func overall(w io.Writer, r *app.ConfigureResponse) {
+	if r.Best < 0 {
+		fmt.Fprintln(w, "  Overall Best Configuration: none")
+		return
+	}
+	x := &r.Results[r.Best]
+	o := &x.Rows[0]
+	e := &o.Expected
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
+	fmt.Fprintf(w, "    - User Throughput: %.2f tokens/s/user\n", o.User())
+	fmt.Fprintf(w, "    - TTFT: %.2fms (%s)\n", o.TTFT.Ms(), plusMinus(e.TTFT))
+	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
+	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
+	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
+	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// paretoChart is throughput of a device against speed for a user.
+func paretoChart(r *app.ConfigureResponse) scatter.Chart {
+	c := scatter.Chart{
+		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
+		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
+	}
+	if r.Best >= 0 {
+		x := &r.Results[r.Best]
+		o := &x.Rows[0]
+		c.Series = append(c.Series, scatter.Series{
+			Name: x.Experiment.Name + " best", Points: []scatter.Point{{X: o.User(), Y: o.PerDevice(&x.Experiment), Mark: true}},
+		})
+	}
+	for i := range r.Results {
+		s := scatter.Series{Name: r.Results[i].Experiment.Name}
+		for _, p := range r.Results[i].Frontier {
+			s.Points = append(s.Points, scatter.Point{X: p.User, Y: p.Device})
+		}
+		if len(s.Points) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	if t := r.Results[0].Experiment.Limits.Finite().TPOT; t > 0 {
+		c.Limits = append(c.Limits, scatter.Limit{Name: "TPOT limit", Vertical: true, At: 1 / float64(t)})
+	}
+	return c
+}
+
+// experimentBlock prints the table of an experiment.
+func experimentBlock(w io.Writer, x *app.ExperimentResult, v OptimizeView) {
+	name := x.Experiment.Name
+	switch {
+	case x.Failure != "":
+		fmt.Fprintf(w, "\n%s: failed: %s\n", name, x.Failure)
+		return
+	case len(x.Rows) == 0 && x.Near == nil:
+		fmt.Fprintf(w, "\nNo configurations for %s met the limits.\n", name)
+		return
+	}
+	rows := x.Rows
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "\nNo configurations for %s met the limits. Nearest, over the %s:\n", name, x.Near.Binds)
+		rows = []app.Option{*x.Near}
+	} else {
+		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
+	}
+	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
+	for i := range rows {
+		t.rows = append(t.rows, optionRow(i+1, x, &rows[i]))
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+}
+
+func optionHeader(m app.ServingMode) []string {
+	head := []string{
+		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas", "gpus/replica",
+	}
+	if m == app.Aggregated {
+		return append(head, "gpus/worker", "parallel", "bs")
+	}
+	return append(head, "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs")
+}
+
+func optionRow(rank int, x *app.ExperimentResult, o *app.Option) []string {
+	e := &x.Experiment
+	d := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
+	each := o.Used / o.Copies
+	row := []string{
+		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
+		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
+		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
+	}
+	if e.Mode == app.Aggregated {
+		return append(row, strconv.Itoa(each), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
+	}
+	p := &o.Deployment.Pools[0]
+	return append(row,
+		fmt.Sprintf("%d (=%dx%d+%dx%d)", each, o.X, p.Layout.Devices, o.Y, d.Layout.Devices),
+		strconv.Itoa(o.X), gpusOf(p, x.Experts), parallelOf(p, x.Experts), strconv.Itoa(o.Prompts),
+		strconv.Itoa(o.Y), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
+}
+
+// gpusOf is the devices of a worker as the guide writes them.
+func gpusOf(p *deployment.Pool, experts bool) string {
+	l := &p.Layout
+	if experts {
+		return fmt.Sprintf("%d (=%dx%dx%d)", l.Devices, l.TP, l.PP, l.DP)
+	}
+	return fmt.Sprintf("%d (=%dx%d)", l.Devices, l.TP, l.PP)
+}
+
+// parallelOf is the layout of a worker as the guide writes it.
+func parallelOf(p *deployment.Pool, experts bool) string {
+	l := &p.Layout
+	if experts {
+		return fmt.Sprintf("tp%dpp%ddp%detp%dep%d", l.TP, l.PP, l.DP, l.MoETP, l.EP)
+	}
+	return fmt.Sprintf("tp%dpp%d", l.TP, l.PP)
+}
