@@ -116,9 +116,9 @@ func (w *writer) composeWorker(at *slot) (*mapping, error) {
 	if at.Engine == vllm && at.Role != deployment.Both {
 		environment.set("VLLM_NIXL_SIDE_CHANNEL_HOST", w.host(at.home+at.rank))
 	}
-	service := fields("image", w.image(), "network_mode", "host", "ipc", "host", "restart", "unless-stopped",
+	service := fields("image", w.image(at.Values), "network_mode", "host", "ipc", "host", "restart", "unless-stopped",
 		"entrypoint", command[:1], "command", command[1:], "environment", environment, "volumes", volumes)
-	w.composeDevices(service, environment, at)
+	composeDevices(service, environment, at)
 	service.setIf(at.leads(), "healthcheck", fields("test", []string{"CMD", "python3", "-c", probeScript(w.workerPort(at))},
 		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", "60m"))
 	return service, nil
@@ -131,17 +131,17 @@ func probeScript(port int) string {
 
 // composeDevices gives a service its devices: NVIDIA's by the runtime, others as
 // files of the host.
-func (w *writer) composeDevices(service, environment *mapping, at *slot) {
-	switch w.Resolved.Device.Vendor {
+func composeDevices(service, environment *mapping, at *slot) {
+	switch at.Device.Vendor {
 	case device.NVIDIA:
 		service.set("deploy", fields("resources", fields("reservations", fields("devices", []*mapping{
 			fields("driver", "nvidia", "device_ids", strings.Split(at.devicesOf(), ","), "capabilities", []string{"gpu"}),
 		}))))
 	case device.AMD:
-		environment.set(w.visible(), at.devicesOf())
+		environment.set(at.visible(), at.devicesOf())
 		service.set("devices", []string{"/dev/kfd", "/dev/dri"}).set("group_add", []string{"video", "render"})
 	default:
-		environment.set(w.visible(), at.devicesOf())
+		environment.set(at.visible(), at.devicesOf())
 	}
 }
 
@@ -162,7 +162,7 @@ func (w *writer) routerShell(command []string) []string {
 func (w *writer) composeRouter(workers []slot, unit int) *mapping {
 	if !w.hasRouter() {
 		file := routingFile(w, unit)
-		return fields("image", w.image(), "network_mode", "host", "restart", "unless-stopped", "entrypoint", []string{"trtllm-serve"},
+		return fields("image", w.image(&w.pools[0]), "network_mode", "host", "restart", "unless-stopped", "entrypoint", []string{"trtllm-serve"},
 			"command", []string{"disaggregated", "-c", configHome + file}, "volumes", []string{"./" + file + ":" + configHome + file + ":ro"})
 	}
 	shell := w.routerShell(w.routerCommand(workers, unit, func(at *slot) string {

@@ -41,7 +41,15 @@ func resolve(t testing.TB, p *deploy.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Resolved, err = d.Resolve(deployment.Parts{Model: m, Device: dev, Engine: e}); err != nil {
+	systems := map[string]*device.Profile{}
+	for _, pool := range d.Pools {
+		if pool.System != "" {
+			if systems[pool.System], err = device.Lookup(pool.System); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if p.Resolved, err = d.Resolve(deployment.Parts{Model: m, Device: dev, Engine: e, Systems: systems}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,8 +11,10 @@ import (
 // settings where they are a file, a DynamoGraphDeployment for each unit, and the
 // values that everything was made of.
 func (w *writer) dynamo() ([]File, error) {
-	if w.pools[0].Engine == mindie || w.Resolved.Device.Vendor != device.NVIDIA {
-		return nil, cannot(Dynamo, "it runs %s on NVIDIA's GPUs, not %s on %s", "vllm, sglang and trtllm", w.pools[0].Engine, w.Resolved.Device.Name)
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
+			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+		}
 	}
 	files, err := w.engineFiles("")
 	if err != nil {
@@ -158,7 +160,7 @@ func (w *writer) component(v *Values, unit int) *mapping {
 // generatorConfig is what all files were made of, for people and their tools.
 func (w *writer) generatorConfig() (File, error) {
 	root := fields("model_name", w.Deployment.Model, "served_model_name", w.Site.ServedName,
-		"system_name", w.Resolved.Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
+		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
 		"dynamo_version", dynamoRelease(&w.pools[0]), "serving_mode", w.mode(),
 		"total_gpus", w.devices(), "copies", w.copies(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
 	if p := &w.Predicted; p.TTFT > 0 {

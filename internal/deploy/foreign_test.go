@@ -218,3 +218,35 @@ services:
 		}
 	}
 }
+
+// TestTwoSystems: prefill and decode on different devices share no node, and both
+// come back.
+func TestTwoSystems(t *testing.T) {
+	p := &deploy.Plan{
+		Deployment: deployment.Deployment{
+			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm", Version: "0.24.0"},
+			Pools: []deployment.Pool{prefill(1, tp(2)), decode(1, tp(4))},
+		},
+		Input: 1000, Output: 100, Batch: []int{1, 32},
+	}
+	p.Deployment.Pools[0].System = "b200_sxm"
+	resolve(t, p)
+	files, _, err := deploy.Write(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := 0
+	for target, group := range byTarget(files) {
+		if d := same(t, p, group); d != "" {
+			t.Errorf("%s (-written +read):\n%s", target, d)
+		}
+		for _, f := range group {
+			if strings.HasPrefix(f.Path, "plain/node_") {
+				scripts++
+			}
+		}
+	}
+	if scripts != 2 {
+		t.Errorf("want two nodes, got %d", scripts)
+	}
+}

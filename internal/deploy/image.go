@@ -9,12 +9,11 @@ import (
 )
 
 // image is the container image of an engine: as its project publishes it.
-func (w *writer) image() string {
-	v := &w.pools[0]
+func (w *writer) image(v *Values) string {
 	if w.Site.Image != "" {
 		return w.Site.Image
 	}
-	amd := w.Resolved.Device.Vendor == device.AMD
+	amd := v.Device.Vendor == device.AMD
 	switch v.Engine {
 	case vllm:
 		if amd {
@@ -24,7 +23,7 @@ func (w *writer) image() string {
 	case sglang:
 		if amd { // one image for MI300 and MI325, one for MI350 and MI355
 			chip := "mi30x"
-			if w.Resolved.Device.Generation == "cdna4" {
+			if v.Device.Generation == "cdna4" {
 				chip = "mi35x"
 			}
 			return "lmsysorg/sglang:v" + v.Version + "-rocm700-" + chip

@@ -133,8 +133,8 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 		mounts = append(mounts, fields("name", "engine", "mountPath", configHome, "readOnly", true))
 		volumes = append(volumes, fields("name", "engine", "configMap", fields("name", w.Site.Name+"-engine")))
 	}
-	container := fields("name", "engine", "image", w.image(), "command", command[:1], "args", command[1:],
-		"env", w.podEnvironment(at), "resources", fields("limits", fields(w.resource(), at.PerNode)), "volumeMounts", mounts)
+	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
+		"env", w.podEnvironment(at), "resources", fields("limits", fields(at.resource(), at.PerNode)), "volumeMounts", mounts)
 	if at.leads() {
 		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
 		// Loading and compiling take up to an hour for the largest models.
@@ -225,7 +225,7 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 			return nil, err
 		}
 		out = append(out, w.object("v1", "ConfigMap", name+"-router").set("data", fields("disagg_config.yaml", string(text))))
-		container.set("image", w.image()).set("command", []string{"trtllm-serve"}).set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"})
+		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"})
 		container.set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
 		spec = fields("containers", []*mapping{container}, "volumes", []*mapping{fields("name", "config", "configMap", fields("name", name+"-router"))})
 	}

@@ -49,9 +49,9 @@ func (w *writer) llmdPool(v *Values) *mapping {
 	for _, e := range w.environment(&slot{Values: v}) {
 		env = append(env, fields("name", e[0], "value", e[1]))
 	}
-	container := fields("name", "vllm", "image", w.image(), "modelCommand", "vllmServe", "args", args)
+	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", args)
 	container.setIf(len(env) > 0, "env", env)
-	container.set("resources", fields("limits", fields(w.resource(), itoa(v.Devices))))
+	container.set("resources", fields("limits", fields(v.resource(), itoa(v.Devices))))
 	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP),
 		"containers", []*mapping{container})
 }

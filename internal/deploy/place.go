@@ -26,25 +26,26 @@ func (s *slot) leads() bool { return s.rank == 0 }
 func (s *slot) title() string { return roleName(s.Role) + " " + itoa(s.index) }
 
 // nodeSize is the devices of a node.
-func (w *writer) nodeSize() int { return max(1, w.Resolved.Device.Node) }
+func (v *Values) nodeSize() int { return max(1, v.Device.Node) }
 
 // placed puts the workers of all units on nodes: each in turn on the first node, or
 // run of nodes, that has room.
 func (w *writer) placed() [][]slot {
 	var nodes [][]slot
-	var used []int
+	var taken []used
 	serial := 0
 	for unit := range w.units() {
 		for p := range w.pools {
 			v := &w.pools[p]
 			for index := range w.workers(v) {
-				home := w.room(v, &used)
+				home := w.room(v, &taken)
 				for rank := range v.Nodes {
 					for len(nodes) <= home+rank {
 						nodes = append(nodes, nil)
 					}
-					nodes[home+rank] = append(nodes[home+rank], slot{v, unit, index, serial, rank, home, used[home+rank]})
-					used[home+rank] += v.PerNode
+					nodes[home+rank] = append(nodes[home+rank], slot{v, unit, index, serial, rank, home, taken[home+rank].devices})
+					taken[home+rank].devices += v.PerNode
+					taken[home+rank].system = v.Device.Name
 				}
 				serial++
 			}
@@ -53,14 +54,23 @@ func (w *writer) placed() [][]slot {
 	return nodes
 }
 
+// used is how many devices of a node are taken, and which they are; "" while it is
+// empty.
+type used struct {
+	devices int
+	system  string
+}
+
 // room is the first node from which on so many have room for a worker.
-func (w *writer) room(v *Values, used *[]int) int {
+func (w *writer) room(v *Values, nodes *[]used) int {
 	for home := 0; ; home++ {
-		for len(*used) < home+v.Nodes {
-			*used = append(*used, 0)
+		for len(*nodes) < home+v.Nodes {
+			*nodes = append(*nodes, used{})
 		}
-		fits := !slices.ContainsFunc((*used)[home:home+v.Nodes], func(n int) bool { return n+v.PerNode > w.nodeSize() })
-		if fits {
+		full := func(n used) bool {
+			return n.devices+v.PerNode > v.nodeSize() || n.system != "" && n.system != v.Device.Name
+		}
+		if !slices.ContainsFunc((*nodes)[home:home+v.Nodes], full) {
 			return home
 		}
 	}
@@ -99,8 +109,8 @@ func (s *slot) devicesOf() string {
 }
 
 // visible is the variable that limits a process to some devices.
-func (w *writer) visible() string {
-	switch w.Resolved.Device.Vendor {
+func (v *Values) visible() string {
+	switch v.Device.Vendor {
 	case device.AMD:
 		return "HIP_VISIBLE_DEVICES"
 	case device.Ascend:
@@ -111,8 +121,8 @@ func (w *writer) visible() string {
 }
 
 // resource is what Kubernetes calls a device.
-func (w *writer) resource() string {
-	switch w.Resolved.Device.Vendor {
+func (v *Values) resource() string {
+	switch v.Device.Vendor {
 	case device.AMD:
 		return "amd.com/gpu"
 	case device.Ascend:
@@ -127,7 +137,7 @@ func (w *writer) resource() string {
 // exchange KV blocks, one for each data-parallel rank.
 func (w *writer) environment(s *slot) [][2]string {
 	var out [][2]string
-	if w.Resolved.Device.Vendor == device.AMD {
+	if s.Device.Vendor == device.AMD {
 		switch s.Engine {
 		case vllm:
 			out = append(out, [2]string{"VLLM_ROCM_USE_AITER", "1"})

@@ -119,7 +119,7 @@ const bootstrap = 8998
 
 // exports writes the variables in front of a command.
 func (w *writer) exports(s *script, at *slot) {
-	s.add("%s=%s \\", w.visible(), at.devicesOf())
+	s.add("%s=%s \\", at.visible(), at.devicesOf())
 	for _, e := range w.environment(at) {
 		s.add("%s=%s \\", e[0], e[1])
 	}

@@ -129,11 +129,13 @@ type writer struct {
 // supported reports engines that do not run on the devices. Others than these are
 // run by ports of the engines with images and flags of their own.
 func (w *writer) supported() error {
-	vendor, name := w.Resolved.Device.Vendor, w.pools[0].Engine
-	ok := map[device.Vendor][]string{device.NVIDIA: {vllm, sglang, trtllm}, device.AMD: {vllm, sglang}, device.Ascend: {mindie}}[vendor]
-	if !slices.Contains(ok, name) {
-		return fmt.Errorf("there are no files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
-			name, w.Resolved.Device.Name, vendor)
+	for i := range w.pools {
+		v := &w.pools[i]
+		ok := map[device.Vendor][]string{device.NVIDIA: {vllm, sglang, trtllm}, device.AMD: {vllm, sglang}, device.Ascend: {mindie}}[v.Device.Vendor]
+		if !slices.Contains(ok, v.Engine) {
+			return fmt.Errorf("there are no files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
+				v.Engine, v.Device.Name, v.Device.Vendor)
+		}
 	}
 	return nil
 }

@@ -309,7 +309,7 @@ func (r *reader) found() (*Found, error) {
 		n = &note{}
 	}
 	out.Input, out.Output, out.Copies = n.Input, n.Output, n.Copies
-	d.System, d.Formats.Checkpoint = n.System, n.Checkpoint
+	d.System, d.AsFamily, d.Formats, d.LeastLoaded, d.Modelling = n.System, n.AsFamily, n.Formats, n.LeastLoaded, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: n.Version}
 	for i := range r.launches {
 		l := &r.launches[i]
@@ -320,11 +320,15 @@ func (r *reader) found() (*Found, error) {
 			return nil, fmt.Errorf("the files start both %s and %s", d.Engine.Name, l.Engine)
 		}
 		d.Model = cmp.Or(d.Model, l.told.Model)
-		d.Formats.Checkpoint = cmp.Or(d.Formats.Checkpoint, l.told.Checkpoint)
+		if r.note == nil {
+			d.Formats.Checkpoint = cmp.Or(d.Formats.Checkpoint, l.told.Checkpoint)
+		}
 		at := slices.IndexFunc(d.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
 		if at < 0 {
 			pool := l.pool()
-			pool.AcceptanceRates = n.Acceptance[roleName(l.Role)]
+			noted := n.pool(l.Role)
+			pool.System, pool.Formats, pool.AcceptanceRates = noted.System, noted.Formats, noted.AcceptanceRates
+			pool.Settings = append(pool.Settings, noted.Settings...)
 			d.Pools = append(d.Pools, pool)
 			at = len(d.Pools) - 1
 		}

@@ -54,7 +54,7 @@ func arbitrary(t *rapid.T) *deploy.Plan {
 		if rapid.Bool().Draw(t, "drafts") && id == "deepseek-ai/DeepSeek-V3" {
 			p.MTP, p.AcceptanceRates = 2, []float64{0.8, 0.55}
 		}
-		for _, s := range []string{"token_budget=4096", "kv_format=fp8", "memory_share=0.85", "prefix_caching=false", "chunked_prefill=false", "graph.max_batch=0", "block_tokens=64"} {
+		for _, s := range []string{"token_budget=4096", "kv_format=fp8", "memory_share=0.85", "prefix_caching=false", "chunked_prefill=false", "graph.max_batch=0", "block_tokens=64", "workspace_gib=3"} {
 			if rapid.IntRange(0, 3).Draw(t, s) == 0 {
 				p.Settings = append(p.Settings, s)
 			}
@@ -75,6 +75,10 @@ func arbitrary(t *rapid.T) *deploy.Plan {
 	}
 	if slices.Contains([]string{"vllm", "sglang"}, name) && rapid.IntRange(0, 4).Draw(t, "checkpoint") == 0 {
 		p.Deployment.Formats.Checkpoint = "fp8"
+	}
+	p.Deployment.LeastLoaded = rapid.Bool().Draw(t, "least loaded")
+	if rapid.IntRange(0, 3).Draw(t, "formats") == 0 {
+		p.Deployment.Pools[0].Formats = deployment.Formats{GEMM: "fp8_block", KV: "fp8"}
 	}
 	return p
 }

@@ -109,7 +109,7 @@ type speculative struct {
 	Tokens int    `json:"num_speculative_tokens"`
 }
 
-// transfer is the JSON of --kv-transfer-config (docs/features/nixl_connector_usage).
+// transfer is the JSON of --kv-transfer-config (vLLM's guide to the NIXL connector).
 type transfer struct {
 	Connector string `json:"kv_connector"`
 	Role      string `json:"kv_role"`

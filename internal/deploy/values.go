@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
@@ -40,7 +41,11 @@ type Values struct {
 	// Extras are further settings that the plan asks for and the engine has a name
 	// for, as "key=value" in the order of their keys.
 	Extras []string
+	// Untold are settings that the plan asks for and the engine has no name for: they
+	// describe how it is modelled.
+	Untold []string
 
+	Device  *device.Profile
 	Devices int // of a worker
 	Workers int // in all copies
 	Nodes   int // of a worker
@@ -75,12 +80,15 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	v := Values{
 		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, e.Known),
-		Model: p.site().ModelPath, Checkpoint: p.Deployment.Formats.Checkpoint,
+		Model: p.site().ModelPath, Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
 		Workers: s.Replicas * p.copies(), profile: e,
+	}
+	if asked.Formats != (deployment.Formats{}) {
+		v.Checkpoint = asked.Formats.Checkpoint
 	}
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
@@ -89,7 +97,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		v.Graphs = engine.GraphSizes(n)
 	}
 	v.split()
-	v.Extras = v.extras(slices.Concat(p.Deployment.Engine.Settings, asked.Settings))
+	v.Extras, v.Untold = v.extras(slices.Concat(p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
 	if most := p.reach(); most > 0 && p.Input+p.Output > most {
 		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.Input+p.Output, most, p.Resolved.Model.Name())
@@ -117,7 +125,7 @@ func (p *Plan) reach() int {
 
 // kvWord is the format of a KV cache as Values name it.
 func kvWord(f dtype.Format) string {
-	if f == dtype.FP8 {
+	if f == dtype.FP8 || f == dtype.INT8 {
 		return f.String()
 	}
 	return "auto"
@@ -150,6 +158,9 @@ func (v *Values) place(node int) error {
 // check reports what the engine would refuse, or could not serve.
 func (v *Values) check(input int) error {
 	var errs []error
+	if v.KV == dtype.INT8.String() && v.Engine != mindie {
+		errs = append(errs, fmt.Errorf("%s has no KV cache in int8", v.Engine))
+	}
 	if need := v.Batch * (1 + v.MTP); v.TokenBudget < need && v.Role != deployment.Prefill && v.Engine != sglang {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the %d tokens of a decode step: %d sequences with %d drafts each", v.TokenBudget, need, v.Batch, v.MTP))
 	}
@@ -165,22 +176,33 @@ func derived() []string {
 	return []string{"max_sequences", "token_budget", "memory_share", "max_context", "kv_format", "chunked_prefill", "prefix_caching", "graph.max_batch", "mtp.tokens"}
 }
 
-// extras are the settings that were asked for, have a name in the engine and no
-// field here. SGLang's --schedule-conservativeness is not the reserve itself but
-// scales it, so it cannot be told a reserve.
-func (v *Values) extras(asked []string) []string {
-	var out []string
+// extras divides the settings that were asked for and have no field here into those
+// the engine has a name for and others. SGLang's --schedule-conservativeness is not
+// the reserve itself but scales it, so it cannot be told a reserve.
+func (v *Values) extras(asked []string) (told, untold []string) {
+	named := map[string]string{}
 	for _, s := range v.profile.Settings() {
-		if s.Option == "" || slices.Contains(derived(), s.Key) || s.Key == "reserve" && v.Engine == sglang {
-			continue
-		}
-		for _, a := range asked {
-			key, _, _ := strings.Cut(a, "=")
-			if strings.ReplaceAll(strings.TrimSpace(key), "-", "_") == s.Key {
-				out = append(out, s.Key+"="+s.Value)
-				break
-			}
+		if s.Option != "" && (s.Key != "reserve" || v.Engine != sglang) {
+			named[s.Key] = s.Value
 		}
 	}
-	return out
+	for _, a := range asked {
+		key, value, _ := strings.Cut(a, "=")
+		key = strings.ReplaceAll(strings.TrimSpace(key), "-", "_")
+		settled, ok := named[key]
+		switch {
+		case slices.Contains(derived(), key):
+		case !ok:
+			untold = append(untold, key+"="+strings.TrimSpace(value))
+		case !slices.Contains(told, key+"="+settled):
+			told = append(told, key+"="+settled)
+		}
+	}
+	// In the order of the engine's settings, as they are read.
+	order := func(a string) int {
+		key, _, _ := strings.Cut(a, "=")
+		return slices.IndexFunc(v.profile.Settings(), func(s engine.Setting) bool { return s.Key == key })
+	}
+	slices.SortFunc(told, func(a, b string) int { return order(a) - order(b) })
+	return told, untold
 }

@@ -17,8 +17,6 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 	}
 	d := p.Deployment
 	d.Engine = deployment.Engine{Name: values[0].Engine, Version: values[0].Version}
-	d.System = p.Resolved.Device.Name
-	d.Formats.KV = "" // a setting of each pool
 	d.Pools = nil
 	units := p.copies()
 	if !p.Resolved.Disaggregated() {
@@ -27,7 +25,8 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 	for i := range values {
 		v := &values[i]
 		d.Pools = append(d.Pools, deployment.Pool{
-			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: v.settings(), MTP: v.MTP,
+			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(v.settings(), v.Untold...), MTP: v.MTP,
+			System: p.Deployment.Pools[i].System, Formats: p.Deployment.Pools[i].Formats,
 			AcceptanceRates: p.Deployment.Pools[i].AcceptanceRates,
 		})
 	}
