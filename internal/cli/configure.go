@@ -37,7 +37,7 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env))
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env))
 	return cmd
 }
 

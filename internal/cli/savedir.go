@@ -36,7 +36,7 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 		names = append(names, string(t))
 	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.dir, "save-dir", "", "write results, and the files that run each row, under this `directory`")
+		fs.StringVar(&f.dir, "save-dir", f.dir, "write results, and the files that run each row, under this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace what an earlier run saved there")
 		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
 			"which files: "+strings.Join(names, ", ")+" (default all that can run the row)")
