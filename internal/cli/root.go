@@ -21,6 +21,7 @@ func commandTable() []command {
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
+		{newLintCmd, []string{"lint"}},
 		{newSimulateCmd, []string{"simulate"}},
 		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
 		{newModelsCmd, []string{"models"}},

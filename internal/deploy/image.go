@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/device"
@@ -78,4 +79,19 @@ func (w *writer) dynamoImage() string {
 	v := &w.pools[0]
 	runtime := map[string]string{vllm: "vllm-runtime", sglang: "sglang-runtime", trtllm: "tensorrtllm-runtime"}[v.Engine]
 	return cmp.Or(w.Site.Image, "nvcr.io/nvidia/ai-dynamo/"+runtime+":"+dynamoRelease(v))
+}
+
+// imageVersion is the release of an engine that the name of its project's image
+// tells, "" for other images and for tags like "latest".
+func imageVersion(image string) string {
+	name, tag, _ := strings.Cut(image, ":")
+	own := []string{"vllm/vllm-openai", "vllm/vllm-openai-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
+	if !slices.ContainsFunc(own, func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }) {
+		return ""
+	}
+	release, _, _ := strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
+	if version.Check(release) != nil {
+		return ""
+	}
+	return release
 }

@@ -21,13 +21,16 @@ type Launch struct {
 	// Requested is the devices that a manifest asks for, for one worker on all its
 	// nodes; 0 where it does not say.
 	Requested int
+	// Version is that of the image it runs in, "" if it does not tell.
+	Version string
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
 
 	told   told
 	given  map[string]bool // keys that the engine is told
 	extras map[string]string
-	config string // the file with TensorRT-LLM's settings
+	config string   // the file with TensorRT-LLM's settings
+	flags  []string // of the engine's own server, as they are written
 
 	profile *engine.Profile // of the newest release, with the names of all
 }
@@ -38,6 +41,8 @@ type Problem struct {
 	Flag    string
 	Nearest string // a flag that was probably meant
 	Text    string
+	// Unsure says that the engine may start all the same.
+	Unsure bool
 }
 
 // Error says what is wrong.
@@ -156,6 +161,9 @@ func isNumber(word string) bool {
 
 // flag takes over one flag.
 func (l *Launch) flag(by program, flag string, values []string) *Problem {
+	if by == ownServer {
+		l.flags = append(l.flags, flag)
+	}
 	switch {
 	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == trtllm || flag == "--extra-engine-args":
 		l.config = strings.Join(values, "")
@@ -274,8 +282,8 @@ func (l *Launch) follows() bool {
 	return false
 }
 
-// pool is what the launch says of a pool: only what the engine is told.
-func (l *Launch) pool() deployment.Pool {
+// Pool is what the launch says of a pool: only what the engine is told.
+func (l *Launch) Pool() deployment.Pool {
 	t := &l.told
 	layout, batch := t.hear(l.Engine)
 	out := deployment.Pool{Role: l.Role, Layout: layout, MTP: t.MTP}

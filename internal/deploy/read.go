@@ -26,6 +26,8 @@ type Found struct {
 	Input, Output, Copies int
 	Launches              []Launch
 	Problems              []Problem
+	// Missing are files of settings that a command names and that were not given.
+	Missing []string
 }
 
 // ErrNoLaunch is part of errors about files that start no engine.
@@ -63,6 +65,7 @@ type reader struct {
 	launches []Launch
 	configs  map[string]string // files of settings by name
 	problems []Problem
+	missing  []string
 	profiles map[string]*engine.Profile // by engine
 }
 
@@ -162,9 +165,10 @@ func list(n *yaml.Node) []string {
 
 // around is what the objects around a command say of it.
 type around struct {
-	count   int // how often it is started: the nearest "replicas"
-	nodes   int // of a worker
-	devices int // on each node
+	count   int    // how often it is started: the nearest "replicas"
+	nodes   int    // of a worker
+	devices int    // on each node
+	version string // of the engine in the image
 }
 
 // at is what is around the parts of a mapping.
@@ -177,6 +181,7 @@ func (a around) at(n *yaml.Node) around {
 			a.nodes = k
 		}
 	}
+	a.version = cmp.Or(imageVersion(scalar(n, "image")), a.version)
 	limits := child(child(n, "resources"), "limits")
 	for _, resource := range []string{"gpu", "nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910"} {
 		if k, ok := number(scalar(limits, resource)); ok {
@@ -259,7 +264,7 @@ func (r *reader) command(file string, words []string, a around) error {
 		return err
 	}
 	r.problems = append(r.problems, l.parse(by, rest)...)
-	l.Requested = a.devices * cmp.Or(a.nodes, l.nodes())
+	l.Requested, l.Version = a.devices*cmp.Or(a.nodes, l.nodes()), a.version
 	if !l.follows() {
 		r.launches = append(r.launches, *l)
 	}
@@ -302,7 +307,7 @@ func (r *reader) found() (*Found, error) {
 	if len(r.launches) == 0 {
 		return nil, ErrNoLaunch
 	}
-	out := &Found{Launches: r.launches, Problems: r.problems}
+	out := &Found{Launches: r.launches, Problems: r.problems, Missing: r.missing}
 	d := &out.Deployment
 	n := r.note
 	if n == nil {
@@ -310,7 +315,7 @@ func (r *reader) found() (*Found, error) {
 	}
 	out.Input, out.Output, out.Copies = n.Input, n.Output, n.Copies
 	d.System, d.AsFamily, d.Formats, d.LeastLoaded, d.Modelling = n.System, n.AsFamily, n.Formats, n.LeastLoaded, n.Modelling
-	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: n.Version}
+	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	for i := range r.launches {
 		l := &r.launches[i]
 		if err := l.settle(); err != nil {
@@ -325,7 +330,7 @@ func (r *reader) found() (*Found, error) {
 		}
 		at := slices.IndexFunc(d.Pools, func(p deployment.Pool) bool { return p.Role == l.Role })
 		if at < 0 {
-			pool := l.pool()
+			pool := l.Pool()
 			noted := n.pool(l.Role)
 			pool.System, pool.Formats, pool.AcceptanceRates = noted.System, noted.Formats, noted.AcceptanceRates
 			pool.Settings = append(pool.Settings, noted.Settings...)
@@ -361,7 +366,10 @@ func (r *reader) readConfigs() error {
 			continue
 		}
 		if !ok {
-			r.problems = append(r.problems, Problem{File: l.File, Flag: l.config, Text: "this file of settings was not given"})
+			r.problems = append(r.problems, Problem{File: l.File, Flag: l.config, Text: "this file of settings was not given", Unsure: true})
+			if !slices.Contains(r.missing, l.config) {
+				r.missing = append(r.missing, l.config)
+			}
 			continue
 		}
 		if err := l.readConfig(text); err != nil {

@@ -161,3 +161,10 @@ func (r *Replica) Decode(n int, context, growth float64, steps int) units.Second
 	mean := context + growth*math.Max(0, float64(steps-1))/2
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
 }
+
+// Holds is how many sequences of so many tokens the cache of a data-parallel rank
+// holds at once, in whole blocks.
+func (r *Replica) Holds(tokens int) int {
+	block := r.engine.BlockTokens
+	return r.KVTokens / block / max(1, (tokens+block-1)/block)
+}
