@@ -280,8 +280,8 @@ func (x *lint) resolve() bool {
 	return true
 }
 
-// larger is the smallest tensor parallelism with which the weights leave room for a
-// cache, as the engine is told it; "" if there is none within a node.
+// larger is the smallest tensor parallelism with which the weights leave room for the
+// longest request, as the engine is told it; "" if there is none within a node.
 func (x *lint) larger() string {
 	d := x.d
 	d.Pools = slices.Clone(d.Pools)
@@ -289,7 +289,12 @@ func (x *lint) larger() string {
 	most := max(1, x.stage.Device.Node)
 	for p.Layout.TP = 2 * max(1, p.Layout.TP); p.Layout.TP <= most; p.Layout.TP *= 2 {
 		p.Layout.Devices = p.Layout.TP * max(1, p.Layout.DP) * max(1, p.Layout.PP)
-		if _, _, err := x.stage.fleet(&d); err == nil {
+		resolved, fleet, err := x.stage.fleet(&d)
+		if err != nil {
+			continue
+		}
+		longest := cmp.Or(resolved.Generates().Engine.MaxContext, x.stage.Model.MaxPosition)
+		if c := capacityOf(resolved, fleet, x.r.Input+x.r.Output); c.Held > 0 && c.Memory.Tokens >= longest {
 			return deploy.Words(x.stage.Engine, x.out.Version, "layout.tp", p.Layout.TP)
 		}
 	}

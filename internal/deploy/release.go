@@ -73,7 +73,7 @@ func Say(p *deployment.Served, release, key, value string) string {
 	case key == "graph.max_batch" && name == e.Option("graph.sizes", release):
 		n, _ := strconv.Atoi(value)
 		sizes := engine.GraphSizes(n)
-		value = strings.Join(words(&sizes), " ")
+		value = shortened(words(&sizes))
 	case key == "kv_format" && e.Name == sglang && value == "fp8":
 		value = "fp8_e4m3"
 	case key == "max_sequences" && e.Name == sglang:
@@ -88,6 +88,15 @@ func Say(p *deployment.Served, release, key, value string) string {
 		return name + ": " + value
 	}
 	return strings.TrimSpace(name + " " + value)
+}
+
+// shortened is a list of sizes whose middle is easily guessed.
+func shortened(sizes []string) string {
+	const most, ends = 8, 4
+	if len(sizes) > most {
+		sizes = slices.Concat(sizes[:ends], []string{"…"}, sizes[len(sizes)-2:])
+	}
+	return strings.Join(sizes, " ")
 }
 
 // Name is what an engine calls a setting in a release; the setting's own key if it has
