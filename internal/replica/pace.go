@@ -80,7 +80,7 @@ func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, ke
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	kernels = layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
-	if prefill && p.graph.EagerPrefill || decode > p.graph.MaxBatch && p.graph.MaxBatch > 0 {
+	if prefill && p.graph.EagerPrefill || decode > p.graph.MaxBatch {
 		layers = p.host.Launch(layers, p.layers)
 	}
 	return p.host.Step(layers+head+attention, decode+prompts, prefill), kernels
