@@ -219,15 +219,22 @@ func (x *lint) files() (*deploy.Found, error) {
 	if err != nil || len(found.Missing) == 0 {
 		return found, err
 	}
-	for _, name := range found.Missing {
-		for _, at := range []string{name, path.Join(path.Dir(files[0].Path), path.Base(name))} {
+	return deploy.Read(append(files, x.beside(files[0].Path, found.Missing)...)...)
+}
+
+// beside are the files of settings that a file names, as far as they are where it says
+// or in its directory.
+func (x *lint) beside(file string, missing []string) []deploy.File {
+	var out []deploy.File
+	for _, name := range missing {
+		for _, at := range []string{name, path.Join(path.Dir(file), path.Base(name))} {
 			if data, err := x.world.readPlain(at); err == nil {
-				files = append(files, deploy.File{Path: at, Data: data})
+				out = append(out, deploy.File{Path: at, Data: data})
 				break
 			}
 		}
 	}
-	return deploy.Read(files...)
+	return out
 }
 
 // readPlain reads a file that no field names.
@@ -314,7 +321,7 @@ func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 
 // predict simulates the deployment, if it serves the requests at all.
 func (x *lint) predict(ctx context.Context) error {
-	if x.out.Errors() > 0 && !x.serves() {
+	if !x.serves() {
 		return nil
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/units"
 )
 
@@ -37,6 +38,7 @@ type variation struct {
 	prefill  bool // also of the workers for prompts, if there are such
 	only     bool // of these alone
 	note     string
+	batch    int // the batch limit, if that is what changes
 }
 
 // improve tries changes of one setting each and keeps those that are worth it: of
@@ -55,8 +57,7 @@ func (x *lint) improve(ctx context.Context) error {
 	}
 	byKey := map[string]Improvement{}
 	for _, c := range x.changes() {
-		d := x.changed(&c)
-		s, err := x.best(ctx, &d)
+		c, s, err := x.try(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -84,6 +85,22 @@ func (x *lint) improve(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(b.Throughput, a.Throughput), cmp.Compare(a.Change, b.Change))
 	})
 	return nil
+}
+
+// try simulates a change. A batch limit that the limits on latency do not let requests
+// reach is lowered to what they do, or the engine would run more.
+func (x *lint) try(ctx context.Context, c variation) (variation, *SimulateResponse, error) {
+	d := x.changed(&c)
+	s, err := x.best(ctx, &d)
+	if err != nil || s == nil || c.batch == 0 || x.r.Concurrency > 0 {
+		return c, s, err
+	}
+	if n := parallel.Fullest(s.Request.Concurrency, x.out.Capacity.Ranks); n < c.batch {
+		c = x.batch(x.resolved.Generates(), n)
+		d = x.changed(&c)
+		s, err = x.best(ctx, &d)
+	}
+	return c, s, err
 }
 
 // best is the simulation with the most throughput of a deployment within the limits:
@@ -157,14 +174,19 @@ func (x *lint) batches(p *deployment.Served) []variation {
 		if n <= limit || n > held || n*(1+p.Spec.MTP) > p.Engine.TokenBudget {
 			continue
 		}
-		c := variation{settings: []string{fmt.Sprintf("max_sequences=%d", n)}}
-		usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices).Graph.MaxBatch
-		if g := min(n, usual); x.given(p, "graph.max_batch") && p.Engine.Graph.MaxBatch > 0 && g > p.Engine.Graph.MaxBatch {
-			c.settings = append(c.settings, fmt.Sprintf("graph.max_batch=%d", g))
-		}
-		out = append(out, c)
+		out = append(out, x.batch(p, n))
 	}
 	return out
+}
+
+// batch is a batch limit.
+func (x *lint) batch(p *deployment.Served, n int) variation {
+	c := variation{settings: []string{fmt.Sprintf("max_sequences=%d", n)}, batch: n}
+	usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices).Graph.MaxBatch
+	if g := min(n, usual); x.given(p, "graph.max_batch") && p.Engine.Graph.MaxBatch > 0 && g > p.Engine.Graph.MaxBatch {
+		c.settings = append(c.settings, fmt.Sprintf("graph.max_batch=%d", g))
+	}
+	return c
 }
 
 // changed is the deployment with a change.
@@ -187,8 +209,9 @@ func (x *lint) words(c *variation) string {
 	var out []string
 	for _, s := range c.settings {
 		key, value, _ := strings.Cut(s, "=")
-		if key == "graph.max_batch" && len(c.settings) > 1 {
-			out = append(out, "graphs up to "+value) // a list of sizes would hide the rest
+		if key == "graph.max_batch" {
+			_, words := x.graphWords(p, value)
+			out = append(out, words)
 			continue
 		}
 		out = append(out, deploy.Say(p, x.out.Version, key, value))

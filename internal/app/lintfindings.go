@@ -167,10 +167,10 @@ func (x *lint) budget(p *deployment.Served) {
 func (x *lint) graphs(p *deployment.Served) {
 	const key = "graph.max_batch"
 	e := p.Engine
-	where, better := x.name(key), x.say(p, key, e.MaxSequences)
+	where, better := x.graphWords(p, strconv.Itoa(e.MaxSequences))
 	switch most := e.Graph.MaxBatch; {
 	case most == 0 && x.given(p, key):
-		x.add(SevereWarning, deploy.Say(p, x.out.Version, key, "0"), "decode steps run without captured graphs: the host's work shows in every step", "leave it out")
+		x.add(SevereWarning, where, "decode steps run without captured graphs: the host's work shows in every step", better)
 	case most < e.MaxSequences && x.given(p, key):
 		x.add(SevereWarning, where, fmt.Sprintf("graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without", most, e.MaxSequences), better)
 	case most > 0 && most < min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks) && x.given(p, "max_sequences"):
@@ -178,6 +178,21 @@ func (x *lint) graphs(p *deployment.Served) {
 	case most > e.MaxSequences && x.given(p, key):
 		x.add(SevereHint, where, fmt.Sprintf("graphs of batches up to %d are captured, above the limit of %d sequences: they cost memory and are never used", most, e.MaxSequences), better)
 	}
+}
+
+// graphWords is the name of captured batches and how they are told to reach up to one:
+// by a list where the files have that, since engines refuse two limits that differ.
+func (x *lint) graphWords(p *deployment.Served, most string) (name, words string) {
+	const list = "graph.sizes"
+	if p.Engine.Graph.MaxBatch == 0 {
+		name = deploy.Say(p, x.out.Version, "graph.max_batch", "0")
+		return name, "without " + name
+	}
+	if slices.ContainsFunc(x.found.Launches, func(l deploy.Launch) bool { return l.Role == p.Role && l.Given(list) }) {
+		name = x.name(list)
+		return name, name + " up to " + most
+	}
+	return x.name("graph.max_batch"), deploy.Say(p, x.out.Version, "graph.max_batch", most)
 }
 
 // cache compares what the KV cache holds with the batch limit.

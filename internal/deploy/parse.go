@@ -282,6 +282,9 @@ func (l *Launch) follows() bool {
 	return false
 }
 
+// Given reports whether the engine is told something, by the key of its option.
+func (l *Launch) Given(key string) bool { return l.given[key] }
+
 // Pool is what the launch says of a pool: only what the engine is told.
 func (l *Launch) Pool() deployment.Pool {
 	t := &l.told

@@ -74,20 +74,33 @@ func Say(p *deployment.Served, release, key, value string) string {
 		n, _ := strconv.Atoi(value)
 		sizes := engine.GraphSizes(n)
 		value = shortened(words(&sizes))
-	case key == "kv_format" && e.Name == sglang && value == "fp8":
-		value = "fp8_e4m3"
-	case key == "max_sequences" && e.Name == sglang:
-		n, _ := strconv.Atoi(value)
-		value = strconv.Itoa(n * sharing(p))
 	case key == "prefix_caching" || key == "chunked_prefill":
 		return truth(e.Name, key, name, value)
 	default:
-		value = extraWord(e.Name, key, value)
+		value = valueWord(p, key, value)
 	}
-	if e.Name == trtllm {
+	return pair(e.Name, name, value)
+}
+
+// pair is a flag, or a key of TensorRT-LLM's file, with its value.
+func pair(engineName, name, value string) string {
+	if engineName == trtllm {
 		return name + ": " + value
 	}
 	return strings.TrimSpace(name + " " + value)
+}
+
+// valueWord is a value as the engine reads it.
+func valueWord(p *deployment.Served, key, value string) string {
+	switch {
+	case p.Engine.Name != sglang:
+	case key == "kv_format" && value == "fp8":
+		return "fp8_e4m3"
+	case key == "max_sequences":
+		n, _ := strconv.Atoi(value)
+		return strconv.Itoa(n * sharing(p))
+	}
+	return extraWord(p.Engine.Name, key, value)
 }
 
 // shortened is a list of sizes whose middle is easily guessed.
@@ -149,8 +162,5 @@ func truth(name, key, flag, value string) string {
 
 // Words is a size in the words of an engine.
 func Words(e *engine.Profile, release, key string, n int) string {
-	if e.Name == trtllm {
-		return Name(e, release, key) + ": " + strconv.Itoa(n)
-	}
-	return Name(e, release, key) + " " + strconv.Itoa(n)
+	return pair(e.Name, Name(e, release, key), strconv.Itoa(n))
 }
