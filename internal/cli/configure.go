@@ -37,7 +37,7 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env))
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env))
 	return cmd
 }
 
@@ -45,6 +45,7 @@ the same figures.`,
 type configureFlags struct {
 	app.ConfigureRequest
 
+	save                 saveFlags
 	json, noPlots, quiet bool
 	debug, noColor       bool
 	logLevel             string
@@ -62,10 +63,9 @@ func (f *configureFlags) define(into *pflag.FlagSet) {
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
 		fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	})
-	for _, name := range []string{"debug"} {
-		into.BoolVar(&f.debug, name, false, "accepted for compatibility, without effect")
-		into.Lookup(name).Hidden = true
-	}
+	f.save.define(into)
+	into.BoolVar(&f.debug, "debug", false, "accepted for compatibility, without effect")
+	into.Lookup("debug").Hidden = true
 	into.StringVar(&f.logLevel, "log-level", "", "accepted for compatibility, without effect")
 	into.Lookup("log-level").Hidden = true
 }
@@ -86,6 +86,14 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		err = env.JSON(document.NewConfigure(r))
 	} else {
 		report.Configure(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots})
+	}
+	if f.save.dir != "" {
+		say := func(text string) {
+			if !f.quiet {
+				env.Note(text)
+			}
+		}
+		err = errors.Join(err, f.save.save(env, world, r, say))
 	}
 	return errors.Join(err, failures(r))
 }
@@ -133,6 +141,9 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 				}
 			}
 			f.Experiments = plan.Experiments
+			if d.path != d.Model {
+				f.save.site.ModelPath = d.path
+			}
 			return f.run(cmd, env)
 		},
 	}
