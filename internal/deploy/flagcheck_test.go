@@ -30,7 +30,7 @@ func TestDump(t *testing.T) {
 			whole.Settings = []string{"graph.max_batch=0", "block_tokens=64", "chunked_prefill=false", "token_budget=9000"}
 			for name, p := range map[string]*deploy.Plan{
 				"agg-dense":    planned(t, e, v, dense, on, []int{28}, both(2, tp(4))),
-				"disagg-dense": planned(t, e, v, dense, on, []int{1, 64}, prefill(4, tp(1)), decode(2, tp(4))),
+				"disagg-dense": planned(t, e, v, dense, on, []int{1, 64}, prefill(4, tp(1)), decode(1, tp(4))),
 				"agg-moe":      planned(t, e, v, moe, on, []int{64}, drafts),
 				"disagg-moe":   planned(t, e, v, moe, on, []int{1, 64}, prefill(1, wide(8)), decode(1, wide(16))),
 				"whole":        planned(t, e, v, dense, on, []int{64}, whole),
