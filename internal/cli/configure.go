@@ -25,7 +25,8 @@ func newConfigureCmd(env *Env) *cobra.Command {
 both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it ranks is simulated: "plimsoll simulate" gives
 the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
-  plimsoll cli exp --yaml_path example.yaml`,
+  plimsoll cli exp --yaml_path example.yaml
+  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all`,
 		GroupID: groupPlan,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -37,37 +38,84 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env))
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env))
 	return cmd
+}
+
+// outputFlags are those of all commands of "plimsoll cli".
+type outputFlags struct {
+	json, quiet, noColor bool
+}
+
+// define adds the flags that help shows.
+func (f *outputFlags) define(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
+}
+
+// notes prints notes, unless nobody wants them.
+func (f *outputFlags) notes(env *Env, notes []string) {
+	if f.quiet {
+		return
+	}
+	for _, n := range notes {
+		env.Note(n)
+	}
+}
+
+// silentFlags adds the tool's flags about its logs, which there are none of.
+func silentFlags(fs *pflag.FlagSet) {
+	fs.Bool("debug", false, "accepted for compatibility, without effect")
+	fs.String("log-level", "", "accepted for compatibility, without effect")
+	fs.Lookup("debug").Hidden, fs.Lookup("log-level").Hidden = true, true
+}
+
+// ignoredKey is the annotation of flags that are accepted without effect.
+const ignoredKey = "plimsoll_ignored"
+
+// ignoredFlags adds flags of the tool that say nothing here.
+func ignoredFlags(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		fs.String(name, "", "accepted for compatibility, without effect")
+		f := fs.Lookup(name)
+		f.Hidden, f.Annotations = true, map[string][]string{ignoredKey: nil}
+	}
+}
+
+// ignored are notes on flags that were given and have no effect.
+func ignored(fs *pflag.FlagSet) []string {
+	var names []string
+	fs.Visit(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[ignoredKey]; ok {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if names == nil {
+		return nil
+	}
+	return []string{"without effect here: " + join(names)}
 }
 
 // configureFlags are those of all commands that compare experiments.
 type configureFlags struct {
 	app.ConfigureRequest
+	outputFlags
 
-	json, noPlots, quiet bool
-	debug, noColor       bool
-	logLevel             string
+	noPlots bool
 }
 
 // define adds the flags.
 func (f *configureFlags) define(into *pflag.FlagSet) {
 	section(into, "Output", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
-		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
+		f.outputFlags.define(fs)
 		calibration(fs, &f.Calibration, "80 % intervals")
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
-		fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	})
-	for _, name := range []string{"debug"} {
-		into.BoolVar(&f.debug, name, false, "accepted for compatibility, without effect")
-		into.Lookup(name).Hidden = true
-	}
-	into.StringVar(&f.logLevel, "log-level", "", "accepted for compatibility, without effect")
-	into.Lookup("log-level").Hidden = true
+	silentFlags(into)
 }
 
 // run searches and prints. It fails where an experiment does.
@@ -126,12 +174,7 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 			if err != nil {
 				return usage(err)
 			}
-			if !f.quiet {
-				env.Note(plan.Effective)
-				for _, n := range plan.Notes {
-					env.Note(n)
-				}
-			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.Experiments = plan.Experiments
 			return f.run(cmd, env)
 		},
@@ -154,31 +197,85 @@ type defaultFlags struct {
 
 // define adds the flags.
 func (d *defaultFlags) define(fs *pflag.FlagSet) {
-	q := &d.Flags
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
-		fs.StringVar(&q.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
-		fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
-		fs.StringVar(&q.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
-		fs.StringVar(&q.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
-		fs.IntVar(&q.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
-		nargs.Var(fs, &q.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
-		fs.StringVar(&q.BackendVersion, "backend-version", "", "engine version (default the newest)")
-		nargs.Var(fs, &q.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		fs.BoolVar(&q.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+		d.modelFlags(fs)
+		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		d.backendFlags(fs)
+		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+		d.wideFlag(fs)
 	})
 	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		fs.IntVar(&q.Input, "isl", 0, "input `tokens` (default 4000)")
-		fs.IntVar(&q.Output, "osl", 0, "output `tokens` (default 1000)")
-		fs.IntVar(&q.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
-		nargs.Var(fs, &q.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
-		nargs.Var(fs, &q.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-		nargs.Var(fs, &q.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
-		fs.Float64Var(&q.Percentile, "percentile", 0, "hold this percentile to the limits, 50, 90, 95 or 99 (default the mean)")
-		fs.Float64Var(&q.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
-		fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
-		fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
-		nargs.ListVar(fs, &q.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+		d.lengthFlags(fs, 4000, 1000)
+		d.limitFlags(fs)
+		d.confidenceFlags(fs)
+		d.draftFlags(fs)
+		d.settingFlags(fs)
 	})
+}
+
+// modelFlags are what is served on what.
+func (d *defaultFlags) modelFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
+	fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
+	fs.StringVar(&d.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
+	fs.StringVar(&d.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+}
+
+// backendFlags are the engines of a search.
+func (d *defaultFlags) backendFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
+	d.versionFlag(fs)
+}
+
+func (d *defaultFlags) versionFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&d.BackendVersion, "backend-version", "", "engine version (default the newest)")
+}
+
+func (d *defaultFlags) wideFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+}
+
+// lengthFlags are those of requests, with the defaults that help names.
+func (d *defaultFlags) lengthFlags(fs *pflag.FlagSet, input, output int) {
+	fs.IntVar(&d.Input, "isl", 0, fmt.Sprintf("input `tokens` (default %d)", input))
+	fs.IntVar(&d.Output, "osl", 0, fmt.Sprintf("output `tokens` (default %d)", output))
+	fs.IntVar(&d.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+}
+
+func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
+	nargs.Var(fs, &d.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
+	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
+}
+
+// confidenceFlags say how limits are held.
+func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.Percentile, "percentile", 0, "hold this percentile to the limits, 50, 90, 95 or 99 (default the mean)")
+	fs.Float64Var(&d.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
+}
+
+func (d *defaultFlags) draftFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
+	fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+}
+
+// precisionFlags are formats in the tool's words.
+func (d *defaultFlags) precisionFlags(fs *pflag.FlagSet) {
+	const text = "format of %s: float16, fp8, fp8_block, nvfp4 … (default by model and system)"
+	fs.StringVar(&d.Modes.GEMM, "gemm-quant-mode", "", fmt.Sprintf(text, "linear layers"))
+	fs.StringVar(&d.Modes.MoE, "moe-quant-mode", "", fmt.Sprintf(text, "routed experts"))
+	fs.StringVar(&d.Modes.KVCache, "kvcache-quant-mode", "", "format of the KV cache: float16, fp8 or int8 (default by model and system)")
+}
+
+func (d *defaultFlags) settingFlags(fs *pflag.FlagSet) {
+	nargs.ListVar(fs, &d.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+}
+
+// engineFlags are engine settings that the tool has flags for.
+func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "engine setting memory_share (default the engine's)")
+	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "engine setting max_context (default the engine's)")
+	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "engine setting chunked_prefill (default the engine's)")
 }
 
 // complete turns words into numbers.
@@ -236,11 +333,7 @@ run at the same time; one that fails is reported, the others finish, and the exi
 			if f.Experiments, notes, err = experiment.Read(data, file); err != nil {
 				return usage(err)
 			}
-			if !f.quiet {
-				for _, n := range notes {
-					env.Note(n)
-				}
-			}
+			f.notes(env, notes)
 			return f.run(cmd, env)
 		},
 	}
