@@ -156,10 +156,9 @@ type experiment struct {
 
 	prefill, decode []parallel.Layout
 
+	mu       sync.Mutex // guards what follows
+	seen     map[trialOf]*trialResult
 	expected map[trialOf][2]calibration.Expected
-
-	mu   sync.Mutex
-	seen map[trialOf]*trialResult
 }
 
 // trialOf and trialResult are a deployment that was simulated, and what came of it.
@@ -344,7 +343,7 @@ func (x *experiment) workers(s *search.Units) error {
 		}
 		w := search.Worker{Layout: x.decode[i], Pool: c.Workers, MaxBatch: space.MaxBatch}
 		if c.Decode != nil {
-			w.Pool = *c.Decode
+			w.Pool, s.Link = *c.Decode, c.Link
 		}
 		s.Decode = append(s.Decode, w)
 	}
@@ -513,7 +512,10 @@ func (x *experiment) plausible(u search.Unit, requests int, ttft, tpot units.Sec
 // errors are those to expect of an option with an empty and with a full cache.
 func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected {
 	key := trialOf{search.Unit{Decode: u.Decode}, parallel.Fullest(requests, u.Y), false}
-	if e, ok := x.expected[key]; ok {
+	x.mu.Lock()
+	e, ok := x.expected[key]
+	x.mu.Unlock()
+	if ok {
 		return e
 	}
 	d := x.deployment(u, x.batch(u, requests), false)
@@ -527,6 +529,8 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 			out[i] = x.stage.overlay.Expect(q.about(x.stage, resolved, empty, tier))
 		}
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.expected[key] = out
 	return out
 }

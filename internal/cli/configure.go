@@ -193,6 +193,7 @@ type defaultFlags struct {
 
 	path, nextn string
 	accepted    float64
+	percentile  string
 }
 
 // define adds the flags.
@@ -209,8 +210,17 @@ func (d *defaultFlags) define(fs *pflag.FlagSet) {
 		d.limitFlags(fs)
 		d.confidenceFlags(fs)
 		d.draftFlags(fs)
+		d.engineFlags(fs)
 		d.settingFlags(fs)
 	})
+	sourceFlags(fs)
+	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
+	fs.Lookup("strict-sla").Hidden = true
+}
+
+// sourceFlags adds the tool's flags about the data that predictions come from.
+func sourceFlags(fs *pflag.FlagSet) {
+	ignoredFlags(fs, "database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths")
 }
 
 // modelFlags are what is served on what.
@@ -250,7 +260,7 @@ func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
 
 // confidenceFlags say how limits are held.
 func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
-	fs.Float64Var(&d.Percentile, "percentile", 0, "hold this percentile to the limits, 50, 90, 95 or 99 (default the mean)")
+	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
 	fs.Float64Var(&d.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
 }
 
@@ -273,9 +283,9 @@ func (d *defaultFlags) settingFlags(fs *pflag.FlagSet) {
 
 // engineFlags are engine settings that the tool has flags for.
 func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
-	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "engine setting memory_share (default the engine's)")
-	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "engine setting max_context (default the engine's)")
-	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "engine setting chunked_prefill (default the engine's)")
+	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
+	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "longest sequence that the engine has room for, in `tokens` (default the model's)")
+	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
 }
 
 // complete turns words into numbers.
@@ -294,6 +304,11 @@ func (d *defaultFlags) complete(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("nextn-accepted") {
 		d.NextNAccepted = &d.accepted
+	}
+	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
+		n, err := strconv.Atoi(p)
+		d.Percentile = float64(n)
+		return err
 	}
 	return nil
 }

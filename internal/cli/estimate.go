@@ -83,7 +83,8 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 		perfData(fs, &f.tables)
 	})
 	silentFlags(fs)
-	ignoredFlags(fs, "stride", "database-mode", "transfer-policy", "fmha-quant-mode", "comm-quant-mode", "top-n")
+	sourceFlags(fs)
+	ignoredFlags(fs, "stride", "fmha-quant-mode", "comm-quant-mode", "top-n")
 }
 
 // workerFlags adds the sizes of the workers of a role; short is the prefix of

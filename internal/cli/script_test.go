@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"exits":    exits,
 			"refuses":  refuses,
 			"tables":   tables,
+			"row":      row,
 		},
 	})
 }
@@ -108,4 +110,18 @@ func refuses(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("more than one error: %s", line)
 		}
 	}
+}
+
+// row is the script command "row RESULT FILE": it writes the deployment of the first row of a result of "plimsoll cli".
+func row(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: row RESULT FILE")
+	}
+	var result struct {
+		Experiments []struct {
+			Rows []struct{ Deployment stdjson.RawMessage }
+		}
+	}
+	ts.Check(stdjson.Unmarshal([]byte(ts.ReadFile(args[0])), &result))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), result.Experiments[0].Rows[0].Deployment, 0o600))
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -33,6 +35,7 @@ type simulateFlags struct {
 	output     string // --output-distribution
 	set        *pflag.FlagSet
 	noPlots    bool
+	file       string // --deployment
 }
 
 // newSimulateCmd makes "plimsoll simulate".
@@ -94,26 +97,7 @@ func (f *simulateFlags) distributions(env *Env) (err error) {
 
 // define adds the flags, in the sections help shows.
 func (f *simulateFlags) define(fs *pflag.FlagSet) {
-	d := &f.Deployment
-	section(fs, "Deployment", func(fs *pflag.FlagSet) {
-		asFamily(fs, &d.AsFamily)
-		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
-		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
-		engineFlags(fs, &d.Engine, "serving engine")
-		fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
-		perfData(fs, &f.PerfData)
-		layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
-		fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
-		fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
-		fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; the others then only decode")
-		fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
-		fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
-		fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
-		nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
-		formatFlags(fs, &d.Formats)
-		fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
-		nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default 0.9 0.6 0.4 0.2)")
-	})
+	section(fs, deploymentSection, f.defineDeployment)
 	section(fs, "Requests", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (closed loop)")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second (open loop)")
@@ -135,6 +119,32 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.perRequest, "per-request", "", "also write every request to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
+}
+
+// deploymentSection holds the flags that describe the deployment.
+const deploymentSection = "Deployment"
+
+// defineDeployment adds the flags that describe the deployment.
+func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
+	d := &f.Deployment
+	fs.StringVar(&f.file, "deployment", "", "a whole deployment, a `file` in JSON as a row of \"plimsoll cli --json\" has it, instead of MODEL and the flags below")
+	asFamily(fs, &d.AsFamily)
+	fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
+	fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
+	engineFlags(fs, &d.Engine, "serving engine")
+	fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
+	perfData(fs, &f.PerfData)
+	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
+	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
+	fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
+	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; the others then only decode")
+	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
+	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
+	fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
+	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
+	formatFlags(fs, &d.Formats)
+	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default 0.9 0.6 0.4 0.2)")
 }
 
 // arrival reads the name of an arrival process.
@@ -169,6 +179,34 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	return []deployment.Pool{p, s}, nil
 }
 
+// readDeployment reads a deployment that another command printed. Nothing else may
+// describe one.
+func (f *simulateFlags) readDeployment(env *Env, args []string) error {
+	if len(args) > 0 {
+		return usagef("--deployment excludes MODEL, got %q", args[0])
+	}
+	var also []string
+	f.set.Visit(func(o *pflag.Flag) {
+		if o.Name != "deployment" && o.Name != "calibration" && slices.Equal(o.Annotations[sectionKey], []string{deploymentSection}) {
+			also = append(also, "--"+o.Name)
+		}
+	})
+	if len(also) > 0 {
+		return usagef("--deployment excludes %s", join(also))
+	}
+	data, err := env.ReadFile(f.file)
+	if err != nil {
+		return usagef("reading --deployment: %w", err)
+	}
+	f.Deployment = deployment.Deployment{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f.Deployment); err != nil {
+		return usagef("reading --deployment %s: %w", f.file, err)
+	}
+	return nil
+}
+
 // complete turns flags and arguments into a request.
 func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
@@ -177,8 +215,12 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 		f.Deployment.System = ""
 	}
 	var errs [3]error
-	f.Deployment.Model, errs[0] = theModel(cmd, args)
-	f.Deployment.Pools, errs[1] = f.pools()
+	if f.file != "" {
+		errs[0] = f.readDeployment(env, args)
+	} else {
+		f.Deployment.Model, errs[0] = theModel(cmd, args)
+		f.Deployment.Pools, errs[1] = f.pools()
+	}
 	if isZero(f.set, "seed") {
 		errs[2] = usagef("--seed must be positive, got 0")
 	}
@@ -202,7 +244,7 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	tableNotes(env.Note, r.Tables)
 	if f.json {
 		doc := document.NewSimulate(r)
-		doc.Command = simulateCommand(&r.Request, f.input, f.output)
+		doc.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
 		err = env.JSON(doc)
 	} else {
 		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})

@@ -10,12 +10,29 @@ import (
 )
 
 // simulateCommand is the command that asks for a simulation. Input and output name
-// the files of distributions, which a request holds as they were read.
-func simulateCommand(r *app.SimulateRequest, input, output string) string {
+// the files of distributions, and file that of the deployment if there is one, which a
+// request holds as they were read.
+func simulateCommand(r *app.SimulateRequest, input, output, file string) string {
+	c := commandLine{"plimsoll simulate"}
+	if file != "" {
+		c.add(true, "deployment", file)
+		c.sources(&r.Sources)
+	} else {
+		c.deployment(r)
+	}
+	c.traffic(&r.Traffic, input, output)
+	c.add(r.Seed > 1, "seed", r.Seed)
+	c.limit("ttft-limit", r.Limits.TTFT)
+	c.limit("tpot-limit", r.Limits.TPOT)
+	return c.String()
+}
+
+// deployment adds the flags that describe a deployment.
+func (c *commandLine) deployment(r *app.SimulateRequest) {
 	d := &r.Deployment
 	serves := &d.Pools[len(d.Pools)-1]
 	l := &serves.Layout
-	c := commandLine{"plimsoll simulate", quote(d.Model)}
+	c.word(true, d.Model)
 	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile == "" || d.System != "", "device", d.System)
 	c.sources(&r.Sources)
@@ -34,18 +51,13 @@ func simulateCommand(r *app.SimulateRequest, input, output string) string {
 		c.add(p.Layout.TP != l.TP, "prefill-tp-size", p.Layout.TP)
 		c.add(p.Layout.DP != l.DP, "prefill-dp-size", p.Layout.DP)
 		c.add(p.Layout.EP != l.EP, "prefill-ep-size", p.Layout.EP)
-		list(&c, "prefill-set", p.Settings)
+		list(c, "prefill-set", p.Settings)
 	}
 	c.formats(&deployment.Formats{Linear: d.Formats.Linear, Attention: d.Formats.Attention})
 	c.add(serves.MTP > 0, "num-mtp-tokens", serves.MTP)
 	if rates := serves.AcceptanceRates; !slices.Equal(rates, app.AcceptanceRates()) {
-		list(&c, "mtp-acceptance-rates", rates)
+		list(c, "mtp-acceptance-rates", rates)
 	}
-	c.traffic(&r.Traffic, input, output)
-	c.add(r.Seed > 1, "seed", r.Seed)
-	c.limit("ttft-limit", r.Limits.TTFT)
-	c.limit("tpot-limit", r.Limits.TPOT)
-	return c.String()
 }
 
 // traffic adds which requests come.

@@ -84,6 +84,7 @@ type Units struct {
 	// Prefill are the workers for prompts; without any, those for decode do both.
 	Prefill, Decode []Worker
 	Packing         Packing
+	Link            sim.Link // of caches from prefill to decode workers
 	Input, Output   int
 	// Plausible reports whether an outcome with at least such a mean TTFT and TPOT may
 	// meet the limits; nil is always.
@@ -310,7 +311,23 @@ func (s *Units) ttft(u Unit, requests int) float64 {
 		p, n = s.prompts[u.Prefill], u.X
 	}
 	burst := float64(requests) / (2 * float64(n) * p.rate)
-	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests
+	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests + s.around(u)
+}
+
+// around is what a first token waits for beside its prompt: the host, and where decode
+// has workers of its own, its cache on the link and the tokens that are held back.
+func (s *Units) around(u Unit) float64 {
+	w, d := &s.Decode[u.Decode], &s.Decode[u.Decode]
+	if u.X > 0 {
+		w = &s.Prefill[u.Prefill]
+	}
+	e := &w.Pool.Engine
+	out := float64(e.First+e.APIFixed) + float64(e.APIPerToken)*float64(s.Input)
+	if u.X == 0 || s.Link.Bandwidth == 0 {
+		return out
+	}
+	bytes := float64(s.Link.BytesPerToken) * float64(s.Input)
+	return out + float64(s.Link.Latency) + bytes/float64(s.Link.Bandwidth) + float64(d.Pool.Engine.Held)*s.token(u.Decode, 1)
 }
 
 // prompt is the least time of a prompt on a prefill worker, and the most prompts per
@@ -376,10 +393,20 @@ func (o *option) loads() []int {
 	return append(out, o.limit)
 }
 
-// start is the first load that nearly reaches the bound of a unit.
+// start is where to begin with a unit: the first load that nearly reaches its bound, or
+// the last that should meet the limits. Simulations take about so much longer than the
+// bounds of TTFT and TPOT; where they do not, climbing goes on.
 func (s *Units) start(o *option, loads []int) int {
-	const near = 0.99
+	const near, first, each = 0.99, 1.3, 1.06
 	i := sort.Search(len(loads), func(i int) bool { return s.bound(o.Unit, loads[i]) >= near*o.bound })
+	if s.Plausible != nil {
+		over := sort.Search(len(loads), func(i int) bool {
+			n := loads[i]
+			ttft, tpot := first*s.ttft(o.Unit, n), each*s.token(o.Decode, s.least(o.Unit, n))
+			return !s.Plausible(o.Unit, n, units.Seconds(ttft), units.Seconds(tpot))
+		})
+		i = min(i, max(0, over-1))
+	}
 	return min(i, len(loads)-1)
 }
 
