@@ -286,6 +286,20 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 
 // run searches and sums up.
 func (x *experiment) run(ctx context.Context) error {
+	s, found, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	points, err := s.Sweep(ctx)
+	if err != nil {
+		return err
+	}
+	x.summarize(found, points)
+	return nil
+}
+
+// search finds the best units of workers.
+func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
 	e := x.e
 	s := &search.Units{
 		Packing: search.Packing{
@@ -298,18 +312,10 @@ func (x *experiment) run(ctx context.Context) error {
 		s.Plausible = x.plausible
 	}
 	if err := x.workers(s); err != nil {
-		return err
+		return nil, nil, err
 	}
 	found, err := s.Run(ctx)
-	if err != nil {
-		return err
-	}
-	points, err := s.Sweep(ctx)
-	if err != nil {
-		return err
-	}
-	x.summarize(found, points)
-	return nil
+	return s, found, err
 }
 
 // workers finds the layouts that run, and prepares their bounds.
@@ -418,15 +424,24 @@ func (x *experiment) trial(ctx context.Context, t trialOf) (*trialResult, error)
 
 // try simulates an option and holds it to the limits.
 func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
-	e := x.e
 	batch := x.batch(t.Unit, t.requests)
-	q := SimulateRequest{Deployment: x.deployment(t.Unit, batch, t.all), Limits: e.Limits}
 	copies, rest := 1, t.Copies
 	if t.all {
 		copies, rest = t.Copies, 1
 	}
-	q.Concurrency = t.requests * copies
-	q.Input, q.Output = e.Input, e.Output
+	out, err := x.serve(ctx, x.deployment(t.Unit, batch, t.all), Traffic{Concurrency: t.requests * copies})
+	if err != nil {
+		return nil, err
+	}
+	o := &out.outcome
+	o.Batch, o.Concurrency, o.Throughput = batch, t.requests*copies*rest, float64(rest)*o.Throughput
+	return out, nil
+}
+
+// serve simulates a deployment under some traffic and holds it to the limits.
+func (x *experiment) serve(ctx context.Context, d deployment.Deployment, of Traffic) (*trialResult, error) {
+	q := SimulateRequest{Deployment: d, Limits: x.e.Limits, Traffic: of}
+	q.Input, q.Output = x.e.Input, x.e.Output
 	q.complete()
 	res, err := x.world.simulate(ctx, x.stage, &q)
 	if errors.Is(err, replica.ErrNoCache) {
@@ -437,8 +452,7 @@ func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
 	}
 	got := &res.Result
 	out := &trialResult{response: res, outcome: serving.Outcome{
-		Batch: batch, Concurrency: q.Concurrency * rest, TTFT: x.figure(&got.TTFT), TPOT: x.figure(&got.TPOT),
-		Throughput: float64(rest) * got.OutputRate * x.scale(),
+		TTFT: x.figure(&got.TTFT), TPOT: x.figure(&got.TPOT), Throughput: got.OutputRate * x.scale(),
 	}}
 	if got.Finished == 0 {
 		out.outcome.OOM = serving.DecodePhase

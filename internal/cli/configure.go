@@ -26,7 +26,8 @@ both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it r
 the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll cli exp --yaml_path example.yaml
-  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all`,
+  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
+  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20`,
 		GroupID: groupPlan,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -38,7 +39,7 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env))
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env), newRecommendCmd(env))
 	return cmd
 }
 
@@ -160,12 +161,20 @@ func newDefaultCmd(env *Env) *cobra.Command {
 on TTFT and TPOT, and compares them: tables of the best, and the Pareto frontier of throughput per GPU against speed per user.
 
 Without limits those of the tool's generation apply: with an upper-case name or flags with underscores TTFT 1000 ms and TPOT
-20 ms, else 2000 ms and 30 ms. The report shows them.`,
+20 ms, else 2000 ms and 30 ms. The report shows them.
+
+With --target-request-rate or --target-concurrency instead of --total-gpus it does what "plimsoll cli recommend" does.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
   plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
   plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fs := cmd.Flags(); fs.Changed("target-request-rate") || fs.Changed("target-concurrency") {
+				if !fs.Changed("total-gpus") {
+					return recommendInstead(cmd, env, f, d)
+				}
+				f.notes(env, []string{"a target has no effect with --total-gpus: without it the fewest GPUs are found"})
+			}
 			q.Underscores = underscored(env.Args)
 			if err := d.complete(cmd); err != nil {
 				return err
@@ -191,6 +200,8 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 type defaultFlags struct {
 	experiment.Flags
 
+	rate        float64
+	inFlight    int
 	path, nextn string
 	accepted    float64
 	percentile  string
@@ -201,6 +212,7 @@ func (d *defaultFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
 		d.modelFlags(fs)
 		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		d.targetFlags(fs)
 		d.backendFlags(fs)
 		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
 		d.wideFlag(fs)
@@ -229,6 +241,12 @@ func (d *defaultFlags) modelFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
 	fs.StringVar(&d.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
 	fs.StringVar(&d.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+}
+
+// targetFlags are the load that a number of GPUs is sought for.
+func (d *defaultFlags) targetFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.rate, "target-request-rate", 0, "requests per second to carry")
+	fs.IntVar(&d.inFlight, "target-concurrency", 0, "requests in flight to carry")
 }
 
 // backendFlags are the engines of a search.
