@@ -27,7 +27,8 @@ the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll cli exp --yaml_path example.yaml
   plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
-  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20`,
+  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20
+  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all`,
 		GroupID: groupPlan,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -39,7 +40,7 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env), newRecommendCmd(env))
+	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env), newRecommendCmd(env), newSupportCmd(env))
 	return cmd
 }
 
