@@ -93,25 +93,13 @@ func (w *World) Support(ctx context.Context, r SupportRequest) (*SupportResponse
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range r.Engines {
-			p, err := engine.LookupVersion(e, r.Version)
-			if err != nil {
-				return nil, badInput(err)
-			}
-			names := []string{r.Model}
-			if r.Model == "" {
-				names = o.Models(p.Name, d.Name)
-			}
-			for _, m := range names {
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				row, err := l.row(m, d, p, r.Formats[name])
-				if err != nil {
-					return nil, err
-				}
-				out.Rows = append(out.Rows, row)
-			}
+		rows, err := l.on(d, &r, r.Formats[name])
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, rows...)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 	}
 	if r.Model == "" {
@@ -126,6 +114,29 @@ type lister struct {
 	overlay *calibration.Overlay
 	models  map[string]*model.Model
 	version string
+}
+
+// on are the rows of one system.
+func (l *lister) on(d *device.Profile, r *SupportRequest, f deployment.Formats) ([]Support, error) {
+	var out []Support
+	for _, e := range r.Engines {
+		p, err := engine.LookupVersion(e, r.Version)
+		if err != nil {
+			return nil, badInput(err)
+		}
+		names := []string{r.Model}
+		if r.Model == "" {
+			names = l.overlay.Models(p.Name, d.Name)
+		}
+		for _, m := range names {
+			row, err := l.row(m, d, p, f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
 }
 
 // row is one model on one system under one engine.
@@ -147,7 +158,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats = f
 	x.e = &e
-	layout, why := x.smallest()
+	layout, why := x.fewest()
 	if out.Why = why; why != "" {
 		return out, nil
 	}
@@ -170,8 +181,8 @@ func foreign(name string, d *device.Profile) string {
 	return ""
 }
 
-// smallest is the smallest layout that runs, or why none does.
-func (x *experiment) smallest() (layout parallel.Layout, why string) {
+// fewest is the smallest layout that runs, or why none does.
+func (x *experiment) fewest() (layout parallel.Layout, why string) {
 	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
 		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
 			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad})

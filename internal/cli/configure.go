@@ -40,7 +40,9 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newEstimateCmd(env), newRecommendCmd(env), newSupportCmd(env))
+	cmd.AddCommand(
+		newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env), newEstimateCmd(env), newRecommendCmd(env), newSupportCmd(env),
+	)
 	return cmd
 }
 
@@ -104,6 +106,7 @@ type configureFlags struct {
 	app.ConfigureRequest
 	outputFlags
 
+	save    saveFlags
 	noPlots bool
 }
 
@@ -117,6 +120,7 @@ func (f *configureFlags) define(into *pflag.FlagSet) {
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
 	})
+	f.save.define(into)
 	silentFlags(into)
 }
 
@@ -136,6 +140,14 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		err = env.JSON(document.NewConfigure(r))
 	} else {
 		report.Configure(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots})
+	}
+	if f.save.dir != "" {
+		say := func(text string) {
+			if !f.quiet {
+				env.Note(text)
+			}
+		}
+		err = errors.Join(err, f.save.save(env, world, r, say))
 	}
 	return errors.Join(err, failures(r))
 }
@@ -186,11 +198,15 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.Experiments = plan.Experiments
+			if d.path != d.Model {
+				f.save.site.ModelPath = d.path
+			}
 			return f.run(cmd, env)
 		},
 	}
 	fs := cmd.Flags()
 	d.define(fs)
+	section(fs, "Problem", d.targetFlags)
 	f.define(fs)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
@@ -213,7 +229,6 @@ func (d *defaultFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
 		d.modelFlags(fs)
 		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
-		d.targetFlags(fs)
 		d.backendFlags(fs)
 		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
 		d.wideFlag(fs)

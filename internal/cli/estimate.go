@@ -84,7 +84,7 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 	})
 	silentFlags(fs)
 	sourceFlags(fs)
-	ignoredFlags(fs, "stride", "fmha-quant-mode", "comm-quant-mode", "top-n")
+	ignoredFlags(fs, "stride", "fmha-quant-mode", "comm-quant-mode", "top-n", "save-dir", "deployment-target")
 }
 
 // workerFlags adds the sizes of the workers of a role; short is the prefix of

@@ -73,6 +73,9 @@ func (f *recommendFlags) defineAll(fs *pflag.FlagSet) {
 
 // recommendInstead answers "plimsoll cli default" with a target and no number of GPUs.
 func recommendInstead(cmd *cobra.Command, env *Env, f *configureFlags, d *defaultFlags) error {
+	if f.save.dir != "" {
+		return usagef("--save-dir needs --total-gpus: \"plimsoll cli default\" with the number of GPUs that a target needs saves files")
+	}
 	r := &recommendFlags{defaultFlags: *d, outputFlags: f.outputFlags}
 	r.Sources, r.Top, r.Jobs = f.Sources, f.Top, f.Jobs
 	return r.run(cmd, env)

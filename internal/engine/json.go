@@ -29,9 +29,32 @@ func (p *Profile) MarshalJSON() ([]byte, error) {
 		doc["tiers"] = tiers
 	}
 	if len(p.Options) > 0 {
-		doc["options"] = p.Options
+		doc["options"] = p.names()
 	}
 	return json.Marshal(doc)
+}
+
+// names are the options as a file writes them.
+func (p *Profile) names() map[string]any {
+	out := map[string]any{}
+	for key, name := range p.Options {
+		out[key] = name
+	}
+	for key, all := range p.Renamed {
+		var list []map[string]string
+		for _, n := range all {
+			entry := map[string]string{"name": n.Name}
+			if n.Versions.Since != "" {
+				entry["since"] = n.Versions.Since
+			}
+			if n.Versions.Until != "" {
+				entry["until"] = n.Versions.Until
+			}
+			list = append(list, entry)
+		}
+		out[key] = list
+	}
+	return out
 }
 
 // filled leaves out settings that are zero.

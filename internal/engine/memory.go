@@ -99,6 +99,29 @@ func (g *Graph) sizes() int {
 	return min(3, bits.Len(uint(g.MaxBatch))) + min(g.MaxBatch, fine)/8 + max(0, g.MaxBatch-fine)/16
 }
 
+// GraphSizes are the batch sizes that engines capture up to a limit, which is one
+// of them: 1, 2, 4, multiples of 8 up to 256 and of 16 above (the rule of vLLM's and
+// SGLang's defaults).
+func GraphSizes(limit int) []int {
+	const fine = 256
+	var out []int
+	for n := 1; n < limit; {
+		out = append(out, n)
+		switch {
+		case n < 8:
+			n *= 2
+		case n < fine:
+			n += 8
+		default:
+			n += 16
+		}
+	}
+	if limit > 0 {
+		out = append(out, limit)
+	}
+	return out
+}
+
 // tokens is how many tokens fit, in whole blocks. Without a cache the answer is as
 // good as unbounded.
 func (p *Profile) tokens(kv, perToken units.Bytes) int {

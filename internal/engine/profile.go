@@ -64,8 +64,11 @@ type Profile struct {
 	// are not listed. Use HostFor.
 	Hosts map[string]*Terms
 
-	// Options are the engine's own names of the settings, by their key.
+	// Options are the engine's own names of the settings, by their key, and of what
+	// else a launch command says (launch.go). Renamed are those that differ between
+	// the releases of a range, newest first. Use Option.
 	Options map[string]string
+	Renamed map[string][]Named
 	// Source says where the numbers come from.
 	Source string
 }

@@ -22,7 +22,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var all []*Profile
 	var ranges []Range
-	p := &Profile{Options: map[string]string{}}
+	p := &Profile{Options: map[string]string{}, Renamed: map[string][]Named{}}
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
@@ -54,7 +54,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 // clone copies a profile with all that a document or With can change.
 func (p *Profile) clone() *Profile {
 	q := *p
-	q.Tiers, q.Hosts, q.Options = slices.Clone(p.Tiers), map[string]*Terms{}, maps.Clone(p.Options)
+	q.Tiers, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
 	for generation, t := range p.Hosts {
 		t := *t
 		q.Hosts[generation] = &t
@@ -96,10 +96,7 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				})
 			}
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
-			if _, err := byKey(own, key); err != nil {
-				ps.Add(n.Line, path, "%s", err)
-			}
-			p.Options[key] = n.Value
+			p.readOption(ps, path, key, n)
 		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
 			generation, key, _ := strings.Cut(rest, ".")
 			if p.Hosts[generation] == nil {

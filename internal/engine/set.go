@@ -85,15 +85,17 @@ type Setting struct {
 }
 
 // Settings lists the values but for the times of the host.
-func (p *Profile) Settings() []Setting { return describe(p.settings(), p.Options) }
+func (p *Profile) Settings() []Setting { return describe(p.settings(), p.current) }
 
 // Settings lists the times.
-func (t *Terms) Settings() []Setting { return describe(t.adjustable(), nil) }
+func (t *Terms) Settings() []Setting {
+	return describe(t.adjustable(), func(string) string { return "" })
+}
 
-func describe(all []setting, options map[string]string) []Setting {
+func describe(all []setting, option func(key string) string) []Setting {
 	out := make([]Setting, len(all))
 	for i, s := range all {
-		out[i] = Setting{s.key, s.text(), options[s.key], s.meaning, s.valid.words}
+		out[i] = Setting{s.key, s.text(), option(s.key), s.meaning, s.valid.words}
 		if w := s.word(); w != nil {
 			out[i].Meaning = w.Meaning
 		}

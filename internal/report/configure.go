@@ -247,3 +247,20 @@ func parallelOf(p *deployment.Pool, experts bool) string {
 	}
 	return fmt.Sprintf("tp%dpp%d", l.TP, l.PP)
 }
+
+// Generated prints a deployment that was made without a search.
+func Generated(w io.Writer, r *app.ConfigureResponse, v OptimizeView) {
+	x := &r.Results[0]
+	o := &x.Rows[0]
+	e := &x.Experiment
+	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
+	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %.2f ms (%s), %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
+		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), o.TPOT.Ms(), plusMinus(o.Expected.TPOT), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
+	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
+	fmt.Fprintln(w, t.render(v.Color))
+	for _, n := range x.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, "This deployment works; it was not compared with others. \"plimsoll cli default\" finds the best.")
+	fmt.Fprintln(w, document.Caution)
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deploy"
+	"plimsoll/internal/experiment"
+	"plimsoll/internal/nargs"
+	"plimsoll/internal/report"
+)
+
+// saveFlags say where the results and the files that run them go.
+type saveFlags struct {
+	dir, version string
+	force        bool
+	targets      []string
+	site         deploy.Site
+}
+
+// define adds the flags.
+func (f *saveFlags) define(into *pflag.FlagSet) {
+	var names []string
+	for _, t := range deploy.Targets() {
+		names = append(names, string(t))
+	}
+	section(into, "Files", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.dir, "save-dir", f.dir, "write results, and the files that run each row, under this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace what an earlier run saved there")
+		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
+			"which files: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		fs.StringVar(&f.version, "generated-config-version", "", "engine version that files are written for (default that of the prediction)")
+		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
+		fs.StringVar(&f.site.ServedName, "served-model-name", "", "name under which the model is served (default the model)")
+		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default the engine's of its version)")
+		fs.IntVar(&f.site.Port, "port", 0, "port that is served (default 8000)")
+	})
+}
+
+// save writes the tree of a result: all of it, or nothing.
+func (f *saveFlags) save(env *Env, world *app.World, r *app.ConfigureResponse, say func(string)) error {
+	files, err := f.tree(world, r, say)
+	if err != nil {
+		return err
+	}
+	name := treeName(&r.Results[0].Experiment)
+	target := filepath.Join(env.path(f.dir), name)
+	if _, err := os.Stat(target); err == nil && !f.force {
+		return usagef("--save-dir: %s is there already; --force replaces it", filepath.Join(f.dir, name))
+	}
+	if err := writeTree(target, files); err != nil {
+		return err
+	}
+	say(fmt.Sprintf("saved %d files in %s", len(files), filepath.Join(f.dir, name)))
+	return nil
+}
+
+// treeName is the directory of a result: the same for the same question.
+func treeName(e *app.Experiment) string {
+	ms := func(x float64) string { return fmt.Sprintf("%g", x) }
+	return fmt.Sprintf("%s_%s_%s_isl%d_osl%d_ttft%s_tpot%s", strings.ReplaceAll(e.Model, "/", "_"), e.System, e.Engine.Name,
+		e.Input, e.Output, ms(e.Limits.TTFT.TypedMs()), ms(e.Limits.TPOT.TypedMs()))
+}
+
+// tree makes the files of a result.
+func (f *saveFlags) tree(world *app.World, r *app.ConfigureResponse, say func(string)) ([]deploy.File, error) {
+	var files []deploy.File
+	var errs []error
+	add := func(name string, write func(io.Writer) error) {
+		var b bytes.Buffer
+		errs = append(errs, write(&b))
+		files = append(files, deploy.File{Path: name, Mode: 0o644, Data: b.Bytes()})
+	}
+	for _, format := range []string{"png", "svg"} {
+		add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
+	}
+	for i := range r.Results {
+		x := &r.Results[i]
+		name := x.Experiment.Name
+		add(path.Join(name, "best_config_topn.csv"), func(w io.Writer) error { return report.OptionsCSV(w, x) })
+		add(path.Join(name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
+		add(path.Join(name, "config.yaml"), func(w io.Writer) error {
+			_, err := w.Write(experiment.Write(r.Request.Experiments[i]))
+			return err
+		})
+		for k := range x.Rows {
+			more, err := f.row(world, r, x, k, say)
+			errs = append(errs, err)
+			files = append(files, more...)
+		}
+	}
+	return files, errors.Join(errs...)
+}
+
+// row makes the files that run one row.
+func (f *saveFlags) row(world *app.World, r *app.ConfigureResponse, x *app.ExperimentResult, k int, say func(string)) ([]deploy.File, error) {
+	o := x.Rows[k]
+	if f.version != "" {
+		o.Deployment.Engine.Version = f.version
+	}
+	plan, err := world.DeployPlan(&r.Request.Sources, x, &o, f.site)
+	if err != nil {
+		return nil, err
+	}
+	var targets []deploy.Target
+	for _, t := range f.targets {
+		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
+		targets = append(targets, deploy.Target(t))
+	}
+	files, skipped, err := deploy.Write(plan, targets...)
+	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
+	for _, why := range skipped {
+		say(fmt.Sprintf("%s: %v", top, why))
+	}
+	for i := range files {
+		under := string(x.Experiment.Mode)
+		if path.Base(files[i].Path) == "generator_config.yaml" {
+			under = ""
+		}
+		files[i].Path = path.Join(top, under, files[i].Path)
+	}
+	return files, err
+}
+
+// writeTree writes files into a new directory beside the target, which then takes its name: nobody sees half a tree.
+func writeTree(target string, files []deploy.File) (err error) {
+	beside := fmt.Sprintf("%s.%016x", target, rand.Uint64())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(beside))
+		}
+	}()
+	for _, f := range files {
+		name := filepath.Join(beside, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return fmt.Errorf("writing --save-dir: %w", cause(err))
+		}
+		if err := os.WriteFile(name, f.Data, fs.FileMode(f.Mode)); err != nil {
+			return fmt.Errorf("writing --save-dir: %w", cause(err))
+		}
+	}
+	old := beside + ".old"
+	switch err := os.Rename(target, old); {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.Rename(beside, target)
+	case err != nil:
+		return err
+	}
+	if err := os.Rename(beside, target); err != nil {
+		return errors.Join(err, os.Rename(old, target))
+	}
+	return os.RemoveAll(old)
+}
+
+// cause is why an operation on a file failed, without the name of a file that the user never asked for.
+func cause(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, sglang 0.5.16.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"sglang","version":"0.5.16","input":3000,"output":512,"copies":1}
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
+
+# agg 0: 4 devices
+CUDA_VISIBLE_DEVICES=0,1,2,3 \
+python3 -m sglang.launch_server \
+  --model-path Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 4 \
+  --context-length 3768 \
+  --max-running-requests 28 \
+  --chunked-prefill-size 8192 \
+  --mem-fraction-static 0.901 \
+  --kv-cache-dtype auto \
+  --cuda-graph-bs-decode 1 2 4 8 16 24 28 \
+  --host 0.0.0.0 \
+  --port 8100 &
+
+# agg 1: 4 devices
+CUDA_VISIBLE_DEVICES=4,5,6,7 \
+python3 -m sglang.launch_server \
+  --model-path Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 4 \
+  --context-length 3768 \
+  --max-running-requests 28 \
+  --chunked-prefill-size 8192 \
+  --mem-fraction-static 0.901 \
+  --kv-cache-dtype auto \
+  --cuda-graph-bs-decode 1 2 4 8 16 24 28 \
+  --host 0.0.0.0 \
+  --port 8101 &
+
+# Requests go to port 8000.
+python3 -m sglang_router.launch_router \
+  --worker-urls "http://${NODE_0_IP}:8100" "http://${NODE_0_IP}:8101" \
+  --host 0.0.0.0 \
+  --port 8000 &
+
+wait -n

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Dynamo, node 0 of 6: deepseek-ai/DeepSeek-V3 on 48 × h200_sxm, sglang 0.5.16.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"sglang","version":"0.5.16","input":3000,"output":512,"copies":2}
+# Start etcd and NATS on node 0 first.
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+: "${NODE_0_IP:?address of node 0}"
+export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
+export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"
+
+# Requests go to port 8000.
+DYN_NAMESPACE=unit0 python3 -m dynamo.frontend --namespace unit0 --http-port 8000 &
+
+# prefill 0: 8 devices
+DYN_NAMESPACE=unit0 \
+DYN_SYSTEM_PORT=8081 \
+CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+python3 -m dynamo.sglang \
+  --model-path deepseek-ai/DeepSeek-V3 \
+  --served-model-name deepseek-ai/DeepSeek-V3 \
+  --tensor-parallel-size 8 \
+  --data-parallel-size 8 \
+  --enable-dp-attention \
+  --expert-parallel-size 8 \
+  --context-length 3768 \
+  --max-running-requests 8 \
+  --chunked-prefill-size 8192 \
+  --mem-fraction-static 0.897 \
+  --kv-cache-dtype auto \
+  --cuda-graph-bs-decode 1 \
+  --disaggregation-mode prefill \
+  --disaggregation-transfer-backend nixl \
+  --disaggregation-bootstrap-port 8998 &
+
+wait -n

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, trtllm 1.3.0rc23.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1}
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+cd "$(dirname "$0")"
+
+# prefill 0: 1 device
+CUDA_VISIBLE_DEVICES=0 \
+trtllm-serve Qwen/Qwen3-32B-FP8 \
+  --extra_llm_api_options prefill_config.yaml \
+  --host 0.0.0.0 \
+  --port 8100 &
+
+# prefill 1: 1 device
+CUDA_VISIBLE_DEVICES=1 \
+trtllm-serve Qwen/Qwen3-32B-FP8 \
+  --extra_llm_api_options prefill_config.yaml \
+  --host 0.0.0.0 \
+  --port 8101 &
+
+# prefill 2: 1 device
+CUDA_VISIBLE_DEVICES=2 \
+trtllm-serve Qwen/Qwen3-32B-FP8 \
+  --extra_llm_api_options prefill_config.yaml \
+  --host 0.0.0.0 \
+  --port 8102 &
+
+# prefill 3: 1 device
+CUDA_VISIBLE_DEVICES=3 \
+trtllm-serve Qwen/Qwen3-32B-FP8 \
+  --extra_llm_api_options prefill_config.yaml \
+  --host 0.0.0.0 \
+  --port 8103 &
+
+# decode 0: 4 devices
+CUDA_VISIBLE_DEVICES=4,5,6,7 \
+trtllm-serve Qwen/Qwen3-32B-FP8 \
+  --extra_llm_api_options decode_config.yaml \
+  --host 0.0.0.0 \
+  --port 8104 &
+
+# Requests go to port 8000.
+trtllm-serve disaggregated -c disagg_config.yaml &
+
+wait -n

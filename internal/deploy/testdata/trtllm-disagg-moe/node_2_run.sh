@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Dynamo, node 2 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, trtllm 1.3.0rc23.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1}
+# Start etcd and NATS on node 0 first.
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+: "${NODE_0_IP:?address of node 0}"
+cd "$(dirname "$0")"
+export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"
+export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"
+
+# decode 0 uses devices 0,1,2,3,4,5,6,7 of this node; its first node starts it.
+sleep infinity &
+
+wait -n

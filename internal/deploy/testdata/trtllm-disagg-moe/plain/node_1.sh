@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Node 1 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, trtllm 1.3.0rc23.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"trtllm","version":"1.3.0rc23","input":3000,"output":512,"copies":1}
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+: "${NODE_1_IP:?address of node 1}"
+: "${NODE_2_IP:?address of node 2}"
+cd "$(dirname "$0")"
+
+# decode 0: 8 devices
+CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+mpirun \
+  --allow-run-as-root -np 16 \
+  --host "${NODE_1_IP}:8,${NODE_2_IP}:8" trtllm-llmapi-launch trtllm-serve deepseek-ai/DeepSeek-V3 \
+  --extra_llm_api_options decode_config.yaml \
+  --host 0.0.0.0 \
+  --port 8101 &
+
+wait -n

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Node 0 of 1: Qwen/Qwen3-32B-FP8 on 8 × h200_sxm, vllm 0.24.0.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"vllm","version":"0.24.0","input":3000,"output":512,"copies":1}
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+NODE_0_IP="${NODE_0_IP:-127.0.0.1}"
+
+# prefill 0: 1 device
+CUDA_VISIBLE_DEVICES=0 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5600 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
+vllm serve Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 1 \
+  --max-model-len 3768 \
+  --max-num-seqs 1 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
+  --host 0.0.0.0 \
+  --port 8100 &
+
+# prefill 1: 1 device
+CUDA_VISIBLE_DEVICES=1 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5601 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
+vllm serve Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 1 \
+  --max-model-len 3768 \
+  --max-num-seqs 1 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
+  --host 0.0.0.0 \
+  --port 8101 &
+
+# prefill 2: 1 device
+CUDA_VISIBLE_DEVICES=2 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5602 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
+vllm serve Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 1 \
+  --max-model-len 3768 \
+  --max-num-seqs 1 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
+  --host 0.0.0.0 \
+  --port 8102 &
+
+# prefill 3: 1 device
+CUDA_VISIBLE_DEVICES=3 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5603 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
+vllm serve Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 1 \
+  --max-model-len 3768 \
+  --max-num-seqs 1 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
+  --host 0.0.0.0 \
+  --port 8103 &
+
+# decode 0: 4 devices
+CUDA_VISIBLE_DEVICES=4,5,6,7 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5604 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_0_IP}" \
+vllm serve Qwen/Qwen3-32B-FP8 \
+  --served-model-name Qwen/Qwen3-32B-FP8 \
+  --tensor-parallel-size 4 \
+  --max-model-len 3768 \
+  --max-num-seqs 64 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}' \
+  --host 0.0.0.0 \
+  --port 8104 &
+
+# Requests go to port 8000.
+vllm-router \
+  --vllm-pd-disaggregation \
+  --prefill "http://${NODE_0_IP}:8100" \
+  --prefill "http://${NODE_0_IP}:8101" \
+  --prefill "http://${NODE_0_IP}:8102" \
+  --prefill "http://${NODE_0_IP}:8103" \
+  --decode "http://${NODE_0_IP}:8104" \
+  --host 0.0.0.0 \
+  --port 8000 &
+
+wait -n

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Node 2 of 3: deepseek-ai/DeepSeek-V3 on 24 × h200_sxm, vllm 0.24.0.
+# Predicted at 56 concurrent requests of 3000 and 512 tokens: TTFT 187.7 ms, TPOT 9.900 ms, 2553 output tokens/s.
+# plimsoll: {"system":"h200_sxm","engine":"vllm","version":"0.24.0","input":3000,"output":512,"copies":1}
+set -euo pipefail
+trap 'trap - EXIT; kill $(jobs -p) 2>/dev/null || true' EXIT INT TERM
+: "${NODE_1_IP:?address of node 1}"
+: "${NODE_2_IP:?address of node 2}"
+
+# decode 0: 8 devices
+CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+VLLM_NIXL_SIDE_CHANNEL_PORT=5616 \
+VLLM_NIXL_SIDE_CHANNEL_HOST="${NODE_2_IP}" \
+vllm serve deepseek-ai/DeepSeek-V3 \
+  --served-model-name deepseek-ai/DeepSeek-V3 \
+  --tensor-parallel-size 1 \
+  --data-parallel-size 16 \
+  --enable-expert-parallel \
+  --max-model-len 3768 \
+  --max-num-seqs 64 \
+  --max-num-batched-tokens 8192 \
+  --enable-chunked-prefill \
+  --gpu-memory-utilization 0.92 \
+  --kv-cache-dtype auto \
+  --enable-prefix-caching \
+  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
+  --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}' \
+  --data-parallel-size-local 8 \
+  --data-parallel-start-rank 8 \
+  --data-parallel-address "${NODE_1_IP}" \
+  --data-parallel-rpc-port 13345 \
+  --headless &
+
+wait -n

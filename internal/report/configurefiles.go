@@ -1,0 +1,89 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/chart"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/scatter"
+)
+
+// ParetoFile draws the Pareto frontier to a file, as PNG or SVG.
+func ParetoFile(w io.Writer, format string, r *app.ConfigureResponse) error {
+	return chart.Write(w, format, []scatter.Chart{paretoChart(r)})
+}
+
+// OptionsCSV writes the rows of an experiment in AIConfigurator's columns, as far as they
+// are known here.
+func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{optionColumns(x.Experiment.Mode)}
+	for i := range x.Rows {
+		rows = append(rows, optionCells(x, &x.Rows[i]))
+	}
+	return out.WriteAll(rows)
+}
+
+func optionColumns(m app.ServingMode) []string {
+	head := []string{
+		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
+		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "backend", "version", "system",
+	}
+	worker := func(prefix string) {
+		for _, c := range []string{"bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
+			head = append(head, prefix+c)
+		}
+	}
+	if m == app.Aggregated {
+		worker("")
+		return head
+	}
+	worker("(p)")
+	worker("(d)")
+	return append(head, "(d)system")
+}
+
+func optionCells(x *app.ExperimentResult, o *app.Option) []string {
+	e := &x.Experiment
+	g := float64(e.Devices)
+	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+	n := strconv.Itoa
+	row := []string{
+		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
+		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
+		f(o.Memory.GiB()), e.Engine.Name, e.Engine.Version, e.System,
+	}
+	worker := func(p *deployment.Pool, batch, workers int) {
+		l := &p.Layout
+		row = append(row, n(batch), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
+	}
+	pools := o.Deployment.Pools
+	if e.Mode == app.Aggregated {
+		worker(&pools[0], o.Batch, o.Y)
+		return row
+	}
+	worker(&pools[0], o.Prompts, o.X)
+	worker(&pools[1], o.Batch, o.Y)
+	other := e.DecodeSystem
+	if other == "" {
+		other = e.System
+	}
+	return append(row, other)
+}
+
+// ParetoCSV writes the frontier of an experiment.
+func ParetoCSV(w io.Writer, x *app.ExperimentResult) error {
+	if _, err := fmt.Fprintln(w, "tokens/s/user,tokens/s/gpu"); err != nil {
+		return err
+	}
+	for _, s := range x.Frontier {
+		if _, err := fmt.Fprintf(w, "%.3f,%.3f\n", s.User, s.Device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
