@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
@@ -156,7 +157,7 @@ type experiment struct {
 
 	prefill, decode []parallel.Layout
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // of what follows
 	seen     map[trialOf]*trialResult
 	expected map[trialOf][2]calibration.Expected
 }
@@ -387,12 +388,24 @@ func (x *experiment) fitting(all []parallel.Layout, batch int, prefill bool) []p
 		p.Role, p.Layout, p.MTP, p.AcceptanceRates = deployment.Both, l, e.MTP, e.AcceptanceRates
 		p.Settings = []string{fmt.Sprintf("max_sequences=%d", batch)}
 		d.Pools = []deployment.Pool{p}
-		_, _, err := x.stage.fleet(&d)
+		resolved, _, err := x.stage.fleet(&d)
+		if err == nil {
+			err = runs(d, resolved, e)
+		}
 		if err != nil {
 			x.out.Rejected = append(x.out.Rejected, l.Label(x.out.Experts)+": "+field.Say(err, parallel.Word))
 		}
 		return err != nil
 	})
+}
+
+// runs reports a layout that the engine has no flags for.
+func runs(d deployment.Deployment, r *deployment.Resolved, e *Experiment) error {
+	p := deploy.Plan{Deployment: d, Resolved: r, Input: e.Input, Output: e.Output}
+	if _, err := p.Values(); errors.Is(err, deploy.ErrLayout) {
+		return err
+	}
+	return nil
 }
 
 // simulate simulates an option, once.

@@ -156,7 +156,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	}
 	x := &experiment{stage: &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, prices: &prices.Prices{}, overlay: l.overlay}}
 	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
-	e.Workers.Formats = f
+	e.Workers.Formats, e.Input, e.Output = f, supportInput, supportInput
 	x.e = &e
 	layout, why := x.fewest()
 	if out.Why = why; why != "" {
@@ -187,6 +187,9 @@ func (x *experiment) fewest() (layout parallel.Layout, why string) {
 		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
 			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad})
 			resolved, _, err := x.stage.fleet(&d)
+			if err == nil {
+				err = runs(d, resolved, x.e)
+			}
 			if err == nil {
 				return resolved.Pools[0].Spec.Layout, ""
 			}
