@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/prices"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/sim"
@@ -174,6 +175,9 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 		return nil, err
 	}
 	out.Notes = e.notes(s, out.Notes)
+	if err := runs(d, resolved, e); err != nil {
+		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
+	}
 	if e.Prefix > 0 {
 		out.Notes = append(out.Notes, prefixNote)
 	}
