@@ -309,9 +309,7 @@ func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found,
 		},
 		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
 	}
-	if e.Percentile == meanPercentile {
-		s.Plausible = x.plausible
-	}
+	s.Plausible, s.Percentile = x.plausible, e.Percentile
 	if err := x.workers(s); err != nil {
 		return nil, nil, err
 	}
