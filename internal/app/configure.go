@@ -10,8 +10,10 @@ import (
 	"sync"
 
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
@@ -104,6 +106,9 @@ const (
 	experimentsAtATime = 2
 )
 
+// prefixNote is said of experiments with a prefix.
+const prefixNote = "the prefix cache is not modelled: prompts are computed whole"
+
 // Configure runs experiments. One that fails is reported and the others finish; only a
 // request without any experiment is an error.
 func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureResponse, error) {
@@ -152,10 +157,9 @@ type experiment struct {
 
 	prefill, decode []parallel.Layout
 
+	mu       sync.Mutex // of what follows
+	seen     map[trialOf]*trialResult
 	expected map[trialOf][2]calibration.Expected
-
-	mu   sync.Mutex
-	seen map[trialOf]*trialResult
 }
 
 // trialOf and trialResult are a deployment that was simulated, and what came of it.
@@ -179,7 +183,7 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 	if err := e.check(); err != nil {
 		return x, badInput(err)
 	}
-	asked := x.asked()
+	asked := e.asked()
 	var err error
 	if x.stage, err = w.stage(&asked, &r.Sources); err != nil {
 		return x, err
@@ -238,9 +242,8 @@ func share(name field.Name, x float64) error {
 	return nil
 }
 
-// asked is the deployment that all options have in common.
-func (x *experiment) asked() deployment.Deployment {
-	e := x.e
+// asked is the deployment that all options of an experiment have in common.
+func (e *Experiment) asked() deployment.Deployment {
 	d := deployment.Deployment{
 		Model: e.Model, System: e.System, Engine: e.Engine, Formats: e.Workers.Formats,
 		Modelling: deployment.Modelling{Policy: physical},
@@ -253,45 +256,38 @@ func (x *experiment) asked() deployment.Deployment {
 	return d
 }
 
-// deployment is an option as it is simulated, one copy or all, with a limit on the
-// batch of each data-parallel rank that decodes.
-func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.Deployment {
-	d, e := x.asked(), x.e
-	copies := 1
-	if all {
-		copies = u.Copies
+// deployment is the experiment with given workers: those that do both or decode, and
+// those for prefill where the mode has them.
+func (e *Experiment) deployment(prefill, decode Workers) deployment.Deployment {
+	d := e.asked()
+	set := func(p *deployment.Pool, w Workers) {
+		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
+		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates
 	}
-	pool := &d.Pools[len(d.Pools)-1]
-	pool.Replicas, pool.Layout = u.Y*copies, x.decode[u.Decode]
-	pool.Settings = []string{fmt.Sprintf("max_sequences=%d", batch)}
+	set(&d.Pools[len(d.Pools)-1], decode)
 	if e.Mode == Disaggregated {
-		p := &d.Pools[0]
-		p.Replicas, p.Layout = u.X*copies, x.prefill[u.Prefill]
-		p.Settings = []string{fmt.Sprintf("max_sequences=%d", e.Workers.MaxBatch)}
-	}
-	for i := range d.Pools {
-		d.Pools[i].MTP, d.Pools[i].AcceptanceRates = e.MTP, e.AcceptanceRates
+		set(&d.Pools[0], prefill)
 	}
 	return d
 }
 
+// deployment is an option as it is simulated, one copy or all, with a limit on the
+// batch of each data-parallel rank that decodes.
+func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.Deployment {
+	copies := 1
+	if all {
+		copies = u.Copies
+	}
+	prefill := Workers{Count: u.X * copies, Batch: x.e.Workers.MaxBatch}
+	if x.e.Mode == Disaggregated {
+		prefill.Layout = x.prefill[u.Prefill]
+	}
+	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch})
+}
+
 // run searches and sums up.
 func (x *experiment) run(ctx context.Context) error {
-	e := x.e
-	s := &search.Units{
-		Packing: search.Packing{
-			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
-			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
-		},
-		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
-	}
-	if e.Percentile == meanPercentile {
-		s.Plausible = x.plausible
-	}
-	if err := x.workers(s); err != nil {
-		return err
-	}
-	found, err := s.Run(ctx)
+	s, found, err := x.search(ctx)
 	if err != nil {
 		return err
 	}
@@ -301,6 +297,24 @@ func (x *experiment) run(ctx context.Context) error {
 	}
 	x.summarize(found, points)
 	return nil
+}
+
+// search finds the best units of workers.
+func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
+	e := x.e
+	s := &search.Units{
+		Packing: search.Packing{
+			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
+			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
+		},
+		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
+	}
+	s.Plausible, s.Percentile = x.plausible, e.Percentile
+	if err := x.workers(s); err != nil {
+		return nil, nil, err
+	}
+	found, err := s.Run(ctx)
+	return s, found, err
 }
 
 // workers finds the layouts that run, and prepares their bounds.
@@ -364,7 +378,7 @@ func (x *experiment) nothingRuns() error {
 func (x *experiment) fitting(all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
 	e := x.e
 	return slices.DeleteFunc(all, func(l parallel.Layout) bool {
-		d := x.asked()
+		d := e.asked()
 		p := d.Pools[len(d.Pools)-1]
 		if prefill {
 			p = d.Pools[0]
@@ -372,12 +386,24 @@ func (x *experiment) fitting(all []parallel.Layout, batch int, prefill bool) []p
 		p.Role, p.Layout, p.MTP, p.AcceptanceRates = deployment.Both, l, e.MTP, e.AcceptanceRates
 		p.Settings = []string{fmt.Sprintf("max_sequences=%d", batch)}
 		d.Pools = []deployment.Pool{p}
-		_, _, err := x.stage.fleet(&d)
+		resolved, _, err := x.stage.fleet(&d)
+		if err == nil {
+			err = runs(d, resolved, e)
+		}
 		if err != nil {
 			x.out.Rejected = append(x.out.Rejected, l.Label(x.out.Experts)+": "+field.Say(err, parallel.Word))
 		}
 		return err != nil
 	})
+}
+
+// runs reports a layout that the engine has no flags for.
+func runs(d deployment.Deployment, r *deployment.Resolved, e *Experiment) error {
+	p := deploy.Plan{Deployment: d, Resolved: r, Input: e.Input, Output: e.Output}
+	if _, err := p.Values(); errors.Is(err, deploy.ErrLayout) {
+		return err
+	}
+	return nil
 }
 
 // simulate simulates an option, once.
@@ -409,15 +435,24 @@ func (x *experiment) trial(ctx context.Context, t trialOf) (*trialResult, error)
 
 // try simulates an option and holds it to the limits.
 func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
-	e := x.e
 	batch := x.batch(t.Unit, t.requests)
-	q := SimulateRequest{Deployment: x.deployment(t.Unit, batch, t.all), Limits: e.Limits}
 	copies, rest := 1, t.Copies
 	if t.all {
 		copies, rest = t.Copies, 1
 	}
-	q.Concurrency = t.requests * copies
-	q.Input, q.Output = e.Input, e.Output
+	out, err := x.serve(ctx, x.deployment(t.Unit, batch, t.all), Traffic{Concurrency: t.requests * copies})
+	if err != nil {
+		return nil, err
+	}
+	o := &out.outcome
+	o.Batch, o.Concurrency, o.Throughput = batch, t.requests*copies*rest, float64(rest)*o.Throughput
+	return out, nil
+}
+
+// serve simulates a deployment under some traffic and holds it to the limits.
+func (x *experiment) serve(ctx context.Context, d deployment.Deployment, of Traffic) (*trialResult, error) {
+	q := SimulateRequest{Deployment: d, Limits: x.e.Limits, Traffic: of}
+	q.Input, q.Output = x.e.Input, x.e.Output
 	q.complete()
 	res, err := x.world.simulate(ctx, x.stage, &q)
 	if errors.Is(err, replica.ErrNoCache) {
@@ -428,8 +463,7 @@ func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
 	}
 	got := &res.Result
 	out := &trialResult{response: res, outcome: serving.Outcome{
-		Batch: batch, Concurrency: q.Concurrency * rest, TTFT: x.figure(&got.TTFT), TPOT: x.figure(&got.TPOT),
-		Throughput: float64(rest) * got.OutputRate * x.scale(),
+		TTFT: x.figure(&got.TTFT), TPOT: x.figure(&got.TPOT), Throughput: got.OutputRate * x.scale(),
 	}}
 	if got.Finished == 0 {
 		out.outcome.OOM = serving.DecodePhase
@@ -503,7 +537,10 @@ func (x *experiment) plausible(u search.Unit, requests int, ttft, tpot units.Sec
 // errors are those to expect of an option with an empty and with a full cache.
 func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected {
 	key := trialOf{search.Unit{Decode: u.Decode}, parallel.Fullest(requests, u.Y), false}
-	if e, ok := x.expected[key]; ok {
+	x.mu.Lock()
+	e, ok := x.expected[key]
+	x.mu.Unlock()
+	if ok {
 		return e
 	}
 	d := x.deployment(u, x.batch(u, requests), false)
@@ -517,6 +554,8 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 			out[i] = x.stage.overlay.Expect(q.about(x.stage, resolved, empty, tier))
 		}
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.expected[key] = out
 	return out
 }
@@ -525,12 +564,7 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 	out := &x.out
 	if t := x.first(); t != nil {
-		out.Tier, out.Notes = t.response.Tier, slices.Clone(t.response.Notes)
-		if x.e.Workers.Formats != (deployment.Formats{}) {
-			// The note on a name speaks of formats that the experiment replaces.
-			taken := x.stage.Model.Taken()
-			out.Notes = slices.DeleteFunc(out.Notes, func(n string) bool { return n == taken })
-		}
+		out.Tier, out.Notes = t.response.Tier, x.e.notes(x.stage, t.response.Notes)
 	}
 	speeds := make([]Speed, 0, len(points))
 	add := func(o *serving.Outcome) {
@@ -556,8 +590,19 @@ func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 	}
 	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
 	if x.e.Prefix > 0 {
-		out.Notes = append(out.Notes, "the prefix cache is not modelled: prompts are computed whole")
+		out.Notes = append(out.Notes, prefixNote)
 	}
+}
+
+// notes are those on a deployment of the experiment, without the one on a name whose
+// formats the experiment replaces.
+func (e *Experiment) notes(s *stage, all []string) []string {
+	all = slices.Clone(all)
+	if e.Workers.Formats == (deployment.Formats{}) {
+		return all
+	}
+	taken := s.Model.Taken()
+	return slices.DeleteFunc(all, func(n string) bool { return n == taken })
 }
 
 // first is a simulation that was run: tier and notes are the same for all.
@@ -616,6 +661,11 @@ func (x *experiment) feasible(o *Option) workload.Limits {
 	return out
 }
 
+// inUse is the memory of a device with a share of its cache in use.
+func inUse(m *engine.Budget, kv float64) units.Bytes {
+	return m.Weights + m.Activation + units.Bytes(kv)*m.KV
+}
+
 // option is a row.
 func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) Option {
 	batch := x.batch(u, requests)
@@ -637,8 +687,7 @@ func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) O
 	got := &r.response.Result
 	out.Concurrency, out.TTFT, out.TPOT, out.Throughput = r.outcome.Concurrency, r.outcome.TTFT, r.outcome.TPOT, r.outcome.Throughput
 	out.Latency, out.RequestRate = x.figure(&got.Latency), r.outcome.Throughput/float64(x.e.Output)
-	m := &r.response.Memory
-	out.Memory = m.Weights + m.Activation + units.Bytes(got.KVPeak())*m.KV
+	out.Memory = inUse(&r.response.Memory, got.KVPeak())
 	out.Expected, out.Chance = r.response.Expected, r.response.Chance
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/app"
+	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -62,6 +63,12 @@ func TestRowsAreSimulations(t *testing.T) {
 			if s.TTFT.Mean != o.TTFT || s.TPOT.Mean != o.TPOT || s.OutputRate != o.Throughput || got.Chance != o.Chance {
 				t.Errorf("%+v at %d: row has %v, %v, %g, simulation %v, %v, %g", o.Deployment, o.Concurrency, o.TTFT, o.TPOT, o.Throughput, s.TTFT.Mean, s.TPOT.Mean, s.OutputRate)
 			}
+			if d := written(t, x, o); d != nil {
+				q.Deployment = *d
+				if got, err := new(app.World).Simulate(t.Context(), q); err != nil || got.Result.TPOT.Mean != o.TPOT || got.Result.OutputRate != o.Throughput {
+					t.Errorf("the files of %+v run something else: %+v, %v", o.Deployment, *d, err)
+				}
+			}
 			if o.Deployment.Devices() != o.Used || o.Used > e.Devices {
 				t.Errorf("%+v uses %d devices of %d, the row says %d", o.Deployment, o.Deployment.Devices(), e.Devices, o.Used)
 			}
@@ -108,4 +115,19 @@ func TestJobsOfExperiments(t *testing.T) {
 			}
 		}
 	}
+}
+
+// written is the deployment that the files of a row run.
+func written(t *testing.T, x *app.ExperimentResult, o *app.Option) *deployment.Deployment {
+	t.Helper()
+	p, err := new(app.World).DeployPlan(&app.Sources{}, x, o, deploy.Site{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := p.Written()
+	if err != nil {
+		t.Errorf("%+v: %v", o.Deployment, err)
+		return nil
+	}
+	return &d
 }

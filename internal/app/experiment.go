@@ -2,6 +2,7 @@ package app
 
 import (
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/workload"
 )
 
@@ -65,6 +66,14 @@ type WorkerSpace struct {
 	MaxBatch int `json:"max_batch_size,omitempty"`
 	// Scale multiplies the predicted throughput; 0 = 1.
 	Scale float64 `json:"correction_scale,omitempty"`
+}
+
+// Workers are equal workers of a deployment.
+type Workers struct {
+	Count  int             `json:"count"`
+	Layout parallel.Layout `json:"layout"`
+	// Batch is the limit on the batch of a data-parallel rank.
+	Batch int `json:"batch_size"`
 }
 
 // ReplicaSpace is how workers for prefill and decode are put together to the unit that

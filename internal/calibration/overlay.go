@@ -78,3 +78,18 @@ func (o *Overlay) AddCell(s *Subject) {
 	slices.Sort(models)
 	o.Cells[s.row()] = models
 }
+
+// Saw reports whether the fit used rows of the subject's model on its system under its
+// engine.
+func (o *Overlay) Saw(s *Subject) bool { return o.has(s) }
+
+// Models lists the models of the fit's rows on a system under an engine, aggregated or
+// not.
+func (o *Overlay) Models(engine, system string) []string {
+	s := Subject{Engine: engine, System: system}
+	other := s
+	other.Disaggregated = true
+	out := slices.Concat(o.Cells[s.row()], o.Cells[other.row()])
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -25,7 +25,10 @@ func newConfigureCmd(env *Env) *cobra.Command {
 both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it ranks is simulated: "plimsoll simulate" gives
 the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
-  plimsoll cli exp --yaml_path example.yaml`,
+  plimsoll cli exp --yaml_path example.yaml
+  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
+  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20
+  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all`,
 		GroupID: groupPlan,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -37,37 +40,88 @@ the same figures.`,
 			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env))
+	cmd.AddCommand(
+		newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env), newEstimateCmd(env), newRecommendCmd(env), newSupportCmd(env),
+	)
 	return cmd
+}
+
+// outputFlags are those of all commands of "plimsoll cli".
+type outputFlags struct {
+	json, quiet, noColor bool
+}
+
+// define adds the flags that help shows.
+func (f *outputFlags) define(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
+}
+
+// notes prints notes, unless nobody wants them.
+func (f *outputFlags) notes(env *Env, notes []string) {
+	if f.quiet {
+		return
+	}
+	for _, n := range notes {
+		env.Note(n)
+	}
+}
+
+// silentFlags adds the tool's flags about its logs, which there are none of.
+func silentFlags(fs *pflag.FlagSet) {
+	fs.Bool("debug", false, "accepted for compatibility, without effect")
+	fs.String("log-level", "", "accepted for compatibility, without effect")
+	fs.Lookup("debug").Hidden, fs.Lookup("log-level").Hidden = true, true
+}
+
+// ignoredKey is the annotation of flags that are accepted without effect.
+const ignoredKey = "plimsoll_ignored"
+
+// ignoredFlags adds flags of the tool that say nothing here.
+func ignoredFlags(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		fs.String(name, "", "accepted for compatibility, without effect")
+		f := fs.Lookup(name)
+		f.Hidden, f.Annotations = true, map[string][]string{ignoredKey: nil}
+	}
+}
+
+// ignored are notes on flags that were given and have no effect.
+func ignored(fs *pflag.FlagSet) []string {
+	var names []string
+	fs.Visit(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[ignoredKey]; ok {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if names == nil {
+		return nil
+	}
+	return []string{"without effect here: " + join(names)}
 }
 
 // configureFlags are those of all commands that compare experiments.
 type configureFlags struct {
 	app.ConfigureRequest
+	outputFlags
 
-	save                 saveFlags
-	json, noPlots, quiet bool
-	debug, noColor       bool
-	logLevel             string
+	save    saveFlags
+	noPlots bool
 }
 
 // define adds the flags.
 func (f *configureFlags) define(into *pflag.FlagSet) {
 	section(into, "Output", func(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
-		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
+		f.outputFlags.define(fs)
 		calibration(fs, &f.Calibration, "80 % intervals")
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
-		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
-		fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 	})
 	f.save.define(into)
-	into.BoolVar(&f.debug, "debug", false, "accepted for compatibility, without effect")
-	into.Lookup("debug").Hidden = true
-	into.StringVar(&f.logLevel, "log-level", "", "accepted for compatibility, without effect")
-	into.Lookup("log-level").Hidden = true
+	silentFlags(into)
 }
 
 // run searches and prints. It fails where an experiment does.
@@ -120,12 +174,20 @@ func newDefaultCmd(env *Env) *cobra.Command {
 on TTFT and TPOT, and compares them: tables of the best, and the Pareto frontier of throughput per GPU against speed per user.
 
 Without limits those of the tool's generation apply: with an upper-case name or flags with underscores TTFT 1000 ms and TPOT
-20 ms, else 2000 ms and 30 ms. The report shows them.`,
+20 ms, else 2000 ms and 30 ms. The report shows them.
+
+With --target-request-rate or --target-concurrency instead of --total-gpus it does what "plimsoll cli recommend" does.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
   plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
   plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fs := cmd.Flags(); fs.Changed("target-request-rate") || fs.Changed("target-concurrency") {
+				if !fs.Changed("total-gpus") {
+					return recommendInstead(cmd, env, f, d)
+				}
+				f.notes(env, []string{"a target has no effect with --total-gpus: without it the fewest GPUs are found"})
+			}
 			q.Underscores = underscored(env.Args)
 			if err := d.complete(cmd); err != nil {
 				return err
@@ -134,12 +196,7 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 			if err != nil {
 				return usage(err)
 			}
-			if !f.quiet {
-				env.Note(plan.Effective)
-				for _, n := range plan.Notes {
-					env.Note(n)
-				}
-			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.Experiments = plan.Experiments
 			if d.path != d.Model {
 				f.save.site.ModelPath = d.path
@@ -149,6 +206,7 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 	}
 	fs := cmd.Flags()
 	d.define(fs)
+	section(fs, "Problem", d.targetFlags)
 	f.define(fs)
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
@@ -159,48 +217,109 @@ Without limits those of the tool's generation apply: with an upper-case name or 
 type defaultFlags struct {
 	experiment.Flags
 
+	rate        float64
+	inFlight    int
 	path, nextn string
 	accepted    float64
 	percentile  string
-	memory      float64
-	chunked     bool
 }
 
 // define adds the flags.
 func (d *defaultFlags) define(fs *pflag.FlagSet) {
-	q := &d.Flags
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
-		fs.StringVar(&q.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
-		fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
-		fs.StringVar(&q.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
-		fs.StringVar(&q.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
-		fs.IntVar(&q.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
-		nargs.Var(fs, &q.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
-		fs.StringVar(&q.BackendVersion, "backend-version", "", "engine version (default the newest)")
-		nargs.Var(fs, &q.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		fs.BoolVar(&q.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+		d.modelFlags(fs)
+		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		d.backendFlags(fs)
+		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+		d.wideFlag(fs)
 	})
 	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		fs.IntVar(&q.Input, "isl", 0, "input `tokens` (default 4000)")
-		fs.IntVar(&q.Output, "osl", 0, "output `tokens` (default 1000)")
-		fs.IntVar(&q.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
-		nargs.Var(fs, &q.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
-		nargs.Var(fs, &q.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-		nargs.Var(fs, &q.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
-		nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
-		fs.Float64Var(&q.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
-		fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
-		fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
-		fs.Float64Var(&d.memory, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
-		fs.BoolVar(&d.chunked, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
-		nargs.ListVar(fs, &q.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+		d.lengthFlags(fs, 4000, 1000)
+		d.limitFlags(fs)
+		d.confidenceFlags(fs)
+		d.draftFlags(fs)
+		d.engineFlags(fs)
+		d.settingFlags(fs)
 	})
-	for _, name := range []string{"database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths"} {
-		fs.String(name, "", "accepted for compatibility, without effect: which data predictions come from")
-		fs.Lookup(name).Hidden = true
-	}
+	sourceFlags(fs)
 	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
 	fs.Lookup("strict-sla").Hidden = true
+}
+
+// sourceFlags adds the tool's flags about the data that predictions come from.
+func sourceFlags(fs *pflag.FlagSet) {
+	ignoredFlags(fs, "database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths")
+}
+
+// modelFlags are what is served on what.
+func (d *defaultFlags) modelFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
+	fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
+	fs.StringVar(&d.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
+	fs.StringVar(&d.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+}
+
+// targetFlags are the load that a number of GPUs is sought for.
+func (d *defaultFlags) targetFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.rate, "target-request-rate", 0, "requests per second to carry")
+	fs.IntVar(&d.inFlight, "target-concurrency", 0, "requests in flight to carry")
+}
+
+// backendFlags are the engines of a search.
+func (d *defaultFlags) backendFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
+	d.versionFlag(fs)
+}
+
+func (d *defaultFlags) versionFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&d.BackendVersion, "backend-version", "", "engine version (default the newest)")
+}
+
+func (d *defaultFlags) wideFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+}
+
+// lengthFlags are those of requests, with the defaults that help names.
+func (d *defaultFlags) lengthFlags(fs *pflag.FlagSet, input, output int) {
+	fs.IntVar(&d.Input, "isl", 0, fmt.Sprintf("input `tokens` (default %d)", input))
+	fs.IntVar(&d.Output, "osl", 0, fmt.Sprintf("output `tokens` (default %d)", output))
+	fs.IntVar(&d.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+}
+
+func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
+	nargs.Var(fs, &d.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
+	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
+}
+
+// confidenceFlags say how limits are held.
+func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
+	fs.Float64Var(&d.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
+}
+
+func (d *defaultFlags) draftFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
+	fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+}
+
+// precisionFlags are formats in the tool's words.
+func (d *defaultFlags) precisionFlags(fs *pflag.FlagSet) {
+	const text = "format of %s: float16, fp8, fp8_block, nvfp4 … (default by model and system)"
+	fs.StringVar(&d.Modes.GEMM, "gemm-quant-mode", "", fmt.Sprintf(text, "linear layers"))
+	fs.StringVar(&d.Modes.MoE, "moe-quant-mode", "", fmt.Sprintf(text, "routed experts"))
+	fs.StringVar(&d.Modes.KVCache, "kvcache-quant-mode", "", "format of the KV cache: float16, fp8 or int8 (default by model and system)")
+}
+
+func (d *defaultFlags) settingFlags(fs *pflag.FlagSet) {
+	nargs.ListVar(fs, &d.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+}
+
+// engineFlags are engine settings that the tool has flags for.
+func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
+	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "longest sequence that the engine has room for, in `tokens` (default the model's)")
+	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
 }
 
 // complete turns words into numbers.
@@ -219,12 +338,6 @@ func (d *defaultFlags) complete(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("nextn-accepted") {
 		d.NextNAccepted = &d.accepted
-	}
-	if cmd.Flags().Changed("free-gpu-memory-fraction") {
-		d.Settings = append(d.Settings, fmt.Sprintf("memory_share=%g", d.memory))
-	}
-	if d.chunked {
-		d.Settings = append(d.Settings, "chunked_prefill=true")
 	}
 	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
 		n, err := strconv.Atoi(p)
@@ -269,11 +382,7 @@ run at the same time; one that fails is reported, the others finish, and the exi
 			if f.Experiments, notes, err = experiment.Read(data, file); err != nil {
 				return usage(err)
 			}
-			if !f.quiet {
-				for _, n := range notes {
-					env.Note(n)
-				}
-			}
+			f.notes(env, notes)
 			return f.run(cmd, env)
 		},
 	}

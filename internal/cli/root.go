@@ -86,6 +86,25 @@ func flagAliases() map[string]string {
 	}
 }
 
+// configureAliases are the spellings of AIConfigurator, which has a long and a short one
+// of each size of a worker.
+func configureAliases() map[string]string {
+	out := flagAliases()
+	out["perf-db-version"] = "backend-version"
+	for long, others := range map[string][]string{
+		"tp-size": {"tp"}, "pp-size": {"pp"}, "dp-size": {"dp", "attention-dp-size"}, "moe-tp-size": {"etp"}, "ep-size": {"ep", "moe-ep-size"},
+		"batch-size": {"bs"}, "workers": {"num-workers"},
+	} {
+		for role, short := range map[string]string{"": "", "prefill-": "p-", "decode-": "d-"} {
+			out[short+long] = role + long
+			for _, other := range others {
+				out[role+other], out[short+other] = role+long, role+long
+			}
+		}
+	}
+	return out
+}
+
 // newRootCmd assembles the program.
 func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Command {
 	var version bool
@@ -128,5 +147,10 @@ It needs neither the hardware nor the weights. Results go to standard output, ev
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })
 	root.SetFlagErrorFunc(flagError)
 	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
+	for _, c := range commands {
+		if c.Name() == "cli" {
+			c.SetGlobalNormalizationFunc(nargs.Normalizer(configureAliases()))
+		}
+	}
 	return root
 }

@@ -225,7 +225,7 @@ func TestTwoSystems(t *testing.T) {
 	p := &deploy.Plan{
 		Deployment: deployment.Deployment{
 			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm", Version: "0.24.0"},
-			Pools: []deployment.Pool{prefill(1, tp(2)), decode(1, tp(4))},
+			Pools: []deployment.Pool{prefill(1, tp(2)), decode(2, tp(4))},
 		},
 		Input: 1000, Output: 100, Batch: []int{1, 32},
 	}

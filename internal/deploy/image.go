@@ -45,7 +45,7 @@ func full(release string) string {
 }
 
 // dynamoReleases are the releases of Dynamo and the engines in their images, newest
-// first (support matrix in its documentation).
+// first (as AIConfigurator pairs them).
 func dynamoReleases() []struct{ dynamo, vllm, sglang, trtllm string } {
 	return []struct{ dynamo, vllm, sglang, trtllm string }{
 		{"1.3.0", "0.24.0", "0.5.16", "1.3.0rc23"},

@@ -63,7 +63,7 @@ func arbitrary(t *rapid.T) *deploy.Plan {
 	}
 	p := &deploy.Plan{
 		Deployment: deployment.Deployment{Model: id, System: "h200_sxm", Engine: deployment.Engine{Name: name, Version: rapid.SampledFrom(releases(name)).Draw(t, "release")}},
-		Input:      rapid.IntRange(1, 3900).Draw(t, "input"), Output: rapid.IntRange(1, 1000).Draw(t, "output"),
+		Input:      rapid.IntRange(1, 3000).Draw(t, "input"), Output: rapid.IntRange(1, 1000).Draw(t, "output"),
 		Concurrency: rapid.IntRange(1, 500).Draw(t, "concurrency"), Copies: rapid.IntRange(1, 2).Draw(t, "copies"),
 	}
 	p.Deployment.Pools = []deployment.Pool{pool(deployment.Both)}

@@ -41,8 +41,8 @@ type told struct {
 	NoOverlap                                       bool
 }
 
-// errShared is for layouts whose experts no server of the engine can hold.
-var errShared = errors.New("the engine cannot run this layout")
+// ErrLayout is part of errors about layouts that no server of the engine runs.
+var ErrLayout = errors.New("the engine cannot run this layout")
 
 // tell says values in an engine's terms, or why it cannot be told them.
 func (v *Values) tell() (told, error) {
@@ -54,7 +54,7 @@ func (v *Values) tell() (told, error) {
 	if v.Layout.DCP > 1 {
 		t.DCP = v.Layout.DCP
 		if v.option("layout.dcp") == "" {
-			return t, fmt.Errorf("%w: %s %s has no context parallelism in decoding (DCP %d)", errShared, v.Engine, v.Version, t.DCP)
+			return t, fmt.Errorf("%w: %s %s has no context parallelism in decoding (DCP %d)", ErrLayout, v.Engine, v.Version, t.DCP)
 		}
 	}
 	switch v.Engine {
@@ -82,7 +82,7 @@ func (v *Values) tellVLLM(t *told) error {
 		switch {
 		case l.MoEDP > 1, l.EP > 1 && l.EP != l.TP*l.DP:
 			return fmt.Errorf("%w: vLLM distributes experts over all TP × DP = %d ranks or slices them over all; got EP %d, MoE-TP %d, MoE-DP %d",
-				errShared, l.TP*l.DP, l.EP, l.MoETP, l.MoEDP)
+				ErrLayout, l.TP*l.DP, l.EP, l.MoETP, l.MoEDP)
 		case l.EP > 1:
 			t.ExpertParallel = true
 		}
@@ -149,7 +149,7 @@ func (v *Values) tellSGLang(t *told) error {
 		if l.MoEDP > 1 && !copies {
 			t.MoEDP = l.MoEDP
 			if v.option("layout.moe_dp") == "" {
-				return fmt.Errorf("%w: SGLang %s has no data parallelism of experts (MoE-DP %d)", errShared, v.Version, l.MoEDP)
+				return fmt.Errorf("%w: SGLang %s has no data parallelism of experts (MoE-DP %d)", ErrLayout, v.Version, l.MoEDP)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (v *Values) tellTRTLLM(t *told) error {
 	l := &v.Layout
 	if l.DP > 1 && l.TP > 1 || v.Experts && l.MoEDP > 1 {
 		return fmt.Errorf("%w: TensorRT-LLM has attention with TP or with DP and no copies of experts; got TP %d, DP %d, MoE-DP %d",
-			errShared, l.TP, l.DP, l.MoEDP)
+			ErrLayout, l.TP, l.DP, l.MoEDP)
 	}
 	t.TP, t.DP, t.AttentionDP = l.TP*l.DP, 0, l.DP > 1
 	if v.Experts {

@@ -93,6 +93,9 @@ func (p *Plan) pool(i int) (Values, error) {
 	if i < len(p.Batch) && p.Batch[i] > 0 {
 		v.Batch = p.Batch[i]
 	}
+	if v.wholePrompts() && e.MaxContext == 0 {
+		v.MaxLength = max(p.Input+p.Output, min(v.MaxLength, v.TokenBudget))
+	}
 	if n := min(v.Batch, e.Graph.MaxBatch); n > 0 {
 		v.Graphs = engine.GraphSizes(n)
 	}
@@ -155,6 +158,10 @@ func (v *Values) place(node int) error {
 	return nil
 }
 
+// wholePrompts reports whether the engine refuses to start if its longest request
+// does not fit a step (vllm/config/scheduler.py).
+func (v *Values) wholePrompts() bool { return v.Engine == vllm && !v.ChunkedPrefill }
+
 // check reports what the engine would refuse, or could not serve.
 func (v *Values) check(input int) error {
 	var errs []error
@@ -166,6 +173,9 @@ func (v *Values) check(input int) error {
 	}
 	if v.Role != deployment.Decode && !v.ChunkedPrefill && v.TokenBudget < input {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than a prompt of %d tokens, and chunked_prefill is off", v.TokenBudget, input))
+	}
+	if v.wholePrompts() && v.TokenBudget < v.MaxLength {
+		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))
 	}
 	_, err := v.tell()
 	return errors.Join(append(errs, err)...)

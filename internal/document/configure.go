@@ -69,10 +69,10 @@ func NewConfigure(r *app.ConfigureResponse) *Configure {
 			Frontier: append([]app.Speed{}, x.Frontier...), Rejected: x.Rejected, Notes: append([]string{}, x.Notes...),
 		}
 		for k := range x.Rows {
-			found.Rows = append(found.Rows, optionOf(x, &x.Rows[k]))
+			found.Rows = append(found.Rows, optionOf(x.Rows[k].PerDevice(&x.Experiment), &x.Rows[k]))
 		}
 		if x.Near != nil {
-			near := optionOf(x, x.Near)
+			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
 			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
 		}
 		out.Experiments = append(out.Experiments, found)
@@ -80,10 +80,10 @@ func NewConfigure(r *app.ConfigureResponse) *Configure {
 	return out
 }
 
-func optionOf(x *app.ExperimentResult, o *app.Option) Option {
+func optionOf(perDevice float64, o *app.Option) Option {
 	e := &o.Expected
 	return Option{
-		TokensPerGPU: o.PerDevice(&x.Experiment), TokensPerUser: o.User(), Tokens: o.Throughput,
+		TokensPerGPU: perDevice, TokensPerUser: o.User(), Tokens: o.Throughput,
 		TokensInterval: interval(e.Throughput, o.Throughput), RequestRate: o.RequestRate,
 		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: o.TPOT.Ms(), TPOTInterval: interval(e.TPOT, o.TPOT.Ms()),
 		Latency: o.Latency.Ms(), Chance: o.Chance, BoundBy: string(o.Binds), Concurrency: o.Concurrency, Replicas: o.Copies,

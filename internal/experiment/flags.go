@@ -101,6 +101,17 @@ func (f *Flags) Plan() (*Plan, error) {
 	return p, nil
 }
 
+// PlanUnits makes the experiments of the command "recommend", which says nothing about
+// the number of devices.
+func (f *Flags) PlanUnits() (*Plan, error) {
+	asked := *f
+	asked.TotalGPUs = mostOfUnit
+	return asked.Plan()
+}
+
+// mostOfUnit is the devices on which units are looked for at most.
+const mostOfUnit = 64
+
 // flagFor is the field that a flag has for a key of files.
 func flagFor(key string) field.Name {
 	switch key {

@@ -9,17 +9,20 @@ import "slices"
 
 // Of returns the quantiles of values at the given shares, from 0 to 1: 0.5 is the median, 1 the largest. It reorders the
 // values, of which there must be one at least.
-func Of[T ~float64](values []T, at ...float64) []T {
+func Of[T ~float64](values []T, at ...float64) []T { return Repeated(values, 1, at...) }
+
+// Repeated is the same for values that each stand for so many equal ones.
+func Repeated[T ~float64](values []T, times int, at ...float64) []T {
 	ranks := make([]int, 0, 2*len(at))
 	for _, q := range at {
-		i, j, _ := between(len(values), q)
-		ranks = append(ranks, i, j)
+		i, j, _ := between(times*len(values), q)
+		ranks = append(ranks, i/times, j/times)
 	}
 	settle(values, 0, ranks, 64)
 	out := make([]T, len(at))
 	for k, q := range at {
-		i, j, part := between(len(values), q)
-		out[k] = values[i] + T(part)*(values[j]-values[i])
+		i, j, part := between(times*len(values), q)
+		out[k] = values[i/times] + T(part)*(values[j/times]-values[i/times])
 	}
 	return out
 }

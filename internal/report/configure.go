@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/internal/scatter"
 	"plimsoll/internal/termplot"
+	"plimsoll/internal/workload"
 )
 
 // Configure prints the comparison of experiments in the sections and columns of
@@ -68,7 +69,8 @@ func target(w io.Writer, r *app.ConfigureResponse) {
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
 		for i := range r.Results {
-			violated(w, &r.Results[i])
+			x := &r.Results[i]
+			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
 		}
 		return
 	}
@@ -76,24 +78,24 @@ func target(w io.Writer, r *app.ConfigureResponse) {
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
 }
 
-// violated says what keeps an experiment from its limits.
-func violated(w io.Writer, x *app.ExperimentResult) {
-	if x.Near == nil {
-		if x.Failure != "" {
-			fmt.Fprintf(w, "      %s: %s\n", x.Experiment.Name, x.Failure)
+// violated says what keeps an experiment from its limits, and limits that its nearest
+// deployment meets.
+func violated(w io.Writer, name, failure string, n *app.Option, meets workload.Limits) {
+	if n == nil {
+		if failure != "" {
+			fmt.Fprintf(w, "      %s: %s\n", name, failure)
 		}
 		return
 	}
-	n := x.Near
 	var met []string
-	if t := x.Nearest.TTFT; t > 0 {
+	if t := meets.TTFT; t > 0 {
 		met = append(met, fmt.Sprintf("TTFT %.2f ms", t.Ms()))
 	}
-	if t := x.Nearest.TPOT; t > 0 {
+	if t := meets.TPOT; t > 0 {
 		met = append(met, fmt.Sprintf("TPOT %.2f ms", t.Ms()))
 	}
 	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms, and meets limits of %s\n",
-		x.Experiment.Name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
+		name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
 }
 
 // compared says how much better the best of two experiments is than the other.
@@ -190,32 +192,42 @@ func experimentBlock(w io.Writer, x *app.ExperimentResult, v OptimizeView) {
 }
 
 func optionHeader(m app.ServingMode) []string {
-	head := []string{
-		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas", "gpus/replica",
-	}
+	return append([]string{
+		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas",
+	}, workersHeader(m)...)
+}
+
+// workersHeader heads the columns about the workers of a unit.
+func workersHeader(m app.ServingMode) []string {
 	if m == app.Aggregated {
-		return append(head, "gpus/worker", "parallel", "bs")
+		return []string{"gpus/replica", "gpus/worker", "parallel", "bs"}
 	}
-	return append(head, "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs")
+	return []string{"gpus/replica", "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs"}
 }
 
 func optionRow(rank int, x *app.ExperimentResult, o *app.Option) []string {
 	e := &x.Experiment
-	d := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
 	each := o.Used / o.Copies
 	row := []string{
 		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
 		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
 		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
 	}
-	if e.Mode == app.Aggregated {
-		return append(row, strconv.Itoa(each), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
+	return append(row, workersOf(e.Mode, o, x.Experts)...)
+}
+
+// workersOf are the columns about the workers of a unit.
+func workersOf(m app.ServingMode, o *app.Option, experts bool) []string {
+	d, each := &o.Deployment.Pools[len(o.Deployment.Pools)-1], o.Used/o.Copies
+	if m == app.Aggregated {
+		return []string{strconv.Itoa(each), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch)}
 	}
 	p := &o.Deployment.Pools[0]
-	return append(row,
+	return []string{
 		fmt.Sprintf("%d (=%dx%d+%dx%d)", each, o.X, p.Layout.Devices, o.Y, d.Layout.Devices),
-		strconv.Itoa(o.X), gpusOf(p, x.Experts), parallelOf(p, x.Experts), strconv.Itoa(o.Prompts),
-		strconv.Itoa(o.Y), gpusOf(d, x.Experts), parallelOf(d, x.Experts), strconv.Itoa(o.Batch))
+		strconv.Itoa(o.X), gpusOf(p, experts), parallelOf(p, experts), strconv.Itoa(o.Prompts),
+		strconv.Itoa(o.Y), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch),
+	}
 }
 
 // gpusOf is the devices of a worker as the guide writes them.

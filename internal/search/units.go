@@ -86,8 +86,10 @@ type Units struct {
 	Packing         Packing
 	Link            sim.Link // of caches from prefill to decode workers
 	Input, Output   int
-	// Plausible reports whether an outcome with at least such a mean TTFT and TPOT may
-	// meet the limits; nil is always.
+	// Percentile at which TTFT is held to its limit; 0 is the mean.
+	Percentile float64
+	// Plausible reports whether an outcome with at least such a TTFT and TPOT may meet
+	// the limits; nil is always.
 	Plausible func(u Unit, requests int, ttft, tpot units.Seconds) bool
 	// Simulate gives the outcome of one copy of a unit, or of all, with so many
 	// requests in flight in each copy, and whether it meets the limits; throughput and
@@ -302,16 +304,21 @@ func (s *Units) least(u Unit, requests int) int {
 	return max(1, requests/(u.Y*s.Decode[u.Decode].ranks()))
 }
 
-// ttft is the least mean TTFT with so many requests in flight in a copy of a unit. A
-// benchmark sends them all at once, then one for each that ends: a request of that
-// first burst waits for half of it on average.
+// ttft is the least TTFT, on average or at a percentile, with so many requests in
+// flight in a copy of a unit. A benchmark sends them all at once, then one for each that
+// ends: a request of that first burst waits for half of it on average.
 func (s *Units) ttft(u Unit, requests int) float64 {
 	p, n := s.own[u.Decode], u.Y
 	if u.X > 0 {
 		p, n = s.prompts[u.Prefill], u.X
 	}
-	burst := float64(requests) / (2 * float64(n) * p.rate)
-	return p.alone + max(0, burst-p.alone)/sim.BenchmarkRequests + s.around(u)
+	burst := float64(requests) / (float64(n) * p.rate)
+	if s.Percentile == 0 {
+		return p.alone + max(0, burst/2-p.alone)/sim.BenchmarkRequests + s.around(u)
+	}
+	// The slowest are those of the burst, one for each in flight.
+	place := 1 - sim.BenchmarkRequests*(1-s.Percentile/100)
+	return max(p.alone, place*burst) + s.around(u)
 }
 
 // around is what a first token waits for beside its prompt: the host, and where decode

@@ -23,6 +23,8 @@ type Config struct {
 	Limits workload.Limits
 	// Progress, if not nil, is told now and then how many of the requests have ended.
 	Progress func(ended, requests int)
+	// stands is how many replicas the only one stands for; 0 is itself.
+	stands int
 	// Records asks for one [Record] per request in the result.
 	Records bool
 }

@@ -97,7 +97,7 @@ func (s *simulation) result() *Result {
 			t.add(&r, s.requests[i].done, s.config.Limits.Meets(r.TTFT, r.TPOT, r.Latency))
 		}
 	}
-	t.report(res)
+	t.report(res, max(1, s.config.stands))
 	res.ITL = s.gaps.summary()
 	res.Workers = s.workers.use(s.now)
 	if len(s.decode.replicas) > 0 {
@@ -137,12 +137,12 @@ func (t *tally) add(r *Record, done units.Seconds, good bool) {
 	}
 }
 
-func (t *tally) report(res *Result) {
+func (t *tally) report(res *Result, times int) {
 	res.Counted = len(t.ttft)
 	if res.Counted == 0 {
 		return
 	}
-	res.TTFT, res.TPOT, res.Latency = summarize(t.ttft), summarize(t.tpot), summarize(t.latency)
+	res.TTFT, res.TPOT, res.Latency = summarize(t.ttft, times), summarize(t.tpot, times), summarize(t.latency, times)
 	res.Duration = t.to - t.from
 	seconds := float64(res.Duration)
 	res.RequestRate = float64(res.Counted) / seconds

@@ -33,8 +33,24 @@ type simulation struct {
 	watch  func(*replica)
 }
 
-// Run simulates a configuration to its end.
+// Run simulates a configuration to its end. Of replicas that are alike it simulates one.
 func Run(ctx context.Context, c *Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	n := c.alike()
+	if n == 1 {
+		return runAll(ctx, c)
+	}
+	out, err := runAll(ctx, c.one(n))
+	if err == nil {
+		out.times(n)
+	}
+	return out, err
+}
+
+// runAll simulates every replica.
+func runAll(ctx context.Context, c *Config) (*Result, error) {
 	s, err := newSimulation(c)
 	if err != nil {
 		return nil, err

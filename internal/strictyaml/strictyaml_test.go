@@ -51,9 +51,10 @@ func TestDocumentRefuses(t *testing.T) {
 func TestAliases(t *testing.T) {
 	free := form()
 	free.Aliases, free.Largest = "", 2000
-	laughs := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+	var laughs strings.Builder
+	laughs.WriteString("a: &a [x, x, x, x, x, x, x, x, x, x]\n")
 	for c := 'b'; c < 'h'; c++ {
-		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 9) + "*" + string(c-1) + "]\n"
+		laughs.WriteString(string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 9) + "*" + string(c-1) + "]\n")
 	}
 	for _, c := range []struct{ text, want, problem string }{
 		{"a: &x [1, 2]\nb: *x\n", "a: &x [1, 2]\nb: &x [1, 2]\n", ""},
@@ -61,7 +62,7 @@ func TestAliases(t *testing.T) {
 		{"a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {<<: [*x, *y]}\n", "a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {k: 1, l: 2}\n", ""},
 		{"a: &x 3\nb: {<<: *x}\n", "", "f:1: << must have a mapping or a list of mappings, got 3"},
 		{"a: &x [*x]\n", "", "f:1: aliases stand for more than 100000 values"},
-		{laughs, "", "f:1: aliases stand for more than 100000 values"},
+		{laughs.String(), "", "f:1: aliases stand for more than 100000 values"},
 	} {
 		ps := &strictyaml.Problems{File: "f", Most: 5}
 		root := ps.Document([]byte(c.text), free)

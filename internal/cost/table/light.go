@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/op"
+	"plimsoll/internal/units"
 )
 
 // light is what no kernel of a device can beat: its peaks and its innermost
@@ -51,6 +52,28 @@ func (l *light) wire(o *op.Op) float64 {
 	case op.AllReduce, op.AllToAll, op.SendRecv, op.NoComm:
 	}
 	return t
+}
+
+// Limit is the least time that the data sheet of a device allows an operator: its peaks
+// and the links that a collective crosses, without launches and latencies.
+type Limit struct {
+	light light
+	links *roofline.Model
+}
+
+// NewLimit prepares the limits of a device.
+func NewLimit(p *device.Profile) *Limit {
+	return &Limit{newLight(p), roofline.New(p, roofline.Settings{})}
+}
+
+// Of is the least time of an operator.
+func (l *Limit) Of(o *op.Op) units.Seconds {
+	at := l.light
+	if o.Kind == op.Collective {
+		bandwidth, _ := l.links.Link(o.Group)
+		at.link = 1 / bandwidth
+	}
+	return units.Seconds(at.of(o))
 }
 
 // cacheBytes is the traffic up to which a benchmark that repeats one kernel may

@@ -1,0 +1,40 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestEstimateIsSimulate: "cli estimate" prints the figures of "simulate" and of the row
+// of "cli default", to the digit, in all spellings of its flags.
+func TestEstimateIsSimulate(t *testing.T) {
+	type answer = map[string]any
+	get := func(command string) answer { return parse(t, run(t, strings.Fields(command))).(answer) }
+	const model = " --model-path Qwen/Qwen3-8B --system h200_sxm --isl 300 --osl 40 -q --json"
+	rows := get("cli default --total-gpus 2 --backend vllm --serving-mode agg" + model)["experiments"].([]any)[0].(answer)["rows"].([]any)
+	row := rows[0].(answer)
+	pool := row["deployment"].(answer)["pools"].([]any)[0].(answer)
+	tp, copies := fmt.Sprint(pool["layout"].(answer)["tp"]), fmt.Sprint(pool["replicas"])
+	bs, concurrency := fmt.Sprint(row["batch_size"]), fmt.Sprint(row["concurrency"])
+	simulated := get("simulate Qwen/Qwen3-8B --system h200_sxm --engine vllm --input-length 300 --output-length 40 --json --tp-size " + tp +
+		" --replicas " + copies + " --concurrency " + concurrency + " --set max_sequences=" + bs)
+	for _, spelling := range []string{" --tp %tp --bs %bs", " --tp-size %tp --batch-size %bs", " --tp_size %tp --batch_size %bs --attention-dp-size 1 --pp 1"} {
+		flags := strings.NewReplacer("%tp", tp, "%bs", bs).Replace(spelling)
+		got := get("cli estimate --backend vllm --workers " + copies + " --concurrency " + concurrency + flags + model)
+		for name, want := range map[string]any{
+			"ttft_ms": simulated["ttft_ms"].(answer)["mean"], "tpot_ms": simulated["tpot_ms"].(answer)["mean"],
+			"request_latency_ms": simulated["latency_ms"].(answer)["mean"], "tokens_per_second": simulated["output_tokens_per_s"],
+			"request_rate": simulated["requests_per_s"],
+		} {
+			if got[name] != want {
+				t.Errorf("%s: %s is %v, simulated %v", flags, name, got[name], want)
+			}
+		}
+		for _, name := range []string{"ttft_ms", "tpot_ms", "request_latency_ms", "tokens_per_second", "tokens_per_second_gpu", "tokens_per_second_user", "basis"} {
+			if got[name] != row[name] {
+				t.Errorf("%s: %s is %v, the row has %v", flags, name, got[name], row[name])
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package deploy_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"plimsoll/internal/deploy"
+)
+
+// A flag of the test binary has to exist before the testing package parses its
+// command line.
+var dump = flag.String("dump", "", "write plain scripts of several releases under this directory, for tools/flagcheck")
+
+// TestDump writes commands for tools/flagcheck: six plans for each release.
+func TestDump(t *testing.T) {
+	if *dump == "" {
+		t.Skip("without -dump")
+	}
+	const dense, moe, on = "Qwen/Qwen3-32B", "deepseek-ai/DeepSeek-V3", "h200_sxm"
+	for e, releases := range map[string][]string{
+		"vllm":   {"0.9.2", "0.10.2", "0.11.0", "0.12.0", "0.14.1", "0.17.0", "0.19.1", "0.22.0", "0.24.0", "0.26.0", "0.27.1"},
+		"sglang": {"0.5.3", "0.5.6.post2", "0.5.9", "0.5.12", "0.5.14", "0.5.16", "0.5.20", "0.5.23"},
+	} {
+		for _, v := range releases {
+			drafts, whole := both(1, wide(8)), both(1, tp(8))
+			drafts.MTP, drafts.AcceptanceRates = 1, []float64{0.85}
+			drafts.Settings = []string{"kv_format=fp8", "prefix_caching=false"}
+			whole.Settings = []string{"graph.max_batch=0", "block_tokens=64", "chunked_prefill=false", "token_budget=9000"}
+			for name, p := range map[string]*deploy.Plan{
+				"agg-dense":    planned(t, e, v, dense, on, []int{28}, both(2, tp(4))),
+				"disagg-dense": planned(t, e, v, dense, on, []int{1, 64}, prefill(4, tp(1)), decode(1, tp(4))),
+				"agg-moe":      planned(t, e, v, moe, on, []int{64}, drafts),
+				"disagg-moe":   planned(t, e, v, moe, on, []int{1, 64}, prefill(1, wide(8)), decode(1, wide(16))),
+				"whole":        planned(t, e, v, dense, on, []int{64}, whole),
+				"two-nodes":    planned(t, e, v, dense, on, []int{64}, both(1, tp(16))),
+			} {
+				files, _, err := deploy.Write(p, deploy.Plain)
+				if err != nil {
+					t.Logf("%s %s, %s: %v", e, v, name, err)
+				}
+				for _, f := range files {
+					path := filepath.Join(*dump, e, v, name, filepath.FromSlash(f.Path))
+					if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(path, f.Data, 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}

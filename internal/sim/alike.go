@@ -1,0 +1,43 @@
+package sim
+
+// alike is how many replicas do exactly the same at the same time, so that one of them
+// stands for all; 1 if they do not. In a closed loop of equal requests that are routed
+// in turn every replica gets as many at a time as any other.
+func (c *Config) alike() int {
+	n := max(1, c.Workers.Replicas)
+	loop, ok := c.Client.(ClosedLoop)
+	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
+	if !ok || n == 1 || c.Decode != nil || c.Records || c.Workers.Routing != RoundRobin || loop.Warmup > 0 || loop.Spread > 0 ||
+		!same(&loop.Input) || !same(&loop.Output) || loop.Concurrency%n != 0 || loop.Requests%n != 0 {
+		return 1
+	}
+	return n
+}
+
+// one is the part of a configuration that one of n replicas that are alike serves.
+func (c *Config) one(n int) *Config {
+	out := *c
+	loop, _ := c.Client.(ClosedLoop)
+	loop.Concurrency /= n
+	loop.Requests /= n
+	out.Client, out.Workers.Replicas, out.stands = loop, 1, n
+	if c.Progress != nil {
+		out.Progress = func(ended, requests int) { c.Progress(n*ended, n*requests) }
+	}
+	return &out
+}
+
+// times is the result of n replicas that are alike.
+func (r *Result) times(n int) {
+	r.Requests, r.Finished, r.Refused, r.Counted = n*r.Requests, n*r.Finished, n*r.Refused, n*r.Counted
+	r.ITL.Count *= n
+	for _, x := range []*float64{&r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
+		*x *= float64(n)
+	}
+	w := &r.Workers
+	w.Steps, w.PrefillSteps, w.Preemptions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions
+	for i := range r.Series {
+		r.Series[i].Waiting *= n
+		r.Series[i].Running *= n
+	}
+}
