@@ -159,7 +159,7 @@ func (x *lint) read() error {
 	r.Input, r.Output = cmp.Or(r.Input, x.found.Input, DefaultInput), cmp.Or(r.Output, x.found.Output, DefaultOutput)
 	errs := []error{
 		between("input_length", r.Input, 1, maxTokens), between("output_length", r.Output, 1, maxTokens),
-		between("concurrency", r.Concurrency, 0, maxTokens), checkLimits(r.Limits),
+		optional("concurrency", r.Concurrency), checkLimits(r.Limits),
 	}
 	if d.Model == "" {
 		errs = append(errs, field.Errorf("%s is needed: the files do not name the model", field.Name("model")))
@@ -186,6 +186,7 @@ func (x *lint) read() error {
 		Request: *r, Deployment: x.d, Model: x.stage.Model.Name(), Device: x.stage.Device.Name, Title: x.stage.Engine.Title,
 		Version: d.Engine.Version, Devices: d.Devices(),
 	}
+	x.drafts()
 	return nil
 }
 
@@ -258,6 +259,7 @@ func (x *lint) resolve() bool {
 	var err error
 	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
 		for line := range strings.SplitSeq(field.Say(err, x.engineWord), "\n") {
+			line = x.setting(line)
 			x.add(SevereError, flagIn(line), line, "")
 		}
 		return false

@@ -40,6 +40,18 @@ func (x *lint) engineWord(n field.Name) string {
 	return string(n)
 }
 
+// setting puts the engine's name into a message about a setting, which begins with
+// its assignment.
+func (x *lint) setting(text string) string {
+	rest, ok := strings.CutPrefix(text, `engine setting "`)
+	assignment, rest, found := strings.Cut(rest, `": `)
+	if !ok || !found {
+		return text
+	}
+	key, _, _ := strings.Cut(assignment, "=")
+	return x.name(key) + " " + rest
+}
+
 // flagIn is the first flag or key of a message.
 func flagIn(text string) string {
 	for word := range strings.FieldsSeq(text) {
@@ -73,6 +85,21 @@ func (x *lint) flags() {
 	for i := range x.found.Launches {
 		x.requested(&x.found.Launches[i])
 	}
+}
+
+// drafts leaves out speculation that the model has no modules for: then another model
+// drafts, which no prediction here knows.
+func (x *lint) drafts() {
+	if x.stage.Model.MTP.Layers > 0 {
+		return
+	}
+	for i := range x.d.Pools {
+		if p := &x.d.Pools[i]; p.MTP > 0 {
+			x.add(SevereWarning, x.name("mtp.tokens"), x.stage.Model.Name()+" drafts no tokens itself; drafts of another model are not predicted", "")
+			p.MTP = 0
+		}
+	}
+	x.out.Deployment = x.d
 }
 
 // requested compares the devices a manifest asks for with those of the layout, and

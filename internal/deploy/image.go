@@ -81,12 +81,15 @@ func (w *writer) dynamoImage() string {
 	return cmp.Or(w.Site.Image, "nvcr.io/nvidia/ai-dynamo/"+runtime+":"+dynamoRelease(v))
 }
 
+// vllmImage starts "vllm serve" with the arguments it is given.
+const vllmImage = "vllm/vllm-openai"
+
 // imageVersion is the release of an engine that the name of its project's image
 // tells, "" for other images and for tags like "latest".
 func imageVersion(image string) string {
 	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
 	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
-	own := []string{"vllm/vllm-openai", "vllm/vllm-openai-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
+	own := []string{vllmImage, vllmImage + "-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
 	if !slices.ContainsFunc(own, func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }) {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/deployment"
@@ -221,7 +222,27 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 		*to.(*bool) = !negated && !disables(key, flag)
 		return nil
 	}
-	return setWords(to, values)
+	err := setWords(to, plainNumbers(l.Engine, key, values))
+	if err != nil {
+		delete(l.given, key)
+	}
+	return err
+}
+
+// plainNumbers are values with vLLM's short forms of large numbers written out: "32k" is
+// 32,000 and "32K" is 32,768 (vllm/engine/arg_utils.py, human_readable_int).
+func plainNumbers(name, key string, values []string) []string {
+	if name != vllm || len(values) != 1 || key != "max_context" && key != "token_budget" {
+		return values
+	}
+	word := values[0]
+	units := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+	for unit, by := range units {
+		if x, err := strconv.ParseFloat(strings.TrimSuffix(word, unit), 64); err == nil && strings.HasSuffix(word, unit) {
+			return []string{strconv.Itoa(int(x * by))}
+		}
+	}
+	return values
 }
 
 // settle draws conclusions: the role, and what JSON says.

@@ -231,10 +231,10 @@ func container(n *yaml.Node) []string {
 	start, rest := list(child(n, "command")), list(child(n, "args"))
 	if entry := child(n, "entrypoint"); entry != nil {
 		start = slices.Concat(list(entry), start)
-	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), "vllm/vllm-openai") && len(start) > 0 && start[0] != "vllm" {
+	} else if child(n, "services") == nil && len(rest) == 0 && strings.Contains(scalar(n, "image"), vllmImage) && len(start) > 0 && start[0] != "vllm" {
 		return append([]string{"vllm", "serve"}, start...) // Compose calls arguments a command
 	}
-	if len(start) == 0 && strings.Contains(scalar(n, "image"), "vllm/vllm-openai") {
+	if len(start) == 0 && strings.Contains(scalar(n, "image"), vllmImage) {
 		start = []string{"vllm", "serve"}
 	}
 	return slices.Concat(start, rest)
@@ -254,6 +254,13 @@ func (r *reader) script(file, text string, a around) error {
 func (r *reader) command(file string, words []string, a around) error {
 	if i := slices.Index(words, "-c"); i > 0 && i+1 < len(words) && strings.HasSuffix(words[i-1], "sh") {
 		return r.script(file, words[i+1], a)
+	}
+	for i, w := range words { // "docker run", whose image starts the server
+		a.version = cmp.Or(a.version, imageVersion(w))
+		if strings.Contains(w, vllmImage) && i+1 < len(words) && strings.HasPrefix(words[i+1], "-") {
+			words = slices.Concat([]string{vllm, "serve"}, words[i+1:])
+			break
+		}
 	}
 	name, by, rest := starts(words)
 	if name == "" {
