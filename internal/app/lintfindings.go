@@ -171,6 +171,9 @@ func (x *lint) length(p *deployment.Served) {
 	}
 	c := x.out.Capacity
 	longest := cmp.Or(min(most, reach), m.MaxPosition)
+	if most == 0 && x.given(p, key) {
+		longest = 0 // vLLM's "auto", which is what the cache holds
+	}
 	if p.Engine.Name == "vllm" && p.Role != deployment.Prefill && c.Memory.Tokens < longest {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
 		x.add(SevereError, x.name(key), fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d: vLLM refuses to start", c.Memory.Tokens, longest),

@@ -236,6 +236,9 @@ func plainNumbers(name, key string, values []string) []string {
 		return values
 	}
 	word := values[0]
+	if key == "max_context" && (word == "auto" || word == "-1") {
+		return []string{"0"} // as long as the model and the cache allow
+	}
 	units := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 	for unit, by := range units {
 		if x, err := strconv.ParseFloat(strings.TrimSuffix(word, unit), 64); err == nil && strings.HasSuffix(word, unit) {
