@@ -19,10 +19,19 @@ MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/calibration,./i
 KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibration measured calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
-# Packages that do several things at a time. Under the race detector, which makes everything ten times slower, their
-# tests run with -short: without those that only compute. Without a C compiler there is no race detector; make says so.
+# Packages that do several things at a time, and what in their tests does not: the race detector, which makes everything ten
+# times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
               ./internal/calibration ./internal/calibrate ./internal/app ./internal/cli
+ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExplainedSteps \
+              TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
+              TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
+              TestMoreDevicesNeverLose TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
+              TestResponsesRoundTrip TestRowsAreSimulations TestSafeChoice TestSchemas \
+              TestSearchAgreesWithSimulation TestSearchEnds TestSilicon TestSiliconDoctor TestSiliconFit \
+              TestTraceNames \
+              TestScripts/^[^aop] TestScripts/optimize-[^st]
+space      := $(subst ,, )
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information: 8 MB instead of 11
@@ -38,7 +47,7 @@ unit: ## every test, and those of what is concurrent once more under the race de
 ifeq ($(CC_FOUND),)
 	@echo '*** NO C COMPILER FOUND: NOTHING RUNS UNDER THE RACE DETECTOR ***'
 else
-	CGO_ENABLED=1 go test -race -short -timeout $(TIMEOUT) $(CONCURRENT)
+	CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) -skip '$(subst $(space),|,$(strip $(ALONE)))' $(CONCURRENT)
 endif
 
 .PHONY: check-format

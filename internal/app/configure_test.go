@@ -33,9 +33,6 @@ func anyExperiment(r *rand.Rand) app.Experiment {
 // TestRowsAreSimulations: simulating the deployment of a row at its concurrency gives
 // its figures to the digit, on 200 deployments, and rows are ranked.
 func TestRowsAreSimulations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	const wanted = 200
 	r := rand.New(rand.NewPCG(1, 2))

@@ -16,9 +16,6 @@ import (
 // TestEstimatesAreRows: the estimate of a row's workers at its concurrency has its
 // figures to the digit, as the simulation of its deployment has.
 func TestEstimatesAreRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for rows := 0; rows < 60; {

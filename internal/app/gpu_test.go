@@ -40,9 +40,6 @@ func simulated(t *testing.T, w *app.World, q *app.OptimizeRequest, d *app.Device
 // what a simulation of the same deployment gives, with the same chance to keep the
 // limits, which is at least the confidence asked for. 200 deployments.
 func TestSearchAgreesWithSimulation(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(10, 9))
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -95,9 +92,6 @@ func TestSearchAgreesWithSimulation(t *testing.T) {
 
 // TestMoreDevicesNeverLose: a larger number of devices carries at least as much.
 func TestMoreDevicesNeverLose(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	for _, model := range []string{"Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B"} {
 		for _, limits := range []workload.Limits{{TPOT: 15 * units.Millisecond}, {}} {
@@ -220,9 +214,6 @@ func TestPrice(t *testing.T) {
 // chunks, and elsewhere, longer prompts carry no more. A batch is a whole number: half
 // a percent is its rounding.
 func TestLongerPromptsNeverGain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	for _, limits := range []workload.Limits{{TPOT: 50 * units.Millisecond}, {TTFT: 4, TPOT: 30 * units.Millisecond}} {
 		before, at := math.Inf(1), 0

@@ -27,9 +27,6 @@ func optimized(t *testing.T, device string, tpot units.Seconds) *app.Search {
 // TestSafeChoice: it meets the limits with the probability it is named for, and
 // no row that does carries more.
 func TestSafeChoice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	p := optimized(t, "h200_sxm", 30*units.Millisecond)
 	safe := p.Safe
@@ -56,9 +53,6 @@ func TestSafeChoice(t *testing.T) {
 
 // TestNothingToKeep: without limits nothing is called safe.
 func TestNothingToKeep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	if got := optimized(t, "h200_sxm", 0).Safe; got != nil {
 		t.Errorf("%s at batch %d is safe from no limit", got.Label, got.Best.Batch)
@@ -68,9 +62,6 @@ func TestNothingToKeep(t *testing.T) {
 // TestFrontier: no point of the frontier is beaten by a row, and the best row
 // stands on it.
 func TestFrontier(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	p := optimized(t, "h200_sxm", 0)
 	if len(p.Frontier) < 2 {
@@ -117,9 +108,6 @@ func TestPairs(t *testing.T) {
 // TestLessKnownDevices: the less is known of a device, the wider its intervals,
 // in searches and in single steps.
 func TestLessKnownDevices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	var w app.World
 	lastSearch, lastStep := 0.0, 0.0

@@ -30,9 +30,6 @@ func evaluate(t *testing.T, r flat) *app.StepResponse {
 // Ascend devices and as Ascend's tool does it only where it asks for it. Prices are
 // fitted where a relative of the device was measured.
 func TestFusedByDefault(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	for _, name := range device.Names() {
 		step := func(f flat) *app.StepResponse {

@@ -147,9 +147,6 @@ func answers(t *testing.T) map[string]any {
 // TestResponsesRoundTrip: nothing is lost on a wire. JSON tells apart what
 // encoding/gob does not, left out and given as zero or empty.
 func TestResponsesRoundTrip(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	for name, r := range answers(t) {
 		data, err := json.Marshal(r)

@@ -23,9 +23,6 @@ func small(m app.ServingMode) app.Experiment {
 // or more; rows are ranked by devices; and the search on one device less than the least
 // finds nothing that carries the target.
 func TestRecommend(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	for _, r := range []app.RecommendRequest{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
 		r.Experiments = []app.Experiment{small(app.Aggregated), small(app.Disaggregated)}

@@ -47,9 +47,6 @@ func TestCancelled(t *testing.T) {
 // whose host is faster than the prior says, and fits it: the errors must shrink
 // to a fraction, and rows left out must be predicted better too.
 func TestFitFindsTheTruth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	truth := replica.Ones()
 	truth.Decode[step.Products], truth.Prefill[step.Products] = 1.4, 1.25
 	truth.Decode[step.Attention] = 0.8
@@ -90,9 +87,6 @@ func TestFitFindsTheTruth(t *testing.T) {
 // TestFitOfCells fits a made-up world in which one model is served slower than
 // its groups say: the other model must keep its predictions.
 func TestFitOfCells(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	slow := replica.Ones()
 	slow.Decode[step.Products], slow.PerStep = 1.5, 2
 	read := measuredtest.Rows(t)
@@ -141,9 +135,6 @@ func TestFitOfCells(t *testing.T) {
 // TestFitOfNoise fits rows that are as predicted but for errors without a pattern:
 // the calibration must stay as it is.
 func TestFitOfNoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	read := measuredtest.Rows(t)
 	p := measuredtest.Predictor()
 	base := calibration.Shipped()
@@ -253,9 +244,6 @@ func TestLearnOwn(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	prepared := measuredtest.Predictor().PrepareClean(measuredtest.Rows(t))
 	c := calibrate.Calibration{Iterations: 1, Workers: 2, Validation: calibrate.Validation{LeaveOut: calibrate.Kinds()}}

@@ -110,9 +110,6 @@ func TestFittedCells(t *testing.T) {
 // TestAdapted: half of a cell's configurations, added to a fit without the cell, make the other half's errors smaller than
 // the fit alone does.
 func TestAdapted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	p := measuredtest.Predictor()
 	var read []measured.Row

@@ -21,9 +21,6 @@ func quick(rows []measured.Row) []measured.Row {
 // TestSiliconFit shows what a small fit from scratch finds in the quick rows of the sample: the multipliers, for cells it
 // has seen and for others, how well it predicts rows it was not given, and the intervals that follow.
 func TestSiliconFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	p := measuredtest.Predictor()
 	prepared := p.PrepareClean(quick(measuredtest.Silicon(t)))

@@ -39,9 +39,6 @@ func again() []string {
 // TestAgain: an answer in JSON carries the command and the request behind it, and both
 // give that answer again.
 func TestAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	for _, line := range again() {
 		first := run(t, strings.Fields(line+json))
 		var said struct {

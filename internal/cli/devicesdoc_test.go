@@ -16,9 +16,6 @@ import (
 // TestDeviceDocument holds the tables of docs/devices.md to the profiles. With
 // -update it rewrites them.
 func TestDeviceDocument(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	const file = "../../docs/devices.md"
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -44,9 +44,6 @@ type simulated struct {
 // TestLintOwnFiles: linting the files of a row gives the row's deployment and figures,
 // and simulate gives the same for the deployment that lint prints.
 func TestLintOwnFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	for _, c := range []struct{ engine, model, devices string }{
 		{"vllm", "Qwen/Qwen3-32B", "8"}, {"sglang", "Qwen/Qwen3-8B", "4"}, {"trtllm", "Qwen/Qwen3-32B", "8"}, {"sglang", "deepseek-ai/DeepSeek-V3", "16"},
 	} {

@@ -80,9 +80,6 @@ func TestJobsDoNotMatter(t *testing.T) {
 // TestNearestLimitsAreFeasible: the limits that are named when nothing keeps
 // those given are kept.
 func TestNearestLimitsAreFeasible(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	for _, c := range []struct{ flags, limits string }{
 		{"Qwen/Qwen3-32B", "--tpot-limit 5"},
 		{"Qwen/Qwen3-32B", "--ttft-limit 5"},
@@ -127,9 +124,6 @@ func TestNearestLimitsAreFeasible(t *testing.T) {
 // TestFiles: what is written beside the answer is whole, and nothing else is
 // left behind.
 func TestFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	const search = "throughput-optimizer Qwen/Qwen3-32B --tp-sizes 4 8 --tpot-limit 50 --no-terminal-plots" + load
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "old.csv"), []byte(strings.Repeat("old\n", 9999)), 0o600); err != nil {
@@ -186,9 +180,6 @@ func wellFormed(data []byte) error {
 
 // TestTraceNames: every row has its own file, whatever tells the rows apart.
 func TestTraceNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	for flags, want := range map[string]string{
 		"Qwen/Qwen3-32B --tp-sizes 2 4 --pp-sizes 1 2" + load:                                       "t_tp2dp2mtp0 t_tp2dp4mtp0 t_tp4dp1mtp0 t_tp4dp2mtp0",
 		"Qwen/Qwen3-8B --tp-sizes 8 --dcp-sizes 1 --num-mtp-tokens 0 1" + load:                      "t_tp8dp1mtp0 t_tp8dp1mtp1",

@@ -16,9 +16,6 @@ import (
 // TestReadme runs the commands shown in the README and compares what they print
 // with what it says they print. With -update it rewrites the README.
 func TestReadme(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	const file = "../../README.md"
 	data, err := os.ReadFile(file)
 	if err != nil {

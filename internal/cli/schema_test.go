@@ -69,9 +69,6 @@ func names(into map[string]bool, v any, key string) {
 // TestSchemas: what the program prints is what the schemas in docs say, and
 // they say nothing that it does not print.
 func TestSchemas(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	kernels := " --device h200_sxm --perf-data " + tablesDir(t)
 	const ratio = " --enable-optimize-prefill-decode-ratio --prefill-devices-per-instance 4 --decode-devices-per-instance 4"
 	for name, commands := range map[string][]string{

@@ -26,16 +26,8 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar: whole command lines, what they print and how they exit. "plimsoll ARGS..."
 // runs inside the test, "exec process ARGS..." is a process of its own.
 func TestScripts(t *testing.T) {
-	dir, files := "testdata/script", []string(nil)
-	if testing.Short() { // those that do several things at a time
-		dir = ""
-		for _, name := range []string{"accuracy", "optimize-talk", "optimize-simulation", "perf-data"} {
-			files = append(files, "testdata/script/"+name+".txtar")
-		}
-	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
-		Files:               files,
+		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),

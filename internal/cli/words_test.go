@@ -74,9 +74,6 @@ func (a alone) Import(path string) (*types.Package, error) {
 
 // TestFieldsAreFlags: what a message names is a flag of a command.
 func TestFieldsAreFlags(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	env, _, _ := testEnv(t, nil, nil)
 	flags := map[string]bool{}

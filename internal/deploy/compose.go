@@ -8,8 +8,9 @@ import (
 	"plimsoll/internal/device"
 )
 
-// cacheHome is where Hugging Face's libraries keep weights in the engines' images.
-const cacheHome = "/root/.cache/huggingface"
+// cacheHome is where weights are kept in a container. HF_HOME tells Hugging Face's
+// libraries, whoever the container runs as.
+const cacheHome, cacheVariable = "/model-cache", "HF_HOME"
 
 // configHome is where a container finds its engine's file of settings.
 const configHome = "/configs/"
@@ -109,7 +110,7 @@ func (w *writer) composeWorker(at *slot) (*mapping, error) {
 	if at.Engine == trtllm {
 		volumes = append(volumes, "./"+engineFile(at.Role)+":"+configHome+engineFile(at.Role)+":ro")
 	}
-	environment := fields("HF_TOKEN", "${HF_TOKEN:-}")
+	environment := fields("HF_TOKEN", "${HF_TOKEN:-}", cacheVariable, cacheHome)
 	for _, e := range w.environment(at) {
 		environment.set(e[0], e[1])
 	}

@@ -136,11 +136,11 @@ func (w *writer) component(v *Values, unit int) *mapping {
 		command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap))
 	}
 	container := fields("image", w.dynamoImage(), "command", command[:3], "args", command[3:])
-	var env []*mapping
+	env := []*mapping{fields("name", cacheVariable, "value", cacheHome)}
 	for _, e := range w.environment(at) {
 		env = append(env, fields("name", e[0], "value", e[1]))
 	}
-	container.setIf(env != nil, "env", env)
+	container.set("env", env)
 	pod := fields("mainContainer", container)
 	if v.Engine == trtllm {
 		container.set("volumeMounts", []*mapping{fields("name", "engine", "mountPath", configHome, "readOnly", true)})

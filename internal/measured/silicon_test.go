@@ -18,9 +18,6 @@ import (
 // TestSilicon shows what is predicted of every row of the sample, as the program is shipped, untuned and by the formulas of
 // throughput-optimizer, and how far all of it lies from the measurements.
 func TestSilicon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	rows := measuredtest.Silicon(t)
 	overlay := calibration.Shipped()
@@ -101,9 +98,6 @@ func writeErrors(out *bytes.Buffer, rows []measured.Compared) {
 
 // TestSiliconDoctor shows which rows of the sample are doubted, and why.
 func TestSiliconDoctor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	t.Parallel()
 	var out bytes.Buffer
 	for _, f := range measuredtest.Predictor().Examine(measuredtest.Silicon(t)) {

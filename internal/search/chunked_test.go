@@ -66,9 +66,6 @@ func anyDeployment(t *rapid.T, p *Formulas) (exact, relaxed *Steps, l serving.Lo
 // search ends after a bounded number of batches, each of which is a bounded number of
 // different steps.
 func TestSearchEnds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := anyFormulas(t)
 		exact, relaxed, l := anyDeployment(t, p)

@@ -76,9 +76,6 @@ func evaluator(t rapid.TB, p *search.Formulas, r *search.Result, fragile bool) f
 // TestEveryBatch: on real models, with all their jumps, no batch is better than
 // the one that was found.
 func TestEveryBatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing in it is concurrent: the run without the race detector has it")
-	}
 	const same = 1e-8
 	for _, c := range []struct {
 		name   string
