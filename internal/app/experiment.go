@@ -1,7 +1,13 @@
 package app
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/field"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/workload"
 )
@@ -85,4 +91,94 @@ type ReplicaSpace struct {
 	MaxDevices int `json:"max_gpu_per_replica,omitempty"` // 0 = no limit
 	MaxPrefill int `json:"max_prefill_worker,omitempty"`  // 0 = 32
 	MaxDecode  int `json:"max_decode_worker,omitempty"`   // 0 = 32
+}
+
+// complete fills in what was left open.
+func (e *Experiment) complete() {
+	e.Input, e.Output = cmp.Or(e.Input, defaultISL), cmp.Or(e.Output, defaultOSL)
+	e.Mode = cmp.Or(e.Mode, Aggregated)
+	e.Confidence = cmp.Or(e.Confidence, DefaultConfidence)
+	e.Engine.Name = cmp.Or(e.Engine.Name, DefaultEngine)
+	if e.AcceptanceRates == nil {
+		e.AcceptanceRates = AcceptanceRates()
+	}
+	r := &e.Replica
+	r.MaxPrefill, r.MaxDecode = cmp.Or(r.MaxPrefill, defaultWorkers), cmp.Or(r.MaxDecode, defaultWorkers)
+	e.Decode.MaxBatch = cmp.Or(e.Decode.MaxBatch, defaultBatch)
+	if e.Mode == Disaggregated {
+		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, 1)
+	} else {
+		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, defaultBatch)
+	}
+	if e.DecodeSystem == e.System {
+		e.DecodeSystem = ""
+	}
+}
+
+// check reports what is wrong with an experiment itself.
+func (e *Experiment) check() error {
+	errs := []error{
+		between("total_gpus", e.Devices, 1, maxCluster), between("isl", e.Input, 1, maxTokens), between("osl", e.Output, 1, maxTokens),
+		between("prefix", e.Prefix, 0, e.Input-1), between("nextn", e.MTP, 0, deployment.MaxMTP), share("confidence", e.Confidence),
+	}
+	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
+		if n < 1 || n > maxBatch {
+			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", maxBatch, n))
+		}
+	}
+	if e.Mode != Aggregated && e.Mode != Disaggregated {
+		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))
+	}
+	if e.Mode == Disaggregated && e.Devices == 1 {
+		errs = append(errs, field.Errorf("%s must be at least 2 for separate prefill and decode workers, got 1", field.Name("total_gpus")))
+	}
+	return errors.Join(errs...)
+}
+
+// share reports a number that is not a probability.
+func share(name field.Name, x float64) error {
+	if !(x > 0 && x < 1) {
+		return field.Errorf("%s must be above 0 and below 1, got %g", name, x)
+	}
+	return nil
+}
+
+// asked is the deployment that all options of an experiment have in common.
+func (e *Experiment) asked() deployment.Deployment {
+	d := deployment.Deployment{
+		Model: e.Model, System: e.System, Engine: e.Engine, Formats: e.Workers.Formats,
+		Modelling: deployment.Modelling{Policy: physical},
+	}
+	if e.Mode == Aggregated {
+		d.Pools = []deployment.Pool{{Role: deployment.Both}}
+		return d
+	}
+	d.Pools = []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, System: e.DecodeSystem, Formats: e.Decode.Formats}}
+	return d
+}
+
+// deployment is the experiment with given workers: those that do both or decode, and
+// those for prefill where the mode has them.
+func (e *Experiment) deployment(prefill, decode Workers) deployment.Deployment {
+	d := e.asked()
+	set := func(p *deployment.Pool, w Workers) {
+		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
+		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates
+	}
+	set(&d.Pools[len(d.Pools)-1], decode)
+	if e.Mode == Disaggregated {
+		set(&d.Pools[0], prefill)
+	}
+	return d
+}
+
+// notes are those on a deployment of the experiment, without the one on a name whose
+// formats the experiment replaces.
+func (e *Experiment) notes(s *stage, all []string) []string {
+	all = slices.Clone(all)
+	if e.Workers.Formats == (deployment.Formats{}) {
+		return all
+	}
+	taken := s.Model.Taken()
+	return slices.DeleteFunc(all, func(n string) bool { return n == taken })
 }

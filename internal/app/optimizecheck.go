@@ -95,8 +95,8 @@ func (r *OptimizeRequest) checkEvaluation() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
 	}
-	if !(r.Confidence > 0 && r.Confidence < 1) {
-		return field.Errorf("%s must be above 0 and below 1, got %g", field.Name("confidence"), r.Confidence)
+	if err := share("confidence", r.Confidence); err != nil {
+		return err
 	}
 	switch {
 	case r.Evaluate == ByFormulas || r.Evaluate == "":

@@ -166,7 +166,6 @@ func failures(r *app.ConfigureResponse) error {
 // newDefaultCmd makes "plimsoll cli default".
 func newDefaultCmd(env *Env) *cobra.Command {
 	f, d := &configureFlags{}, &defaultFlags{}
-	q := &d.Flags
 	cmd := &cobra.Command{
 		Use:   "default",
 		Short: "Compare aggregated and disaggregated serving of a model",
@@ -188,19 +187,15 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 				}
 				f.notes(env, []string{"a target has no effect with --total-gpus: without it the fewest GPUs are found"})
 			}
-			q.Underscores = underscored(env.Args)
-			if err := d.complete(cmd); err != nil {
+			if err := d.complete(cmd, env); err != nil {
 				return err
 			}
-			plan, err := q.Plan()
+			plan, err := d.Plan()
 			if err != nil {
 				return usage(err)
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
-			f.Experiments = plan.Experiments
-			if d.path != d.Model {
-				f.save.site.ModelPath = d.path
-			}
+			f.Experiments, f.save.site.ModelPath = plan.Experiments, d.served()
 			return f.run(cmd, env)
 		},
 	}
@@ -323,7 +318,8 @@ func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
 }
 
 // complete turns words into numbers.
-func (d *defaultFlags) complete(cmd *cobra.Command) error {
+func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
+	d.Underscores = underscored(env.Args)
 	if d.Model == "" {
 		d.Model = d.path
 	}
@@ -345,6 +341,14 @@ func (d *defaultFlags) complete(cmd *cobra.Command) error {
 		return err
 	}
 	return nil
+}
+
+// served is the path of the weights, where it was given beside the model.
+func (d *defaultFlags) served() string {
+	if d.path == d.Model {
+		return ""
+	}
+	return d.path
 }
 
 // underscored reports whether a flag is spelled as the older generation did.

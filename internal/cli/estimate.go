@@ -129,8 +129,7 @@ func (f *estimateFlags) has(part string) bool {
 // run predicts and prints.
 func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	fs := cmd.Flags()
-	f.Underscores = underscored(env.Args)
-	if err := f.complete(cmd); err != nil {
+	if err := f.complete(cmd, env); err != nil {
 		return err
 	}
 	if err := zeros(fs, f.asked.Counts()...); err != nil {

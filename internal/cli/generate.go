@@ -21,14 +21,16 @@ all the same.`,
   plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d.Underscores, d.ServingMode = underscored(env.Args), "agg"
-			if err := d.complete(cmd); err != nil {
+			d.ServingMode = "agg"
+			if err := d.complete(cmd, env); err != nil {
 				return err
 			}
 			plan, err := d.Plan()
 			if err != nil {
 				return usage(err)
 			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.save.site.ModelPath = d.served()
 			world := env.world()
 			r, err := world.Generate(cmd.Context(), plan.Experiments[0], f.Sources)
 			if err != nil {

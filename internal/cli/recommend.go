@@ -98,8 +98,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 		missing = usagef("--target-concurrency must be at least 1, got %d", f.inFlight)
 	}
 	f.Rate, f.Concurrency = f.rate, f.inFlight
-	f.Underscores = underscored(env.Args)
-	missing = errors.Join(missing, f.complete(cmd))
+	missing = errors.Join(missing, f.complete(cmd, env))
 	plan, err := f.PlanUnits()
 	if err := errors.Join(missing, usage(err)); err != nil {
 		return err

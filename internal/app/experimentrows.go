@@ -1,0 +1,133 @@
+package app
+
+import (
+	"math"
+
+	"plimsoll/internal/engine"
+	"plimsoll/internal/rank"
+	"plimsoll/internal/search"
+	"plimsoll/internal/serving"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// summarize turns what was found into rows.
+func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
+	out := &x.out
+	if t := x.first(); t != nil {
+		out.Tier, out.Notes = t.response.Tier, x.e.notes(x.stage, t.response.Notes)
+	}
+	speeds := make([]Speed, 0, len(points))
+	add := func(o *serving.Outcome) {
+		if o.TPOT > 0 && o.OOM == "" {
+			speeds = append(speeds, Speed{1 / float64(o.TPOT), o.Throughput / float64(x.e.Devices)})
+		}
+	}
+	for i := range points {
+		add(&points[i])
+	}
+	for i := range found {
+		f := &found[i]
+		for k := range f.Points {
+			add(&f.Points[k])
+		}
+		if f.OK && len(out.Rows) < x.r.Top {
+			out.Rows = append(out.Rows, x.option(f.Unit, f.Best.Concurrency/f.Unit.Copies, f.Binds))
+		}
+	}
+	if len(out.Rows) == 0 {
+		out.Near = x.near(found)
+		out.Nearest = x.feasible(out.Near)
+	}
+	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
+	if x.e.Prefix > 0 {
+		out.Notes = append(out.Notes, prefixNote)
+	}
+}
+
+// first is a simulation that was run: tier and notes are the same for all.
+func (x *experiment) first() *trialResult {
+	for _, r := range x.seen {
+		if r.response != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// near is the option that comes nearest to the limits.
+func (x *experiment) near(found []search.Found) *Option {
+	worst := math.Inf(1)
+	var best *search.Found
+	for i := range found {
+		f := &found[i]
+		if f.Near.Batch == 0 {
+			continue
+		}
+		over := 0.0
+		for _, p := range [][2]units.Seconds{{f.Near.TTFT, x.e.Limits.TTFT}, {f.Near.TPOT, x.e.Limits.TPOT}} {
+			if p[1] > 0 {
+				over = max(over, float64(p[0]/p[1]))
+			}
+		}
+		if over < worst {
+			worst, best = over, f
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	o := x.option(best.Unit, best.Near.Concurrency/best.Unit.Copies, best.Binds)
+	return &o
+}
+
+// feasible are limits that an option meets with the confidence asked for.
+func (x *experiment) feasible(o *Option) workload.Limits {
+	if o == nil {
+		return workload.Limits{}
+	}
+	l := x.e.Limits.Finite()
+	each := x.e.Confidence
+	if l.TTFT > 0 && l.TPOT > 0 {
+		each = math.Sqrt(each)
+	}
+	var out workload.Limits
+	if l.TTFT > 0 {
+		out.TTFT = max(l.TTFT, o.Expected.TTFT.Limit(o.TTFT, each))
+	}
+	if l.TPOT > 0 {
+		out.TPOT = max(l.TPOT, o.Expected.TPOT.Limit(o.TPOT, each))
+	}
+	return out
+}
+
+// inUse is the memory of a device with a share of its cache in use.
+func inUse(m *engine.Budget, kv float64) units.Bytes {
+	return m.Weights + m.Activation + units.Bytes(kv)*m.KV
+}
+
+// option is a row.
+func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) Option {
+	batch := x.batch(u, requests)
+	out := Option{
+		Deployment: x.deployment(u, batch, true), Copies: u.Copies, X: u.X, Y: u.Y, Batch: batch, Binds: binds,
+		Used: u.Copies * u.Y * x.decode[u.Decode].Devices,
+	}
+	if x.e.Mode == Disaggregated {
+		out.Used += u.Copies * u.X * x.prefill[u.Prefill].Devices
+		out.Prompts = x.e.Workers.MaxBatch
+	}
+	r := x.seen[trialOf{u, requests, true}]
+	if r == nil {
+		r = x.seen[trialOf{u, requests, false}]
+	}
+	if r == nil || r.response == nil {
+		return out
+	}
+	got := &r.response.Result
+	out.Concurrency, out.TTFT, out.TPOT, out.Throughput = r.outcome.Concurrency, r.outcome.TTFT, r.outcome.TPOT, r.outcome.Throughput
+	out.Latency, out.RequestRate = x.figure(&got.Latency), r.outcome.Throughput/float64(x.e.Output)
+	out.Memory = inUse(&r.response.Memory, got.KVPeak())
+	out.Expected, out.Chance = r.response.Expected, r.response.Chance
+	return out
+}
