@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"plimsoll/internal/calibration"
@@ -99,14 +101,15 @@ const (
 // prefixNote is said of experiments with a prefix.
 const prefixNote = "the prefix cache is not modelled: prompts are computed whole"
 
-// Configure runs experiments. One that fails is reported and the others finish; only a
-// request without any experiment is an error.
+// Configure runs experiments. One that fails is reported and the others finish; that
+// there is none, or that all fail, is an error.
 func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureResponse, error) {
 	if len(r.Experiments) == 0 {
 		return nil, badInput(errors.New("there is no experiment to run"))
 	}
 	r.Top = cmp.Or(r.Top, defaultTop)
 	out := &ConfigureResponse{Request: r, Results: make([]ExperimentResult, len(r.Experiments)), Best: -1}
+	failed := make([]error, len(r.Experiments))
 	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
 		x, err := w.experiment(&r, r.Experiments[i])
 		if err == nil {
@@ -114,9 +117,12 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 		}
 		out.Results[i] = x.out
 		if err != nil {
-			out.Results[i].Failure = err.Error()
+			failed[i], out.Results[i].Failure = err, err.Error()
 		}
 	})
+	if err == nil && !slices.Contains(failed, nil) {
+		err = allFailed(r.Experiments, failed)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +135,19 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 		}
 	}
 	return out, ctx.Err()
+}
+
+// allFailed says why no experiment could be run: once, if it is the same for all.
+func allFailed(e []Experiment, failed []error) error {
+	same := func(err error) bool { return err.Error() == failed[0].Error() }
+	if !slices.ContainsFunc(failed, func(err error) bool { return !same(err) }) {
+		return failed[0]
+	}
+	var errs []error
+	for i, err := range failed {
+		errs = append(errs, fmt.Errorf("experiment %s: %w", e[i].Name, err))
+	}
+	return badInput(errors.Join(errs...))
 }
 
 // PerDevice is the throughput per device of an experiment, idle ones included.

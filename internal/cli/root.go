@@ -115,8 +115,9 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 throughput within your latency limits.
 
 It needs neither the hardware nor the weights. Results go to standard output, everything else to standard error.`,
-		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
-      --num-queries 32 --context-length 4096 --decode --compile
+		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+      --output-length 1500 --tpot-limit 50
+  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll models Qwen/Qwen3-32B
   plimsoll devices h200_sxm
   source <(plimsoll completion bash)`,
