@@ -182,9 +182,11 @@ func (w *writer) podCommand(at *slot) ([]string, error) {
 
 // podEnvironment are the variables of a pod.
 func (w *writer) podEnvironment(at *slot) []*mapping {
-	out := []*mapping{fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
-		fields("name", w.Site.TokenSecret, "key", "HF_TOKEN", "optional", true))),
-		fields("name", cacheVariable, "value", cacheHome)}
+	out := []*mapping{
+		fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
+			fields("name", w.Site.TokenSecret, "key", "HF_TOKEN", "optional", true))),
+		fields("name", cacheVariable, "value", cacheHome),
+	}
 	for _, e := range w.environment(at) {
 		out = append(out, fields("name", e[0], "value", e[1]))
 	}

@@ -23,61 +23,6 @@ type Worker struct {
 	MaxBatch int
 }
 
-// Unit is X prefill and Y decode workers, the smallest thing that is copied, and how
-// many copies there are. Where one worker does both, X is 0 and Y 1.
-type Unit struct {
-	Prefill, Decode int // which workers
-	X, Y            int
-	Copies          int
-}
-
-// Packing is what units may be made of and how they are copied.
-type Packing struct {
-	Devices int // of the whole cluster
-	// Sizes are the devices a unit may have; nil is any number. The others bound its
-	// devices and workers; 0 is no bound.
-	Sizes                             []int
-	MaxDevices, MaxPrefill, MaxDecode int
-}
-
-// List lists the units of workers with p and d devices each, with as many copies as
-// there is room for. Of units that are the same workers in all only the smallest is
-// listed, and none that has no more of either worker in all than another: with as many
-// requests it is never better.
-func (k *Packing) List(p, d int) []Unit {
-	var all []Unit
-	most := func(each, limit int) int {
-		n := k.Devices / each
-		if limit > 0 {
-			n = min(n, limit)
-		}
-		return n
-	}
-	for y := 1; y <= most(d, k.MaxDecode); y++ {
-		for x := 1; x <= most(p, k.MaxPrefill); x++ {
-			n := x*p + y*d
-			if n > k.Devices || k.MaxDevices > 0 && n > k.MaxDevices || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
-				continue
-			}
-			all = append(all, Unit{X: x, Y: y, Copies: k.Devices / n})
-		}
-	}
-	total := func(u Unit) (x, y int) { return u.X * u.Copies, u.Y * u.Copies }
-	slices.SortFunc(all, func(a, b Unit) int {
-		ax, ay := total(a)
-		bx, by := total(b)
-		return cmp.Or(cmp.Compare(bx, ax), cmp.Compare(by, ay), cmp.Compare(b.Copies, a.Copies))
-	})
-	out := all[:0]
-	best := 0 // decode workers of units with at least as many for prefill
-	for _, u := range all {
-		if _, y := total(u); y > best {
-			out, best = append(out, u), y
-		}
-	}
-	return slices.Clip(out)
-}
-
 // Units searches deployments made of units of workers. A bound that no simulation
 // exceeds orders them; simulation decides.
 type Units struct {
@@ -103,18 +48,6 @@ type Units struct {
 	tokens       [][]token // of the decode workers
 }
 
-// token bounds the time of a token from below, from a batch per rank on.
-type token struct {
-	batch int
-	time  float64
-}
-
-// prompts bounds how fast a worker computes prompts.
-type prompts struct {
-	alone float64 // seconds of one
-	rate  float64 // of many, per second
-}
-
 // Found is the best of the units with one decode layout.
 type Found struct {
 	Unit   Unit
@@ -132,10 +65,6 @@ type Found struct {
 func (f *Found) beats(throughput float64) bool {
 	return throughput < f.floor || f.OK && throughput <= f.Best.Throughput
 }
-
-// slack is how much faster than its bound a simulation may be: steps are taken to
-// last as long as at the mean context, and their times are not quite linear in it.
-const slack = 1.03
 
 // option is a unit with its bound.
 type option struct {
@@ -254,140 +183,6 @@ func (s *Units) options() [][]option {
 		}
 	}
 	return groups
-}
-
-// ranks are the data-parallel ranks of a worker, each with a batch of its own.
-func (w *Worker) ranks() int { return max(1, w.Layout.DP) }
-
-// token is the least time of a token of a decode worker at a batch per rank.
-func (s *Units) token(d, batch int) float64 {
-	all := s.tokens[d]
-	i := sort.Search(len(all), func(i int) bool { return all[i].batch > batch })
-	return all[i-1].time
-}
-
-// times bounds the tokens of a decode worker: each batch up to 64, then in steps of a
-// sixty-fourth. A step is taken to last as long as at the mean context.
-func (s *Units) times(w *Worker) []token {
-	together := max(1, w.ranks()/max(1, w.Pool.Replicas)) // ranks of a dense model step alone
-	context := float64(s.Input) + s.generated()/2
-	var out []token
-	for b := 1; b <= w.MaxBatch; b += max(1, b/64) {
-		n := b * together
-		t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
-		out = append(out, token{b, float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack})
-	}
-	return out
-}
-
-// generated is the tokens of an output that decode steps generate: the first comes
-// with the prompt.
-func (s *Units) generated() float64 { return math.Max(1, float64(s.Output-1)) }
-
-// limit is the most requests in flight in a copy of a unit that may meet the limits.
-func (s *Units) limit(u Unit) int {
-	d := &s.Decode[u.Decode]
-	most := d.MaxBatch * u.Y * d.ranks()
-	if s.Plausible == nil {
-		return most
-	}
-	return sort.Search(most, func(i int) bool {
-		n := i + 1
-		tpot := s.token(u.Decode, s.least(u, n))
-		return !s.Plausible(u, n, units.Seconds(s.ttft(u, n)), units.Seconds(tpot))
-	})
-}
-
-// least is the smallest batch of a rank that decodes when so many requests are dealt
-// out in a copy of a unit.
-func (s *Units) least(u Unit, requests int) int {
-	return max(1, requests/(u.Y*s.Decode[u.Decode].ranks()))
-}
-
-// ttft is the least TTFT, on average or at a percentile, with so many requests in
-// flight in a copy of a unit. A benchmark sends them all at once, then one for each that
-// ends: a request of that first burst waits for half of it on average.
-func (s *Units) ttft(u Unit, requests int) float64 {
-	p, n := s.own[u.Decode], u.Y
-	if u.X > 0 {
-		p, n = s.prompts[u.Prefill], u.X
-	}
-	burst := float64(requests) / (float64(n) * p.rate)
-	if s.Percentile == 0 {
-		return p.alone + max(0, burst/2-p.alone)/sim.BenchmarkRequests + s.around(u)
-	}
-	// The slowest are those of the burst, one for each in flight.
-	place := 1 - sim.BenchmarkRequests*(1-s.Percentile/100)
-	return max(p.alone, place*burst) + s.around(u)
-}
-
-// around is what a first token waits for beside its prompt: the host, and where decode
-// has workers of its own, its cache on the link and the tokens that are held back.
-func (s *Units) around(u Unit) float64 {
-	w, d := &s.Decode[u.Decode], &s.Decode[u.Decode]
-	if u.X > 0 {
-		w = &s.Prefill[u.Prefill]
-	}
-	e := &w.Pool.Engine
-	out := float64(e.First+e.APIFixed) + float64(e.APIPerToken)*float64(s.Input)
-	if u.X == 0 || s.Link.Bandwidth == 0 {
-		return out
-	}
-	bytes := float64(s.Link.BytesPerToken) * float64(s.Input)
-	return out + float64(s.Link.Latency) + bytes/float64(s.Link.Bandwidth) + float64(d.Pool.Engine.Held)*s.token(u.Decode, 1)
-}
-
-// prompt is the least time of a prompt on a prefill worker, and the most prompts per
-// second that it computes: in whole steps of any number, or in pieces.
-func (s *Units) prompt(w *Worker) prompts {
-	alone, rate := 0.0, 0.0
-	e := &w.Pool.Engine
-	pairs := float64(s.Input) * float64(s.Input+1) / 2
-	step := func(prompts float64, requests int) float64 {
-		t := w.Pool.Stepper.Step(sim.Batch{
-			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(s.Input))),
-			PrefillPairs: prompts * pairs, Sampled: requests,
-		})
-		rate = max(rate, prompts/float64(t))
-		return float64(t)
-	}
-	alone = step(1, 1)
-	const enough = 64 // prompts in a step; more gain nothing
-	for n := 2; n <= min(e.MaxSequences, enough) && n*s.Input <= e.TokenBudget; n++ {
-		step(float64(n), n)
-	}
-	if s.Input > e.TokenBudget {
-		step(float64(e.TokenBudget)/float64(s.Input), 1)
-	}
-	return prompts{alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))}
-}
-
-// prepare bounds the workers.
-func (s *Units) prepare() {
-	s.prompts, s.own, s.tokens = nil, nil, nil
-	for i := range s.Prefill {
-		s.prompts = append(s.prompts, s.prompt(&s.Prefill[i]))
-	}
-	for i := range s.Decode {
-		s.own = append(s.own, s.prompt(&s.Decode[i]))
-		s.tokens = append(s.tokens, s.times(&s.Decode[i]))
-	}
-}
-
-// bound is the most output tokens per second of all copies of a unit with so many
-// requests in flight in each: by Little's law, and by the prompts it can compute.
-func (s *Units) bound(u Unit, requests int) float64 {
-	if requests == 0 {
-		return 0
-	}
-	took := s.token(u.Decode, s.least(u, requests)) * s.generated()
-	p, n := s.own[u.Decode], u.Y
-	if u.X > 0 {
-		p, n = s.prompts[u.Prefill], u.X
-	}
-	took += p.alone
-	most := float64(n) * p.rate
-	return min(most, float64(requests)/took) * float64(s.Output*u.Copies)
 }
 
 // loads are the requests in flight that are tried: each up to 16, then steps of a
