@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -152,6 +153,16 @@ func allFailed(e []Experiment, failed []error) error {
 
 // PerDevice is the throughput per device of an experiment, idle ones included.
 func (o *Option) PerDevice(e *Experiment) float64 { return o.Throughput / float64(e.Devices) }
+
+// Ahead is how many times as much per device the best row carries as another
+// experiment's, and whether that may be due to the errors of both predictions, taken as
+// independent.
+func (x *ExperimentResult) Ahead(other *ExperimentResult) (ratio float64, withinError bool) {
+	a, b := &x.Rows[0], &other.Rows[0]
+	ratio = a.PerDevice(&x.Experiment) / b.PerDevice(&other.Experiment)
+	half := func(e calibration.Error) float64 { return (e.High - e.Low) / 2 } // of an 80 % interval, in logarithms
+	return ratio, math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput))
+}
 
 // User is the tokens per second that a user sees.
 func (o *Option) User() float64 { return 1 / float64(o.TPOT) }

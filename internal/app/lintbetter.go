@@ -28,8 +28,9 @@ type Improvement struct {
 	Throughput  float64
 }
 
-// leastGain is the gain from which a change is worth telling: both predictions have
-// the same errors in common, and what remains of them is about as much.
+// leastGain is the gain from which a change is worth telling. It is a choice: two
+// predictions of one deployment share most of their errors, and how far the rest goes
+// was not measured.
 const leastGain = 0.03
 
 // variation is a change of settings to try.

@@ -77,20 +77,24 @@ const (
 
 // Recommend finds the fewest devices for a load: for units of workers of every size, as
 // many copies as the load needs. An experiment that fails is reported and the others
-// finish.
+// finish; that all fail is an error.
 func (w *World) Recommend(ctx context.Context, r RecommendRequest) (*RecommendResponse, error) {
 	if err := r.check(); err != nil {
 		return nil, badInput(err)
 	}
 	r.Top = cmp.Or(r.Top, defaultTop)
 	out := &RecommendResponse{Request: r, Results: make([]Recommended, len(r.Experiments)), Best: -1}
+	failed := make([]error, len(r.Experiments))
 	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
 		n := &needs{world: w, r: &r}
-		if err := n.run(ctx, r.Experiments[i]); err != nil {
-			n.out.Failure = err.Error()
+		if failed[i] = n.run(ctx, r.Experiments[i]); failed[i] != nil {
+			n.out.Failure = failed[i].Error()
 		}
 		out.Results[i] = n.out
 	})
+	if err == nil && !slices.Contains(failed, nil) {
+		err = allFailed(r.Experiments, failed)
+	}
 	if err != nil {
 		return nil, err
 	}

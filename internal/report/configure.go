@@ -3,13 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/document"
 	"plimsoll/internal/scatter"
@@ -107,17 +105,13 @@ func compared(r *app.ConfigureResponse) string {
 	if len(other.Rows) == 0 {
 		return fmt.Sprintf(" (%s does not meet the limits)", other.Experiment.Name)
 	}
-	a, b := &best.Rows[0], &other.Rows[0]
-	ratio := a.PerDevice(&best.Experiment) / b.PerDevice(&other.Experiment)
+	ratio, within := best.Ahead(other)
 	text := fmt.Sprintf(" (%s %.2fx better than %s", best.Experiment.Name, ratio, other.Experiment.Name)
-	if within := math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput)); within {
+	if within {
 		text += ", within error"
 	}
 	return text + ")"
 }
-
-// half is half of the width of an 80 % interval, in logarithms.
-func half(e calibration.Error) float64 { return (e.High - e.Low) / 2 }
 
 // overall prints the best deployment of all.
 func overall(w io.Writer, r *app.ConfigureResponse) {
