@@ -1,44 +1,170 @@
 package app
 
 import (
-	"cmp"
-	"strings"
-
-	"plimsoll/internal/deploy"
+	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
-	"plimsoll/internal/model"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
-// DeployPlan is what files are written for: an option of an experiment.
-func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site deploy.Site) (*deploy.Plan, error) {
-	st, err := w.stage(&o.Deployment, s)
-	if err != nil {
-		return nil, err
-	}
-	resolved, err := o.Deployment.Resolve(st.Parts)
-	if err != nil {
-		return nil, badInput(err)
-	}
-	site.ModelPath = cmp.Or(site.ModelPath, checkpoint(st.Model, &o.Deployment.Formats))
-	site.ServedName = cmp.Or(site.ServedName, site.ModelPath)
-	e := &x.Experiment
-	return &deploy.Plan{
-		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Concurrency: o.Concurrency,
-		Predicted: deploy.Predicted{TTFT: o.TTFT, TPOT: o.TPOT, Throughput: o.Throughput}, Site: site,
-	}, nil
+// PlanRequest asks how to serve a model within limits: which system, engine, mode and
+// layout carry the most on a number of devices, or carry a load on the fewest.
+type PlanRequest struct {
+	Model string `json:"model"`
+	// Systems are compared; "all" is every one that an engine is known for.
+	Systems []string `json:"systems"`
+
+	// One of these: the devices there are, or the load to carry in requests per second,
+	// as one rate or as rates over equal parts of a day.
+	Devices int       `json:"gpus,omitempty"`
+	Rate    float64   `json:"rate,omitempty"`
+	Daily   []float64 `json:"daily_rates,omitempty"`
+
+	// Workloads share the deployment.
+	Workloads []Workload `json:"workloads"`
+
+	Limits workload.Limits `json:"limits,omitzero"`
+	// Percentile at which latencies are held to the limits; 0 = their mean.
+	Percentile float64 `json:"percentile,omitempty"`
+	// Confidence with which predictions must meet the limits; 0 = 0.5.
+	Confidence float64 `json:"confidence,omitempty"`
+
+	// Engines and Modes are compared; nil = all that run on a system.
+	Engines []string      `json:"engines,omitempty"`
+	Modes   []ServingMode `json:"modes,omitempty"`
+
+	Formats         deployment.Formats `json:"formats,omitzero"`
+	MTP             int                `json:"nextn,omitempty"`
+	AcceptanceRates []float64          `json:"nextn_accept_rates,omitempty"`
+
+	// Prices are US dollars for an hour of one device, by system; others have the list
+	// price of their profile.
+	Prices map[string]float64 `json:"prices,omitempty"`
+	// NoChanges leaves out what would change the answer.
+	NoChanges bool `json:"no_changes,omitempty"`
+	Sources
+
+	Jobs int `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
-// checkpoint is what an engine loads for a model under another name: the model, or its
-// publisher's own conversion to FP8 where that is asked for. Under its own name it is
-// what the user called it.
-func checkpoint(m *model.Model, f *deployment.Formats) string {
-	if m.Taken() == "" {
-		return ""
-	}
-	if strings.HasPrefix(f.GEMM, "fp8") {
-		if converted, err := model.Lookup(m.ID + "-FP8"); err == nil && converted.Taken() == "" {
-			return converted.ID
-		}
-	}
-	return m.ID
+// Workload is requests of one kind.
+type Workload struct {
+	Name string `json:"name,omitempty"`
+	// Share is that of the requests, in proportion to the other workloads; 0 = 1.
+	Share float64 `json:"share,omitempty"`
+	// Preset names lengths of a known use; what is given beside it replaces its values.
+	Preset string `json:"preset,omitempty"`
+	// Input and Output are lengths in tokens, uniform from LengthLow of them to all; 0 = 1.
+	Input     int     `json:"isl,omitempty"`
+	Output    int     `json:"osl,omitempty"`
+	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// Prefix is the tokens of a prompt found in the prefix cache.
+	Prefix int `json:"prefix,omitempty"`
+	// InputLengths and OutputLengths, if given, replace the lengths.
+	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
+	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+	// Trace is a file whose requests have the lengths; their times are not used.
+	Trace string `json:"trace,omitempty"`
+}
+
+// PlanResponse is the answer to a PlanRequest.
+type PlanResponse struct {
+	Request PlanRequest // complete
+	Model   string
+	// Contenders are the best deployments of every system, engine and mode: those
+	// within the limits first, the best of them first.
+	Contenders []Contender
+	// Failed are the systems, engines and modes without one.
+	Failed []FailedContender
+
+	// What follows is about the first contender.
+
+	// Changes are what would change the answer, one change each.
+	Changes []Change
+	// Loads are its figures with fewer and with more requests in flight.
+	Loads []LoadPoint
+	// Pools are its workers, with a prefill and a decode step by operator.
+	Pools []PoolEstimate
+	// Series is the state of the cluster over the simulated run.
+	Series []sim.Point
+	// Day is the devices and the cost over a day; nil unless rates over a day were given.
+	Day   *Day
+	Notes []string
+}
+
+// Contender is the best deployment of one system, engine and mode.
+type Contender struct {
+	Experiment Experiment // complete
+	Option
+
+	// Meets says that the limits are met with the confidence asked for. Where they are
+	// not, the option is the nearest one, and Nearest are limits that it meets.
+	Meets   bool
+	Nearest workload.Limits
+	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
+	// the limits.
+	TTFT95, TPOT95 units.Seconds
+	Chance95       float64
+	// Load is the share of its capacity in use; 0 unless a rate was given.
+	Load     float64
+	Engine   string // as people call it
+	Budget   engine.Budget
+	KVPeak   float64
+	Tier     device.Tier
+	Cost     Cost
+	Frontier []Speed
+	Notes    []string
+}
+
+// FailedContender is a system, engine and mode that cannot run the model.
+type FailedContender struct {
+	System, Engine string
+	Mode           ServingMode
+	Reason         string
+}
+
+// Cost is what a deployment costs at its throughput; zero where no price is known.
+type Cost struct {
+	USDPerHour  float64 // of one device
+	Source      string
+	Devices     int     // that are paid for
+	PerMillion  float64 // output tokens
+	PerRequest  float64
+	PerMonth    float64 // 730 hours
+	PerMonthDay float64 // scaled over the day; 0 unless rates over a day were given
+}
+
+// Change is the answer with one thing changed.
+type Change struct {
+	What string // "TPOT limit 20 ms instead of 10 ms"
+	// Request asks for it.
+	Request PlanRequest
+	// Best is the contender then, nil if none meets the limits and Failure says why it
+	// cannot be run.
+	Best    *Contender
+	Failure string
+	// Ratio is the throughput per device, or of one dollar where prices are known and
+	// the systems differ, over that of the answer; of loads, the devices needed.
+	Ratio       float64
+	WithinError bool
+}
+
+// LoadPoint is the figures of a deployment with a number of requests in flight.
+type LoadPoint struct {
+	Concurrency    int
+	TTFT, TPOT     units.Seconds
+	TTFT95, TPOT95 units.Seconds
+	Throughput     float64 // output tokens per second
+	RequestRate    float64
+	Chance         float64
+	Expected       calibration.Expected
+}
+
+// Day is what a fleet needs over a day.
+type Day struct {
+	Devices []int // that each part of the day needs
+	Mean    float64
 }

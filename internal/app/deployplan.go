@@ -1,0 +1,44 @@
+package app
+
+import (
+	"cmp"
+	"strings"
+
+	"plimsoll/internal/deploy"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/model"
+)
+
+// DeployPlan is what files are written for: an option of an experiment.
+func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site deploy.Site) (*deploy.Plan, error) {
+	st, err := w.stage(&o.Deployment, s)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := o.Deployment.Resolve(st.Parts)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	site.ModelPath = cmp.Or(site.ModelPath, checkpoint(st.Model, &o.Deployment.Formats))
+	site.ServedName = cmp.Or(site.ServedName, site.ModelPath)
+	e := &x.Experiment
+	return &deploy.Plan{
+		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Concurrency: o.Concurrency,
+		Predicted: deploy.Predicted{TTFT: o.TTFT, TPOT: o.TPOT, Throughput: o.Throughput}, Site: site,
+	}, nil
+}
+
+// checkpoint is what an engine loads for a model under another name: the model, or its
+// publisher's own conversion to FP8 where that is asked for. Under its own name it is
+// what the user called it.
+func checkpoint(m *model.Model, f *deployment.Formats) string {
+	if m.Taken() == "" {
+		return ""
+	}
+	if strings.HasPrefix(f.GEMM, "fp8") {
+		if converted, err := model.Lookup(m.ID + "-FP8"); err == nil && converted.Taken() == "" {
+			return converted.ID
+		}
+	}
+	return m.ID
+}
