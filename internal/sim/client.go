@@ -23,6 +23,7 @@ type ClosedLoop struct {
 	Concurrency int // in flight, over the whole cluster
 	Input       Lengths
 	Output      Lengths
+	Mix         Mix // in place of Input and Output
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.
 	Warmup int
@@ -51,6 +52,7 @@ type OpenLoop struct {
 	Duration units.Seconds
 	Input    Lengths
 	Output   Lengths
+	Mix      Mix // in place of Input and Output
 	Warmup   int // the first requests, served but not counted
 }
 
@@ -77,12 +79,16 @@ const (
 	inputStream uint64 = iota + 1
 	outputStream
 	arrivalStream
+	kindStream
 )
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
 // checkLengths reports what is wrong with the lengths of requests.
-func checkLengths(input, output *Lengths) (errs []error) {
+func checkLengths(input, output *Lengths, mix Mix) (errs []error) {
+	if mix != nil {
+		return []error{mix.check()}
+	}
 	if err := input.Check(); err != nil {
 		errs = append(errs, fmt.Errorf("input: %w", err))
 	}
@@ -93,7 +99,7 @@ func checkLengths(input, output *Lengths) (errs []error) {
 }
 
 func (c ClosedLoop) check() error {
-	errs := checkLengths(&c.Input, &c.Output)
+	errs := checkLengths(&c.Input, &c.Output, c.Mix)
 	if c.Requests < 1 || c.Requests > maxRequests {
 		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
 	}
@@ -111,9 +117,9 @@ func (c ClosedLoop) load(seed uint64) load {
 	l := load{
 		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think,
 	}
-	input, output := c.Input.drawer(stream(seed, inputStream)), c.Output.drawer(stream(seed, outputStream))
+	draw := c.Mix.drawer(&c.Input, &c.Output, seed)
 	for i := range l.requests {
-		l.requests[i].input, l.requests[i].output = input(), output()
+		draw(&l.requests[i])
 	}
 	for i := range window {
 		l.requests[i].arrived = c.Spread * units.Seconds(i) / units.Seconds(window)
@@ -122,7 +128,7 @@ func (c ClosedLoop) load(seed uint64) load {
 }
 
 func (o OpenLoop) check() error {
-	errs := checkLengths(&o.Input, &o.Output)
+	errs := checkLengths(&o.Input, &o.Output, o.Mix)
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}
@@ -153,14 +159,16 @@ func (o OpenLoop) load(seed uint64) load {
 		l.requests = make([]request, 0, limit)
 	}
 	gap := o.gaps(stream(seed, arrivalStream))
-	input, output := o.Input.drawer(stream(seed, inputStream)), o.Output.drawer(stream(seed, outputStream))
+	draw := o.Mix.drawer(&o.Input, &o.Output, seed)
 	at := units.Seconds(0)
 	for len(l.requests) < limit {
 		at += gap()
 		if o.Duration > 0 && at > o.Duration {
 			break
 		}
-		l.requests = append(l.requests, request{arrived: at, input: input(), output: output()})
+		q := request{arrived: at}
+		draw(&q)
+		l.requests = append(l.requests, q)
 	}
 	return l
 }
