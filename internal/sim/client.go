@@ -23,6 +23,9 @@ type ClosedLoop struct {
 	Concurrency int // in flight, over the whole cluster
 	Input       Lengths
 	Output      Lengths
+	// Prefix is how many tokens every prompt begins with that are the same in all and in
+	// the caches of the workers from the start; every prompt is longer.
+	Prefix int
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.
 	Warmup int
@@ -51,6 +54,7 @@ type OpenLoop struct {
 	Duration units.Seconds
 	Input    Lengths
 	Output   Lengths
+	Prefix   int // as in a closed loop
 	Warmup   int // the first requests, served but not counted
 }
 
@@ -65,6 +69,7 @@ type load struct {
 	// where nothing is known to be shared.
 	contents    [][]uint32
 	blockTokens int
+	prefix      int // tokens that all prompts begin with and caches have from the start
 	// A closed loop starts window requests at the times they carry, and one more
 	// think after each that ends. An open loop has no window.
 	window int
@@ -92,8 +97,16 @@ func checkLengths(input, output *Lengths) (errs []error) {
 	return errs
 }
 
+// checkPrefix reports a common beginning that is as long as a prompt.
+func checkPrefix(prefix int, input *Lengths) error {
+	if n := input.shortest(); prefix < 0 || prefix > 0 && prefix >= n {
+		return fmt.Errorf("a common prefix must be shorter than every prompt, of which the shortest has %d tokens, got %d", n, prefix)
+	}
+	return nil
+}
+
 func (c ClosedLoop) check() error {
-	errs := checkLengths(&c.Input, &c.Output)
+	errs := append(checkLengths(&c.Input, &c.Output), checkPrefix(c.Prefix, &c.Input))
 	if c.Requests < 1 || c.Requests > maxRequests {
 		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
 	}
@@ -109,7 +122,7 @@ func (c ClosedLoop) check() error {
 func (c ClosedLoop) load(seed uint64) load {
 	window := min(c.Concurrency, c.Requests)
 	l := load{
-		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think,
+		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
 	}
 	input, output := c.Input.drawer(stream(seed, inputStream)), c.Output.drawer(stream(seed, outputStream))
 	for i := range l.requests {
@@ -122,7 +135,7 @@ func (c ClosedLoop) load(seed uint64) load {
 }
 
 func (o OpenLoop) check() error {
-	errs := checkLengths(&o.Input, &o.Output)
+	errs := append(checkLengths(&o.Input, &o.Output), checkPrefix(o.Prefix, &o.Input))
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}
@@ -148,7 +161,7 @@ func (o OpenLoop) load(seed uint64) load {
 	if limit == 0 {
 		limit = maxRequests
 	}
-	l := load{warmup: o.Warmup}
+	l := load{warmup: o.Warmup, prefix: o.Prefix}
 	if o.Duration == 0 {
 		l.requests = make([]request, 0, limit)
 	}
