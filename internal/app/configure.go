@@ -99,9 +99,6 @@ const (
 	experimentsAtATime = 2
 )
 
-// prefixNote is said of experiments with a prefix.
-const prefixNote = "the prefix cache is not modelled: prompts are computed whole"
-
 // Configure runs experiments. One that fails is reported and the others finish; that
 // there is none, or that all fail, is an error.
 func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureResponse, error) {
@@ -234,7 +231,7 @@ func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found,
 			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
 			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
 		},
-		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
+		Input: e.Input, Output: e.Output, Prefix: e.Prefix, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
 	}
 	s.Plausible, s.Percentile = x.plausible, e.Percentile
 	if err := x.workers(s); err != nil {

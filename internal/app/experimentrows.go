@@ -40,9 +40,6 @@ func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 		out.Nearest = x.feasible(out.Near)
 	}
 	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
-	if x.e.Prefix > 0 {
-		out.Notes = append(out.Notes, prefixNote)
-	}
 }
 
 // first is a simulation that was run: tier and notes are the same for all.

@@ -183,9 +183,6 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	if t := n.last.first(); t != nil {
 		n.out.Tier, n.out.Notes = t.response.Tier, e.notes(n.last.stage, t.response.Notes)
 	}
-	if e.Prefix > 0 {
-		n.out.Notes = append(n.out.Notes, prefixNote)
-	}
 	slices.SortStableFunc(rows, func(a, b Need) int { return fewer(&a, &b) })
 	n.out.Rows = rows[:min(len(rows), n.r.Top)]
 	return nil

@@ -48,6 +48,9 @@ type Traffic struct {
 	Input     int     `json:"input_length,omitempty"`
 	Output    int     `json:"output_length,omitempty"`
 	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// Prefix is how many tokens all prompts begin with that are in the prefix cache from
+	// the start.
+	Prefix int `json:"prefix_length,omitempty"`
 	// InputLengths and OutputLengths, if given, replace those.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
@@ -139,6 +142,9 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	client, err := w.client(&r.Traffic)
 	if err != nil {
 		return nil, badInput(err)
+	}
+	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
+		return nil, badInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
@@ -246,7 +252,21 @@ func (r *SimulateRequest) check() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
 	}
-	return errors.Join(append(errs, r.checkPools())...)
+	return errors.Join(append(errs, r.checkPrefix(), r.checkPools())...)
+}
+
+// checkPrefix reports what is wrong with the beginning that prompts share.
+func (r *SimulateRequest) checkPrefix() error {
+	const prefix field.Name = "prefix_length"
+	switch {
+	case r.Prefix < 0:
+		return field.Errorf("%s must be at least 0, got %d", prefix, r.Prefix)
+	case r.Prefix > 0 && r.Trace != "":
+		return field.Errorf("%s excludes %s, which says what prompts share", prefix, field.Name("trace"))
+	case r.Prefix > 0 && r.InputLengths == nil && r.LengthLow == 1 && r.Prefix >= r.Input:
+		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
+	}
+	return nil
 }
 
 // checkPools reports what is wrong with the numbers of pools.
@@ -308,9 +328,10 @@ func (w *World) client(r *Traffic) (sim.Client, error) {
 	case r.Rate > 0:
 		return sim.OpenLoop{
 			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
+			Prefix: r.Prefix,
 		}, nil
 	}
 	loop := sim.Benchmark(r.Concurrency, input, output)
-	loop.Requests = cmp.Or(r.Requests, loop.Requests)
+	loop.Requests, loop.Prefix = cmp.Or(r.Requests, loop.Requests), r.Prefix
 	return loop, nil
 }

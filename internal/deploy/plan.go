@@ -19,6 +19,7 @@ type Plan struct {
 	Resolved   *deployment.Resolved // of the Deployment
 	// Input and Output are the lengths of a request in tokens.
 	Input, Output int
+	Prefix        int // tokens that all prompts begin with
 	// Concurrency is the number of requests that all copies serve at a time.
 	Concurrency int
 	// Batch is the most sequences on a rank, for each pool; 0 or none is the engine's

@@ -24,6 +24,9 @@ type ClosedLoop struct {
 	Input       Lengths
 	Output      Lengths
 	Mix         Mix // in place of Input and Output
+	// Prefix is how many tokens every prompt begins with that are the same in all and in
+	// the caches of the workers from the start; every prompt is longer.
+	Prefix int
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.
 	Warmup int
@@ -53,6 +56,7 @@ type OpenLoop struct {
 	Input    Lengths
 	Output   Lengths
 	Mix      Mix // in place of Input and Output
+	Prefix   int // as in a closed loop
 	Warmup   int // the first requests, served but not counted
 }
 
@@ -67,6 +71,7 @@ type load struct {
 	// where nothing is known to be shared.
 	contents    [][]uint32
 	blockTokens int
+	prefix      int // tokens that all prompts begin with and caches have from the start
 	// A closed loop starts window requests at the times they carry, and one more
 	// think after each that ends. An open loop has no window.
 	window int
@@ -98,8 +103,20 @@ func checkLengths(input, output *Lengths, mix Mix) (errs []error) {
 	return errs
 }
 
+// checkPrefix reports a common beginning that is as long as a prompt.
+func checkPrefix(prefix int, input *Lengths, mix Mix) error {
+	n := input.shortest()
+	if mix != nil {
+		n = mix.shortest()
+	}
+	if prefix < 0 || prefix > 0 && prefix >= n {
+		return fmt.Errorf("a common prefix must be shorter than every prompt, of which the shortest has %d tokens, got %d", n, prefix)
+	}
+	return nil
+}
+
 func (c ClosedLoop) check() error {
-	errs := checkLengths(&c.Input, &c.Output, c.Mix)
+	errs := append(checkLengths(&c.Input, &c.Output, c.Mix), checkPrefix(c.Prefix, &c.Input, c.Mix))
 	if c.Requests < 1 || c.Requests > maxRequests {
 		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
 	}
@@ -115,7 +132,7 @@ func (c ClosedLoop) check() error {
 func (c ClosedLoop) load(seed uint64) load {
 	window := min(c.Concurrency, c.Requests)
 	l := load{
-		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think,
+		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
 	}
 	draw := c.Mix.drawer(&c.Input, &c.Output, seed)
 	for i := range l.requests {
@@ -128,7 +145,7 @@ func (c ClosedLoop) load(seed uint64) load {
 }
 
 func (o OpenLoop) check() error {
-	errs := checkLengths(&o.Input, &o.Output, o.Mix)
+	errs := append(checkLengths(&o.Input, &o.Output, o.Mix), checkPrefix(o.Prefix, &o.Input, o.Mix))
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}
@@ -154,7 +171,7 @@ func (o OpenLoop) load(seed uint64) load {
 	if limit == 0 {
 		limit = maxRequests
 	}
-	l := load{warmup: o.Warmup}
+	l := load{warmup: o.Warmup, prefix: o.Prefix}
 	if o.Duration == 0 {
 		l.requests = make([]request, 0, limit)
 	}

@@ -47,6 +47,21 @@ func (m Mix) check() error {
 	return errors.Join(errs...)
 }
 
+// shortest is the shortest prompt that may be drawn.
+func (m Mix) shortest() int {
+	least := maxTokens
+	for i := range m {
+		k := &m[i]
+		if k.Like == nil {
+			least = min(least, k.Input.shortest())
+		}
+		for j := range k.Like {
+			least = min(least, k.Like[j].Input)
+		}
+	}
+	return least
+}
+
 // drawer returns a function that draws the lengths of requests: those of the mix, or
 // without one input and output.
 func (m Mix) drawer(input, output *Lengths, seed uint64) func(*request) {
