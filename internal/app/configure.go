@@ -181,17 +181,20 @@ type experiment struct {
 
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
+	mix, err := w.lengths(&e)
 	e.complete()
 	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}}
-	if err := e.check(); err != nil {
+	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}
 	asked := e.asked()
-	var err error
 	if x.stage, err = w.stage(&asked, &r.Sources); err != nil {
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
+	if x.stage.kinds = mix; mix != nil {
+		return x, badInput(fits(x.stage.Model, mix.longest))
+	}
 	return x, badInput(within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0))
 }
 

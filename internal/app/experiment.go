@@ -38,6 +38,8 @@ type Experiment struct {
 	Output int `json:"osl,omitempty"` // 0 = 1000
 	// Prefix is the tokens that all prompts begin with and that are in the prefix cache.
 	Prefix int `json:"prefix,omitempty"`
+	// Workloads, if given, replace the lengths, which are then their means.
+	Workloads []Workload `json:"workloads,omitempty"`
 
 	// Limits: TTFT and TPOT, or the latency of a whole request instead.
 	Limits workload.Limits `json:"limits,omitzero"`

@@ -54,6 +54,8 @@ type Traffic struct {
 	// InputLengths and OutputLengths, if given, replace those.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+	// Workloads, if given, replace all lengths: requests of several kinds.
+	Workloads []Workload `json:"workloads,omitempty"`
 }
 
 // The defaults of a simulation.
@@ -139,7 +141,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	if err != nil {
 		return nil, badInput(err)
 	}
-	client, err := w.client(&r.Traffic)
+	client, err := w.client(s, &r.Traffic)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -162,7 +164,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
 		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
-		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s.Model, client)),
+		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
@@ -182,7 +184,7 @@ func (w *World) CheckSimulate(r SimulateRequest) error {
 func (w *World) simulated(r *SimulateRequest) (*stage, error) {
 	r.complete()
 	s, err := w.stage(&r.Deployment, &r.Sources)
-	wrong := r.check()
+	wrong := errors.Join(r.check(), w.workloads(s, &r.Traffic))
 	if s.Model != nil {
 		wrong = errors.Join(wrong, r.checkPositions(s.Model))
 	}
@@ -209,7 +211,7 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 // then end together and begin together.
 func (r *SimulateResponse) InStep() bool {
 	q := &r.Request
-	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil
+	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
 }
 
 // about is what the run predicts.
@@ -227,7 +229,7 @@ func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Re
 	switch {
 	case r.InputLengths != nil:
 		out.Input = r.InputLengths.MeanEffective(0)
-	case r.Trace != "" && result.RequestRate > 0:
+	case (r.Trace != "" || s.kinds != nil) && result.RequestRate > 0:
 		out.Input = int(math.Round(result.InputRate / result.RequestRate))
 	}
 	return &out
@@ -311,7 +313,11 @@ func (r *Traffic) checkArrivals() error {
 }
 
 // client says which requests come.
-func (w *World) client(r *Traffic) (sim.Client, error) {
+func (w *World) client(s *stage, r *Traffic) (sim.Client, error) {
+	var mix sim.Mix
+	if s.kinds != nil {
+		mix = s.kinds.mix
+	}
 	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
 	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
@@ -328,10 +334,10 @@ func (w *World) client(r *Traffic) (sim.Client, error) {
 	case r.Rate > 0:
 		return sim.OpenLoop{
 			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
-			Prefix: r.Prefix,
+			Prefix: r.Prefix, Mix: mix,
 		}, nil
 	}
 	loop := sim.Benchmark(r.Concurrency, input, output)
-	loop.Requests, loop.Prefix = cmp.Or(r.Requests, loop.Requests), r.Prefix
+	loop.Requests, loop.Prefix, loop.Mix = cmp.Or(r.Requests, loop.Requests), r.Prefix, mix
 	return loop, nil
 }

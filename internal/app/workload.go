@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"plimsoll/internal/field"
+	"plimsoll/internal/model"
 	"plimsoll/internal/nearest"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/workload"
@@ -32,8 +34,8 @@ type WorkloadFacts struct {
 	Source        string
 }
 
-// complete takes what a preset has to say.
-func (x *Workload) complete() (source string, err error) {
+// complete takes what a preset has to say; a prefix only if the workload is alone.
+func (x *Workload) complete(alone bool) (source string, err error) {
 	x.Share = cmp.Or(x.Share, 1)
 	source = "given"
 	switch {
@@ -51,7 +53,7 @@ func (x *Workload) complete() (source string, err error) {
 		if x.Input == 0 && x.Output == 0 && x.LengthLow == 0 {
 			x.LengthLow = low
 		}
-		if x.Input == 0 && x.Prefix == 0 {
+		if alone && x.Input == 0 && x.Prefix == 0 {
 			x.Prefix = p.Prefix
 		}
 		x.Input, x.Output = cmp.Or(x.Input, input), cmp.Or(x.Output, output)
@@ -146,7 +148,7 @@ func (w *World) kinds(all []Workload) (*kinds, error) {
 	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
 	for i := range all {
 		x := &all[i]
-		source, err := x.complete()
+		source, err := x.complete(len(all) == 1)
 		if err == nil {
 			err = x.check()
 		}
@@ -170,9 +172,51 @@ func (w *World) kinds(all []Workload) (*kinds, error) {
 	for i := range out.about {
 		out.about[i].Share /= sum
 	}
+	if len(all) > 1 && prefix > 0 {
+		return nil, badInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the one with a prefix alone", field.Name("prefix")))
+	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
 	out.input, out.output, out.prefix = whole(input), whole(output), int(math.Round(prefix/sum))
 	return out, nil
+}
+
+// workloads reads the workloads of some traffic.
+func (w *World) workloads(s *stage, t *Traffic) error {
+	if t.Workloads == nil {
+		return nil
+	}
+	k, err := w.kinds(t.Workloads)
+	if err != nil {
+		return err
+	}
+	s.kinds, t.Prefix = k, k.prefix
+	return nil
+}
+
+// lengths reads the workloads of an experiment, whose lengths are then their means. A
+// single one whose requests are all alike is no more than those.
+func (w *World) lengths(e *Experiment) (*kinds, error) {
+	if e.Workloads == nil {
+		return nil, nil
+	}
+	e.Workloads = slices.Clone(e.Workloads)
+	k, err := w.kinds(e.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	e.Input, e.Output, e.Prefix = k.input, k.output, k.prefix
+	if k.plain(e.Workloads) {
+		e.Workloads, k = nil, nil
+	}
+	return k, nil
+}
+
+// fits reports requests longer than the model's positions.
+func fits(m *model.Model, tokens int) error {
+	if tokens <= m.Context() {
+		return nil
+	}
+	return fmt.Errorf("the longest requests have %d tokens, more than the %d positions of %s", tokens, m.Context(), m.Name())
 }
 
 // plain says that all requests have the lengths of one workload, and nothing varies.
