@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
 	"plimsoll/internal/search"
@@ -77,6 +78,13 @@ type Option struct {
 	Memory              units.Bytes // of a device that generates
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
+	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
+	// the limits.
+	TTFT95, TPOT95 units.Seconds
+	Chance95       float64
+	Engine         string // as people call it
+	Budget         engine.Budget
+	KVPeak         float64 // share of the cache in use at most
 	Binds               search.Verdict
 }
 
@@ -210,6 +218,16 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 		prefill.Layout = x.prefill[u.Prefill]
 	}
 	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch})
+}
+
+// runBest searches, without the trade-off of all speeds.
+func (x *experiment) runBest(ctx context.Context) error {
+	_, found, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	x.summarize(found, nil)
+	return nil
 }
 
 // run searches and sums up.

@@ -260,6 +260,7 @@ func (n *needs) copies(ctx context.Context, x *experiment, u search.Unit, reques
 			Throughput: float64(copies) * alone.outcome.Throughput, RequestRate: float64(copies) * alone.outcome.Throughput / float64(x.e.Output),
 			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance,
 		}, Least: least, Load: target / carries / float64(copies)}
+		out.tails(at.response)
 		if x.e.Mode == Disaggregated {
 			out.Prompts = x.e.Workers.MaxBatch
 		}
