@@ -83,10 +83,10 @@ type Option struct {
 	TTFTMean, TPOTMean units.Seconds
 	TTFT95, TPOT95     units.Seconds
 	Chance95           float64
-	Engine         string // as people call it
-	Budget         engine.Budget
-	KVPeak         float64 // share of the cache in use at most
-	Binds          search.Verdict
+	Engine             string // as people call it
+	Budget             engine.Budget
+	KVPeak             float64 // share of the cache in use at most
+	Binds              search.Verdict
 }
 
 // Speed is one point of a trade-off.
