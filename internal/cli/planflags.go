@@ -190,13 +190,21 @@ func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
 		f.Workloads = []app.Workload{*x}
 		return nil
 	}
+	var err error
+	f.Workloads, err = workloadsOf(f.several)
+	return err
+}
+
+// workloadsOf reads the values of --workload.
+func workloadsOf(words []string) ([]app.Workload, error) {
+	var out []app.Workload
 	var errs []error
-	for _, word := range f.several {
+	for _, word := range words {
 		x, err := workloadOf(word)
 		errs = append(errs, err)
-		f.Workloads = append(f.Workloads, x)
+		out = append(out, x)
 	}
-	return errors.Join(errs...)
+	return out, errors.Join(errs...)
 }
 
 // workloadOf reads NAME=ISL:OSL[:SHARE], where a preset or a file may stand for ISL:OSL.
@@ -281,6 +289,11 @@ func (c *commandLine) workloads(all []app.Workload) {
 		c.add(x.OutputLengths != nil, "output-distribution", "FILE")
 		return
 	}
+	list(c, "workload", workloadWords(all))
+}
+
+// workloadWords are values of --workload.
+func workloadWords(all []app.Workload) []string {
 	var words []string
 	for i := range all {
 		x := &all[i]
@@ -296,7 +309,7 @@ func (c *commandLine) workloads(all []app.Workload) {
 		}
 		words = append(words, word)
 	}
-	list(c, "workload", words)
+	return words
 }
 
 // prices adds prices that differ from the list.

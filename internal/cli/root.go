@@ -19,6 +19,7 @@ type command struct {
 func commandTable() []command {
 	return []command{
 		{newPlanCmd, []string{"plan"}},
+		{newDiffCmd, []string{"diff"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
