@@ -71,13 +71,10 @@ func (w *World) effect(ctx context.Context, ours map[string]json.RawMessage, bas
 	if err := json.Unmarshal(data, &r); err != nil {
 		return badInput(fmt.Errorf("reading a plan: %w", err))
 	}
-	got, err := w.Plan(ctx, r)
-	switch {
-	case ctx.Err() != nil:
+	got, failed := w.Plan(ctx, r)
+	if failed != nil {
+		x.Failure = failed.Error()
 		return ctx.Err()
-	case err != nil:
-		x.Failure = err.Error()
-		return nil
 	}
 	was, is := base.Contenders[0], got.Contenders[0]
 	if was.Meets && is.Meets {

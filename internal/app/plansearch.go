@@ -121,6 +121,7 @@ func (o RankedBy) compare(a, b *Contender) int {
 		return cmp.Or(devices(), tokens())
 	case ByTokenCost:
 		return cmp.Or(cmp.Compare(a.Cost.PerMillion, b.Cost.PerMillion), tokens())
+	case ByThroughput:
 	}
 	return tokens()
 }

@@ -175,24 +175,31 @@ func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
 	case f.several == nil && !given:
 		return nil
 	case f.several == nil:
-		x := &f.alone
-		lengths := x.Preset != "" || x.Trace != ""
-		var missing []string
-		if !lengths && x.Input == 0 && x.InputLengths == nil {
-			missing = append(missing, "--isl")
-		}
-		if !lengths && x.Output == 0 && x.OutputLengths == nil {
-			missing = append(missing, "--osl")
-		}
-		if missing != nil {
-			return usagef("missing: %s", join(missing))
-		}
-		f.Workloads = []app.Workload{*x}
-		return nil
+		f.Workloads = []app.Workload{f.alone}
+		return f.whole()
 	}
 	var err error
 	f.Workloads, err = workloadsOf(f.several)
 	return err
+}
+
+// whole reports a length that is missing beside the other one.
+func (f *planFlags) whole() error {
+	x := &f.alone
+	if x.Preset != "" || x.Trace != "" {
+		return nil
+	}
+	var missing []string
+	if x.Input == 0 && x.InputLengths == nil {
+		missing = append(missing, "--isl")
+	}
+	if x.Output == 0 && x.OutputLengths == nil {
+		missing = append(missing, "--osl")
+	}
+	if missing == nil {
+		return nil
+	}
+	return usagef("missing: %s", join(missing))
 }
 
 // workloadsOf reads the values of --workload.
@@ -223,15 +230,20 @@ func workloadOf(word string) (app.Workload, error) {
 		return n, err == nil
 	}
 	share := 1
-	if input, ok := number(0); ok {
-		output, ok := number(1)
-		if !ok || input != float64(int(input)) || output != float64(int(output)) || input < 1 || output < 1 {
+	_, isNumber := number(0)
+	_, isPreset := workload.LookupPreset(parts[0])
+	switch {
+	case isNumber:
+		share = 2
+		var errs [2]error
+		x.Input, errs[0] = strconv.Atoi(parts[0])
+		x.Output, errs[1] = strconv.Atoi(strings.Join(parts[1:min(2, len(parts))], ""))
+		if errors.Join(errs[:]...) != nil || min(x.Input, x.Output) < 1 {
 			return x, usagef("--workload %s: ISL:OSL must be whole numbers above 0, got %q", name, spec)
 		}
-		x.Input, x.Output, share = int(input), int(output), 2
-	} else if _, ok := workload.LookupPreset(parts[0]); ok {
+	case isPreset:
 		x.Preset = parts[0]
-	} else {
+	default:
 		x.Trace = parts[0]
 	}
 	if len(parts) > share+1 {

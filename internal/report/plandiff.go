@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"plimsoll/internal/document"
 	"plimsoll/internal/table"
@@ -40,7 +41,7 @@ func rankOf(n int) string {
 	if n == 0 {
 		return "–"
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
 
 // diffFigures prints the figures that differ.
