@@ -26,6 +26,8 @@ type replica struct {
 
 	plan     plan
 	chunks   []chunk
+	priced   Batch // the last step with prefill, and its time
+	took     units.Seconds
 	since    int // steps of generation since the last look, modulo the interval
 	waited   int // steps for which prompts were held back
 	hold     bool
@@ -113,7 +115,7 @@ func (r *replica) begin() {
 		p.steps = r.runLength()
 		took = r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps))
 	} else {
-		took = r.stepper.Step(r.batch(&p))
+		took = r.mixed(r.batch(&p))
 	}
 	r.busy = true
 	p.end = p.start + r.sim.sound(took, &p)
@@ -134,6 +136,15 @@ func (r *replica) look() {
 
 // growth is how much the context of n requests grows per step.
 func (r *replica) growth(n int) float64 { return float64(n) * r.decode.perStep }
+
+// mixed is the time of a step with prefill. Where prompts are equal and nothing
+// generates, all steps are as the last one.
+func (r *replica) mixed(b Batch) units.Seconds {
+	if b != r.priced {
+		r.priced, r.took = b, r.stepper.Step(b)
+	}
+	return r.took
+}
 
 // batch is the shape of a step with prefill.
 func (r *replica) batch(p *plan) Batch {
