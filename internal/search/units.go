@@ -320,7 +320,8 @@ func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
 }
 
 // Sweep simulates the units that should carry the most at each of some batches,
-// whatever the limits: the trade-off of speed and throughput.
+// whatever the limits: the trade-off of speed and throughput. It ends where caches are
+// full: more requests only wait.
 func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	free := *s
 	free.Plausible = nil
@@ -333,8 +334,10 @@ func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 		best := option{}
 		for _, g := range groups {
 			for _, o := range g {
-				o.limit = batch * o.Y * s.Decode[o.Decode].ranks()
-				if o.bound = free.bound(o.Unit, o.limit); batch <= s.Decode[o.Decode].MaxBatch && o.bound > best.bound {
+				d := &s.Decode[o.Decode]
+				full := s.full(d)
+				o.limit = min(batch, full) * o.Y * d.ranks()
+				if o.bound = free.bound(o.Unit, o.limit); batch <= d.MaxBatch && batch < 2*full && o.bound > best.bound {
 					best = o
 				}
 			}
