@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sort"
 
@@ -58,8 +57,9 @@ type Found struct {
 	// Near is the outcome that came nearest to the limits, if none met them.
 	Near serving.Outcome
 
-	floor float64 // throughput below which nothing is of interest
-	drift drift
+	floor     float64 // throughput below which nothing is of interest
+	drift     drift
+	confirmed bool // all copies were simulated
 }
 
 // beats reports whether a throughput is not worth looking at.
@@ -82,38 +82,69 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 	s.prepare()
 	groups := s.options()
 	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
-	first := min(max(1, s.Top), len(groups))
-	found, err := s.evaluate(ctx, groups[:first], 0)
-	if err != nil {
-		return nil, err
-	}
-	// What is worse than all of these need not be looked at.
-	least := math.Inf(1)
-	for i := range found {
-		if found[i].OK {
-			least = min(least, found[i].Best.Throughput)
-		} else {
-			least = 0
-		}
-	}
-	rest := slices.DeleteFunc(slices.Clone(groups[first:]), func(g []option) bool { return g[0].bound < least })
-	more, err := s.evaluate(ctx, rest, least)
-	if err != nil {
-		return nil, err
-	}
-	found = append(found, more...)
-	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
-		if found, err = s.nearest(ctx); err != nil {
+	top := max(1, s.Top)
+	var found []Found
+	for floor := 0.0; len(groups) > 0; {
+		next := groups[:min(top, len(groups))]
+		more, err := s.evaluate(ctx, next, floor)
+		if err != nil {
 			return nil, err
 		}
+		found, groups = append(found, more...), groups[len(next):]
+		if err := s.confirmed(ctx, found); err != nil {
+			return nil, err
+		}
+		// What is worse than all of the best so far need not be looked at.
+		if len(found) >= top && found[top-1].OK {
+			floor = found[top-1].Best.Throughput
+		}
+		groups = slices.DeleteFunc(groups, func(g []option) bool { return g[0].bound < floor })
 	}
+	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
+		near, err := s.nearest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = near
+	}
+	rank(found)
+	return found, nil
+}
+
+// rank orders what was found: the most throughput first, and last what has no outcome
+// within the limits.
+func rank(found []Found) {
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if a.OK != b.OK {
 			return cmp.Compare(btoi(b.OK), btoi(a.OK))
 		}
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
-	return found, nil
+}
+
+// confirmed ranks what was found, and simulates all copies of what is or may be among
+// the Top.
+func (s *Units) confirmed(ctx context.Context, found []Found) error {
+	const certain = 0.99 // one copy shows what each of several carries so well
+	top := max(1, s.Top)
+	for {
+		rank(found)
+		var todo []int
+		for i := range found {
+			f := &found[i]
+			if f.OK && !f.confirmed && (i < top || f.Best.Throughput >= certain*found[top-1].Best.Throughput) {
+				todo = append(todo, i)
+			}
+		}
+		if len(todo) == 0 {
+			return nil
+		}
+		errs := make([]error, len(todo))
+		err := pool.Each(ctx, len(todo), s.Workers, func(i int) { found[todo[i]], errs[i] = s.confirm(ctx, found[todo[i]]) })
+		if err := cmp.Or(err, errors.Join(errs...)); err != nil {
+			return err
+		}
+	}
 }
 
 // nearest is one request alone on a unit of every decode layout: what comes nearest to
@@ -233,7 +264,7 @@ func (s *Units) best(ctx context.Context, g []option, floor float64) (Found, err
 			return out, err
 		}
 	}
-	return s.confirm(ctx, out)
+	return out, nil
 }
 
 // scouted are options in the order of their bounds, but first the one with the most
@@ -346,6 +377,7 @@ func (s *Units) keep(r *serving.Outcome, v Verdict, u Unit, out *Found) {
 // confirm simulates the best load on all copies; a few requests less may be needed to
 // meet the limits.
 func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
+	f.confirmed = true
 	if !f.OK || f.Unit.Copies == 1 {
 		return f, nil
 	}
