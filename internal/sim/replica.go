@@ -26,10 +26,9 @@ type replica struct {
 
 	plan     plan
 	chunks   []chunk
-	priced   Batch // the last step with prefill, and its time
-	took     units.Seconds
-	since    int // steps of generation since the last look, modulo the interval
-	waited   int // steps for which prompts were held back
+	priced   *priced // of the pool
+	since    int     // steps of generation since the last look, modulo the interval
+	waited   int     // steps for which prompts were held back
 	hold     bool
 	evicted  bool // something was preempted when this step was filled
 	busy     bool
@@ -137,13 +136,20 @@ func (r *replica) look() {
 // growth is how much the context of n requests grows per step.
 func (r *replica) growth(n int) float64 { return float64(n) * r.decode.perStep }
 
-// mixed is the time of a step with prefill. Where prompts are equal and nothing
-// generates, all steps are as the last one.
+// priced are steps with prefill that a pool took lately, by their prompts: where
+// prompts are equal and nothing generates, there are few different ones.
+type priced [8]struct {
+	batch Batch
+	took  units.Seconds
+}
+
+// mixed is the time of a step with prefill.
 func (r *replica) mixed(b Batch) units.Seconds {
-	if b != r.priced {
-		r.priced, r.took = b, r.stepper.Step(b)
+	p := &r.priced[b.PrefillRequests%len(r.priced)]
+	if b != p.batch {
+		p.batch, p.took = b, r.stepper.Step(b)
 	}
-	return r.took
+	return p.took
 }
 
 // batch is the shape of a step with prefill.
