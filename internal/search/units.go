@@ -407,6 +407,7 @@ func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	}
 	groups := free.options()
 	var todo []option
+	most := 0.0
 	for batch := 1; ; batch *= 2 {
 		var all []option
 		for _, g := range groups {
@@ -423,7 +424,10 @@ func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 			break
 		}
 		slices.SortStableFunc(all, func(a, b option) int { return cmp.Compare(b.bound, a.bound) })
-		todo = append(todo, *scouted(all)[0])
+		if all[0].bound > most { // a larger batch that carries no more is only slower
+			most = all[0].bound
+			todo = append(todo, *scouted(all)[0])
+		}
 	}
 	out := make([]serving.Outcome, len(todo))
 	errs := make([]error, len(todo))
