@@ -29,7 +29,7 @@ ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows Test
               TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
               TestResponsesRoundTrip TestRowsAreSimulations TestSafeChoice TestSchemas \
               TestSearchAgreesWithSimulation TestSearchEnds TestSilicon TestSiliconDoctor TestSiliconFit \
-              TestTraceNames \
+              TestTokenBudgets TestTraceNames \
               TestScripts/^[^aop] TestScripts/optimize-[^st]
 space      := $(subst ,, )
 

@@ -88,6 +88,51 @@ func TestRowsAreSimulations(t *testing.T) {
 	}
 }
 
+// TestTokenBudgets: other token budgets never make a layout worse than the engine's own
+// does, some make it better, and the files say which.
+func TestTokenBudgets(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	other := 0
+	for range 12 {
+		e := anyExperiment(r)
+		e.Mode, e.DecodeSystem, e.Prefix = app.Aggregated, "", 0
+		e.Input, e.Workers.MaxBatch = 1000+r.IntN(3000), 64
+		e.Limits = workload.Limits{TTFT: units.Seconds(0.2 + r.Float64()), TPOT: units.Seconds(0.01 + 0.03*r.Float64())}
+		fixed := e
+		fixed.Engine.Settings = []string{"token_budget=8192"}
+		res, err := new(app.World).Configure(t.Context(), app.ConfigureRequest{Experiments: []app.Experiment{e, fixed}, Top: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := map[string]*app.Option{}
+		for i := range res.Results[0].Rows {
+			o := &res.Results[0].Rows[i]
+			free[o.Deployment.Pools[0].Layout.Label(true)] = o
+			if o.Budget != 8192 {
+				other++
+			}
+			p, err := new(app.World).DeployPlan(&app.Sources{}, &res.Results[0], o, deploy.Site{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := p.Values(); err != nil || v[0].TokenBudget != o.Budget {
+				t.Errorf("the files of a row with a budget of %d say %d: %v", o.Budget, v[0].TokenBudget, err)
+			}
+		}
+		for i := range res.Results[1].Rows {
+			o := &res.Results[1].Rows[i]
+			label := o.Deployment.Pools[0].Layout.Label(true)
+			if with := free[label]; with == nil || with.Throughput < o.Throughput || o.Budget != 8192 {
+				t.Errorf("%s on %s: with the engine's budget %+v, with others %+v", label, e.System, o, with)
+			}
+		}
+	}
+	if other < 5 {
+		t.Errorf("%d rows have another budget", other)
+	}
+}
+
 // TestMorePrefixNeverLoses: of the same deployment with the same requests in flight, more
 // tokens in the prefix cache are never slower and never carry less. One request at a time
 // is so exactly; many may fall into another rhythm.

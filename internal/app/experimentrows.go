@@ -125,6 +125,6 @@ func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) O
 	out.Concurrency, out.TTFT, out.TPOT, out.Throughput = r.outcome.Concurrency, r.outcome.TTFT, r.outcome.TPOT, r.outcome.Throughput
 	out.Latency, out.RequestRate = x.figure(&got.Latency), r.outcome.Throughput/float64(x.e.Output)
 	out.Memory = inUse(&r.response.Memory, got.KVPeak())
-	out.Expected, out.Chance = r.response.Expected, r.response.Chance
+	out.Expected, out.Chance, out.Budget = r.response.Expected, r.response.Chance, r.response.Budget
 	return out
 }

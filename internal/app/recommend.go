@@ -258,7 +258,7 @@ func (n *needs) copies(ctx context.Context, x *experiment, u search.Unit, reques
 			Deployment: x.deployment(u, batch, true), Copies: copies, X: u.X, Y: u.Y, Used: copies * each, Concurrency: requests * copies, Batch: batch,
 			TTFT: at.outcome.TTFT, TPOT: at.outcome.TPOT, Latency: x.figure(&got.Latency),
 			Throughput: float64(copies) * alone.outcome.Throughput, RequestRate: float64(copies) * alone.outcome.Throughput / float64(x.e.Output),
-			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance,
+			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance, Budget: at.response.Budget,
 		}, Least: least, Load: target / carries / float64(copies)}
 		if x.e.Mode == Disaggregated {
 			out.Prompts = x.e.Workers.MaxBatch

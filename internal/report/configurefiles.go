@@ -31,7 +31,7 @@ func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
 func optionColumns(m app.ServingMode) []string {
 	head := []string{
 		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
-		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "backend", "version", "system",
+		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "ctx_tokens", "backend", "version", "system",
 	}
 	worker := func(prefix string) {
 		for _, c := range []string{"bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
@@ -55,7 +55,7 @@ func optionCells(x *app.ExperimentResult, o *app.Option) []string {
 	row := []string{
 		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
 		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
-		f(o.Memory.GiB()), e.Engine.Name, e.Engine.Version, e.System,
+		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
 		l := &p.Layout

@@ -107,13 +107,18 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 			return nil, err
 		}
 	}
+	Rank(found)
+	return found, nil
+}
+
+// Rank puts the most throughput first; what has no outcome within the limits comes last.
+func Rank(found []Found) {
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if a.OK != b.OK {
 			return cmp.Compare(btoi(b.OK), btoi(a.OK))
 		}
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
-	return found, nil
 }
 
 // nearest is one request alone on a unit of every decode layout: what comes nearest to
