@@ -63,6 +63,17 @@ type Need struct {
 	Load  float64 // share of what all carry
 }
 
+// Options are the rows as those of a search among deployments.
+func (r *Recommended) Options() *ExperimentResult {
+	out := &ExperimentResult{
+		Experiment: r.Experiment, Failure: r.Failure, Experts: r.Experts, Tier: r.Tier, Near: r.Near, Nearest: r.Nearest, Notes: r.Notes,
+	}
+	for i := range r.Rows {
+		out.Rows = append(out.Rows, r.Rows[i].Option)
+	}
+	return out
+}
+
 // PerDevice is the throughput per device.
 func (n *Need) PerDevice() float64 { return n.Throughput / float64(n.Used) }
 

@@ -28,6 +28,20 @@ func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
 	return out.WriteAll(rows)
 }
 
+// NeedsCSV writes the rows of a recommendation in the same columns and those that
+// AIConfigurator adds. Figures per GPU are of the GPUs of the row.
+func NeedsCSV(w io.Writer, x *app.Recommended) error {
+	out := csv.NewWriter(w)
+	all := x.Options()
+	rows := [][]string{append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")}
+	for i := range x.Rows {
+		n := &x.Rows[i]
+		all.Experiment.Devices = n.Used
+		rows = append(rows, append(optionCells(all, &n.Option), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
+	}
+	return out.WriteAll(rows)
+}
+
 func optionColumns(m app.ServingMode) []string {
 	head := []string{
 		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
