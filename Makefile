@@ -27,9 +27,9 @@ ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows Test
               TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
               TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
-              TestResponsesRoundTrip TestRowsAreSimulations TestSafeChoice TestSchemas \
-              TestSearchAgreesWithSimulation TestSearchEnds TestSilicon TestSiliconDoctor TestSiliconFit \
-              TestTraceNames \
+              TestResponsesRoundTrip TestSafeChoice TestSchemas \
+              TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon TestSiliconDoctor TestSiliconFit \
+              TestTokenBudgets TestTraceNames \
               TestScripts/^[^aop] TestScripts/optimize-[^st]
 space      := $(subst ,, )
 

@@ -108,13 +108,13 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 		}
 		found = near
 	}
-	rank(found)
+	Rank(found)
 	return found, nil
 }
 
-// rank orders what was found: the most throughput first, and last what has no outcome
+// Rank orders what was found: the most throughput first, and last what has no outcome
 // within the limits.
-func rank(found []Found) {
+func Rank(found []Found) {
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if a.OK != b.OK {
 			return cmp.Compare(btoi(b.OK), btoi(a.OK))
@@ -129,7 +129,7 @@ func (s *Units) confirmed(ctx context.Context, found []Found) error {
 	const certain = 0.99 // one copy shows what each of several carries so well
 	top := max(1, s.Top)
 	for {
-		rank(found)
+		Rank(found)
 		var todo []int
 		for i := range found {
 			f := &found[i]
