@@ -16,6 +16,7 @@ func TestLive(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B&system=h200_sxm&system=mi300x&gpus=16&isl=3000&osl=512&ttft=1000&tpot=20"))
 	p.await(sentence + `.includes('16 GPUs for Qwen/Qwen3-32B, 20 ms')`)
+	p.await(allDrawn)
 	if n := eval[int](p, blank); n != 0 {
 		t.Errorf("%d charts are blank", n)
 	}

@@ -20,10 +20,13 @@ const blank = `[...document.querySelectorAll('.canvas canvas')].filter(c => {
 	return d.every(v => v === d[0]);
 }).length`
 
+// allDrawn says that every chart is one of the script.
+const allDrawn = `document.querySelectorAll('figure.chart').length > 0 && !document.querySelector('.canvas:not(.drawn)')`
+
 func TestReport(t *testing.T) {
 	p := open(t)
 	p.do(chromedp.Navigate(file(t, golden)))
-	p.await(`document.querySelectorAll('.canvas canvas').length > 0`)
+	p.await(allDrawn)
 	charts := eval[int](p, `document.querySelectorAll('figure.chart').length`)
 	if got := eval[int](p, `document.querySelectorAll('.canvas canvas').length`); got != charts || charts < 8 {
 		t.Errorf("%d charts, %d drawn", charts, got)
@@ -62,7 +65,7 @@ func TestReportDark(t *testing.T) {
 	p := open(t)
 	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
 	p.do(emulation.SetEmulatedMedia().WithFeatures(dark), chromedp.Navigate(file(t, golden)))
-	p.await(`document.querySelectorAll('.canvas canvas').length > 0`)
+	p.await(allDrawn)
 	const paper = `getComputedStyle(document.body).backgroundColor`
 	if got := eval[string](p, paper); got != "rgb(20, 24, 29)" {
 		t.Errorf("dark paper: got %s", got)
@@ -72,6 +75,7 @@ func TestReportDark(t *testing.T) {
 	if got := eval[string](p, paper); got != "rgb(255, 255, 255)" {
 		t.Errorf("light paper after the button: got %s", got)
 	}
+	p.await(allDrawn)
 	if n := eval[int](p, blank); n != 0 {
 		t.Errorf("%d charts are blank after a change of colours", n)
 	}
@@ -97,7 +101,7 @@ func TestReportWithoutScript(t *testing.T) {
 func TestReportPrinted(t *testing.T) {
 	p := open(t)
 	p.do(chromedp.Navigate(file(t, golden)))
-	p.await(`document.querySelectorAll('.canvas canvas').length > 0`)
+	p.await(allDrawn)
 	var pdf []byte
 	p.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		pdf, _, err = page.PrintToPDF().WithPrintBackground(false).Do(ctx)
@@ -124,7 +128,7 @@ func TestReportPrinted(t *testing.T) {
 func TestReportNarrow(t *testing.T) {
 	p := open(t)
 	p.do(chromedp.EmulateViewport(375, 800), chromedp.Navigate(file(t, golden)))
-	p.await(`document.querySelectorAll('.canvas canvas').length > 0`)
+	p.await(allDrawn)
 	if got := eval[int](p, `document.documentElement.scrollWidth`); got > 375 {
 		t.Errorf("the page is %d pixels wide", got)
 	}

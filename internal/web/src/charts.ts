@@ -4,24 +4,38 @@ import { Overlay, type Palette } from "./draw";
 import { label } from "./number";
 import { Tip } from "./tip";
 
-// Drawn charts, to be drawn again in other colours and taken away.
+// Drawn charts, to be drawn again in other colours and taken away, and those that wait to be drawn.
 let drawn: uPlot[] = [];
+let waiting: (() => void)[] = [];
+let idle = 0;
 
-// draw replaces the pictures below root by charts that answer to the mouse and the keyboard.
+// draw replaces the pictures below root by charts that answer to the mouse and the keyboard: those in view at once, the
+// others when there is time, so that an answer is seen early.
 export function draw(root: ParentNode): void {
   for (const u of drawn) u.destroy();
   drawn = [];
+  waiting = [];
   const data = root.querySelector("#charts")?.textContent;
   if (!data) return;
   for (const chart of Object.values(JSON.parse(data) as Record<string, Chart>)) {
     const box = root.querySelector<HTMLElement>(`#${CSS.escape(chart.id)} .canvas`);
-    if (box && chart.series.some((s) => s.xs.length)) drawn.push(plot(chart, box));
+    if (!box || !chart.series.some((s) => s.xs.length)) continue;
+    const { top, bottom } = box.getBoundingClientRect();
+    if (bottom > 0 && top < innerHeight) drawn.push(plot(chart, box));
+    else waiting.push(() => drawn.push(plot(chart, box)));
   }
+  clearTimeout(idle);
+  idle = window.setTimeout(drawNext, 30);
+}
+
+function drawNext(): void {
+  waiting.shift()?.();
+  if (waiting.length) idle = window.setTimeout(drawNext, 0);
 }
 
 // redraw takes over other colours.
 export function redraw(): void {
-  if (drawn.length) draw(document);
+  if (drawn.length || waiting.length) draw(document);
 }
 
 function plot(chart: Chart, box: HTMLElement): uPlot {
