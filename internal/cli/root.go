@@ -18,6 +18,7 @@ type command struct {
 // commandTable lists the commands. Help sorts them by name within their group.
 func commandTable() []command {
 	return []command{
+		{newPlanCmd, []string{"plan"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},
