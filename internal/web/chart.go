@@ -28,7 +28,7 @@ type axis struct {
 	Log   bool    `json:"log,omitempty"`
 	Share bool    `json:"share,omitempty"` // written as per cent
 	Min   float64 `json:"min"`
-	Max   float64 `json:"max"`
+	Max   float64 `json:"max"` // a range that is given stays
 }
 
 // series is a line, with a band from Low to High if they are given.
@@ -123,6 +123,9 @@ func (a *axis) fit(values, limits []float64) {
 	values = slices.DeleteFunc(values, func(v float64) bool { return !scatter.Drawable(v) || a.Log && v <= 0 })
 	if len(values) == 0 {
 		a.Min, a.Max, a.Log = 0, 1, false
+		return
+	}
+	if a.Max > a.Min {
 		return
 	}
 	if a.Log {

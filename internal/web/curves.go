@@ -107,7 +107,7 @@ func timeline(p *document.Plan) []*chart {
 	}
 	running, waiting := series{Name: "running", Colour: 1}, series{Name: "waiting", Colour: 2, Dash: true}
 	kv := series{Name: "KV cache in use", Colour: 3}
-	for _, m := range p.Timeline {
+	for _, m := range thinned(p.Timeline, moments) {
 		for _, x := range []struct {
 			to *series
 			y  float64
@@ -115,15 +115,35 @@ func timeline(p *document.Plan) []*chart {
 			x.to.X, x.to.Y = append(x.to.X, m.Second), append(x.to.Y, x.y)
 		}
 	}
+	end := p.Timeline[len(p.Timeline)-1].Second
 	requests := &chart{
 		ID: "timeline-requests", Title: "Requests", About: "Requests running and waiting over the seconds of the simulated run.",
-		X: axis{Title: "seconds"}, Y: axis{Title: "requests"}, Series: []series{running, waiting},
+		X: axis{Title: "seconds", Max: end}, Y: axis{Title: "requests"}, Series: []series{running, waiting},
 	}
 	cache := &chart{
 		ID: "timeline-kv", Title: "KV cache", About: "Share of the KV cache in use over the seconds of the simulated run.",
-		X: axis{Title: "seconds"}, Y: axis{Title: "share in use", Share: true}, Series: []series{kv},
+		X: axis{Title: "seconds", Max: end}, Y: axis{Title: "share in use", Share: true}, Series: []series{kv},
 	}
 	return []*chart{requests.fit(), cache.fit()}
+}
+
+// moments is how many a picture of the run shows.
+const moments = 240
+
+// thinned leaves out all but about most of the values, evenly; the last one stays.
+func thinned[T any](values []T, most int) []T {
+	every := (len(values) + most - 1) / most
+	if every <= 1 {
+		return values
+	}
+	out := make([]T, 0, most+1)
+	for i := 0; i < len(values); i += every {
+		out = append(out, values[i])
+	}
+	if (len(values)-1)%every != 0 {
+		out = append(out, values[len(values)-1])
+	}
+	return out
 }
 
 // day is the load over a day and the GPUs it needs.
@@ -146,11 +166,11 @@ func day(p *document.Plan) []*chart {
 	}
 	load := &chart{
 		ID: "day-rate", Title: "Load", About: "Requests per second over the hours of a day.",
-		X: axis{Title: "hour of the day"}, Y: axis{Title: "requests/s"}, Series: []series{rates},
+		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "requests/s"}, Series: []series{rates},
 	}
 	need := &chart{
 		ID: "day-gpus", Title: "GPUs needed", About: "GPUs that the load needs over the hours of a day.",
-		X: axis{Title: "hour of the day"}, Y: axis{Title: "GPUs"}, Series: []series{gpus},
+		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "GPUs"}, Series: []series{gpus},
 	}
 	return []*chart{load.fit(), need.fit()}
 }

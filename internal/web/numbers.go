@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// gap separates thousands: a narrow space that does not break.
-const gap = "\u202f"
-
 // number writes a value with three significant digits.
 func number(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -32,18 +29,18 @@ func number(v float64) string {
 // whole writes a count with all its digits.
 func whole(n int) string { return grouped(strconv.Itoa(n)) }
 
-// grouped puts gaps between thousands; four digits stay together.
+// grouped puts commas between thousands.
 func grouped(text string) string {
 	sign := ""
 	if strings.HasPrefix(text, "-") {
 		sign, text = "-", text[1:]
 	}
 	digits, rest, point := strings.Cut(text, ".")
-	if len(digits) > 4 {
+	if len(digits) > 3 {
 		var b strings.Builder
 		for i, r := range digits {
 			if i > 0 && (len(digits)-i)%3 == 0 {
-				b.WriteString(gap)
+				b.WriteByte(',')
 			}
 			b.WriteRune(r)
 		}

@@ -13,6 +13,9 @@ type table struct {
 	Rows    [][]string
 }
 
+// rows is the most that the table of a chart has; the record has them all.
+const rows = 60
+
 // tablesOf are the data of a chart: one table if its lines share their places, else one for each.
 func tablesOf(c *chart) []table {
 	if shared(c) {
@@ -27,6 +30,7 @@ func tablesOf(c *chart) []table {
 			}
 			t.Rows = append(t.Rows, row)
 		}
+		t.Rows = thinned(t.Rows, rows)
 		return []table{t}
 	}
 	out := make([]table, 0, len(c.Series))

@@ -14,6 +14,8 @@ type view struct {
 	*document.Plan
 
 	Best     *document.Contender // nil if there is none
+	Headline string              // the first sentence of the answer
+	Further  string              // the others
 	Figures  []figure
 	Frontier *chart
 	Omitted  int // contenders that the chart leaves out
@@ -57,6 +59,10 @@ func newView(p *document.Plan) (*view, error) {
 		c := &p.Contenders[i]
 		v.Most = max(v.Most, c.TokensPerGPU.High)
 		v.Priced = v.Priced || c.Cost != nil
+	}
+	v.Headline, v.Further, _ = strings.Cut(p.Answer.Sentence, ". ")
+	if v.Further != "" {
+		v.Headline += "."
 	}
 	if len(p.Contenders) > 0 {
 		v.Best = &p.Contenders[0]

@@ -12,7 +12,7 @@ import (
 )
 
 // golden is what web.Report writes; a test of internal/web holds it to that.
-const golden = "../../internal/web/testdata/report.html"
+const golden = "../../internal/web/testdata/plan.html"
 
 // blank counts the charts whose canvas has one colour.
 const blank = `[...document.querySelectorAll('.canvas canvas')].filter(c => {

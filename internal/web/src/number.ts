@@ -1,7 +1,5 @@
 import type { Axis } from "./chart";
 
-const gap = "\u202f";
-
 // Three significant digits, thousands apart, as number in numbers.go.
 export function number(v: number): string {
   if (!isFinite(v) || v === 0) return String(v);
@@ -17,7 +15,7 @@ export function number(v: number): string {
 
 function grouped(text: string): string {
   const [whole = "", rest] = text.split(".");
-  const spaced = whole.replace("-", "").length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, gap) : whole;
+  const spaced = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return rest === undefined ? spaced : spaced + "." + rest;
 }
 

@@ -4,7 +4,7 @@ interface Problem { title?: string; detail?: string; fields?: unknown; errors?: 
 
 // Names of fields of a request, and the ids of those of the page.
 const places: Record<string, string> = {
-  model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily_rates: "daily",
+  model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily: "daily",
   isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
   percentile: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
   checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl",

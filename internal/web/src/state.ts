@@ -54,7 +54,7 @@ export function request(s: State): unknown {
     model: s.model.trim(), systems: s.systems,
     gpus: s.have === "gpus" ? s.gpus : undefined,
     rate: s.have === "rate" ? s.rate : undefined,
-    daily_rates: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
+    daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
     workloads: [{ isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
     limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot) },
     percentile: some(Number(s.percentile)), confidence: some(Number(s.confidence)),
