@@ -43,7 +43,7 @@ func (s *stack) Bar() template.HTML {
 			p.Colour, 1000*p.Start, max(1000*p.Share-2, 1), template.HTMLEscapeString(p.Name+": "+p.Text+", "+percent(p.Share)))
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // text in it is escaped
+	return template.HTML(b.String()) // text in it is escaped
 }
 
 func (s *stack) about() string {
@@ -59,7 +59,7 @@ func (p *part) Wide() bool { return p.Share >= 0.12 }
 
 // Style is the place of the part's name over the bar.
 func (p *part) Style() template.CSS {
-	return template.CSS(fmt.Sprintf("left:%.2f%%;width:%.2f%%", 100*p.Start, 100*p.Share)) //nolint:gosec // two numbers
+	return template.CSS(fmt.Sprintf("left:%.2f%%;width:%.2f%%", 100*p.Start, 100*p.Share)) // two numbers
 }
 
 // close computes the places of the parts. What cannot be drawn is left out.
@@ -171,7 +171,7 @@ func errorbar(low, value, high, most float64) template.HTML {
 		return ""
 	}
 	at := func(v float64) float64 { return 100 * min(max(v/most, 0), 1) }
-	return template.HTML(fmt.Sprintf( //nolint:gosec // numbers
+	return template.HTML(fmt.Sprintf( // numbers
 		`<svg class="errorbar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
 			`<rect class="base" x="0" y="3" width="%.1f" height="4"/><path d="M%.1f 5H%.1f"/></svg>`,
 		at(value), at(low), at(high)))
@@ -193,7 +193,7 @@ func changeBar(ratio float64, within bool) template.HTML {
 	if within {
 		class += " within"
 	}
-	return template.HTML(fmt.Sprintf( //nolint:gosec // numbers
+	return template.HTML(fmt.Sprintf( // numbers
 		`<svg class="change" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
 			`<path d="M50 0V10"/><rect class="%s" x="%.2f" y="1" width="%.2f" height="8"/></svg>`,
 		class, 50+min(size, 0), math.Abs(size)))

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"fmt"
-
 	"plimsoll/internal/document"
 )
 
@@ -41,7 +39,7 @@ func frontier(p *document.Plan) *chart {
 		}
 	}
 	if _, tpot := limits(p); tpot > 0 && tpot < never {
-		c.Limits = []limit{{fmt.Sprintf("TPOT %s", milliseconds(tpot)), true, 1e3 / tpot}}
+		c.Limits = []limit{{"TPOT " + milliseconds(tpot), true, 1e3 / tpot}}
 	}
 	return c.fit()
 }

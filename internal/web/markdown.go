@@ -19,7 +19,7 @@ func Markdown(w io.Writer, p *document.Plan) error {
 	if err != nil {
 		return err
 	}
-	words := template.FuncMap(functions())
+	words := functions()
 	words["text"], words["code"] = text, code
 	t, err := template.New("report.md").Funcs(words).ParseFS(markdown, "templates/report.md")
 	if err != nil {

@@ -30,7 +30,7 @@ func Report(w io.Writer, p *document.Plan) error {
 	if err != nil {
 		return fmt.Errorf("reading the script of a report: %w", err)
 	}
-	v.Style, v.Script = template.CSS(style), template.JS(script) //nolint:gosec // ours
+	v.Style, v.Script = template.CSS(style), template.JS(script) // ours
 	t, err := template.New("report.html").Funcs(functions()).ParseFS(templates, "templates/*.html")
 	if err != nil {
 		return fmt.Errorf("reading the templates of a report: %w", err)

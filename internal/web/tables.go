@@ -90,6 +90,6 @@ func sample(s series) template.HTML {
 	if s.Points {
 		points = glyph(s.Colour, 13, 6, 3)
 	}
-	return template.HTML(fmt.Sprintf( //nolint:gosec // numbers and our own words
+	return template.HTML(fmt.Sprintf( // numbers and our own words
 		`<svg class="sample" viewBox="0 0 26 12" aria-hidden="true"><path class="line c%d%s" d="M0 6H26"/>%s</svg>`, s.Colour, dash, points))
 }

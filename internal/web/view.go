@@ -77,7 +77,7 @@ func newView(p *document.Plan) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the record of a plan: %w", err)
 	}
-	v.Charts, v.Record = template.JS(data), template.JS(record) //nolint:gosec // JSON with its angle brackets escaped
+	v.Charts, v.Record = template.JS(data), template.JS(record) // JSON with its angle brackets escaped
 	return v, nil
 }
 
@@ -133,7 +133,7 @@ func interval(r document.Range) string {
 // limitBar shows an interval against a limit, which is at two thirds of the width.
 func limitBar(r document.Range, limit float64) template.HTML {
 	at := func(v float64) float64 { return min(max(v/limit*200/3, 0), 100) }
-	return template.HTML(fmt.Sprintf( //nolint:gosec // numbers
+	return template.HTML(fmt.Sprintf( // numbers
 		`<svg class="against" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
 			`<path class="track" d="M0 5H100"/><path class="interval" d="M%.1f 5H%.1f"/><path class="value" d="M%.1f 1V9"/>`+
 			`<path class="at" d="M66.7 0V10"/></svg>`, at(r.Low), at(r.High), at(r.Value)))
