@@ -186,8 +186,10 @@ type experiment struct {
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	e.complete()
-	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
-		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{}}
+	x := &experiment{
+		world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
+		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{},
+	}
 	if err := e.check(); err != nil {
 		return x, badInput(err)
 	}

@@ -286,9 +286,10 @@ func scouted(g []option) []*option {
 
 // climb finds the load of a unit with the most throughput within the limits, starting
 // where its bound is reached: up while more is gained, or down until the limits are
-// met, in growing steps, and between the last two by bisection. A smaller load carries
-// less: what fails the limits and is not better than the best ends it; unless it is far
-// below its bound, as where caches run full or a batch outgrows captured graphs.
+// met, to where simulations point or in growing steps, and between the last two by
+// bisection. A smaller load carries less: what fails the limits and is not better than
+// the best ends it; unless it is far below its bound, as where caches run full or a
+// batch outgrows captured graphs.
 func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 	loads := o.loads()
 	before, stride := 0.0, 1
@@ -298,10 +299,7 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 			low = i
 		} else {
 			r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return err
 			}
 			beaten := out.beats(r.Throughput)
@@ -321,16 +319,21 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 				low, before = i, r.Throughput
 			}
 		}
-		if (low < 0 || high == len(loads)) && low+1 < high {
-			if next := s.start(o, loads, out); next > low && next < high {
-				i = next
-				continue
-			}
-		}
-		i = between(low, high, stride, len(loads))
+		i = s.next(o, loads, out, low, high, stride)
 		stride *= 2
 	}
 	return nil
+}
+
+// next is what to try next between two places: where simulations point as long as one of
+// them is open, or else on from there.
+func (s *Units) next(o *option, loads []int, f *Found, low, high, stride int) int {
+	if low < 0 || high == len(loads) {
+		if i := s.start(o, loads, f); low < i && i < high {
+			return i
+		}
+	}
+	return between(low, high, stride, len(loads))
 }
 
 // learn notes how far a simulation is off its bounds.
