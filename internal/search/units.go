@@ -295,8 +295,8 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 	stride := 1
 	at := bracket{low: -1, high: len(loads)}
 	for i := s.start(o, loads, out); at.low+1 < at.high; {
-		if out.beats(s.bound(o.Unit, loads[i])) {
-			at.low = i
+		if bound := s.bound(o.Unit, loads[i]); out.beats(bound) {
+			at.skip(i, bound)
 		} else {
 			r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
 			if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -324,6 +324,16 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 type bracket struct {
 	low, high int
 	before    float64
+}
+
+// skip narrows the bracket by a load whose bound is beaten: so is what is smaller, but for
+// what a still smaller one that carries more tells.
+func (b *bracket) skip(i int, bound float64) {
+	if bound < b.before {
+		b.high = i
+	} else {
+		b.low = i
+	}
 }
 
 // ends narrows the bracket by the outcome of a load and reports whether that is the end:
