@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strings"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -70,10 +70,8 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	limits, _ := request["limits"].(map[string]any)
 	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])
-	out := s.report
-	for _, old := range []string{"32 H200 GPUs serve about 32 requests per second (24 to 43) within a mean TTFT of 1000 ms and TPOT of 10 ms, with vLLM in separate prefill and decode workers, at about $1.71 per million output tokens."} {
-		out = strings.ReplaceAll(out, old, sentence)
-	}
+	out := regexp.MustCompile(`(<h1 id="sentence">)[^<]*`).ReplaceAllString(s.report, "${1}"+sentence)
+	out = regexp.MustCompile(`("sentence":")[^"]*`).ReplaceAllString(out, "${1}"+sentence)
 	fmt.Fprint(w, out)
 }
 
