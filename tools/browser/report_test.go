@@ -119,6 +119,11 @@ func TestReportPrinted(t *testing.T) {
 	if n := eval[int](p, `[...document.querySelectorAll('.uplot, button, .tip')].filter(e => e.getBoundingClientRect().height).length`); n != 0 {
 		t.Errorf("%d things of the screen are printed", n)
 	}
+	p.do(chromedp.EmulateViewport(700, 990)) // the width of a page of paper within its margins
+	p.shoot("report-print", true)
+	if got := eval[int](p, `document.documentElement.scrollWidth`); got > 700 {
+		t.Errorf("what is printed is %d pixels wide", got)
+	}
 	if n := eval[int](p, `[...document.querySelectorAll('svg.plot')].filter(e => !e.getBoundingClientRect().height).length`); n != 0 {
 		t.Errorf("%d pictures are not printed", n)
 	}
