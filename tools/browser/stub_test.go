@@ -34,7 +34,8 @@ func serve(t *testing.T) *server {
 	mux.HandleFunc("GET /api/models", static(`{"models":[{"id":"Qwen/Qwen3-32B"},{"id":"deepseek-ai/DeepSeek-V3"}]}`))
 	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price_usd_per_hour":2.49},
 		{"name":"h200_sxm","vendor":"nvidia","price_usd_per_hour":3.15},{"name":"mi300x","vendor":"amd","price_usd_per_hour":null}]}`))
-	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}]}`))
+	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}],
+		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512}]}`))
 	mux.HandleFunc("POST /api/plan", s.answer)
 	mux.HandleFunc("POST /api/report", s.answer)
 	mux.HandleFunc("POST /api/files", s.answer)
@@ -63,7 +64,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	case "no/such":
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":{"model":"no such model"}}`)
+		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":["model"]}`)
+		return
+	case "Qwen/Qwen3-32B-FP8": // that of the golden file
+		fmt.Fprint(w, s.report)
 		return
 	case "slow":
 		time.Sleep(700 * time.Millisecond) // until a later question has made this one void
