@@ -64,3 +64,28 @@ export function request(s: State): unknown {
     nextn: some(s.nextn),
   };
 }
+
+// command asks the same on the command line. That of an answer, which comes from the program, replaces it.
+export function command(s: State): string {
+  const word = (v: string) => (/^[\w./:@+-]+$/.test(v) ? v : `'${v.replaceAll("'", `'\\''`)}'`);
+  const out = ["plimsoll plan", word(s.model.trim())];
+  const flag = (name: string, ...values: (string | number)[]) => {
+    const given = values.map(String).filter((v) => v && v !== "0");
+    if (given.length) out.push(`--${name}`, ...given.map(word));
+  };
+  flag("system", ...s.systems);
+  if (s.have === "daily") flag("daily", ...s.daily.split(/[\s,;]+/));
+  else flag(s.have, s.have === "rate" ? s.rate : s.gpus);
+  if (s.preset) flag("preset", s.preset);
+  else { flag("isl", s.isl); flag("osl", s.osl); flag("prefix", s.prefix); }
+  flag("ttft", s.ttft);
+  flag("tpot", s.tpot);
+  if (s.percentile) flag("percentile", `p${s.percentile}`);
+  flag("confidence", s.confidence);
+  flag("engine", ...s.engines);
+  if (s.modes.length === 1) flag("serving-mode", s.modes[0]!);
+  flag("weights", s.checkpoint);
+  flag("kv-cache", s.kv);
+  flag("nextn", s.nextn);
+  return out.join(" ");
+}
