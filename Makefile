@@ -26,7 +26,7 @@ CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cos
 ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExplainedSteps \
               TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
-              TestMoreDevicesNeverLose TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
+              TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
               TestResponsesRoundTrip TestRowsAreSimulations TestSafeChoice TestSchemas \
               TestSearchAgreesWithSimulation TestSearchEnds TestSilicon TestSiliconDoctor TestSiliconFit \
               TestTraceNames \

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
 	"plimsoll/internal/search"
@@ -77,6 +78,13 @@ type Option struct {
 	Memory              units.Bytes // of a device that generates
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
+	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
+	// the limits.
+	TTFT95, TPOT95 units.Seconds
+	Chance95       float64
+	Engine         string // as people call it
+	Budget         engine.Budget
+	KVPeak         float64 // share of the cache in use at most
 	Binds               search.Verdict
 }
 
@@ -98,9 +106,6 @@ const (
 	meanPercentile     = 0
 	experimentsAtATime = 2
 )
-
-// prefixNote is said of experiments with a prefix.
-const prefixNote = "the prefix cache is not modelled: prompts are computed whole"
 
 // Configure runs experiments. One that fails is reported and the others finish; that
 // there is none, or that all fail, is an error.
@@ -184,17 +189,20 @@ type experiment struct {
 
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
+	mix, err := w.lengths(&e)
 	e.complete()
 	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}}
-	if err := e.check(); err != nil {
+	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}
 	asked := e.asked()
-	var err error
 	if x.stage, err = w.stage(&asked, &r.Sources); err != nil {
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
+	if x.stage.kinds = mix; mix != nil {
+		return x, badInput(fits(x.stage.Model, mix.longest))
+	}
 	return x, badInput(within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0))
 }
 
@@ -210,6 +218,16 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 		prefill.Layout = x.prefill[u.Prefill]
 	}
 	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch})
+}
+
+// runBest searches, without the trade-off of all speeds.
+func (x *experiment) runBest(ctx context.Context) error {
+	_, found, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	x.summarize(found, nil)
+	return nil
 }
 
 // run searches and sums up.
@@ -234,7 +252,7 @@ func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found,
 			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
 			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
 		},
-		Input: e.Input, Output: e.Output, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
+		Input: e.Input, Output: e.Output, Prefix: e.Prefix, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
 	}
 	s.Plausible, s.Percentile = x.plausible, e.Percentile
 	if err := x.workers(s); err != nil {

@@ -23,6 +23,9 @@ func anyExperiment(r *rand.Rand) app.Experiment {
 	if e.Mode == app.Disaggregated && r.IntN(3) == 0 {
 		e.DecodeSystem = pick("h200_sxm", "b200_sxm")
 	}
+	if r.IntN(3) == 0 {
+		e.Prefix = r.IntN(e.Input)
+	}
 	e.Workers.MaxBatch, e.Decode.MaxBatch = 1+r.IntN(16), 4+r.IntN(29)
 	if r.IntN(2) == 0 {
 		e.Limits = workload.Limits{TTFT: units.Seconds(0.1 + r.Float64()), TPOT: units.Seconds(0.005 + 0.03*r.Float64())}
@@ -51,7 +54,7 @@ func TestRowsAreSimulations(t *testing.T) {
 		for i := range x.Rows {
 			o := &x.Rows[i]
 			q := app.SimulateRequest{Deployment: o.Deployment, Limits: e.Limits}
-			q.Concurrency, q.Input, q.Output = o.Concurrency, e.Input, e.Output
+			q.Concurrency, q.Input, q.Output, q.Prefix = o.Concurrency, e.Input, e.Output, e.Prefix
 			got, err := new(app.World).Simulate(t.Context(), q)
 			if err != nil {
 				t.Fatalf("%+v: %v", o.Deployment, err)
@@ -82,6 +85,50 @@ func TestRowsAreSimulations(t *testing.T) {
 	}
 	if both[app.Aggregated] < wanted/10 || both[app.Disaggregated] < wanted/10 {
 		t.Errorf("rows by mode: %v", both)
+	}
+}
+
+// TestMorePrefixNeverLoses: of the same deployment with the same requests in flight, more
+// tokens in the prefix cache are never slower and never carry less. One request at a time
+// is so exactly; many may fall into another rhythm.
+func TestMorePrefixNeverLoses(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	gained := 0
+	for range 60 {
+		e := anyExperiment(r)
+		e.Prefix, e.DecodeSystem, e.Limits = 0, "", workload.Limits{}
+		q := app.EstimateRequest{Experiment: e, Workers: app.Workers{Count: 1, Batch: 16}, Prefill: app.Workers{Count: 1, Batch: 4}, Concurrency: 1}
+		slack := 1e-9
+		if r.IntN(2) == 0 {
+			q.Concurrency, slack = 1+r.IntN(16), 0.06
+		}
+		if e.Mode == app.Aggregated && r.IntN(4) == 0 {
+			q.Static = app.Whole
+		}
+		var first, before *app.EstimateResponse
+		for _, share := range []int{0, 10, 50, 90} {
+			q.Experiment.Prefix = e.Input * share / 100
+			got, err := new(app.World).Estimate(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before != nil && (float64(got.TTFT) > float64(before.TTFT)*(1+slack) || got.Throughput < before.Throughput*(1-slack)) {
+				t.Errorf("%s at %d: with prefix %d TTFT %v and %g tokens/s, with less %v and %g", e.Model, q.Concurrency, q.Experiment.Prefix, got.TTFT, got.Throughput, before.TTFT, before.Throughput)
+			}
+			if before != nil && got.TTFT < before.TTFT {
+				gained++
+			}
+			if before = got; first == nil {
+				first = got
+			}
+		}
+		if before.TTFT > first.TTFT || before.Throughput < first.Throughput {
+			t.Errorf("%s at %d: with a prefix TTFT %v and %g tokens/s, without %v and %g", e.Model, q.Concurrency, before.TTFT, before.Throughput, first.TTFT, first.Throughput)
+		}
+	}
+	if gained < 60 {
+		t.Errorf("a longer prefix shortened TTFT %d times of 180", gained)
 	}
 }
 

@@ -23,7 +23,7 @@ func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site depl
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath)
 	e := &x.Experiment
 	return &deploy.Plan{
-		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Concurrency: o.Concurrency,
+		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Concurrency: o.Concurrency,
 		Predicted: deploy.Predicted{TTFT: o.TTFT, TPOT: o.TPOT, Throughput: o.Throughput}, Site: site,
 	}, nil
 }

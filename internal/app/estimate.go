@@ -178,9 +178,6 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 	if err := runs(d, resolved, e); err != nil {
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
-	if e.Prefix > 0 {
-		out.Notes = append(out.Notes, prefixNote)
-	}
 	out.Tables, err = s.prices.Used()
 	return out, badInput(err)
 }
@@ -212,7 +209,7 @@ func newEstimate(r *EstimateRequest, d deployment.Deployment, s *stage, resolved
 func (w *World) byRequests(ctx context.Context, s *stage, out *EstimateResponse) error {
 	e := &out.Request.Experiment
 	q := SimulateRequest{Deployment: out.Deployment, Limits: e.Limits}
-	q.Concurrency, q.Input, q.Output = out.Request.Concurrency, e.Input, e.Output
+	q.Concurrency, q.Input, q.Output, q.Prefix = out.Request.Concurrency, e.Input, e.Output, e.Prefix
 	q.complete()
 	res, err := w.simulate(ctx, s, &q)
 	if err != nil {
@@ -243,14 +240,16 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	inFlight := q.Concurrency
 	n := inFlight / max(1, copies.Replicas) // ranks of a dense model are copies of their own
 	pool := &r.Pools[0]
-	held := q.Workers.Batch * (e.Input + e.Output)
+	tokens := e.Input - e.Prefix // of a prompt to compute
+	held := e.Prefix + q.Workers.Batch*(tokens+e.Output)
 	if held > pool.Memory.Tokens {
 		return badInput(field.Errorf("%s %d: the requests of a rank hold %d tokens at their end, and its KV cache has room for %d",
 			field.Name("batch_size"), q.Workers.Batch, held, pool.Memory.Tokens))
 	}
 	pool.KVPeak = float64(held) / float64(pool.Memory.Tokens)
 	prompts := copies.Stepper.Step(sim.Batch{
-		PrefillRequests: n, PrefillTokens: n * e.Input, PrefillPairs: float64(n) * float64(e.Input) * float64(e.Input+1) / 2, Sampled: n,
+		PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * e.Prefix,
+		PrefillPairs: float64(n) * float64(tokens) * (float64(e.Prefix) + float64(tokens+1)/2), Sampled: n,
 	})
 	accepted := resolved.Generates().AcceptedPerStep
 	rest := e.Output - 1
@@ -258,19 +257,19 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	if steps := int(math.Ceil(float64(rest) / accepted)); steps > 0 {
 		decode = copies.Stepper.Decode(n, float64(n*e.Input), float64(n)*accepted, steps)
 	}
-	tokens := 0
+	made := 0
 	if q.Static != GeneratesOnly {
-		r.TTFT, tokens = prompts, 1
+		r.TTFT, made = prompts, 1
 	}
 	if q.Static != PromptsOnly && rest > 0 {
-		r.TPOT, tokens = decode/units.Seconds(rest), tokens+rest
+		r.TPOT, made = decode/units.Seconds(rest), made+rest
 	} else {
 		decode = 0
 	}
 	r.Latency = r.TTFT + decode
 	if r.Latency > 0 {
 		r.RequestRate = float64(inFlight) / float64(r.Latency)
-		r.Throughput = float64(tokens) * r.RequestRate
+		r.Throughput = float64(made) * r.RequestRate
 	}
 	c := about(s.Model, s.Device, resolved.Pricing, r.Tier)
 	c.Method = calibration.SingleStep
@@ -294,14 +293,15 @@ func (w *World) steps(ctx context.Context, out *EstimateResponse, resolved *depl
 	for i := range out.Pools {
 		p, served := &out.Pools[i], &resolved.Pools[i]
 		if p.Role != deployment.Decode && q.Static != GeneratesOnly {
-			prompts, tokens := 1, min(e.Input, served.Engine.TokenBudget)
+			whole := e.Input - e.Prefix
+			prompts, tokens := 1, min(whole, served.Engine.TokenBudget)
 			switch {
 			case q.Static != NotStatic:
-				prompts, tokens = p.Workers.Batch, e.Input
+				prompts, tokens = p.Workers.Batch, whole
 			case p.Role == deployment.Prefill: // as many as the budget has room for
-				prompts = max(1, min(p.Workers.Batch, served.Engine.TokenBudget/e.Input))
+				prompts = max(1, min(p.Workers.Batch, served.Engine.TokenBudget/whole))
 			}
-			if err := w.detail(ctx, out, i, served.Device, StepRequest{Queries: prompts * p.Workers.Layout.DP, QueryLength: tokens}); err != nil {
+			if err := w.detail(ctx, out, i, served.Device, StepRequest{Queries: prompts * p.Workers.Layout.DP, QueryLength: tokens, ContextLength: e.Prefix}); err != nil {
 				return err
 			}
 		}

@@ -42,7 +42,7 @@ func TestEstimatesAreRows(t *testing.T) {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
 			s := app.SimulateRequest{Deployment: got.Deployment, Limits: e.Limits}
-			s.Concurrency, s.Input, s.Output = o.Concurrency, e.Input, e.Output
+			s.Concurrency, s.Input, s.Output, s.Prefix = o.Concurrency, e.Input, e.Output, e.Prefix
 			sim, err := new(app.World).Simulate(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)

@@ -36,8 +36,10 @@ type Experiment struct {
 
 	Input  int `json:"isl,omitempty"` // 0 = 4000
 	Output int `json:"osl,omitempty"` // 0 = 1000
-	// Prefix is the tokens of a prompt found in the prefix cache.
+	// Prefix is the tokens that all prompts begin with and that are in the prefix cache.
 	Prefix int `json:"prefix,omitempty"`
+	// Workloads, if given, replace the lengths, which are then their means.
+	Workloads []Workload `json:"workloads,omitempty"`
 
 	// Limits: TTFT and TPOT, or the latency of a whole request instead.
 	Limits workload.Limits `json:"limits,omitzero"`
@@ -129,6 +131,9 @@ func (e *Experiment) check() error {
 	if e.Mode != Aggregated && e.Mode != Disaggregated {
 		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))
 	}
+	if off := "prefix_caching=false"; e.Prefix > 0 && slices.Contains(e.Engine.Settings, off) {
+		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which %s switches off", field.Name("prefix"), e.Prefix, off))
+	}
 	if e.Mode == Disaggregated && e.Devices == 1 {
 		errs = append(errs, field.Errorf("%s must be at least 2 for separate prefill and decode workers, got 1", field.Name("total_gpus")))
 	}
@@ -168,6 +173,9 @@ func (e *Experiment) deployment(prefill, decode Workers) deployment.Deployment {
 	set(&d.Pools[len(d.Pools)-1], decode)
 	if e.Mode == Disaggregated {
 		set(&d.Pools[0], prefill)
+	}
+	if p := &d.Pools[0]; e.Prefix > 0 {
+		p.Settings = append(p.Settings, "prefix_caching=true")
 	}
 	return d
 }

@@ -40,9 +40,6 @@ func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 		out.Nearest = x.feasible(out.Near)
 	}
 	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
-	if x.e.Prefix > 0 {
-		out.Notes = append(out.Notes, prefixNote)
-	}
 }
 
 // first is a simulation that was run: tier and notes are the same for all.
@@ -106,6 +103,14 @@ func inUse(m *engine.Budget, kv float64) units.Bytes {
 	return m.Weights + m.Activation + units.Bytes(kv)*m.KV
 }
 
+// tails takes the figures of a simulation beside the means.
+func (o *Option) tails(r *SimulateResponse) {
+	got := &r.Result
+	o.TTFT95, o.TPOT95 = got.TTFT.P95, got.TPOT.P95
+	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, r.Request.Limits)
+	o.Engine, o.Budget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
+}
+
 // option is a row.
 func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) Option {
 	batch := x.batch(u, requests)
@@ -125,6 +130,7 @@ func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) O
 		return out
 	}
 	got := &r.response.Result
+	out.tails(r.response)
 	out.Concurrency, out.TTFT, out.TPOT, out.Throughput = r.outcome.Concurrency, r.outcome.TTFT, r.outcome.TPOT, r.outcome.Throughput
 	out.Latency, out.RequestRate = x.figure(&got.Latency), r.outcome.Throughput/float64(x.e.Output)
 	out.Memory = inUse(&r.response.Memory, got.KVPeak())

@@ -76,7 +76,7 @@ func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
 // serve simulates a deployment under some traffic and holds it to the limits.
 func (x *experiment) serve(ctx context.Context, d deployment.Deployment, of Traffic) (*trialResult, error) {
 	q := SimulateRequest{Deployment: d, Limits: x.e.Limits, Traffic: of}
-	q.Input, q.Output = x.e.Input, x.e.Output
+	q.Input, q.Output, q.Prefix, q.Workloads = x.e.Input, x.e.Output, x.e.Prefix, x.e.Workloads
 	q.complete()
 	res, err := x.world.simulate(ctx, x.stage, &q)
 	if errors.Is(err, replica.ErrNoCache) {

@@ -250,6 +250,9 @@ func (w *World) readPlain(name string) ([]byte, error) {
 func (x *lint) request(d *deployment.Deployment, concurrency int) SimulateRequest {
 	q := SimulateRequest{Deployment: *d, Limits: x.r.Limits}
 	q.Concurrency, q.Input, q.Output = concurrency, x.r.Input, x.r.Output
+	if n := x.found.Prefix; n < x.r.Input && x.resolved != nil && x.resolved.Pools[0].Engine.PrefixCaching {
+		q.Prefix = n
+	}
 	q.complete()
 	return q
 }

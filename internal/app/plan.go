@@ -4,7 +4,6 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
-	"plimsoll/internal/engine"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -21,7 +20,7 @@ type PlanRequest struct {
 	// as one rate or as rates over equal parts of a day.
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
-	Daily   []float64 `json:"daily_rates,omitempty"`
+	Daily   []float64 `json:"daily,omitempty"`
 
 	// Workloads share the deployment.
 	Workloads []Workload `json:"workloads"`
@@ -74,6 +73,9 @@ type Workload struct {
 type PlanResponse struct {
 	Request PlanRequest // complete
 	Model   string
+	// RankedBy says what the contenders are ranked by.
+	RankedBy  RankedBy
+	Workloads []WorkloadFacts
 	// Contenders are the best deployments of every system, engine and mode: those
 	// within the limits first, the best of them first.
 	Contenders []Contender
@@ -104,20 +106,26 @@ type Contender struct {
 	// not, the option is the nearest one, and Nearest are limits that it meets.
 	Meets   bool
 	Nearest workload.Limits
-	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
-	// the limits.
-	TTFT95, TPOT95 units.Seconds
-	Chance95       float64
 	// Load is the share of its capacity in use; 0 unless a rate was given.
 	Load     float64
-	Engine   string // as people call it
-	Budget   engine.Budget
-	KVPeak   float64
+	Experts  bool
 	Tier     device.Tier
 	Cost     Cost
 	Frontier []Speed
 	Notes    []string
 }
+
+// RankedBy is what contenders are ranked by.
+type RankedBy string
+
+// The orders: throughput per device and fewest devices, or what either costs where
+// systems with known prices are compared.
+const (
+	ByThroughput RankedBy = "tokens/s per GPU"
+	ByTokenCost  RankedBy = "cost of output tokens"
+	ByDevices    RankedBy = "GPUs"
+	ByCost       RankedBy = "cost per month"
+)
 
 // FailedContender is a system, engine and mode that cannot run the model.
 type FailedContender struct {
@@ -128,13 +136,11 @@ type FailedContender struct {
 
 // Cost is what a deployment costs at its throughput; zero where no price is known.
 type Cost struct {
-	USDPerHour  float64 // of one device
-	Source      string
-	Devices     int     // that are paid for
-	PerMillion  float64 // output tokens
-	PerRequest  float64
-	PerMonth    float64 // 730 hours
-	PerMonthDay float64 // scaled over the day; 0 unless rates over a day were given
+	USDPerHour float64 // of one device
+	Source     string
+	PerMillion float64 // output tokens
+	PerRequest float64
+	PerMonth   float64 // 730 hours of all devices
 }
 
 // Change is the answer with one thing changed.
@@ -146,8 +152,8 @@ type Change struct {
 	// cannot be run.
 	Best    *Contender
 	Failure string
-	// Ratio is the throughput per device, or of one dollar where prices are known and
-	// the systems differ, over that of the answer; of loads, the devices needed.
+	// Ratio is the throughput per device over that of the answer; where a load is given,
+	// the devices needed over those of the answer. 0 where either does not meet the limits.
 	Ratio       float64
 	WithinError bool
 }

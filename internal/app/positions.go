@@ -82,14 +82,18 @@ func (r *OptimizeRequest) checkPositions(m *model.Model) error {
 
 // checkPositions checks the lengths of requests that have all the same.
 func (r *Traffic) checkPositions(m *model.Model) error {
-	if r.Trace != "" || r.InputLengths != nil || r.OutputLengths != nil {
+	if r.Trace != "" || r.InputLengths != nil || r.OutputLengths != nil || r.Workloads != nil {
 		return nil
 	}
 	return within(m, span{inputLength, r.Input}, span{outputLength, r.Output}, 0)
 }
 
 // onLength are the notes on requests longer than the model was trained on.
-func (r *Traffic) onLength(m *model.Model, c sim.Client) []string {
+func (r *Traffic) onLength(s *stage, c sim.Client) []string {
+	m := s.Model
+	if s.kinds != nil {
+		return onLength(m, s.kinds.longest)
+	}
 	tokens := 0
 	if t, ok := c.(*sim.Trace); ok {
 		for i := range t.Requests {

@@ -183,9 +183,6 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	if t := n.last.first(); t != nil {
 		n.out.Tier, n.out.Notes = t.response.Tier, e.notes(n.last.stage, t.response.Notes)
 	}
-	if e.Prefix > 0 {
-		n.out.Notes = append(n.out.Notes, prefixNote)
-	}
 	slices.SortStableFunc(rows, func(a, b Need) int { return fewer(&a, &b) })
 	n.out.Rows = rows[:min(len(rows), n.r.Top)]
 	return nil
@@ -263,6 +260,7 @@ func (n *needs) copies(ctx context.Context, x *experiment, u search.Unit, reques
 			Throughput: float64(copies) * alone.outcome.Throughput, RequestRate: float64(copies) * alone.outcome.Throughput / float64(x.e.Output),
 			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance,
 		}, Least: least, Load: target / carries / float64(copies)}
+		out.tails(at.response)
 		if x.e.Mode == Disaggregated {
 			out.Prompts = x.e.Workers.MaxBatch
 		}

@@ -48,9 +48,14 @@ type Traffic struct {
 	Input     int     `json:"input_length,omitempty"`
 	Output    int     `json:"output_length,omitempty"`
 	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// Prefix is how many tokens all prompts begin with that are in the prefix cache from
+	// the start.
+	Prefix int `json:"prefix_length,omitempty"`
 	// InputLengths and OutputLengths, if given, replace those.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+	// Workloads, if given, replace all lengths: requests of several kinds.
+	Workloads []Workload `json:"workloads,omitempty"`
 }
 
 // The defaults of a simulation.
@@ -136,9 +141,12 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	if err != nil {
 		return nil, badInput(err)
 	}
-	client, err := w.client(&r.Traffic)
+	client, err := w.client(s, &r.Traffic)
 	if err != nil {
 		return nil, badInput(err)
+	}
+	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
+		return nil, badInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
@@ -156,7 +164,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
 		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
-		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s.Model, client)),
+		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
@@ -176,7 +184,7 @@ func (w *World) CheckSimulate(r SimulateRequest) error {
 func (w *World) simulated(r *SimulateRequest) (*stage, error) {
 	r.complete()
 	s, err := w.stage(&r.Deployment, &r.Sources)
-	wrong := r.check()
+	wrong := errors.Join(r.check(), w.workloads(s, &r.Traffic))
 	if s.Model != nil {
 		wrong = errors.Join(wrong, r.checkPositions(s.Model))
 	}
@@ -203,7 +211,7 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 // then end together and begin together.
 func (r *SimulateResponse) InStep() bool {
 	q := &r.Request
-	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil
+	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
 }
 
 // about is what the run predicts.
@@ -221,7 +229,7 @@ func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Re
 	switch {
 	case r.InputLengths != nil:
 		out.Input = r.InputLengths.MeanEffective(0)
-	case r.Trace != "" && result.RequestRate > 0:
+	case (r.Trace != "" || s.kinds != nil) && result.RequestRate > 0:
 		out.Input = int(math.Round(result.InputRate / result.RequestRate))
 	}
 	return &out
@@ -246,7 +254,21 @@ func (r *SimulateRequest) check() error {
 	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
 	}
-	return errors.Join(append(errs, r.checkPools())...)
+	return errors.Join(append(errs, r.checkPrefix(), r.checkPools())...)
+}
+
+// checkPrefix reports what is wrong with the beginning that prompts share.
+func (r *SimulateRequest) checkPrefix() error {
+	const prefix field.Name = "prefix_length"
+	switch {
+	case r.Prefix < 0:
+		return field.Errorf("%s must be at least 0, got %d", prefix, r.Prefix)
+	case r.Prefix > 0 && r.Trace != "":
+		return field.Errorf("%s excludes %s, which says what prompts share", prefix, field.Name("trace"))
+	case r.Prefix > 0 && r.InputLengths == nil && r.LengthLow == 1 && r.Prefix >= r.Input:
+		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
+	}
+	return nil
 }
 
 // checkPools reports what is wrong with the numbers of pools.
@@ -291,7 +313,11 @@ func (r *Traffic) checkArrivals() error {
 }
 
 // client says which requests come.
-func (w *World) client(r *Traffic) (sim.Client, error) {
+func (w *World) client(s *stage, r *Traffic) (sim.Client, error) {
+	var mix sim.Mix
+	if s.kinds != nil {
+		mix = s.kinds.mix
+	}
 	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
 	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
 	switch {
@@ -308,9 +334,10 @@ func (w *World) client(r *Traffic) (sim.Client, error) {
 	case r.Rate > 0:
 		return sim.OpenLoop{
 			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
+			Prefix: r.Prefix, Mix: mix,
 		}, nil
 	}
 	loop := sim.Benchmark(r.Concurrency, input, output)
-	loop.Requests = cmp.Or(r.Requests, loop.Requests)
+	loop.Requests, loop.Prefix, loop.Mix = cmp.Or(r.Requests, loop.Requests), r.Prefix, mix
 	return loop, nil
 }

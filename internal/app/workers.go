@@ -69,7 +69,7 @@ func (x *experiment) expertLayouts(s *WorkerSpace, l parallel.Layout, experts bo
 }
 
 // given is a list, or its default.
-func given(list, otherwise []int) []int {
+func given[T any](list, otherwise []T) []T {
 	if list != nil {
 		return list
 	}

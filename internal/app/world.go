@@ -126,6 +126,7 @@ type stage struct {
 
 	prices  *prices.Prices
 	overlay *calibration.Overlay
+	kinds   *kinds // of requests; nil where they have one length
 }
 
 // stage finds what the names of a deployment and its sources stand for.

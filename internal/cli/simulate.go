@@ -107,6 +107,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
 		fs.IntVar(&f.Input, "input-length", app.DefaultInput, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", app.DefaultOutput, "output length in tokens")
+		fs.IntVar(&f.Prefix, "prefix-length", 0, "tokens that all prompts begin with and that are in the prefix cache from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform between this share of the length and the whole length")

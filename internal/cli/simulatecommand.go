@@ -72,6 +72,7 @@ func (c *commandLine) traffic(r *app.Traffic, input, output string) {
 		c.lengths("input-length", r.Input, "length-distribution", r.InputLengths, input)
 		c.lengths("output-length", r.Output, "output-distribution", r.OutputLengths, output)
 	}
+	c.add(r.Prefix > 0, "prefix-length", r.Prefix)
 	c.add(r.LengthLow != 1, "length-ratio-low", r.LengthLow)
 }
 

@@ -53,14 +53,19 @@ func (w *writer) loads() []string {
 	return text
 }
 
-// aiperf is one measurement. Prompts differ, so that none is found in a cache.
+// aiperf is one measurement. Prompts differ, so that none is found in a cache, except in
+// what all begin with.
 func (w *writer) aiperf(url, concurrency, requests string) []string {
-	return []string{
+	var prefix []string
+	if w.Prefix > 0 {
+		prefix = []string{"--prompt-prefix-length", itoa(w.Prefix), "--prompt-prefix-pool-size", "1"}
+	}
+	return slices.Concat([]string{
 		"aiperf", "profile", "--model", w.Site.ServedName, "--tokenizer", w.Site.ModelPath, "--url", url,
 		"--endpoint-type", "chat", "--streaming",
-		"--synthetic-input-tokens-mean", itoa(w.Input), "--synthetic-input-tokens-stddev", "0",
+		"--synthetic-input-tokens-mean", itoa(w.Input - w.Prefix), "--synthetic-input-tokens-stddev", "0",
 		"--output-tokens-mean", itoa(w.Output), "--output-tokens-stddev", "0",
 		"--extra-inputs", "ignore_eos:true", "--concurrency", concurrency, "--request-count", requests,
 		"--warmup-request-count", concurrency, "--random-seed", "1",
-	}
+	}, prefix)
 }

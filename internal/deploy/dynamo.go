@@ -163,6 +163,9 @@ func (w *writer) generatorConfig() (File, error) {
 		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
 		"dynamo_version", dynamoRelease(&w.pools[0]), "serving_mode", w.mode(),
 		"total_gpus", w.devices(), "copies", w.copies(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
+	if w.Prefix > 0 {
+		root.set("prefix", w.Prefix)
+	}
 	if p := &w.Predicted; p.TTFT > 0 {
 		root.set("predicted", fields("ttft_ms", rounded(p.TTFT.Ms()), "tpot_ms", rounded(p.TPOT.Ms()), "tokens_per_second", rounded(p.Throughput)))
 	}

@@ -24,6 +24,7 @@ type note struct {
 	Modelling   deployment.Modelling `json:"modelling,omitzero"`
 	Input       int                  `json:"input"`
 	Output      int                  `json:"output"`
+	Prefix      int                  `json:"prefix,omitempty"`
 	Copies      int                  `json:"copies"`
 	Pools       []notedPool          `json:"pools,omitempty"`
 }
@@ -89,7 +90,7 @@ func (w *writer) note() *note {
 	d := &w.Deployment
 	n := &note{
 		System: d.System, Engine: w.pools[0].Engine, Version: w.pools[0].Version, AsFamily: d.AsFamily,
-		Formats: d.Formats, LeastLoaded: d.LeastLoaded, Modelling: d.Modelling, Input: w.Input, Output: w.Output, Copies: w.units(),
+		Formats: d.Formats, LeastLoaded: d.LeastLoaded, Modelling: d.Modelling, Input: w.Input, Output: w.Output, Prefix: w.Prefix, Copies: w.units(),
 	}
 	for i := range d.Pools {
 		p := &d.Pools[i]

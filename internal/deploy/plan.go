@@ -19,6 +19,7 @@ type Plan struct {
 	Resolved   *deployment.Resolved // of the Deployment
 	// Input and Output are the lengths of a request in tokens.
 	Input, Output int
+	Prefix        int // tokens that all prompts begin with
 	// Concurrency is the number of requests that all copies serve at a time.
 	Concurrency int
 	// Batch is the most sequences on a rank, for each pool; 0 or none is the engine's
@@ -126,13 +127,26 @@ type writer struct {
 	Site  Site
 }
 
-// supported reports engines that do not run on the devices. Others than these are
-// run by ports of the engines with images and flags of their own.
+// Engines are those that there are files for on a vendor's devices. Others are run by
+// ports of the engines with images and flags of their own.
+func Engines(v device.Vendor) []string {
+	switch v {
+	case device.NVIDIA:
+		return []string{trtllm, vllm, sglang}
+	case device.AMD:
+		return []string{vllm, sglang}
+	case device.Ascend:
+		return []string{mindie}
+	default:
+		return nil
+	}
+}
+
+// supported reports engines that do not run on the devices.
 func (w *writer) supported() error {
 	for i := range w.pools {
 		v := &w.pools[i]
-		ok := map[device.Vendor][]string{device.NVIDIA: {vllm, sglang, trtllm}, device.AMD: {vllm, sglang}, device.Ascend: {mindie}}[v.Device.Vendor]
-		if !slices.Contains(ok, v.Engine) {
+		if !slices.Contains(Engines(v.Device.Vendor), v.Engine) {
 			return fmt.Errorf("there are no files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
 				v.Engine, v.Device.Name, v.Device.Vendor)
 		}

@@ -22,8 +22,8 @@ type Found struct {
 	// Deployment has what the engines are told as settings and leaves the rest open:
 	// layouts are to be completed with the model.
 	Deployment deployment.Deployment
-	// Input, Output and Copies are known of our own files; 0 otherwise.
-	Input, Output, Copies int
+	// Input, Output, Prefix and Copies are known of our own files; 0 otherwise.
+	Input, Output, Prefix, Copies int
 	Launches              []Launch
 	Problems              []Problem
 	// Missing are files of settings that a command names and that were not given.
@@ -320,7 +320,7 @@ func (r *reader) found() (*Found, error) {
 	if n == nil {
 		n = &note{}
 	}
-	out.Input, out.Output, out.Copies = n.Input, n.Output, n.Copies
+	out.Input, out.Output, out.Prefix, out.Copies = n.Input, n.Output, n.Prefix, n.Copies
 	d.System, d.AsFamily, d.Formats, d.LeastLoaded, d.Modelling = n.System, n.AsFamily, n.Formats, n.LeastLoaded, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	for i := range r.launches {

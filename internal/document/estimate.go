@@ -109,15 +109,18 @@ func NewEstimate(r *app.EstimateResponse) *Estimate {
 		out.Chance = &r.Chance
 	}
 	for i := range r.Pools {
-		p := &r.Pools[i]
-		pool := EstimatePool{
-			Role: string(p.Role), System: p.System, Workers: p.Workers.Count, Layout: p.Workers.Layout, Batch: p.Workers.Batch,
-			MemoryGiB: p.InUse().GiB(), KVPeak: p.KVPeak, KVTokens: p.Memory.Tokens, Memory: budgetOf(&p.Memory),
-		}
-		for k := range p.Steps {
-			pool.Steps = append(pool.Steps, estimateStep(&p.Steps[k]))
-		}
-		out.Pools = append(out.Pools, pool)
+		out.Pools = append(out.Pools, estimatePool(&r.Pools[i]))
+	}
+	return out
+}
+
+func estimatePool(p *app.PoolEstimate) EstimatePool {
+	out := EstimatePool{
+		Role: string(p.Role), System: p.System, Workers: p.Workers.Count, Layout: p.Workers.Layout, Batch: p.Workers.Batch,
+		MemoryGiB: p.InUse().GiB(), KVPeak: p.KVPeak, KVTokens: p.Memory.Tokens, Memory: budgetOf(&p.Memory),
+	}
+	for k := range p.Steps {
+		out.Steps = append(out.Steps, estimateStep(&p.Steps[k]))
 	}
 	return out
 }

@@ -23,7 +23,8 @@ type Plan struct {
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
 	// Contenders are the best deployments of every system, engine and mode, the best
-	// first; those that do not meet the limits come last.
+	// first by RankedBy; those that do not meet the limits come last.
+	RankedBy   string      `json:"ranked_by"`
 	Contenders []Contender `json:"contenders"`
 	NotRun     []NotRun    `json:"not_run"`
 
@@ -133,8 +134,8 @@ type Change struct {
 	Command string `json:"command"`
 	Meets   bool   `json:"meets_limits"`
 	Failure string `json:"failure,omitempty"`
-	// Tokens per second and GPU, and their ratio to the answer's; of loads to carry the
-	// GPUs, and their ratio. Where Meets is false they are null.
+	// Ratio is that of tokens per second and GPU to the answer's; where a load was given,
+	// that of the GPUs. What there is none of is null.
 	TokensPerGPU *float64 `json:"tokens_per_second_gpu"`
 	GPUs         *int     `json:"gpus_used"`
 	PerMillion   *float64 `json:"usd_per_million_output_tokens"`

@@ -63,7 +63,7 @@ func target(w io.Writer, r *app.ConfigureResponse) {
 	is := map[bool]string{true: "True", false: "False"}
 	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
 	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
-	fmt.Fprintf(w, "    ISL: %d, OSL: %d, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
+	asked(w, e)
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
 		for i := range r.Results {
@@ -74,6 +74,15 @@ func target(w io.Writer, r *app.ConfigureResponse) {
 	}
 	best := &r.Results[r.Best]
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
+}
+
+// asked prints the lengths of requests and the limits.
+func asked(w io.Writer, e *app.Experiment) {
+	prefix := ""
+	if e.Prefix > 0 {
+		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
+	}
+	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
 }
 
 // violated says what keeps an experiment from its limits, and limits that its nearest

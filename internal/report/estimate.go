@@ -33,6 +33,9 @@ func Estimate(w io.Writer, r *app.EstimateResponse, v EstimateView) {
 	fmt.Fprintln(w, light)
 	line("ISL", "%d", e.Input)
 	line("OSL", "%d", e.Output)
+	if e.Prefix > 0 {
+		line("Prefix", "%d", e.Prefix)
+	}
 	for i := range r.Pools {
 		workersLines(line, r, &r.Pools[i])
 	}

@@ -50,7 +50,7 @@ func needed(w io.Writer, r *app.RecommendResponse) {
 	is := map[bool]string{true: "True", false: "False"}
 	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
 	fmt.Fprintf(w, "    Target Load: %s\n", document.TargetLoad(&r.Request))
-	fmt.Fprintf(w, "    ISL: %d, OSL: %d, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
+	asked(w, e)
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
 		for i := range r.Results {

@@ -110,22 +110,27 @@ func (s *Units) around(u Unit) float64 {
 func (s *Units) prompt(w *Worker) prompts {
 	alone, rate := 0.0, 0.0
 	e := &w.Pool.Engine
-	pairs := float64(s.Input) * float64(s.Input+1) / 2
+	cached := 0 // whole blocks of the prefix are found
+	if e.PrefixCache && e.BlockTokens > 0 {
+		cached = s.Prefix / e.BlockTokens * e.BlockTokens
+	}
+	tokens := s.Input - cached
+	pairs := float64(tokens) * (float64(cached) + float64(tokens+1)/2)
 	step := func(prompts float64, requests int) float64 {
 		t := w.Pool.Stepper.Step(sim.Batch{
-			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(s.Input))),
-			PrefillPairs: prompts * pairs, Sampled: requests,
+			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(tokens))),
+			PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
 		})
 		rate = max(rate, prompts/float64(t))
 		return float64(t)
 	}
 	alone = step(1, 1)
 	const enough = 64 // prompts in a step; more gain nothing
-	for n := 2; n <= min(e.MaxSequences, enough) && n*s.Input <= e.TokenBudget; n++ {
+	for n := 2; n <= min(e.MaxSequences, enough) && n*tokens <= e.TokenBudget; n++ {
 		step(float64(n), n)
 	}
-	if s.Input > e.TokenBudget {
-		step(float64(e.TokenBudget)/float64(s.Input), 1)
+	if full := float64(e.TokenBudget) / float64(tokens); full < enough { // prompts and a piece of one
+		step(full, max(1, int(full)))
 	}
 	return prompts{alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))}
 }

@@ -31,6 +31,7 @@ type Units struct {
 	Packing         Packing
 	Link            sim.Link // of caches from prefill to decode workers
 	Input, Output   int
+	Prefix          int // tokens of a prompt that are in the prefix cache
 	// Percentile at which TTFT is held to its limit; 0 is the mean.
 	Percentile float64
 	// Plausible reports whether an outcome with at least such a TTFT and TPOT may meet

@@ -109,7 +109,16 @@ func anyConfig(t *rapid.T) *Config {
 		}
 	}
 	c := &Config{Client: anyClient(t), Workers: pool(""), Seed: rapid.Uint64().Draw(t, "seed"), Records: true}
-	if _, trace := c.Client.(*Trace); trace {
+	begins := rapid.SampledFrom([]int{0, 1, 20, 100}).Draw(t, "common prefix")
+	switch client := c.Client.(type) {
+	case ClosedLoop:
+		client.Prefix = min(begins, client.Input.shortest()-1)
+		c.Client = client
+	case OpenLoop:
+		client.Prefix = min(begins, client.Input.shortest()-1)
+		c.Client = client
+	}
+	if _, trace := c.Client.(*Trace); trace || begins > 0 {
 		c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "prefix")
 	}
 	if rapid.Bool().Draw(t, "disaggregated") {

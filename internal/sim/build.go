@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // newSimulation checks a configuration and sets the stage.
 func newSimulation(c *Config) (*simulation, error) {
@@ -59,7 +62,14 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 // remember gives a replica a prefix cache, if it is to have one. Decode replicas
 // have none: what comes over the link is not shared.
 func (s *simulation) remember(r *replica) {
-	if !r.engine.PrefixCache || s.load.contents == nil {
+	if !r.engine.PrefixCache {
+		return
+	}
+	if s.load.prefix > 0 {
+		s.warm(r)
+		return
+	}
+	if s.load.contents == nil {
 		return
 	}
 	kinds := 0
@@ -70,4 +80,19 @@ func (s *simulation) remember(r *replica) {
 	}
 	tokens := s.load.blockTokens
 	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, tokens/r.engine.BlockTokens)
+}
+
+// warm gives a replica what all prompts begin with: whole blocks, as one entry, since
+// none begins with less.
+func (s *simulation) warm(r *replica) {
+	span := s.load.prefix / r.engine.BlockTokens
+	if span == 0 || span > r.cache.total {
+		return
+	}
+	if s.load.contents == nil {
+		s.load.contents = slices.Repeat([][]uint32{{0}}, len(s.requests))
+	}
+	r.cache.prefix = newPrefix(s.load.contents, 1, span*r.engine.BlockTokens, span)
+	r.cache.prefix.warm(0)
+	r.cache.free -= span
 }

@@ -23,6 +23,10 @@ type ClosedLoop struct {
 	Concurrency int // in flight, over the whole cluster
 	Input       Lengths
 	Output      Lengths
+	Mix         Mix // in place of Input and Output
+	// Prefix is how many tokens every prompt begins with that are the same in all and in
+	// the caches of the workers from the start; every prompt is longer.
+	Prefix int
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.
 	Warmup int
@@ -51,6 +55,8 @@ type OpenLoop struct {
 	Duration units.Seconds
 	Input    Lengths
 	Output   Lengths
+	Mix      Mix // in place of Input and Output
+	Prefix   int // as in a closed loop
 	Warmup   int // the first requests, served but not counted
 }
 
@@ -65,6 +71,7 @@ type load struct {
 	// where nothing is known to be shared.
 	contents    [][]uint32
 	blockTokens int
+	prefix      int // tokens that all prompts begin with and caches have from the start
 	// A closed loop starts window requests at the times they carry, and one more
 	// think after each that ends. An open loop has no window.
 	window int
@@ -77,12 +84,16 @@ const (
 	inputStream uint64 = iota + 1
 	outputStream
 	arrivalStream
+	kindStream
 )
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
 // checkLengths reports what is wrong with the lengths of requests.
-func checkLengths(input, output *Lengths) (errs []error) {
+func checkLengths(input, output *Lengths, mix Mix) (errs []error) {
+	if mix != nil {
+		return []error{mix.check()}
+	}
 	if err := input.Check(); err != nil {
 		errs = append(errs, fmt.Errorf("input: %w", err))
 	}
@@ -92,8 +103,20 @@ func checkLengths(input, output *Lengths) (errs []error) {
 	return errs
 }
 
+// checkPrefix reports a common beginning that is as long as a prompt.
+func checkPrefix(prefix int, input *Lengths, mix Mix) error {
+	n := input.shortest()
+	if mix != nil {
+		n = mix.shortest()
+	}
+	if prefix < 0 || prefix > 0 && prefix >= n {
+		return fmt.Errorf("a common prefix must be shorter than every prompt, of which the shortest has %d tokens, got %d", n, prefix)
+	}
+	return nil
+}
+
 func (c ClosedLoop) check() error {
-	errs := checkLengths(&c.Input, &c.Output)
+	errs := append(checkLengths(&c.Input, &c.Output, c.Mix), checkPrefix(c.Prefix, &c.Input, c.Mix))
 	if c.Requests < 1 || c.Requests > maxRequests {
 		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
 	}
@@ -109,11 +132,11 @@ func (c ClosedLoop) check() error {
 func (c ClosedLoop) load(seed uint64) load {
 	window := min(c.Concurrency, c.Requests)
 	l := load{
-		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think,
+		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
 	}
-	input, output := c.Input.drawer(stream(seed, inputStream)), c.Output.drawer(stream(seed, outputStream))
+	draw := c.Mix.drawer(&c.Input, &c.Output, seed)
 	for i := range l.requests {
-		l.requests[i].input, l.requests[i].output = input(), output()
+		draw(&l.requests[i])
 	}
 	for i := range window {
 		l.requests[i].arrived = c.Spread * units.Seconds(i) / units.Seconds(window)
@@ -122,7 +145,7 @@ func (c ClosedLoop) load(seed uint64) load {
 }
 
 func (o OpenLoop) check() error {
-	errs := checkLengths(&o.Input, &o.Output)
+	errs := append(checkLengths(&o.Input, &o.Output, o.Mix), checkPrefix(o.Prefix, &o.Input, o.Mix))
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
 		errs = append(errs, fmt.Errorf("rate must be positive, got %g", o.Rate))
 	}
@@ -148,19 +171,21 @@ func (o OpenLoop) load(seed uint64) load {
 	if limit == 0 {
 		limit = maxRequests
 	}
-	l := load{warmup: o.Warmup}
+	l := load{warmup: o.Warmup, prefix: o.Prefix}
 	if o.Duration == 0 {
 		l.requests = make([]request, 0, limit)
 	}
 	gap := o.gaps(stream(seed, arrivalStream))
-	input, output := o.Input.drawer(stream(seed, inputStream)), o.Output.drawer(stream(seed, outputStream))
+	draw := o.Mix.drawer(&o.Input, &o.Output, seed)
 	at := units.Seconds(0)
 	for len(l.requests) < limit {
 		at += gap()
 		if o.Duration > 0 && at > o.Duration {
 			break
 		}
-		l.requests = append(l.requests, request{arrived: at, input: input(), output: output()})
+		q := request{arrived: at}
+		draw(&q)
+		l.requests = append(l.requests, q)
 	}
 	return l
 }

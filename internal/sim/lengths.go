@@ -54,16 +54,28 @@ func (l *Lengths) drawer(random *rand.Rand) func() int {
 	if l.Distribution != nil {
 		return binDrawer(l.Distribution.Bins, random)
 	}
-	low := l.Low
-	if low == 0 {
-		low = 1
-	}
-	shortest := max(1, int(math.Round(low*float64(l.Tokens))))
+	shortest := l.shortest()
 	span := l.Tokens - shortest + 1
 	if span == 1 {
 		return func() int { return l.Tokens }
 	}
 	return func() int { return shortest + random.IntN(span) }
+}
+
+// shortest is the least that may be drawn.
+func (l *Lengths) shortest() int {
+	if l.Distribution != nil {
+		least := maxTokens
+		for _, b := range l.Distribution.Bins {
+			least = min(least, max(1, b.Min))
+		}
+		return least
+	}
+	low := l.Low
+	if low == 0 {
+		low = 1
+	}
+	return max(1, int(math.Round(low*float64(l.Tokens))))
 }
 
 func binDrawer(bins []workload.Bin, random *rand.Rand) func() int {

@@ -29,6 +29,12 @@ func newPrefix(contents [][]uint32, kinds, tokens, span int) prefix {
 	return p
 }
 
+// warm remembers content that no request has computed.
+func (p *prefix) warm(content int32) {
+	p.refs[content+1] = 0
+	p.link(content + 1)
+}
+
 // match counts the leading entries of a prompt that are remembered, and how
 // many of those are idle. One token at least is left to compute.
 func (p *prefix) match(q *request) (entries, idle int) {

@@ -24,6 +24,7 @@ const (
 type request struct {
 	id            int
 	input, output int // tokens
+	kind          int32
 	state         state
 
 	arrived, first, done units.Seconds

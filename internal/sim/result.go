@@ -47,6 +47,7 @@ type Record struct {
 	ID              int
 	Arrival         units.Seconds
 	Input, Output   int
+	Kind            int // of the mix
 	Cached          int // prompt tokens found in the prefix cache
 	Refused         bool
 	Warmup          bool
@@ -60,7 +61,7 @@ type Record struct {
 // record works out the figures of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
-		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Cached: q.cached,
+		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: q.cached,
 		Refused: q.state == refused, Warmup: q.id < s.load.warmup,
 		Preempted: q.preempted, Worker: q.worker, Decoder: -1,
 	}

@@ -115,3 +115,32 @@ func significant(x float64) string {
 		return fmt.Sprintf("%.3f", x)
 	}
 }
+
+// Thousands prints a whole number in groups of three digits: "233,600".
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Figure prints a number for people: three significant digits, or a whole number.
+func Figure(x float64) string {
+	switch a := math.Abs(x); {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return fmt.Sprint(x)
+	case a >= 99.95:
+		return Thousands(int(math.Round(x)))
+	case a >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	case a >= 0.9995 || a == 0:
+		return fmt.Sprintf("%.2f", x)
+	default:
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	}
+}

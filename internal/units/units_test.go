@@ -74,3 +74,21 @@ func TestFourDigits(t *testing.T) {
 		}
 	})
 }
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567", 100: "100", 233600: "233,600"} {
+		if got := units.Thousands(n); got != want {
+			t.Errorf("%d: want %s, got %s", n, want, got)
+		}
+	}
+}
+
+func TestFigure(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0.00", 6.7168: "6.72", 25.86: "25.9", 99.96: "100", 13236.4: "13,236", 0.00344: "0.00344", 9.999: "10.0", 0.9996: "1.00", -3.14159: "-3.14",
+	} {
+		if got := units.Figure(x); got != want {
+			t.Errorf("%g: want %s, got %s", x, want, got)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/units"
+)
+
+// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill
+// workers of TP=1, 1 decode worker of TP=8)".
+func deploymentInWords(c *app.Contender) string {
+	of := func(n int, what string, role deployment.Role) string {
+		for i := range c.Deployment.Pools {
+			if p := &c.Deployment.Pools[i]; p.Role == role {
+				return fmt.Sprintf("%s of %s", count(n, what), shortLabel(p.Layout.Label(c.Experts)))
+			}
+		}
+		return ""
+	}
+	if c.X == 0 {
+		return of(c.Copies, "replica", deployment.Both)
+	}
+	unit := of(c.X, "prefill worker", deployment.Prefill) + ", " + of(c.Y, "decode worker", deployment.Decode)
+	if c.Copies == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%d × (%s)", c.Copies, unit)
+}
+
+// shortLabel leaves out the dimensions of a layout that are 1.
+func shortLabel(label string) string {
+	var parts []string
+	for p := range strings.SplitSeq(label, " | ") {
+		if !strings.HasSuffix(p, "=1") {
+			parts = append(parts, p)
+		}
+	}
+	if parts == nil {
+		return "one GPU"
+	}
+	return strings.Join(parts, " ")
+}
+
+// count is a number of things: "1 replica", "4 replicas".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%s %ss", units.Thousands(n), what)
+}
+
+// limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
+func limitsInWords(r *app.PlanRequest) string {
+	var parts []string
+	add := func(name string, s units.Seconds) {
+		if s > 0 {
+			parts = append(parts, fmt.Sprintf("%s %g ms", name, s.TypedMs()))
+		}
+	}
+	l := r.Limits.Finite()
+	add("TTFT", l.TTFT)
+	add("TPOT", l.TPOT)
+	add("request latency", l.Latency)
+	if parts == nil {
+		return ""
+	}
+	out := strings.Join(parts, " and ")
+	if r.Percentile > 0 {
+		out += fmt.Sprintf(" (p%g)", r.Percentile)
+	}
+	return out
+}
+
+// answerOf says a plan in words.
+func answerOf(p *Plan) Answer {
+	r := p.Request
+	within := limitsInWords(r)
+	if len(p.Contenders) == 0 {
+		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
+	}
+	best := &p.Contenders[0]
+	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
+	if !best.Meets {
+		out.Sentence = fmt.Sprintf("Nothing serves %s on %s within %s.", r.Model, gpusInWords(r, best), within)
+		out.Reason = fmt.Sprintf("The nearest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
+			figure(best.TTFT.Value), figure(best.TPOT.Value))
+		if n := best.Nearest; n != nil {
+			out.Reason += " It meets " + nearestInWords(n) + "."
+		}
+		return out
+	}
+	if within != "" {
+		within = " within " + within
+	}
+	rate := best.RequestRate
+	if best.Load != nil {
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, figure(peakOf(r)), gpusInWords(r, best), within)
+	} else {
+		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
+			gpusInWords(r, best), r.Model, figure(rate.Value), figure(rate.Low), figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
+		out.Sentence = strings.Replace(out.Sentence, ",.", ".", 1)
+	}
+	out.Sentence += fmt.Sprintf(" Run %s %s: %s.", best.EngineTitle, modeInWords(best.Mode), best.Deployment)
+	if c := best.Cost; c != nil {
+		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
+	}
+	out.Reason = reasonOf(best)
+	return out
+}
+
+func nearestInWords(l *Limits) string {
+	var parts []string
+	if l.TTFT != nil {
+		parts = append(parts, "TTFT "+figure(*l.TTFT)+" ms")
+	}
+	if l.TPOT != nil {
+		parts = append(parts, "TPOT "+figure(*l.TPOT)+" ms")
+	}
+	return strings.Join(parts, " and ")
+}
+
+func peakOf(r *app.PlanRequest) float64 {
+	most := r.Rate
+	for _, x := range r.Daily {
+		most = max(most, x)
+	}
+	return most
+}
+
+func gpusInWords(r *app.PlanRequest, c *Contender) string {
+	n := c.GPUsGiven
+	if r.Devices > 0 {
+		n = r.Devices
+	}
+	return fmt.Sprintf("%s %s", units.Thousands(n), c.System)
+}
+
+func modeInWords(mode string) string {
+	if mode == string(app.Disaggregated) {
+		return "with prefill and decode on separate workers"
+	}
+	return "with prefill and decode on the same workers"
+}
+
+// reasonOf says what limits a contender, and how sure the limits are.
+func reasonOf(c *Contender) string {
+	out := map[string]string{
+		"memory":                "Memory binds: more requests do not fit the KV cache.",
+		"TTFT limit":            "The TTFT limit binds: with more requests in flight, first tokens come too late.",
+		"TPOT limit":            "The TPOT limit binds: with more requests in flight, tokens come too slowly.",
+		"request latency limit": "The request latency limit binds: with more requests in flight, answers take too long.",
+		"saturation":            "Throughput binds: with more requests in flight, they only wait longer.",
+	}[c.BoundBy]
+	if c.Chance != nil {
+		out = strings.TrimSpace(fmt.Sprintf("%s The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", out, 100**c.Chance, 100**c.Chance95))
+	}
+	return out
+}
+
+// figure is a number to three digits.
+func figure(x float64) string { return units.Figure(x) }
+
+// nextOf are the commands to go on with.
+func nextOf(p *Plan) []Next {
+	out := []Next{}
+	if len(p.Contenders) == 0 {
+		return out
+	}
+	const dir = "plan"
+	best := &p.Contenders[0]
+	out = append(out,
+		Next{"write this page, the record and the files that run it", p.Command + " --out " + dir},
+		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench/run.sh"},
+		Next{"look at another load", fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json --concurrency %d --input-length %.0f --output-length %.0f",
+			dir, best.Concurrency, p.Workloads[0].Input, p.Workloads[0].Output)},
+	)
+	return out
+}

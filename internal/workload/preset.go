@@ -1,0 +1,44 @@
+package workload
+
+import "slices"
+
+// Preset is the lengths of requests of a known use.
+type Preset struct {
+	Name          string
+	Input, Output int // tokens, on average
+	Prefix        int // of the input, found in the prefix cache
+	Source        string
+}
+
+// presetLow is the shortest length of a preset's requests as a share of the longest:
+// that of the benchmarks of InferenceX.
+const presetLow = 0.8
+
+// Presets lists the known uses.
+func Presets() []Preset {
+	return []Preset{
+		{"chat", 1155, 211, 0, "means of conversations in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)"},
+		{"rag", 7373, 922, 0, "InferenceX scenario 8k/1k: a long prompt, a summary of it"},
+		{"code", 2048, 28, 0, "means of code completion in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)"},
+		{"agentic", 8596, 182, 5072, "means of the tool and agent trace of Mooncake (FAST 2025), whose cache has 59 % of the input"},
+		{"batch", 922, 922, 0, "InferenceX scenario 1k/1k"},
+		{"reasoning", 922, 7373, 0, "InferenceX scenario 1k/8k: a long chain of thought"},
+	}
+}
+
+// LookupPreset finds a use by its name.
+func LookupPreset(name string) (Preset, bool) {
+	all := Presets()
+	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		return Preset{}, false
+	}
+	return all[i], true
+}
+
+// Longest are the longest input and output, and Low the shortest as a share of them,
+// whose means are the preset's.
+func (p *Preset) Longest() (input, output int, low float64) {
+	longest := func(mean int) int { return int(float64(mean)*2/(1+presetLow) + 0.5) }
+	return longest(p.Input), longest(p.Output), presetLow
+}
