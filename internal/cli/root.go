@@ -29,6 +29,7 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCalibrateCmd, []string{"calibrate"}},
+		{newWizardCmd, []string{"wizard"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},
 	}
