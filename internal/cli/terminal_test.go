@@ -64,10 +64,13 @@ func (p *terminal) text() string {
 	return escapes.ReplaceAllString(string(p.raw), "")
 }
 
+// patience is how long a program may be silent on a busy machine.
+const patience = 8 * time.Second
+
 // expect waits for words after those that were expected before.
 func (p *terminal) expect(words string) {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
 		text := p.text()
 		if i := strings.Index(text[min(p.seen, len(text)):], words); i >= 0 {
 			p.seen += i + len(words)
@@ -92,7 +95,7 @@ func (p *terminal) close(code int) string {
 	p.t.Helper()
 	select {
 	case <-p.end:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		p.t.Fatalf("the program does not end:\n%s", p.text())
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {

@@ -78,24 +78,43 @@ func (d *dialogue) give(id wizard.ID, value string) {
 	d.t.Helper()
 	all := wizard.Questions()
 	q := &all[slices.IndexFunc(all, func(q wizard.Question) bool { return q.ID == id })]
+	title := d.text.Questions[id].Title
 	if q.Choices == nil {
-		d.write(value)
+		d.write(title, value)
 		return
 	}
-	d.pick(slices.Index(q.Choices(nil), value))
+	d.pick(title, slices.Index(q.Choices(nil), value))
+}
+
+// left waits for the line that a form leaves behind: only then is it over.
+func (d *dialogue) left(title string) {
+	d.t.Helper()
+	if d.form {
+		d.expect(title + ": ")
+	}
 }
 
 // write answers with a text.
-func (d *dialogue) write(value string) {
+func (d *dialogue) write(title, value string) {
+	d.t.Helper()
 	if d.form {
 		d.send("\x15") // whatever stands there
 	}
 	d.send(value + "\r")
+	d.left(title)
+}
+
+// take takes what stands there.
+func (d *dialogue) take(id wizard.ID) {
+	d.t.Helper()
+	d.send("\r")
+	d.left(d.text.Questions[id].Title)
 }
 
 // pick answers with the n-th choice.
-func (d *dialogue) pick(n int) {
+func (d *dialogue) pick(title string, n int) {
 	d.t.Helper()
+	defer d.left(title)
 	switch {
 	case n < 0:
 		d.t.Fatal("no such choice")
@@ -111,7 +130,7 @@ func (d *dialogue) do(title string, n int) {
 	d.t.Helper()
 	d.expect(title)
 	d.ready()
-	d.pick(n)
+	d.pick(title, n)
 }
 
 // unsure asks for a suggestion.
@@ -121,7 +140,7 @@ func (d *dialogue) unsure(id wizard.ID, choices int) {
 	case !d.form:
 		d.send("?\r")
 	case choices > 0:
-		d.pick(choices)
+		d.send("g" + strings.Repeat("\x1b[B", choices) + "\r")
 	default:
 		d.send("?\r")
 	}
@@ -355,39 +374,39 @@ func TestWizardWays(t *testing.T) {
 		d.answer(wizard.Model, "Qwen/Qwen3-0.6")
 		d.expect(small)
 		d.ready()
-		d.write(small)
+		d.give(wizard.Model, small)
 		d.unsure(wizard.Devices, 0)
 		d.expect("h200_sxm")
 		d.expect("plimsoll throughput-optimizer --help")
 		d.ready()
-		d.write("TEST_DEVICES")
+		d.give(wizard.Devices, "TEST_DEVICES")
 		d.expect(test)
 		d.ready()
-		d.write(test)
+		d.give(wizard.Devices, test)
 		d.answer(wizard.NumDevices, "many")
 		d.expect(fmt.Sprintf(d.text.WantCount, "many"))
 		d.ready()
-		d.write("2")
+		d.give(wizard.NumDevices, "2")
 		d.answer(wizard.Input, "999999999")
 		d.expect("--input-length")
 		d.ready()
-		d.write("512")
+		d.give(wizard.Input, "512")
 		d.question(wizard.Output)
 		d.back()
 		d.answer(wizard.Input, "600")
 		d.unsure(wizard.Output, 0)
 		d.expect("1500")
 		d.ready()
-		d.send("\r") // takes it
+		d.take(wizard.Output)
 		d.unsure(wizard.Mode, 4)
 		d.expect(d.text.WhyAggregation)
 		d.ready()
-		d.send("\r")
+		d.take(wizard.Mode)
 		d.question(wizard.SLO)
 		d.change()
 		d.expect(d.text.ChangeTitle)
 		d.ready()
-		d.pick(4) // the output length
+		d.pick(d.text.ChangeTitle, 4) // the output length
 		d.answer(wizard.Output, "64")
 		d.answer(wizard.SLO, wizard.TPOTOnly)
 		d.answer(wizard.TPOT, "50")
@@ -397,11 +416,11 @@ func TestWizardWays(t *testing.T) {
 		d.do(d.text.ConfirmTitle, 2)
 		d.expect(d.text.SaveTitle)
 		d.ready()
-		d.write("mine.yaml")
+		d.write(d.text.SaveTitle, "mine.yaml")
 		d.do(d.text.ConfirmTitle, 1)
 		d.expect(d.text.ChangeTitle)
 		d.ready()
-		d.pick(2)
+		d.pick(d.text.ChangeTitle, 2)
 		d.answer(wizard.NumDevices, "1")
 		d.command()
 		d.expect(d.text.ConfirmTitle)

@@ -72,7 +72,7 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 
 // run executes, sums up, and asks what is next.
 func (w *wizard) run(ctx context.Context) (again bool, err error) {
-	fmt.Fprintln(w.Out, "\n"+w.text.Running)
+	fmt.Fprintln(w.config.Out, "\n"+w.text.Running)
 	w.ran = true
 	answer, failed := w.outcome(ctx)
 	if ctx.Err() != nil {
@@ -89,7 +89,7 @@ func (w *wizard) run(ctx context.Context) (again bool, err error) {
 		}
 		switch do {
 		case doReport:
-			w.Report(answer)
+			w.config.Report(answer)
 		case doChange:
 			return true, w.change(ctx)
 		case doSave:
@@ -123,18 +123,18 @@ func (w *wizard) save(ctx context.Context) error {
 			p.notes = []string{w.text.NeedAnswer}
 			continue
 		}
-		if err := w.Save(r.value, func(out io.Writer) error { return Write(out, w.relevant()) }); err != nil {
+		if err := w.config.Save(r.value, func(out io.Writer) error { return Write(out, w.relevant()) }); err != nil {
 			p.notes = []string{fmt.Sprintf(w.text.SaveFailed, err)}
 			continue
 		}
-		fmt.Fprintf(w.Out, w.text.SavedTo+"\n", r.value)
+		fmt.Fprintf(w.config.Out, w.text.SavedTo+"\n", r.value)
 		return nil
 	}
 }
 
 // page prints the command, the parameters, what was checked and what is assumed.
 func (w *wizard) page() {
-	t, out := w.text, w.Out
+	t, out := w.text, w.config.Out
 	fmt.Fprintf(out, "\n%s\n  %s\n", t.CommandTitle, w.command())
 	fmt.Fprintf(out, "\n%s\n", t.ParametersTitle)
 	for _, q := range w.Answered() {
@@ -154,7 +154,7 @@ func (w *wizard) page() {
 // command is the command that asks for what the answers do.
 func (w *wizard) command() string {
 	if w.Answers.is(Mode, Compare) {
-		return w.PlanCommand(w.Known.Plan())
+		return w.config.PlanCommand(w.Plan())
 	}
-	return w.OptimizeCommand(w.Known.Optimize())
+	return w.config.OptimizeCommand(w.Optimize())
 }

@@ -28,14 +28,14 @@ func (w *wizard) execute(ctx context.Context) error {
 func (w *wizard) outcome(ctx context.Context) (*app.OptimizeResponse, error) {
 	command := w.command()
 	if w.Answers.is(Mode, Compare) {
-		fmt.Fprintf(w.Out, "\n%s\n  %s\n\n", w.text.Executed, command)
-		err := w.Plan(ctx, w.Known.Plan())
+		fmt.Fprintf(w.config.Out, "\n%s\n  %s\n\n", w.text.Executed, command)
+		err := w.config.Plan(ctx, w.Plan())
 		if err != nil {
 			w.failure(command, w.classify(err))
 		}
 		return nil, err
 	}
-	r, err := w.Optimize(ctx, w.Known.Optimize())
+	r, err := w.config.Optimize(ctx, w.Optimize())
 	if err != nil {
 		w.failure(command, w.classify(err))
 		return nil, err
@@ -54,9 +54,9 @@ type failed struct{ kind, line, fix string }
 // failure prints a failure.
 func (w *wizard) failure(command string, f *failed) {
 	t := w.text
-	fmt.Fprintf(w.Out, "\n%s\n  %s\n", t.Failed, command)
+	fmt.Fprintf(w.config.Out, "\n%s\n  %s\n", t.Failed, command)
 	for _, x := range [][2]string{{t.Kind, f.kind}, {t.Important, f.line}, {t.Correction, f.fix}} {
-		fmt.Fprintf(w.Out, "  %s: %s\n", x[0], x[1])
+		fmt.Fprintf(w.config.Out, "  %s: %s\n", x[0], x[1])
 	}
 }
 
@@ -74,8 +74,8 @@ func (w *wizard) classify(err error) *failed {
 	_, unknown := errors.AsType[*model.UnknownError](err)
 	var about *Question
 	for _, n := range fields(first) {
-		for i := range w.Session.questions {
-			if q := &w.Session.questions[i]; q.Field == n && about == nil {
+		for i := range w.all {
+			if q := &w.all[i]; q.Field == n && about == nil {
 				about = q
 			}
 		}

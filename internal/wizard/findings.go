@@ -11,7 +11,7 @@ import (
 // problems are what the program would refuse.
 func (w *wizard) problems() []string {
 	r := w.checked()
-	r.Space = w.Known.Optimize().Space
+	r.Space = w.Optimize().Space
 	var out []string
 	for _, err := range each(w.World.CheckOptimize(r)) {
 		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
@@ -23,7 +23,7 @@ func (w *wizard) problems() []string {
 
 // findings are what was checked before the run.
 func (w *wizard) findings() []string {
-	t, a, r := w.text, w.relevant(), w.Known.Optimize()
+	t, a, r := w.text, w.relevant(), w.Optimize()
 	var out []string
 	add := func(when bool, text string) {
 		if when {

@@ -14,7 +14,7 @@ import (
 
 // form asks with fields that are edited in place, and leaves the answer behind.
 type form struct {
-	in    io.Reader
+	in    *keys
 	out   io.Writer
 	text  *Text
 	width int
@@ -33,7 +33,7 @@ const widest = 100
 
 // ask draws one field.
 func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
-	value, pressed := p.value, ""
+	value := p.value
 	theme := huh.ThemeFunc(huh.ThemeBase16)
 	if !a.color {
 		theme = huh.ThemeBase
@@ -43,21 +43,25 @@ func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
 	keys.Select.Filter.SetEnabled(false)
 	keys.Input.AcceptSuggestion = key.NewBinding(key.WithKeys("tab", "right"))
 	keys.Input.Next = key.NewBinding(key.WithKeys("enter"))
-	f := huh.NewForm(huh.NewGroup(a.field(p, &value))).WithAccessible(false).
-		WithShowHelp(false).WithTheme(theme).WithKeyMap(keys).WithWidth(a.columns()).
-		WithProgramOptions(tea.WithInput(a.in), tea.WithOutput(a.out), tea.WithFilter(func(_ tea.Model, m tea.Msg) tea.Msg {
-			if k, ok := m.(tea.KeyPressMsg); ok {
-				pressed = k.String()
-			}
-			return m
-		}))
-	switch err := f.RunWithContext(ctx); {
+	f := huh.NewForm(huh.NewGroup(a.field(p, &value))).WithShowHelp(false).WithTheme(theme).WithKeyMap(keys).WithWidth(a.columns())
+	f.SubmitCmd, f.CancelCmd = tea.Quit, tea.Quit
+	s := &screen{form: f}
+	in := a.in.reader()
+	var from io.Reader = in
+	if tty, ok := a.in.from.(file); ok {
+		from = &terminalReader{in, tty}
+	}
+	_, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(from), tea.WithOutput(a.out)).Run()
+	in.end()
+	switch {
 	case ctx.Err() != nil:
 		return reply{verb: quit}, ctx.Err()
-	case errors.Is(err, huh.ErrUserAborted):
-		return aborted(pressed), nil
+	case errors.Is(err, tea.ErrInterrupted):
+		return reply{verb: quit}, nil
 	case err != nil:
 		return reply{verb: quit}, fmt.Errorf("reading the answer: %w", err)
+	case f.State != huh.StateCompleted:
+		return aborted(s.pressed), nil
 	}
 	value = strings.TrimSpace(value)
 	if value == unsureWord || value == "？" {
@@ -67,6 +71,27 @@ func (a *form) ask(ctx context.Context, p *prompt) (reply, error) {
 	fmt.Fprintf(a.out, "%s: %s\n", p.title, (&prompt{options: p.options, value: value}).shown())
 	return r, nil
 }
+
+// screen runs a form. The form's own way ends a program by an interrupt, which it takes for a failure.
+type screen struct {
+	form    *huh.Form
+	pressed string // the last key
+}
+
+// Init starts the form.
+func (s *screen) Init() tea.Cmd { return s.form.Init() }
+
+// Update passes on what happens.
+func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	if k, ok := m.(tea.KeyPressMsg); ok {
+		s.pressed = k.String()
+	}
+	_, cmd := s.form.Update(m)
+	return s, cmd
+}
+
+// View draws the form.
+func (s *screen) View() tea.View { return tea.NewView(s.form.View()) }
 
 // aborted is what the key asks for that ended a form.
 func aborted(pressed string) reply {

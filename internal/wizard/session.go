@@ -6,8 +6,8 @@ import "slices"
 type Session struct {
 	Known
 
-	questions []Question
-	history   []ID // asked and answered, in order
+	all     []Question
+	history []ID // asked and answered, in order
 	// again is a question to ask although it is answered, "" for none.
 	again ID
 	// stale says that an answer was replaced, so that others may be wrong now.
@@ -19,7 +19,7 @@ func NewSession(k Known) *Session {
 	if k.Answers == nil {
 		k.Answers = Answers{}
 	}
-	return &Session{Known: k, questions: Questions(), stale: true}
+	return &Session{Known: k, all: Questions(), stale: true}
 }
 
 // Next is the question to ask, and what is wrong with its present answer; nil when
@@ -28,8 +28,8 @@ func (s *Session) Next() (*Question, error) {
 	if s.again != "" {
 		return s.question(s.again), nil
 	}
-	for i := range s.questions {
-		q := &s.questions[i]
+	for i := range s.all {
+		q := &s.all[i]
 		if !q.relevant(&s.Known) {
 			continue
 		}
@@ -53,8 +53,8 @@ func (s *Session) Next() (*Question, error) {
 
 // question finds a question.
 func (s *Session) question(id ID) *Question {
-	i := slices.IndexFunc(s.questions, func(q Question) bool { return q.ID == id })
-	return &s.questions[i]
+	i := slices.IndexFunc(s.all, func(q Question) bool { return q.ID == id })
+	return &s.all[i]
 }
 
 // Answer keeps an answer, or says what is wrong with it.
@@ -98,8 +98,8 @@ func (s *Session) Keep() { s.again = "" }
 // Answered are the questions that matter and have an answer, in their order.
 func (s *Session) Answered() []*Question {
 	var out []*Question
-	for i := range s.questions {
-		q := &s.questions[i]
+	for i := range s.all {
+		q := &s.all[i]
 		if _, ok := s.Answers[q.ID]; ok && q.relevant(&s.Known) {
 			out = append(out, q)
 		}
@@ -111,8 +111,8 @@ func (s *Session) Answered() []*Question {
 // ones may follow from their answers.
 func (s *Session) Missing() []*Question {
 	var out []*Question
-	for i := range s.questions {
-		q := &s.questions[i]
+	for i := range s.all {
+		q := &s.all[i]
 		if _, ok := s.Answers[q.ID]; !ok && !q.Quiet && q.relevant(&s.Known) {
 			out = append(out, q)
 		}

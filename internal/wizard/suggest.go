@@ -61,7 +61,9 @@ func suggestExperts(k *Known) Suggestion { return heuristic(TPOnly, k.Text.WhyNa
 func suggestOff(k *Known) Suggestion     { return byDefault(No, k.Text.WhyOff) }
 
 // adviseHitRate has no value: only the traffic knows.
-func adviseHitRate(k *Known) Suggestion { return Suggestion{Source: Source{Heuristic, k.Text.AdviseHitRate}} }
+func adviseHitRate(k *Known) Suggestion {
+	return Suggestion{Source: Source{Heuristic, k.Text.AdviseHitRate}}
+}
 
 // adviseSupport says what the config of the model says.
 func adviseSupport(k *Known) Suggestion {

@@ -43,7 +43,7 @@ func best(r *app.OptimizeResponse, k int) (found []on, without []string) {
 // summary prints what was found: the command, the best, the devices, candidates,
 // the matching of phases, and the caution.
 func (w *wizard) summary(command string, r *app.OptimizeResponse) {
-	t, out := w.text, w.Out
+	t, out := w.text, w.config.Out
 	fmt.Fprintf(out, "\n%s\n  %s\n", t.Executed, command)
 	if r.Request.PDRatio {
 		w.ratio(r)
@@ -55,7 +55,7 @@ func (w *wizard) summary(command string, r *app.OptimizeResponse) {
 
 // phases prints each phase on its own.
 func (w *wizard) phases(r *app.OptimizeResponse) {
-	t, out := w.text, w.Out
+	t, out := w.text, w.config.Out
 	for k := range r.Devices[0].Searches {
 		found, without := best(r, k)
 		if len(found) == 0 {
@@ -88,7 +88,7 @@ func (w *wizard) phases(r *app.OptimizeResponse) {
 }
 
 // line prints a figure.
-func (w *wizard) line(name, value string) { fmt.Fprintf(w.Out, "  %s: %s\n", name, value) }
+func (w *wizard) line(name, value string) { fmt.Fprintf(w.config.Out, "  %s: %s\n", name, value) }
 
 // latency prints the latencies that a mode has.
 func (w *wizard) latency(m search.Mode, row *app.Row) {
@@ -110,12 +110,12 @@ func (w *wizard) row(i int, name string, p *app.Search, row *app.Row) {
 	if p.Mode != search.PrefillOnly {
 		figures = append(figures, fmt.Sprintf("TPOT %.2f ms", row.Best.TPOT.Ms()))
 	}
-	fmt.Fprintf(w.Out, "  "+t.Row+"\n", i+1, name, strings.Join(figures, ", "), row.Best.Batch, row.Best.Concurrency)
+	fmt.Fprintf(w.config.Out, "  "+t.Row+"\n", i+1, name, strings.Join(figures, ", "), row.Best.Batch, row.Best.Concurrency)
 }
 
 // ratio prints how phases are matched, the device with the most requests first.
 func (w *wizard) ratio(r *app.OptimizeResponse) {
-	t, out := w.text, w.Out
+	t, out := w.text, w.config.Out
 	var found []*app.DeviceResult
 	for i := range r.Devices {
 		if len(r.Devices[i].Ratio.Pairs) > 0 {
@@ -150,7 +150,7 @@ func (w *wizard) ratio(r *app.OptimizeResponse) {
 
 // pairs prints the pairs of a device, and how many instances carry the most.
 func (w *wizard) pairs(r *app.OptimizeResponse, d *app.DeviceResult) {
-	t, out := w.text, w.Out
+	t, out := w.text, w.config.Out
 	pairs := d.Ratio.Pairs
 	fmt.Fprintf(out, "\n%s\n", t.Top)
 	for i := range pairs[:min(topRows, len(pairs))] {

@@ -45,8 +45,9 @@ type Config struct {
 
 // wizard is a dialogue in progress.
 type wizard struct {
-	*Config
 	*Session
+
+	config *Config
 
 	text  *Text
 	asker asker
@@ -59,13 +60,13 @@ type wizard struct {
 func Run(ctx context.Context, c *Config) error {
 	text := c.Lang.Say()
 	w := &wizard{
-		Config: c, text: text,
+		config: c, text: text,
 		Session: NewSession(Known{Answers: c.Answers, World: c.World, Text: text, Say: c.Say}),
 	}
 	if c.Silent {
 		return w.silent(ctx)
 	}
-	w.asker = &form{c.In, c.Out, text, c.Width, c.Color}
+	w.asker = &form{newKeys(c.In), c.Out, text, c.Width, c.Color}
 	fmt.Fprintln(c.Out, text.Intro)
 	if c.Plain {
 		w.asker = &plain{bufio.NewReader(c.In), c.Out, text}
