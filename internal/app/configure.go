@@ -78,14 +78,15 @@ type Option struct {
 	Memory              units.Bytes // of a device that generates
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
-	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
-	// the limits.
-	TTFT95, TPOT95 units.Seconds
-	Chance95       float64
-	Engine         string // as people call it
-	Budget         engine.Budget
-	KVPeak         float64 // share of the cache in use at most
-	Binds               search.Verdict
+	// TTFTMean and TPOTMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
+	// probability that these meet the limits.
+	TTFTMean, TPOTMean units.Seconds
+	TTFT95, TPOT95     units.Seconds
+	Chance95           float64
+	Engine             string // as people call it
+	Budget             engine.Budget
+	KVPeak             float64 // share of the cache in use at most
+	Binds              search.Verdict
 }
 
 // Speed is one point of a trade-off.
@@ -185,13 +186,15 @@ type experiment struct {
 	mu       sync.Mutex // of what follows
 	seen     map[trialOf]*trialResult
 	expected map[trialOf][2]calibration.Expected
+	resolved map[int]*deployment.Resolved // by the decode layout
 }
 
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	mix, err := w.lengths(&e)
 	e.complete()
-	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}}
+	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
+		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{}}
 	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}

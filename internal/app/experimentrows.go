@@ -106,7 +106,7 @@ func inUse(m *engine.Budget, kv float64) units.Bytes {
 // tails takes the figures of a simulation beside the means.
 func (o *Option) tails(r *SimulateResponse) {
 	got := &r.Result
-	o.TTFT95, o.TPOT95 = got.TTFT.P95, got.TPOT.P95
+	o.TTFTMean, o.TPOTMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.TTFT.P95, got.TPOT.P95
 	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, r.Request.Limits)
 	o.Engine, o.Budget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
 }

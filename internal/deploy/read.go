@@ -24,8 +24,8 @@ type Found struct {
 	Deployment deployment.Deployment
 	// Input, Output, Prefix and Copies are known of our own files; 0 otherwise.
 	Input, Output, Prefix, Copies int
-	Launches              []Launch
-	Problems              []Problem
+	Launches                      []Launch
+	Problems                      []Problem
 	// Missing are files of settings that a command names and that were not given.
 	Missing []string
 }
