@@ -31,7 +31,6 @@ func commandTable() []command {
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCalibrateCmd, []string{"calibrate"}},
-		{newWizardCmd, []string{"wizard"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},
 	}

@@ -44,7 +44,7 @@ func newDialogue(t *testing.T, lang wizard.Lang, form bool) *dialogue {
 		term = "TERM=xterm-256color"
 	}
 	d := &dialogue{text: lang.Say(), form: form, dir: t.TempDir()}
-	d.terminal = openTerminal(t, d.dir, []string{locale, term}, "wizard")
+	d.terminal = openTerminal(t, d.dir, []string{locale, term}, "plan")
 	d.expect(d.text.Intro)
 	return d
 }
@@ -446,7 +446,7 @@ func replay(t *testing.T, d *dialogue) {
 	}
 	var out, talk bytes.Buffer
 	env := &cli.Env{
-		Args: []string{"wizard", "--answers", "mine.yaml"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
+		Args: []string{"plan", "--answers", "mine.yaml"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk,
 		Getenv: func(string) string { return "" }, WorkDir: d.dir, Now: time.Now,
 	}
 	if code := cli.Main(env); code != 0 {
@@ -455,11 +455,50 @@ func replay(t *testing.T, d *dialogue) {
 	if !strings.Contains(out.String(), "Best result") {
 		t.Errorf("no result:\n%s", out.String())
 	}
-	again := openTerminal(t, d.dir, []string{"LC_ALL=C", "TERM=dumb"}, "wizard", "--answers", "mine.yaml")
+	again := openTerminal(t, d.dir, []string{"LC_ALL=C", "TERM=dumb"}, "plan", "--answers", "mine.yaml")
 	again.expect("saved answers, mine.yaml")
 	again.expect("Run it?")
 	again.send("quit\r")
 	again.close(cli.ExitFailure)
+}
+
+// TestWizardCompare: all modes and engines, which is the plan itself.
+func TestWizardCompare(t *testing.T) {
+	t.Parallel()
+	ways(t, func(t *testing.T, d *dialogue) {
+		d.base(small, "h200_sxm", "1")
+		d.answer(wizard.Mode, wizard.Compare)
+		d.answer(wizard.SLO, wizard.TPOTOnly)
+		d.answer(wizard.TPOT, "50")
+		d.answer(wizard.PrefixCache, wizard.Yes)
+		d.answer(wizard.PrefixTokens, "64")
+		d.answer(wizard.MTP, wizard.No)
+		d.answer(wizard.Quantization, wizard.Checkpoint)
+		command := d.command()
+		if want := "plimsoll plan " + small + " --system h200_sxm --gpus 1 --isl 512 --osl 64 --prefix 64 --tpot 50"; command != want {
+			t.Errorf("want %s\ngot  %s", want, command)
+		}
+		d.do(d.text.ConfirmTitle, 0)
+		d.expect(command)
+		d.expect("h200_sxm")
+		d.do(d.text.NextTitle, 2)
+		d.close(0)
+		same(t, command)
+	})
+}
+
+// TestWizardFlags: what flags say is not asked, and without a terminal all that is missing is one error.
+func TestWizardFlags(t *testing.T) {
+	t.Parallel()
+	p := openTerminal(t, t.TempDir(), []string{"TERM=dumb"}, "plan", small, "--system", test, "--gpus", "2", "--isl", "512", "--tpot", "50", "--lang", "zh")
+	d := &dialogue{terminal: p, text: wizard.Chinese.Say()}
+	d.answer(wizard.Output, "64")
+	d.answer(wizard.Mode, wizard.Aggregation)
+	d.plain()
+	d.confirm("--tpot-limit 50", "--input-length 512")
+	if all := d.done(); strings.Contains(all, d.text.Questions[wizard.Model].Help) || !strings.Contains(all, d.text.Origins[wizard.Flag]) {
+		t.Errorf("asked again, or the source is lost:\n%s", all)
+	}
 }
 
 // TestWizardFails: no feasible point, with the next step.

@@ -15,10 +15,6 @@ type Question struct {
 	// Field is the field of a request that the answer sets, "" for none; checks of the
 	// request that name it are about the answer.
 	Field field.Name
-	// PlanFlag is its flag of "plimsoll plan", "" for none: its argument is the model.
-	PlanFlag string
-	// Core says that no plan is possible without it.
-	Core bool
 	// Quiet questions are not asked: they have a recommended answer, which can be changed.
 	Quiet bool
 	// When says whether it matters, nil = always.

@@ -15,13 +15,13 @@ func choices(words ...string) func(*Known) []string {
 // core are the questions that every plan needs an answer to.
 func core() []Question {
 	return []Question{
-		{ID: Model, Core: true, Kind: Name, Suggest: suggestModel},
-		{ID: Devices, Field: "device", PlanFlag: "system", Core: true, Kind: Names, Suggest: suggestDevices},
-		{ID: NumDevices, Field: "num_devices", PlanFlag: "gpus", Core: true, Kind: Count, Suggest: suggestCount},
-		{ID: Input, Field: "input_length", PlanFlag: "isl", Core: true, Kind: Count, Suggest: suggestInput},
-		{ID: Output, Field: "output_length", PlanFlag: "osl", Core: true, Kind: Count, Suggest: suggestOutput},
+		{ID: Model, Kind: Name, Suggest: suggestModel},
+		{ID: Devices, Field: "device", Kind: Names, Suggest: suggestDevices},
+		{ID: NumDevices, Field: "num_devices", Kind: Count, Suggest: suggestCount},
+		{ID: Input, Field: "input_length", Kind: Count, Suggest: suggestInput},
+		{ID: Output, Field: "output_length", Kind: Count, Suggest: suggestOutput},
 		{
-			ID: Mode, Core: true, Choices: choices(Aggregation, Disaggregation, Ratio, Compare), Suggest: suggestMode,
+			ID: Mode, Choices: choices(Aggregation, Disaggregation, Ratio, Compare), Suggest: suggestMode,
 			Also: map[string]string{
 				"pd混部": Aggregation, "pd聚合": Aggregation, "聚合部署": Aggregation, "aggregated": Aggregation, "agg": Aggregation,
 				"pd分离": Disaggregation, "disaggregated": Disaggregation, "disagg": Disaggregation,
@@ -29,31 +29,31 @@ func core() []Question {
 			},
 		},
 		{
-			ID: Goal, Core: true, Choices: choices(EachPhase, Ratio), Suggest: suggestGoal,
+			ID: Goal, Choices: choices(EachPhase, Ratio), Suggest: suggestGoal,
 			When: func(k *Known) bool { return k.Answers.is(Mode, Disaggregation) },
 		},
 		{
-			ID: Phases, Core: true, Choices: choices(PrefillOnly, DecodeOnly, Both), Suggest: suggestPhases,
+			ID: Phases, Choices: choices(PrefillOnly, DecodeOnly, Both), Suggest: suggestPhases,
 			When: func(k *Known) bool { return k.Answers.isPhases() },
 		},
 		{
-			ID: PrefillDevices, Field: "prefill_devices_per_instance", Core: true, Kind: Count, Suggest: suggestInstance,
+			ID: PrefillDevices, Field: "prefill_devices_per_instance", Kind: Count, Suggest: suggestInstance,
 			When: func(k *Known) bool { return k.Answers.isRatio() },
 		},
 		{
-			ID: DecodeDevices, Field: "decode_devices_per_instance", Core: true, Kind: Count, Suggest: suggestInstance,
+			ID: DecodeDevices, Field: "decode_devices_per_instance", Kind: Count, Suggest: suggestInstance,
 			When: func(k *Known) bool { return k.Answers.isRatio() },
 		},
 		{
-			ID: SLO, Core: true, Choices: choices(TTFTOnly, TPOTOnly, Both), Suggest: suggestSLO,
+			ID: SLO, Choices: choices(TTFTOnly, TPOTOnly, Both), Suggest: suggestSLO,
 			When: func(k *Known) bool { return !k.Answers.isPhases() },
 		},
 		{
-			ID: TTFT, Field: "ttft_limit", PlanFlag: "ttft", Core: true, Kind: Ms, Suggest: suggestTTFT,
+			ID: TTFT, Field: "ttft_limit", Kind: Ms, Suggest: suggestTTFT,
 			When: func(k *Known) bool { ttft, _ := k.Answers.limits(); return ttft },
 		},
 		{
-			ID: TPOT, Field: "tpot_limit", PlanFlag: "tpot", Core: true, Kind: Ms, Suggest: suggestTPOT,
+			ID: TPOT, Field: "tpot_limit", Kind: Ms, Suggest: suggestTPOT,
 			When: func(k *Known) bool { _, tpot := k.Answers.limits(); return tpot },
 		},
 	}
@@ -114,7 +114,7 @@ func shapes() []Question {
 			When: func(k *Known) bool { return k.Answers.is(PrefixCache, Yes) && optimizes(k) },
 		},
 		{
-			ID: PrefixTokens, PlanFlag: "prefix", Kind: Count, Suggest: adviseHitRate,
+			ID: PrefixTokens, Kind: Count, Suggest: adviseHitRate,
 			When: func(k *Known) bool { return k.Answers.is(PrefixCache, Yes) && !optimizes(k) },
 		},
 		{ID: MTP, Choices: choices(No, Yes), Suggest: suggestOff},
@@ -122,9 +122,9 @@ func shapes() []Question {
 			ID: MTPSupport, Choices: choices(Yes, No), Suggest: adviseSupport,
 			When: func(k *Known) bool { return k.Answers.is(MTP, Yes) && !hasMTP(k) },
 		},
-		{ID: MTPTokens, Field: "num_mtp_tokens", PlanFlag: "nextn", Kind: Count, When: drafts, Suggest: suggestTokens},
+		{ID: MTPTokens, Field: "num_mtp_tokens", Kind: Count, When: drafts, Suggest: suggestTokens},
 		{
-			ID: MTPRates, Field: "mtp_acceptance_rates", PlanFlag: "nextn-accept-rates", Kind: Shares, When: drafts,
+			ID: MTPRates, Field: "mtp_acceptance_rates", Kind: Shares, When: drafts,
 			Suggest: suggestRates,
 		},
 	}

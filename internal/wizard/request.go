@@ -1,12 +1,14 @@
 package wizard
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/graph"
 	"plimsoll/internal/search"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -47,12 +49,17 @@ func (k *Known) Optimize() app.OptimizeRequest {
 // Plan is the request that the answers ask of a plan.
 func (k *Known) Plan() app.PlanRequest {
 	a := k.relevant()
-	return app.PlanRequest{
+	r := app.PlanRequest{
 		Model: a.value(Model), Systems: a.words(Devices), Devices: a.count(NumDevices),
 		Workloads: []app.Workload{{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}},
-		Limits:    workload.Limits{TTFT: a.ms(TTFT), TPOT: a.ms(TPOT)},
-		Formats:   a.formats(), MTP: a.count(MTPTokens), AcceptanceRates: a.numbers(MTPRates),
+		Limits:    workload.Limits{TTFT: units.Millisecond * units.Seconds(a.number(TTFT)), TPOT: units.Millisecond * units.Seconds(a.number(TPOT))},
+		MTP:       a.count(MTPTokens), AcceptanceRates: a.numbers(MTPRates),
 	}
+	if !a.is(Quantization, Checkpoint) {
+		r.Formats = a.formats()
+		r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
+	}
+	return r
 }
 
 // relevant are the answers to questions that matter.

@@ -103,28 +103,6 @@ func (e *MissingError) Error() string {
 	return "missing answers: " + strings.Join(keys, ", ")
 }
 
-// MissingFlags are the core inputs that answers lack, as arguments and flags of
-// "plimsoll plan".
-func MissingFlags(a Answers) []string {
-	var out []string
-	for _, q := range core() {
-		_, known := a[q.ID]
-		switch {
-		case known:
-		case q.ID == Model:
-			out = append(out, "MODEL")
-		case q.PlanFlag != "" && q.When == nil:
-			out = append(out, "--"+q.PlanFlag)
-		}
-	}
-	_, ttft := a[TTFT]
-	_, tpot := a[TPOT]
-	if !ttft && !tpot {
-		out = append(out, "--ttft or --tpot")
-	}
-	return out
-}
-
 // dialogue goes round: questions, confirmation, run.
 func (w *wizard) dialogue(ctx context.Context) error {
 	for {
