@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,9 +103,7 @@ func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 		if err != nil {
 			return usage(err)
 		}
-		for id, a := range known { // what is given now counts
-			saved[id] = a
-		}
+		maps.Copy(saved, known) // what is given now counts
 		known = saved
 	}
 	c := env.wizard(f)

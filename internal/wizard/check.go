@@ -3,6 +3,7 @@ package wizard
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -27,10 +28,7 @@ func (q *Question) Check(k *Known, typed string) (string, error) {
 		return "", err
 	}
 	with := *k
-	with.Answers = make(Answers, len(k.Answers)+1)
-	for id, a := range k.Answers {
-		with.Answers[id] = a
-	}
+	with.Answers = maps.Clone(k.Answers)
 	with.Answers[q.ID] = Answer{Value: value}
 	if q.ID == Model {
 		return value, with.checkModel(value)
@@ -43,17 +41,22 @@ func (q *Question) Check(k *Known, typed string) (string, error) {
 
 // read reads a choice or a text.
 func (q *Question) read(k *Known, value string) (string, error) {
-	t := k.Text
-	if q.Choices != nil {
-		if c, ok := q.choice(k, value); ok {
-			return c, nil
-		}
-		if near, ok := nearest.Match(value, q.Choices(k)); ok {
-			return "", fmt.Errorf(t.NoChoiceNear, value, near)
-		}
-		return "", fmt.Errorf(t.NoChoice, value, strings.Join(q.Choices(k), ", "))
+	if q.Choices == nil {
+		return q.Kind.read(k.Text, value)
 	}
-	switch q.Kind {
+	if c, ok := q.choice(k, value); ok {
+		return c, nil
+	}
+	if near, ok := nearest.Match(value, q.Choices(k)); ok {
+		return "", fmt.Errorf(k.Text.NoChoiceNear, value, near)
+	}
+	return "", fmt.Errorf(k.Text.NoChoice, value, strings.Join(q.Choices(k), ", "))
+}
+
+// read reads a text.
+func (kind Kind) read(t *Text, value string) (string, error) {
+	list := strings.Join(split(value), " ")
+	switch kind {
 	case Pixels:
 		if strings.EqualFold(value, NoImages) {
 			return NoImages, nil
@@ -62,27 +65,24 @@ func (q *Question) read(k *Known, value string) (string, error) {
 	case Count:
 		return value, readCount(t, value)
 	case Ms:
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x > 0) {
-			return "", fmt.Errorf(t.WantMs, value)
-		}
-		return value, nil
+		return value, readNumber(t.WantMs, value, func(x float64) bool { return x > 0 })
 	case Share:
-		return value, readShare(t.WantShare, value, func(x float64) bool { return x >= 0 && x < 1 })
+		return value, readNumber(t.WantShare, value, func(x float64) bool { return x >= 0 && x < 1 })
 	case Shares:
 		for _, w := range split(value) {
-			if err := readShare(t.WantShares, w, func(x float64) bool { return x >= 0 && x <= 1 }); err != nil {
+			if err := readNumber(t.WantShares, w, func(x float64) bool { return x >= 0 && x <= 1 }); err != nil {
 				return "", err
 			}
 		}
-		return strings.Join(split(value), " "), nil
+		return list, nil
 	case Names:
-		return strings.Join(split(value), " "), nil
+		return list, nil
 	default:
 		return value, nil
 	}
 }
 
+// readCount reads a positive whole number.
 func readCount(t *Text, value string) error {
 	if n, err := strconv.Atoi(value); err != nil || n < 1 {
 		return fmt.Errorf(t.WantCount, value)
@@ -90,7 +90,8 @@ func readCount(t *Text, value string) error {
 	return nil
 }
 
-func readShare(wrong, value string, in func(float64) bool) error {
+// readNumber reads a number in a range.
+func readNumber(wrong, value string, in func(float64) bool) error {
 	if x, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(x) || !in(x) {
 		return fmt.Errorf(wrong, value)
 	}

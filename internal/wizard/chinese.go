@@ -1,14 +1,14 @@
 package wizard
 
+import "maps"
+
 // chinese is what is said in Chinese.
 func chinese() *Text {
 	t := &Text{
 		Questions: chineseCore(),
 		Caution:   "以上数据为预测值，并非实测：可用于规划，正式部署前请用自己的业务流量实测确认。",
 	}
-	for id, a := range chineseBranches() {
-		t.Questions[id] = a
-	}
+	maps.Copy(t.Questions, chineseBranches())
 	chineseTalk(t)
 	chineseReasons(t)
 	chineseResults(t)

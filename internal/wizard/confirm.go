@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 )
 
 // What may be done with a complete set of answers.
@@ -65,7 +66,7 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 		}
 		p.notes = []string{w.text.NeedAnswer}
 		if r.value != "" {
-			p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+fmt.Sprint(len(can)))}
+			p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(can)))}
 		}
 	}
 }

@@ -1,13 +1,15 @@
 package wizard
 
-import "plimsoll/internal/document"
+import (
+	"maps"
+
+	"plimsoll/internal/document"
+)
 
 // english is what is said in English.
 func english() *Text {
 	t := &Text{Questions: englishCore(), Caution: document.Caution}
-	for id, a := range englishBranches() {
-		t.Questions[id] = a
-	}
+	maps.Copy(t.Questions, englishBranches())
 	englishTalk(t)
 	englishReasons(t)
 	englishResults(t)

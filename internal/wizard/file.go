@@ -82,6 +82,7 @@ func answer(ps *strictyaml.Problems, at string, value *yaml.Node) (string, bool)
 			words = append(words, v.Value)
 		}
 		return strings.Join(words, " "), true
+	default:
 	}
 	ps.Add(value.Line, at, "must be a word or a list of words, got %s", ps.KindOf(value))
 	return "", false

@@ -78,7 +78,7 @@ func suggestTokens(k *Known) Suggestion {
 	return heuristic("1", k.Text.WhyOneToken)
 }
 
-func suggestRates(k *Known) Suggestion {
+func suggestRates(*Known) Suggestion {
 	var rates []string
 	for _, r := range app.AcceptanceRates() {
 		rates = append(rates, number(r))

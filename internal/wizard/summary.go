@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/app"
@@ -67,8 +68,8 @@ func (w *wizard) phases(r *app.OptimizeResponse) {
 		fmt.Fprintf(out, "\n%s\n", t.Best)
 		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.search.Mode), row.Devices(), first.device.Device.Name))
 		w.line(t.Parallel, row.Label)
-		w.line(t.Batch, fmt.Sprint(row.Best.Batch))
-		w.line(t.Concurrency, fmt.Sprint(row.Best.Concurrency))
+		w.line(t.Batch, strconv.Itoa(row.Best.Batch))
+		w.line(t.Concurrency, strconv.Itoa(row.Best.Concurrency))
 		w.line(t.Throughput, fmt.Sprintf("%.2f %s", row.Best.Throughput, t.Tokens))
 		w.latency(first.search.Mode, row)
 		if len(r.Devices) > 1 {

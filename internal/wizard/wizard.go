@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/app"
@@ -248,6 +249,6 @@ func (w *wizard) change(ctx context.Context) error {
 				return nil
 			}
 		}
-		p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+fmt.Sprint(len(p.options)))}
+		p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(p.options)))}
 	}
 }
