@@ -33,7 +33,7 @@ func (q *Question) Check(k *Known, typed string) (string, error) {
 	if q.ID == Model {
 		return value, with.checkModel(value)
 	}
-	if q.Field == "" {
+	if len(q.Field) == 0 {
 		return value, nil
 	}
 	return value, with.about(q.Field)
