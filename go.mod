@@ -56,3 +56,9 @@ require (
 	golang.org/x/tools v0.36.0 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
 )
+
+// What these do at every start is for features that are not used here: see the comments in stubs.
+replace (
+	github.com/atotto/clipboard => ./stubs/clipboard
+	github.com/dustin/go-humanize => ./stubs/humanize
+)
