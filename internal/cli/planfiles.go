@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/deploy"
 	"plimsoll/internal/document"
+	"plimsoll/internal/web"
 )
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
@@ -54,6 +55,8 @@ func planFiles(world *app.World, r *app.PlanResponse, doc *document.Plan) (files
 		}
 	}
 	add("plan.json", encoded(doc))
+	add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
+	add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })
 	if len(r.Contenders) == 0 || err != nil {
 		return files, nil, err
 	}

@@ -382,6 +382,11 @@ func (r *reader) readConfigs() error {
 		if err := l.readConfig(text); err != nil {
 			return fmt.Errorf("%s: %w", l.config, err)
 		}
+		for _, p := range l.unknownKeys() {
+			if !slices.Contains(r.problems, p) {
+				r.problems = append(r.problems, p)
+			}
+		}
 	}
 	return nil
 }

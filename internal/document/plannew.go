@@ -74,7 +74,7 @@ func contenderOf(c *app.Contender) Contender {
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
 		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: rangeOf(c.TPOTMean.Ms(), x.TPOT),
 		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: rangeOf(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
-		Memory: budgetOf(&c.Budget), KVPeak: c.KVPeak, KVTokens: c.Budget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
+		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]app.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
 	if c.TPOTMean > 0 {
