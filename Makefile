@@ -23,11 +23,11 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
               ./internal/calibration ./internal/calibrate ./internal/app ./internal/cli
-ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExplainedSteps \
-              TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
+ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExampleFiles \
+              TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
-              TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
-              TestResponsesRoundTrip TestSafeChoice TestSchemas \
+              TestMatrix TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible \
+              TestNothingToKeep TestReadme TestRecommend TestResponsesRoundTrip TestSafeChoice TestSchemas \
               TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon TestSiliconDoctor TestSiliconFit \
               TestTokenBudgets TestTraceNames \
               TestScripts/^[^aop] TestScripts/optimize-[^st]
