@@ -26,7 +26,7 @@ func TestPictures(t *testing.T) {
 
 	s := serve(t)
 	p.do(emulation.SetEmulatedMedia(), chromedp.EmulateViewport(1280, 800),
-		chromedp.Navigate(s.URL+"/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&gpus=32&isl=3000&osl=512&ttft=1000&tpot=10"))
+		chromedp.Navigate(s.URL+"/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&system=l40s&gpus=32&isl=3000&osl=512&ttft=1000&tpot=10"))
 	p.await(sentence + `.includes('Qwen3-32B-FP8')`)
 	p.await(`!document.body.classList.contains('stale')`)
 	p.shoot("pages-live", false)

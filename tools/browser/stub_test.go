@@ -32,8 +32,9 @@ func serve(t *testing.T) *server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServer(http.Dir("../../internal/web/assets")))
 	mux.HandleFunc("GET /api/models", static(`{"models":[{"id":"Qwen/Qwen3-32B"},{"id":"deepseek-ai/DeepSeek-V3"}]}`))
-	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price_usd_per_hour":2.49},
-		{"name":"h200_sxm","vendor":"nvidia","price_usd_per_hour":3.15},{"name":"mi300x","vendor":"amd","price_usd_per_hour":null}]}`))
+	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},
+		{"name":"h200_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},{"name":"l40s","vendor":"nvidia","price":{"usd_per_hour":3.5}},
+		{"name":"mi300x","vendor":"amd","price":{}}]}`))
 	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}],
 		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512}]}`))
 	mux.HandleFunc("POST /api/plan", s.answer)

@@ -3,7 +3,7 @@ import type { State } from "./state";
 
 interface Preset { name: string; mean_isl: number; mean_osl: number; prefix?: number }
 
-interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number }; price_usd_per_hour?: number | null }
+interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
 // The fields of the question.
 export class Form {
@@ -100,7 +100,7 @@ export class Form {
     input.value = name;
     input.addEventListener("input", () => this.changed());
     label.append(input, " ", group === "engines" && of.title ? of.title : name);
-    const usd = of.price_usd_per_hour || of.price?.usd_per_hour;
+    const usd = of.price?.usd_per_hour;
     const price = usd ? `$${usd.toFixed(2)}/h` : group === "systems" ? of.title : undefined;
     if (price) {
       const aside = document.createElement("span");
