@@ -1,4 +1,4 @@
-# Targets: build test lint fmt bench cover mutate fuzz data data-check clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test lint fmt bench cover mutate fuzz data data-check web clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -27,9 +27,9 @@ ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows Test
               TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
               TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
-              TestResponsesRoundTrip TestRowsAreSimulations TestSafeChoice TestSchemas \
-              TestSearchAgreesWithSimulation TestSearchEnds TestSilicon TestSiliconDoctor TestSiliconFit \
-              TestTraceNames \
+              TestResponsesRoundTrip TestSafeChoice TestSchemas \
+              TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon TestSiliconDoctor TestSiliconFit \
+              TestTokenBudgets TestTraceNames \
               TestScripts/^[^aop] TestScripts/optimize-[^st]
 space      := $(subst ,, )
 
@@ -128,6 +128,11 @@ data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv 
 data-check: ## the embedded data matches internal/provenance/manifest.yaml, and every embedded file is in it
 	go test -count 1 ./internal/provenance
 	$(if $(MODELS),go -C tools run ./catalog -check -models $(abspath $(MODELS)))
+
+.PHONY: web
+web: ## the scripts and styles of the pages from internal/web/src, and what depends on their bytes
+	go -C tools run ./bundle
+	go test ./internal/web ./internal/provenance -update
 
 .PHONY: clean
 clean:

@@ -71,6 +71,8 @@ type Option struct {
 	// Batch is the largest batch of a data-parallel rank, Prompts that of one for
 	// prefill.
 	Batch, Prompts int
+	// Budget is the most tokens of a step of the workers that compute prompts.
+	Budget int
 
 	TTFT, TPOT, Latency units.Seconds
 	Throughput          float64 // output tokens per second of the cluster
@@ -78,14 +80,15 @@ type Option struct {
 	Memory              units.Bytes // of a device that generates
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
-	// TTFT95 and TPOT95 are 95th percentiles, Chance95 the probability that they meet
-	// the limits.
-	TTFT95, TPOT95 units.Seconds
-	Chance95       float64
-	Engine         string // as people call it
-	Budget         engine.Budget
-	KVPeak         float64 // share of the cache in use at most
-	Binds               search.Verdict
+	// TTFTMean and TPOTMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
+	// probability that these meet the limits.
+	TTFTMean, TPOTMean units.Seconds
+	TTFT95, TPOT95     units.Seconds
+	Chance95           float64
+	Engine             string // as people call it
+	MemoryBudget       engine.Budget
+	KVPeak             float64 // share of the cache in use at most
+	Binds              search.Verdict
 }
 
 // Speed is one point of a trade-off.
@@ -181,17 +184,20 @@ type experiment struct {
 	out   ExperimentResult
 
 	prefill, decode []parallel.Layout
+	budget          map[int]int // token budgets of decode layouts that have not the engine's own
 
 	mu       sync.Mutex // of what follows
 	seen     map[trialOf]*trialResult
 	expected map[trialOf][2]calibration.Expected
+	resolved map[int]*deployment.Resolved // by the decode layout
 }
 
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	mix, err := w.lengths(&e)
 	e.complete()
-	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}, seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}}
+	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
+		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{}}
 	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}
@@ -217,7 +223,7 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 	if x.e.Mode == Disaggregated {
 		prefill.Layout = x.prefill[u.Prefill]
 	}
-	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch})
+	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]})
 }
 
 // runBest searches, without the trade-off of all speeds.
@@ -259,5 +265,9 @@ func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found,
 		return nil, nil, err
 	}
 	found, err := s.Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err = x.budgets(ctx, s, found)
 	return s, found, err
 }

@@ -29,6 +29,9 @@ func TestEstimatesAreRows(t *testing.T) {
 			q := app.EstimateRequest{Experiment: e, Concurrency: o.Concurrency}
 			last := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
 			q.Workers = app.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
+			if e.Mode == app.Aggregated {
+				q.Workers.Budget = o.Budget
+			}
 			if e.Mode == app.Disaggregated {
 				p := &o.Deployment.Pools[0]
 				q.Prefill = app.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/field"
@@ -82,6 +83,8 @@ type Workers struct {
 	Layout parallel.Layout `json:"layout"`
 	// Batch is the limit on the batch of a data-parallel rank.
 	Batch int `json:"batch_size"`
+	// Budget is the most tokens of a step; 0 = the engine's own.
+	Budget int `json:"token_budget,omitempty"`
 }
 
 // ReplicaSpace is how workers for prefill and decode are put together to the unit that
@@ -131,13 +134,24 @@ func (e *Experiment) check() error {
 	if e.Mode != Aggregated && e.Mode != Disaggregated {
 		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))
 	}
-	if off := "prefix_caching=false"; e.Prefix > 0 && slices.Contains(e.Engine.Settings, off) {
-		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which %s switches off", field.Name("prefix"), e.Prefix, off))
+	if e.Prefix > 0 && e.setting("prefix_caching") == "false" {
+		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which prefix_caching=false switches off", field.Name("prefix"), e.Prefix))
 	}
 	if e.Mode == Disaggregated && e.Devices == 1 {
 		errs = append(errs, field.Errorf("%s must be at least 2 for separate prefill and decode workers, got 1", field.Name("total_gpus")))
 	}
 	return errors.Join(errs...)
+}
+
+// setting is what an engine setting was given as, "" if it was not; the last counts.
+func (e *Experiment) setting(key string) string {
+	out := ""
+	for _, s := range e.Engine.Settings {
+		if k, value, _ := strings.Cut(s, "="); strings.ReplaceAll(strings.TrimSpace(k), "-", "_") == key {
+			out = strings.TrimSpace(value)
+		}
+	}
+	return out
 }
 
 // share reports a number that is not a probability.
@@ -168,6 +182,9 @@ func (e *Experiment) deployment(prefill, decode Workers) deployment.Deployment {
 	d := e.asked()
 	set := func(p *deployment.Pool, w Workers) {
 		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
+		if w.Budget > 0 {
+			p.Settings = append(p.Settings, fmt.Sprintf("token_budget=%d", w.Budget))
+		}
 		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates
 	}
 	set(&d.Pools[len(d.Pools)-1], decode)

@@ -106,9 +106,9 @@ func inUse(m *engine.Budget, kv float64) units.Bytes {
 // tails takes the figures of a simulation beside the means.
 func (o *Option) tails(r *SimulateResponse) {
 	got := &r.Result
-	o.TTFT95, o.TPOT95 = got.TTFT.P95, got.TPOT.P95
+	o.TTFTMean, o.TPOTMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.TTFT.P95, got.TPOT.P95
 	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, r.Request.Limits)
-	o.Engine, o.Budget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
+	o.Engine, o.MemoryBudget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
 }
 
 // option is a row.
@@ -134,6 +134,6 @@ func (x *experiment) option(u search.Unit, requests int, binds search.Verdict) O
 	out.Concurrency, out.TTFT, out.TPOT, out.Throughput = r.outcome.Concurrency, r.outcome.TTFT, r.outcome.TPOT, r.outcome.Throughput
 	out.Latency, out.RequestRate = x.figure(&got.Latency), r.outcome.Throughput/float64(x.e.Output)
 	out.Memory = inUse(&r.response.Memory, got.KVPeak())
-	out.Expected, out.Chance = r.response.Expected, r.response.Chance
+	out.Expected, out.Chance, out.Budget = r.response.Expected, r.response.Chance, r.response.Budget
 	return out
 }

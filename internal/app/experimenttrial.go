@@ -167,14 +167,13 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 	if ok {
 		return e
 	}
-	d := x.deployment(u, x.batch(u, requests), false)
 	var out [2]calibration.Expected
-	if resolved, err := d.Resolve(x.stage.Parts); err == nil {
-		q := SimulateRequest{Deployment: d}
-		q.Concurrency, q.Input = requests, x.e.Input
+	if resolved := x.alone(u); resolved != nil {
+		q := SimulateRequest{}
+		q.Concurrency, q.Input = key.requests, x.e.Input
+		tier := x.stage.prices.Tier(x.stage.Device, resolved.Pricing)
 		for i := range out {
 			empty := &sim.Result{Workers: sim.PoolUse{KVPeak: float64(i)}}
-			tier := x.stage.prices.Tier(x.stage.Device, resolved.Pricing)
 			out[i] = x.stage.overlay.Expect(q.about(x.stage, resolved, empty, tier))
 		}
 	}
@@ -182,4 +181,19 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 	defer x.mu.Unlock()
 	x.expected[key] = out
 	return out
+}
+
+// alone is a unit with one decode worker, whose errors are those of any number; nil if
+// it cannot be resolved.
+func (x *experiment) alone(u search.Unit) *deployment.Resolved {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r, ok := x.resolved[u.Decode]
+	if !ok {
+		u.X, u.Y = min(u.X, 1), 1
+		d := x.deployment(u, 1, false)
+		r, _ = d.Resolve(x.stage.Parts) // without one its layout was refused before
+		x.resolved[u.Decode] = r
+	}
+	return r
 }

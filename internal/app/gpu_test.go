@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"plimsoll/internal/app"
@@ -15,78 +14,6 @@ import (
 func gpuRequest(model, device string, devices int) app.OptimizeRequest {
 	return app.OptimizeRequest{
 		Model: model, Devices: []string{device}, NumDevices: devices, Input: 1000, Output: 100, BatchRange: []int{64},
-	}
-}
-
-// simulated is the simulation of a row's deployment at its load.
-func simulated(t *testing.T, w *app.World, q *app.OptimizeRequest, d *app.DeviceResult, r *app.Row) *app.SimulateResponse {
-	t.Helper()
-	s := app.SimulateRequest{
-		Deployment: deployment.Deployment{
-			Model: q.Model, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats,
-			Pools: []deployment.Pool{{Layout: r.Layout, Replicas: r.Replicas, MTP: r.MTP}},
-		},
-		Traffic: app.Traffic{Concurrency: r.Best.Concurrency, Input: q.Input, Output: q.Output, LengthLow: q.LengthLow},
-		Limits:  q.Limits,
-	}
-	out, err := w.Simulate(t.Context(), s)
-	if err != nil {
-		t.Fatalf("%s: %v", r.Label, err)
-	}
-	return out
-}
-
-// TestSearchAgreesWithSimulation: on GPUs every row of a search is, to the digit,
-// what a simulation of the same deployment gives, with the same chance to keep the
-// limits, which is at least the confidence asked for. 200 deployments.
-func TestSearchAgreesWithSimulation(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(10, 9))
-	pick := func(of ...string) string { return of[random.IntN(len(of))] }
-	w := &app.World{}
-	for checked := 0; checked < 200; {
-		q := gpuRequest(
-			pick("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-30B-A3B", "openai/gpt-oss-20b", "Qwen/Qwen3-32B"),
-			pick("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm", "l40s", "gb200"), 1+random.IntN(6))
-		q.Input, q.Output = 100+random.IntN(3000), 8+random.IntN(60)
-		q.BatchRange = []int{1 + random.IntN(24)}
-		q.LengthLow = []float64{1, 0.8}[random.IntN(2)]
-		q.Engine.Name = pick("vllm", "sglang", "trtllm")
-		q.Confidence = 0.2 + 0.7*random.Float64()
-		if random.IntN(4) > 0 {
-			q.Limits = workload.Limits{TPOT: units.Seconds(0.005 + 0.04*random.Float64()), TTFT: units.Seconds(random.IntN(2)) * 2}
-		}
-		r, err := w.Optimize(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := &r.Devices[0]
-		p := &d.Searches[0]
-		if p.Evaluation != app.BySimulation {
-			t.Fatalf("%s is evaluated by %s", d.Device.Name, p.Evaluation)
-		}
-		for i := range p.Rows {
-			row := &p.Rows[i]
-			s := simulated(t, w, &q, d, row)
-			got := []float64{float64(row.Best.TTFT), float64(row.Best.TPOT), row.Best.Throughput, row.Chance}
-			want := []float64{float64(s.Result.TTFT.Mean), float64(s.Result.TPOT.Mean), s.Result.OutputRate, s.Chance}
-			for k, name := range []string{"TTFT", "TPOT", "throughput", "chance"} {
-				if got[k] != want[k] {
-					t.Errorf("%s on %d %s under %s, %s, %d requests: %s %g, simulated %g",
-						q.Model, q.NumDevices, d.Device.Name, q.Engine.Name, row.Label, row.Best.Concurrency, name, got[k], want[k])
-				}
-			}
-			if s.Expected != row.Expected {
-				t.Errorf("%s: the search expects %+v, the simulation %+v", row.Label, row.Expected, s.Expected)
-			}
-			if q.Limits.Any() && row.Chance < q.Confidence {
-				t.Errorf("%s meets its limits with %g, asked for %g", row.Label, row.Chance, q.Confidence)
-			}
-			checked++
-		}
-		if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= app.Safe {
-			t.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
-		}
 	}
 }
 

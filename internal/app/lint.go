@@ -269,7 +269,7 @@ func (x *lint) resolve() bool {
 	}
 	for i := range x.resolved.Pools {
 		p, asked := &x.resolved.Pools[i], &x.d.Pools[i]
-		pool := LintPool{Role: p.Role, Replicas: p.Replicas, Devices: p.Spec.Layout.Devices, Layout: p.Spec.Layout.Label(x.stage.Model.HasExperts())}
+		pool := LintPool{Role: p.Role, Replicas: p.Replicas, Devices: p.Spec.Layout.Devices, Layout: p.Spec.Layout.Label(x.stage.Model.HasExperts()), Settings: []string{}}
 		for _, s := range asked.Settings {
 			key, value, _ := strings.Cut(s, "=")
 			words := deploy.Say(p, x.out.Version, key, value)

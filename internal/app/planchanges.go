@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -135,6 +134,12 @@ func (p *planning) formats(best *Contender, add func(string, func(*PlanRequest))
 	}
 }
 
+// alike says that a system of the same vendor is connected as another one and has a price.
+func alike(d, own *device.Profile) bool {
+	return d.Vendor == own.Vendor && d.Name != own.Name && deploy.Engines(d.Vendor) != nil && d.Price.USDPerHour > 0 &&
+		d.Node == own.Node && d.Domain() == own.Domain()
+}
+
 // neighbours are the systems of the same vendor with the next slower and the next faster
 // memory that are connected alike and have a price, unless several systems are compared.
 func (p *planning) neighbours(best *Contender, add func(string, func(*PlanRequest))) {
@@ -145,16 +150,13 @@ func (p *planning) neighbours(best *Contender, add func(string, func(*PlanReques
 	var slower, faster *device.Profile
 	for _, name := range device.Names() {
 		d, err := p.world.Device(name, "")
-		if err != nil || d.Vendor != own.Vendor || d.Name == own.Name || deploy.Engines(d.Vendor) == nil || d.Price.USDPerHour == 0 || d.Node != own.Node || d.Domain() != own.Domain() {
+		if err != nil || !alike(d, own) {
 			continue
 		}
-		nearer := func(old *device.Profile) bool {
-			return old == nil || cmp.Compare(math.Abs(float64(d.Bandwidth-own.Bandwidth)), math.Abs(float64(old.Bandwidth-own.Bandwidth))) < 0
-		}
 		switch {
-		case d.Bandwidth > own.Bandwidth && nearer(faster):
+		case d.Bandwidth > own.Bandwidth && (faster == nil || d.Bandwidth < faster.Bandwidth):
 			faster = d
-		case d.Bandwidth < own.Bandwidth && nearer(slower):
+		case d.Bandwidth < own.Bandwidth && (slower == nil || d.Bandwidth > slower.Bandwidth):
 			slower = d
 		}
 	}

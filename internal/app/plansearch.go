@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/pool"
+	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
@@ -109,7 +110,7 @@ func (o RankedBy) compare(a, b *Contender) int {
 		return 1
 	}
 	if !a.Meets {
-		return cmp.Compare(b.Chance, a.Chance)
+		return cmp.Compare(a.over(), b.over())
 	}
 	devices := func() int { return cmp.Compare(a.Used, b.Used) }
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
@@ -120,8 +121,22 @@ func (o RankedBy) compare(a, b *Contender) int {
 		return cmp.Or(devices(), tokens())
 	case ByTokenCost:
 		return cmp.Or(cmp.Compare(a.Cost.PerMillion, b.Cost.PerMillion), tokens())
+	case ByThroughput:
 	}
 	return tokens()
+}
+
+// over is how many times as long as its limit the latency takes that misses it most.
+func (c *Contender) over() float64 {
+	out := 0.0
+	for _, p := range [][2]units.Seconds{
+		{c.TTFT, c.Experiment.Limits.TTFT}, {c.TPOT, c.Experiment.Limits.TPOT}, {c.Latency, c.Experiment.Limits.Latency},
+	} {
+		if p[1] > 0 {
+			out = max(out, float64(p[0]/p[1]))
+		}
+	}
+	return out
 }
 
 // perDevice is the throughput per device, idle ones included.

@@ -63,6 +63,17 @@ type Need struct {
 	Load  float64 // share of what all carry
 }
 
+// Options are the rows as those of a search among deployments.
+func (r *Recommended) Options() *ExperimentResult {
+	out := &ExperimentResult{
+		Experiment: r.Experiment, Failure: r.Failure, Experts: r.Experts, Tier: r.Tier, Near: r.Near, Nearest: r.Nearest, Notes: r.Notes,
+	}
+	for i := range r.Rows {
+		out.Rows = append(out.Rows, r.Rows[i].Option)
+	}
+	return out
+}
+
 // PerDevice is the throughput per device.
 func (n *Need) PerDevice() float64 { return n.Throughput / float64(n.Used) }
 
@@ -258,7 +269,7 @@ func (n *needs) copies(ctx context.Context, x *experiment, u search.Unit, reques
 			Deployment: x.deployment(u, batch, true), Copies: copies, X: u.X, Y: u.Y, Used: copies * each, Concurrency: requests * copies, Batch: batch,
 			TTFT: at.outcome.TTFT, TPOT: at.outcome.TPOT, Latency: x.figure(&got.Latency),
 			Throughput: float64(copies) * alone.outcome.Throughput, RequestRate: float64(copies) * alone.outcome.Throughput / float64(x.e.Output),
-			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance,
+			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance, Budget: at.response.Budget,
 		}, Least: least, Load: target / carries / float64(copies)}
 		out.tails(at.response)
 		if x.e.Mode == Disaggregated {

@@ -82,6 +82,8 @@ type SimulateResponse struct {
 	// Memory is how the engine divides that of one device that generates; its
 	// tokens are those of a data-parallel rank.
 	Memory engine.Budget
+	// Budget is the most tokens of a step of the replicas that compute prompts.
+	Budget int
 	Result sim.Result
 	// Expected are the errors to expect of the means, Chance the probability that
 	// means of TTFT and TPOT meet the limits.
@@ -162,7 +164,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
 	out := &SimulateResponse{
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
-		Layout: label(serves), Memory: fleet.Generates().Memory, Result: *result,
+		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
 		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
 		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
 	}

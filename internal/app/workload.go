@@ -64,6 +64,22 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 	return source, nil
 }
 
+// IsPreset says that the lengths are those of a preset, with nothing changed.
+func (x *Workload) IsPreset() bool {
+	if x.Preset == "" {
+		return false
+	}
+	alone, shared := Workload{Preset: x.Preset}, Workload{Preset: x.Preset}
+	if _, err := alone.complete(true); err != nil {
+		return false
+	}
+	_, _ = shared.complete(false)
+	same := func(p *Workload) bool {
+		return x.Input == p.Input && x.Output == p.Output && x.LengthLow == p.LengthLow && x.Prefix == p.Prefix
+	}
+	return same(&alone) || same(&shared) || same(&Workload{})
+}
+
 func unknownPreset(name string) error {
 	var names []string
 	for _, p := range workload.Presets() {

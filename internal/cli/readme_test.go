@@ -57,13 +57,30 @@ func TestReadme(t *testing.T) {
 // run returns what a command line prints, and fails the test if it fails.
 func run(t *testing.T, args []string) string {
 	t.Helper()
+	text, code, wrong := try(t, args)
+	if code != 0 {
+		t.Fatalf("plimsoll %s: exit %d: %s", strings.Join(args, " "), code, wrong)
+	}
+	return text
+}
+
+// answered runs a command that may report failures beside its answer.
+func answered(t *testing.T, args []string) string {
+	t.Helper()
+	text, code, wrong := try(t, args)
+	if code > 1 || text == "" {
+		t.Fatalf("plimsoll %s: exit %d: %s", strings.Join(args, " "), code, wrong)
+	}
+	return text
+}
+
+// try runs a command.
+func try(t *testing.T, args []string) (text string, code int, wrong string) {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := cli.Main(&cli.Env{
+	code = cli.Main(&cli.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
 		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now,
 	})
-	if code != 0 {
-		t.Fatalf("plimsoll %s: exit %d: %s", strings.Join(args, " "), code, stderr.String())
-	}
-	return stdout.String()
+	return stdout.String(), code, stderr.String()
 }

@@ -18,6 +18,7 @@ type recommendFlags struct {
 	app.RecommendRequest
 	defaultFlags
 	outputFlags
+	save saveFlags
 }
 
 // newRecommendCmd makes "plimsoll cli recommend".
@@ -67,16 +68,14 @@ func (f *recommendFlags) defineAll(fs *pflag.FlagSet) {
 		perfData(fs, &f.PerfData)
 		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
 	})
+	f.save.define(fs)
 	silentFlags(fs)
 	sourceFlags(fs)
 }
 
 // recommendInstead answers "plimsoll cli default" with a target and no number of GPUs.
 func recommendInstead(cmd *cobra.Command, env *Env, f *configureFlags, d *defaultFlags) error {
-	if f.save.dir != "" {
-		return usagef("--save-dir needs --total-gpus: \"plimsoll cli default\" with the number of GPUs that a target needs saves files")
-	}
-	r := &recommendFlags{defaultFlags: *d, outputFlags: f.outputFlags}
+	r := &recommendFlags{defaultFlags: *d, outputFlags: f.outputFlags, save: f.save}
 	r.Sources, r.Top, r.Jobs = f.Sources, f.Top, f.Jobs
 	return r.run(cmd, env)
 }
@@ -116,6 +115,11 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 		err = env.JSON(document.NewRecommend(r))
 	} else {
 		report.Recommend(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()})
+	}
+	if f.save.dir != "" {
+		f.save.site.ModelPath = f.served()
+		say := func(text string) { f.notes(env, []string{text}) }
+		err = errors.Join(err, f.save.saveNeeds(env, world, r, say))
 	}
 	for i := range r.Results {
 		if x := &r.Results[i]; x.Failure != "" {

@@ -18,6 +18,8 @@ type command struct {
 // commandTable lists the commands. Help sorts them by name within their group.
 func commandTable() []command {
 	return []command{
+		{newPlanCmd, []string{"plan"}},
+		{newDiffCmd, []string{"diff"}},
 		{newConfigureCmd, []string{"cli"}},
 		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
 		{newExplainCmd, []string{"explain"}},

@@ -54,7 +54,32 @@ func (f *saveFlags) save(env *Env, world *app.World, r *app.ConfigureResponse, s
 	if err != nil {
 		return err
 	}
-	name := treeName(&r.Results[0].Experiment)
+	return f.write(env, treeName(&r.Results[0].Experiment), files, say)
+}
+
+// saveNeeds writes the tree of a recommendation.
+func (f *saveFlags) saveNeeds(env *Env, world *app.World, r *app.RecommendResponse, say func(string)) error {
+	var files []deploy.File
+	for i := range r.Results {
+		x, asked := r.Results[i].Options(), r.Request.Experiments[i]
+		if asked.Devices = x.Experiment.Devices; len(x.Rows) > 0 {
+			asked.Devices = x.Rows[0].Used
+		}
+		more, err := f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say)
+		if err != nil {
+			return err
+		}
+		files = append(files, more...)
+	}
+	load := fmt.Sprintf("_rate%g", r.Request.Rate)
+	if r.Request.Concurrency > 0 {
+		load = fmt.Sprintf("_concurrency%d", r.Request.Concurrency)
+	}
+	return f.write(env, treeName(&r.Results[0].Experiment)+load, files, say)
+}
+
+// write writes a tree.
+func (f *saveFlags) write(env *Env, name string, files []deploy.File, say func(string)) error {
 	target := filepath.Join(env.path(f.dir), name)
 	if _, err := os.Stat(target); err == nil && !f.force {
 		return usagef("--save-dir: %s is there already; --force replaces it", filepath.Join(f.dir, name))
@@ -69,8 +94,12 @@ func (f *saveFlags) save(env *Env, world *app.World, r *app.ConfigureResponse, s
 // treeName is the directory of a result: the same for the same question.
 func treeName(e *app.Experiment) string {
 	ms := func(x float64) string { return fmt.Sprintf("%g", x) }
-	return fmt.Sprintf("%s_%s_%s_isl%d_osl%d_ttft%s_tpot%s", strings.ReplaceAll(e.Model, "/", "_"), e.System, e.Engine.Name,
-		e.Input, e.Output, ms(e.Limits.TTFT.TypedMs()), ms(e.Limits.TPOT.TypedMs()))
+	prefix := ""
+	if e.Prefix > 0 {
+		prefix = fmt.Sprintf("_prefix%d", e.Prefix)
+	}
+	return fmt.Sprintf("%s_%s_%s_isl%d_osl%d%s_ttft%s_tpot%s", strings.ReplaceAll(e.Model, "/", "_"), e.System, e.Engine.Name,
+		e.Input, e.Output, prefix, ms(e.Limits.TTFT.TypedMs()), ms(e.Limits.TPOT.TypedMs()))
 }
 
 // tree makes the files of a result.
@@ -87,29 +116,38 @@ func (f *saveFlags) tree(world *app.World, r *app.ConfigureResponse, say func(st
 	}
 	for i := range r.Results {
 		x := &r.Results[i]
-		name := x.Experiment.Name
-		add(path.Join(name, "best_config_topn.csv"), func(w io.Writer) error { return report.OptionsCSV(w, x) })
-		add(path.Join(name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
-		add(path.Join(name, "config.yaml"), func(w io.Writer) error {
-			_, err := w.Write(experiment.Write(r.Request.Experiments[i]))
-			return err
-		})
-		for k := range x.Rows {
-			more, err := f.row(world, r, x, k, say)
-			errs = append(errs, err)
-			files = append(files, more...)
-		}
+		more, err := f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say)
+		errs = append(errs, err)
+		files = append(files, more...)
+		add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
+	}
+	return files, errors.Join(errs...)
+}
+
+// experiment makes the files of one experiment: its rows as CSV, itself to be run again,
+// and what runs each row.
+func (f *saveFlags) experiment(world *app.World, s *app.Sources, x *app.ExperimentResult, asked app.Experiment, rows func(io.Writer) error, say func(string)) ([]deploy.File, error) {
+	var table bytes.Buffer
+	errs := []error{rows(&table)}
+	files := []deploy.File{
+		{Path: path.Join(asked.Name, "best_config_topn.csv"), Mode: 0o644, Data: table.Bytes()},
+		{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: experiment.Write(asked)},
+	}
+	for k := range x.Rows {
+		more, err := f.row(world, s, x, k, say)
+		errs = append(errs, err)
+		files = append(files, more...)
 	}
 	return files, errors.Join(errs...)
 }
 
 // row makes the files that run one row.
-func (f *saveFlags) row(world *app.World, r *app.ConfigureResponse, x *app.ExperimentResult, k int, say func(string)) ([]deploy.File, error) {
+func (f *saveFlags) row(world *app.World, s *app.Sources, x *app.ExperimentResult, k int, say func(string)) ([]deploy.File, error) {
 	o := x.Rows[k]
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
 	}
-	plan, err := world.DeployPlan(&r.Request.Sources, x, &o, f.site)
+	plan, err := world.DeployPlan(s, x, &o, f.site)
 	if err != nil {
 		return nil, err
 	}

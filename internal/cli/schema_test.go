@@ -3,6 +3,7 @@ package cli_test
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,19 @@ func names(into map[string]bool, v any, key string) {
 // they say nothing that it does not print.
 func TestSchemas(t *testing.T) {
 	kernels := " --device h200_sxm --perf-data " + tablesDir(t)
+	saved := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const sized = " --system h200_sxm --isl 500 --osl 50 -q"
+	const small = " --model-path Qwen/Qwen3-8B" + sized
+	const failing = `
+good: {serving_mode: disagg, model_path: Qwen/Qwen3-8B, system_name: h200_sxm, total_gpus: 2, isl: 500, osl: 50, decode_kvcache_quant_mode: fp8, prefill_kvcache_quant_mode: fp8}
+bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_sxm, total_gpus: 2, isl: 500, osl: 50}
+`
 	const ratio = " --enable-optimize-prefill-decode-ratio --prefill-devices-per-instance 4 --decode-devices-per-instance 4"
 	for name, commands := range map[string][]string{
 		"throughput-optimizer": {
@@ -102,11 +116,42 @@ func TestSchemas(t *testing.T) {
 			"step deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --num-devices 8 --decode" + json,
 			"step Qwen/Qwen3-8B --device h200_sxm --decode --engine vllm" + json,
 		},
+		"cli-default": {
+			"cli default --total-gpus 2" + small + json,
+			"cli default --total-gpus 2 --tpot 0.5 --backend-version 1.1.0 --set memory_share=0.8" + small + json,
+			"cli default --total-gpus 2 --serving-mode disagg --decode-system b200_sxm --prefix 100" + small + json,
+			"cli exp --yaml-path " + saved("failing.yaml", failing) + " -q" + json,
+			"cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --nextn 1 --nextn-accepted 0.8 --isl 100 --osl 10 -q --save-dir " + t.TempDir() + json,
+		},
+		"cli-recommend": {
+			"cli recommend --target-request-rate 5" + small + json,
+			"cli recommend --target-concurrency 50 --tpot 0.5 --serving-mode agg --backend-version 1.1.0 --set memory_share=0.8" + small + json,
+			"cli recommend --target-concurrency 50 --serving-mode disagg --decode-system b200_sxm" + small + json,
+			"cli recommend --target-concurrency 5 --model-path meta-llama/Llama-3.1-405B --decode-system l4" + sized + json,
+			"cli recommend --target-concurrency 3000 --model-path zai-org/GLM-4.5-Air --nextn 1 --nextn-accepted 0.8 --serving-mode agg" + sized + json,
+		},
+		"cli-estimate": {
+			"cli estimate --bs 4 --backend vllm --backend-version 0.24.0 --set memory_share=0.8 --detail all --ttft 100" + small + json,
+			"cli estimate --bs 4 --detail all --estimate-mode static_ctx" + small + json,
+			"cli estimate --bs 4 --estimate-mode static_gen" + small + json,
+			"cli estimate --estimate-mode disagg --p-bs 1 --p-workers 1 --d-bs 4 --d-workers 1 --decode-system b200_sxm" + small + json,
+			"cli estimate --bs 4 --detail all --perf-data " + tablesDir(t) + small + json,
+			"cli estimate --bs 4 --model-path deepseek-ai/DeepSeek-V3 --dp 8 --ep 8 --nextn 1 --nextn-accepted 0.8" + sized + json,
+		},
+		"cli-support": {
+			"cli support --model-path deepseek-ai/DeepSeek-V3 --system all" + json,
+		},
+		"lint": {
+			"lint --system h200_sxm --engine-version 0.24.0 --json -- vllm serve Qwen/Qwen3-8B --max-num-seqs 64 --max-num-batched-tokens 512",
+			"lint --system h200_sxm --json -- vllm serve Qwen/Qwen3-8B --tensor-paralel-size 3",
+			"lint --system h100_sxm --json -- vllm serve meta-llama/Llama-3.1-70B",
+			"lint --system h200_sxm --json " + saved("run.sh", "vllm serve Qwen/Qwen3-8B --kv-cache-dtyp fp8 --enforce-eager\n"),
+		},
 	} {
 		document, compiled := schema(t, name)
 		printed := map[string]bool{}
 		for _, command := range commands {
-			answer := parse(t, run(t, strings.Fields(command)))
+			answer := parse(t, answered(t, strings.Fields(command)))
 			if err := compiled.Validate(answer); err != nil {
 				t.Errorf("%s: %v", command, err)
 			}

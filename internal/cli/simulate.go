@@ -35,7 +35,8 @@ type simulateFlags struct {
 	output     string // --output-distribution
 	set        *pflag.FlagSet
 	noPlots    bool
-	file       string // --deployment
+	file       string   // --deployment
+	several    []string // --workload
 }
 
 // newSimulateCmd makes "plimsoll simulate".
@@ -95,6 +96,20 @@ func (f *simulateFlags) distributions(env *Env) (err error) {
 	return nil
 }
 
+// workloads reads requests of several kinds.
+func (f *simulateFlags) workloads() (err error) {
+	if f.several == nil {
+		return nil
+	}
+	for _, flag := range []string{"input-length", "output-length", "prefix-length", "length-ratio-low", "length-distribution", "output-distribution", "trace"} {
+		if f.set.Changed(flag) {
+			return usagef("--workload excludes --%s", flag)
+		}
+	}
+	f.Workloads, err = workloadsOf(f.several)
+	return err
+}
+
 // define adds the flags, in the sections help shows.
 func (f *simulateFlags) define(fs *pflag.FlagSet) {
 	section(fs, deploymentSection, f.defineDeployment)
@@ -110,6 +125,8 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "tokens that all prompts begin with and that are in the prefix cache from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
+		nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
+			"requests of several kinds, each `NAME=ISL:OSL[:SHARE]`; a preset (plimsoll plan lists them) or a trace file may stand for ISL:OSL")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform between this share of the length and the whole length")
 		fs.Uint64Var(&f.Seed, "seed", 1, "seed of the random numbers")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
@@ -226,7 +243,7 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 		errs[2] = usagef("--seed must be positive, got 0")
 	}
 	return errors.Join(errors.Join(errs[:]...),
-		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env))
+		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env), f.workloads())
 }
 
 // runSimulate simulates and prints.

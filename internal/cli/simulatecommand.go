@@ -68,6 +68,10 @@ func (c *commandLine) traffic(r *app.Traffic, input, output string) {
 	c.add(r.Variation > 0, "arrival-variation", r.Variation)
 	c.add(r.Trace != "", "trace", r.Trace)
 	c.add(r.Requests > 0, "num-prompts", r.Requests)
+	if r.Workloads != nil {
+		list(c, "workload", workloadWords(r.Workloads))
+		return
+	}
 	if r.Trace == "" {
 		c.lengths("input-length", r.Input, "length-distribution", r.InputLengths, input)
 		c.lengths("output-length", r.Output, "output-distribution", r.OutputLengths, output)

@@ -34,6 +34,7 @@ func (w *writer) mindie() ([]File, error) {
 // mindieModel, mindieDeploy, mindieSchedule and mindieServer are the parts of the
 // file that a deployment decides.
 type mindieModel struct {
+	Type        string `json:"modelInstanceType"`
 	Name        string `json:"modelName"`
 	Weight      string `json:"modelWeightPath"`
 	WorldSize   int    `json:"worldSize"`
@@ -54,11 +55,13 @@ type mindieDeploy struct {
 }
 
 type mindieSchedule struct {
-	Block         int `json:"cacheBlockSize"`
-	PrefillBatch  int `json:"maxPrefillBatchSize"`
-	PrefillTokens int `json:"maxPrefillTokens"`
-	Batch         int `json:"maxBatchSize"`
-	MaxIterations int `json:"maxIterTimes"`
+	Template      string `json:"templateType"`
+	TemplateName  string `json:"templateName"`
+	Block         int    `json:"cacheBlockSize"`
+	PrefillBatch  int    `json:"maxPrefillBatchSize"`
+	PrefillTokens int    `json:"maxPrefillTokens"`
+	Batch         int    `json:"maxBatchSize"`
+	MaxIterations int    `json:"maxIterTimes"`
 }
 
 type mindieBackend struct {
@@ -71,6 +74,7 @@ type mindieBackend struct {
 type mindieServer struct {
 	Address string `json:"ipAddress"`
 	Port    int    `json:"port"`
+	AllZero bool   `json:"allowAllZeroIpListening"` // without it the daemon refuses 0.0.0.0
 	HTTPS   bool   `json:"httpsEnabled"`
 }
 
@@ -88,7 +92,7 @@ func (v *Values) mindieConfig(servedName string, port int) ([]byte, error) {
 		ids[i] = i
 	}
 	m := mindieModel{
-		Name: servedName, Weight: v.Model, WorldSize: v.Devices, TP: t.TP, DP: t.DP,
+		Type: "Standard", Name: servedName, Weight: v.Model, WorldSize: v.Devices, TP: t.TP, DP: t.DP,
 		Backend: "atb", NPUMemory: -1, CPUMemory: 5,
 	}
 	if v.Experts {
@@ -96,12 +100,12 @@ func (v *Values) mindieConfig(servedName string, port int) ([]byte, error) {
 	}
 	f := mindieFile{
 		"1.0.0",
-		mindieServer{"0.0.0.0", port, false},
+		mindieServer{"0.0.0.0", port, true, false},
 		mindieBackend{
 			"mindieservice_llm_engine",
 			[][]int{ids},
 			mindieDeploy{v.MaxLength, v.MaxLength, []mindieModel{m}},
-			mindieSchedule{v.profile.BlockTokens, v.Batch, v.TokenBudget, v.Batch, v.MaxLength},
+			mindieSchedule{"Standard", "Standard_LLM", v.profile.BlockTokens, v.Batch, v.TokenBudget, v.Batch, v.MaxLength},
 		},
 	}
 	var out bytes.Buffer

@@ -32,6 +32,7 @@ type Launch struct {
 	extras map[string]string
 	config string   // the file with TensorRT-LLM's settings
 	flags  []string // of the engine's own server, as they are written
+	keys   []string // of the file with settings, as paths
 
 	profile *engine.Profile // of the newest release, with the names of all
 }

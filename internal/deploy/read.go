@@ -24,8 +24,8 @@ type Found struct {
 	Deployment deployment.Deployment
 	// Input, Output, Prefix and Copies are known of our own files; 0 otherwise.
 	Input, Output, Prefix, Copies int
-	Launches              []Launch
-	Problems              []Problem
+	Launches                      []Launch
+	Problems                      []Problem
 	// Missing are files of settings that a command names and that were not given.
 	Missing []string
 }
@@ -381,6 +381,11 @@ func (r *reader) readConfigs() error {
 		}
 		if err := l.readConfig(text); err != nil {
 			return fmt.Errorf("%s: %w", l.config, err)
+		}
+		for _, p := range l.unknownKeys() {
+			if !slices.Contains(r.problems, p) {
+				r.problems = append(r.problems, p)
+			}
 		}
 	}
 	return nil

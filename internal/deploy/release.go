@@ -22,7 +22,7 @@ func (l *Launch) Lacks(release string) []Problem {
 		if i < 0 {
 			continue
 		}
-		text, unsure := absent(all, &all[i].Versions, release)
+		text, unsure := absent(all, &all[i].Versions, release, "flag")
 		if text == "" {
 			continue
 		}
@@ -32,16 +32,32 @@ func (l *Launch) Lacks(release string) []Problem {
 		}
 		out = append(out, p)
 	}
+	return append(out, l.lacksKeys(release)...)
+}
+
+// lacksKeys reports the keys of a file of settings in the same way.
+func (l *Launch) lacksKeys(release string) []Problem {
+	all := engine.Keys(l.Engine)
+	var out []Problem
+	for _, key := range l.keys {
+		i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == key })
+		if i < 0 {
+			continue
+		}
+		if text, unsure := absent(all, &all[i].Versions, release, "key"); text != "" {
+			out = append(out, Problem{File: l.config, Flag: key, Text: text, Unsure: unsure})
+		}
+	}
 	return out
 }
 
 // absent says why a release has no flag with a range of versions, and whether that is
 // certain: not every release was looked at, so the first one with a flag may be older
 // than the first in which it was seen.
-func absent(all []engine.Named, r *engine.Range, release string) (text string, unsure bool) {
+func absent(all []engine.Named, r *engine.Range, release, what string) (text string, unsure bool) {
 	switch {
 	case r.Until != "" && (release == "" || version.Compare(release, r.Until) >= 0):
-		return "this flag was removed, at the latest in " + r.Until, false
+		return fmt.Sprintf("this %s was removed, at the latest in %s", what, r.Until), false
 	case release != "" && r.Since != "" && version.Compare(release, r.Since) < 0:
 		looked := func(n engine.Named) bool { // a release between the two that was looked at has no such flag
 			for _, v := range []string{n.Versions.Since, n.Versions.Until} {
@@ -51,7 +67,7 @@ func absent(all []engine.Named, r *engine.Range, release string) (text string, u
 			}
 			return false
 		}
-		return fmt.Sprintf("%s does not have this flag yet; it was first seen in %s", release, r.Since), !slices.ContainsFunc(all, looked)
+		return fmt.Sprintf("%s does not have this %s yet; it was first seen in %s", release, what, r.Since), !slices.ContainsFunc(all, looked)
 	}
 	return "", false
 }
@@ -132,7 +148,7 @@ func lacks(name, flag, release string) bool {
 	if i < 0 {
 		return false
 	}
-	text, _ := absent(all, &all[i].Versions, release)
+	text, _ := absent(all, &all[i].Versions, release, "flag")
 	return text != ""
 }
 

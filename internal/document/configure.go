@@ -51,6 +51,7 @@ type Option struct {
 	GPUsUsed       int                   `json:"gpus_used"`
 	Batch          int                   `json:"batch_size"`
 	Prompts        int                   `json:"prefill_batch_size,omitempty"`
+	Budget         int                   `json:"token_budget"`
 	MemoryGiB      float64               `json:"memory_gib"`
 	Basis          string                `json:"basis"`
 	Deployment     deployment.Deployment `json:"deployment"`
@@ -87,7 +88,7 @@ func optionOf(perDevice float64, o *app.Option) Option {
 		TokensInterval: interval(e.Throughput, o.Throughput), RequestRate: o.RequestRate,
 		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: o.TPOT.Ms(), TPOTInterval: interval(e.TPOT, o.TPOT.Ms()),
 		Latency: o.Latency.Ms(), Chance: o.Chance, BoundBy: string(o.Binds), Concurrency: o.Concurrency, Replicas: o.Copies,
-		Prefill: o.X, Decode: o.Y, GPUsUsed: o.Used, Batch: o.Batch, Prompts: o.Prompts, MemoryGiB: o.Memory.GiB(), Basis: e.Basis,
+		Prefill: o.X, Decode: o.Y, GPUsUsed: o.Used, Batch: o.Batch, Prompts: o.Prompts, Budget: o.Budget, MemoryGiB: o.Memory.GiB(), Basis: e.Basis,
 		Deployment: o.Deployment,
 	}
 }

@@ -72,13 +72,13 @@ func contenderOf(c *app.Contender) Contender {
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
-		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFT.Ms(), x.TTFT), TPOT: rangeOf(c.TPOT.Ms(), x.TPOT),
+		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: rangeOf(c.TPOTMean.Ms(), x.TPOT),
 		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: rangeOf(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
-		Memory: budgetOf(&c.Budget), KVPeak: c.KVPeak, KVTokens: c.Budget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
+		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]app.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
-	if c.TPOT > 0 {
-		out.TokensPerUser = rangeOf(1/float64(c.TPOT), x.TPOT.Inverse())
+	if c.TPOTMean > 0 {
+		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
 	}
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95

@@ -9,21 +9,21 @@ import (
 	"plimsoll/internal/units"
 )
 
-// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill
-// workers of TP=1, 1 decode worker of TP=8)".
+// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill of
+// one GPU, 1 decode of TP=8)".
 func deploymentInWords(c *app.Contender) string {
-	of := func(n int, what string, role deployment.Role) string {
+	of := func(n string, role deployment.Role) string {
 		for i := range c.Deployment.Pools {
 			if p := &c.Deployment.Pools[i]; p.Role == role {
-				return fmt.Sprintf("%s of %s", count(n, what), shortLabel(p.Layout.Label(c.Experts)))
+				return n + " of " + shortLabel(p.Layout.Label(c.Experts))
 			}
 		}
 		return ""
 	}
 	if c.X == 0 {
-		return of(c.Copies, "replica", deployment.Both)
+		return of(count(c.Copies, "replica"), deployment.Both)
 	}
-	unit := of(c.X, "prefill worker", deployment.Prefill) + ", " + of(c.Y, "decode worker", deployment.Decode)
+	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
 		return unit
 	}
@@ -173,9 +173,21 @@ func nextOf(p *Plan) []Next {
 	best := &p.Contenders[0]
 	out = append(out,
 		Next{"write this page, the record and the files that run it", p.Command + " --out " + dir},
-		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench/run.sh"},
-		Next{"look at another load", fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json --concurrency %d --input-length %.0f --output-length %.0f",
-			dir, best.Concurrency, p.Workloads[0].Input, p.Workloads[0].Output)},
+		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench_run.sh"},
 	)
+	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
+		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
+		if best.Load != nil {
+			load = fmt.Sprintf("--rate %g", peakOf(p.Request))
+		}
+		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
+		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {
+			line += fmt.Sprintf(" --length-ratio-low %g", x[0].LengthLow)
+		}
+		if x[0].Prefix > 0 {
+			line += fmt.Sprintf(" --prefix-length %d", x[0].Prefix)
+		}
+		out = append(out, Next{"look at another load", line})
+	}
 	return out
 }

@@ -35,3 +35,7 @@ func Flags(name string) []Named {
 	}
 	return out
 }
+
+// Keys lists the keys of an engine's file of settings as paths, in the same way. A path
+// that ends with ".*" takes anything below it.
+func Keys(name string) []Named { return Flags(name + "-keys") }

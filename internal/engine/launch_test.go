@@ -32,6 +32,26 @@ func TestOptionByVersion(t *testing.T) {
 	}
 }
 
+// TestKeysExist: every key of TensorRT-LLM's file that options name is a field of its
+// classes, in the newest release that was looked at too.
+func TestKeysExist(t *testing.T) {
+	known := engine.Keys("trtllm")
+	if len(known) < 200 {
+		t.Fatalf("%d keys", len(known))
+	}
+	p, err := engine.LookupVersion("trtllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range p.Options {
+		for _, option := range p.OptionNames(key) {
+			if i := slices.IndexFunc(known, func(n engine.Named) bool { return n.Name == option }); i < 0 || known[i].Versions.Until != "" {
+				t.Errorf("%s of %s is not among the keys", option, key)
+			}
+		}
+	}
+}
+
 // TestOptionsExist: every flag that options name is one that the engine's own parser
 // listed.
 func TestOptionsExist(t *testing.T) {

@@ -192,6 +192,20 @@ func experimentBlock(w io.Writer, x *app.ExperimentResult, v OptimizeView) {
 		t.rows = append(t.rows, optionRow(i+1, x, &rows[i]))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
+	if told := budgets(rows); told != "" {
+		fmt.Fprintf(w, "Token budgets other than the engine's own: %s\n", told)
+	}
+}
+
+// budgets are the token budgets that rows set.
+func budgets(rows []app.Option) string {
+	var out []string
+	for i := range rows {
+		if p := &rows[i].Deployment.Pools[0]; slices.Contains(p.Settings, fmt.Sprintf("token_budget=%d", rows[i].Budget)) {
+			out = append(out, fmt.Sprintf("%d (rank %d)", rows[i].Budget, i+1))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func optionHeader(m app.ServingMode) []string {

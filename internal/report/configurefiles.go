@@ -28,10 +28,24 @@ func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
 	return out.WriteAll(rows)
 }
 
+// NeedsCSV writes the rows of a recommendation in the same columns and those that
+// AIConfigurator adds. Figures per GPU are of the GPUs of the row.
+func NeedsCSV(w io.Writer, x *app.Recommended) error {
+	out := csv.NewWriter(w)
+	all := x.Options()
+	rows := [][]string{append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")}
+	for i := range x.Rows {
+		n := &x.Rows[i]
+		all.Experiment.Devices = n.Used
+		rows = append(rows, append(optionCells(all, &n.Option), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
+	}
+	return out.WriteAll(rows)
+}
+
 func optionColumns(m app.ServingMode) []string {
 	head := []string{
 		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
-		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "backend", "version", "system",
+		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "ctx_tokens", "backend", "version", "system",
 	}
 	worker := func(prefix string) {
 		for _, c := range []string{"bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
@@ -55,7 +69,7 @@ func optionCells(x *app.ExperimentResult, o *app.Option) []string {
 	row := []string{
 		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
 		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
-		f(o.Memory.GiB()), e.Engine.Name, e.Engine.Version, e.System,
+		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
 		l := &p.Layout

@@ -48,6 +48,20 @@ func (s *Units) times(w *Worker) []token {
 	return out
 }
 
+// full is the batch of a rank at which the cache of a decode worker is full on average.
+func (s *Units) full(w *Worker) int {
+	e := &w.Pool.Engine
+	if e.Blocks == 0 {
+		return w.MaxBatch
+	}
+	context := s.Input + s.Output/2
+	if e.Policy == sim.InFlight { // keeps blocks from the start
+		context = s.Input + s.Output
+	}
+	holds := e.Blocks / max(1, (context+e.BlockTokens-1)/e.BlockTokens) * max(1, w.Pool.Replicas)
+	return min(max(1, holds/w.ranks()), w.MaxBatch)
+}
+
 // generated is the tokens of an output that decode steps generate: the first comes
 // with the prompt.
 func (s *Units) generated() float64 { return math.Max(1, float64(s.Output-1)) }

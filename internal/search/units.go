@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sort"
 
@@ -59,7 +58,9 @@ type Found struct {
 	// Near is the outcome that came nearest to the limits, if none met them.
 	Near serving.Outcome
 
-	floor float64 // throughput below which nothing is of interest
+	floor     float64 // throughput below which nothing is of interest
+	drift     drift
+	confirmed bool // all copies were simulated
 }
 
 // beats reports whether a throughput is not worth looking at.
@@ -82,38 +83,69 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 	s.prepare()
 	groups := s.options()
 	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
-	first := min(max(1, s.Top), len(groups))
-	found, err := s.evaluate(ctx, groups[:first], 0)
-	if err != nil {
-		return nil, err
-	}
-	// What is worse than all of these need not be looked at.
-	least := math.Inf(1)
-	for i := range found {
-		if found[i].OK {
-			least = min(least, found[i].Best.Throughput)
-		} else {
-			least = 0
-		}
-	}
-	rest := slices.DeleteFunc(slices.Clone(groups[first:]), func(g []option) bool { return g[0].bound < least })
-	more, err := s.evaluate(ctx, rest, least)
-	if err != nil {
-		return nil, err
-	}
-	found = append(found, more...)
-	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
-		if found, err = s.nearest(ctx); err != nil {
+	top := max(1, s.Top)
+	var found []Found
+	for floor := 0.0; len(groups) > 0; {
+		next := groups[:min(top, len(groups))]
+		more, err := s.evaluate(ctx, next, floor)
+		if err != nil {
 			return nil, err
 		}
+		found, groups = append(found, more...), groups[len(next):]
+		if err := s.confirmed(ctx, found); err != nil {
+			return nil, err
+		}
+		// What is worse than all of the best so far need not be looked at.
+		if len(found) >= top && found[top-1].OK {
+			floor = found[top-1].Best.Throughput
+		}
+		groups = slices.DeleteFunc(groups, func(g []option) bool { return g[0].bound < floor })
 	}
+	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
+		near, err := s.nearest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = near
+	}
+	Rank(found)
+	return found, nil
+}
+
+// Rank orders what was found: the most throughput first, and last what has no outcome
+// within the limits.
+func Rank(found []Found) {
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if a.OK != b.OK {
 			return cmp.Compare(btoi(b.OK), btoi(a.OK))
 		}
 		return cmp.Compare(b.Best.Throughput, a.Best.Throughput)
 	})
-	return found, nil
+}
+
+// confirmed ranks what was found, and simulates all copies of what is or may be among
+// the Top.
+func (s *Units) confirmed(ctx context.Context, found []Found) error {
+	const certain = 0.99 // one copy shows what each of several carries so well
+	top := max(1, s.Top)
+	for {
+		Rank(found)
+		var todo []int
+		for i := range found {
+			f := &found[i]
+			if f.OK && !f.confirmed && (i < top || f.Best.Throughput >= certain*found[top-1].Best.Throughput) {
+				todo = append(todo, i)
+			}
+		}
+		if len(todo) == 0 {
+			return nil
+		}
+		errs := make([]error, len(todo))
+		err := pool.Each(ctx, len(todo), s.Workers, func(i int) { found[todo[i]], errs[i] = s.confirm(ctx, found[todo[i]]) })
+		if err := cmp.Or(err, errors.Join(errs...)); err != nil {
+			return err
+		}
+	}
 }
 
 // nearest is one request alone on a unit of every decode layout: what comes nearest to
@@ -196,19 +228,27 @@ func (o *option) loads() []int {
 	return append(out, o.limit)
 }
 
+// drift is how far simulations are off their bounds: factors of TTFT, TPOT and
+// throughput. Units of a group are much alike, so each tells where to begin with the
+// next.
+type drift struct{ ttft, tpot, rate float64 }
+
 // start is where to begin with a unit: the first load that nearly reaches its bound, or
-// the last that should meet the limits. Simulations take about so much longer than the
-// bounds of TTFT and TPOT; where they do not, climbing goes on.
-func (s *Units) start(o *option, loads []int) int {
-	const near, first, each = 0.99, 1.3, 1.06
+// the last that should meet the limits; but no load that should not be better than the
+// best. Where what is simulated differs from what it should be, climbing goes on.
+func (s *Units) start(o *option, loads []int, f *Found) int {
+	const near = 0.99
 	i := sort.Search(len(loads), func(i int) bool { return s.bound(o.Unit, loads[i]) >= near*o.bound })
 	if s.Plausible != nil {
 		over := sort.Search(len(loads), func(i int) bool {
 			n := loads[i]
-			ttft, tpot := first*s.ttft(o.Unit, n), each*s.token(o.Decode, s.least(o.Unit, n))
+			ttft, tpot := f.drift.ttft*s.ttft(o.Unit, n), f.drift.tpot*s.token(o.Decode, s.least(o.Unit, n))
 			return !s.Plausible(o.Unit, n, units.Seconds(ttft), units.Seconds(tpot))
 		})
 		i = min(i, max(0, over-1))
+	}
+	if f.OK {
+		i = max(i, sort.Search(len(loads), func(i int) bool { return f.drift.rate*s.bound(o.Unit, loads[i]) > f.Best.Throughput }))
 	}
 	return min(i, len(loads)-1)
 }
@@ -216,9 +256,8 @@ func (s *Units) start(o *option, loads []int) int {
 // best simulates the units of a group in the order of their bounds, until what is left
 // cannot be better.
 func (s *Units) best(ctx context.Context, g []option, floor float64) (Found, error) {
-	out := Found{Unit: g[0].Unit, floor: floor}
-	for i := range g {
-		o := &g[i]
+	out := Found{Unit: g[0].Unit, floor: floor, drift: drift{1.3, 1.06, 0.97}}
+	for _, o := range scouted(g) {
 		if out.beats(o.bound) {
 			break
 		}
@@ -226,18 +265,36 @@ func (s *Units) best(ctx context.Context, g []option, floor float64) (Found, err
 			return out, err
 		}
 	}
-	return s.confirm(ctx, out)
+	return out, nil
+}
+
+// scouted are options in the order of their bounds, but first the one with the most
+// copies of those that are nearly the best: a small unit is simulated quickly and shows
+// what the others have to beat.
+func scouted(g []option) []*option {
+	const nearly = 0.95
+	var out []*option
+	scout := 0
+	for i := range g {
+		if g[i].bound >= nearly*g[0].bound && g[i].Copies > g[scout].Copies {
+			scout = i
+		}
+		out = append(out, &g[i])
+	}
+	first := out[scout]
+	return slices.Insert(slices.Delete(out, scout, scout+1), 0, first)
 }
 
 // climb finds the load of a unit with the most throughput within the limits, starting
 // where its bound is reached: up while more is gained, or down until the limits are
 // met, in growing steps, and between the last two by bisection. A smaller load carries
-// less: what fails the limits and is not better than the best ends it.
+// less: what fails the limits and is not better than the best ends it; unless it is far
+// below its bound, as where caches run full or a batch outgrows captured graphs.
 func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 	loads := o.loads()
 	before, stride := 0.0, 1
 	low, high := -1, len(loads) // the last load that need not be looked at, the first that does not meet the limits
-	for i := s.start(o, loads); low+1 < high; {
+	for i := s.start(o, loads, out); low+1 < high; {
 		if out.beats(s.bound(o.Unit, loads[i])) {
 			low = i
 		} else {
@@ -249,9 +306,10 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 				return err
 			}
 			beaten := out.beats(r.Throughput)
+			s.learn(&r, o.Unit, loads[i], out)
 			s.keep(&r, v, o.Unit, out)
 			switch {
-			case v != Fits && beaten && r.OOM == "":
+			case v != Fits && beaten && r.OOM == "" && out.drift.rate >= sane:
 				return nil
 			case v != Fits:
 				high = i
@@ -264,10 +322,25 @@ func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 				low, before = i, r.Throughput
 			}
 		}
+		if (low < 0 || high == len(loads)) && low+1 < high {
+			if next := s.start(o, loads, out); next > low && next < high {
+				i = next
+				continue
+			}
+		}
 		i = between(low, high, stride, len(loads))
 		stride *= 2
 	}
 	return nil
+}
+
+// learn notes how far a simulation is off its bounds.
+func (s *Units) learn(r *serving.Outcome, u Unit, load int, out *Found) {
+	if r.OOM == "" {
+		out.drift = drift{
+			float64(r.TTFT) / s.ttft(u, load), float64(r.TPOT) / s.token(u.Decode, s.least(u, load)), r.Throughput / s.bound(u, load),
+		}
+	}
 }
 
 // between is what to try next between two places: beyond the last of n, before the
@@ -281,6 +354,9 @@ func between(low, high, stride, n int) int {
 	}
 	return (low + high) / 2
 }
+
+// sane is the share of its bound above which throughput grows with the load.
+const sane = 0.8
 
 // gain is what a larger load must bring to go on.
 const gain = 0.005
@@ -302,6 +378,7 @@ func (s *Units) keep(r *serving.Outcome, v Verdict, u Unit, out *Found) {
 // confirm simulates the best load on all copies; a few requests less may be needed to
 // meet the limits.
 func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
+	f.confirmed = true
 	if !f.OK || f.Unit.Copies == 1 {
 		return f, nil
 	}
@@ -321,7 +398,8 @@ func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
 }
 
 // Sweep simulates the units that should carry the most at each of some batches,
-// whatever the limits: the trade-off of speed and throughput.
+// whatever the limits: the trade-off of speed and throughput. It ends where caches are
+// full: more requests only wait.
 func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	free := *s
 	free.Plausible = nil
@@ -330,20 +408,27 @@ func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	}
 	groups := free.options()
 	var todo []option
+	most := 0.0
 	for batch := 1; ; batch *= 2 {
-		best := option{}
+		var all []option
 		for _, g := range groups {
 			for _, o := range g {
-				o.limit = batch * o.Y * s.Decode[o.Decode].ranks()
-				if o.bound = free.bound(o.Unit, o.limit); batch <= s.Decode[o.Decode].MaxBatch && o.bound > best.bound {
-					best = o
+				d := &s.Decode[o.Decode]
+				full := s.full(d)
+				o.limit = min(batch, full) * o.Y * d.ranks()
+				if o.bound = free.bound(o.Unit, o.limit); batch <= d.MaxBatch && batch < 2*full {
+					all = append(all, o)
 				}
 			}
 		}
-		if best.bound == 0 {
+		if len(all) == 0 {
 			break
 		}
-		todo = append(todo, best)
+		slices.SortStableFunc(all, func(a, b option) int { return cmp.Compare(b.bound, a.bound) })
+		if all[0].bound > most { // a larger batch that carries no more is only slower
+			most = all[0].bound
+			todo = append(todo, *scouted(all)[0])
+		}
 	}
 	out := make([]serving.Outcome, len(todo))
 	errs := make([]error, len(todo))

@@ -44,13 +44,14 @@ func newSimulation(c *Config) (*simulation, error) {
 
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
-	engine := p.Engine.normal()
+	engine, steps := p.Engine.normal(), new(priced)
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
 	for i := range made.replicas {
 		made.replicas[i] = replica{
 			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes,
 			decode:   newDecodeSet(&engine, s.requests),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
+			priced:   steps,
 			gaps:     gapMeter{all: &s.gaps, requests: s.requests},
 			running:  running{requests: s.requests},
 			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests},

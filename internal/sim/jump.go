@@ -1,5 +1,7 @@
 package sim
 
+import "plimsoll/internal/units"
+
 // runLength is how many steps can be taken at once when nothing is prefilled:
 // until a request ends, blocks run out, the scheduler would look at a queue, or
 // would decide anew.
@@ -36,38 +38,46 @@ func (r *replica) interrupt() {
 		return
 	}
 	p.cut = true
-	steps := r.stepsUntil()
+	steps, end := r.stepsUntil()
 	if every := int64(r.engine.ReceiveInterval); every > 1 {
-		steps += (every - (int64(r.since)+steps)%every) % every
+		more := (every - (int64(r.since)+steps)%every) % every
+		if steps += more; more > 0 && steps < p.steps {
+			end = p.start + r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(steps))
+		}
 	}
 	if steps >= p.steps {
 		return
 	}
 	p.steps = steps
 	p.version++
-	p.end = max(r.sim.now, p.start+r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(steps)))
+	p.end = max(r.sim.now, end)
 	r.sim.agenda.push(event{at: p.end, kind: stepEnds, version: p.version, replica: r.place})
 }
 
 // stepsUntil is the number of steps of the run after which the time is now or
-// later. The time of a run is nearly linear in its steps, so the secant finds
-// it in a few tries; halving bounds them.
-func (r *replica) stepsUntil() int64 {
+// later, and that time. The time of a run is nearly linear in its steps, so the secant
+// finds it in a try or two; halving bounds them. Steps do not get shorter as contexts
+// grow, so one step less ends at least a mean step earlier.
+func (r *replica) stepsUntil() (int64, units.Seconds) {
+	const certain = 0.95 // of that mean step
 	p := &r.plan
 	low, high := int64(0), p.steps // after low it is earlier, after high it is not
 	lowAt, highAt := p.start, p.end
 	for try := 0; high-low > 1; try++ {
 		middle := low + (high-low)/2
 		if span := highAt - lowAt; try < 8 && span > 0 {
-			guess := low + int64(float64(high-low)*float64((r.sim.now-lowAt)/span)) + int64(try&1)
+			guess := low + int64(float64(high-low)*float64((r.sim.now-lowAt)/span)) + 1
 			middle = min(max(guess, low+1), high-1)
 		}
-		at := p.start + r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(middle))
-		if at < r.sim.now {
+		took := r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(middle))
+		if at := p.start + took; at < r.sim.now {
 			low, lowAt = middle, at
 		} else {
 			high, highAt = middle, at
+			if at-certain*took/units.Seconds(middle) < r.sim.now {
+				break
+			}
 		}
 	}
-	return high
+	return high, highAt
 }

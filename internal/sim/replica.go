@@ -26,8 +26,9 @@ type replica struct {
 
 	plan     plan
 	chunks   []chunk
-	since    int // steps of generation since the last look, modulo the interval
-	waited   int // steps for which prompts were held back
+	priced   *priced // of the pool
+	since    int     // steps of generation since the last look, modulo the interval
+	waited   int     // steps for which prompts were held back
 	hold     bool
 	evicted  bool // something was preempted when this step was filled
 	busy     bool
@@ -113,7 +114,7 @@ func (r *replica) begin() {
 		p.steps = r.runLength()
 		took = r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps))
 	} else {
-		took = r.stepper.Step(r.batch(&p))
+		took = r.mixed(r.batch(&p))
 	}
 	r.busy = true
 	p.end = p.start + r.sim.sound(took, &p)
@@ -134,6 +135,22 @@ func (r *replica) look() {
 
 // growth is how much the context of n requests grows per step.
 func (r *replica) growth(n int) float64 { return float64(n) * r.decode.perStep }
+
+// priced are steps with prefill that a pool took lately, by their prompts: where
+// prompts are equal and nothing generates, there are few different ones.
+type priced [8]struct {
+	batch Batch
+	took  units.Seconds
+}
+
+// mixed is the time of a step with prefill.
+func (r *replica) mixed(b Batch) units.Seconds {
+	p := &r.priced[b.PrefillRequests%len(r.priced)]
+	if b != p.batch {
+		p.batch, p.took = b, r.stepper.Step(b)
+	}
+	return p.took
+}
 
 // batch is the shape of a step with prefill.
 func (r *replica) batch(p *plan) Batch {

@@ -19,7 +19,21 @@ type Curve struct {
 	graph  *graph.Graph
 	coster cost.Coster
 	rows   [1 << slotBits]atomic.Pointer[row]
-	room   atomic.Pointer[[]op.Item] // where operators are written, nil while in use
+	room   atomic.Pointer[room] // nil while in use
+}
+
+// room is where operators are written, and what is known of decode steps: consecutive
+// ones mostly differ in their contexts alone.
+type room struct {
+	items  []op.Item
+	decode [decodeSlots]decodeStep
+}
+
+// decodeStep is what does not depend on contexts in a step that only decodes.
+type decodeStep struct {
+	counts   [op.Counts]float64
+	followed Times           // by operators that follow one count
+	several  []units.Seconds // of each that follows several, in their order
 }
 
 // row is the time of the operators that follow a count, at one value of it.
@@ -35,6 +49,8 @@ type row struct {
 const (
 	slotBits = 9
 	tries    = 4
+	// decodeSlots are for batches of different sizes.
+	decodeSlots = 64
 )
 
 // NewCurve prepares the prices of a graph's steps on a device.
@@ -45,20 +61,41 @@ func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
 // Times prices a step, whose counts are whole. It allocates only for counts it
 // has not seen.
 func (c *Curve) Times(s *graph.Sums) Times {
-	room := c.room.Swap(nil)
-	if room == nil {
-		room = new([]op.Item)
+	r := c.room.Swap(nil)
+	if r == nil {
+		r = new(room)
 	}
+	counts := s.Counts()
+	decodes := s.Prefill.Requests == 0
+	d := &r.decode[int(counts[op.Requests])%decodeSlots]
+	known := decodes && d.counts == counts
 	var t Times
-	for by, n := range s.Counts() {
-		c.count(&t, op.Measure(by), int(n), room)
+	if known {
+		t = d.followed
+	} else {
+		for by, n := range counts {
+			c.count(&t, op.Measure(by), int(n), &r.items)
+		}
+		if decodes {
+			d.counts, d.followed, d.several = counts, t, d.several[:0]
+		}
 	}
-	*room = c.graph.AppendVarying((*room)[:0], s)
-	for i := range *room {
-		it := &(*room)[i]
-		t[part(it)] += units.Seconds(it.Count) * c.coster.Cost(&it.Op).Total
+	r.items = c.graph.AppendVarying(r.items[:0], s)
+	n := 0 // of those that follow several counts
+	for i := range r.items {
+		it := &r.items[i]
+		if known && it.Follows == op.Several {
+			t[part(it)] += d.several[n]
+			n++
+			continue
+		}
+		time := units.Seconds(it.Count) * c.coster.Cost(&it.Op).Total
+		t[part(it)] += time
+		if decodes && it.Follows == op.Several {
+			d.several = append(d.several, time)
+		}
 	}
-	c.room.Store(room)
+	c.room.Store(r)
 	return t
 }
 

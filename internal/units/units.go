@@ -134,11 +134,11 @@ func Figure(x float64) string {
 	switch a := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return fmt.Sprint(x)
-	case a >= 99.95:
+	case a >= 99.95 || x == math.Trunc(x):
 		return Thousands(int(math.Round(x)))
 	case a >= 9.995:
 		return fmt.Sprintf("%.1f", x)
-	case a >= 0.9995 || a == 0:
+	case a >= 0.9995:
 		return fmt.Sprintf("%.2f", x)
 	default:
 		return strconv.FormatFloat(x, 'g', 3, 64)

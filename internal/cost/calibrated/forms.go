@@ -89,9 +89,12 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		e = m.estimate(&pw, prefill.Launch*micro, matrix, 0, memory, matrix+memory)
 	}
 	if o.Decode.Tokens > 0 {
-		d := *o
-		d.Prefill, d.Expanded = op.Span{}, 0
-		dw := d.Work()
+		dw := w
+		if o.Prefill != (op.Span{}) || o.Expanded != 0 { // most steps of a simulation only decode
+			d := *o
+			d.Prefill, d.Expanded = op.Span{}, 0
+			dw = d.Work()
+		}
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
 		heads := decode.Head * micro * o.Decode.Requests * math.Max(1, o.KVHeads)

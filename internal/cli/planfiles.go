@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"plimsoll/internal/app"
+	"plimsoll/internal/deploy"
+	"plimsoll/internal/document"
+	"plimsoll/internal/web"
+)
+
+// write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
+func (f *planFlags) write(env *Env, world *app.World, r *app.PlanResponse, doc *document.Plan) error {
+	target := env.path(f.out)
+	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
+		return usagef("--out: %s is not empty; --force replaces it", f.out)
+	}
+	files, skipped, err := planFiles(world, r, doc)
+	if err != nil {
+		return err
+	}
+	if err := writeTree(target, files); err != nil {
+		return err
+	}
+	if f.quiet {
+		return nil
+	}
+	for _, why := range skipped {
+		env.Note(why.Error())
+	}
+	env.Note(fmt.Sprintf("wrote %d files into %s", len(files), f.out))
+	return nil
+}
+
+// planFiles are the files of a plan.
+func planFiles(world *app.World, r *app.PlanResponse, doc *document.Plan) (files []deploy.File, skipped []error, err error) {
+	add := func(name string, write func(io.Writer) error) {
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		err = write(&b)
+		files = append(files, deploy.File{Path: name, Mode: 0o644, Data: b.Bytes()})
+	}
+	encoded := func(v any) func(io.Writer) error {
+		return func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(v)
+		}
+	}
+	add("plan.json", encoded(doc))
+	add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
+	add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })
+	if len(r.Contenders) == 0 || err != nil {
+		return files, nil, err
+	}
+	best := &r.Contenders[0]
+	add("deployment.json", encoded(best.Deployment))
+	plan, err := world.DeployPlan(&r.Request.Sources, &app.ExperimentResult{Experiment: best.Experiment}, &best.Option, deploy.Site{})
+	if err != nil {
+		return nil, nil, err
+	}
+	run, skipped, err := deploy.Write(plan)
+	for _, x := range run {
+		x.Path = path.Join("deploy", x.Path)
+		files = append(files, x)
+	}
+	return files, skipped, err
+}

@@ -1,0 +1,5 @@
+import { draw } from "./charts";
+import { wire } from "./common";
+
+wire();
+draw(document);

@@ -1,0 +1,65 @@
+// The question a page asks. It is kept in the address, so that a link holds it.
+
+export interface State {
+  model: string; systems: string[]; have: string;
+  gpus: number; rate: number; daily: string;
+  isl: number; osl: number; prefix: number; ttft: number; tpot: number;
+  percentile: string; confidence: string; engines: string[]; modes: string[];
+  checkpoint: string; kv: string; nextn: number;
+}
+
+export const start: State = {
+  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "",
+  isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, percentile: "", confidence: "",
+  engines: [], modes: [], checkpoint: "", kv: "", nextn: 0,
+};
+
+// What lists are called in the address: as the flags.
+const lists = { systems: "system", engines: "engine", modes: "mode" } as const;
+type List = keyof typeof lists;
+const always = ["model", "isl", "osl", "ttft", "tpot"];
+
+export function read(query: string): State {
+  const q = new URLSearchParams(query);
+  const out: State = structuredClone(start);
+  const into = out as unknown as Record<string, unknown>;
+  for (const [key, was] of Object.entries(start)) {
+    const given = q.get(key);
+    if (key in lists) {
+      const all = q.getAll(lists[key as List]);
+      if (all.length) into[key] = all;
+    } else if (given !== null) {
+      into[key] = typeof was === "number" ? Number(given) : given;
+    }
+  }
+  if (!q.has("have")) out.have = q.has("daily") ? "daily" : q.has("rate") ? "rate" : "gpus";
+  return out;
+}
+
+export function write(s: State): string {
+  const q = new URLSearchParams();
+  for (const [key, was] of Object.entries(start)) {
+    const now = (s as unknown as Record<string, unknown>)[key];
+    if (key in lists) for (const v of now as string[]) q.append(lists[key as List], v);
+    else if (key === "have" || ((key === "gpus" || key === "rate" || key === "daily") && s.have !== key)) continue;
+    else if (key === s.have || always.includes(key) || now !== was) q.set(key, String(now));
+  }
+  return q.toString();
+}
+
+// request is an app.PlanRequest.
+export function request(s: State): unknown {
+  const some = (v: unknown): unknown => (Array.isArray(v) ? (v.length ? v : undefined) : v || undefined);
+  return {
+    model: s.model.trim(), systems: s.systems,
+    gpus: s.have === "gpus" ? s.gpus : undefined,
+    rate: s.have === "rate" ? s.rate : undefined,
+    daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
+    workloads: [{ isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
+    limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot) },
+    percentile: some(Number(s.percentile)), confidence: some(Number(s.confidence)),
+    engines: some(s.engines), modes: some(s.modes),
+    formats: s.checkpoint || s.kv ? { checkpoint: some(s.checkpoint), kv: some(s.kv) } : undefined,
+    nextn: some(s.nextn),
+  };
+}

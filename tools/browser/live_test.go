@@ -1,0 +1,97 @@
+package browser
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+const sentence = `(document.querySelector('#sentence')?.textContent ?? '')`
+
+func TestLive(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=Qwen/Qwen3-32B&system=h200_sxm&system=mi300x&gpus=16&isl=3000&osl=512&ttft=1000&tpot=20"))
+	p.await(sentence + `.includes('16 GPUs for Qwen/Qwen3-32B, 20 ms')`)
+	p.await(allDrawn)
+	if n := eval[int](p, blank); n != 0 {
+		t.Errorf("%d charts are blank", n)
+	}
+	if got := s.last()["systems"]; !reflect.DeepEqual(got, []any{"h200_sxm", "mi300x"}) {
+		t.Errorf("systems of the address: got %v", got)
+	}
+	if got := eval[string](p, `document.querySelector('#command').textContent`); !strings.HasPrefix(got, "plimsoll plan ") {
+		t.Errorf("command: got %q", got)
+	}
+	if got := eval[string](p, `document.querySelector('#announce').textContent`); !strings.Contains(got, "16 GPUs") {
+		t.Errorf("announced: got %q", got)
+	}
+	p.shoot("live", false)
+
+	// A slider changes the numbers, soon. The polls of a test are not counted, the page's own clock is.
+	p.do(chromedp.Evaluate(`{
+		const slider = document.querySelector('[data-slide=tpot] input[type=range]');
+		window.began = performance.now();
+		new MutationObserver(() => { window.took ??= performance.now() - window.began; }).observe(document.querySelector('#answer'), {childList: true});
+		slider.value = Number(slider.value) + 3;
+		slider.dispatchEvent(new Event('input', {bubbles: true}));
+	}`, nil))
+	p.await(sentence + `.includes('GPUs for Qwen/Qwen3-32B') && !` + sentence + `.includes(' 20 ms')`)
+	t.Logf("a slider's answer was shown after %.0f ms, 60 of them the hand's rest", eval[float64](p, `window.took`))
+	if !eval[bool](p, `location.search.includes('tpot=') && !location.search.includes('tpot=20&')`) {
+		t.Error("the address does not follow the slider")
+	}
+}
+
+// The keyboard alone asks a question: type a model, tab, arrow keys on a slider, Enter.
+func TestLiveKeyboard(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL))
+	p.await(sentence + `.includes('32 GPUs for Qwen/Qwen3-32B, 10 ms')`)
+	p.do(chromedp.Focus("#model", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#model').select()`, nil),
+		chromedp.SendKeys("#model", "deepseek-ai/DeepSeek-V3"+kb.Enter, chromedp.ByQuery))
+	p.await(sentence + `.includes('deepseek-ai/DeepSeek-V3')`)
+	p.do(chromedp.Focus("[data-slide=gpus] input[type=range]", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
+	p.await(sentence + `.includes('48 GPUs')`)
+	p.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.ArrowUp))
+	p.await(sentence + `.includes('49 GPUs')`)
+	if got := eval[string](p, `document.activeElement.id`); got != "gpus" {
+		t.Errorf("after Tab the focus is on %q", got)
+	}
+	if n := eval[int](p, `[...document.querySelectorAll('#ask input, #ask select, button')].filter(e =>
+		!e.labels?.length && !e.getAttribute('aria-label') && !e.textContent.trim()).length`); n != 0 {
+		t.Errorf("%d fields have no name", n)
+	}
+}
+
+func TestLiveErrors(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=no/such&system=h200_sxm&gpus=8"))
+	p.await(`document.querySelector('#model-wrong').textContent === 'no such model'`)
+	if got := eval[string](p, `document.querySelector('#status').textContent`); got != "no model is called no/such" {
+		t.Errorf("status: got %q", got)
+	}
+	if !eval[bool](p, `document.querySelector('#model').getAttribute('aria-invalid') === 'true'`) {
+		t.Error("the field is not marked")
+	}
+	p.shoot("live-error", false)
+	p.do(chromedp.SetValue("#model", "Qwen/Qwen3-32B", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector('#model').dispatchEvent(new Event('input'))`, nil))
+	p.await(`document.querySelector('#model-wrong').textContent === '' && ` + sentence + `.includes('Qwen')`)
+}
+
+// The answer to an earlier question never replaces that to a later one.
+func TestLiveOrder(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=slow&system=h200_sxm&gpus=8"))
+	p.await(`document.querySelectorAll('#engines input').length === 2`)
+	p.do(chromedp.Sleep(150*time.Millisecond), chromedp.SetValue("#model", "quick", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelector('#model').dispatchEvent(new Event('input'))`, nil))
+	p.await(sentence + `.includes('quick')`)
+	p.do(chromedp.Sleep(900 * time.Millisecond))
+	if got := eval[string](p, sentence); !strings.Contains(got, "quick") {
+		t.Errorf("after the slow answer: %q", got)
+	}
+}

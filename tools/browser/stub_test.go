@@ -1,0 +1,88 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// server answers as the real one does, with figures that follow the request.
+type server struct {
+	*httptest.Server
+
+	report string
+
+	mu       sync.Mutex
+	requests []map[string]any
+}
+
+func serve(t *testing.T) *server {
+	t.Helper()
+	report, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{report: string(report)}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServer(http.Dir("../../internal/web/assets")))
+	mux.HandleFunc("GET /api/models", static(`{"models":[{"id":"Qwen/Qwen3-32B"},{"id":"deepseek-ai/DeepSeek-V3"}]}`))
+	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price_usd_per_hour":2.49},
+		{"name":"h200_sxm","vendor":"nvidia","price_usd_per_hour":3.15},{"name":"mi300x","vendor":"amd","price_usd_per_hour":null}]}`))
+	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}]}`))
+	mux.HandleFunc("POST /api/plan", s.answer)
+	mux.HandleFunc("POST /api/report", s.answer)
+	mux.HandleFunc("POST /api/files", s.answer)
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func static(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, body)
+	}
+}
+
+func (s *server) answer(w http.ResponseWriter, r *http.Request) {
+	var request map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, request)
+	s.mu.Unlock()
+	switch request["model"] {
+	case "no/such":
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":{"model":"no such model"}}`)
+		return
+	case "slow":
+		time.Sleep(700 * time.Millisecond) // until a later question has made this one void
+	}
+	limits, _ := request["limits"].(map[string]any)
+	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])
+	out := s.report
+	for _, old := range []string{"32 H200 GPUs serve about 32 requests per second (24 to 43) within a mean TTFT of 1000 ms and TPOT of 10 ms, with vLLM in separate prefill and decode workers, at about $1.71 per million output tokens."} {
+		out = strings.ReplaceAll(out, old, sentence)
+	}
+	fmt.Fprint(w, out)
+}
+
+// last is the request that came last.
+func (s *server) last() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.requests) == 0 {
+		return nil
+	}
+	return s.requests[len(s.requests)-1]
+}
