@@ -121,6 +121,9 @@ func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (a
 		}
 		defer func() { <-d.slots }()
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("%w: %v\n%s", ErrInternal, r, debug.Stack())

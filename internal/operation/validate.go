@@ -23,7 +23,7 @@ type Validation struct {
 	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
 	// Missing are the inputs to ask for.
 	Missing  []string  `json:"missing"`
-	Problems []Problem `json:"problems"`
+	Problems []Mistake `json:"problems"`
 	// Assumptions are values that would be used because none were given. Show them
 	// before running.
 	Assumptions []Assumption `json:"assumptions"`
@@ -31,8 +31,8 @@ type Validation struct {
 	Command string `json:"command"`
 }
 
-// Problem is something wrong with a request.
-type Problem struct {
+// Mistake is something wrong with a request.
+type Mistake struct {
 	Fields []string `json:"fields"`
 	Detail string   `json:"detail"`
 }
@@ -173,7 +173,7 @@ func validateOptimize(k *Kit, given app.OptimizeRequest) *Validation {
 }
 
 func newValidation() *Validation {
-	return &Validation{Missing: []string{}, Problems: []Problem{}, Assumptions: []Assumption{}}
+	return &Validation{Missing: []string{}, Problems: []Mistake{}, Assumptions: []Assumption{}}
 }
 
 func (v *Validation) assume(field, value, source string) {
@@ -186,7 +186,7 @@ func (v *Validation) problems(err error, operation string) {
 		return
 	}
 	for line := range strings.SplitSeq(field.Say(err, func(name field.Name) string { return "\x00" + jsonName(operation, name) + "\x00" }), "\n") {
-		p := Problem{Fields: []string{}}
+		p := Mistake{Fields: []string{}}
 		parts := strings.Split(line, "\x00")
 		for i := 1; i < len(parts); i += 2 {
 			if !slices.Contains(p.Fields, parts[i]) {
@@ -201,7 +201,7 @@ func (v *Validation) problems(err error, operation string) {
 }
 
 // said reports whether a problem is only that something is missing.
-func (v *Validation) said(p *Problem) bool {
+func (v *Validation) said(p *Mistake) bool {
 	if len(p.Fields) == 0 {
 		return p.Detail == app.ErrNoModel.Error()
 	}
