@@ -4,15 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
-
-	"encoding/json"
 
 	"plimsoll/internal/document"
 	"plimsoll/internal/guard"
@@ -65,10 +63,6 @@ func fromQuery(query url.Values) ([]byte, error) {
 
 // body reads a request.
 func body(w http.ResponseWriter, r *http.Request) (data []byte, ok bool) {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "" && kind != jsonType {
-		guard.Refuse(w, http.StatusUnsupportedMediaType, "send "+jsonType)
-		return nil, false
-	}
 	data, err := io.ReadAll(r.Body)
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		guard.Refuse(w, http.StatusRequestEntityTooLarge, "the request is larger than 1 MiB")
