@@ -196,8 +196,10 @@ type experiment struct {
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	mix, err := w.lengths(&e)
 	e.complete()
-	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
-		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{}}
+	x := &experiment{
+		world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
+		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{},
+	}
 	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/nargs"
+	"plimsoll/internal/table"
 )
 
 // newHelpCmd makes "plimsoll help COMMAND".
@@ -88,7 +89,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 // writeEntry writes a name and, in a second column, what it is. A long name has the text start below it.
 func writeEntry(b *strings.Builder, name, text string, width int) {
 	const indent, column = 2, 30
-	lines := wrap(text, max(width-column, 20))
+	lines := table.Wrap(text, max(width-column, 20))
 	gap := column - indent - utf8.RuneCountInString(name)
 	fmt.Fprintf(b, "%*s%s", indent, "", name)
 	for i, line := range lines {
@@ -138,7 +139,7 @@ func reflow(text string, width int) string {
 	var out []string
 	var paragraph []string
 	flush := func() {
-		out = append(out, wrap(strings.Join(paragraph, " "), width)...)
+		out = append(out, table.Wrap(strings.Join(paragraph, " "), width)...)
 		paragraph = nil
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -151,24 +152,4 @@ func reflow(text string, width int) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
-}
-
-// wrap breaks a text into lines of at most width runes, where its words allow.
-func wrap(text string, width int) []string {
-	var lines []string
-	line, length := "", 0
-	for word := range strings.FieldsSeq(text) {
-		n := utf8.RuneCountInString(word)
-		if length > 0 && length+1+n > width {
-			lines, line, length = append(lines, line), "", 0
-		}
-		if length > 0 {
-			line, length = line+" ", length+1
-		}
-		line, length = line+word, length+n
-	}
-	if length > 0 {
-		lines = append(lines, line)
-	}
-	return lines
 }

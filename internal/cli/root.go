@@ -121,7 +121,8 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 throughput within your latency limits.
 
 It needs neither the hardware nor the weights. Results go to standard output, everything else to standard error.`,
-		Example: `  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
+  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
       --output-length 1500 --tpot-limit 50
   plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll models Qwen/Qwen3-32B

@@ -13,12 +13,16 @@ import (
 	"plimsoll/internal/units"
 )
 
+// planWidth is that of the text above and below the tables.
+const planWidth = 110
+
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
 func Plan(w io.Writer, p *document.Plan) {
-	fmt.Fprintln(w, p.Answer.Sentence)
-	if p.Answer.Reason != "" {
-		fmt.Fprintln(w, p.Answer.Reason)
+	for _, text := range []string{p.Answer.Sentence, p.Answer.Reason} {
+		for _, line := range table.Wrap(text, planWidth) {
+			fmt.Fprintln(w, line)
+		}
 	}
 	planWorkloads(w, p)
 	planContenders(w, p)
@@ -106,7 +110,12 @@ func planSources(w io.Writer, p *document.Plan) {
 			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
 		}
 	}
-	say("intervals of the first: " + p.Contenders[0].Basis)
+	for i, line := range table.Wrap("intervals of the first: "+p.Contenders[0].Basis, planWidth-4) {
+		if i > 0 {
+			line = "  " + line
+		}
+		say(line)
+	}
 }
 
 func bracketed(r document.Range) string {

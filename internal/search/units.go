@@ -287,51 +287,80 @@ func scouted(g []option) []*option {
 
 // climb finds the load of a unit with the most throughput within the limits, starting
 // where its bound is reached: up while more is gained, or down until the limits are
-// met, in growing steps, and between the last two by bisection. A smaller load carries
-// less: what fails the limits and is not better than the best ends it; unless it is far
-// below its bound, as where caches run full or a batch outgrows captured graphs.
+// met, to where simulations point or in growing steps, and between the last two by
+// bisection. A smaller load carries less: what fails the limits and is not better than
+// the best ends it; unless throughput fell, as where caches run full or a batch outgrows
+// captured graphs.
 func (s *Units) climb(ctx context.Context, o *option, out *Found) error {
 	loads := o.loads()
-	before, stride := 0.0, 1
-	low, high := -1, len(loads) // the last load that need not be looked at, the first that does not meet the limits
-	for i := s.start(o, loads, out); low+1 < high; {
-		if out.beats(s.bound(o.Unit, loads[i])) {
-			low = i
+	stride := 1
+	at := bracket{low: -1, high: len(loads)}
+	for i := s.start(o, loads, out); at.low+1 < at.high; {
+		if bound := s.bound(o.Unit, loads[i]); out.beats(bound) {
+			at.skip(i, bound)
 		} else {
 			r, v, err := s.Simulate(ctx, o.Unit, loads[i], false)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return err
 			}
 			beaten := out.beats(r.Throughput)
 			s.learn(&r, o.Unit, loads[i], out)
 			s.keep(&r, v, o.Unit, out)
-			switch {
-			case v != Fits && beaten && r.OOM == "" && out.drift.rate >= sane:
+			if at.ends(i, &r, v == Fits, beaten && out.drift.rate >= sane) {
 				return nil
-			case v != Fits:
-				high = i
-				if !out.OK || out.Unit == o.Unit {
-					out.Binds = v
-				}
-			case r.Throughput < before*(1+gain):
-				return nil // more requests only wait longer
-			default:
-				low, before = i, r.Throughput
+			}
+			if v != Fits && (!out.OK || out.Unit == o.Unit) {
+				out.Binds = v
 			}
 		}
-		if (low < 0 || high == len(loads)) && low+1 < high {
-			if next := s.start(o, loads, out); next > low && next < high {
-				i = next
-				continue
-			}
-		}
-		i = between(low, high, stride, len(loads))
+		i = s.next(o, loads, out, at.low, at.high, stride)
 		stride *= 2
 	}
 	return nil
+}
+
+// bracket is where the best load of a unit is: behind the last that need not be looked
+// at, with its throughput, and before the first that does not meet the limits or carries
+// less.
+type bracket struct {
+	low, high int
+	before    float64
+}
+
+// skip narrows the bracket by a load whose bound is beaten: so is what is smaller, but for
+// what a still smaller one that carries more tells.
+func (b *bracket) skip(i int, bound float64) {
+	if bound < b.before {
+		b.high = i
+	} else {
+		b.low = i
+	}
+}
+
+// ends narrows the bracket by the outcome of a load and reports whether that is the end:
+// it fits and brings no more, or does not fit and is surely beaten.
+func (b *bracket) ends(i int, r *serving.Outcome, fits, beaten bool) bool {
+	fell := r.Throughput < b.before*(1-gain)
+	switch {
+	case fell, !fits && (!beaten || r.OOM != ""):
+		b.high = i
+	case !fits, r.Throughput < b.before*(1+gain):
+		return true
+	default:
+		b.low, b.before = i, r.Throughput
+	}
+	return false
+}
+
+// next is what to try next between two places: where simulations point as long as one of
+// them is open, or else on from there.
+func (s *Units) next(o *option, loads []int, f *Found, low, high, stride int) int {
+	if low < 0 || high == len(loads) {
+		if i := s.start(o, loads, f); low < i && i < high {
+			return i
+		}
+	}
+	return between(low, high, stride, len(loads))
 }
 
 // learn notes how far a simulation is off its bounds.
@@ -355,7 +384,7 @@ func between(low, high, stride, n int) int {
 	return (low + high) / 2
 }
 
-// sane is the share of its bound above which throughput grows with the load.
+// sane is the share of its bound below which throughput has fallen.
 const sane = 0.8
 
 // gain is what a larger load must bring to go on.
