@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/guard"
 	serve "plimsoll/internal/http"
+	"plimsoll/internal/web"
 )
 
 // newServeCmd makes "plimsoll serve".
@@ -32,6 +33,7 @@ do wait for their turn, then are refused (503).`,
 			local := guard.Loopback(addr)
 			handler, err := serve.New(serve.Options{
 				Desk: env.desk(nil, waiting), Version: programVersion(), Loopback: local, Profile: profile,
+				Page: web.Page(), HTML: web.Report, Markdown: web.Markdown,
 			})
 			if err != nil {
 				return err

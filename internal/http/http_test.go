@@ -137,6 +137,9 @@ func TestSamePlan(t *testing.T) {
 // TestFiles: the archive has the files, the scripts among them can be run.
 func TestFiles(t *testing.T) {
 	w := ask(t, handler(t, operation.Capacity{}), "POST", "/api/files", `{"plan":`+small+`,"targets":["plain","kubernetes"]}`)
+	if plain := ask(t, handler(t, operation.Capacity{}), "POST", "/api/files", small); plain.Code != http.StatusOK {
+		t.Errorf("a plan as it is: %s", plain.Body)
+	}
 	if w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
@@ -256,7 +259,7 @@ func post(ctx context.Context, url, body string) (int, http.Header, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	_, err = io.Copy(io.Discard, w.Body)
+	_, _ = io.Copy(io.Discard, w.Body) // who left does not read it
 	return w.StatusCode, w.Header, w.Body.Close()
 }
 

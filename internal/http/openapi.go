@@ -66,9 +66,11 @@ func (a *api) others(paths object) {
 	report["parameters"] = []object{parameter("format", "html or md", "string")}
 	paths["/api/report"] = object{"post": report}
 
-	request, _ = a.schemas.Names(operation.Lookup(a.table, "write_files"))
+	deployed, _ := a.schemas.Names(operation.Lookup(a.table, "write_files"))
 	files := callOf("files", "Files", "The files that run a plan's best deployment, or a given one.", content("application/zip", object{"type": "string", "format": "binary"}))
-	files["requestBody"] = ask(request)
+	files["requestBody"] = object{"required": true, "content": content(jsonType, object{
+		"anyOf": []object{{"$ref": schemaPrefix + deployed}, {"$ref": schemaPrefix + request}},
+	})}
 	paths["/api/files"] = object{"post": files}
 
 	paths["/api/openapi.json"] = object{"get": callOf("openapi", "OpenAPI", "This document.", content(jsonType, object{"type": "object"}))}

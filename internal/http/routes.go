@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"plimsoll/internal/document"
@@ -28,7 +29,11 @@ func lists(o *operation.Operation) bool {
 func (a *api) operation(o *operation.Operation) http.Handler {
 	if lists(o) {
 		return only(http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-			data, err := fromQuery(r.URL.Query())
+			query := r.URL.Query()
+			if o.Name == "models" && !query.Has("limit") { // a page has room for all of them
+				query.Set("limit", "100000")
+			}
+			data, err := fromQuery(query)
 			if err != nil {
 				refuse(w, r, err)
 				return
@@ -155,6 +160,7 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	data = plainPlan(data)
 	o := operation.Lookup(a.table, "write_files")
 	out, err := a.Desk.Answer(r.Context(), o, "zip", data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
 		made, err := operation.MakeFiles(ctx, k, request.(operation.FilesRequest))
@@ -167,6 +173,15 @@ func (a *api) files(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="deploy.zip"`)
 	}
 	send(w, r, "application/zip", out, err)
+}
+
+// plainPlan puts the request of a plan, sent as it is, where a request for files has it.
+func plainPlan(data []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || fields["model"] == nil {
+		return data
+	}
+	return slices.Concat([]byte(`{"plan":`), data, []byte(`}`))
 }
 
 // archive packs files. It has no times in it: the same files are the same bytes.
@@ -190,4 +205,3 @@ func archive(made *operation.Files) ([]byte, error) {
 
 // document writes the description of the API.
 func (a *api) document(w http.ResponseWriter, r *http.Request) { send(w, r, jsonType, a.openAPI, nil) }
-

@@ -23,7 +23,9 @@ func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
 		Annotations: &sdk.ToolAnnotations{
 			Title: o.Title, ReadOnlyHint: !o.Writes, IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false),
 		},
-	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return s.call(ctx, o, r) })
+	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return s.call(ctx, o, r)
+	})
 }
 
 // call answers a call. What is wrong with the request is a result that says so, for the

@@ -17,7 +17,9 @@ type answer struct {
 // overhead is about what an answer takes beside its bytes.
 const overhead = 256
 
-func newCache(most int) *cache { return &cache{most: most, byUse: list.New(), at: map[key]*list.Element{}} }
+func newCache(most int) *cache {
+	return &cache{most: most, byUse: list.New(), at: map[key]*list.Element{}}
+}
 
 func (c *cache) get(k key) ([]byte, bool) {
 	e, ok := c.at[k]

@@ -52,7 +52,7 @@ func unreadable(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		name := jsonPath(wrong.Field)
 		if name == "" {
-			return &Error{Detail: fmt.Sprintf("the request is a JSON object, got %s", article(wrong.Value))}
+			return &Error{Detail: "the request is a JSON object, got " + article(wrong.Value)}
 		}
 		return &Error{fmt.Sprintf("%s must be %s, got %s", name, kindOf(wrong), article(wrong.Value)), []string{name}}
 	}

@@ -40,16 +40,14 @@ func NewSchemas(table []Operation) (*Schemas, error) {
 	return s, nil
 }
 
-// Request and Response are whole schemas, with the definitions they refer to.
-
-// Request is that of an operation's request.
+// Request is the schema of an operation's request, with the definitions it refers to.
 func (s *Schemas) Request(o *Operation) *jsonschema.Schema { return s.whole(o.request) }
 
-// Response is that of its document.
+// Response is the schema of its document.
 func (s *Schemas) Response(o *Operation) *jsonschema.Schema { return s.whole(o.response) }
 
-// Names are the definitions that stand for an operation's request and document, the
-// first "" where there is nothing to say in a request.
+// Names are the definitions of an operation's request and document, the first "" where
+// there is nothing to say in a request.
 func (s *Schemas) Names(o *Operation) (request, response string) {
 	return s.names[o.request], s.names[o.response]
 }
@@ -96,14 +94,11 @@ func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.S
 
 // add defines a type and those inside it.
 func (s *Schemas) add(t reflect.Type) error {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array {
-		t = t.Elem()
-	}
+	t = inner(t)
 	if t.Kind() != reflect.Struct || t.Name() == "" || s.names[t] != "" || s.known[t] != nil {
 		return nil
 	}
 	s.names[t] = s.name(t)
-	others := maps.Clone(s.known)
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
 			continue
@@ -112,17 +107,7 @@ func (s *Schemas) add(t reflect.Type) error {
 			return err
 		}
 	}
-	for other, name := range s.names {
-		if other != t {
-			others[other] = &jsonschema.Schema{Ref: refPrefix + name}
-		}
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous { // its fields are those of t
-			delete(others, f.Type)
-		}
-	}
-	out, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: others})
+	out, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: s.others(t)})
 	if err != nil {
 		return err
 	}
@@ -130,6 +115,31 @@ func (s *Schemas) add(t reflect.Type) error {
 	s.describe(t, out)
 	s.defs[s.names[t]] = out
 	return nil
+}
+
+// inner is the type of the elements of a list, a map or a pointer.
+func inner(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t
+}
+
+// others are what stands for the types inside a type: references, but for those embedded
+// in it, whose fields are its own.
+func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
+	out := maps.Clone(s.known)
+	for other, name := range s.names {
+		if other != t {
+			out[other] = &jsonschema.Schema{Ref: refPrefix + name}
+		}
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			delete(out, f.Type)
+		}
+	}
+	return out
 }
 
 // name is a name that no other type has.

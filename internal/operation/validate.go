@@ -145,31 +145,31 @@ func validateOptimize(k *Kit, given app.OptimizeRequest) *Validation {
 	slices.Sort(out.Missing)
 	full, err := k.World.CompleteOptimize(given)
 	out.problems(err, "optimize")
-	if !given.Limits.Any() {
-		out.assume("limits", "none: the most throughput, whatever the latency", byDefault)
-	}
-	if given.Engine.Name == "" {
-		out.assume("engine.name", full.Engine.Name, "default, where candidates are simulated")
-	}
-	if given.Confidence == 0 {
-		out.assume("confidence", fmt.Sprint(full.Confidence), "default, where candidates are simulated")
-	}
-	if given.Formats.Linear == "" {
-		out.assume("formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", "default of the Ascend guide")
-	}
-	if given.Modelling.Fusion == "" {
-		out.assume("modelling.fusion", "compiled on GPUs, eager on Ascend devices", "default of the Ascend guide")
-	}
-	if given.PrefixHitRate == 0 {
-		out.assume("prefix_cache_hit_rate", "0", byDefault)
-	}
-	if s := &given.Space; s.TP == nil && s.EP == nil && s.MoEDP == nil {
-		out.assume("space", "TP sizes, or the layouts that engines run where candidates are simulated", byDefault)
-	}
-	if given.Space.MTP != nil && given.AcceptanceRates == nil {
-		out.assume("mtp_acceptance_rates", fmt.Sprint(full.AcceptanceRates), "default of the Ascend guide")
-	}
+	out.optimizeAssumptions(&given, &full)
 	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
+}
+
+// optimizeAssumptions lists what a search takes where nothing was given.
+func (v *Validation) optimizeAssumptions(given, full *app.OptimizeRequest) {
+	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
+	s := &given.Space
+	for _, x := range []struct {
+		open                 bool
+		field, value, source string
+	}{
+		{!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault},
+		{given.Engine.Name == "", "engine.name", full.Engine.Name, simulated},
+		{given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated},
+		{given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide},
+		{given.Modelling.Fusion == "", "modelling.fusion", "compiled on GPUs, eager on Ascend devices", guide},
+		{given.PrefixHitRate == 0, "prefix_cache_hit_rate", "0", byDefault},
+		{s.TP == nil && s.EP == nil && s.MoEDP == nil, "space", "TP sizes, or the layouts that engines run where candidates are simulated", byDefault},
+		{s.MTP != nil && given.AcceptanceRates == nil, "mtp_acceptance_rates", fmt.Sprint(full.AcceptanceRates), guide},
+	} {
+		if x.open {
+			v.assume(x.field, x.value, x.source)
+		}
+	}
 }
 
 func newValidation() *Validation {
