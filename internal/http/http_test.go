@@ -305,7 +305,7 @@ func TestOverload(t *testing.T) {
 // TestSlowClients: clients that send nothing, or half a request, lose their connection,
 // and others are served meanwhile.
 func TestSlowClients(t *testing.T) {
-	addr := live(t, handler(t, operation.Capacity{}), serve.Limits{Header: 200 * time.Millisecond, Read: 300 * time.Millisecond, Write: time.Second, Idle: time.Second})
+	addr := live(t, handler(t, operation.Capacity{}), serve.Limits{Header: 200 * time.Millisecond, Read: 300 * time.Millisecond, Write: time.Minute, Idle: time.Second})
 	var dialer net.Dialer
 	var all []net.Conn
 	for i := range 50 {

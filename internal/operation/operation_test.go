@@ -40,7 +40,7 @@ func requests() map[string][]string {
 		"devices": {`{}`, `{"q":"nvidia","limit":2}`},
 		"engines": {`{}`},
 		"plan": {
-			`{` + small + `,"limits":{"ttft_ms":1000,"tpot_ms":20}}`,
+			`{` + small + `,"limits":{"tpot_ms":20}}`,
 			`{` + small + `,"limits":{"tpot_ms":0.1},"no_changes":true}`,
 			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","l40s"],"rate":3,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"preset":"chat"}],"limits":{"ttft_ms":"inf"}}`,
 			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"daily":[1,5,2],"no_changes":true,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64,"share":2},{"name":"b","isl":99,"osl":9}]}`,
