@@ -23,11 +23,11 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
               ./internal/calibration ./internal/calibrate ./internal/app ./internal/operation ./internal/mcp ./internal/http ./internal/cli
-ALONE      := TestAdapted TestAgain TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExplainedSteps \
-              TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
+ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExampleFiles \
+              TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
-              TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestReadme TestRecommend \
-              TestResponsesRoundTrip TestSafeChoice TestSchemas \
+              TestMatrix TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible \
+              TestNothingToKeep TestReadme TestRecommend TestResponsesRoundTrip TestSafeChoice TestSchemas \
               TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon TestSiliconDoctor TestSiliconFit \
               TestTokenBudgets TestTraceNames \
               TestScripts/^[^aop] TestScripts/optimize-[^st]
@@ -43,7 +43,7 @@ test: check-format vet fix-check unit cross lint ## everything CI runs
 .PHONY: unit
 unit: ## every test, and those of what is concurrent once more under the race detector
 	CGO_ENABLED=0 go test -timeout $(TIMEOUT) ./...
-	go -C tools test ./...
+	go -C tools test -count 1 ./... # what they read of this module is unknown to the cache
 ifeq ($(CC_FOUND),)
 	@echo '*** NO C COMPILER FOUND: NOTHING RUNS UNDER THE RACE DETECTOR ***'
 else

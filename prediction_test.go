@@ -116,12 +116,12 @@ func TestPredictIsSimulate(t *testing.T) {
 			},
 		},
 		{
-			"meta-llama/Llama-3.1-8B --system h100_sxm --engine trtllm --quantize-linear-action FP8 --quantize-attention-action FP8 --concurrency 4",
+			"meta-llama/Llama-3.1-8B --system h100_sxm --engine trtllm --quantize-linear-action FP8 --quantize-attention-action FP8 --concurrency 4 --prefix-length 500",
 			plimsoll.Deployment{
 				Model: "meta-llama/Llama-3.1-8B", System: "h100_sxm", Engine: plimsoll.Engine{Name: "trtllm"},
 				Formats: plimsoll.Formats{Linear: "FP8", Attention: "FP8"},
 			},
-			plimsoll.Workload{Concurrency: 4},
+			plimsoll.Workload{Concurrency: 4, Prefix: 500},
 		},
 	} {
 		p, err := new(plimsoll.Planner).Predict(t.Context(), c.d, c.w, limits)

@@ -34,7 +34,10 @@ type Workload struct {
 	// Rate. A trace is replayed completely.
 	Requests int `json:"num_prompts,omitempty"`
 	Lengths
-	Seed uint64 `json:"seed,omitempty"` // of the random numbers; 0 is 1
+	// Prefix is how many tokens all prompts begin with that are in the engine's prefix
+	// cache from the start; every prompt is longer.
+	Prefix int    `json:"prefix_length,omitempty"`
+	Seed   uint64 `json:"seed,omitempty"` // of the random numbers; 0 is 1
 }
 
 // Lengths are the lengths of prompts and outputs, in tokens: uniform between
@@ -152,7 +155,7 @@ func (w *Workload) internal() (app.Traffic, error) {
 	process, err := w.Arrival.internal()
 	out := app.Traffic{
 		Concurrency: w.Concurrency, Rate: w.Rate, Trace: w.Trace, Process: process, Variation: w.Variation, Requests: w.Requests,
-		Input: w.Input, Output: w.Output, LengthLow: w.Low,
+		Input: w.Input, Output: w.Output, LengthLow: w.Low, Prefix: w.Prefix,
 		InputLengths: distribution(w.InputBins), OutputLengths: distribution(w.OutputBins),
 	}
 	errs := []error{err}

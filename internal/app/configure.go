@@ -184,6 +184,7 @@ type experiment struct {
 	out   ExperimentResult
 
 	prefill, decode []parallel.Layout
+	least           float64     // throughput below which nothing is of interest
 	budget          map[int]int // token budgets of decode layouts that have not the engine's own
 
 	mu       sync.Mutex // of what follows
@@ -260,7 +261,7 @@ func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found,
 			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
 			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
 		},
-		Input: e.Input, Output: e.Output, Prefix: e.Prefix, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate,
+		Input: e.Input, Output: e.Output, Prefix: e.Prefix, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate, Least: x.least,
 	}
 	s.Plausible, s.Percentile = x.plausible, e.Percentile
 	if err := x.workers(s); err != nil {

@@ -136,6 +136,12 @@ func (r *OptimizeRequest) formulasOnly() string {
 // physical is the policy with which engine times were fitted.
 const physical = "physical"
 
+// Completed is the request with its defaults filled in, as a response has it.
+func (r OptimizeRequest) Completed() OptimizeRequest {
+	r.complete()
+	return r
+}
+
 // complete fills in the defaults.
 func (r *OptimizeRequest) complete() {
 	if r.Devices == nil && r.DeviceFile == "" {

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"plimsoll/internal/pool"
@@ -78,17 +79,16 @@ func (p *planning) compare(ctx context.Context) (*PlanResponse, error) {
 	return out, nil
 }
 
-// order is what contenders are ranked by: by cost where systems differ and all have a
-// price.
+// order is what contenders are ranked by: by cost where systems with a price differ;
+// those without one come after them.
 func (p *planning) order(found []Contender, failed []error) RankedBy {
-	priced, systems := true, map[string]bool{}
+	priced := map[string]bool{}
 	for i := range found {
-		if failed[i] == nil {
-			systems[found[i].Experiment.System] = true
-			priced = priced && found[i].Cost.USDPerHour > 0
+		if failed[i] == nil && found[i].Cost.USDPerHour > 0 {
+			priced[found[i].Experiment.System] = true
 		}
 	}
-	byCost := priced && len(systems) > 1
+	byCost := len(priced) > 1
 	switch loads := p.r.peak() > 0; {
 	case loads && byCost:
 		return ByCost
@@ -112,15 +112,24 @@ func (o RankedBy) compare(a, b *Contender) int {
 	if !a.Meets {
 		return cmp.Compare(a.over(), b.over())
 	}
+	price := func(of func(*Cost) float64) int {
+		known := func(c *Contender) float64 {
+			if c.Cost.USDPerHour == 0 {
+				return math.Inf(1)
+			}
+			return of(&c.Cost)
+		}
+		return cmp.Compare(known(a), known(b))
+	}
 	devices := func() int { return cmp.Compare(a.Used, b.Used) }
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
 	switch o {
 	case ByCost:
-		return cmp.Or(cmp.Compare(a.Cost.PerMonth, b.Cost.PerMonth), devices(), tokens())
+		return cmp.Or(price(func(c *Cost) float64 { return c.PerMonth }), devices(), tokens())
 	case ByDevices:
 		return cmp.Or(devices(), tokens())
 	case ByTokenCost:
-		return cmp.Or(cmp.Compare(a.Cost.PerMillion, b.Cost.PerMillion), tokens())
+		return cmp.Or(price(func(c *Cost) float64 { return c.PerMillion }), tokens())
 	case ByThroughput:
 	}
 	return tokens()

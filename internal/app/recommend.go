@@ -172,7 +172,7 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	most := max(node, mostDevices)
 	for devices := first; devices <= most; devices *= 2 {
 		e.Devices = devices
-		more, failed := n.size(ctx, e)
+		more, failed := n.size(ctx, e, n.least(rows, devices))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -199,12 +199,33 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	return nil
 }
 
-// size finds units on a number of devices, and how many of each the load needs.
-func (n *needs) size(ctx context.Context, e Experiment) ([]Need, error) {
+// least is the throughput, of all copies that so many devices have room for, below which a
+// unit needs more devices for the load than the rows that are wanted.
+func (n *needs) least(rows []Need, devices int) float64 {
+	if n.r.Concurrency > 0 || len(rows) < n.r.Top {
+		return 0
+	}
+	used := make([]int, len(rows))
+	for i := range rows {
+		used[i] = rows[i].Used
+	}
+	slices.Sort(used)
+	most := used[n.r.Top-1]
+	out := math.Inf(1)
+	for each := 1; each <= min(devices, most); each++ {
+		out = min(out, float64(devices/each)/float64(most/each))
+	}
+	return out * n.r.Rate * float64(n.out.Experiment.Output)
+}
+
+// size finds units on a number of devices that carry at least some throughput, and how
+// many of each the load needs.
+func (n *needs) size(ctx context.Context, e Experiment, least float64) ([]Need, error) {
 	x, err := n.world.experiment(&ConfigureRequest{Sources: n.r.Sources, Top: max(leastUnits, n.r.Top), Jobs: n.r.Jobs}, e)
 	if err != nil {
 		return nil, err
 	}
+	x.least = least
 	_, found, err := x.search(ctx)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,9 @@ Give the GPUs there are (--gpus), or the load to carry (--rate, or --daily for r
 fewest, and across systems the cheapest. Lengths are those of --isl and --osl, of a --preset, a --trace or a distribution;
 several workloads that share one deployment are given as --workload NAME=ISL:OSL[:SHARE].
 
+On a terminal, what is missing is asked for, and the command is shown before it is run; the answers can be saved and given
+again with --answers.
+
 --out DIRECTORY writes the record (plan.json), the pages (report.html, report.md) and the files that run the best deployment.`,
 		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
   plimsoll plan openai/gpt-oss-120b --rate 40 --systems h200_sxm b200_sxm mi355x --preset chat --ttft 500 --tpot 20 --percentile p95
@@ -43,6 +46,12 @@ several workloads that share one deployment are given as --workload NAME=ISL:OSL
 // run plans and prints.
 func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.complete(cmd.Flags(), env, args); err != nil {
+		return err
+	}
+	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
+		return f.ask(cmd, env)
+	}
+	if err := f.missing(); err != nil {
 		return err
 	}
 	world, line := env.world(), env.progress(f.quiet)

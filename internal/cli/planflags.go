@@ -31,6 +31,7 @@ type planFlags struct {
 	out           string
 	force         bool
 	json, quiet   bool
+	wizard        wizardFlags
 }
 
 // define adds the flags, in the sections help shows.
@@ -61,6 +62,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.MTP, "nextn", 0, "draft tokens per step (MTP)")
 		nargs.ListVar(fs, &f.AcceptanceRates, "nextn-accept-rates", nargs.OneOrMore, nargs.Float, "probabilities that draft tokens are accepted")
 	})
+	section(fs, "Questions", f.wizard.define)
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment into this `directory`")
 		fs.BoolVar(&f.force, "force", false, "replace what an earlier plan wrote there")
@@ -119,14 +121,11 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if f.Confidence == app.DefaultConfidence {
 		f.Confidence = 0
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return f.missing()
+	return errors.Join(errs...)
 }
 
-// missing reports all inputs that are missing at once.
-func (f *planFlags) missing() error {
+// lacking are all inputs that are missing.
+func (f *planFlags) lacking() []string {
 	var flags []string
 	for _, name := range f.Missing() {
 		if name == "model" {
@@ -135,6 +134,12 @@ func (f *planFlags) missing() error {
 		}
 		flags = append(flags, flagOf(name))
 	}
+	return append(flags, f.lengthless()...)
+}
+
+// missing reports all inputs that are missing at once.
+func (f *planFlags) missing() error {
+	flags := f.lacking()
 	if flags == nil {
 		return nil
 	}
@@ -176,17 +181,17 @@ func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
 		return nil
 	case f.several == nil:
 		f.Workloads = []app.Workload{f.alone}
-		return f.whole()
+		return nil
 	}
 	var err error
 	f.Workloads, err = workloadsOf(f.several)
 	return err
 }
 
-// whole reports a length that is missing beside the other one.
-func (f *planFlags) whole() error {
+// lengthless are the lengths that are missing beside what is given of one workload.
+func (f *planFlags) lengthless() []string {
 	x := &f.alone
-	if x.Preset != "" || x.Trace != "" {
+	if f.several != nil || len(f.Workloads) == 0 || x.Preset != "" || x.Trace != "" {
 		return nil
 	}
 	var missing []string
@@ -196,10 +201,7 @@ func (f *planFlags) whole() error {
 	if x.Output == 0 && x.OutputLengths == nil {
 		missing = append(missing, "--osl")
 	}
-	if missing == nil {
-		return nil
-	}
-	return usagef("missing: %s", join(missing))
+	return missing
 }
 
 // workloadsOf reads the values of --workload.

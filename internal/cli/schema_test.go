@@ -139,7 +139,8 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"cli estimate --bs 4 --model-path deepseek-ai/DeepSeek-V3 --dp 8 --ep 8 --nextn 1 --nextn-accepted 0.8" + sized + json,
 		},
 		"cli-support": {
-			"cli support --model-path deepseek-ai/DeepSeek-V3 --system all" + json,
+			"cli support --model-path deepseek-ai/DeepSeek-V3 --system l4" + json,
+			"cli support --model-path deepseek-ai/DeepSeek-V3 --system h200_sxm" + json,
 		},
 		"lint": {
 			"lint --system h200_sxm --engine-version 0.24.0 --json -- vllm serve Qwen/Qwen3-8B --max-num-seqs 64 --max-num-batched-tokens 512",

@@ -47,7 +47,9 @@ func printVersion(env *Env, asJSON, data bool) error {
 	info, _ := debug.ReadBuildInfo()
 	v := versionOf(info)
 	if data {
-		v.Data = slices.DeleteFunc(provenance.Entries(), func(e provenance.Entry) bool { return strings.Contains(e.Path, "/testdata") })
+		v.Data = slices.DeleteFunc(provenance.Entries(), func(e provenance.Entry) bool {
+			return strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/web/")
+		})
 	}
 	if asJSON {
 		return env.JSON(v)

@@ -192,7 +192,7 @@ func derived() []string {
 func (v *Values) extras(asked []string) (told, untold []string) {
 	named := map[string]string{}
 	for _, s := range v.profile.Settings() {
-		if s.Option != "" && (s.Key != "reserve" || v.Engine != sglang) {
+		if v.profile.Option(s.Key, v.Version) != "" && (s.Key != "reserve" || v.Engine != sglang) {
 			named[s.Key] = s.Value
 		}
 	}

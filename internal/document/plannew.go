@@ -50,7 +50,7 @@ func NewPlan(r *app.PlanResponse, version string, command func(*app.PlanRequest)
 func dataHashes() []Data {
 	out := []Data{}
 	for _, e := range provenance.Entries() {
-		if strings.Contains(e.Path, "/testdata") {
+		if strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/web/") {
 			continue
 		}
 		out = append(out, Data{e.Path, e.SHA256})

@@ -71,9 +71,10 @@ func planContenders(w io.Writer, p *document.Plan) {
 	first, second := table.New(6), table.New(2, 3, 4, 5, 6, 8, 9)
 	first.AppendHeader(table.Row{"", "system", "engine", "mode", "deployment", "GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms"})
 	second.AppendHeader(table.Row{"", rate, "TTFT p95", "TPOT p95", "in limits: mean", "p95", "$/M tokens", "$/request", "$/month"})
-	for i := range p.Contenders {
+	shown := shownContenders(p)
+	for k, i := range shown {
 		c := &p.Contenders[i]
-		if i > 0 && !c.Meets && p.Contenders[i-1].Meets {
+		if k > 0 && !c.Meets && p.Contenders[shown[k-1]].Meets {
 			first.AppendSeparator()
 			second.AppendSeparator()
 		}
@@ -93,11 +94,34 @@ func planContenders(w io.Writer, p *document.Plan) {
 		second.AppendRow(row)
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first.Render()), indent(second.Render()))
-	planSources(w, p)
+	if n := len(p.Contenders) - len(shown); n > 0 {
+		fmt.Fprintf(w, "  %d more are in the record (--json, --out): other engines and modes of these systems, and other systems\n", n)
+	}
+	planSources(w, p, shown)
+}
+
+// shownContenders are the places of the contenders that fit a page: all of one or two
+// systems, else the best of each.
+func shownContenders(p *document.Plan) []int {
+	const most, few = 20, 2
+	var all, best []int
+	systems := map[string]bool{}
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		if !systems[c.System] {
+			best = append(best, i)
+		}
+		systems[c.System] = true
+		all = append(all, i)
+	}
+	if len(systems) <= few {
+		return all[:min(most, len(all))]
+	}
+	return best[:min(most, len(best))]
 }
 
 // planSources prints where prices and intervals come from, once each.
-func planSources(w io.Writer, p *document.Plan) {
+func planSources(w io.Writer, p *document.Plan, shown []int) {
 	var said []string
 	say := func(line string) {
 		if !slices.Contains(said, line) {
@@ -105,7 +129,7 @@ func planSources(w io.Writer, p *document.Plan) {
 			fmt.Fprintln(w, "  "+line)
 		}
 	}
-	for i := range p.Contenders {
+	for _, i := range shown {
 		if k := p.Contenders[i].Cost; k != nil {
 			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
 		}

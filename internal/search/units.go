@@ -40,6 +40,9 @@ type Units struct {
 	// requests in flight in each copy, and whether it meets the limits; throughput and
 	// concurrency are those of all copies.
 	Simulate func(ctx context.Context, u Unit, requests int, all bool) (serving.Outcome, Verdict, error)
+	// Least is the throughput of all copies below which nothing is of interest; what
+	// comes nearest to the limits is not looked for then.
+	Least float64
 	// Top is how many decode layouts are wanted at least.
 	Top     int
 	Workers int // that simulate at a time
@@ -85,7 +88,9 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
 	top := max(1, s.Top)
 	var found []Found
-	for floor := 0.0; len(groups) > 0; {
+	floor := s.Least
+	tooLittle := func(g []option) bool { return g[0].bound < floor }
+	for groups = slices.DeleteFunc(groups, tooLittle); len(groups) > 0; {
 		next := groups[:min(top, len(groups))]
 		more, err := s.evaluate(ctx, next, floor)
 		if err != nil {
@@ -97,11 +102,11 @@ func (s *Units) Run(ctx context.Context) ([]Found, error) {
 		}
 		// What is worse than all of the best so far need not be looked at.
 		if len(found) >= top && found[top-1].OK {
-			floor = found[top-1].Best.Throughput
+			floor = max(floor, found[top-1].Best.Throughput)
 		}
-		groups = slices.DeleteFunc(groups, func(g []option) bool { return g[0].bound < floor })
+		groups = slices.DeleteFunc(groups, tooLittle)
 	}
-	if !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
+	if s.Least == 0 && !slices.ContainsFunc(found, func(f Found) bool { return f.OK }) {
 		near, err := s.nearest(ctx)
 		if err != nil {
 			return nil, err

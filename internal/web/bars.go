@@ -92,8 +92,8 @@ func steps(p *document.Plan) (out []stack) {
 func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
 	s := stack{
 		Title: capital(step.Phase) + " step of a " + worker(pool.Role),
-		Note: fmt.Sprintf("%s in kernels; the data sheet allows %s. %s requests with %s new and %s cached tokens each.",
-			milliseconds(step.Time), milliseconds(step.Limit), whole(step.Requests), whole(step.Query), whole(step.Cached)),
+		Note: fmt.Sprintf("%s in kernels; the data sheet allows %s. %s, each with %s new and %s cached tokens.",
+			milliseconds(step.Time), milliseconds(step.Limit), counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
 	}
 	operators := slices.Clone(step.Operators)
 	slices.SortStableFunc(operators, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Time, a.Time) })
@@ -165,7 +165,7 @@ func memoryOf(title string, m *document.Budget, peak float64) stack {
 	return s.close()
 }
 
-// Errorbar is a value with its interval in a cell of a table, on the scale from 0 to most.
+// errorbar is a value with its interval in a cell of a table, on the scale from 0 to most.
 func errorbar(low, value, high, most float64) template.HTML {
 	if !(most > 0) {
 		return ""
@@ -177,15 +177,23 @@ func errorbar(low, value, high, most float64) template.HTML {
 		at(value), at(low), at(high)))
 }
 
-// octaves is how far a bar of a change goes on either side: a factor of four.
-const octaves = 2
+// octaves is how far the bars of changes go on either side: a factor of two to eight, as the largest needs.
+func octaves(changes []document.Change) float64 {
+	most := 1.0
+	for i := range changes {
+		if r := changes[i].Ratio; r != nil && *r > 0 {
+			most = max(most, math.Abs(math.Log2(*r)))
+		}
+	}
+	return min(most, 3)
+}
 
-// change draws a ratio as a bar to the right of the middle (more) or to its left.
-func changeBar(ratio float64, within bool) template.HTML {
+// changeBar draws a ratio as a bar to the right of the middle (more) or to its left.
+func changeBar(ratio, octaves float64, within bool) template.HTML {
 	if !(ratio > 0) {
 		return ""
 	}
-	size := 50 / octaves * min(max(math.Log2(ratio), -octaves), octaves)
+	size := 50 * min(max(math.Log2(ratio)/octaves, -1), 1)
 	class := "more"
 	if size < 0 {
 		class = "less"

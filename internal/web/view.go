@@ -27,6 +27,7 @@ type view struct {
 	Most     float64 // the end of the scale of the contenders' throughput
 	Carries  bool    // a load is given, and the GPUs are what is asked for
 	Priced   bool    // a contender has a price
+	Octaves  float64 // the ends of the scale of changes
 	Ask      string  // the request as JSON
 
 	Charts, Record template.JS
@@ -45,7 +46,7 @@ type figure struct {
 func newView(p *document.Plan) (*view, error) {
 	v := &view{
 		Plan: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
-		Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
+		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
 	}
 	if r := p.Request; r != nil {
 		v.Carries = r.Rate > 0 || len(r.Daily) > 0
@@ -139,11 +140,13 @@ func limitBar(r document.Range, limit float64) template.HTML {
 			`<path class="at" d="M66.7 0V10"/></svg>`, at(r.Low), at(r.High), at(r.Value)))
 }
 
-func gpus(n int) string {
+func gpus(n int) string { return counted(n, "GPU") }
+
+func counted(n int, what string) string {
 	if n == 1 {
-		return "1 GPU"
+		return "1 " + what
 	}
-	return whole(n) + " GPUs"
+	return whole(n) + " " + what + "s"
 }
 
 // mode says what agg and disagg are.

@@ -57,7 +57,7 @@ type tab struct {
 func open(t *testing.T) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chrome(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.ExecPath(chrome(t)), chromedp.UserDataDir(profile(t)), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("headless", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true),
 		chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))
@@ -72,6 +72,17 @@ func open(t *testing.T) *tab {
 	p.do(network.Enable(), runtime.Enable(), log.Enable())
 	t.Cleanup(p.check)
 	return p
+}
+
+// profile is an empty folder. The browser may still write to it when the test is over, which is no failure.
+func profile(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "plimsoll-browser-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func (p *tab) listen(event any) {

@@ -67,10 +67,26 @@ func TestLiveKeyboard(t *testing.T) {
 	}
 }
 
+// A preset fills in its lengths and is sent by its name; moving a length gives it up.
+func TestLivePreset(t *testing.T) {
+	s, p := serve(t), open(t)
+	p.do(chromedp.Navigate(s.URL + "/?model=a&system=all&preset=chat&rate=7.5&tpot=30"))
+	p.await(sentence + `.includes('for a')`)
+	if got := eval[string](p, `document.querySelector('#isl').value + ' ' + document.querySelector('#prefix').value`); got != "1024 512" {
+		t.Errorf("lengths of the preset: got %s", got)
+	}
+	want := []any{map[string]any{"preset": "chat"}}
+	if got := s.last(); !reflect.DeepEqual(got["workloads"], want) || got["rate"] != 7.5 || got["gpus"] != nil {
+		t.Errorf("request: got %v", got)
+	}
+	p.do(chromedp.Focus("[data-slide=osl] input[type=range]", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
+	p.await(`location.search.includes('osl=300') && !location.search.includes('preset')`)
+}
+
 func TestLiveErrors(t *testing.T) {
 	s, p := serve(t), open(t)
 	p.do(chromedp.Navigate(s.URL + "/?model=no/such&system=h200_sxm&gpus=8"))
-	p.await(`document.querySelector('#model-wrong').textContent === 'no such model'`)
+	p.await(`document.querySelector('#model-wrong').textContent === 'no model is called no/such'`)
 	if got := eval[string](p, `document.querySelector('#status').textContent`); got != "no model is called no/such" {
 		t.Errorf("status: got %q", got)
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strings"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -32,9 +32,11 @@ func serve(t *testing.T) *server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServer(http.Dir("../../internal/web/assets")))
 	mux.HandleFunc("GET /api/models", static(`{"models":[{"id":"Qwen/Qwen3-32B"},{"id":"deepseek-ai/DeepSeek-V3"}]}`))
-	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price_usd_per_hour":2.49},
-		{"name":"h200_sxm","vendor":"nvidia","price_usd_per_hour":3.15},{"name":"mi300x","vendor":"amd","price_usd_per_hour":null}]}`))
-	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}]}`))
+	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},
+		{"name":"h200_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},{"name":"l40s","vendor":"nvidia","price":{"usd_per_hour":3.5}},
+		{"name":"mi300x","vendor":"amd","price":{}}]}`))
+	mux.HandleFunc("GET /api/engines", static(`{"engines":[{"name":"vllm","title":"vLLM v1"},{"name":"sglang","title":"SGLang"}],
+		"presets":[{"name":"chat","mean_isl":1024.4,"mean_osl":256,"prefix":512}]}`))
 	mux.HandleFunc("POST /api/plan", s.answer)
 	mux.HandleFunc("POST /api/report", s.answer)
 	mux.HandleFunc("POST /api/files", s.answer)
@@ -63,17 +65,18 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 	case "no/such":
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":{"model":"no such model"}}`)
+		fmt.Fprint(w, `{"title":"The request is not valid","detail":"no model is called no/such","fields":["model"]}`)
+		return
+	case "Qwen/Qwen3-32B-FP8": // that of the golden file
+		fmt.Fprint(w, s.report)
 		return
 	case "slow":
 		time.Sleep(700 * time.Millisecond) // until a later question has made this one void
 	}
 	limits, _ := request["limits"].(map[string]any)
 	sentence := fmt.Sprintf("%v GPUs for %v, %v ms.", request["gpus"], request["model"], limits["tpot_ms"])
-	out := s.report
-	for _, old := range []string{"32 H200 GPUs serve about 32 requests per second (24 to 43) within a mean TTFT of 1000 ms and TPOT of 10 ms, with vLLM in separate prefill and decode workers, at about $1.71 per million output tokens."} {
-		out = strings.ReplaceAll(out, old, sentence)
-	}
+	out := regexp.MustCompile(`(<h1 id="sentence">)[^<]*`).ReplaceAllString(s.report, "${1}"+sentence)
+	out = regexp.MustCompile(`("sentence":")[^"]*`).ReplaceAllString(out, "${1}"+sentence)
 	fmt.Fprint(w, out)
 }
 

@@ -1,15 +1,22 @@
 import { Slide } from "./slide";
 import type { State } from "./state";
 
-interface Named { id?: string; name?: string; title?: string; vendor?: string; price_usd_per_hour?: number | null }
+interface Preset { name: string; mean_isl: number; mean_osl: number; prefix?: number }
+
+interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
 // The fields of the question.
 export class Form {
   private slides: Slide[];
+  private presets: Preset[] = [];
 
   constructor(private root: HTMLFormElement, private changed: () => void) {
-    this.slides = [...root.querySelectorAll<HTMLElement>("[data-slide]")].map((e) => new Slide(e, changed));
-    for (const e of root.querySelectorAll("select, #model, #daily, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
+    this.slides = [...root.querySelectorAll<HTMLElement>("[data-slide]")].map((e) => new Slide(e, () => {
+      if (lengths.includes(e.dataset.slide!)) this.field("preset").value = "";
+      changed();
+    }));
+    this.field("preset").addEventListener("input", () => { this.follow(); changed(); });
+    for (const e of root.querySelectorAll("select:not(#preset), #model, #daily, #have input, #modes input")) e.addEventListener("input", () => { this.arrange(); changed(); });
     this.field("filter").addEventListener("input", () => this.filter());
   }
 
@@ -18,7 +25,7 @@ export class Form {
     const value = (name: string) => this.slides.find((s) => s.name === name)!.value;
     return {
       model: text("model"), systems: this.checked("systems"), have: this.checked("have")[0] ?? "gpus",
-      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
+      gpus: value("gpus"), rate: value("rate"), daily: text("daily"), preset: text("preset"), isl: value("isl"), osl: value("osl"), prefix: value("prefix"),
       ttft: value("ttft"), tpot: value("tpot"), percentile: text("percentile"), confidence: text("confidence"),
       engines: this.checked("engines"), modes: this.checked("modes"), checkpoint: text("checkpoint"), kv: text("kv"), nextn: value("nextn"),
     };
@@ -27,6 +34,8 @@ export class Form {
   set state(s: State) {
     for (const id of ["model", "daily", "percentile", "confidence", "checkpoint", "kv"] as const) this.field(id).value = s[id];
     for (const slide of this.slides) slide.value = (s as unknown as Record<string, number>)[slide.name] ?? 0;
+    this.offer(s.preset);
+    this.follow();
     this.check("systems", s.systems);
     this.check("engines", s.engines);
     this.check("modes", s.modes);
@@ -36,11 +45,30 @@ export class Form {
 
   // load fills the lists with what the server knows.
   async load(): Promise<void> {
-    const [models, devices, engines] = await Promise.all(["models", "devices", "engines"].map(listed));
-    this.root.querySelector("#models")!.replaceChildren(...models!.map((m) => new Option(m.id ?? m.name ?? "")));
-    this.fill("systems", [{ name: "all", title: "all that an engine is known for" }, ...devices!]);
-    this.fill("engines", engines!);
+    const [models, devices, engines] = await Promise.all([listed<Named>("models", "models?limit=5000"), listed<Named>("devices"), asked("engines")]);
+    this.presets = list<Preset>(engines, "presets");
+    this.offer(this.field("preset").value);
+    this.follow();
+    this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
+    this.fill("systems", [{ name: "all", title: "all that an engine is known for" }, ...devices]);
+    this.fill("engines", list<Named>(engines, "engines"));
     this.filter();
+  }
+
+  // offer lists the presets, with the one that is chosen.
+  private offer(chosen: string): void {
+    const select = this.root.querySelector<HTMLSelectElement>("#preset")!;
+    const names = [...new Set([...this.presets.map((p) => p.name), chosen])].filter(Boolean);
+    select.replaceChildren(new Option("own lengths", ""), ...names.map((n) => new Option(n)));
+    select.value = chosen;
+  }
+
+  // follow shows the mean lengths of the preset that is chosen.
+  private follow(): void {
+    const p = this.presets.find((x) => x.name === this.field("preset").value);
+    if (!p) return;
+    const values: Record<string, number> = { isl: Math.round(p.mean_isl), osl: Math.round(p.mean_osl), prefix: Math.round(p.prefix ?? 0) };
+    for (const s of this.slides) if (s.name in values) s.value = values[s.name]!;
   }
 
   private field(id: string): HTMLInputElement { return this.root.querySelector<HTMLInputElement>(`#${id}`)!; }
@@ -72,7 +100,8 @@ export class Form {
     input.value = name;
     input.addEventListener("input", () => this.changed());
     label.append(input, " ", group === "engines" && of.title ? of.title : name);
-    const price = of.price_usd_per_hour ? `$${of.price_usd_per_hour.toFixed(2)}/h` : group === "systems" ? of.title : undefined;
+    const usd = of.price?.usd_per_hour;
+    const price = usd ? `$${usd.toFixed(2)}/h` : group === "systems" ? of.title : undefined;
     if (price) {
       const aside = document.createElement("span");
       aside.className = "price";
@@ -96,12 +125,18 @@ export class Form {
   }
 }
 
-async function listed(what: string): Promise<Named[]> {
+const lengths = ["isl", "osl", "prefix"];
+
+async function asked(path: string): Promise<Record<string, unknown>> {
   try {
-    const got = await fetch(`api/${what}`);
-    if (!got.ok) return [];
-    const body = (await got.json()) as unknown;
-    const list = Array.isArray(body) ? body : (body as Record<string, unknown>)[what];
-    return Array.isArray(list) ? list.map((x) => (typeof x === "string" ? { name: x } : (x as Named))) : [];
-  } catch { return []; }
+    const got = await fetch(`api/${path}`);
+    return got.ok ? ((await got.json()) as Record<string, unknown>) : {};
+  } catch { return {}; } // the page works without lists
 }
+
+function list<T>(body: Record<string, unknown>, name: string): T[] {
+  const all = body[name];
+  return Array.isArray(all) ? (all as T[]) : [];
+}
+
+async function listed<T>(name: string, path = name): Promise<T[]> { return list<T>(await asked(path), name); }

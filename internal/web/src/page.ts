@@ -2,10 +2,13 @@ import { draw } from "./charts";
 import { save, wire } from "./common";
 import { Form } from "./form";
 import { clear, show } from "./problem";
-import { read, request, write } from "./state";
+import { command, read, request, write } from "./state";
 
 // How long the hand must rest before a question is asked, in milliseconds.
 const rest = 60;
+
+// How long a busy server is left alone, in milliseconds.
+const busy = 1000;
 
 const form = new Form(document.querySelector<HTMLFormElement>("#ask")!, () => soon());
 const answer = document.querySelector<HTMLElement>("#answer")!;
@@ -38,10 +41,12 @@ async function ask(): Promise<void> {
   asked?.abort();
   const mine = (asked = new AbortController());
   history.replaceState(null, "", "?" + write(form.state));
+  tell(command(form.state));
   document.body.classList.add("stale");
   const began = performance.now();
   try {
     const got = await post("api/report?format=html", mine.signal);
+    if (got.status === 503 && mine === asked) timer = window.setTimeout(() => void ask(), busy);
     if (!got.ok) return say(mine, await show(got), true);
     const text = await got.text();
     if (mine !== asked) return;
@@ -73,11 +78,11 @@ function put(report: string): void {
   draw(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
-  command(record.command ?? "");
+  if (record.command) tell(record.command);
   announce.textContent = record.answer?.sentence ?? "";
 }
 
-function command(text: string): void {
+function tell(text: string): void {
   document.querySelector("#command")!.textContent = text;
   document.querySelector<HTMLElement>("#copy-command")!.dataset.copy = text;
 }

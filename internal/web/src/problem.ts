@@ -1,13 +1,13 @@
 // What an API refuses, beside the fields it is about.
 
-interface Problem { title?: string; detail?: string; fields?: unknown; errors?: unknown }
+interface Problem { title?: string; detail?: string; fields?: string[] }
 
 // Names of fields of a request, and the ids of those of the page.
 const places: Record<string, string> = {
   model: "model", systems: "systems", system: "systems", gpus: "gpus", rate: "rate", daily: "daily",
   isl: "isl", osl: "osl", prefix: "prefix", ttft_ms: "ttft", ttft: "ttft", tpot_ms: "tpot", tpot: "tpot", limits: "ttft",
   percentile: "percentile", confidence: "confidence", engines: "engines", engine: "engines", modes: "modes",
-  checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl",
+  checkpoint: "checkpoint", kv: "kv", formats: "checkpoint", nextn: "nextn", workloads: "isl", preset: "preset",
 };
 
 export function clear(): void {
@@ -20,7 +20,7 @@ export async function show(answer: Response): Promise<string> {
   let p: Problem = {};
   try { p = (await answer.json()) as Problem; } catch { /* not from the API */ }
   clear();
-  for (const [field, message] of messages(p.fields ?? p.errors)) {
+  for (const [field, message] of messages(p)) {
     const last = field.split(/[.[\]/]+/).filter((s) => s && !/^\d+$/.test(s)).reverse();
     const id = last.map((s) => places[s]).find(Boolean);
     const place = id && document.getElementById(`${id}-wrong`);
@@ -31,13 +31,11 @@ export async function show(answer: Response): Promise<string> {
   return p.detail || p.title || `The server answered ${answer.status}.`;
 }
 
-function messages(fields: unknown): [string, string][] {
-  if (Array.isArray(fields))
-    return fields.map((f) => {
-      if (typeof f === "string") return [f, "not accepted"];
-      const o = f as Record<string, unknown>;
-      return [String(o.field ?? o.name ?? o.location ?? ""), String(o.message ?? o.detail ?? o.problem ?? "not accepted")];
-    });
-  if (fields && typeof fields === "object") return Object.entries(fields).map(([k, v]) => [k, Array.isArray(v) ? v.join("; ") : String(v)]);
-  return [];
+// messages are the lines of the detail by the fields that they name; all of it where none does.
+function messages(p: Problem): [string, string][] {
+  const detail = p.detail ?? p.title ?? "not accepted";
+  return (p.fields ?? []).map((field) => {
+    const lines = detail.split("\n").filter((line) => line.includes(field));
+    return [field, lines.length ? lines.join("; ") : detail];
+  });
 }

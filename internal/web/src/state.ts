@@ -3,13 +3,13 @@
 export interface State {
   model: string; systems: string[]; have: string;
   gpus: number; rate: number; daily: string;
-  isl: number; osl: number; prefix: number; ttft: number; tpot: number;
+  preset: string; isl: number; osl: number; prefix: number; ttft: number; tpot: number;
   percentile: string; confidence: string; engines: string[]; modes: string[];
   checkpoint: string; kv: string; nextn: number;
 }
 
 export const start: State = {
-  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "",
+  model: "Qwen/Qwen3-32B", systems: ["h200_sxm"], have: "gpus", gpus: 32, rate: 10, daily: "", preset: "",
   isl: 3000, osl: 512, prefix: 0, ttft: 1000, tpot: 10, percentile: "", confidence: "",
   engines: [], modes: [], checkpoint: "", kv: "", nextn: 0,
 };
@@ -42,6 +42,7 @@ export function write(s: State): string {
     const now = (s as unknown as Record<string, unknown>)[key];
     if (key in lists) for (const v of now as string[]) q.append(lists[key as List], v);
     else if (key === "have" || ((key === "gpus" || key === "rate" || key === "daily") && s.have !== key)) continue;
+    else if (s.preset && (key === "isl" || key === "osl" || key === "prefix")) continue;
     else if (key === s.have || always.includes(key) || now !== was) q.set(key, String(now));
   }
   return q.toString();
@@ -55,11 +56,36 @@ export function request(s: State): unknown {
     gpus: s.have === "gpus" ? s.gpus : undefined,
     rate: s.have === "rate" ? s.rate : undefined,
     daily: s.have === "daily" ? s.daily.split(/[\s,;]+/).filter(Boolean).map(Number) : undefined,
-    workloads: [{ isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
+    workloads: [s.preset ? { preset: s.preset } : { isl: s.isl, osl: s.osl, prefix: some(s.prefix) }],
     limits: { ttft_ms: some(s.ttft), tpot_ms: some(s.tpot) },
     percentile: some(Number(s.percentile)), confidence: some(Number(s.confidence)),
     engines: some(s.engines), modes: some(s.modes),
     formats: s.checkpoint || s.kv ? { checkpoint: some(s.checkpoint), kv: some(s.kv) } : undefined,
     nextn: some(s.nextn),
   };
+}
+
+// command asks the same on the command line. That of an answer, which comes from the program, replaces it.
+export function command(s: State): string {
+  const word = (v: string) => (/^[\w./:@+-]+$/.test(v) ? v : `'${v.replaceAll("'", `'\\''`)}'`);
+  const out = ["plimsoll plan", word(s.model.trim())];
+  const flag = (name: string, ...values: (string | number)[]) => {
+    const given = values.map(String).filter((v) => v && v !== "0");
+    if (given.length) out.push(`--${name}`, ...given.map(word));
+  };
+  flag("system", ...s.systems);
+  if (s.have === "daily") flag("daily", ...s.daily.split(/[\s,;]+/));
+  else flag(s.have, s.have === "rate" ? s.rate : s.gpus);
+  if (s.preset) flag("preset", s.preset);
+  else { flag("isl", s.isl); flag("osl", s.osl); flag("prefix", s.prefix); }
+  flag("ttft", s.ttft);
+  flag("tpot", s.tpot);
+  if (s.percentile) flag("percentile", `p${s.percentile}`);
+  flag("confidence", s.confidence);
+  flag("engine", ...s.engines);
+  if (s.modes.length === 1) flag("serving-mode", s.modes[0]!);
+  flag("weights", s.checkpoint);
+  flag("kv-cache", s.kv);
+  flag("nextn", s.nextn);
+  return out.join(" ");
 }

@@ -1,0 +1,105 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// terminal is the program at a pseudo-terminal, driven as a person would: wait for words, type.
+type terminal struct {
+	t    *testing.T
+	tty  *os.File
+	cmd  *exec.Cmd
+	mu   sync.Mutex
+	raw  []byte
+	seen int // of the text, which was expected already
+	end  chan error
+}
+
+// openTerminal starts the program.
+func openTerminal(t *testing.T, dir string, env []string, args ...string) *terminal {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "process", args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}, env...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 160})
+	if err != nil {
+		t.Skipf("NO PSEUDO-TERMINAL, the wizard is not tested: %v", err)
+	}
+	p := &terminal{t: t, tty: tty, cmd: cmd, end: make(chan error, 1)}
+	go p.read()
+	t.Cleanup(func() { _ = tty.Close() })
+	return p
+}
+
+// read collects the output until the program ends.
+func (p *terminal) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.tty.Read(buf)
+		p.mu.Lock()
+		p.raw = append(p.raw, buf[:n]...)
+		p.mu.Unlock()
+		if err != nil {
+			p.end <- p.cmd.Wait()
+			return
+		}
+	}
+}
+
+// escapes are the sequences that move the cursor and colour the text.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<>=$\"' ]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[PX^_][^\x1b]*\x1b\\\\|\x1b[()][0-9A-B]|\x1b[=>78MDEHc]|\r")
+
+// text is the output without sequences.
+func (p *terminal) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return escapes.ReplaceAllString(string(p.raw), "")
+}
+
+// patience is how long a program may be silent on a busy machine.
+const patience = 8 * time.Second
+
+// expect waits for words after those that were expected before.
+func (p *terminal) expect(words string) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		text := p.text()
+		if i := strings.Index(text[min(p.seen, len(text)):], words); i >= 0 {
+			p.seen += i + len(words)
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("waiting for %q after:\n%s", words, text[min(p.seen, len(text)):])
+		}
+	}
+}
+
+// send types.
+func (p *terminal) send(keys string) {
+	p.t.Helper()
+	if _, err := p.tty.WriteString(keys); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// close waits for the program to end with a code, and returns all it printed.
+func (p *terminal) close(code int) string {
+	p.t.Helper()
+	select {
+	case <-p.end:
+	case <-time.After(patience):
+		p.t.Fatalf("the program does not end:\n%s", p.text())
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Fatalf("exit code: want %d, got %d:\n%s", code, got, p.text())
+	}
+	return p.text()
+}

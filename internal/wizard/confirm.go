@@ -1,0 +1,161 @@
+package wizard
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// What may be done with a complete set of answers.
+const (
+	doRun    = "run"
+	doChange = "change"
+	doSave   = "save"
+	doReport = "report"
+	doDone   = "done"
+	doQuit   = "quit"
+)
+
+// confirm shows what would be run and does what the user wants, until that is over
+// or an answer is changed: then again is true.
+func (w *wizard) confirm(ctx context.Context) (again bool, err error) {
+	w.page()
+	can := []string{doRun, doChange, doSave, doQuit}
+	if len(w.problems()) > 0 {
+		can = can[1:]
+	}
+	for {
+		do, err := w.choose(ctx, w.text.ConfirmTitle, can)
+		if err != nil {
+			return false, err
+		}
+		switch do {
+		case doRun:
+			return w.run(ctx)
+		case doChange:
+			return true, w.change(ctx)
+		case doSave:
+			if err := w.save(ctx); err != nil {
+				return false, err
+			}
+		default:
+			return false, ErrQuit
+		}
+	}
+}
+
+// choose asks what to do.
+func (w *wizard) choose(ctx context.Context, title string, can []string) (string, error) {
+	p := &prompt{title: title}
+	for _, do := range can {
+		p.options = append(p.options, option{do, w.text.Actions[do]})
+	}
+	for {
+		r, err := w.asker.ask(ctx, p)
+		switch {
+		case err != nil:
+			return "", err
+		case r.verb == quit:
+			return doQuit, nil
+		case r.verb == change || r.verb == goBack:
+			return doChange, nil
+		case slices.Contains(can, r.value):
+			return r.value, nil
+		}
+		p.notes = []string{w.text.NeedAnswer}
+		if r.value != "" {
+			p.notes = []string{fmt.Sprintf(w.text.NoChoice, r.value, "1-"+strconv.Itoa(len(can)))}
+		}
+	}
+}
+
+// run executes, sums up, and asks what is next.
+func (w *wizard) run(ctx context.Context) (again bool, err error) {
+	fmt.Fprintln(w.config.Out, "\n"+w.text.Running)
+	w.ran = true
+	answer, failed := w.outcome(ctx)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	can := []string{doReport, doChange, doSave, doDone}
+	if answer == nil {
+		can = can[1:]
+	}
+	for {
+		do, err := w.choose(ctx, w.text.NextTitle, can)
+		if err != nil {
+			return false, err
+		}
+		switch do {
+		case doReport:
+			w.config.Report(answer)
+		case doChange:
+			return true, w.change(ctx)
+		case doSave:
+			if err := w.save(ctx); err != nil {
+				return false, err
+			}
+		default:
+			return false, failed
+		}
+	}
+}
+
+// save asks for a file and writes the answers.
+func (w *wizard) save(ctx context.Context) error {
+	suggested := heuristic("plimsoll-answers.yaml", w.text.WhySaveName)
+	p := &prompt{title: w.text.SaveTitle, help: w.text.SaveHelp}
+	for {
+		r, err := w.asker.ask(ctx, p)
+		switch {
+		case err != nil:
+			return err
+		case r.verb == quit:
+			return ErrQuit
+		case r.verb == unsure:
+			p.notes = []string{fmt.Sprintf(w.text.Suggestion, suggested.Value, w.text.source(suggested.Source))}
+			p.value = suggested.Value
+			continue
+		case r.verb != answers:
+			return nil
+		case r.value == "":
+			p.notes = []string{w.text.NeedAnswer}
+			continue
+		}
+		if err := w.config.Save(r.value, func(out io.Writer) error { return Write(out, w.relevant()) }); err != nil {
+			p.notes = []string{fmt.Sprintf(w.text.SaveFailed, err)}
+			continue
+		}
+		fmt.Fprintf(w.config.Out, w.text.SavedTo+"\n", r.value)
+		return nil
+	}
+}
+
+// page prints the command, the parameters, what was checked and what is assumed.
+func (w *wizard) page() {
+	t, out := w.text, w.config.Out
+	fmt.Fprintf(out, "\n%s\n  %s\n", t.CommandTitle, w.command())
+	fmt.Fprintf(out, "\n%s\n", t.ParametersTitle)
+	for _, q := range w.Answered() {
+		a := w.Answers[q.ID]
+		fmt.Fprintf(out, "  "+t.AssumedValue+"\n", t.Questions[q.ID].Title, t.value(q, a.Value), t.source(a.Source))
+	}
+	fmt.Fprintf(out, "\n%s\n", t.ChecksTitle)
+	for _, f := range w.findings() {
+		fmt.Fprintf(out, "  - %s\n", f)
+	}
+	fmt.Fprintf(out, "\n%s\n", t.AssumptionsTitle)
+	for _, a := range w.assumptions() {
+		fmt.Fprintf(out, "  - %s\n", a)
+	}
+}
+
+// command is the command that asks for what the answers do.
+func (w *wizard) command() string {
+	if w.Answers.is(Mode, Compare) {
+		return w.config.PlanCommand(w.Plan())
+	}
+	return w.config.OptimizeCommand(w.Optimize())
+}

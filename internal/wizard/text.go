@@ -1,0 +1,112 @@
+package wizard
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Text is everything that is said, in one language.
+type Text struct {
+	Questions map[ID]Asked
+
+	Intro, Legend, LegendForm         string
+	Unsure, Suggestion, NoSuggestion  string
+	FirstQuestion, NeedAnswer, Now    string
+	NoChoice, NoChoiceNear            string
+	WantCount, WantMs                 string
+	WantShare, WantShares             string
+	NoModel, NoModelNear, NotAnyMore  string
+	BackWord, ChangeWord, QuitWord    string
+	ChangeTitle, SaveTitle, SaveHelp  string
+	WhySaveName, SavedTo, SaveFailed  string
+	CommandTitle, ParametersTitle     string
+	ChecksTitle, AssumptionsTitle     string
+	ConfirmTitle, NextTitle, FixTitle string
+	Running, NothingRun               string
+
+	// What may be done: the words of confirm.go.
+	Actions map[string]string
+	// Origins by [Origin], each with a verb for its Why.
+	Origins [6]string
+
+	WhyDomain, WhyAggregation, WhyPhases, WhyBothPhases string
+	WhyBothLimits, WhyHalf, WhyFullHD, WhyNarrow        string
+	WhyOff, WhyModules, WhyOneToken                     string
+	WhyRecommended, WhyCompile                          string
+	AdviseHitRate, AdviseSupport                        string
+
+	Accepted, Problem, SharedCount, BothPhases string
+	TooFew, HasMTP, NoMTP, Chunks              string
+	AssumedValue, FixedLengths, TextOnly       string
+	NoMTPUsed, ComparesEngines                 string
+
+	Executed, Best, Mode, Parallel, Batch, Concurrency string
+	Throughput, TTFT, TPOT, Tokens                     string
+	Aggregated, Prefill, Decode, Matched               string
+	Across, Top, Row, NoRow                            string
+	RatioTitle, RatioLine, PhaseLine, Instances        string
+	Caution                                            string
+
+	Failed, Kind, Important, Correction          string
+	Invalid, Environment, Assumption, Infeasible string
+	FixInvalid, FixEnvironment, FixAssumption    string
+	FixLimit, FixMemory, FixSizes                string
+}
+
+// Asked is how a question is asked.
+type Asked struct {
+	Title, Help string
+	// Choices are the choices in words.
+	Choices map[string]string
+}
+
+// Lang is a language.
+type Lang string
+
+// The languages.
+const (
+	English Lang = "en"
+	Chinese Lang = "zh"
+)
+
+// Say returns what is said in a language.
+func (l Lang) Say() *Text {
+	if l == Chinese {
+		return chinese()
+	}
+	return english()
+}
+
+// Languages are those there are.
+func Languages() []Lang { return []Lang{English, Chinese} }
+
+// FromLocale is the language of a locale such as zh_CN.UTF-8, the first of those that
+// is set: LC_ALL, LC_MESSAGES, LANG.
+func FromLocale(getenv func(string) string) Lang {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if locale := getenv(name); locale != "" {
+			if strings.HasPrefix(strings.ToLower(locale), string(Chinese)) {
+				return Chinese
+			}
+			return English
+		}
+	}
+	return English
+}
+
+// source says where a value comes from.
+func (t *Text) source(s Source) string {
+	form := t.Origins[s.Origin]
+	if !strings.Contains(form, "%s") {
+		return form
+	}
+	return fmt.Sprintf(form, s.Why)
+}
+
+// value is an answer in words: a choice as it is shown, a text as it is.
+func (t *Text) value(q *Question, value string) string {
+	if words, ok := t.Questions[q.ID].Choices[value]; ok && q.Choices != nil {
+		return words
+	}
+	return value
+}

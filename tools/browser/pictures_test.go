@@ -1,0 +1,33 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// The pictures of docs/pages.md, where pictures are asked for.
+func TestPictures(t *testing.T) {
+	if *screenshots == "" {
+		t.Skip("no pictures were asked for")
+	}
+	p := open(t)
+	p.do(chromedp.EmulateViewport(1280, 820), chromedp.Navigate(file(t, golden)))
+	p.await(allDrawn)
+	p.shoot("pages-report", false)
+
+	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
+	p.do(emulation.SetEmulatedMedia().WithFeatures(dark), chromedp.Navigate(file(t, golden)))
+	p.await(allDrawn)
+	p.do(chromedp.Evaluate(`document.querySelector('#curves').scrollIntoView({behavior: 'instant'})`, nil), hover("#load-tpot .u-over"))
+	p.await(`document.querySelector('#load-tpot .tip').hidden === false`)
+	p.shoot("pages-dark", false)
+
+	s := serve(t)
+	p.do(emulation.SetEmulatedMedia(), chromedp.EmulateViewport(1280, 800),
+		chromedp.Navigate(s.URL+"/?model=Qwen/Qwen3-32B-FP8&system=h200_sxm&system=l40s&gpus=32&isl=3000&osl=512&ttft=1000&tpot=10"))
+	p.await(sentence + `.includes('Qwen3-32B-FP8')`)
+	p.await(`!document.body.classList.contains('stale')`)
+	p.shoot("pages-live", false)
+}
