@@ -22,7 +22,7 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 # Packages that do several things at a time, and what in their tests does not: the race detector, which makes everything ten
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
-              ./internal/calibration ./internal/calibrate ./internal/app ./internal/cli
+              ./internal/calibration ./internal/calibrate ./internal/app ./internal/operation ./internal/mcp ./internal/http ./internal/cli
 ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExampleFiles \
               TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
               TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \

@@ -201,6 +201,7 @@ func (w *World) workloads(s *stage, t *Traffic) error {
 	if t.Workloads == nil {
 		return nil
 	}
+	t.Workloads = slices.Clone(t.Workloads) // those given may be other requests' too
 	k, err := w.kinds(t.Workloads)
 	if err != nil {
 		return err

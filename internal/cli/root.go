@@ -29,6 +29,8 @@ func commandTable() []command {
 		{newModelsCmd, []string{"models"}},
 		{newDevicesCmd, []string{"devices", "systems"}},
 		{newEnginesCmd, []string{"engines", "backends"}},
+		{newMCPCmd, []string{"mcp"}},
+		{newServeCmd, []string{"serve"}},
 		{newAccuracyCmd, []string{"accuracy"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
@@ -54,6 +56,7 @@ func commands(env *Env) []*cobra.Command {
 // The groups under which help lists commands; a command names one in its GroupID.
 const (
 	groupPlan    = "plan"
+	groupServe   = "serve"
 	groupCatalog = "catalog"
 	groupTrust   = "trust"
 	groupAbout   = "about"
@@ -63,6 +66,7 @@ const (
 func groups() []*cobra.Group {
 	return []*cobra.Group{
 		{ID: groupPlan, Title: "Plan"},
+		{ID: groupServe, Title: "For browsers and agents"},
 		{ID: groupCatalog, Title: "Look up"},
 		{ID: groupTrust, Title: "Compare with measurements"},
 		{ID: groupAbout, Title: "About this program"},

@@ -78,6 +78,9 @@ func TestEmbeddedFilesAreListed(t *testing.T) {
 	}
 	found := 0
 	for _, file := range embedded(t) {
+		if path.Dir(file) == "docs" { // texts, which no figure rests on
+			continue
+		}
 		found++
 		if !listed[file] && !listed[path.Dir(file)] {
 			t.Errorf("%s is embedded and not in manifest.yaml", file)

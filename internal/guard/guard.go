@@ -1,0 +1,102 @@
+// Package guard decides who may ask a server of this program: it checks the name that a
+// request is for, where it comes from, its token and its size.
+//
+// In: an [http.Handler] and a [Guard]. Out: a handler that refuses the rest, with errors
+// as RFC 9457 has them. It does not know what is asked. Start at [Guard.Handler].
+package guard
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Guard is what a server asks of requests.
+type Guard struct {
+	// Loopback says that the server listens to this machine only. Then a request must
+	// be for a name of it: a foreign page may have its own name lead here.
+	Loopback bool
+	// Token, if not "", must come with every request.
+	Token string
+	// Body is the most bytes of a request.
+	Body int64
+}
+
+// Loopback reports whether an address to listen on, "HOST:PORT", is this machine's own.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && own(host)
+}
+
+// own reports whether a host is this machine by a name that nobody else can give.
+func own(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// Handler refuses what the guard does not let through.
+func (g *Guard) Handler(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte("Bearer " + g.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		switch {
+		case g.Loopback && !own(hostname(r.Host)):
+			Refuse(w, http.StatusForbidden, "this server answers requests for localhost only")
+		case !sameOrigin(r):
+			Refuse(w, http.StatusForbidden, "pages of other origins may not use this server")
+		case g.Token != "" && subtle.ConstantTimeCompare(want[:], got[:]) != 1:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			Refuse(w, http.StatusUnauthorized, "a bearer token is needed: the header \"Authorization: Bearer TOKEN\"")
+		case r.ContentLength > g.Body:
+			Refuse(w, http.StatusRequestEntityTooLarge, "the request is too large")
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, g.Body)
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hostname is a host without its port.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
+}
+
+// sameOrigin reports whether a request comes from no page, or from one of this server.
+func sameOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "same-origin" || site == "none"
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// Problem is an error as RFC 9457 has it, with the fields of a request that it is about.
+type Problem struct {
+	Type   string   `json:"type"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Detail string   `json:"detail"`
+	Fields []string `json:"fields,omitempty"`
+}
+
+// Refuse answers with an error.
+func Refuse(w http.ResponseWriter, status int, detail string, fields ...string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(Problem{"about:blank", http.StatusText(status), status, detail, fields}) // who asked is gone
+}

@@ -1,0 +1,6 @@
+// Package http serves Plimsoll on a local address: the operations as a JSON API with an
+// OpenAPI document, and the page that uses it.
+//
+// In: a desk of package operation and HTTP requests. Out: documents, files and pages;
+// errors as RFC 9457 has them. It computes nothing. Start at [New].
+package http

@@ -1,0 +1,140 @@
+// Load asks a running "plimsoll serve" at a constant rate, whether or not it keeps up, and
+// prints what came of it: answers per second, their latencies, and the server's memory.
+//
+//	go -C tools run ./load -url http://127.0.0.1:8080 -rate 200 -seconds 10 -ask search -again 0.8 -pid PID
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	url, ask string
+	rate     float64
+	seconds  float64
+	again    float64
+	seed     uint64
+	pid      int
+}
+
+// answer is what came of one request.
+type answer struct {
+	status int
+	took   time.Duration
+	bytes  int64
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.url, "url", "http://127.0.0.1:8080", "the server")
+	flag.StringVar(&o.ask, "ask", "search", "search (formulas), simulated (a search by simulation) or plan")
+	flag.Float64Var(&o.rate, "rate", 200, "requests per second")
+	flag.Float64Var(&o.seconds, "seconds", 10, "how long")
+	flag.Float64Var(&o.again, "again", 0.8, "share of requests that repeat one of the last hundred")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the requests")
+	flag.IntVar(&o.pid, "pid", 0, "of the server, for its memory")
+	flag.Parse()
+	if err := run(&o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+// run asks and prints.
+func run(o *options, out io.Writer) error {
+	bodies, err := requests(o)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
+	answers := make([]answer, len(bodies))
+	var wait sync.WaitGroup
+	start := time.Now()
+	for i, body := range bodies {
+		due := start.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))
+		time.Sleep(time.Until(due))
+		wait.Go(func() { answers[i] = ask(client, o, body, due) })
+	}
+	wait.Wait()
+	report(out, o, answers, time.Since(start))
+	return nil
+}
+
+// requests are what people drag sliders to: many that differ a little, and some again.
+func requests(o *options) ([]string, error) {
+	random := rand.New(rand.NewPCG(o.seed, 1))
+	var all []string
+	for range int(o.rate * o.seconds) {
+		if n := len(all); n > 0 && random.Float64() < o.again {
+			all = append(all, all[n-1-random.IntN(min(n, 100))])
+			continue
+		}
+		input, output, tpot := 500+10*random.IntN(400), 100+10*random.IntN(150), 10+random.IntN(60)
+		switch o.ask {
+		case "search", "simulated":
+			device := map[string]string{"search": "TEST_DEVICE", "simulated": "h200_sxm"}[o.ask]
+			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","devices":[%q],"num_devices":8,"input_length":%d,"output_length":%d,"limits":{"tpot_ms":%d}}`,
+				device, input, output, tpot))
+		case "plan":
+			all = append(all, fmt.Sprintf(`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":%d,"osl":%d}],"limits":{"ttft_ms":1000,"tpot_ms":%d},"no_changes":true}`,
+				input, output, tpot))
+		default:
+			return nil, fmt.Errorf("-ask must be search, simulated or plan, got %q", o.ask)
+		}
+	}
+	return all, nil
+}
+
+// ask sends one request. Its time counts from when it was due.
+func ask(client *http.Client, o *options, body string, due time.Time) answer {
+	path := "/api/optimize"
+	if o.ask == "plan" {
+		path = "/api/plan"
+	}
+	r, err := client.Post(o.url+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		return answer{took: time.Since(due)}
+	}
+	n, _ := io.Copy(io.Discard, r.Body)
+	_ = r.Body.Close()
+	return answer{r.StatusCode, time.Since(due), n}
+}
+
+// report prints the figures.
+func report(out io.Writer, o *options, answers []answer, took time.Duration) {
+	var times []time.Duration
+	status := map[int]int{}
+	bytes := int64(0)
+	for _, a := range answers {
+		status[a.status]++
+		if a.status == http.StatusOK {
+			times, bytes = append(times, a.took), bytes+a.bytes
+		}
+	}
+	slices.Sort(times)
+	at := func(share float64) time.Duration {
+		if len(times) == 0 {
+			return 0
+		}
+		return times[int(share*float64(len(times)-1))].Round(100 * time.Microsecond)
+	}
+	fmt.Fprintf(out, "%s at %g/s, %g repeated: %.1f answers/s, p50 %v, p99 %v, longest %v, %d kB each; by status %v\n", o.ask, o.rate, o.again,
+		float64(len(times))/took.Seconds(), at(0.5), at(0.99), at(1), bytes/int64(max(1, len(times)))/1000, status)
+	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.pid)); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if strings.HasPrefix(line, "VmHWM") || strings.HasPrefix(line, "VmRSS") {
+				fmt.Fprint(out, line)
+			}
+		}
+	}
+}
