@@ -65,7 +65,7 @@ func (p *terminal) text() string {
 }
 
 // patience is how long a program may be silent on a busy machine.
-const patience = 8 * time.Second
+const patience = time.Minute
 
 // expect waits for words after those that were expected before.
 func (p *terminal) expect(words string) {
