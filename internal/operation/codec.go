@@ -155,12 +155,12 @@ func places() map[string]map[field.Name]string {
 	plan := map[field.Name]string{
 		"system": "systems", "device": "systems", "serving_mode": "modes", "price": "prices", "engine": "engines",
 		"isl": "workloads.isl", "osl": "workloads.osl", "prefix": "workloads.prefix", "preset": "workloads.preset",
-		"trace": "workloads.trace", "share": "workloads.share", "length_ratio_low": "workloads.length_ratio_low",
+		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low",
 	}
 	deployed := map[field.Name]string{"device": "deployment.system", "num_mtp_tokens": "deployment.pools.mtp"}
 	return map[string]map[field.Name]string{
 		"": {
-			"ttft_limit": "limits.ttft_ms", "tpot_limit": "limits.tpot_ms", "latency_limit": "limits.latency_ms", "serving_cost": "serving_cost_s",
+			"ttft_limit": "limits.ttft_ms", "tpot_limit": "limits.tpot_ms", "serving_cost": "serving_cost_s",
 			"mxfp4_group_size": "formats.mxfp4_group", "quantize_linear_action": "formats.linear", "speculative_method": "draft.method",
 			"quantize_non_expert_linear_action": "formats.non_expert", "quantize_attention_action": "formats.attention",
 			"gemm_quant_mode": "formats.gemm", "moe_quant_mode": "formats.moe", "kvcache_quant_mode": "formats.kv",
