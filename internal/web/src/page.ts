@@ -7,6 +7,9 @@ import { command, read, request, write } from "./state";
 // How long the hand must rest before a question is asked, in milliseconds.
 const rest = 60;
 
+// How long it must rest before the whole answer is asked for: while it moves, what would change the answer is left out.
+const still = 500;
+
 // How long a busy server is left alone, in milliseconds.
 const busy = 1000;
 
@@ -20,56 +23,67 @@ let asked: AbortController | undefined;
 
 wire();
 form.state = read(location.search || location.hash.slice(1));
-void form.load().then(() => ask());
-window.addEventListener("popstate", () => { form.state = read(location.search); void ask(); });
-document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(); });
+void form.load().then(() => ask(false));
+window.addEventListener("popstate", () => { form.state = read(location.search); void ask(false); });
+document.querySelector("#ask")!.addEventListener("submit", (e) => { e.preventDefault(); void ask(false); });
 document.querySelector("#link")!.addEventListener("click", () => void link());
 for (const b of document.querySelectorAll<HTMLElement>("[data-export]")) b.addEventListener("click", () => void exported(b.dataset.export!));
 
-function soon(): void {
+function soon(): void { later(false, rest); }
+
+function later(whole: boolean, wait: number): void {
   clearTimeout(timer);
-  timer = window.setTimeout(() => void ask(), rest);
+  timer = window.setTimeout(() => void ask(whole), wait);
 }
 
-function post(path: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(request(form.state)), signal });
+function post(path: string, whole: boolean, signal?: AbortSignal): Promise<Response> {
+  const body = JSON.stringify(whole ? request(form.state) : { ...(request(form.state) as object), no_changes: true });
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
 }
 
-// ask puts the question and shows the answer. A later question makes it void.
-async function ask(): Promise<void> {
+// ask puts the question and shows the answer, whole or without its changes. A later question makes it void.
+async function ask(whole: boolean): Promise<void> {
   clearTimeout(timer);
   asked?.abort();
   const mine = (asked = new AbortController());
   history.replaceState(null, "", "?" + write(form.state));
   tell(command(form.state));
-  document.body.classList.add("stale");
+  if (!whole) document.body.classList.add("stale");
   const began = performance.now();
   try {
-    const got = await post("api/report?format=html", mine.signal);
-    if (got.status === 503 && mine === asked) timer = window.setTimeout(() => void ask(), busy);
+    const got = await post("api/report?format=html", whole, mine.signal);
+    if (got.status === 503 && mine === asked) later(whole, busy);
     if (!got.ok) return say(mine, await show(got), true);
     const text = await got.text();
     if (mine !== asked) return;
     clear();
-    put(text);
+    put(text, whole);
+    if (whole) return say(mine, "", false, false);
     say(mine, `answered in ${Math.round(performance.now() - began)} ms`, false);
+    later(true, still);
   } catch (e) {
     if (!mine.signal.aborted) say(mine, `No answer: ${String(e)}`, true);
   }
 }
 
-function say(mine: AbortController, words: string, wrong: boolean): void {
+function say(mine: AbortController, words: string, wrong: boolean, tell = true): void {
   if (mine !== asked) return;
-  status.textContent = words;
+  if (tell) status.textContent = words;
   status.classList.toggle("wrong", wrong);
   document.body.classList.toggle("stale", wrong);
   if (wrong) announce.textContent = words;
 }
 
 // put shows the answer of a report: what is open stays open, what has the focus keeps it.
-function put(report: string): void {
+// Changes that are not there yet are those of the last answer, greyed.
+function put(report: string, whole: boolean): void {
   const fresh = new DOMParser().parseFromString(report, "text/html").querySelector("#answer");
   if (!fresh) return;
+  const old = answer.querySelector<HTMLElement>("section[aria-labelledby=changes]");
+  if (old && !whole) {
+    old.classList.add("old");
+    fresh.querySelector("section[aria-labelledby=steps]")?.before(document.adoptNode(old));
+  }
   const open = [...answer.querySelectorAll("details[open]")].map((d) => d.id);
   const focus = answer.contains(document.activeElement) ? document.activeElement?.closest("[id]")?.id : undefined;
   answer.className = "";
@@ -78,7 +92,7 @@ function put(report: string): void {
   draw(document);
   if (focus) answer.querySelector<HTMLElement>(`#${CSS.escape(focus)} :is(button, summary, [tabindex])`)?.focus();
   const record = JSON.parse(answer.querySelector("#record")?.textContent ?? "{}") as { command?: string; answer?: { sentence?: string } };
-  if (record.command) tell(record.command);
+  if (record.command && whole) tell(record.command);
   announce.textContent = record.answer?.sentence ?? "";
 }
 
@@ -103,7 +117,7 @@ const exports: Record<string, string> = {
 async function exported(name: string): Promise<void> {
   status.textContent = `making ${name}`;
   try {
-    const got = await post(exports[name]!);
+    const got = await post(exports[name]!, true);
     if (!got.ok) { status.textContent = await show(got); status.classList.add("wrong"); return; }
     save(name, await got.blob());
     status.textContent = `${name} saved`;
