@@ -256,17 +256,20 @@ func (x *experiment) run(ctx context.Context) error {
 // search finds the best units of workers.
 func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
 	e := x.e
-	s := &search.Units{
-		Packing: search.Packing{
-			Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
-			MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
-		},
-		Input: e.Input, Output: e.Output, Prefix: e.Prefix, Top: x.r.Top, Workers: cmp.Or(x.r.Jobs, defaultJobs), Simulate: x.simulate, Least: x.least,
-	}
-	s.Plausible, s.Percentile = x.plausible, e.Percentile
-	if err := x.workers(s); err != nil {
+	s, err := x.world.Memo.prepared(x, func() (*search.Units, error) {
+		s := &search.Units{Input: e.Input, Output: e.Output, Prefix: e.Prefix}
+		err := x.workers(s)
+		return s, err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
+	s.Packing = search.Packing{
+		Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
+		MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
+	}
+	s.Top, s.Workers, s.Simulate, s.Least = x.r.Top, cmp.Or(x.r.Jobs, defaultJobs), x.simulate, x.least
+	s.Plausible, s.Percentile = x.plausible, e.Percentile
 	found, err := s.Run(ctx)
 	if err != nil {
 		return nil, nil, err

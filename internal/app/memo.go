@@ -2,9 +2,12 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/parallel"
+	"plimsoll/internal/search"
 	"plimsoll/internal/workload"
 )
 
@@ -19,6 +22,50 @@ type Memo struct {
 	mu        sync.Mutex
 	now, then map[string]*SimulateResponse // the younger and the older half
 	stages    map[string]*stage            // by the names that they were found by
+	workers   map[string]*prepared         // by the experiment, whatever its limits
+}
+
+// prepared is the workers of an experiment with their bounds.
+type prepared struct {
+	units           search.Units
+	prefill, decode []parallel.Layout
+	rejected        []string
+}
+
+// maxPrepared bounds the workers that are remembered: some ten kilobytes each.
+const maxPrepared = 512
+
+// prepared is the workers of an experiment, from memory or made. A nil Memo makes them.
+func (m *Memo) prepared(x *experiment, find func() (*search.Units, error)) (*search.Units, error) {
+	if m == nil || x.r.PerfData.Dir != "" {
+		return find()
+	}
+	e := *x.e
+	e.Name, e.Limits, e.Percentile, e.Confidence = "", workload.Limits{}, 0, 0
+	key, err := json.Marshal([]any{e, x.r.Sources})
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	known := m.workers[string(key)]
+	m.mu.Unlock()
+	if known == nil {
+		s, err := find()
+		if err != nil {
+			return nil, err
+		}
+		s.Prepare()
+		known = &prepared{s.Clone(), slices.Clip(x.prefill), slices.Clip(x.decode), slices.Clip(x.out.Rejected)}
+		m.mu.Lock()
+		if len(m.workers) >= maxPrepared || m.workers == nil {
+			m.workers = map[string]*prepared{}
+		}
+		m.workers[string(key)] = known
+		m.mu.Unlock()
+	}
+	x.prefill, x.decode, x.out.Rejected = known.prefill, known.decode, known.rejected
+	s := known.units.Clone()
+	return &s, nil
 }
 
 // maxStages bounds the stages that are remembered: a few hundred kilobytes each.

@@ -149,9 +149,12 @@ func (s *Units) prompt(w *Worker) prompts {
 	return prompts{alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))}
 }
 
-// prepare bounds the workers.
-func (s *Units) prepare() {
-	s.prompts, s.own, s.tokens = nil, nil, nil
+// Prepare bounds the workers. It need not be called; a search over workers that were
+// bounded before, a copy of one that was prepared, begins with less work.
+func (s *Units) Prepare() {
+	if s.tokens != nil {
+		return
+	}
 	for i := range s.Prefill {
 		s.prompts = append(s.prompts, s.prompt(&s.Prefill[i]))
 	}

@@ -33,7 +33,7 @@ func TestBoundsHold(t *testing.T) {
 		if e := &s.Decode[0].Pool.Engine; e.Policy == sim.InFlight {
 			e.TokenBudget = max(e.TokenBudget, input+batch) // prompts are not split
 		}
-		s.prepare()
+		s.Prepare()
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
 		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix

@@ -1,12 +1,23 @@
 package search
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Add adds a decode worker after the search began and returns its index.
 func (s *Units) Add(w Worker) int {
 	s.Decode = append(s.Decode, w)
 	s.own, s.tokens = append(s.own, s.prompt(&w)), append(s.tokens, s.times(&w))
 	return len(s.Decode) - 1
+}
+
+// Clone is a search over the same workers with the same bounds, to which others may be
+// added.
+func (s *Units) Clone() Units {
+	out := *s
+	out.Decode, out.own, out.tokens = slices.Clip(s.Decode), slices.Clip(s.own), slices.Clip(s.tokens)
+	return out
 }
 
 // Instead tries another decode worker in the unit that was found. It is simulated at the

@@ -83,7 +83,7 @@ type option struct {
 // the Top, the most throughput first; those without an outcome within the limits come
 // last.
 func (s *Units) Run(ctx context.Context) ([]Found, error) {
-	s.prepare()
+	s.Prepare()
 	groups := s.options()
 	slices.SortStableFunc(groups, func(a, b []option) int { return cmp.Compare(b[0].bound, a[0].bound) })
 	top := max(1, s.Top)
@@ -437,9 +437,7 @@ func (s *Units) confirm(ctx context.Context, f Found) (Found, error) {
 func (s *Units) Sweep(ctx context.Context) ([]serving.Outcome, error) {
 	free := *s
 	free.Plausible = nil
-	if free.tokens == nil {
-		free.prepare()
-	}
+	free.Prepare()
 	groups := free.options()
 	var todo []option
 	most := 0.0
