@@ -78,7 +78,7 @@ func (x *experiment) serve(ctx context.Context, d deployment.Deployment, of Traf
 	q := SimulateRequest{Deployment: d, Limits: x.e.Limits, Traffic: of}
 	q.Input, q.Output, q.Prefix, q.Workloads = x.e.Input, x.e.Output, x.e.Prefix, x.e.Workloads
 	q.complete()
-	res, err := x.world.simulate(ctx, x.stage, &q)
+	res, err := x.world.remembered(&q, &x.r.Sources, func() (*SimulateResponse, error) { return x.world.simulate(ctx, x.stage, &q) })
 	if errors.Is(err, replica.ErrNoCache) {
 		return &trialResult{outcome: serving.Outcome{OOM: serving.DecodePhase}, verdict: search.NoMemory}, nil
 	}

@@ -55,7 +55,11 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 	}
-	run, err := p.world.Simulate(ctx, q)
+	s, err := p.world.simulated(&q)
+	if err != nil {
+		return err
+	}
+	run, err := p.world.simulate(ctx, s, &q)
 	if err != nil {
 		return err
 	}
@@ -63,7 +67,7 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 	if out.Pools, err = p.pools(ctx, best); err != nil {
 		return err
 	}
-	if out.Loads, err = p.loads(ctx, best); err != nil {
+	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
 	out.Day = p.day(best)
@@ -100,7 +104,7 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]PoolEstimate, err
 }
 
 // loads are the figures of a contender with fewer and with more requests in flight.
-func (p *planning) loads(ctx context.Context, c *Contender) ([]LoadPoint, error) {
+func (p *planning) loads(ctx context.Context, s *stage, c *Contender) ([]LoadPoint, error) {
 	var numbers []int
 	for _, share := range []float64{1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 5.0 / 8, 3.0 / 4, 7.0 / 8, 1, 1.125, 1.25, 1.5} {
 		n := max(1, int(math.Round(share*float64(c.Concurrency))))
@@ -111,7 +115,9 @@ func (p *planning) loads(ctx context.Context, c *Contender) ([]LoadPoint, error)
 	out := make([]LoadPoint, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), defaultJobs, func(i int) {
-		r, err := p.world.Simulate(ctx, p.traffic(c, numbers[i]))
+		q := p.traffic(c, numbers[i])
+		q.complete()
+		r, err := p.world.remembered(&q, &p.r.Sources, func() (*SimulateResponse, error) { return p.world.simulate(ctx, s, &q) })
 		if err != nil {
 			errs[i] = err
 			return

@@ -21,7 +21,7 @@ func (w *World) Plan(ctx context.Context, r PlanRequest) (*PlanResponse, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &planning{world: &World{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub}, tell: w.tell, r: &r}
+	p := &planning{world: &World{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.tell, r: &r}
 	out, err := p.compare(ctx)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type World struct {
 	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache, nil when there is none.
 	Hub fs.FS
+	// Memo, if not nil, remembers simulations from one search to the next.
+	Memo *Memo
 	// Progress, if not nil, reports the progress of long work. It may be called from
 	// several goroutines, one call at a time.
 	Progress func(Progress)
@@ -129,8 +131,16 @@ type stage struct {
 	kinds   *kinds // of requests; nil where they have one length
 }
 
-// stage finds what the names of a deployment and its sources stand for.
+// stage finds what the names of a deployment and its sources stand for, from memory if
+// they were found before.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
+	if w.Memo == nil || s.PerfData.Dir != "" { // tables count what is taken from them
+		return w.newStage(d, s)
+	}
+	return w.Memo.stage(d, s, func() (*stage, error) { return w.newStage(d, s) })
+}
+
+func (w *World) newStage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	out := &stage{}
 	var errs [6]error
 	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)

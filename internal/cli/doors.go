@@ -19,6 +19,9 @@ import (
 	"plimsoll/internal/operation"
 )
 
+// rememberedSimulations bounds the memory that searches share: some 3 kB each, twice as many at most.
+const rememberedSimulations = 8192
+
 // desk is what answers programs: in the folder that the user named, if any, files are read and written, and nowhere else.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	world := &app.World{}
@@ -30,7 +33,9 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 		Optimize: func(r *app.OptimizeRequest) string { return optimizeCommand(r, "") },
 		Simulate: func(r *app.SimulateRequest) string { return simulateCommand(r, "", "", "") },
 	}}
-	if folder != nil {
+	if folder == nil { // files may change from one request to the next
+		world.Memo = &app.Memo{Size: rememberedSimulations}
+	} else {
 		world.ReadFile = folder.ReadFile
 		world.Dir = func(name string) fs.FS {
 			sub, err := fs.Sub(folder.FS(), path.Clean(filepath.ToSlash(name)))
