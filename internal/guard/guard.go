@@ -72,12 +72,14 @@ func hostname(host string) string {
 	return host
 }
 
-// sameOrigin reports whether a request comes from no page, or from one of this server.
+// sameOrigin reports whether a request comes from no page, or from one of this server. A
+// link on another page may lead here: that page does not see where to.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		site := r.Header.Get("Sec-Fetch-Site")
-		return site == "" || site == "same-origin" || site == "none"
+		followed := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		return site == "" || site == "same-origin" || site == "none" || followed
 	}
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)

@@ -42,8 +42,10 @@ func handler(t testing.TB, c operation.Capacity) http.Handler {
 	h, err := serve.New(serve.Options{
 		Desk: operation.NewDesk(kit(), c), Version: "test", Loopback: true,
 		Markdown: func(w io.Writer, p *document.Plan) error {
-			_, err := fmt.Fprintf(w, "# %s\n", p.Answer.Sentence)
-			return err
+			if _, err := fmt.Fprintf(w, "# %s\n", p.Answer.Sentence); err != nil {
+				return err
+			}
+			return json.NewEncoder(w).Encode(p)
 		},
 	})
 	if err != nil {
@@ -134,6 +136,22 @@ func TestSamePlan(t *testing.T) {
 	}
 }
 
+// TestSameReport: a report after the plan is the one without it.
+func TestSameReport(t *testing.T) {
+	const path = "/api/report?format=md"
+	h := handler(t, operation.Capacity{})
+	fresh := ask(t, handler(t, operation.Capacity{}), "POST", path, small).Body.String()
+	record := ask(t, h, "POST", "/api/plan", small).Body.String()
+	if after := ask(t, h, "POST", path, small).Body.String(); after != fresh {
+		t.Errorf("got %s, want %s", after, fresh)
+	}
+	h = handler(t, operation.Capacity{})
+	ask(t, h, "POST", path, small)
+	if after := ask(t, h, "POST", "/api/plan", small).Body.String(); after != record {
+		t.Error("the record after the report differs")
+	}
+}
+
 // TestFiles: the archive has the files, the scripts among them can be run.
 func TestFiles(t *testing.T) {
 	w := ask(t, handler(t, operation.Capacity{}), "POST", "/api/files", `{"plan":`+small+`,"targets":["plain","kubernetes"]}`)
@@ -172,6 +190,18 @@ func TestForeign(t *testing.T) {
 		if h.ServeHTTP(w, r); w.Code != http.StatusForbidden {
 			t.Errorf("%s: %d", name, w.Code)
 		}
+	}
+}
+
+// TestLink: a link on another page may lead to the page.
+func TestLink(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/?model=x", nil)
+	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"} {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	if handler(t, operation.Capacity{}).ServeHTTP(w, r); w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 
-	"plimsoll/internal/document"
 	"plimsoll/internal/guard"
 	"plimsoll/internal/operation"
 )
@@ -140,12 +139,12 @@ func (a *api) report(w http.ResponseWriter, r *http.Request) {
 	}
 	plan := operation.Lookup(a.table, "plan")
 	out, err := a.Desk.Answer(r.Context(), plan, "report "+kind, data, func(ctx context.Context, k *operation.Kit, request any) ([]byte, error) {
-		doc, err := plan.Run(ctx, k, request)
+		doc, err := a.Desk.Plan(ctx, k, plan, request)
 		if err != nil {
 			return nil, err
 		}
 		var b bytes.Buffer
-		err = write(&b, doc.(*document.Plan))
+		err = write(&b, doc)
 		return b.Bytes(), err
 	})
 	if err == nil { // a page of its own, whose script and style are inside
