@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/deploy"
@@ -22,8 +23,16 @@ func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site depl
 	site.ModelPath = cmp.Or(site.ModelPath, checkpoint(st.Model, &o.Deployment.Formats))
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath)
 	e := &x.Experiment
+	longest := 0
+	if len(e.Workloads) > 0 {
+		k, err := w.kinds(slices.Clone(e.Workloads))
+		if err != nil {
+			return nil, err
+		}
+		longest = k.longest
+	}
 	return &deploy.Plan{
-		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Concurrency: o.Concurrency,
+		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,
 		Predicted: deploy.Predicted{TTFT: o.TTFT, TPOT: o.TPOT, Throughput: o.Throughput}, Site: site,
 	}, nil
 }

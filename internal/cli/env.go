@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"plimsoll/internal/operation"
 	"strconv"
 	"time"
 
@@ -181,10 +181,7 @@ func (e *Env) Note(text string) { e.say("note", text) }
 
 // JSON prints v as the result.
 func (e *Env) JSON(v any) error {
-	enc := json.NewEncoder(e.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return operation.Encode(e.Stdout, v)
 }
 
 // watchedWriter remembers the first failed write, so that commands may print freely and a full disk is still an error.

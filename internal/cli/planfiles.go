@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/deploy"
 	"plimsoll/internal/document"
+	"plimsoll/internal/operation"
 	"plimsoll/internal/web"
 )
 
@@ -47,13 +47,7 @@ func planFiles(world *app.World, r *app.PlanResponse, doc *document.Plan) (files
 		err = write(&b)
 		files = append(files, deploy.File{Path: name, Mode: 0o644, Data: b.Bytes()})
 	}
-	encoded := func(v any) func(io.Writer) error {
-		return func(w io.Writer) error {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(v)
-		}
-	}
+	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
 	add("plan.json", encoded(doc))
 	add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
 	add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })

@@ -17,8 +17,10 @@ import (
 type Plan struct {
 	Deployment deployment.Deployment
 	Resolved   *deployment.Resolved // of the Deployment
-	// Input and Output are the lengths of a request in tokens.
+	// Input and Output are the lengths of a request in tokens, on average where they
+	// differ; Longest is then the most tokens of a request, 0 = their sum.
 	Input, Output int
+	Longest       int
 	Prefix        int // tokens that all prompts begin with
 	// Concurrency is the number of requests that all copies serve at a time.
 	Concurrency int

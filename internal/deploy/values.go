@@ -94,7 +94,7 @@ func (p *Plan) pool(i int) (Values, error) {
 		v.Batch = p.Batch[i]
 	}
 	if v.wholePrompts() && e.MaxContext == 0 {
-		v.MaxLength = max(p.Input+p.Output, min(v.MaxLength, v.TokenBudget))
+		v.MaxLength = max(p.longest(), min(v.MaxLength, v.TokenBudget))
 	}
 	if n := min(v.Batch, e.Graph.MaxBatch); n > 0 {
 		v.Graphs = engine.GraphSizes(n)
@@ -102,8 +102,8 @@ func (p *Plan) pool(i int) (Values, error) {
 	v.split()
 	v.Extras, v.Untold = v.extras(slices.Concat(p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
-	if most := p.reach(); most > 0 && p.Input+p.Output > most {
-		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.Input+p.Output, most, p.Resolved.Model.Name())
+	if most := p.reach(); most > 0 && p.longest() > most {
+		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
 }
@@ -113,12 +113,15 @@ func (p *Plan) pool(i int) (Values, error) {
 // server refuses the very requests that were predicted.
 func (p *Plan) length() int {
 	const template = 256
-	all := p.Input + p.Output
+	all := p.longest()
 	if most := p.reach(); most > 0 {
 		return max(all, min(all+template, most))
 	}
 	return all + template
 }
+
+// longest is the most tokens of a request.
+func (p *Plan) longest() int { return max(p.Longest, p.Input+p.Output) }
 
 // reach is the longest sequence the model knows, 0 if its config does not say.
 func (p *Plan) reach() int {
