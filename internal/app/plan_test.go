@@ -198,3 +198,37 @@ func TestPlanNothing(t *testing.T) {
 		t.Error("limits that can be met are not met")
 	}
 }
+
+// TestLooserLimitsNeverLose: with twice the limits no contender carries less, but for the
+// last sixteenth of a load that is not searched.
+func TestLooserLimitsNeverLose(t *testing.T) {
+	for _, c := range []struct {
+		model, system string
+		devices       int
+		input, output int
+		ttft, tpot    units.Seconds // milliseconds
+	}{
+		{"Qwen/Qwen3-32B", "ATLAS_800_A2_280T_64G", 8, 3500, 1500, 0, 50},
+		{"Qwen/Qwen3-8B", "h200_sxm", 4, 1000, 100, 300, 12},
+		{"Qwen/Qwen3-30B-A3B", "h100_sxm", 4, 500, 500, 800, 15},
+		{"meta-llama/Llama-3.1-8B", "a100_sxm", 1, 4000, 50, 2000, 30},
+	} {
+		r := PlanRequest{
+			Model: c.model, Systems: []string{c.system}, Devices: c.devices, Workloads: []Workload{{Input: c.input, Output: c.output}}, NoChanges: true,
+			Limits: workload.Limits{TTFT: c.ttft * units.Millisecond, TPOT: c.tpot * units.Millisecond},
+		}
+		tight := map[string]float64{}
+		for _, x := range mustPlan(t, r).Contenders {
+			if x.Meets {
+				tight[x.Experiment.Engine.Name+" "+string(x.Experiment.Mode)] = x.Throughput
+			}
+		}
+		r.Limits.TTFT, r.Limits.TPOT = 2*r.Limits.TTFT, 2*r.Limits.TPOT
+		for _, x := range mustPlan(t, r).Contenders {
+			name := x.Experiment.Engine.Name + " " + string(x.Experiment.Mode)
+			if was := tight[name]; x.Throughput < 0.98*was {
+				t.Errorf("%s on %s, %s: %g tokens/s, with twice the limits %g", c.model, c.system, name, was, x.Throughput)
+			}
+		}
+	}
+}

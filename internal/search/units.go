@@ -270,7 +270,35 @@ func (s *Units) best(ctx context.Context, g []option, floor float64) (Found, err
 			return out, err
 		}
 	}
-	return out, nil
+	return out, s.descend(ctx, g, &out)
+}
+
+// descend looks whether the best unit carries more with fewer requests in flight: where
+// caches are full, requests are stopped and computed again. It ends with the first load
+// that carries less.
+func (s *Units) descend(ctx context.Context, g []option, out *Found) error {
+	at := slices.IndexFunc(g, func(o option) bool { return o.Unit == out.Unit })
+	if !out.OK || at < 0 {
+		return nil
+	}
+	loads, best := g[at].loads(), out.Best.Concurrency/out.Unit.Copies
+	i, _ := slices.BinarySearch(loads, best)
+	for stride := 1; i-stride >= 0; stride *= 2 {
+		i -= stride
+		if s.bound(out.Unit, loads[i]) <= out.Best.Throughput*(1+gain) {
+			return nil
+		}
+		before := out.Best.Throughput
+		r, v, err := s.Simulate(ctx, out.Unit, loads[i], false)
+		if err != nil {
+			return err
+		}
+		if s.keep(&r, v, out.Unit, out); out.Best.Throughput <= before {
+			return nil
+		}
+		out.Binds = Saturated
+	}
+	return nil
 }
 
 // scouted are options in the order of their bounds, but first the one with the most
