@@ -23,18 +23,19 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
               ./internal/calibration ./internal/calibrate ./internal/app ./internal/operation ./internal/mcp ./internal/http ./internal/cli
-ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch TestExampleFiles \
-              TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells TestFitOfNoise TestFrontier \
-              TestFusedByDefault TestKinds TestLessKnownDevices TestLintOwnFiles TestLongerPromptsNeverGain \
-              TestMatrix TestMoreDevicesNeverLose TestMorePrefixNeverLoses TestNearestLimitsAreFeasible \
-              TestNothingToKeep TestReadme TestRecommend TestResponsesRoundTrip TestSafeChoice TestSchemas \
-              TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon TestSiliconDoctor TestSiliconFit \
-              TestTokenBudgets TestTraceNames \
-              TestScripts/^[^aop] TestScripts/optimize-[^st]
+ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch \
+              TestExampleFiles TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells \
+              TestFitOfNoise TestFrontier TestFusedByDefault TestKinds TestLessKnownDevices TestLintBetter TestLintConcurrency TestLintOwnFiles \
+              TestLongerPromptsNeverGain TestLooserLimitsNeverLose TestMatrix TestMoreDevicesNeverLose \
+              TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestPlanAgrees TestPlanChanges \
+              TestPlanLoad TestPlanNothing TestPlanWorkloads TestReadme TestRecommend TestResponsesRoundTrip \
+              TestSafeChoice TestSameEverywhere TestSchemas TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon \
+              TestSiliconDoctor TestSiliconFit TestTokenBudgets TestTraceNames TestWizard \
+              TestScripts/^[^ao] TestScripts/optimize-[^st]
 space      := $(subst ,, )
 
 .PHONY: build
-build: ## a static binary, bin/plimsoll, without debug information: 10 MB instead of 14
+build: ## a static binary, bin/plimsoll, without debug information: 24 MB instead of 33
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test

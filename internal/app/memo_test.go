@@ -15,7 +15,7 @@ func TestMemo(t *testing.T) {
 		w := &World{Memo: &Memo{Size: size}}
 		for _, tpot := range []units.Seconds{15, 12, 15, 30} {
 			r := smallPlan()
-			r.Limits.TPOT, r.Engines = tpot*units.Millisecond, []string{"vllm"}
+			r.Limits.TPOT, r.Engines, r.Modes = tpot*units.Millisecond, []string{"vllm"}, []ServingMode{Aggregated}
 			got, err := w.Plan(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
