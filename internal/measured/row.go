@@ -215,7 +215,7 @@ func (c *cells) row() Row {
 		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
 		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
 		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
-		MaxSequences: c.whole("max_num_seqs", 0), GraphBatch: 0, ReceiveEvery: c.whole("recv_interval", 0),
+		MaxSequences: c.whole("max_num_seqs", 0), GraphBatch: int(c.given("cuda_graph_max_bs")), ReceiveEvery: c.whole("recv_interval", 0),
 		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
 		LengthLow: c.number("length_ratio_low", usualLow),
 		Drafted:   c.whole("mtp_tokens", 0), Acceptance: c.number("acceptance", -1),
