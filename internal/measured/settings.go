@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 		}
 	}
 	if row.Acceptance < 0 {
-		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %v", deployment.UsualAcceptance(max(usualDrafts, row.Drafted))))
+		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %v", deployment.UsualAcceptance(cmp.Or(row.Drafted, usualDrafts))))
 	}
 }
 
