@@ -30,6 +30,7 @@ func commandTable() []command {
 		{newDevicesCmd, []string{"devices", "systems"}},
 		{newEnginesCmd, []string{"engines", "backends"}},
 		{newAccuracyCmd, []string{"accuracy"}},
+		{newCheckCmd, []string{"check"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},
