@@ -64,10 +64,18 @@ func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
 func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profile) engine.Budget {
 	s := g.Spec()
 	return e.Budget(engine.Needs{
-		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
+		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(rankTokens(s, e), e.MaxSequences, e.LogitsCopies),
 		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
 		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
 	})
+}
+
+// rankTokens is the token budget of one data-parallel rank.
+func rankTokens(s *graph.Spec, e *engine.Profile) int {
+	if s.Model.HasExperts() && e.AttentionDP.SplitsBudget {
+		return max(1, e.TokenBudget/max(1, s.Layout.DP))
+	}
+	return e.TokenBudget
 }
 
 // kernels is how many a decode step launches.
@@ -91,12 +99,9 @@ func (r *Replica) Scaled(m Multipliers) *Replica {
 // dense model are copies of their own.
 func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
-	switch {
-	case !r.spec.Model.HasExperts():
+	ranks, tokens := max(1, r.spec.Layout.DP), rankTokens(&r.spec, e)
+	if !r.spec.Model.HasExperts() {
 		n, ranks = n*ranks, 1
-	case e.AttentionDP.SplitsBudget:
-		tokens = max(1, tokens/ranks)
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
