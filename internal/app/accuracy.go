@@ -99,16 +99,23 @@ func (w *World) Examine(_ context.Context, file string) (*ExamineResponse, error
 }
 
 // measured reads a file of measured rows.
-func (w *World) measured(file string) ([]measured.Row, error) {
-	if w.ReadFile == nil {
-		return nil, badInput(fmt.Errorf("%s: %w", file, errNoFiles))
+func (w *World) measured(files ...string) ([]measured.Row, error) {
+	var out []measured.Row
+	for _, file := range files {
+		if w.ReadFile == nil {
+			return nil, badInput(fmt.Errorf("%s: %w", file, errNoFiles))
+		}
+		data, err := w.ReadFile(file)
+		if err != nil {
+			return nil, badInput(fmt.Errorf("reading measurements: %w", err))
+		}
+		rows, err := measured.Read(bytes.NewReader(data), file)
+		if err != nil {
+			return nil, badInput(err)
+		}
+		out = append(out, rows...)
 	}
-	data, err := w.ReadFile(file)
-	if err != nil {
-		return nil, badInput(fmt.Errorf("reading measurements: %w", err))
-	}
-	rows, err := measured.Read(bytes.NewReader(data), file)
-	return rows, badInput(err)
+	return out, nil
 }
 
 // predictor predicts rows with physical graphs at each device's best prices,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/calibrate"
 	"plimsoll/internal/calibration"
@@ -14,7 +15,8 @@ import (
 
 // CalibrateRequest asks for a fit to measured rows.
 type CalibrateRequest struct {
-	File string `json:"file"`
+	File string   `json:"file"`
+	More []string `json:"more_files,omitempty"` // whose rows are added
 	// Calibration is an overlay file whose multipliers stay as they are while the
 	// rows' cells are fitted on top; "" = the shipped one.
 	Calibration string               `json:"calibration,omitempty"`
@@ -36,7 +38,7 @@ type CalibrateResponse struct {
 
 // Calibrate fits measured rows.
 func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateResponse, error) {
-	rows, err := w.measured(r.File)
+	rows, err := w.measured(append([]string{r.File}, r.More...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 	if out.Validated, err = c.Run(ctx, prepared); err != nil {
 		return nil, err
 	}
-	out.Overlay.Source = "plimsoll calibrate " + r.File
+	out.Overlay.Source = "plimsoll calibrate " + strings.Join(append([]string{r.File}, r.More...), " ")
 	if r.FromScratch {
 		calibrate.Reached(out.Overlay, prepared)
 	} else {

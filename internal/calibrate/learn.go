@@ -39,7 +39,7 @@ func Learn(o *calibration.Overlay, v *Evidence) {
 func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
 	sets := map[string][]*measured.Compared{}
 	for i := range rows {
-		if c := &rows[i]; c.Both() {
+		if c := &rows[i]; c.Comparable() {
 			name := c.Pred.Case.OwnResiduals()
 			sets[name] = append(sets[name], c)
 		}
@@ -49,7 +49,7 @@ func LearnOwn(o *calibration.Overlay, rows []measured.Compared) {
 		o.Residuals = map[string]calibration.Residuals{}
 	}
 	for name, set := range sets {
-		o.Residuals[name] = summed(set, true)
+		o.Residuals[name] = summed(set, true, o.Residuals[string(calibration.KindUnseen)].TTFT)
 	}
 }
 
@@ -57,7 +57,7 @@ func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compar
 	sets := map[string][]*measured.Compared{}
 	for i := range rows {
 		c := &rows[i]
-		if !c.Both() {
+		if !c.Comparable() {
 			continue
 		}
 		path := c.Pred.Case.Path(kind)
@@ -66,24 +66,34 @@ func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compar
 			sets[name] = append(sets[name], c)
 		}
 	}
+	even := kind == calibration.KindSeen || kind == calibration.KindUnseen
+	whole := summed(sets[string(kind)], even, calibration.Error{Low: -math.Ln2, High: math.Ln2})
 	for name, set := range sets {
 		// The whole kind is kept however few its rows: without it nothing is known.
 		if len(set) >= calibration.Enough || name == string(kind) {
-			o.Residuals[name] = summed(set, kind == calibration.KindSeen || kind == calibration.KindUnseen)
+			o.Residuals[name] = summed(set, even, whole.TTFT)
 		}
 	}
 }
 
 // summed are the residuals of rows. Those of a fit are made symmetric: the bias
-// that remains belongs to single models, and would mislead about others.
-func summed(rows []*measured.Compared, even bool) calibration.Residuals {
+// that remains belongs to single models, and would mislead about others. Not all rows
+// have a TTFT; where too few do, the error is that of wider.
+func summed(rows []*measured.Compared, even bool, wider calibration.Error) calibration.Residuals {
 	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
-	of := func(residual func(*measured.Compared) float64) calibration.Error {
-		logs := make([]float64, len(rows))
-		for i, c := range rows {
-			if logs[i] = residual(c); even {
-				logs[i] = math.Abs(logs[i])
+	of := func(residual func(*measured.Compared) float64, otherwise calibration.Error) calibration.Error {
+		var logs []float64
+		for _, c := range rows {
+			x := residual(c)
+			if even {
+				x = math.Abs(x)
 			}
+			if !math.IsNaN(x) {
+				logs = append(logs, x)
+			}
+		}
+		if len(logs) < min(len(rows), calibration.Enough) {
+			return otherwise
 		}
 		if even {
 			half := round(quantile.Of(logs, 0.8)[0])
@@ -94,11 +104,19 @@ func summed(rows []*measured.Compared, even bool) calibration.Residuals {
 	}
 	return calibration.Residuals{
 		Rows: len(rows),
-		TTFT: of(func(c *measured.Compared) float64 { return math.Log(float64(c.Row.TTFT / c.Pred.TTFT)) }),
-		TPOT: of(func(c *measured.Compared) float64 { return math.Log(float64(c.Row.TPOT / c.Pred.TPOT)) }),
+		TTFT: of(func(c *measured.Compared) float64 {
+			if c.Row.TTFT == 0 {
+				return math.NaN()
+			}
+			return math.Log(float64(c.Row.TTFT / c.Pred.TTFT))
+		}, wider),
+		TPOT: of(func(c *measured.Compared) float64 { return math.Log(float64(c.Row.TPOT / c.Pred.TPOT)) }, wider),
 		Throughput: of(func(c *measured.Compared) float64 {
+			if c.Row.TTFT == 0 {
+				return math.Log(c.Row.PerGPU / c.Pred.PerGPU)
+			}
 			return math.Log(c.Row.ClosedLoop(c.Row.TTFT, c.Row.TPOT) / c.Pred.Throughput)
-		}),
+		}, wider),
 	}
 }
 

@@ -53,7 +53,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 	if s.Method == Formulas && s.Disaggregated {
 		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
-	if why := slices.Concat(s.transfer(&out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
+	if why := slices.Concat(o.transfer(s, &out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
 		out.Basis += "; widened because " + strings.Join(why, ", and because ")
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
@@ -113,8 +113,12 @@ const (
 )
 
 // transfer widens the errors of devices whose kernels were not measured, and says
-// why.
-func (s *Case) transfer(out *Expected) (why []string) {
+// why. Where the engine was fitted to deployments on such devices, their errors hold that
+// already.
+func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
+	if _, fitted := o.Groups[s.Engine+separator+s.Generation]; fitted && s.Tier == device.Transferred {
+		return nil
+	}
 	add := func(sigma float64, reason string) {
 		out.widen(sigma, sigma, sigma)
 		why = append(why, reason)

@@ -138,7 +138,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	var kernels app.KernelsRequest
 	var out string
 	cmd := &cobra.Command{
-		Use:   "calibrate [FILE.csv]",
+		Use:   "calibrate [FILE.csv ...]",
 		Short: "Fit predictions to measured deployments, or operator forms to measured kernels",
 		Long:  calibrateLong,
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
@@ -151,7 +151,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
 			}
-			r.File = args[0]
+			r.File, r.More = args[0], args[1:]
 			world := env.world()
 			if env.IsTerminal(env.Stderr) {
 				world.Progress = func(p app.Progress) { env.Note(p.Task) }
@@ -198,6 +198,9 @@ func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
 			return usagef("--selection %s needs --perf-data", kernels.Selection)
 		case len(kernels.Systems) > 0:
 			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		if len(args) > 1 {
+			return nil
 		}
 		return exactFileArg(cmd, args)
 	}

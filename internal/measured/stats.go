@@ -50,9 +50,10 @@ func (p *Predictor) PredictPrepared(ctx context.Context, rows []Prepared, worker
 	return out, err
 }
 
-// Both reports whether the row and its prediction can be compared.
-func (c *Compared) Both() bool {
-	return c.Pred.Err == nil && c.Row.TTFT > 0 && c.Row.TPOT > 0 && c.Pred.TTFT > 0 && c.Pred.TPOT > 0
+// Comparable reports whether the row and its prediction have a TPOT, and beside it a TTFT
+// or a throughput.
+func (c *Compared) Comparable() bool {
+	return c.Pred.Err == nil && c.Row.TPOT > 0 && c.Pred.TPOT > 0 && c.Pred.TTFT > 0 && (c.Row.TTFT > 0 || c.Row.PerGPU > 0)
 }
 
 // ClosedLoop is the output tokens per second of a closed loop whose requests
