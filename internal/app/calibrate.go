@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/calibrate"
@@ -19,11 +20,13 @@ type CalibrateRequest struct {
 	More []string `json:"more_files,omitempty"` // whose rows are added
 	// Calibration is an overlay file whose multipliers stay as they are while the
 	// rows' cells are fitted on top; "" = the shipped one.
-	Calibration string               `json:"calibration,omitempty"`
-	FromScratch bool                 `json:"from_scratch,omitempty"` // fit every group again instead, and no cells
-	Iterations  int                  `json:"iterations,omitempty"`   // 0 = 4
-	Workers     int                  `json:"jobs,omitempty"`         // 0 = 1
-	Validation  calibrate.Validation `json:"validation,omitzero"`
+	Calibration string `json:"calibration,omitempty"`
+	FromScratch bool   `json:"from_scratch,omitempty"` // fit every group again instead, and no cells
+	Iterations  int    `json:"iterations,omitempty"`   // 0 = 4
+	// Sample is how many rows of a configuration are used, spread over its loads; 0 = all.
+	Sample     int                  `json:"sample,omitempty"`
+	Workers    int                  `json:"jobs,omitempty"` // 0 = 1
+	Validation calibrate.Validation `json:"validation,omitzero"`
 }
 
 // DefaultIterations is how many steps a fit takes.
@@ -49,7 +52,7 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 		}
 	}
 	p := w.predictor(base, &prices.Prices{})
-	prepared := p.PrepareClean(rows)
+	prepared := thinned(p.PrepareClean(rows), r.Sample)
 	if len(prepared) == 0 {
 		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
 	}
@@ -81,6 +84,32 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
 	return out, nil
+}
+
+// thinned keeps so many rows of each configuration, spread over its loads.
+func thinned(rows []measured.Prepared, most int) []measured.Prepared {
+	if most <= 0 {
+		return rows
+	}
+	byConfiguration := map[string][]int{}
+	for i := range rows {
+		name := rows[i].Row.Configuration()
+		byConfiguration[name] = append(byConfiguration[name], i)
+	}
+	var keep []int
+	for _, all := range byConfiguration {
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rows[a].Row.Concurrency, rows[b].Row.Concurrency) })
+		n := min(most, len(all))
+		for k := range n {
+			keep = append(keep, all[(2*k+1)*len(all)/(2*n)])
+		}
+	}
+	slices.Sort(keep)
+	out := make([]measured.Prepared, len(keep))
+	for i, at := range keep {
+		out[i] = rows[at]
+	}
+	return out
 }
 
 // learn puts the residuals of held-out rows into the overlay.

@@ -3,12 +3,12 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/field"
 	"plimsoll/internal/results"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
@@ -174,7 +174,7 @@ func asOf(run *results.Run, r *SimulateRequest) error {
 	}
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
 		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
-			return badInput(errors.New("the result does not say how many requests were in flight: give --concurrency or --rate"))
+			return badInput(field.Errorf("the result does not say how many requests were in flight: give %s or %s", field.Name("concurrency"), field.Name("rate")))
 		}
 		r.Requests = cmp.Or(r.Requests, run.Requests)
 	}

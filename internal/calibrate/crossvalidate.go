@@ -37,6 +37,8 @@ type Validation struct {
 	// Folds, if above one, splits the configurations into so many parts and holds
 	// out each in turn, and then each cell.
 	Folds int
+	// Adapt also fits half of each cell at its own level, to predict the other half.
+	Adapt bool
 	// LeaveOut, of [Kinds], holds out each model, or the like, in turn.
 	LeaveOut []string
 }
@@ -138,7 +140,9 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 	if out.ByCell, err = c.each(ctx, f, independentUnseen, cell); err != nil {
 		return err
 	}
-	out.Adapted, err = c.adapt(ctx, f, cell)
+	if c.Validation.Adapt {
+		out.Adapted, err = c.adapt(ctx, f, cell)
+	}
 	return err
 }
 

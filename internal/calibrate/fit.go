@@ -293,6 +293,14 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	}
 	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
 	x := make([]float64, len(f.system.unknowns))
+	if base == nil { // near what is shipped one step goes as far as three from nothing
+		shipped := calibration.Shipped()
+		for i, u := range f.system.unknowns {
+			if z, ok := shipped.Groups[u.group]; ok {
+				x[i] = z[u.parameter]
+			}
+		}
+	}
 	f.Overlay = f.overlay(x)
 	for i := range iterations {
 		near, err := linearize(ctx, rows, f.Overlay, workers)

@@ -175,6 +175,8 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	nargs.ListVar(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "iterations of the fit")
+	fs.IntVar(&r.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
+	fs.BoolVar(&r.Validation.Adapt, "adapt", false, "with --from-scratch and --folds, also fit half of each cell on top, to predict the other half")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")

@@ -80,6 +80,41 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
+// TestShortContext: DeepSeek-V4-Pro on eight H200 ran with what its script gave, so the workspaces for its index were not sized
+// for the million tokens of the model; where there is room nothing is assumed.
+func TestShortContext(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,attention_dp_size,moe_tp_size,moe_ep_size,memory_fraction,token_budget,max_num_seqs,silicon_tpot_ms\n"
+	const row = ",fp8,512,64,1,8,1,8,0.95,512,512,30\n"
+	read, err := measured.Read(strings.NewReader(head+"vllm,0.25.1,deepseek-ai/DeepSeek-V4-Pro,h200_sxm"+row+"vllm,0.25.1,deepseek-ai/DeepSeek-V4-Pro,b200_sxm"+row), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := measuredtest.Predictor()
+	if q := p.Predict(t.Context(), &read[0]); q.Err != nil || len(q.Assumed) != 1 || !strings.Contains(q.Assumed[0], "limits the context") {
+		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
+	}
+	if q := p.Predict(t.Context(), &read[1]); q.Err != nil || len(q.Assumed) != 0 {
+		t.Errorf("%v, assumed %q", q.Err, q.Assumed)
+	}
+}
+
+// TestSharedPrices: rows that differ in load and settings are predicted as each would be alone.
+func TestSharedPrices(t *testing.T) {
+	const head = "backend,backend_version,model_path,system,isl,osl,tp_size,concurrency,num_prompts,token_budget,silicon_tpot_ms\n"
+	const row = "vllm,0.19.0,Qwen/Qwen3-30B-A3B,h200_sxm,512,64,2,"
+	read, err := measured.Read(strings.NewReader(head+row+"4,16,8192,9\n"+row+"32,64,8192,9\n"+row+"32,64,1024,9\n"), "made-up.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := measuredtest.Predictor()
+	for i := range read {
+		a, b := together.Predict(t.Context(), &read[i]), measuredtest.Predictor().Predict(t.Context(), &read[i])
+		if a.Err != nil || a.TTFT != b.TTFT || a.TPOT != b.TPOT || a.PerGPU != b.PerGPU {
+			t.Errorf("row %d: together %v %v, alone %v %v, %v", i, a.TTFT, a.TPOT, b.TTFT, b.TPOT, a.Err)
+		}
+	}
+}
+
 // TestAnyMeasure: a file with any one measurement is read, none is refused.
 func TestAnyMeasure(t *testing.T) {
 	const head, row = "backend,model_path,system,isl,osl,tp_size", "vllm,Qwen/Qwen3-8B,h200_sxm,512,64,1"

@@ -51,6 +51,7 @@ type Predictor struct {
 	models  memo[string, *model.Model]
 	engines memo[release, near]
 	fleets  memo[string, built]
+	curves  replica.Curves
 }
 
 // built is a deployment ready to simulate, and what was assumed to build it. Rows that
@@ -205,7 +206,7 @@ func (p *Predictor) build(row *Row, asked deployment.Deployment, parts deploymen
 		return built{}, fmt.Errorf("%w; are the row's sizes those of one worker?", err)
 	}
 	out := built{resolved: resolved}
-	out.fleet, err = replica.NewFleet(resolved, p.coster)
+	out.fleet, err = p.curves.Fleet(resolved, p.coster)
 	if !errors.Is(err, replica.ErrNoCache) {
 		return out, err
 	}
@@ -216,7 +217,7 @@ func (p *Predictor) build(row *Row, asked deployment.Deployment, parts deploymen
 		if wrong != nil {
 			return out, wrong
 		}
-		if f, wrong := replica.NewFleet(again, p.coster); wrong == nil {
+		if f, wrong := p.curves.Fleet(again, p.coster); wrong == nil {
 			return built{again, f, r.assumed}, nil
 		}
 	}

@@ -40,13 +40,18 @@ var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
 // New prepares a replica of a pool, which must have an engine.
 func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
-	s, d, e := p.Spec, p.Device, p.Engine
-	g, err := graph.New(s)
+	g, err := graph.New(p.Spec)
 	if err != nil {
 		return nil, err
 	}
+	return along(p, step.NewCurve(g, prices))
+}
+
+// along is a replica of a pool whose steps a curve prices.
+func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
+	s, d, e, g := p.Spec, p.Device, p.Engine, curve.Graph()
 	r := &Replica{
-		spec: s, engine: e, pace: NewPace(&s, d, e), curve: step.NewCurve(g, prices),
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve,
 		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
 	}
 	m := memory.New(&s)
@@ -90,7 +95,7 @@ func kernels(g *graph.Graph) int {
 // Scaled is the replica with its prices and host times multiplied.
 func (r *Replica) Scaled(m Multipliers) *Replica {
 	out := *r
-	out.pace = r.pace.Scaled(m)
+	out.pace, out.curve = r.pace.Scaled(m), r.curve.Fork()
 	return &out
 }
 

@@ -233,16 +233,16 @@ func (o object) aiperf(metrics object) Run {
 }
 
 // load reads the load and the model from the configuration of an export.
-func (config object) load(r *Run) {
-	load := config.sub("loadgen")
+func (o object) load(r *Run) {
+	load := o.sub("loadgen")
 	r.Concurrency = load.count("concurrency")
 	if r.Concurrency == 0 {
-		r.Concurrency = config.sub("perf_analyzer").sub("stimulus").count("concurrency")
+		r.Concurrency = o.sub("perf_analyzer").sub("stimulus").count("concurrency")
 	}
 	if r.Rate = load.number("request_rate"); r.Concurrency > 0 {
 		r.Rate = 0
 	}
-	for _, from := range []object{config, config.sub("endpoint")} {
+	for _, from := range []object{o, o.sub("endpoint")} {
 		for _, key := range []string{"model_names", "model"} {
 			if all, ok := from[key].([]any); ok && len(all) > 0 && r.Model == "" {
 				r.Model, _ = all[0].(string)
