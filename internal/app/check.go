@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/field"
 	"plimsoll/internal/model"
 	"plimsoll/internal/units"
@@ -17,6 +18,8 @@ const (
 	maxTokens = 100_000_000
 	// maxPixels bounds the sides of an image.
 	maxPixels = 1 << 16
+	// usualDrafts is how many acceptance rates are given by default.
+	usualDrafts = 4
 	// imageMarks are the two tokens around an image's own.
 	imageMarks = 2
 )
@@ -54,7 +57,7 @@ func acceptance(rates []float64) error {
 
 // AcceptanceRates are the vendor's default probabilities that draft tokens are
 // accepted.
-func AcceptanceRates() []float64 { return []float64{0.9, 0.6, 0.4, 0.2} }
+func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
 
 // hitRate checks the share of a prompt that is cached: some of it must be left
 // to compute.

@@ -175,6 +175,8 @@ func foreign(name string, d *device.Profile) string {
 	switch {
 	case name == "trtllm" && d.Vendor != device.NVIDIA:
 		return "TensorRT-LLM runs on NVIDIA GPUs"
+	case name == "atom" && d.Vendor != device.AMD:
+		return "ATOM runs on AMD GPUs"
 	case name == "mindie" && !d.FollowsAscend():
 		return "MindIE runs on Ascend devices"
 	}

@@ -32,6 +32,7 @@ func commandTable() []command {
 		{newMCPCmd, []string{"mcp"}},
 		{newServeCmd, []string{"serve"}},
 		{newAccuracyCmd, []string{"accuracy"}},
+		{newCheckCmd, []string{"check"}},
 		{newCalibrateCmd, []string{"calibrate"}},
 		{newVersionCmd, []string{"version"}},
 		{newCompletionCmd, []string{"completion"}},

@@ -105,6 +105,7 @@ func TestRefuses(t *testing.T) {
 		{"vllm", "Qwen/Qwen3-32B", "h200_sxm", 9000, both(1, tp(1)), "token_budget 8192 is less than the 9000 tokens of a decode step"},
 		{"trtllm", "Qwen/Qwen3-32B", "mi300x", 8, both(1, tp(1)), "there are no files for trtllm on mi300x (amd)"},
 		{"generic", "Qwen/Qwen3-32B", "h200_sxm", 8, both(1, tp(1)), "there are no files for the engine generic"},
+		{"atom", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "there are no files for the engine atom"},
 	} {
 		p := planned(t, c.engine, "", c.model, c.system, []int{c.batch}, c.pool)
 		_, _, err := deploy.Write(p)

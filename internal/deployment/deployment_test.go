@@ -154,6 +154,7 @@ func TestConversions(t *testing.T) {
 		{"Qwen/Qwen3-30B-A3B", "int4", "fp8", "bf16", "w4a16 int4", "fp8"},
 		{"openai/gpt-oss-120b", "fp4", "", "bf16", "mxfp4 w4a16", "bf16"},
 		{"Qwen/Qwen3-30B-A3B-FP8", "fp8", "", "fp8 block", "fp8 block", "bf16"},
+		{"deepseek-ai/DeepSeek-V4-Pro", "fp4", "fp8", "fp8 block", "mxfp4", "fp8"},
 	} {
 		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: c.checkpoint, KV: c.kv}, Pools: pool(parallel.Layout{})}
 		r, err := asked.Resolve(parts(t, c.model, "h200_sxm", ""))

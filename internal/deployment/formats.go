@@ -194,6 +194,9 @@ func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 		}
 		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8
 	case "fp4":
+		if q.Experts.Weight == dtype.FP4 {
+			return // the checkpoint's own, as DeepSeek-V4's
+		}
 		s := dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
 		wide := dtype.Unquantized(q.Base)
 		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8

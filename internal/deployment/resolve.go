@@ -269,3 +269,13 @@ func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Prici
 	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
 	return p.Engine != nil || pricing == prices.Calibrated || !asAscend
 }
+
+// UsualAcceptance are the chances that each of n drafted tokens is kept where nobody
+// says: those of the Ascend tools, and half of the last for every further token.
+func UsualAcceptance(n int) []float64 {
+	usual := []float64{0.9, 0.6, 0.4, 0.2}
+	for len(usual) < n {
+		usual = append(usual, usual[len(usual)-1]/2)
+	}
+	return usual[:max(0, n)]
+}

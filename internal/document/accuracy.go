@@ -18,10 +18,18 @@ type Accuracy struct {
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
 	// ByConcurrency has powers of two: each holds what lies above the one before.
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
+	// Speculative are rows that are marked as drafting tokens and nothing else.
+	Speculative AccuracyGroup `json:"speculative"`
 	// Defaulted are the columns that were missing or empty, over all rows.
 	Defaulted []measured.Defaulted `json:"defaulted"`
 	// Regret is what choosing layouts by prediction would have cost.
-	Regret Regret  `json:"regret"`
+	Regret Regret `json:"regret"`
+	// NotPredicted are the reasons why rows were not, Disagreements settings that an
+	// engine does not have or refuses, Unused columns without a meaning; over all rows.
+	NotPredicted  []measured.Counted `json:"not_predicted"`
+	Disagreements []measured.Counted `json:"disagreements"`
+	Unused        []measured.Counted `json:"unused_columns"`
+
 	Source string  `json:"calibration"`
 	Tables *Tables `json:"tables,omitempty"`
 }
@@ -33,11 +41,33 @@ type AccuracyGroup struct {
 	Clean     int            `json:"clean"`
 	TTFT      AccuracyErrors `json:"ttft"`
 	TPOT      AccuracyErrors `json:"tpot"`
+	// Those that no row has are left out: tokens per second and device of the whole
+	// run, energy, and TTFTs that are themselves estimates.
+	PerGPU       *AccuracyErrors `json:"tput_per_gpu,omitempty"`
+	Joules       *AccuracyErrors `json:"joules_per_output_token,omitempty"`
+	TTFTEstimate *AccuracyErrors `json:"ttft_estimate,omitempty"`
 }
 
-// AccuracyErrors are shares; Coverage80 is the share of measurements inside the
-// 80 % interval.
+// Of is the errors of a quantity, nil where no row has it.
+func (g *AccuracyGroup) Of(q measured.Quantity) *AccuracyErrors {
+	switch q {
+	case measured.TTFT:
+		return &g.TTFT
+	case measured.TPOT:
+		return &g.TPOT
+	case measured.PerGPU:
+		return g.PerGPU
+	case measured.Joules:
+		return g.Joules
+	case measured.TTFTEstimate:
+	}
+	return g.TTFTEstimate
+}
+
+// AccuracyErrors are shares, of the rows that have a measurement and a prediction of
+// it; Coverage80 is the share of measurements inside the 80 % interval.
 type AccuracyErrors struct {
+	Rows       int     `json:"rows"`
 	MAPE       float64 `json:"mape"`
 	MedianAPE  float64 `json:"median_ape"`
 	P90        float64 `json:"p90"`
@@ -63,7 +93,8 @@ func NewAccuracy(r *app.AccuracyResponse, regret bool) *Accuracy {
 		ByEngine:      by(func(r *measured.Row) string { return r.Engine }),
 		BySystem:      by(func(r *measured.Row) string { return r.System }),
 		ByModel:       by(func(r *measured.Row) string { return r.Model }),
-		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows),
+		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows), Speculative: GroupOf(measured.Speculative(r.Rows)),
+		NotPredicted: measured.Count(r.Rows, Failures), Disagreements: measured.Count(r.Rows, disagreements), Unused: measured.Count(r.Rows, unused),
 		Regret: NewRegret(choices), Source: r.Calibration,
 		Tables: tablesOf(r.Tables),
 	}
@@ -82,17 +113,38 @@ func ConcurrencyOf(r *measured.Row) string {
 	return strconv.Itoa(n)
 }
 
+// Failures is why a row was not predicted.
+func Failures(p *measured.Prediction) []string {
+	if p.Err == nil {
+		return nil
+	}
+	return []string{p.Err.Error()}
+}
+
+func disagreements(p *measured.Prediction) []string { return p.Disagrees }
+
+func unused(p *measured.Prediction) []string { return p.Unused }
+
 // GroupOf sums up a set of rows.
 func GroupOf(rows []measured.Compared) AccuracyGroup {
 	g := measured.Summarize("", rows)
-	ttft, tpot := measured.Coverage(rows)
-	conv := func(e measured.Errors, coverage float64) AccuracyErrors {
-		if e.Rows == 0 {
-			coverage = 0
+	of := func(q measured.Quantity) AccuracyErrors {
+		e, coverage := q.Errors(rows), 0.0
+		if e.Rows > 0 {
+			coverage = q.Coverage(rows)
 		}
-		return AccuracyErrors{e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
+		return AccuracyErrors{e.Rows, e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
 	}
-	return AccuracyGroup{g.Rows, g.Predicted, g.Clean, conv(g.TTFT, ttft), conv(g.TPOT, tpot)}
+	optional := func(q measured.Quantity) *AccuracyErrors {
+		if e := of(q); e.Rows > 0 {
+			return &e
+		}
+		return nil
+	}
+	return AccuracyGroup{
+		Rows: g.Rows, Predicted: g.Predicted, Clean: g.Clean, TTFT: of(measured.TTFT), TPOT: of(measured.TPOT),
+		PerGPU: optional(measured.PerGPU), Joules: optional(measured.Joules), TTFTEstimate: optional(measured.TTFTEstimate),
+	}
 }
 
 // Regret sums up choices of layouts: shares of the best measured throughput

@@ -146,3 +146,17 @@ func (d *PlanDiff) contenders(a, b *Plan) {
 		}
 	}
 }
+
+// errNoContender is of plans without a deployment.
+var errNoContender = errors.New("the plan has no deployment")
+
+// Expected is the simulation of a plan's first contender.
+func (p *Plan) Expected() (app.SimulateRequest, error) {
+	if len(p.Contenders) == 0 {
+		return app.SimulateRequest{}, errNoContender
+	}
+	best := &p.Contenders[0]
+	r := app.SimulateRequest{Deployment: best.Run, Sources: p.Request.Sources}
+	r.Concurrency, r.Workloads = best.Concurrency, p.Request.Workloads
+	return r, nil
+}

@@ -28,6 +28,7 @@ var catalog = [...]entry{
 	{"sglang", []string{"sgl"}},
 	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
 	{"mindie", []string{"mindie-llm", "ascend"}},
+	{"atom", []string{"rocm-atom"}},
 	{"generic", nil},
 }
 

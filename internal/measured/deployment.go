@@ -27,6 +27,7 @@ func (r *Row) Deployment() deployment.Deployment {
 	for i, w := range r.pools() {
 		d.Pools = append(d.Pools, deployment.Pool{
 			Role: roles[i], Replicas: w.Count, Layout: w.layout(), MTP: r.Drafted, AcceptanceRates: r.acceptanceRates(),
+			Settings: r.side(roles[i]),
 		})
 	}
 	return d
@@ -48,8 +49,12 @@ func (w *Workers) layout() parallel.Layout {
 // devices is the number of devices of one worker.
 func (w *Workers) devices() int { return w.TP * w.DP }
 
-// acceptanceRates spreads the share of drafts that is kept evenly.
+// acceptanceRates spreads the share of drafts that is kept evenly; without one they
+// are the usual.
 func (r *Row) acceptanceRates() []float64 {
+	if r.Acceptance < 0 {
+		return deployment.UsualAcceptance(r.Drafted)
+	}
 	var rates []float64
 	for range r.Drafted {
 		rates = append(rates, r.Acceptance)
@@ -57,24 +62,69 @@ func (r *Row) acceptanceRates() []float64 {
 	return rates
 }
 
-// settings are the engine settings a row gives. Benchmarks send random prompts,
-// so nothing is found in a prefix cache; and launch scripts of data-parallel
-// attention give every rank a whole budget: dividing the default makes the
-// published rows less like themselves.
-func (r *Row) settings() []string {
-	out := []string{"prefix_caching=false", "attention_dp.splits_budget=false"}
-	add := func(key string, value float64) {
-		if value > 0 {
-			out = append(out, fmt.Sprintf("%s=%g", key, value))
-		}
+// assignments are settings as an engine takes them.
+type assignments []string
+
+// add sets a key that is given.
+func (a *assignments) add(key string, value float64) {
+	if value > 0 {
+		*a = append(*a, fmt.Sprintf("%s=%g", key, value))
 	}
-	add("token_budget", float64(r.TokenBudget))
-	add("memory_share", r.MemoryShare)
-	add("max_sequences", float64(r.MaxSequences))
-	add("receive_interval", float64(r.ReceiveEvery))
+}
+
+// settings are the engine settings a row gives for all workers. Benchmarks send random
+// prompts, so nothing is found in a prefix cache; and launch scripts of data-parallel
+// attention give every rank a whole budget: dividing the default makes the
+// published rows less like themselves. A budget in a file that tells the sides apart is
+// what the engine was passed, and the engine's own rule holds for it.
+func (r *Row) settings() []string {
+	out := assignments{"prefix_caching=false"}
+	if !r.Sides.Own || r.TokenBudget == 0 {
+		out = append(out, "attention_dp.splits_budget=false")
+	}
+	if !r.Sides.Own {
+		out.add("token_budget", float64(r.TokenBudget))
+		out.add("memory_share", r.MemoryShare)
+		out.add("max_sequences", float64(r.MaxSequences))
+	}
+	if r.Mode != disagg {
+		out.add("graph.max_batch", float64(r.GraphBatch))
+	}
+	out.add("receive_interval", float64(r.ReceiveEvery))
 	if r.BatchWaitSteps > 0 {
-		add("batch_wait.steps", float64(r.BatchWaitSteps))
+		out.add("batch_wait.steps", float64(r.BatchWaitSteps))
 		out = append(out, fmt.Sprintf("batch_wait.ratio=%g", r.BatchWaitRatio))
 	}
 	return out
+}
+
+// side are the engine settings a row gives for workers with a role of their own.
+func (r *Row) side(role deployment.Role) []string {
+	var out assignments
+	if role == deployment.Prefill && r.Sides.Own {
+		out.add("token_budget", float64(r.TokenBudget))
+		out.add("memory_share", r.MemoryShare)
+		out.add("max_sequences", float64(r.Sides.PrefillSequences))
+	}
+	if role == deployment.Decode {
+		out.add("graph.max_batch", float64(r.GraphBatch))
+	}
+	if role == deployment.Decode && r.Sides.Own {
+		out.add("token_budget", float64(r.Sides.DecodeTokenBudget))
+		out.add("memory_share", r.Sides.DecodeMemoryShare)
+		out.add("max_sequences", float64(r.MaxSequences))
+	}
+	return out
+}
+
+// devices is how many devices a throughput per device counts.
+func (r *Row) devices() int {
+	if r.GPUs > 0 {
+		return r.GPUs
+	}
+	n := 0
+	for _, w := range r.pools() {
+		n += w.total()
+	}
+	return n
 }

@@ -19,12 +19,18 @@ import (
 
 // Prediction is what the model says of a row.
 type Prediction struct {
-	TTFT, TPOT units.Seconds
+	TTFT, TPOT units.Seconds // mean or median, as in the row
+	TTFTMean   units.Seconds
 	Throughput float64 // output tokens per second
+	PerGPU     float64 // input and output tokens per second and device
+	Joules     float64 // per output token; zero is not predicted
 	KVTokens   int
 	Preempted  int
 	// Assumed lists what the row does not say and was assumed.
 	Assumed []string
+	// Disagrees lists settings of the row that its engine does not have or refuses,
+	// Unused columns that nothing is known about.
+	Disagrees, Unused []string
 	// Case is what the expected error depends on.
 	Case calibration.Case
 	Err  error
@@ -44,6 +50,16 @@ type Predictor struct {
 	devices memo[string, *device.Profile]
 	models  memo[string, *model.Model]
 	engines memo[release, near]
+	fleets  memo[string, built]
+	curves  replica.Curves
+}
+
+// built is a deployment ready to simulate, and what was assumed to build it. Rows that
+// differ only in load share one.
+type built struct {
+	resolved *deployment.Resolved
+	fleet    *replica.Fleet
+	assumed  string
 }
 
 // release is an engine as a row names it.
@@ -79,6 +95,8 @@ type Prepared struct {
 	// Case is what the expected error depends on, without the Subject.
 	Case    calibration.Case
 	assumed []string
+	// disagrees and unused are those of the prediction.
+	disagrees, unused []string
 	// deployment is what the row describes, fleet the same ready to simulate.
 	deployment *deployment.Resolved
 	fleet      *replica.Fleet
@@ -147,51 +165,100 @@ func (p *Predictor) parts(out *Prepared) (deployment.Parts, error) {
 		return deployment.Parts{}, err
 	}
 	out.assume(m.Taken())
-	if row.Drafted > 0 && m.MTP.Layers == 0 {
-		return deployment.Parts{}, fmt.Errorf("mtp_tokens is %d, but %s has no MTP modules", row.Drafted, m.Name())
+	if row.Speculative && m.MTP.Layers == 0 {
+		return deployment.Parts{}, fmt.Errorf("the row drafts tokens (mtp_tokens is %d), but %s has no MTP modules", row.Drafted, m.Name())
 	}
 	return deployment.Parts{Model: m, Device: d, Engine: e.profile}, nil
+}
+
+// fleet builds the replicas of a row, and says what they are.
+func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet, error) {
+	row := out.Row
+	if row.Sides.Unknown {
+		return nil, errNoSplit
+	}
+	asked := row.Deployment()
+	out.settle(&asked, parts)
+	if row.Mode == disagg {
+		out.recipe(&asked, parts)
+	}
+	of := fmt.Sprintf("%+v %p %d", asked, parts.Engine, row.Input+row.Output)
+	f, err := p.fleets.get(of, func() (built, error) { return p.build(row, asked, parts) })
+	if f.resolved != nil {
+		out.deployment = f.resolved
+		out.Subject = calibration.SubjectOfDeployment(f.resolved)
+		out.Case = caseOf(parts.Model, row, row.pools()[len(f.resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
+		out.assume(f.assumed)
+	}
+	return f.fleet, err
+}
+
+// errNoSplit is of rows whose layout is unknown.
+var errNoSplit = errors.New("the row does not say how its devices are divided between prefill and decode workers")
+
+// build resolves a deployment and prepares its replicas. Where the weights leave no room
+// for a cache it ran nevertheless, so what the row does not say was not at its default.
+func (p *Predictor) build(row *Row, asked deployment.Deployment, parts deployment.Parts) (built, error) {
+	resolved, err := asked.Resolve(parts)
+	if err != nil {
+		// Some sources give the sizes of a whole deployment, and nothing then says
+		// how it was cut.
+		return built{}, fmt.Errorf("%w; are the row's sizes those of one worker?", err)
+	}
+	out := built{resolved: resolved}
+	out.fleet, err = p.curves.Fleet(resolved, p.coster)
+	if !errors.Is(err, replica.ErrNoCache) {
+		return out, err
+	}
+	for _, r := range remedies(row, resolved.Generates().Engine) {
+		other := asked
+		other.Engine.Settings = slices.Concat(r.settings, asked.Engine.Settings)
+		again, wrong := other.Resolve(parts)
+		if wrong != nil {
+			return out, wrong
+		}
+		if f, wrong := p.curves.Fleet(again, p.coster); wrong == nil {
+			return built{again, f, r.assumed}, nil
+		}
+	}
+	return out, err
 }
 
 // ampleShare is the memory share of deployments whose weights nearly fill the
 // device: SGLang's guides ask for it where the default leaves no cache.
 const ampleShare = 0.95
 
-// fleet builds the replicas of a row, and says what they are.
-func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet, error) {
-	row := out.Row
-	asked := row.Deployment()
-	if row.Mode == disagg {
-		out.recipe(&asked, parts)
+// remedy is settings that make room for a cache.
+type remedy struct {
+	settings []string
+	assumed  string
+}
+
+// remedies are what benchmarks set where the defaults leave no room: a context no
+// longer than the requests, a larger share of the memory. What a row gives stays.
+func remedies(row *Row, e *engine.Profile) []remedy {
+	var out []remedy
+	context := remedy{
+		[]string{fmt.Sprintf("max_context=%d", row.Input+row.Output)},
+		e.Name + " limits the context to the requests' length: with the model's own there is no room for a KV cache",
 	}
-	resolved, err := asked.Resolve(parts)
-	if err != nil {
-		// Some sources give the sizes of a whole deployment, and nothing then says
-		// how it was cut.
-		return nil, fmt.Errorf("%w; are the row's sizes those of one worker?", err)
+	if e.MaxContext == 0 && e.IndexRows > 0 {
+		out = append(out, context)
 	}
-	out.deployment = resolved
-	serves := resolved.Generates()
-	out.Subject = calibration.SubjectOfDeployment(resolved)
-	out.Case = caseOf(parts.Model, row, row.pools()[len(resolved.Pools)-1], parts.Device, p.Prices(parts.Device))
-	f, err := replica.NewFleet(resolved, p.coster)
-	if errors.Is(err, replica.ErrNoCache) && row.MemoryShare == 0 && serves.Engine.MemoryShare < ampleShare {
-		// It ran, so its memory share was set above the default.
-		asked.Engine.Settings = append(asked.Engine.Settings, fmt.Sprintf("memory_share=%g", ampleShare))
-		if resolved, err = asked.Resolve(parts); err != nil {
-			return nil, err
-		}
-		if f, err = replica.NewFleet(resolved, p.coster); err == nil {
-			out.assume(fmt.Sprintf("%s runs with memory_share %g: the default leaves no room for a KV cache", serves.Engine.Name, ampleShare))
-		}
+	if row.MemoryShare > 0 && (!row.Sides.Own || row.Sides.DecodeMemoryShare > 0) || e.MemoryShare >= ampleShare {
+		return out
 	}
-	return f, err
+	share := remedy{
+		[]string{fmt.Sprintf("memory_share=%g", ampleShare)},
+		fmt.Sprintf("%s runs with memory_share %g: the default leaves no room for a KV cache", e.Name, ampleShare),
+	}
+	return append(out, share)
 }
 
 // Simulate runs the benchmark with scaled operator and host times.
 func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
 	if p.Err != nil {
-		return Prediction{Err: p.Err}
+		return Prediction{Err: p.Err, Disagrees: p.disagrees, Unused: p.unused}
 	}
 	config := p.fleet.Scaled(m).Config(p.client)
 	config.Seed = 1
@@ -204,10 +271,17 @@ func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Predicti
 		return Prediction{Err: fmt.Errorf("no request fits in the KV cache of %d tokens", tokens)}
 	}
 	out := Prediction{
-		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, KVTokens: tokens, Preempted: res.Workers.Preemptions, Assumed: p.assumed,
-		Case: p.Case,
+		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, TTFTMean: res.TTFT.Mean, KVTokens: tokens, Preempted: res.Workers.Preemptions,
+		PerGPU:  (res.InputRate + res.OutputRate) / float64(p.Row.devices()),
+		Assumed: p.assumed, Disagrees: p.disagrees, Unused: p.unused, Case: p.Case,
 	}
 	out.Throughput = p.Row.ClosedLoop(out.TTFT, out.TPOT)
+	if p.Row.TTFTMedian {
+		out.TTFT = res.TTFT.P50
+	}
+	if p.Row.TPOTMedian {
+		out.TPOT = res.TPOT.P50
+	}
 	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
 	return out
 }

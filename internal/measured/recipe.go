@@ -64,7 +64,7 @@ func set(p *deployment.Pool, key string, value int) {
 
 // decodes sets what recipes of decode workers set, for n requests per rank.
 func (p *Prepared) decodes(e *engine.Profile, pool *deployment.Pool, n int) {
-	if e.Graph.MaxBatch > 0 && n > e.Graph.MaxBatch {
+	if p.Row.GraphBatch == 0 && e.Graph.MaxBatch > 0 && n > e.Graph.MaxBatch {
 		set(pool, "graph.max_batch", n)
 		p.assume(e.Name + " captures graphs up to the batch of its decode workers")
 	}

@@ -42,8 +42,12 @@ func Regrets(rows []Compared) []Choice {
 	for i := range rows {
 		c := &rows[i]
 		r := c.Row
-		if r.Mode != "agg" || r.Quality != "" || c.Pred.Err != nil || r.TTFT <= 0 || r.TPOT <= 0 {
+		if r.Mode != "agg" || r.Quality != "" || c.Pred.Err != nil || r.TTFT <= 0 && r.PerGPU <= 0 || r.TPOT <= 0 {
 			continue
+		}
+		is, says := r.perDevice(r.TTFT, r.TPOT), r.perDevice(c.Pred.TTFT, c.Pred.TPOT)
+		if r.TTFT <= 0 { // measured as such
+			is, says = r.PerGPU, c.Pred.PerGPU
 		}
 		key := fmt.Sprintf("%s %s · %s · %s %s · %d in, %d out · %g %s", r.Engine, r.Version, r.System, r.Model, r.Precision, r.Input, r.Output, r.LengthLow, r.KV)
 		layout := fmt.Sprintf("TP=%d DP=%d EP=%d", r.TP, r.DP, r.MoEEP)
@@ -51,7 +55,7 @@ func Regrets(rows []Compared) []Choice {
 			groups[key] = map[string][]point{}
 		}
 		groups[key][layout] = append(groups[key][layout], point{
-			r.Concurrency, 1 / float64(r.TPOT), r.perDevice(r.TTFT, r.TPOT), 1 / float64(c.Pred.TPOT), r.perDevice(c.Pred.TTFT, c.Pred.TPOT),
+			r.Concurrency, 1 / float64(r.TPOT), is, 1 / float64(c.Pred.TPOT), says,
 		})
 	}
 	var out []Choice

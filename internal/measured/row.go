@@ -39,20 +39,56 @@ type Row struct {
 	TokenBudget    int
 	MemoryShare    float64
 	MaxSequences   int
+	GraphBatch     int
 	ReceiveEvery   int
 	BatchWaitSteps int
 	BatchWaitRatio float64
-	// Drafted is how many tokens the model's MTP modules draft per step, Acceptance
-	// the share of them that is accepted.
-	Drafted    int
-	Acceptance float64
+	// Sides are those that prefill and decode workers do not share.
+	Sides Sides
+	// Others are the remaining columns with a value, by name: an engine may know one
+	// as a setting of its own.
+	Others []Other
+	// Speculative says that tokens are drafted; Drafted is how many the model's MTP
+	// modules draft per step, Acceptance the share of them that is accepted, negative
+	// where the row does not say.
+	Speculative bool
+	Drafted     int
+	Acceptance  float64
 
-	TTFT, TPOT units.Seconds // measured
+	// What was measured; zero is not.
+	TTFT, TPOT units.Seconds
+	// TTFTMedian and TPOTMedian say that they are medians over requests; otherwise
+	// they are means.
+	TTFTMedian, TPOTMedian bool
+	// TTFTEstimate is a TTFT derived from other measurements.
+	TTFTEstimate units.Seconds
+	// PerGPU is input and output tokens per second and device over the whole run, GPUs
+	// the devices it counts; 0 is those of the layout.
+	PerGPU float64
+	GPUs   int
+	// Joules is the energy of all devices per output token.
+	Joules float64
 	// Quality is empty for a clean row, otherwise what is wrong with it.
 	Quality string
 	// Defaulted names the columns that were missing or empty, replaced by defaults.
 	Defaulted []string
 }
+
+// Sides are settings of one side of a disaggregated deployment; zero is the
+// engine's default.
+type Sides struct {
+	// Unknown says that the row has neither number nor size of the workers of either.
+	Unknown bool
+	// Own says that the row tells the sides apart: its other token budget and memory
+	// share are then those of prefill, its batch and graph limits those of decode.
+	Own               bool
+	PrefillSequences  int
+	DecodeTokenBudget int
+	DecodeMemoryShare float64
+}
+
+// Other is a column the reader gives no meaning to.
+type Other struct{ Column, Value string }
 
 // Workers is a number of equal workers and the layout of each.
 type Workers struct {
@@ -90,7 +126,7 @@ func Read(file io.Reader, name string) ([]Row, error) {
 		columns[strings.TrimSpace(strings.TrimPrefix(h, "\ufeff"))] = i
 	}
 	var missing []string
-	for _, need := range []string{"backend", "model_path", "system", "isl", "osl", "tp_size", "silicon_ttft_ms", "silicon_tpot_ms"} {
+	for _, need := range []string{"backend", "model_path", "system", "isl", "osl", "tp_size"} {
 		if _, ok := columns[need]; !ok {
 			missing = append(missing, strconv.Quote(need))
 		}
@@ -98,6 +134,10 @@ func Read(file io.Reader, name string) ([]Row, error) {
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("%s:1: no column %s", name, strings.Join(missing, ", "))
 	}
+	if !measures(columns) {
+		return nil, fmt.Errorf("%s:1: no column of measurements: want one of %s", name, strings.Join(measureColumns(), ", "))
+	}
+	others := othersOf(head, columns)
 	var rows []Row
 	for len(rows) < maxRows {
 		record, err := in.Read()
@@ -108,7 +148,7 @@ func Read(file io.Reader, name string) ([]Row, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		line, _ := in.FieldPos(0)
-		c := cells{name: name, line: line, columns: columns, record: record}
+		c := cells{name: name, line: line, columns: columns, others: others, record: record}
 		row := c.row()
 		if c.err != nil {
 			return nil, c.err
@@ -123,6 +163,7 @@ type cells struct {
 	name      string
 	line      int
 	columns   map[string]int
+	others    []string
 	record    []string
 	defaulted []string
 	err       error
@@ -150,6 +191,14 @@ func (c *cells) number(column string, fallback float64) float64 {
 	return x
 }
 
+// given reads a number that need not be there.
+func (c *cells) given(column string) float64 {
+	if c.text(column) == "" {
+		return 0
+	}
+	return c.number(column, 0)
+}
+
 func (c *cells) whole(column string, fallback int) int {
 	return int(c.number(column, float64(fallback)))
 }
@@ -166,19 +215,20 @@ func (c *cells) row() Row {
 		Model: c.text("model_path"), System: c.text("system"), Precision: c.text("precision"), Mode: c.text("mode"),
 		Input: c.whole("isl", 0), Output: c.whole("osl", 0),
 		KV: c.text("kv_cache_dtype"), TokenBudget: c.whole("token_budget", 0), MemoryShare: c.number("memory_fraction", 0),
-		MaxSequences: c.whole("max_num_seqs", 0), ReceiveEvery: c.whole("recv_interval", 0),
+		MaxSequences: c.whole("max_num_seqs", 0), GraphBatch: int(c.given("cuda_graph_max_bs")), ReceiveEvery: c.whole("recv_interval", 0),
 		BatchWaitSteps: c.whole("batch_wait_iters", 0), BatchWaitRatio: c.number("batch_wait_ratio", 0),
 		LengthLow: c.number("length_ratio_low", usualLow),
 		Drafted:   c.whole("mtp_tokens", 0), Acceptance: c.number("acceptance", -1),
-		TTFT: units.Seconds(c.number("silicon_ttft_ms", 0) / 1e3), TPOT: units.Seconds(c.number("silicon_tpot_ms", 0) / 1e3),
-		Quality: c.text("quality"),
+		Quality: c.text("quality"), Others: c.rest(),
 	}
+	c.measures(&r)
+	c.speculation(&r)
 	r.Measured = c.text("measured")
 	if _, date, ok := strings.Cut(r.Source, "measured="); ok && r.Measured == "" {
 		r.Measured, _, _ = strings.Cut(date, "T")
 	}
-	if r.Mode == "disagg" {
-		r.Prefill, r.Decode = c.workers("prefill_"), c.workers("decode_")
+	if r.Mode == disagg {
+		r.Prefill, r.Decode, r.Sides = c.workers("prefill_"), c.workers("decode_"), c.sides()
 	} else {
 		r.Mode, r.Workers = "agg", c.workers("")
 	}
@@ -202,18 +252,21 @@ func (c *cells) check(r *Row) {
 	case c.err != nil:
 	case r.Input < 1 || r.Output < 1:
 		c.err = fmt.Errorf("%s:%d: isl and osl must be positive", c.name, c.line)
-	case !time(r.TTFT) || !time(r.TPOT):
+	case !amount(float64(r.TTFT)) || !amount(float64(r.TPOT)):
 		c.err = fmt.Errorf("%s:%d: silicon_ttft_ms and silicon_tpot_ms must be finite and not negative, got %g and %g",
 			c.name, c.line, r.TTFT.Ms(), r.TPOT.Ms())
+	case !amount(float64(r.TTFTEstimate)) || !amount(r.PerGPU) || !amount(r.Joules):
+		c.err = fmt.Errorf("%s:%d: ttft_est_ms, tput_per_gpu and joules_per_output_token must be finite and not negative, got %g, %g and %g",
+			c.name, c.line, r.TTFTEstimate.Ms(), r.PerGPU, r.Joules)
 	case r.Drafted < 0 || r.Drafted > maxDrafted:
-		c.err = fmt.Errorf("%s:%d: mtp_tokens must be between 0 and %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
-	case r.Drafted > 0 && !(r.Acceptance >= 0 && r.Acceptance <= 1):
-		c.err = fmt.Errorf("%s:%d: mtp_tokens needs acceptance, the share of draft tokens that is accepted, between 0 and 1", c.name, c.line)
+		c.err = fmt.Errorf("%s:%d: mtp_tokens and spec_tokens must be between 0 and %d, got %d", c.name, c.line, maxDrafted, r.Drafted)
+	case c.text("acceptance") != "" && !(r.Acceptance >= 0 && r.Acceptance <= 1):
+		c.err = fmt.Errorf("%s:%d: acceptance, the share of draft tokens that is accepted, must be between 0 and 1, got %g", c.name, c.line, r.Acceptance)
 	}
 }
 
-// time reports whether a measured time is one; zero stands for none.
-func time(s units.Seconds) bool { return s >= 0 && !math.IsInf(float64(s), 0) }
+// amount reports whether a measured quantity is one; zero stands for none.
+func amount(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 
 // workers reads the columns of a pool.
 func (c *cells) workers(prefix string) Workers {

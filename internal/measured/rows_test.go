@@ -32,7 +32,7 @@ func TestEveryColumn(t *testing.T) {
 		Precision: "fp8", Mode: "agg", Input: 1000, Output: 100, Concurrency: 12, Requests: 34, LengthLow: 0.7,
 		Workers: measured.Workers{Count: 1, TP: 2, DP: 3, MoETP: 4, MoEEP: 5},
 		KV:      "fp8", TokenBudget: 678, MemoryShare: 0.9, MaxSequences: 10, ReceiveEvery: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.14,
-		Drafted: 2, Acceptance: 0.6, TTFT: 0.05, TPOT: 0.005, Quality: "noisy",
+		Speculative: true, Drafted: 2, Acceptance: 0.6, TTFT: 0.05, TPOT: 0.005, Quality: "noisy",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -82,13 +82,17 @@ func TestRowsRefused(t *testing.T) {
 		{[]string{"isl", ""}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"osl", ""}, "x.csv:2: isl and osl must be positive"},
 		{[]string{"mtp_tokens", "64", "acceptance", "1"}, ""},
-		{[]string{"mtp_tokens", "65", "acceptance", "1"}, "x.csv:2: mtp_tokens must be between 0 and 64, got 65"},
-		{[]string{"mtp_tokens", "-1"}, "x.csv:2: mtp_tokens must be between 0 and 64, got -1"},
+		{[]string{"mtp_tokens", "65", "acceptance", "1"}, "x.csv:2: mtp_tokens and spec_tokens must be between 0 and 64, got 65"},
+		{[]string{"mtp_tokens", "-1"}, "x.csv:2: mtp_tokens and spec_tokens must be between 0 and 64, got -1"},
 		{[]string{"mtp_tokens", "1", "acceptance", "0"}, ""},
-		{[]string{"mtp_tokens", "1", "acceptance", "1.01"}, "x.csv:2: mtp_tokens needs acceptance"},
-		{[]string{"mtp_tokens", "1", "acceptance", "-0.01"}, "x.csv:2: mtp_tokens needs acceptance"},
-		{[]string{"mtp_tokens", "1"}, "x.csv:2: mtp_tokens needs acceptance"},
-		{[]string{"mtp_tokens", "0", "acceptance", "7"}, ""},
+		{[]string{"mtp_tokens", "1", "acceptance", "1.01"}, "x.csv:2: acceptance, the share of draft tokens that is accepted, must be between 0 and 1, got 1.01"},
+		{[]string{"mtp_tokens", "1", "acceptance", "-0.01"}, "x.csv:2: acceptance, the share"},
+		{[]string{"mtp_tokens", "1"}, ""},
+		{[]string{"mtp_tokens", "0", "acceptance", "7"}, "x.csv:2: acceptance, the share"},
+		{[]string{"tput_per_gpu", "-1"}, "x.csv:2: ttft_est_ms, tput_per_gpu and joules_per_output_token must be finite and not negative, got 0, -1 and 0"},
+		{[]string{"joules_per_output_token", "Inf"}, "x.csv:2: ttft_est_ms, tput_per_gpu and joules"},
+		{[]string{"tpot_stat", "p99"}, `x.csv:2: tpot_stat: want mean or median, got "p99"`},
+		{[]string{"tpot_stat", "median-of-runs of median", "ttft_stat", "mean"}, ""},
 		{[]string{"isl", "0", "memory_fraction", "much"}, `x.csv:2: memory_fraction: want a number, got "much"`},
 	} {
 		_, err := measured.Read(strings.NewReader(measuredtest.Sheet(measuredtest.Needed(c.columns...))), "x.csv")
@@ -139,7 +143,7 @@ func TestErrorsByHand(t *testing.T) {
 	}
 }
 
-// TestCoverageByHand: the share of rows inside their intervals, ends included; rows that say nothing do not count.
+// TestCoverageByHand: the share of rows inside their intervals, ends included; rows that say nothing of a time do not count for it.
 func TestCoverageByHand(t *testing.T) {
 	t.Parallel()
 	o := fitted(map[string]calibration.Residuals{"seen": even(many, 0.1, 0.2, 0.3)})
@@ -159,7 +163,7 @@ func TestCoverageByHand(t *testing.T) {
 		rows = append(rows, silent)
 	}
 	measured.Expect(o, rows)
-	if ttft, tpot := measured.Coverage(rows); ttft != 3./5 || tpot != 3./5 {
+	if ttft, tpot := measured.Coverage(rows); ttft != 4./6 || tpot != 4./6 {
 		t.Errorf("%g and %g", ttft, tpot)
 	}
 	if ttft, tpot := measured.Coverage(nil); !math.IsNaN(ttft) || !math.IsNaN(tpot) {

@@ -69,26 +69,71 @@ func Expect(o *calibration.Overlay, rows []Compared) {
 	}
 }
 
-// Coverage is the share of rows whose measured TTFT and TPOT lie in the 80 %
-// intervals around their predictions; NaN of none.
-func Coverage(rows []Compared) (ttft, tpot float64) {
-	var n, inTTFT, inTPOT float64
-	in := func(e calibration.Error, predicted, measured units.Seconds) float64 {
-		if low, high := e.Times(predicted); measured >= low && measured <= high {
-			return 1
-		}
-		return 0
+// Quantity is what is measured and predicted.
+type Quantity string
+
+// The quantities, in the order they are shown.
+const (
+	TTFT         Quantity = "ttft"
+	TPOT         Quantity = "tpot"
+	PerGPU       Quantity = "tput_per_gpu"
+	Joules       Quantity = "joules_per_output_token"
+	TTFTEstimate Quantity = "ttft_estimate" // where only an estimate was published
+)
+
+// Quantities lists them.
+func Quantities() []Quantity { return []Quantity{TTFT, TPOT, PerGPU, Joules, TTFTEstimate} }
+
+// Of is a row's predicted and measured value, zero where it has none, and the error to
+// expect; the power of a row has none yet.
+func (q Quantity) Of(c *Compared) (predicted, is float64, e calibration.Error) {
+	switch q {
+	case TTFT:
+		return float64(c.Pred.TTFT), float64(c.Row.TTFT), c.Expected.TTFT
+	case TPOT:
+		return float64(c.Pred.TPOT), float64(c.Row.TPOT), c.Expected.TPOT
+	case PerGPU:
+		return c.Pred.PerGPU, c.Row.PerGPU, c.Expected.Throughput
+	case TTFTEstimate:
+		return float64(c.Pred.TTFTMean), float64(c.Row.TTFTEstimate), c.Expected.TTFT
+	case Joules:
 	}
+	return c.Pred.Joules, c.Row.Joules, calibration.Error{}
+}
+
+// Coverage is the share of rows whose measured value lies in the 80 % interval around
+// its prediction; NaN of none.
+func (q Quantity) Coverage(rows []Compared) float64 {
+	var n, in float64
 	for i := range rows {
 		c := &rows[i]
-		if c.Pred.Err != nil || c.Row.TTFT <= 0 || c.Row.TPOT <= 0 {
+		predicted, is, e := q.Of(c)
+		if c.Pred.Err != nil || is <= 0 {
 			continue
 		}
 		n++
-		inTTFT += in(c.Expected.TTFT, c.Pred.TTFT, c.Row.TTFT)
-		inTPOT += in(c.Expected.TPOT, c.Pred.TPOT, c.Row.TPOT)
+		if low, high := e.Interval(predicted); is >= low && is <= high {
+			in++
+		}
 	}
-	return inTTFT / n, inTPOT / n
+	return in / n
+}
+
+// Errors is the errors of a quantity over rows.
+func (q Quantity) Errors(rows []Compared) Errors {
+	var ratios []float64
+	for i := range rows {
+		predicted, is, _ := q.Of(&rows[i])
+		if rows[i].Pred.Err == nil && predicted > 0 && is > 0 {
+			ratios = append(ratios, predicted/is)
+		}
+	}
+	return SummarizeRatios(ratios)
+}
+
+// Coverage is that of TTFT and TPOT.
+func Coverage(rows []Compared) (ttft, tpot float64) {
+	return TTFT.Coverage(rows), TPOT.Coverage(rows)
 }
 
 // Errors sums up the relative errors of one quantity.
@@ -113,28 +158,17 @@ type Group struct {
 // Summarize sums up a set of rows.
 func Summarize(name string, rows []Compared) Group {
 	g := Group{Name: name, Rows: len(rows)}
-	var ttft, tpot []float64
 	for i := range rows {
 		c := &rows[i]
 		if c.Row.Quality == "" {
 			g.Clean++
 		}
-		if c.Pred.Err != nil {
-			continue
+		if c.Pred.Err == nil {
+			g.Predicted++
 		}
-		g.Predicted++
-		ttft = appendRatio(ttft, c.Pred.TTFT, c.Row.TTFT)
-		tpot = appendRatio(tpot, c.Pred.TPOT, c.Row.TPOT)
 	}
-	g.TTFT, g.TPOT = SummarizeRatios(ttft), SummarizeRatios(tpot)
+	g.TTFT, g.TPOT = TTFT.Errors(rows), TPOT.Errors(rows)
 	return g
-}
-
-func appendRatio(to []float64, predicted, measured units.Seconds) []float64 {
-	if predicted <= 0 || measured <= 0 {
-		return to
-	}
-	return append(to, float64(predicted/measured))
 }
 
 // SummarizeRatios turns ratios of predicted to measured into error figures.
@@ -214,4 +248,38 @@ func OfMode(rows []Compared, mode string) []Compared {
 // Clean keeps the rows without a mark on their quality.
 func Clean(rows []Compared) []Compared {
 	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != "" })
+}
+
+// markSpeculative is the mark on rows that draft tokens and are otherwise clean.
+const markSpeculative = "mtp"
+
+// Speculative keeps the rows whose only mark is that they draft tokens.
+func Speculative(rows []Compared) []Compared {
+	return slices.DeleteFunc(slices.Clone(rows), func(c Compared) bool { return c.Row.Quality != markSpeculative })
+}
+
+// Counted is a word and in how many rows it occurs.
+type Counted struct {
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
+}
+
+// Count counts the words of predictions, the most frequent first, those alike in order
+// of their first row.
+func Count(rows []Compared, of func(*Prediction) []string) []Counted {
+	at := map[string]int{}
+	out := []Counted{}
+	for i := range rows {
+		for _, name := range of(&rows[i].Pred) {
+			k, ok := at[name]
+			if !ok {
+				k = len(out)
+				at[name] = k
+				out = append(out, Counted{Name: name})
+			}
+			out[k].Rows++
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Counted) int { return cmp.Compare(b.Rows, a.Rows) })
+	return out
 }

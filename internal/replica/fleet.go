@@ -1,9 +1,14 @@
 package replica
 
 import (
+	"sync"
+
 	"plimsoll/internal/cost"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
+	"plimsoll/internal/graph"
 	"plimsoll/internal/sim"
+	"plimsoll/internal/step"
 )
 
 // Fleet is a whole deployment as a simulation sees it. It is immutable and safe
@@ -16,13 +21,55 @@ type Fleet struct {
 
 // NewFleet prepares a replica of every pool at the prices of its device.
 func NewFleet(d *deployment.Resolved, prices func(*deployment.Served) (cost.Coster, error)) (*Fleet, error) {
+	var curves Curves
+	return curves.Fleet(d, prices)
+}
+
+// Curves keeps the prices of steps by what is computed and on which device: deployments
+// that differ only in the settings of their engines share them. It is safe for concurrent
+// use.
+type Curves struct {
+	mu    sync.Mutex
+	known map[priced]*step.Curve
+}
+
+type priced struct {
+	spec   graph.Spec
+	device *device.Profile
+}
+
+// of is the curve of a pool.
+func (c *Curves) of(p *deployment.Served, prices cost.Coster) (*step.Curve, error) {
+	key := priced{p.Spec, p.Device}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if curve, ok := c.known[key]; ok {
+		return curve.Fork(), nil
+	}
+	g, err := graph.New(p.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if c.known == nil {
+		c.known = map[priced]*step.Curve{}
+	}
+	c.known[key] = step.NewCurve(g, prices)
+	return c.known[key].Fork(), nil
+}
+
+// Fleet is NewFleet with curves that are kept; the prices of a device are always the same.
+func (c *Curves) Fleet(d *deployment.Resolved, prices func(*deployment.Served) (cost.Coster, error)) (*Fleet, error) {
 	f := &Fleet{deployment: d}
 	for i := range d.Pools {
-		c, err := prices(&d.Pools[i])
+		coster, err := prices(&d.Pools[i])
 		if err != nil {
 			return nil, err
 		}
-		r, err := New(&d.Pools[i], c)
+		curve, err := c.of(&d.Pools[i], coster)
+		if err != nil {
+			return nil, err
+		}
+		r, err := along(&d.Pools[i], curve)
 		if err != nil {
 			return nil, err
 		}

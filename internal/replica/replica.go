@@ -40,13 +40,18 @@ var ErrNoCache = errors.New("the weights leave no room for a KV cache")
 
 // New prepares a replica of a pool, which must have an engine.
 func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
-	s, d, e := p.Spec, p.Device, p.Engine
-	g, err := graph.New(s)
+	g, err := graph.New(p.Spec)
 	if err != nil {
 		return nil, err
 	}
+	return along(p, step.NewCurve(g, prices))
+}
+
+// along is a replica of a pool whose steps a curve prices.
+func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
+	s, d, e, g := p.Spec, p.Device, p.Engine, curve.Graph()
 	r := &Replica{
-		spec: s, engine: e, pace: NewPace(&s, d, e), curve: step.NewCurve(g, prices),
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve,
 		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
 	}
 	m := memory.New(&s)
@@ -64,10 +69,18 @@ func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
 func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profile) engine.Budget {
 	s := g.Spec()
 	return e.Budget(engine.Needs{
-		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(e.TokenBudget, e.MaxSequences, e.LogitsCopies),
+		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(rankTokens(s, e), e.MaxSequences, e.LogitsCopies),
 		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
 		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
 	})
+}
+
+// rankTokens is the token budget of one data-parallel rank.
+func rankTokens(s *graph.Spec, e *engine.Profile) int {
+	if s.Model.HasExperts() && e.AttentionDP.SplitsBudget {
+		return max(1, e.TokenBudget/max(1, s.Layout.DP))
+	}
+	return e.TokenBudget
 }
 
 // kernels is how many a decode step launches.
@@ -82,7 +95,7 @@ func kernels(g *graph.Graph) int {
 // Scaled is the replica with its prices and host times multiplied.
 func (r *Replica) Scaled(m Multipliers) *Replica {
 	out := *r
-	out.pace = r.pace.Scaled(m)
+	out.pace, out.curve = r.pace.Scaled(m), r.curve.Fork()
 	return &out
 }
 
@@ -91,12 +104,9 @@ func (r *Replica) Scaled(m Multipliers) *Replica {
 // dense model are copies of their own.
 func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	ranks, tokens := max(1, r.spec.Layout.DP), e.TokenBudget
-	switch {
-	case !r.spec.Model.HasExperts():
+	ranks, tokens := max(1, r.spec.Layout.DP), rankTokens(&r.spec, e)
+	if !r.spec.Model.HasExperts() {
 		n, ranks = n*ranks, 1
-	case e.AttentionDP.SplitsBudget:
-		tokens = max(1, tokens/ranks)
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),

@@ -19,20 +19,13 @@ import (
 // Accuracy prints error figures for people.
 func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	clean := measured.Clean(r.Rows)
-	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
-	t.AppendHeader(table.Row{
-		"group", "rows", "predicted", "TTFT MAPE", "median", "p90", "bias", "coverage", "TPOT MAPE", "median", "p90", "bias", "coverage",
-	})
-	add := func(name string, g document.AccuracyGroup) {
-		row := table.Row{name, g.Rows, g.Predicted}
-		for _, e := range []document.AccuracyErrors{g.TTFT, g.TPOT} {
-			pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-			row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
-		}
-		t.AppendRow(row)
+	all := document.GroupOf(r.Rows)
+	t := newErrorTable(&all)
+	t.add("clean", document.GroupOf(clean))
+	if s := measured.Speculative(r.Rows); len(s) > 0 {
+		t.add("speculative (mtp), clean otherwise", document.GroupOf(s))
 	}
-	add("clean", document.GroupOf(clean))
-	add("all", document.GroupOf(r.Rows))
+	t.add("all", all)
 	for _, by := range []struct {
 		prefix string
 		key    func(*measured.Row) string
@@ -45,22 +38,126 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	} {
 		t.AppendSeparator()
 		for _, p := range measured.By(clean, by.key) {
-			add(by.prefix+p.Name, document.GroupOf(p.Rows))
+			t.add(by.prefix+p.Name, document.GroupOf(p.Rows))
 		}
 	}
 	fmt.Fprintln(w, t.Render())
-	ttft, tpot := measured.Coverage(clean)
-	fmt.Fprintf(w, "\nThe 80 %% intervals cover %.0f %% of the measured TTFTs and %.0f %% of the TPOTs (clean rows). Bias is the median of ln(predicted/measured).\n", 100*ttft, 100*tpot)
+	fmt.Fprintf(w, "\nThe 80 %% intervals cover %s (clean rows). Bias is the median of ln(predicted/measured).\n", covered(clean))
+	if n := countJoules(r.Rows); n > 0 && all.Joules == nil {
+		fmt.Fprintf(w, "%d rows have joules per output token, which are not predicted yet.\n", n)
+	}
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
+	inOneLine(w, "Columns without a meaning for these engines", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Unused }))
+	inOneLine(w, "Rows that disagree with their engine's settings", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Disagrees }))
 	reasons(w, "Assumed", r.Rows, func(p *measured.Prediction) []string { return p.Assumed })
-	reasons(w, "Not predicted", r.Rows, func(p *measured.Prediction) []string {
-		if p.Err == nil {
-			return nil
+	reasons(w, "Not predicted", r.Rows, document.Failures)
+}
+
+// errorTable is a table of errors by groups of rows, with the quantities that any of
+// the rows has.
+type errorTable struct {
+	*table.Writer
+
+	shown []measured.Quantity
+}
+
+func newErrorTable(all *document.AccuracyGroup) *errorTable {
+	t := &errorTable{}
+	header := table.Row{"group", "rows", "predicted"}
+	right := []int{2, 3}
+	for _, q := range measured.Quantities() {
+		if e := all.Of(q); e == nil || e.Rows == 0 {
+			continue
 		}
-		return []string{p.Err.Error()}
-	})
+		t.shown = append(t.shown, q)
+		for _, word := range []string{quantityTitle(q) + " MAPE", "median", "p90", "bias", "coverage"} {
+			header, right = append(header, word), append(right, len(right)+2)
+		}
+	}
+	t.Writer = table.New(right...)
+	t.AppendHeader(header)
+	return t
+}
+
+func (t *errorTable) add(name string, g document.AccuracyGroup) {
+	row := table.Row{name, g.Rows, g.Predicted}
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for _, q := range t.shown {
+		e := g.Of(q)
+		if e == nil || e.Rows == 0 {
+			row = append(row, "–", "–", "–", "–", "–")
+			continue
+		}
+		row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
+	}
+	t.AppendRow(row)
+}
+
+// quantityTitle is a quantity in a header.
+func quantityTitle(q measured.Quantity) string {
+	switch q {
+	case measured.TTFT:
+		return "TTFT"
+	case measured.TPOT:
+		return "TPOT"
+	case measured.PerGPU:
+		return "tokens/s/GPU"
+	case measured.Joules:
+		return "J/token"
+	case measured.TTFTEstimate:
+	}
+	return "estimated TTFT"
+}
+
+// covered says how many measurements lie in their intervals.
+func covered(rows []measured.Compared) string {
+	var parts []string
+	for _, q := range measured.Quantities() {
+		if q == measured.Joules || q.Errors(rows).Rows == 0 {
+			continue
+		}
+		words := "of the " + quantityTitle(q) + "s"
+		switch q {
+		case measured.TTFT:
+			words = "of the measured TTFTs"
+		case measured.PerGPU:
+			words = "of the throughputs"
+		case measured.TPOT, measured.Joules, measured.TTFTEstimate:
+		}
+		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*q.Coverage(rows), words))
+	}
+	switch n := len(parts); {
+	case n == 0:
+		return "nothing: no row has a measurement and a prediction of it"
+	case n > 2:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, " and ")
+}
+
+// countJoules is how many rows have a measured energy.
+func countJoules(rows []measured.Compared) int {
+	n := 0
+	for i := range rows {
+		if rows[i].Row.Joules > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// inOneLine lists words with their rows.
+func inOneLine(w io.Writer, title string, all []measured.Counted) {
+	if len(all) == 0 {
+		return
+	}
+	words := make([]string, len(all))
+	for i, c := range all {
+		words[i] = fmt.Sprintf("%s (%d row%s)", c.Name, c.Rows, plural(c.Rows))
+	}
+	fmt.Fprintf(w, "%s: %s.\n", title, strings.Join(words, ", "))
 }
 
 // defaulted lists the columns that rows leave empty, those empty in all rows first.
@@ -80,19 +177,8 @@ func defaulted(w io.Writer, rows []measured.Compared) {
 
 // reasons counts rows by reason, the most frequent first.
 func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
-	counts := map[string]int{}
-	var order []string
-	for i := range rows {
-		for _, reason := range of(&rows[i].Pred) {
-			if counts[reason] == 0 {
-				order = append(order, reason)
-			}
-			counts[reason]++
-		}
-	}
-	slices.SortStableFunc(order, func(a, b string) int { return counts[b] - counts[a] })
-	for _, reason := range order {
-		fmt.Fprintf(w, "%s (%d row%s): %s\n", title, counts[reason], plural(counts[reason]), reason)
+	for _, c := range measured.Count(rows, of) {
+		fmt.Fprintf(w, "%s (%d row%s): %s\n", title, c.Rows, plural(c.Rows), c.Name)
 	}
 }
 
@@ -102,11 +188,18 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 	if err := out.Write([]string{
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
 		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
-		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms", "error",
+		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms",
+		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error",
 	}); err != nil {
 		return err
 	}
 	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	known := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', 6, 64)
+	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
 		m, p, reason := c.Row, &c.Pred, ""
@@ -119,7 +212,8 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 		if err := out.Write([]string{
 			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
 			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()), reason,
+			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
+			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(p.Joules), reason,
 		}); err != nil {
 			return err
 		}

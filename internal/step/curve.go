@@ -18,9 +18,16 @@ import (
 type Curve struct {
 	graph  *graph.Graph
 	coster cost.Coster
-	rows   [1 << slotBits]atomic.Pointer[row]
+	rows   *[1 << slotBits]atomic.Pointer[row]
 	room   atomic.Pointer[room] // nil while in use
 }
+
+// Fork is the same curve for another user: what is priced once for a count is shared,
+// and neither waits for the other.
+func (c *Curve) Fork() *Curve { return &Curve{graph: c.graph, coster: c.coster, rows: c.rows} }
+
+// Graph is the graph whose steps are priced.
+func (c *Curve) Graph() *graph.Graph { return c.graph }
 
 // room is where operators are written, and what is known of decode steps: consecutive
 // ones mostly differ in their contexts alone.
@@ -55,7 +62,7 @@ const (
 
 // NewCurve prepares the prices of a graph's steps on a device.
 func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
-	return &Curve{graph: g, coster: c}
+	return &Curve{graph: g, coster: c, rows: new([1 << slotBits]atomic.Pointer[row])}
 }
 
 // Times prices a step, whose counts are whole. It allocates only for counts it
