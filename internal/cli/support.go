@@ -45,7 +45,7 @@ deployments are known; every other model of the catalog, and your own, can be pr
 		fs.StringVar(&f.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json (default those measured)")
 		fs.StringVar(&f.path, "model-path", "", "same as --model")
 		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "the systems (--system), or all (default all)")
-		nargs.Var(fs, &f.backend, "backend", nargs.OneOf("trtllm", "sglang", "vllm", "mindie", all), "engine: trtllm, sglang, vllm, mindie, or all for the first three (default all)")
+		nargs.Var(fs, &f.backend, "backend", nargs.OneOf("trtllm", "sglang", "vllm", "mindie", "atom", all), "engine: trtllm, sglang, vllm, mindie, atom, or all for the first three (default all)")
 		fs.StringVar(&f.Version, "backend-version", "", "engine version (default the newest)")
 	})
 	section(cmd.Flags(), "Output", func(fs *pflag.FlagSet) {
