@@ -34,7 +34,8 @@ const (
 // one benchmark campaign are not independent of each other.
 const independent = 5
 
-// independentUnseen is the same for predictions about cells without rows.
+// independentUnseen is the same for predictions about cells without rows, until it is
+// chosen by cells that were held out.
 const independentUnseen = 40
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
@@ -281,6 +282,7 @@ type Fit struct {
 	rows    []measured.Prepared
 	system  *system
 	base    *calibration.Overlay
+	unseen  float64 // how many rows weigh as one in predictions about cells without rows
 	// near is the rows around the fitted multipliers.
 	near []equation
 }
@@ -291,7 +293,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	if base != nil {
 		base = without(base, rows)
 	}
-	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
+	f := &Fit{rows: rows, system: newSystem(rows, base), base: base, unseen: independentUnseen}
 	x := make([]float64, len(f.system.unknowns))
 	if base == nil { // near what is shipped one step goes as far as three from nothing
 		shipped := calibration.Shipped()
@@ -319,7 +321,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
-		f.Overlay.Unseen = f.Without(independentUnseen, func(*measured.Prepared) bool { return false }).Groups
+		f.Overlay.Unseen = f.Without(f.unseen, func(*measured.Prepared) bool { return false }).Groups
 		for i := range rows {
 			f.Overlay.AddCell(&rows[i].Subject)
 		}

@@ -88,7 +88,7 @@ func summed(rows []*measured.Compared, even bool, wider calibration.Error) calib
 			if even {
 				x = math.Abs(x)
 			}
-			if !math.IsNaN(x) {
+			if !math.IsNaN(x) && !math.IsInf(x, 0) {
 				logs = append(logs, x)
 			}
 		}
