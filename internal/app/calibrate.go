@@ -22,7 +22,10 @@ type CalibrateRequest struct {
 	// rows' cells are fitted on top; "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
 	FromScratch bool   `json:"from_scratch,omitempty"` // fit every group again instead, and no cells
-	Iterations  int    `json:"iterations,omitempty"`   // 0 = 4
+	// Extend fits the groups that the calibration lacks instead, such as those of an engine
+	// on a device generation without rows; everything else stays as it is.
+	Extend     bool `json:"extend,omitempty"`
+	Iterations int  `json:"iterations,omitempty"` // 0 = 4
 	// Sample is how many rows of a configuration are used, spread over its loads; 0 = all.
 	Sample     int                  `json:"sample,omitempty"`
 	Workers    int                  `json:"jobs,omitempty"` // 0 = 1
@@ -66,6 +69,16 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 	out := &CalibrateResponse{}
 	if out.Before, err = p.PredictPrepared(ctx, prepared, r.Workers); err != nil {
 		return nil, err
+	}
+	if r.Extend {
+		x, err := c.Extend(ctx, prepared)
+		if err != nil {
+			return nil, err
+		}
+		out.Overlay, out.ByConfiguration, out.ByCell = x.Overlay, x.ByConfiguration, x.ByCell
+		out.Overlay.Source = fmt.Sprintf("%s; extended by %d numbers from %d rows (plimsoll calibrate %s --extend)",
+			base.Source, x.Numbers, len(prepared), strings.Join(append([]string{r.File}, r.More...), " "))
+		return out, nil
 	}
 	if out.Validated, err = c.Run(ctx, prepared); err != nil {
 		return nil, err

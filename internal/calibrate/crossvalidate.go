@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"math"
 	"slices"
 
@@ -38,8 +37,6 @@ type Validation struct {
 	// Folds, if above one, splits the configurations into so many parts and holds
 	// out each in turn, and then each cell.
 	Folds int
-	// Adapt also fits half of each cell at its own level, to predict the other half.
-	Adapt bool
 	// LeaveOut, of [Kinds], holds out each model, or the like, in turn.
 	LeaveOut []string
 }
@@ -108,7 +105,7 @@ func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Va
 		}
 		lambda := f.system.lambda // other lengths of a cell that was seen
 		if c.Base == nil && word != lengths {
-			lambda = f.unseen
+			lambda = independentUnseen
 		}
 		held, err := c.each(ctx, f, lambda, of)
 		if err != nil {
@@ -138,61 +135,11 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 	}
 	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
 	var err error
-	if out.ByCell, err = c.chooseUnseen(ctx, f, cell); err != nil {
+	if out.ByCell, err = c.each(ctx, f, independentUnseen, cell); err != nil {
 		return err
 	}
-	out.Overlay.Unseen = f.Without(f.unseen, func(*measured.Prepared) bool { return false }).Groups
-	if c.Validation.Adapt {
-		out.Adapted, err = c.adapt(ctx, f, cell)
-	}
+	out.Adapted, err = c.adapt(ctx, f, cell)
 	return err
-}
-
-// chooseUnseen finds how much a fit may say about cells without rows, from as much as about
-// its own to nothing: what predicts cells best that were held out. It returns those
-// predictions.
-func (c *Calibration) chooseUnseen(ctx context.Context, f *Fit, cell func(*measured.Prepared) string) (best []measured.Compared, err error) {
-	least := math.Inf(1)
-	for _, lambda := range []float64{independentUnseen, 200, 1000, math.Inf(1)} {
-		held, err := c.each(ctx, f, lambda, cell)
-		if err != nil {
-			return nil, err
-		}
-		loss := lossOf(held)
-		c.say("cells held out, %g rows as one: loss %.4f", lambda, loss)
-		if loss < least {
-			least, best, f.unseen = loss, held, lambda
-		}
-	}
-	return best, nil
-}
-
-// lossOf is the mean error of TPOT and half of that of TTFT, in logarithms, large ones cut;
-// every cell counts the same.
-func lossOf(rows []measured.Compared) float64 {
-	type sum struct{ error, n float64 }
-	cells := map[string]*sum{}
-	for i := range rows {
-		c := &rows[i]
-		if !c.Comparable() {
-			continue
-		}
-		s := cells[c.Row.Cell()]
-		if s == nil {
-			s = &sum{}
-			cells[c.Row.Cell()] = s
-		}
-		s.error += math.Min(1, math.Abs(math.Log(float64(c.Pred.TPOT/c.Row.TPOT))))
-		if c.Row.TTFT > 0 {
-			s.error += 0.5 * math.Min(1, math.Abs(math.Log(float64(c.Pred.TTFT/c.Row.TTFT))))
-		}
-		s.n++
-	}
-	total := 0.0
-	for _, name := range slices.Sorted(maps.Keys(cells)) {
-		total += cells[name].error / cells[name].n
-	}
-	return total / float64(len(cells))
 }
 
 // hold predicts rows by a fit that holds them out.
@@ -239,7 +186,7 @@ func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Pre
 			continue
 		}
 		c.say("%s: fitting %d rows to predict %d", name, len(halves[0]), len(halves[1]))
-		base := f.Without(f.unseen, func(p *measured.Prepared) bool { return cell(p) == name })
+		base := f.Without(independentUnseen, func(p *measured.Prepared) bool { return cell(p) == name })
 		for k := range halves {
 			own, err := NewFit(ctx, halves[1-k], base, c.Iterations, c.Workers)
 			if err != nil {

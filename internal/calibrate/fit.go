@@ -34,8 +34,7 @@ const (
 // one benchmark campaign are not independent of each other.
 const independent = 5
 
-// independentUnseen is the same for predictions about cells without rows, until it is
-// chosen by cells that were held out.
+// independentUnseen is the same for predictions about cells without rows.
 const independentUnseen = 40
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
@@ -282,7 +281,6 @@ type Fit struct {
 	rows    []measured.Prepared
 	system  *system
 	base    *calibration.Overlay
-	unseen  float64 // how many rows weigh as one in predictions about cells without rows
 	// near is the rows around the fitted multipliers.
 	near []equation
 }
@@ -293,16 +291,8 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	if base != nil {
 		base = without(base, rows)
 	}
-	f := &Fit{rows: rows, system: newSystem(rows, base), base: base, unseen: independentUnseen}
+	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
 	x := make([]float64, len(f.system.unknowns))
-	if base == nil { // near what is shipped one step goes as far as three from nothing
-		shipped := calibration.Shipped()
-		for i, u := range f.system.unknowns {
-			if z, ok := shipped.Groups[u.group]; ok {
-				x[i] = z[u.parameter]
-			}
-		}
-	}
 	f.Overlay = f.overlay(x)
 	for i := range iterations {
 		near, err := linearize(ctx, rows, f.Overlay, workers)
@@ -321,7 +311,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
-		f.Overlay.Unseen = f.Without(f.unseen, func(*measured.Prepared) bool { return false }).Groups
+		f.Overlay.Unseen = f.Without(independentUnseen, func(*measured.Prepared) bool { return false }).Groups
 		for i := range rows {
 			f.Overlay.AddCell(&rows[i].Subject)
 		}

@@ -92,7 +92,7 @@ func summed(rows []*measured.Compared, even bool, wider calibration.Error) calib
 				logs = append(logs, x)
 			}
 		}
-		if len(logs) < min(len(rows), calibration.Enough) {
+		if len(logs) == 0 || len(logs) < min(len(rows), calibration.Enough) {
 			return otherwise
 		}
 		if even {

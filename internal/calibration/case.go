@@ -75,7 +75,7 @@ func (o *Overlay) fitted(engine string) bool {
 // seen reports whether the fit used rows of the subject's cell.
 func (o *Overlay) seen(s *Subject) bool {
 	_, own := o.Groups[s.Cell()]
-	return own || o.has(s)
+	return own || o.Has(s)
 }
 
 // Path names the residuals of a case from the widest to the narrowest: each

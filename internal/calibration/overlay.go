@@ -68,7 +68,7 @@ func (o *Overlay) Elsewhere() *Overlay {
 
 // AddCell notes that the fit used rows of the subject's cell.
 func (o *Overlay) AddCell(s *Subject) {
-	if o.has(s) {
+	if o.Has(s) {
 		return
 	}
 	if o.Cells == nil {
@@ -81,7 +81,7 @@ func (o *Overlay) AddCell(s *Subject) {
 
 // Saw reports whether the fit used rows of the subject's model on its system under its
 // engine.
-func (o *Overlay) Saw(s *Subject) bool { return o.has(s) }
+func (o *Overlay) Saw(s *Subject) bool { return o.Has(s) }
 
 // Models lists the models of the fit's rows on a system under an engine, aggregated or
 // not.

@@ -118,7 +118,7 @@ func (s *Subject) kind(parameter int) string {
 // Sum adds up the logarithms of a subject's groups.
 func (o *Overlay) Sum(s Subject) Logs {
 	groups := o.Groups
-	if o.Unseen != nil && !o.has(&s) {
+	if o.Unseen != nil && !o.Has(&s) {
 		groups = o.Unseen
 	}
 	if _, ok := groups[s.Engine+separator+s.Generation]; !ok {
@@ -141,8 +141,8 @@ func (o *Overlay) Sum(s Subject) Logs {
 	return sum
 }
 
-// has reports whether the overlay was fitted to rows of the subject's cell.
-func (o *Overlay) has(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
+// Has reports whether the overlay was fitted to rows of the subject's cell.
+func (o *Overlay) Has(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
 
 // Multipliers are those of a prediction about a subject.
 func (o *Overlay) Multipliers(s Subject) replica.Multipliers { return o.Sum(s).Multipliers() }

@@ -176,7 +176,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "iterations of the fit")
 	fs.IntVar(&r.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
-	fs.BoolVar(&r.Validation.Adapt, "adapt", false, "with --from-scratch and --folds, also fit half of each cell on top, to predict the other half")
+	fs.BoolVar(&r.Extend, "extend", false, "fit the groups that the calibration lacks (an engine on a device generation without rows) on top of it; all else stays")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")

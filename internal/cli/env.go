@@ -9,9 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/operation"
 	"strconv"
 	"time"
+
+	"plimsoll/internal/operation"
 
 	"golang.org/x/term"
 )

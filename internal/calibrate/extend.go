@@ -1,0 +1,139 @@
+package calibrate
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"plimsoll/internal/calibration"
+	"plimsoll/internal/measured"
+)
+
+// Extended is an overlay with groups that its base lacks.
+type Extended struct {
+	Overlay *calibration.Overlay
+	// ByConfiguration and ByCell predict rows by fits that held out their
+	// configuration or their cell.
+	ByConfiguration, ByCell []measured.Compared
+	Numbers                 int // fitted
+}
+
+// Extend fits groups that a base lacks, such as those of an engine on a device
+// generation without rows, on top of all that it has, which stays as it is: predictions
+// about anything else do not change.
+func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Extended, error) {
+	x := newExtension(c.Base, rows)
+	seen, unseen := x.system(x.base.Groups, independent), x.system(x.base.Unseen, independentUnseen)
+	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
+	var near []linear
+	for i := range c.Iterations {
+		c.say("fitting %d rows, iteration %d", len(rows), i+1)
+		var err error
+		if near, err = linearize(ctx, rows, at, c.Workers); err != nil {
+			return nil, err
+		}
+		at = x.overlay(seen, seen.solve(seen.equations(near), func(int) bool { return true }), x.base.Groups)
+	}
+	out := &Extended{Overlay: at, Numbers: len(seen.unknowns)}
+	strangers := x.overlay(unseen, unseen.solve(unseen.equations(near), func(int) bool { return true }), x.base.Unseen)
+	out.Overlay.Unseen = strangers.Groups
+	hold := func(s *system, groups calibration.Groups, names []string, of func(*measured.Prepared) string) (all []measured.Compared, err error) {
+		equations := s.equations(near)
+		for _, name := range names {
+			var test []measured.Prepared
+			for i := range rows {
+				if of(&rows[i]) == name {
+					test = append(test, rows[i])
+				}
+			}
+			o := x.overlay(s, s.solve(equations, func(i int) bool { return of(&rows[i]) != name }), groups)
+			held, err := predict(ctx, test, o, c.Workers)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, held...)
+		}
+		return all, nil
+	}
+	part := func(p *measured.Prepared) string { return string(rune('0' + fold(p.Row, c.Validation.Folds))) }
+	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
+	if c.Validation.Folds < 2 {
+		return out, nil
+	}
+	var err error
+	if out.ByConfiguration, err = hold(seen, x.base.Groups, namesOf(rows, part), part); err != nil {
+		return nil, err
+	}
+	out.ByCell, err = hold(unseen, x.base.Unseen, namesOf(rows, cell), cell)
+	return out, err
+}
+
+// extension is a base and rows of groups that it lacks.
+type extension struct {
+	base *calibration.Overlay
+	rows []measured.Prepared
+}
+
+// newExtension adds the rows' cells to the base: predictions about them begin with all
+// that the base knows.
+func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extension {
+	o := *base
+	o.Cells = maps.Clone(base.Cells)
+	for row, models := range o.Cells {
+		o.Cells[row] = slices.Clone(models)
+	}
+	for i := range rows {
+		o.AddCell(&rows[i].Subject)
+	}
+	return &extension{&o, rows}
+}
+
+// system has an unknown for every parameter of the groups that are lacking.
+func (x *extension) system(groups calibration.Groups, lambda float64) *system {
+	s := &system{of: make([][calibration.Parameters][]int, len(x.rows)), fixed: make([]calibration.Logs, len(x.rows)), lambda: lambda}
+	known := calibration.Overlay{Groups: groups}
+	index := map[unknown]int{}
+	for i := range x.rows {
+		subject := &x.rows[i].Subject
+		s.fixed[i] = known.Sum(*subject)
+		for k := range calibration.Parameters {
+			if !subject.Matters(k) {
+				continue
+			}
+			for _, g := range subject.Groups(k) {
+				if _, ok := x.base.Groups[g.Name]; ok {
+					continue
+				}
+				u := unknown{g.Name, k}
+				at, ok := index[u]
+				if !ok {
+					at = len(s.unknowns)
+					index[u] = at
+					s.unknowns = append(s.unknowns, u)
+					s.widths = append(s.widths, calibration.Width(k)*g.Share)
+				}
+				s.of[i][k] = append(s.of[i][k], at)
+			}
+		}
+	}
+	return s
+}
+
+// overlay is groups with values of the unknowns, for seen and unseen cells alike.
+func (x *extension) overlay(s *system, values []float64, groups calibration.Groups) *calibration.Overlay {
+	o := *x.base
+	o.Groups = maps.Clone(groups)
+	for i, u := range s.unknowns {
+		z := o.Groups[u.group]
+		if z == nil {
+			z = &calibration.Logs{}
+		} else if _, own := x.base.Groups[u.group]; own {
+			continue
+		}
+		z[u.parameter] = math.Round(1e3*values[i]) / 1e3
+		o.Groups[u.group] = z
+	}
+	o.Unseen = nil
+	return &o
+}
