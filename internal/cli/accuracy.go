@@ -112,7 +112,7 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 
 // calibrateLong is the help of "plimsoll calibrate".
 const calibrateLong = `Calibrate fits multipliers of operator and host times to measured deployments and writes them to a file, which other
-commands read with --calibration.
+commands read with --calibration. Rows of several files are fitted together; those without a TTFT count by their TPOT.
 
 It starts from a calibration, by default the shipped one, and fits the difference of each cell of the rows (a model on a
 system under an engine); 20 to 50 rows of a cell are enough. The strength of regularization is the one that predicts
@@ -121,6 +121,9 @@ held-out configurations best, so rows that do not help change nothing.
 --from-scratch fits all levels again: all predictions, each engine, each engine on a device generation, within each of these
 the number formats, kinds of attention and classes of models, and disaggregated deployments; but no cells. It also fits a
 more strongly regularized set for cells without rows. The shipped calibration was made this way.
+
+--extend fits the groups that the calibration lacks, such as those of an engine on a device generation without rows, on top of
+it; predictions about anything else do not change. AMD's devices were added to the shipped calibration this way.
 
 --folds cross-validates: each row is also predicted by a fit that holds out its configuration and, with --from-scratch, by
 fits that hold out its cell, without and with half of the cell's rows. The errors of these predictions are written too:
@@ -144,6 +147,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll calibrate measured.csv --out mine.yaml
   plimsoll calibrate measured.csv --folds 5
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
+  plimsoll calibrate measured.csv --extend --folds 5 --sample 6 --out mine.yaml
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
 		GroupID: groupTrust,
 		Args:    calibrateArgs(&kernels),
