@@ -35,6 +35,14 @@ type prepared struct {
 // maxPrepared bounds the workers that are remembered: some ten kilobytes each.
 const maxPrepared = 512
 
+// forget drops the step models of workers, which are large; bounded workers need them no
+// more.
+func forget(workers []search.Worker) {
+	for i := range workers {
+		workers[i].Pool.Stepper = nil
+	}
+}
+
 // prepared is the workers of an experiment, from memory or made. A nil Memo makes them.
 func (m *Memo) prepared(x *experiment, find func() (*search.Units, error)) (*search.Units, error) {
 	if m == nil || x.r.PerfData.Dir != "" {
@@ -55,6 +63,8 @@ func (m *Memo) prepared(x *experiment, find func() (*search.Units, error)) (*sea
 			return nil, err
 		}
 		s.Prepare()
+		forget(s.Prefill)
+		forget(s.Decode)
 		known = &prepared{s.Clone(), slices.Clip(x.prefill), slices.Clip(x.decode), slices.Clip(x.out.Rejected)}
 		m.mu.Lock()
 		if len(m.workers) >= maxPrepared || m.workers == nil {
@@ -69,7 +79,7 @@ func (m *Memo) prepared(x *experiment, find func() (*search.Units, error)) (*sea
 }
 
 // maxStages bounds the stages that are remembered: a few hundred kilobytes each.
-const maxStages = 256
+const maxStages = 64
 
 // stage is what some names stand for. It is shared, but for what belongs to a request.
 func (m *Memo) stage(d *deployment.Deployment, s *Sources, find func() (*stage, error)) (*stage, error) {

@@ -19,8 +19,8 @@ import (
 	"plimsoll/internal/operation"
 )
 
-// rememberedSimulations bounds the memory that searches share: some 3 kB each, twice as many at most.
-const rememberedSimulations = 8192
+// rememberedSimulations bounds the memory that searches share: some kilobytes each, twice as many at most.
+const rememberedSimulations = 4096
 
 // desk is what answers programs: in the folder that the user named, if any, files are read and written, and nowhere else.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
