@@ -64,8 +64,8 @@ require (
 	google.golang.org/protobuf v1.34.2 // indirect
 )
 
-// What these do at every start is for features that are not used here: see the comments in stubs.
+// What these do at every start is for features that are not used here: see the comments in replaced.
 replace (
-	github.com/atotto/clipboard => ./stubs/clipboard
-	github.com/dustin/go-humanize => ./stubs/humanize
+	github.com/atotto/clipboard => ./replaced/clipboard
+	github.com/dustin/go-humanize => ./replaced/humanize
 )

@@ -57,7 +57,7 @@ func TestTokenBudgets(t *testing.T) {
 			if o.Budget != 8192 {
 				other++
 			}
-			p, err := new(app.World).DeployPlan(&app.Sources{}, &res.Results[0], o, deploy.Site{})
+			p, err := new(app.World).DeployPlan(&app.Sources{}, &res.Results[0].Experiment, o, deploy.Site{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestJobsOfExperiments(t *testing.T) {
 // written is the deployment that the files of a row run.
 func written(t *testing.T, x *app.ExperimentResult, o *app.Option) *deployment.Deployment {
 	t.Helper()
-	p, err := new(app.World).DeployPlan(&app.Sources{}, x, o, deploy.Site{})
+	p, err := new(app.World).DeployPlan(&app.Sources{}, &x.Experiment, o, deploy.Site{})
 	if err != nil {
 		t.Fatal(err)
 	}

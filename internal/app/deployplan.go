@@ -11,7 +11,7 @@ import (
 )
 
 // DeployPlan is what files are written for: an option of an experiment.
-func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site deploy.Site) (*deploy.Plan, error) {
+func (w *World) DeployPlan(s *Sources, e *Experiment, o *Option, site deploy.Site) (*deploy.Plan, error) {
 	st, err := w.stage(&o.Deployment, s)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,6 @@ func (w *World) DeployPlan(s *Sources, x *ExperimentResult, o *Option, site depl
 	}
 	site.ModelPath = cmp.Or(site.ModelPath, checkpoint(st.Model, &o.Deployment.Formats))
 	site.ServedName = cmp.Or(site.ServedName, site.ModelPath)
-	e := &x.Experiment
 	longest := 0
 	if len(e.Workloads) > 0 {
 		k, err := w.kinds(slices.Clone(e.Workloads))

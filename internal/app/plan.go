@@ -173,4 +173,6 @@ type LoadPoint struct {
 type Day struct {
 	Devices []int // that each part of the day needs
 	Mean    float64
+	// PerMonth is the cost in US dollars with only these; 0 where no price is known.
+	PerMonth float64
 }

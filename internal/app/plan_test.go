@@ -59,7 +59,7 @@ func TestPlanAgrees(t *testing.T) {
 		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
 			t.Errorf("%s %s: plan %g tokens/s, simulate %g", e.Engine.Name, e.Mode, c.Throughput, got.OutputRate)
 		}
-		if k := c.Cost; math.Abs(k.PerMillion*c.Throughput*3600/1e6-k.USDPerHour*4) > 1e-9 || k.PerMonth != k.USDPerHour*4*HoursPerMonth {
+		if k := c.Cost; math.Abs(k.PerMillion*c.Throughput*3600/1e6-k.USDPerHour*4) > 1e-9 || k.PerMonth != k.USDPerHour*4*hoursPerMonth {
 			t.Errorf("cost %+v", k)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/pool"
 )
 
-// HoursPerMonth is an average month: 365 days of 24 hours over 12.
-const HoursPerMonth = 730
+// hoursPerMonth is an average month: 365 days of 24 hours over 12.
+const hoursPerMonth = 730
 
 // cost is what a contender costs at its throughput.
 func (p *planning) cost(d *device.Profile, c *Contender) Cost {
@@ -33,7 +33,7 @@ func (p *planning) cost(d *device.Profile, c *Contender) Cost {
 	}
 	const secondsPerHour, million = 3600, 1e6
 	out.PerMillion, out.PerRequest = hour/secondsPerHour/tokens*million, hour/secondsPerHour/requests
-	out.PerMonth = hour * HoursPerMonth
+	out.PerMonth = hour * hoursPerMonth
 	return out
 }
 
@@ -149,6 +149,7 @@ func (p *planning) day(c *Contender) *Day {
 		out.Devices = append(out.Devices, n)
 		out.Mean += float64(n) / float64(len(p.r.Daily))
 	}
+	out.PerMonth = c.Cost.USDPerHour * out.Mean * hoursPerMonth
 	return out
 }
 

@@ -148,6 +148,12 @@ func (c *Contender) over() float64 {
 	return out
 }
 
+// Name tells the contenders of a plan apart: "h200_sxm vllm disagg".
+func (c *Contender) Name() string {
+	e := &c.Experiment
+	return e.System + " " + e.Engine.Name + " " + string(e.Mode)
+}
+
 // perDevice is the throughput per device, idle ones included.
 func (c *Contender) perDevice() float64 { return c.Throughput / float64(c.Devices()) }
 

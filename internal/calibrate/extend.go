@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
@@ -38,35 +39,32 @@ func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Ex
 	out := &Extended{Overlay: at, Numbers: len(seen.unknowns)}
 	strangers := x.overlay(unseen, unseen.solve(unseen.equations(near), func(int) bool { return true }), x.base.Unseen)
 	out.Overlay.Unseen = strangers.Groups
-	hold := func(s *system, groups calibration.Groups, names []string, of func(*measured.Prepared) string) (all []measured.Compared, err error) {
-		equations := s.equations(near)
-		for _, name := range names {
-			var test []measured.Prepared
-			for i := range rows {
-				if of(&rows[i]) == name {
-					test = append(test, rows[i])
-				}
-			}
-			o := x.overlay(s, s.solve(equations, func(i int) bool { return of(&rows[i]) != name }), groups)
-			held, err := predict(ctx, test, o, c.Workers)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, held...)
-		}
-		return all, nil
-	}
-	part := func(p *measured.Prepared) string { return string(rune('0' + fold(p.Row, c.Validation.Folds))) }
-	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
 	if c.Validation.Folds < 2 {
 		return out, nil
 	}
+	part := func(p *measured.Prepared) string { return strconv.Itoa(fold(p.Row, c.Validation.Folds)) }
+	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
 	var err error
-	if out.ByConfiguration, err = hold(seen, x.base.Groups, namesOf(rows, part), part); err != nil {
+	if out.ByConfiguration, err = c.without(ctx, x, seen, x.base.Groups, near, part); err != nil {
 		return nil, err
 	}
-	out.ByCell, err = hold(unseen, x.base.Unseen, namesOf(rows, cell), cell)
+	out.ByCell, err = c.without(ctx, x, unseen, x.base.Unseen, near, cell)
 	return out, err
+}
+
+// without predicts rows by fits that hold out each of their kinds in turn.
+func (c *Calibration) without(ctx context.Context, x *extension, s *system, groups calibration.Groups, near []linear, of func(*measured.Prepared) string) (all []measured.Compared, err error) {
+	equations := s.equations(near)
+	for _, name := range namesOf(x.rows, of) {
+		test := slices.DeleteFunc(slices.Clone(x.rows), func(p measured.Prepared) bool { return of(&p) != name })
+		o := x.overlay(s, s.solve(equations, func(i int) bool { return of(&x.rows[i]) != name }), groups)
+		held, err := predict(ctx, test, o, c.Workers)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, held...)
+	}
+	return all, nil
 }
 
 // extension is a base and rows of groups that it lacks.
@@ -89,34 +87,14 @@ func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extensio
 	return &extension{&o, rows}
 }
 
-// system has an unknown for every parameter of the groups that are lacking.
+// system has an unknown for every parameter of the groups that are lacking, on top of some
+// that are not.
 func (x *extension) system(groups calibration.Groups, lambda float64) *system {
-	s := &system{of: make([][calibration.Parameters][]int, len(x.rows)), fixed: make([]calibration.Logs, len(x.rows)), lambda: lambda}
 	known := calibration.Overlay{Groups: groups}
-	index := map[unknown]int{}
-	for i := range x.rows {
-		subject := &x.rows[i].Subject
-		s.fixed[i] = known.Sum(*subject)
-		for k := range calibration.Parameters {
-			if !subject.Matters(k) {
-				continue
-			}
-			for _, g := range subject.Groups(k) {
-				if _, ok := x.base.Groups[g.Name]; ok {
-					continue
-				}
-				u := unknown{g.Name, k}
-				at, ok := index[u]
-				if !ok {
-					at = len(s.unknowns)
-					index[u] = at
-					s.unknowns = append(s.unknowns, u)
-					s.widths = append(s.widths, calibration.Width(k)*g.Share)
-				}
-				s.of[i][k] = append(s.of[i][k], at)
-			}
-		}
-	}
+	s := newSystem(x.rows, known.Sum, func(s *calibration.Subject, parameter int) []calibration.Group {
+		return slices.DeleteFunc(s.Groups(parameter), func(g calibration.Group) bool { _, ok := x.base.Groups[g.Name]; return ok })
+	})
+	s.lambda = lambda
 	return s
 }
 

@@ -124,25 +124,19 @@ type system struct {
 	lambda float64
 }
 
-// newSystem collects the unknowns: those of every group, or, on top of a base,
-// of cells only.
-func newSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
+// newSystem collects the unknowns of rows: those of the groups given for each subject and
+// parameter, on top of multipliers that are fixed.
+func newSystem(rows []measured.Prepared, fixed func(calibration.Subject) calibration.Logs, groups func(*calibration.Subject, int) []calibration.Group) *system {
 	s := &system{of: make([][calibration.Parameters][]int, len(rows)), fixed: make([]calibration.Logs, len(rows)), lambda: independent}
 	index := map[unknown]int{}
 	for i := range rows {
 		subject := &rows[i].Subject
-		if base != nil {
-			s.fixed[i] = base.Sum(*subject)
-		}
+		s.fixed[i] = fixed(*subject)
 		for k := range calibration.Parameters {
 			if !subject.Matters(k) {
 				continue
 			}
-			groups := []calibration.Group{subject.OwnCell()}
-			if base == nil {
-				groups = subject.Groups(k)
-			}
-			for _, g := range groups {
+			for _, g := range groups(subject, k) {
 				u := unknown{g.Name, k}
 				at, ok := index[u]
 				if !ok {
@@ -156,6 +150,14 @@ func newSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 		}
 	}
 	return s
+}
+
+// fittedSystem has the unknowns of every group, or, on top of a base, of cells only.
+func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
+	if base == nil {
+		return newSystem(rows, func(calibration.Subject) calibration.Logs { return calibration.Logs{} }, (*calibration.Subject).Groups)
+	}
+	return newSystem(rows, base.Sum, func(s *calibration.Subject, _ int) []calibration.Group { return []calibration.Group{s.OwnCell()} })
 }
 
 // solve finds the unknowns for which the linearized rows that count fit best:
@@ -291,7 +293,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	if base != nil {
 		base = without(base, rows)
 	}
-	f := &Fit{rows: rows, system: newSystem(rows, base), base: base}
+	f := &Fit{rows: rows, system: fittedSystem(rows, base), base: base}
 	x := make([]float64, len(f.system.unknowns))
 	f.Overlay = f.overlay(x)
 	for i := range iterations {

@@ -64,7 +64,7 @@ func (e *Env) openFolder(flag, name string) (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(e.path(name))
 	if err != nil {
-		return nil, usagef("--%s: %w", flag, cause(err))
+		return nil, usagef("--%s %s: %w", flag, name, cause(err))
 	}
 	return root, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,14 +57,20 @@ func planFiles(world *app.World, r *app.PlanResponse, doc *document.Plan) (files
 	}
 	best := &r.Contenders[0]
 	add("deployment.json", encoded(best.Deployment))
-	plan, err := world.DeployPlan(&r.Request.Sources, &app.ExperimentResult{Experiment: best.Experiment}, &best.Option, deploy.Site{})
+	plan, err := world.DeployPlan(&r.Request.Sources, &best.Experiment, &best.Option, deploy.Site{})
 	if err != nil {
 		return nil, nil, err
 	}
-	run, skipped, err := deploy.Write(plan)
+	run, skipped, none := deploy.Write(plan)
+	if none != nil { // the record and the pages are of use without them
+		return files, []error{none}, nil
+	}
 	for _, x := range run {
 		x.Path = path.Join("deploy", x.Path)
 		files = append(files, x)
 	}
-	return files, skipped, err
+	if !best.Meets {
+		skipped = append(skipped, errors.New("the files run the deployment that comes nearest to the limits; it does not meet them"))
+	}
+	return files, skipped, nil
 }

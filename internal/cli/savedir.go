@@ -147,7 +147,7 @@ func (f *saveFlags) row(world *app.World, s *app.Sources, x *app.ExperimentResul
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
 	}
-	plan, err := world.DeployPlan(s, x, &o, f.site)
+	plan, err := world.DeployPlan(s, &x.Experiment, &o, f.site)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func openTerminal(t *testing.T, dir string, env []string, args ...string) *termi
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 160})
 	if err != nil {
-		t.Skipf("NO PSEUDO-TERMINAL, the wizard is not tested: %v", err)
+		t.Fatalf("the wizard needs a pseudo-terminal to be tested: %v", err)
 	}
 	p := &terminal{t: t, tty: tty, cmd: cmd, end: make(chan error, 1)}
 	go p.read()

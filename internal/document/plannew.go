@@ -39,8 +39,7 @@ func NewPlan(r *app.PlanResponse, version string, command func(*app.PlanRequest)
 	if d := r.Day; d != nil {
 		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}
 		if c := out.Contenders[0].Cost; c != nil {
-			scaled := c.PerGPUHour * d.Mean * app.HoursPerMonth
-			c.Scaled = &scaled
+			c.Scaled = &d.PerMonth
 		}
 	}
 	out.Answer, out.Next = answerOf(out), nextOf(out)
@@ -68,7 +67,7 @@ func contenderOf(c *app.Contender) Contender {
 	e, x := &c.Experiment, &c.Expected
 	devices := float64(c.Devices())
 	out := Contender{
-		Name: e.System + " " + e.Engine.Name + " " + string(e.Mode), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
+		Name: c.Name(), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),

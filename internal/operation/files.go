@@ -125,7 +125,7 @@ func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*deploy.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	return k.World.DeployPlan(&out.Request.Sources, &app.ExperimentResult{Experiment: c.Experiment}, &c.Option, site)
+	return k.World.DeployPlan(&out.Request.Sources, &c.Experiment, &c.Option, site)
 }
 
 // given is a deployment that was given, with the figures of its simulation.
@@ -138,8 +138,7 @@ func given(ctx context.Context, k *Kit, r *FilesRequest, site deploy.Site) (*dep
 	}
 	q = out.Request
 	s := &out.Result
-	x := &app.ExperimentResult{Experiment: app.Experiment{Input: q.Input, Output: q.Output}}
-	return k.World.DeployPlan(&q.Sources, x, &app.Option{
+	return k.World.DeployPlan(&q.Sources, &app.Experiment{Input: q.Input, Output: q.Output}, &app.Option{
 		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: s.TTFT.Mean, TPOT: s.TPOT.Mean, Throughput: s.OutputRate,
 	}, site)
 }
@@ -148,8 +147,7 @@ func given(ctx context.Context, k *Kit, r *FilesRequest, site deploy.Site) (*dep
 func contender(r *app.PlanResponse, name string) (*app.Contender, error) {
 	var names []string
 	for i := range r.Contenders {
-		e := &r.Contenders[i].Experiment
-		names = append(names, e.System+" "+e.Engine.Name+" "+string(e.Mode))
+		names = append(names, r.Contenders[i].Name())
 		if name == "" || name == names[i] {
 			return &r.Contenders[i], nil
 		}
