@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -112,21 +114,11 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 		if len(model) == 0 && run.Model != "" {
 			model = []string{run.Model}
 		}
-		f.Deployment.Engine.Name, f.Deployment.System = orText(f.Deployment.Engine.Name, run.Engine, app.DefaultEngine), orText(f.Deployment.System, app.DefaultSystem)
+		f.Deployment.Engine.Name, f.Deployment.System = cmp.Or(f.Deployment.Engine.Name, run.Engine, app.DefaultEngine), cmp.Or(f.Deployment.System, app.DefaultSystem)
 	}
 	if err := f.complete(cmd, env, model); err != nil {
 		return err
 	}
 	r.Expected = f.SimulateRequest
 	return nil
-}
-
-// orText is the first text that is not empty.
-func orText(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -26,7 +26,7 @@ func newMCPCmd(env *Env) *cobra.Command {
 		Use:   "mcp",
 		Short: "Let agents plan: a server of the Model Context Protocol",
 		Long: `Mcp serves the Model Context Protocol on standard input and output, or with --http by streamable HTTP at /mcp. Tools: list models,
-devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, support; with --dir also write_files. The
+devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, check, support; with --dir also write_files. The
 documentation and the plans that were made are resources, the dialogue that leads to a plan is a prompt.
 
 Files are read and written only below the folder of --dir, and none are replaced. Over HTTP, requests of foreign pages and for

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,8 +27,6 @@ type Options struct {
 	Loopback bool
 	// Profile adds /debug/pprof, on loopback alone.
 	Profile bool
-	// Limits replaces the usual ones, for tests.
-	Limits Limits
 }
 
 // Limits are how long a client may take; 0 is the usual time.
@@ -121,15 +120,9 @@ func (a *api) welcome(w http.ResponseWriter, r *http.Request) {
 
 // Serve answers on a listener until ctx is done, then lets requests under way finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, limits Limits) error {
-	or := func(d, usual time.Duration) time.Duration {
-		if d == 0 {
-			return usual
-		}
-		return d
-	}
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: or(limits.Header, 5*time.Second), ReadTimeout: or(limits.Read, 15*time.Second),
-		WriteTimeout: or(limits.Write, 90*time.Second), IdleTimeout: or(limits.Idle, 2*time.Minute), MaxHeaderBytes: 16 << 10,
+		Handler: h, ReadHeaderTimeout: cmp.Or(limits.Header, 5*time.Second), ReadTimeout: cmp.Or(limits.Read, 15*time.Second),
+		WriteTimeout: cmp.Or(limits.Write, 90*time.Second), IdleTimeout: cmp.Or(limits.Idle, 2*time.Minute), MaxHeaderBytes: 16 << 10,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()

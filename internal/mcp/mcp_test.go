@@ -89,7 +89,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got, want := strings.Join(names, " "), "devices engines explain lint models optimize plan simulate step support validate write_files"; got != want {
+	if got, want := strings.Join(names, " "), "check devices engines explain lint models optimize plan simulate step support validate write_files"; got != want {
 		t.Errorf("tools are %s, want %s", got, want)
 	}
 	doc, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://docs/glossary"})

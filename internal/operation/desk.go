@@ -2,6 +2,7 @@ package operation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -55,15 +56,9 @@ type flight struct {
 
 // NewDesk opens a desk.
 func NewDesk(k *Kit, c Capacity) *Desk {
-	or := func(n, usual int) int {
-		if n == 0 {
-			return usual
-		}
-		return n
-	}
 	return &Desk{
-		kit: k, slots: make(chan struct{}, or(c.Searches, 2)), most: int64(or(c.Waiting, 64)),
-		flights: map[key]*flight{}, kept: newCache(or(c.Cache, 32<<20)),
+		kit: k, slots: make(chan struct{}, cmp.Or(c.Searches, 2)), most: int64(cmp.Or(c.Waiting, 64)),
+		flights: map[key]*flight{}, kept: newCache(cmp.Or(c.Cache, 32<<20)),
 	}
 }
 

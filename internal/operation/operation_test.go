@@ -57,6 +57,7 @@ func requests() map[string][]string {
 			`{"command":"vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64","device":"h200_sxm"}`,
 			`{"files":[{"name":"run.sh","content":"#!/bin/sh\nvllm serve Qwen/Qwen3-8B --nonsense 3\n"}],"device":"h200_sxm"}`,
 		},
+		"check":   {`{"result":{"name":"r.json","content":"{\"backend\": \"vllm\", \"model_id\": \"Qwen/Qwen3-8B\", \"num_prompts\": 40, \"max_concurrency\": 4, \"duration\": 10.0, \"completed\": 40, \"total_input_tokens\": 4000, \"total_output_tokens\": 800, \"output_throughput\": 80.0, \"mean_ttft_ms\": 120.0, \"mean_tpot_ms\": 9.5}"},"expected":{` + vllmRun + `}}`},
 		"support": {`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm","ATLAS_800_A2_280T_64G"]}`},
 		"validate": {
 			`{"plan":{"model":"Qwen/Qwen3-8B","workloads":[]}}`, `{"plan":{` + small + `}}`,

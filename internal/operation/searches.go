@@ -21,6 +21,8 @@ throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_r
 		define("simulate", "Simulate", "Simulate requests through a given deployment: percentiles of TTFT, TPOT and latency, throughput, cache use.", simulate),
 		define("lint", "Check a launch command", `Say what a launch command (vllm serve …), script, Compose file or manifest will do, what is wrong with it, and which
 single settings would be better. Give the command, or the files with their content.`, lint),
+		define("check", "Check a benchmark's result", `Compare the result of a benchmark run (vllm bench serve, SGLang bench_serving, AIPerf, genai-perf, trtllm-bench,
+InferenceX) with the prediction of its deployment: what is inside the intervals, and which assumption explains what is not.`, check),
 		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the fewest GPUs, how well predictions are known, and their expected errors.", support),
 	}
 }
@@ -97,22 +99,42 @@ type Content struct {
 }
 
 func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
-	content := map[string]string{}
 	for _, f := range r.Files {
-		content[f.Name] = f.Content
 		r.LintRequest.Files = append(r.LintRequest.Files, f.Name)
 	}
-	world := *k.World
-	world.ReadFile = func(name string) ([]byte, error) {
-		text, ok := content[name]
-		if !ok {
-			return nil, errors.New("its content was not given")
-		}
-		return []byte(text), nil
-	}
-	out, err := world.Lint(ctx, r.LintRequest)
+	out, err := k.reading(r.Files...).Lint(ctx, r.LintRequest)
 	if err != nil {
 		return nil, err
 	}
 	return document.NewLint(out), nil
+}
+
+// reading is a world whose only files are given.
+func (k *Kit) reading(files ...Content) *app.World {
+	world := *k.World
+	world.ReadFile = func(name string) ([]byte, error) {
+		for _, f := range files {
+			if f.Name == name {
+				return []byte(f.Content), nil
+			}
+		}
+		return nil, errors.New("its content was not given")
+	}
+	return &world
+}
+
+// CheckRequest asks how a benchmark's result agrees with its prediction.
+type CheckRequest struct {
+	// Result is what the load generator wrote.
+	Result Content `json:"result"`
+	// Expected is the deployment; zero lengths and no load are those of the result.
+	Expected app.SimulateRequest `json:"expected"`
+}
+
+func check(ctx context.Context, k *Kit, r CheckRequest) (*document.CheckResult, error) {
+	out, err := k.reading(r.Result).CheckResult(ctx, app.CheckResultRequest{File: r.Result.Name, Expected: r.Expected})
+	if err != nil {
+		return nil, err
+	}
+	return document.NewCheckResult(out), nil
 }
