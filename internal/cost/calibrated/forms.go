@@ -47,7 +47,7 @@ const tileRows = 64
 // counts whole tiles, memory the active experts' weights.
 func (m *Model) experts(o *op.Op) cost.Estimate {
 	w := o.Work()
-	f := &m.c.Experts
+	f := m.expertForm(o)
 	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*padding(o)) * o.Cols * o.Depth
 	matrix := padded * m.matrix[w.MatrixIn] / f.Compute
 	out := o.Cols
@@ -57,6 +57,25 @@ func (m *Model) experts(o *op.Op) cost.Estimate {
 	io := float64(o.In.Bytes(o.Rows*o.Depth)+o.Out.Bytes(o.Rows*out)) * m.memory / f.IO
 	memory := (float64(w.Bytes)*m.memory - io*f.IO) / f.Memory
 	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
+}
+
+// expertForm is that of the kernels for the formats of inputs and weights, which differ
+// in the tiles they compute and in how they widen weights.
+func (m *Model) expertForm(o *op.Op) *Form {
+	c := &m.c.Experts
+	switch narrow := o.Weight >= dtype.FP8; {
+	case o.In < dtype.FP8 && narrow:
+		return &c.W4A16
+	case o.In < dtype.FP8:
+		return &c.Wide
+	case o.In == dtype.FP4 || o.In == dtype.INT4:
+		return &c.FP4
+	case o.Weight == dtype.FP4 || o.Weight == dtype.INT4:
+		return &c.W4A8
+	case o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows):
+		return &c.Block // scales of blocks, not of rows
+	}
+	return &c.FP8
 }
 
 // padding is the part of a padded tile that is empty: none once every expert has

@@ -120,7 +120,7 @@ func TestProductForm(t *testing.T) {
 // inputs and outputs are scattered and move at a rate of their own.
 func TestExpertForm(t *testing.T) {
 	c := distinct()
-	m, f := calibrated.With(rounded(), c), &c.Experts
+	m, f := calibrated.With(rounded(), c), &c.Experts.FP8
 	rapid.Check(t, func(t *rapid.T) {
 		experts := float64(rapid.IntRange(1, 256).Draw(t, "experts"))
 		each := rapid.SampledFrom([]float64{0.125, 1, 32, 63, 64, 65, 1000}).Draw(t, "rows of each")
