@@ -121,6 +121,7 @@ data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv 
 	$(if $(VECTORS),go -C tools run ./vectors $(abspath $(VECTORS)))
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
+	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --surfaces internal/cost/table/surfaces.bin) # relative to the line above
 	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) --from-scratch --folds 5 --iterations 3 --out internal/calibration/shipped.yaml)
 	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/measured/testdata/silicon-sample.csv)
 	go test ./internal/provenance -update

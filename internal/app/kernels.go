@@ -46,10 +46,11 @@ func (w *World) CalibrateKernels(_ context.Context, r KernelsRequest) (*KernelsR
 		return nil, badInput(err)
 	}
 	out := &KernelsResponse{Selected: r.Selection != ""}
-	devices, err := out.devices(p, r.Systems)
+	devices, unknown, err := kernelDevices(p, r.Systems)
 	if err != nil {
 		return nil, badInput(err)
 	}
+	out.Unknown = unknown
 	var sets []calibrate.Kernels
 	for _, d := range devices {
 		if _, err := p.Physical(d); err != nil {
@@ -92,9 +93,9 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 	return calibrated.Write(w, comment+"Times are in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
-// devices finds the profiles of the systems asked for.
-func (out *KernelsResponse) devices(p *prices.Prices, systems []string) ([]*device.Profile, error) {
-	var devices []*device.Profile
+// kernelDevices finds the profiles of the systems asked for, or of all that the
+// directory has; unknown are those of them without a profile.
+func kernelDevices(p *prices.Prices, systems []string) (devices []*device.Profile, unknown []string, err error) {
 	var errs []error
 	for _, name := range systems {
 		d, err := device.Lookup(name)
@@ -102,15 +103,15 @@ func (out *KernelsResponse) devices(p *prices.Prices, systems []string) ([]*devi
 		devices = append(devices, d)
 	}
 	if len(systems) > 0 {
-		return devices, errors.Join(errs...)
+		return devices, nil, errors.Join(errs...)
 	}
 	for _, name := range p.Systems() {
 		d, err := device.Lookup(name)
 		if err != nil {
-			out.Unknown = append(out.Unknown, name)
+			unknown = append(unknown, name)
 			continue
 		}
 		devices = append(devices, d)
 	}
-	return devices, nil
+	return devices, unknown, nil
 }

@@ -101,7 +101,7 @@ func (r *OptimizeRequest) evaluation(d *device.Profile) (e Evaluation, why strin
 	switch {
 	case r.Evaluate != "":
 		return r.Evaluate, ""
-	case prices.Best(d) != prices.Calibrated:
+	case !prices.Best(d).Fitted():
 		return ByFormulas, ""
 	}
 	if why = r.formulasOnly(); why != "" {

@@ -29,8 +29,8 @@ func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
 		"further compiler passes: "+join(compilationTokens()))
 	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
 		"tensorcast uses the assumptions of Ascend's model (default on Ascend), physical does not")
-	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated)),
-		"cost model of operators: roofline, from the profile's peaks, or calibrated, from fits to measured kernels (default roofline with --policy tensorcast, else calibrated if the device has fits)")
+	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
+		"cost model of operators: roofline, from the profile's peaks; calibrated, from fits to measured kernels; surfaces, those fits times what measured kernels deviate from them (default roofline with --policy tensorcast, else the last of these that the device has)")
 }
 
 // defineSharding adds the flags for sharding embeddings and shared experts.

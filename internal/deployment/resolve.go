@@ -267,7 +267,7 @@ func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Prici
 	case ByDefault:
 	}
 	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
-	return p.Engine != nil || pricing == prices.Calibrated || !asAscend
+	return p.Engine != nil || pricing.Fitted() || !asAscend
 }
 
 // UsualAcceptance are the chances that each of n drafted tokens is kept where nobody

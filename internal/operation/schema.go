@@ -236,7 +236,7 @@ func known() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[app.Severity]():       words(string(app.SevereError), string(app.SevereWarning), string(app.SevereHint)),
 		reflect.TypeFor[deployment.Role]():    words(string(deployment.Both), string(deployment.Prefill), string(deployment.Decode)),
 		reflect.TypeFor[deployment.Fusion]():  words(string(deployment.Compiled), string(deployment.Eager)),
-		reflect.TypeFor[prices.Pricing]():     words(string(prices.Roofline), string(prices.Calibrated)),
+		reflect.TypeFor[prices.Pricing]():     words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
 		reflect.TypeFor[serving.Accounting](): words(string(serving.Documented), string(serving.Steady)),
 		reflect.TypeFor[deploy.Target]():      words(targets()...),
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/cost"
+	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/cost/table"
 	"plimsoll/internal/device"
 	"plimsoll/internal/field"
@@ -31,7 +32,7 @@ const (
 )
 
 // Prices are those of any device, by tables where there are some. The zero value
-// knows none. It is safe for concurrent use.
+// has no directory of them. It is safe for concurrent use.
 type Prices struct {
 	// Optional lets a device be priced without tables if there are none of it.
 	Optional bool
@@ -73,14 +74,23 @@ func (p *Prices) Systems() []string { return p.store.Systems() }
 // those as asked. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
 	base, _ := pricing.Form(d, freeUnsupported)
-	if p.store == nil {
+	var name field.Name
+	switch {
+	case p.store != nil:
+		name = perfData
+	case pricing == Surfaces:
+		name = field.Name("pricing") + " surfaces"
+	default:
 		return base, nil
 	}
 	if tensorCast {
-		return nil, field.Errorf("%s needs %s physical: TensorCast's assumptions go with the roofline cost model", perfData, field.Name("policy"))
+		return nil, field.Errorf("%s needs %s physical: TensorCast's assumptions go with the roofline cost model", name, field.Name("policy"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.tables == nil {
+		p.tables = map[string]*table.Tables{}
+	}
 	t, ok := p.tables[d.Name]
 	if !ok {
 		var err error
@@ -126,8 +136,27 @@ func (p *Prices) Samples(d *device.Profile) ([]table.Sample, error) {
 	return samples, nil
 }
 
-// open finds the tables of a device.
+// Surfaces fits surfaces to the measured kernels of a device that was priced, and says
+// how well they predict rows left out.
+func (p *Prices) Surfaces(d *device.Profile) (*table.Fitted, []table.LeftOut, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, left, err := p.tables[d.Name].Fit()
+	if err != nil {
+		return nil, nil, field.Errorf("%s %s: %w", perfData, p.request.Dir, err)
+	}
+	f.Measured, f.Base = table.MeasuredOn(d), calibrated.Fingerprint(d)
+	return f, left, nil
+}
+
+// open finds the tables of a device, or its surfaces where no directory was given.
 func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error) {
+	if p.store == nil {
+		if f := surfacesOf(d, trusted); f != nil {
+			return table.NewFitted(f, func(family string) bool { return trusts(trusted, f, d, family) }, d, base), nil
+		}
+		return nil, nil //nolint:nilnil // none, and that is no error
+	}
 	s, err := p.store.System(append([]string{d.Name, d.Base}, d.Aliases...)...)
 	if err != nil && p.Optional {
 		return nil, nil //nolint:nilnil // none, and that is no error

@@ -1,6 +1,8 @@
 package prices
 
 import (
+	"slices"
+
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/cost/roofline"
@@ -18,31 +20,45 @@ const (
 	// Calibrated uses forms fitted to measured kernels of the device's generation or
 	// of a related one.
 	Calibrated Pricing = "calibrated"
+	// Surfaces uses those forms times how measured kernels of the device, or of one of
+	// its generation, differ from them.
+	Surfaces Pricing = "surfaces"
 )
+
+// Pricings are the cost models.
+func Pricings() []Pricing { return []Pricing{Roofline, Calibrated, Surfaces} }
+
+// Fitted reports whether prices are fitted to measured kernels.
+func (p Pricing) Fitted() bool { return p == Calibrated || p == Surfaces }
 
 // Best is the best cost model of a device.
 func Best(d *device.Profile) Pricing {
-	if calibrated.Known(d.Generation) {
-		return Calibrated
+	switch {
+	case !calibrated.Known(d.Generation):
+		return Roofline
+	case surfacesOf(d, trusted) != nil:
+		return Surfaces
 	}
-	return Roofline
+	return Calibrated
 }
 
 // Check reports a pricing that does not exist, or not for a device.
 func (p Pricing) Check(d *device.Profile) error {
 	switch {
-	case p != Roofline && p != Calibrated:
-		return field.Errorf("%s must be %s or %s, got %q", field.Name("pricing"), string(Roofline), string(Calibrated), string(p))
-	case p == Calibrated && Best(d) != Calibrated:
-		return field.Errorf("%s calibrated: no kernels of %s or a related device generation were measured", field.Name("pricing"), d.Name)
+	case !slices.Contains(Pricings(), p):
+		return field.Errorf("%s must be %s, %s or %s, got %q", field.Name("pricing"), string(Roofline), string(Calibrated), string(Surfaces), string(p))
+	case p.Fitted() && !calibrated.Known(d.Generation):
+		return field.Errorf("%s %s: no kernels of %s or a related device generation were measured", field.Name("pricing"), string(p), d.Name)
+	case p == Surfaces && Best(d) != Surfaces:
+		return field.Errorf("%s surfaces: none are trusted for %s; %s is its best", field.Name("pricing"), d.Name, string(Best(d)))
 	}
 	return nil
 }
 
-// Form is the prices of a device without tables. FreeUnsupported drops arithmetic
+// Form is the prices of a device without tables or surfaces. FreeUnsupported drops arithmetic
 // in formats the device has no unit for, as TensorCast does.
 func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, device.Tier) {
-	if p == Calibrated {
+	if p.Fitted() {
 		if m, ok := calibrated.New(d); ok {
 			return m, m.Tier()
 		}
@@ -52,7 +68,7 @@ func (p Pricing) Form(d *device.Profile, freeUnsupported bool) (cost.Coster, dev
 
 // Tier says where the prices of a device come from.
 func (p Pricing) Tier(d *device.Profile) device.Tier {
-	if p == Calibrated && calibrated.Known(d.Generation) {
+	if p.Fitted() && calibrated.Known(d.Generation) {
 		return calibrated.TierOf(d.Generation)
 	}
 	return d.Tier

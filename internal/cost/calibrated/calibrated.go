@@ -1,6 +1,9 @@
 package calibrated
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
 
 	"plimsoll/internal/cost"
@@ -96,6 +99,15 @@ func New(p *device.Profile) (*Model, bool) {
 	m := With(p, &c)
 	m.tier = s.tier
 	return m, true
+}
+
+// Fingerprint names what the estimates of a device rest on: its constants and its
+// peaks. What was fitted relative to the estimates is out of date when it changes.
+func Fingerprint(p *device.Profile) string {
+	c, _ := Nearest(p.Generation)
+	h := sha256.New()
+	fmt.Fprintln(h, c, p.Matrix, p.Vector, p.Bandwidth, p.Links, p.Node)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // With prepares the model of a device with constants of one's own.

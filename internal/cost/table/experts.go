@@ -22,6 +22,11 @@ func (d *deal) compare(e *deal) int {
 	return cmp.Or(cmp.Compare(d.experts, e.experts), cmp.Compare(d.choice, e.choice), cmp.Compare(d.ranks, e.ranks))
 }
 
+// possible reports whether tokens can meet experts like this.
+func (d *deal) possible() bool {
+	return d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts
+}
+
 // active is the number of a rank's experts that rows pairs of tokens and experts
 // meet, when tokens choose at random.
 func (d *deal) active(rows float64) float64 {
@@ -87,7 +92,7 @@ func (g *group) experts() []reading {
 			row: func(v []float64) (measurement, bool) {
 				tokens, d := v[1], deal{experts: v[4], choice: v[3], ranks: v[6]}
 				hidden, inter := v[7], v[2]/v[5]
-				if exact != nil && inter != g.exactly[1] || !(d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts) {
+				if exact != nil && inter != g.exactly[1] || !d.possible() {
 					return measurement{}, false
 				}
 				rows := tokens * d.choice / d.ranks

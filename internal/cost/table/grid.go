@@ -47,6 +47,11 @@ func (s *site) at(p point) answer {
 	if s.deal != nil && !s.deal.agrees(p) {
 		return answer{}
 	}
+	return s.curve(p)
+}
+
+// curve reads the site's curves, whatever its deal.
+func (s *site) curve(p point) answer {
 	n := len(s.lines)
 	i := sort.Search(n, func(i int) bool { return s.lines[i].at >= p.line })
 	if i < n && s.lines[i].at == p.line {
@@ -127,6 +132,8 @@ type row struct {
 	line, x float64
 	ratio   float64
 	deal    deal
+	// estimate is what the ratio is to, in seconds.
+	estimate float64
 }
 
 // compare orders rows by site, line and position, the fastest first. It stops at

@@ -17,6 +17,13 @@ const tooMany = 0.05
 
 // load reads the tables of a group. The caller holds the lock.
 func (t *Tables) load(g group) []source {
+	if t.fitted != nil {
+		out, err := t.fitted.sources(g)
+		if err != nil {
+			t.errs[t.fitted.System] = err
+		}
+		return out
+	}
 	var out []source
 	for _, tries := range g.readings() {
 		for _, f := range t.system.Choose(tries[0].table, t.sel) {
@@ -47,19 +54,26 @@ func (t *Tables) fail(f perfdata.File, err error) {
 
 // understand makes curves of rows, by kernel source.
 func (t *Tables) understand(f perfdata.File, r *reading, rows *perfdata.Rows) []source {
+	var out []source
+	t.compare(f, r, rows, func(from string, rows []row) {
+		out = append(out, source{from: from, sites: curves(rows)})
+	})
+	return out
+}
+
+// compare visits the believable rows, as ratios, by kernel source.
+func (t *Tables) compare(f perfdata.File, r *reading, rows *perfdata.Rows, visit func(from string, rows []row)) {
 	use := t.use(f, rows)
 	kernels := map[string][]row{}
 	trusted := t.believe(use, r, rows, func(kernel string, m *measurement) {
-		if ratio, ok := t.ratio(m); ok {
-			kernels[kernel] = append(kernels[kernel], row{place: m.place, line: m.line, x: m.x, ratio: ratio, deal: m.deal})
+		if ratio, estimate, ok := t.ratio(m); ok {
+			kernels[kernel] = append(kernels[kernel], row{place: m.place, line: m.line, x: m.x, ratio: ratio, estimate: estimate, deal: m.deal})
 		}
 	})
-	var out []source
 	for _, k := range trusted {
 		use.Rows += len(kernels[k])
-		out = append(out, source{from: f.Engine + " " + f.Version + " " + k, sites: curves(kernels[k])})
+		visit(f.Engine+" "+f.Version+" "+k, kernels[k])
 	}
-	return out
 }
 
 // use is the account of a table. The caller holds the lock.
@@ -132,17 +146,18 @@ func each(r *reading, rows *perfdata.Rows, visit func(kernel string, m *measurem
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// ratio is the logarithm of measured over estimated time. What was measured
-// beside the operators is taken off at its estimate; an operand found in the
-// cache counts as read from memory.
-func (t *Tables) ratio(m *measurement) (float64, bool) {
-	estimate, seconds := t.sum(m.ops), m.seconds-t.sum(m.beside)
+// ratio is the logarithm of measured over estimated time, and the estimate. What
+// was measured beside the operators is taken off at its estimate; an operand
+// found in the cache counts as read from memory.
+func (t *Tables) ratio(m *measurement) (ratio, estimate float64, ok bool) {
+	estimate = t.sum(m.ops)
+	seconds := m.seconds - t.sum(m.beside)
 	var least float64
 	for i := range m.ops {
 		least += t.light.of(&m.ops[i])
 	}
-	r := math.Log(math.Max(seconds, least) / estimate)
-	return r, estimate > 0 && finite(r)
+	ratio = math.Log(math.Max(seconds, least) / estimate)
+	return ratio, estimate, estimate > 0 && finite(ratio)
 }
 
 func (t *Tables) sum(ops []op.Op) float64 {

@@ -86,7 +86,9 @@ func (m *Model) measured(o *op.Op, k key, at point) (cost.Estimate, string) {
 	e.Memory *= f
 	e.Comm *= f
 	e.Fixed *= f
-	e.Measured = e.Total
+	if m.tables.fitted == nil {
+		e.Measured = e.Total
+	}
 	return e, from
 }
 

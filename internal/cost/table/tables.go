@@ -19,8 +19,12 @@ import (
 type Tables struct {
 	system *perfdata.System
 	sel    perfdata.Selection
+	fitted *Fitted     // surfaces in the place of a directory; nil for none
 	base   cost.Coster // what the ratios are to
 	light  light
+
+	// trusted are the kinds of kernels that surfaces price; of a directory all.
+	trusted [families][formats][formats]bool
 
 	mu     sync.Mutex
 	groups map[group][]source
@@ -47,10 +51,25 @@ type Use struct {
 // New prepares the tables of a system for a device whose operators base
 // estimates.
 func New(s *perfdata.System, sel perfdata.Selection, p *device.Profile, base cost.Coster) *Tables {
-	t := &Tables{
-		system: s, sel: sel, base: base, light: newLight(p),
-		groups: map[group][]source{}, uses: map[string]*Use{}, errs: map[string]error{},
+	t := newTables(p, base)
+	t.system, t.sel = s, sel
+	return t
+}
+
+// NewFitted prepares surfaces in the place of tables, those of the families that
+// trusted names, for a device whose operators base estimates.
+func NewFitted(f *Fitted, trusted func(family string) bool, p *device.Profile, base cost.Coster) *Tables {
+	t := newTables(p, base)
+	t.fitted = f
+	for _, part := range f.parts {
+		k := &part.kind
+		t.trusted[k.family][k.in][k.kv] = trusted(k.title())
 	}
+	return t
+}
+
+func newTables(p *device.Profile, base cost.Coster) *Tables {
+	t := &Tables{base: base, light: newLight(p), groups: map[group][]source{}, uses: map[string]*Use{}, errs: map[string]error{}}
 	t.known.Store(&map[key][]blend{})
 	return t
 }
@@ -104,6 +123,9 @@ type blend struct {
 // find returns the logarithm of measured over estimated time at a point of a
 // key's curves, the least of all kernel sources, and whose it is.
 func (t *Tables) find(k key, at point) (ratio float64, from string, ok bool) {
+	if t.fitted != nil && !t.trusted[k.family][k.in][k.kv] {
+		return 0, "", false
+	}
 	blends, known := (*t.known.Load())[k]
 	if !known {
 		blends = t.resolve(k)
@@ -178,6 +200,9 @@ func (t *Tables) resolve(k key) []blend {
 	var out []blend
 	for i := range sources {
 		out = append(out, sources[i].near(k.place, k.family.apart())...)
+	}
+	if t.fitted != nil {
+		out = combine(out)
 	}
 	grown := maps.Clone(old)
 	grown[k] = out

@@ -1,0 +1,242 @@
+package table
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+)
+
+// Surfaces are those of several systems, as a file holds them.
+type Surfaces struct {
+	Source  string // where the measurements come from
+	Systems []*Fitted
+}
+
+var errDamaged = errors.New("damaged")
+
+// ReadSurfaces reads the index of a file; surfaces are decoded when they are asked
+// for. It keeps the data.
+func ReadSurfaces(data []byte) (*Surfaces, error) {
+	r := reader{data: data}
+	if string(r.take(uint64(len(magic)))) != magic {
+		return nil, errors.New("no file of surfaces of this version")
+	}
+	out := &Surfaces{Source: r.text()}
+	var sizes []uint64
+	for range r.count() {
+		f := &Fitted{}
+		f.System, f.Generation, f.Base = r.text(), r.text(), r.text()
+		f.Bandwidth, f.Peak, f.Link = r.float64(), r.float64(), r.float64()
+		for range r.count() {
+			kind := r.take(3)
+			if r.failed || kind[0] >= byte(families) || kind[1] >= byte(formats) || kind[2] >= byte(formats) {
+				return nil, errDamaged
+			}
+			f.parts = append(f.parts, &fittedPart{kind: group{family: family(kind[0]), in: format(kind[1]), kv: format(kind[2])}})
+			sizes = append(sizes, r.uint())
+		}
+		out.Systems = append(out.Systems, f)
+	}
+	for _, f := range out.Systems {
+		for _, p := range f.parts {
+			p.data = r.take(sizes[0])
+			sizes = sizes[1:]
+		}
+	}
+	if r.failed || len(r.data) > 0 {
+		return nil, errDamaged
+	}
+	return out, nil
+}
+
+// reader takes numbers from data; after a failure it gives zeros.
+type reader struct {
+	data   []byte
+	failed bool
+}
+
+func (r *reader) take(n uint64) []byte {
+	if r.failed || n > uint64(len(r.data)) {
+		r.failed, r.data = true, nil
+		return nil
+	}
+	out := r.data[:n]
+	r.data = r.data[n:]
+	return out
+}
+
+func (r *reader) uint() uint64 {
+	x, n := binary.Uvarint(r.data)
+	if n <= 0 {
+		r.failed, r.data = true, nil
+		return 0
+	}
+	r.data = r.data[n:]
+	return x
+}
+
+func (r *reader) int() int64 {
+	x, n := binary.Varint(r.data)
+	if n <= 0 {
+		r.failed, r.data = true, nil
+		return 0
+	}
+	r.data = r.data[n:]
+	return x
+}
+
+// count is a number of things of a byte or more each.
+func (r *reader) count() int {
+	n := r.uint()
+	if n > uint64(len(r.data)) {
+		r.failed, r.data = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) text() string { return string(r.take(uint64(r.count()))) }
+
+func (r *reader) float32() float32 {
+	b := r.take(4)
+	if b == nil {
+		return 0
+	}
+	return math.Float32frombits(binary.LittleEndian.Uint32(b))
+}
+
+func (r *reader) float64() float64 {
+	b := r.take(8)
+	if b == nil {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// maxPart bounds what a part may grow to; the largest have a few hundred kilobytes.
+const maxPart = 16 << 20
+
+// decodePart reads the surfaces of a kind.
+func decodePart(data []byte, experts bool) (map[[2]float64][]source, error) {
+	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxPart))
+	if err != nil {
+		return nil, err
+	}
+	all := reader{data: raw}
+	d := partDecoder{experts: experts}
+	d.shape.data = all.take(all.uint())
+	d.ratios.data = all.data
+	for range d.shape.count() {
+		d.names = append(d.names, d.shape.text())
+	}
+	for range d.shape.count() {
+		d.axes = append(d.axes, position(d.shape.float32()))
+	}
+	// A ratio has a byte at least: all points fit.
+	d.x, d.ratio = make([]float64, 0, len(d.ratios.data)), make([]float64, 0, len(d.ratios.data))
+	out := map[[2]float64][]source{}
+	for range d.shape.count() {
+		exactly := [2]float64{float64(d.shape.float32()), float64(d.shape.float32())}
+		for range d.shape.count() {
+			out[exactly] = append(out[exactly], d.source())
+			if d.failed() {
+				return nil, errDamaged
+			}
+		}
+	}
+	if all.failed || d.failed() || len(d.shape.data) > 0 || len(d.ratios.data) > 0 {
+		return nil, errDamaged
+	}
+	return out, nil
+}
+
+// partDecoder reads the curves of a part into common arrays.
+type partDecoder struct {
+	shape, ratios reader
+	names         []string
+	axes          []float64
+	x, ratio      []float64
+	first         int64
+	experts       bool
+	bad           bool
+}
+
+func (d *partDecoder) failed() bool { return d.bad || d.shape.failed || d.ratios.failed }
+
+func (d *partDecoder) axis(n uint64) float64 {
+	if n >= uint64(len(d.axes)) || !finite(d.axes[n]) {
+		d.bad = true
+		return 0
+	}
+	return d.axes[n]
+}
+
+func (d *partDecoder) source() source {
+	var s source
+	if n := d.shape.uint(); n < uint64(len(d.names)) {
+		s.from = d.names[n]
+	} else {
+		d.bad = true
+	}
+	for range d.shape.count() {
+		s.sites = append(s.sites, d.site())
+		if d.failed() {
+			break
+		}
+	}
+	return s
+}
+
+func (d *partDecoder) site() *site {
+	s := &site{place: [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}}
+	if d.experts {
+		s.deal = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
+		if !s.deal.possible() {
+			d.bad = true
+		}
+	}
+	n := d.shape.count()
+	if n == 0 {
+		d.bad = true
+	}
+	for range n {
+		l := d.line()
+		if d.failed() {
+			break
+		}
+		if k := len(s.lines); k > 0 && s.lines[k-1].at >= l.at {
+			d.bad = true
+		}
+		s.lines = append(s.lines, l)
+	}
+	return s
+}
+
+func (d *partDecoder) line() line {
+	l := line{at: d.axis(d.shape.uint())}
+	n := d.shape.count()
+	if n == 0 || n > len(d.ratios.data) {
+		d.bad = true
+		return l
+	}
+	from := len(d.x)
+	at, q := uint64(0), d.first
+	for i := range n {
+		step := d.shape.uint()
+		if i > 0 && step == 0 || step > uint64(len(d.axes)) {
+			d.bad = true
+		}
+		at += step
+		q += d.ratios.int()
+		if i == 0 {
+			d.first = q
+		}
+		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, value(q))
+	}
+	to := len(d.x)
+	l.x, l.ratio = d.x[from:to:to], d.ratio[from:to:to]
+	return l
+}

@@ -1,0 +1,91 @@
+package table
+
+import (
+	"math"
+	"sync"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
+)
+
+// Fitted is the surfaces of one system: of each kind of kernel and its exact sizes
+// the ratio of measured to estimated time, smoothed and thinned. A kind is decoded
+// when it is first asked for. Safe for concurrent use.
+type Fitted struct {
+	Measured
+	// Base names what the estimates rest on that the ratios are to.
+	Base  string
+	parts []*fittedPart
+}
+
+// Measured is the system whose kernels were measured, as far as one must know to use
+// its surfaces for others.
+type Measured struct {
+	System, Generation string
+	// Bandwidth is that of its memory, Peak its arithmetic in bfloat16, and Link its
+	// innermost link.
+	Bandwidth, Peak, Link float64
+}
+
+// MeasuredOn describes a device.
+func MeasuredOn(p *device.Profile) Measured {
+	m := Measured{System: p.Name, Generation: p.Generation, Bandwidth: float64(p.Bandwidth), Peak: float64(p.Matrix[dtype.BF16])}
+	if n := len(p.Links); n > 0 {
+		m.Link = float64(p.Links[n-1].Bandwidth)
+	}
+	return m
+}
+
+// fittedPart is the surfaces of one kind of kernel.
+type fittedPart struct {
+	kind    group // without exact sizes
+	data    []byte
+	decode  sync.Once
+	shelves map[[2]float64][]source
+	err     error
+}
+
+// Families are the names of the kinds of kernels there are surfaces of.
+func (f *Fitted) Families() []string {
+	var out []string
+	for _, p := range f.parts {
+		out = append(out, p.kind.title())
+	}
+	return out
+}
+
+// sources are the curves of a group, those of one fit.
+func (f *Fitted) sources(g group) ([]source, error) {
+	kind := g
+	kind.exactly = [2]float64{}
+	for _, p := range f.parts {
+		if p.kind != kind {
+			continue
+		}
+		p.decode.Do(func() { p.shelves, p.err = decodePart(p.data, g.family == expertLayers) })
+		return p.shelves[g.exactly], p.err
+	}
+	return nil, nil
+}
+
+// step is the resolution of ratios, in logarithms.
+const step = 0.01
+
+// quantum is a ratio in steps.
+func quantum(ratio float64) int64 { return int64(math.Round(ratio / step)) }
+
+// value is the ratio of so many steps.
+func value(quantum int64) float64 { return step * float64(quantum) }
+
+// axis is a size as files hold it: not its logarithm, so that it is a short number
+// and comes back to the last bit if it is a whole one.
+func axis(log float64) float32 {
+	x := math.Exp2(log)
+	if near := math.Round(x); math.Abs(x-near) < 1e-9*near {
+		x = near
+	}
+	return float32(x)
+}
+
+// position is the logarithm of a size.
+func position(axis float32) float64 { return math.Log2(float64(axis)) }
