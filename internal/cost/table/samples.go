@@ -107,7 +107,7 @@ func (t *Tables) samples(form string, g group) ([]Sample, error) {
 				if err != nil {
 					return nil, err
 				}
-				t.collect(kernels, f, &tries[i], rows)
+				t.addSamples(kernels, f, &tries[i], rows)
 				if rows.N > 0 {
 					break
 				}
@@ -127,8 +127,8 @@ func (t *Tables) samples(form string, g group) ([]Sample, error) {
 	return out, nil
 }
 
-// collect adds the believable rows of a table to those of their kernels, the fastest of each shape.
-func (t *Tables) collect(all map[string]shapes, f perfdata.File, r *reading, rows *perfdata.Rows) {
+// addSamples adds the believable rows of a table to those of their kernels, the fastest of each shape.
+func (t *Tables) addSamples(all map[string]shapes, f perfdata.File, r *reading, rows *perfdata.Rows) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	use := t.use(f, rows)
