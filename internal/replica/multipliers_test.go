@@ -223,7 +223,7 @@ func TestDraftedTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Step(decoding)
+	w.Step(mixed)
 	if d := read.attention.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*(2000+3) {
 		t.Errorf("two drafts: attention of %+v", d)
 	}

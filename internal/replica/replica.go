@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/deployment"
@@ -168,7 +167,7 @@ func (r *Replica) sums(b *sim.Batch) graph.Sums {
 // context: up to 2 % longer than they do where contexts outgrow a window on the
 // way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
-	mean := context + growth*math.Max(0, float64(steps-1))/2
+	mean := context + growth*max(0, float64(steps-1))/2
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
 }
 

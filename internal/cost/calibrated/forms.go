@@ -33,7 +33,7 @@ func (m *Model) product(o *op.Op) cost.Estimate {
 
 // soft is a maximum without a corner.
 func soft(a, b, r float64) float64 {
-	hi, lo := math.Max(a, b), math.Min(a, b)
+	hi, lo := max(a, b), min(a, b)
 	if hi == 0 {
 		return 0
 	}
@@ -101,9 +101,9 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		p := *o
 		p.Decode = op.Span{}
 		pw := p.Work()
-		length := math.Max(1, o.Prefill.Tokens/math.Max(1, o.Prefill.Requests))
+		length := max(1, o.Prefill.Tokens/max(1, o.Prefill.Requests))
 		matrix := float64(pw.Matrix) * m.matrix[pw.MatrixIn] / prefill.Compute
-		matrix *= 1 + prefill.Short*128/math.Max(128, length)
+		matrix *= 1 + prefill.Short*128/max(128, length)
 		memory := float64(pw.Bytes) * m.memory / prefill.Memory
 		e = m.estimate(&pw, prefill.Launch*micro, matrix, 0, memory, matrix+memory)
 	}
@@ -116,8 +116,8 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		}
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
-		heads := decode.Head * micro * o.Decode.Requests * math.Max(1, o.KVHeads)
-		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, math.Max(matrix, memory)+heads)
+		heads := decode.Head * micro * o.Decode.Requests * max(1, o.KVHeads)
+		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, max(matrix, memory)+heads)
 		e = e.Plus(x)
 	}
 	e.Vector = units.Seconds(float64(w.Vector) * m.vector[w.VectorIn])
@@ -135,7 +135,7 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		p.Decode = op.Span{}
 		w, f := p.Work(), &m.c.Scan
 		chunks := p.Prefill.Chunks()
-		beside := p.Heads * math.Max(1, p.Prefill.Requests)
+		beside := p.Heads * max(1, p.Prefill.Requests)
 		if o.Name == op.SelectiveScan {
 			beside = p.Heads * chunks
 		}
@@ -143,7 +143,7 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		rounds := math.Pow(1+math.Pow(beside/f.Lanes, sharp), 1./sharp)
 		matrix := f.Chunk * micro * p.Heads * chunks / beside * rounds
 		memory := float64(w.Bytes) * m.memory / f.Memory
-		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, math.Max(matrix, memory))
+		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, max(matrix, memory))
 	}
 	if o.Decode.Tokens > 0 {
 		d := *o
@@ -164,9 +164,9 @@ func (m *Model) plain(o *op.Op) cost.Estimate {
 	vector := (float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]) / compute
 	memory := float64(w.Bytes) * m.memory / f.Memory
 	if o.Launches < 0 {
-		return m.estimate(&w, 0, matrix, vector, memory, math.Max(matrix+vector, memory))
+		return m.estimate(&w, 0, matrix, vector, memory, max(matrix+vector, memory))
 	}
-	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, math.Max(matrix+vector, memory))
+	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, max(matrix+vector, memory))
 }
 
 // communicate costs a collective: inside a node by a launch that grows with the
@@ -195,7 +195,7 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 		busy = float64(e.Comm) / c.Apart
 	}
 	launch := (form.Launch + form.PerRank*n) * micro
-	busy = math.Max(busy, float64(e.Memory))
+	busy = max(busy, float64(e.Memory))
 	return cost.Estimate{
 		Total: units.Seconds(launch + busy), Comm: units.Seconds(busy), Memory: e.Memory, Fixed: units.Seconds(launch),
 	}
