@@ -191,13 +191,13 @@ func (d *partDecoder) source() source {
 }
 
 func (d *partDecoder) site() *site {
-	s := &site{place: [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}}
+	place := [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}
+	var of *deal
 	if d.experts {
-		s.deal = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
-		if !s.deal.possible() {
-			d.bad = true
-		}
+		of = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
+		d.bad = d.bad || !of.possible()
 	}
+	s := newSite(place, of)
 	n := d.shape.count()
 	if n == 0 {
 		d.bad = true

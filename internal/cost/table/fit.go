@@ -258,7 +258,8 @@ func (s *shelf) test(of family, into *LeftOut) {
 	for _, r := range merge(out.kernels()) {
 		at := point{line: r.line, x: r.x}
 		if r.deal != (deal{}) {
-			at.active = r.deal.active(math.Exp2(r.x))
+			at.rows = math.Exp2(r.x)
+			at.active = r.deal.active(at.rows)
 		}
 		a, b := best(full, r.place, of.apart(), at), best(fitted, r.place, of.apart(), at)
 		if !a.ok || !b.ok {
@@ -469,7 +470,7 @@ func thinned1(rows []row) []row {
 func (g *group) title() string {
 	name := [families]string{
 		"gemm", "prefill", "decode", "latent.prefill", "latent.decode", "latent.absorb", "latent.expand", "experts",
-		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange",
+		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange", "latent",
 	}[g.family]
 	short := [formats]string{"", "wide", "fp8", "block", "fp4", "int4", "int8", "mxfp4", "mxfp4-fp8"}
 	for _, f := range []format{g.in, g.kv} {
