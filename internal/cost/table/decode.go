@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 )
@@ -50,6 +51,19 @@ func ReadSurfaces(data []byte) (*Surfaces, error) {
 		return nil, errDamaged
 	}
 	return out, nil
+}
+
+// Check decodes everything.
+func (s *Surfaces) Check() error {
+	var errs []error
+	for _, f := range s.Systems {
+		for _, p := range f.parts {
+			if _, err := f.sources(p.kind); err != nil {
+				errs = append(errs, fmt.Errorf("%s %s: %w", f.System, p.kind.title(), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // reader takes numbers from data; after a failure it gives zeros.
@@ -115,6 +129,9 @@ func (r *reader) float64() float64 {
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
+
+// most is the largest ratio that is no mistake, in steps: a factor of e¹⁰.
+const most = 10 / step
 
 // maxPart bounds what a part may grow to; the largest have a few hundred kilobytes.
 const maxPart = 16 << 20
@@ -234,6 +251,7 @@ func (d *partDecoder) line() line {
 		if i == 0 {
 			d.first = q
 		}
+		d.bad = d.bad || q < -most || q > most
 		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, value(q))
 	}
 	to := len(d.x)

@@ -333,6 +333,7 @@ func surface(rows []row) []row {
 	for _, site := range chunks(rows, sameSite) {
 		lines := chunks(site, sameLine)
 		for i := range lines {
+			lines[i] = spread(lines[i])
 			level(lines[i])
 		}
 		for _, l := range fewer(lines) {
@@ -349,6 +350,26 @@ func chunks(rows []row, same func(a, b *row) bool) [][]row {
 		if i == len(rows) || !same(&rows[from], &rows[i]) {
 			out = append(out, rows[from:i])
 			from = i
+		}
+	}
+	return out
+}
+
+// nearby is how near, in octaves, two sizes are the same to a surface.
+const nearby = 0.05
+
+// spread takes the fastest of sizes that are close: just above a multiple of its tile
+// a kernel pays for a tile that stays empty, and a step there says nothing of the sizes
+// up to the next point.
+func spread(rows []row) []row {
+	out := rows[:1]
+	for _, r := range rows[1:] {
+		last := &out[len(out)-1]
+		switch {
+		case r.x-last.x >= nearby:
+			out = append(out, r)
+		case r.ratio < last.ratio:
+			*last = r
 		}
 	}
 	return out

@@ -82,10 +82,10 @@ func (m *Model) measured(o *op.Op, k key, at point, e *cost.Estimate) string {
 		return ""
 	}
 	f := units.Seconds(math.Exp(ratio))
-	// Arithmetic and traffic at the efficiencies of an estimate take no less than the
+	// Surfaces are ratios to forms, whose arithmetic and traffic take no less than the
 	// least time: most operators are known to be above it without counting their work
-	// again. A recurrence's estimate counts chunks.
-	if e.Total*f < max(e.Matrix, e.Memory, e.Comm) || o.Kind == op.Recurrent {
+	// again. The form of a recurrence counts chunks instead.
+	if m.tables.fitted == nil || o.Kind == op.Recurrent || e.Total*f < max(e.Matrix, e.Memory, e.Comm) {
 		if least := units.Seconds(m.tables.light.of(o)); e.Total*f < least {
 			f = least / e.Total
 		}
