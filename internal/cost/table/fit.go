@@ -242,6 +242,10 @@ func (s *shelf) kernels() [][]row {
 	return out
 }
 
+// narrow is the logarithm of the width below which no layer of a model worth serving
+// has a weight matrix, while a third of the measured ones do.
+const narrow = 8
+
 // test predicts the rows left out.
 func (s *shelf) test(of family, into *LeftOut) {
 	rest, out := s.part()
@@ -256,6 +260,9 @@ func (s *shelf) test(of family, into *LeftOut) {
 		fitted = append(fitted, source{sites: curves(f.rows)})
 	}
 	for _, r := range merge(out.kernels()) {
+		if of == products && min(r.place[0], r.place[1]) < narrow {
+			continue
+		}
 		at := point{line: r.line, x: r.x}
 		if r.deal != (deal{}) {
 			at.rows = math.Exp2(r.x)
@@ -494,10 +501,11 @@ func (g *group) title() string {
 		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange", "latent",
 	}[g.family]
 	short := [formats]string{"", "wide", "fp8", "block", "fp4", "int4", "int8", "mxfp4", "mxfp4-fp8"}
-	for _, f := range []format{g.in, g.kv} {
-		if f != noFormat {
-			name += "." + short[f]
-		}
+	if g.in != noFormat {
+		name += "." + short[g.in]
+	}
+	if g.kv != noFormat {
+		name += "." + short[g.kv]
 	}
 	return name
 }

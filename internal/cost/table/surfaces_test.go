@@ -100,7 +100,7 @@ func TestSurfaceLaws(t *testing.T) {
 		covered := map[string]int{}
 		rapid.Check(t, func(rt *rapid.T) {
 			size := math.Exp2(rapid.Float64Range(4, 12).Draw(rt, "log size"))
-			twice, close := operators(2*size), operators(size*(1+1e-7))
+			twice, beside := operators(2*size), operators(size*(1+1e-7))
 			for name, o := range operators(size) {
 				p := m.Cost(&o)
 				if m.Source(&o) != "" {
@@ -111,7 +111,7 @@ func TestSurfaceLaws(t *testing.T) {
 				if least := limit.Of(&o); p.Total < least*(1-1e-9) {
 					rt.Errorf("%s of %g: %v is below the speed of light, %v", name, size, p.Total, least)
 				}
-				next, same := twice[name], close[name]
+				next, same := twice[name], beside[name]
 				if x := m.Cost(&next).Total; x < 0.9*p.Total {
 					rt.Errorf("%s: %g take %v, twice as many %v", name, size, p.Total, x)
 				}
