@@ -196,8 +196,6 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.StringVar(&surfaces, "surfaces", "", "write how the kernels differ from the shipped operator forms to a `file`, as surfaces.bin holds it")
 	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
-	cmd.MarkFlagsMutuallyExclusive("surfaces", "out")
-	cmd.MarkFlagsMutuallyExclusive("surfaces", "selection")
 	return cmd
 }
 
@@ -207,6 +205,8 @@ func calibrateArgs(kernels *app.KernelsRequest, surfaces *string) cobra.Position
 		switch kernel := kernels.PerfData.Dir != ""; {
 		case kernel && len(args) > 0:
 			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
+		case kernel && *surfaces != "" && (cmd.Flags().Changed("out") || kernels.Selection != ""):
+			return usagef("--surfaces are relative to the shipped constants: it excludes --out and --selection")
 		case kernel:
 			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
 		case kernels.PerfData.Engine != "":

@@ -124,7 +124,7 @@ func TestRefuses(t *testing.T) {
 		{"devices", "", deployment.Deployment{Pools: pool(parallel.Layout{Devices: 1 << 15, TP: 1})}, "num_devices 32768 is more than"},
 		{"prefill", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Prefill, Layout: parallel.Layout{Devices: 3, TP: 3}}, {Role: deployment.Decode, Layout: two}}}, "prefill replicas: tp_size 3"},
 		{"policy", "", deployment.Deployment{Pools: pool(two), Modelling: deployment.Modelling{Policy: "magic"}}, `policy must be tensorcast or physical, got "magic"`},
-		{"pricing", "", deployment.Deployment{Pools: pool(two), Modelling: deployment.Modelling{Pricing: "guess"}}, `pricing must be roofline or calibrated, got "guess"`},
+		{"pricing", "", deployment.Deployment{Pools: pool(two), Modelling: deployment.Modelling{Pricing: "guess"}}, `pricing must be roofline, calibrated or surfaces, got "guess"`},
 		{"setting", "vllm", deployment.Deployment{Pools: pool(two), Engine: deployment.Engine{Settings: []string{"token_budgt=1"}}}, "nearest: token_budget"},
 		{"group", "", deployment.Deployment{Pools: pool(two), Formats: deployment.Formats{MXFP4Group: -1}}, "mxfp4_group_size must be positive, got -1"},
 		{"drafts", "vllm", deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: two, MTP: 1}}}, "num_mtp_tokens must be 0, got 1: Qwen/Qwen3-8B has no MTP modules"},

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 )
@@ -50,6 +51,19 @@ func ReadSurfaces(data []byte) (*Surfaces, error) {
 		return nil, errDamaged
 	}
 	return out, nil
+}
+
+// Check decodes everything.
+func (s *Surfaces) Check() error {
+	var errs []error
+	for _, f := range s.Systems {
+		for _, p := range f.parts {
+			if _, err := f.sources(p.kind); err != nil {
+				errs = append(errs, fmt.Errorf("%s %s: %w", f.System, p.kind.title(), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // reader takes numbers from data; after a failure it gives zeros.
@@ -115,6 +129,9 @@ func (r *reader) float64() float64 {
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
+
+// most is the largest ratio that is no mistake, in steps: a factor of e¹⁰.
+const most = 10 / step
 
 // maxPart bounds what a part may grow to; the largest have a few hundred kilobytes.
 const maxPart = 16 << 20
@@ -195,13 +212,13 @@ func (d *partDecoder) source() source {
 }
 
 func (d *partDecoder) site() *site {
-	s := &site{place: [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}}
+	place := [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}
+	var of *deal
 	if d.experts {
-		s.deal = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
-		if !s.deal.possible() {
-			d.bad = true
-		}
+		of = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
+		d.bad = d.bad || !of.possible()
 	}
+	s := newSite(place, of)
 	n := d.shape.count()
 	if n == 0 {
 		d.bad = true
@@ -238,7 +255,8 @@ func (d *partDecoder) line() line {
 		if i == 0 {
 			d.first = q
 		}
-		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, math.Min(value(q), slowest))
+		d.bad = d.bad || q < -most || q > most
+		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, min(value(q), slowest))
 	}
 	to := len(d.x)
 	l.x, l.ratio = d.x[from:to:to], d.ratio[from:to:to]

@@ -27,21 +27,28 @@ func (d *deal) possible() bool {
 	return d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts
 }
 
-// active is the number of a rank's experts that rows pairs of tokens and experts
-// meet, when tokens choose at random.
+// rate is the logarithm of the chance that a row, a pair of a token and one of the
+// rank's experts, misses a given one, when tokens choose at random.
+func (d *deal) rate() float64 { return d.ranks / d.choice * math.Log1p(-d.choice/d.experts) }
+
+// active is the number of a rank's experts that so many rows meet.
 func (d *deal) active(rows float64) float64 {
-	tokens := rows * d.ranks / d.choice
-	return math.Min(rows, d.experts/d.ranks*-math.Expm1(tokens*math.Log1p(-d.choice/d.experts)))
+	return math.Min(rows, d.experts/d.ranks*-math.Expm1(rows*d.rate()))
 }
 
 // agrees reports whether a product with so many rows and active experts can be
-// of this deal. An operator does not say how many experts there are in all; but
+// of the site's deal. An operator does not say how many experts there are in all; but
 // rows and active experts do, and where they do not, because all experts of a
 // rank are active, the number in all makes no difference.
-func (d *deal) agrees(p point) bool {
+func (s *site) agrees(rows, active float64) bool {
 	const near = 0.02
-	a := d.active(math.Exp2(p.x))
-	return math.Abs(a-p.active) <= near*p.active
+	here, u := s.deal.experts/s.deal.ranks, -rows*s.rate
+	// 1 − exp(−u) lies between u/(1 + u) and u: most deals are told without it.
+	if here*math.Min(1, u) < (1-near)*active || math.Min(rows, here*u/(1+u)) > (1+near)*active {
+		return false
+	}
+	a := math.Min(rows, here*-math.Expm1(-u))
+	return math.Abs(a-active) <= near*active
 }
 
 // expertProducts are the two products of a rank's experts.
@@ -92,7 +99,7 @@ func (g *group) experts() []reading {
 			row: func(v []float64) (measurement, bool) {
 				tokens, d := v[1], deal{experts: v[4], choice: v[3], ranks: v[6]}
 				hidden, inter := v[7], v[2]/v[5]
-				if exact != nil && inter != g.exactly[1] || !d.possible() {
+				if exact != nil && float32(inter) != float32(g.exactly[1]) || !d.possible() {
 					return measurement{}, false
 				}
 				rows := tokens * d.choice / d.ranks

@@ -28,6 +28,7 @@ const (
 	gathers
 	scatters
 	exchanges
+	latentWholes // latent decodes and the products around them, made of their surfaces
 	families
 )
 
@@ -36,7 +37,7 @@ func (f family) apart() float64 {
 	switch f {
 	case products:
 		return 2
-	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates:
+	case prefills, decodes, latentPrefills, latentDecodes, absorptions, expansions, scans, updates, latentWholes:
 		return 1
 	default:
 		return 0
@@ -208,7 +209,7 @@ func (g *group) readings() [][]reading {
 		return [][]reading{{g.collective("reduce_scatter")}}
 	case exchanges:
 		return [][]reading{{g.collective("alltoall")}}
-	case families:
+	case latentWholes, families:
 	}
 	return nil
 }

@@ -295,6 +295,10 @@ func (s *shelf) kernels() [][]row {
 	return out
 }
 
+// narrow is the logarithm of the width below which no layer of a model worth serving
+// has a weight matrix, while a third of the measured ones do.
+const narrow = 8
+
 // test predicts the rows left out.
 func (s *shelf) test(of family, into *LeftOut) {
 	rest, out := s.part()
@@ -309,9 +313,13 @@ func (s *shelf) test(of family, into *LeftOut) {
 		fitted = append(fitted, source{sites: curves(f.rows)})
 	}
 	for _, r := range merge(out.kernels()) {
+		if of == products && min(r.place[0], r.place[1]) < narrow {
+			continue
+		}
 		at := point{line: r.line, x: r.x}
 		if r.deal != (deal{}) {
-			at.active = r.deal.active(math.Exp2(r.x))
+			at.rows = math.Exp2(r.x)
+			at.active = r.deal.active(at.rows)
 		}
 		a, b := best(full, r.place, of.apart(), at), best(fitted, r.place, of.apart(), at)
 		if !a.ok || !b.ok {
@@ -385,6 +393,7 @@ func surface(rows []row) []row {
 	for _, site := range chunks(rows, sameSite) {
 		lines := chunks(site, sameLine)
 		for i := range lines {
+			lines[i] = spread(lines[i])
 			level(lines[i])
 		}
 		for _, l := range fewer(lines) {
@@ -401,6 +410,26 @@ func chunks(rows []row, same func(a, b *row) bool) [][]row {
 		if i == len(rows) || !same(&rows[from], &rows[i]) {
 			out = append(out, rows[from:i])
 			from = i
+		}
+	}
+	return out
+}
+
+// nearby is how near, in octaves, two sizes are the same to a surface.
+const nearby = 0.05
+
+// spread takes the fastest of sizes that are close: just above a multiple of its tile
+// a kernel pays for a tile that stays empty, and a step there says nothing of the sizes
+// up to the next point.
+func spread(rows []row) []row {
+	out := rows[:1]
+	for _, r := range rows[1:] {
+		last := &out[len(out)-1]
+		switch {
+		case r.x-last.x >= nearby:
+			out = append(out, r)
+		case r.ratio < last.ratio:
+			*last = r
 		}
 	}
 	return out
@@ -522,13 +551,14 @@ func thinned1(rows []row) []row {
 func (g *group) title() string {
 	name := [families]string{
 		"gemm", "prefill", "decode", "latent.prefill", "latent.decode", "latent.absorb", "latent.expand", "experts",
-		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange",
+		"scan", "update", "comm.reduce", "comm.gather", "comm.scatter", "comm.exchange", "latent",
 	}[g.family]
 	short := [formats]string{"", "wide", "fp8", "block", "fp4", "int4", "int8", "mxfp4", "mxfp4-fp8"}
-	for _, f := range []format{g.in, g.kv} {
-		if f != noFormat {
-			name += "." + short[f]
-		}
+	if g.in != noFormat {
+		name += "." + short[g.in]
+	}
+	if g.kv != noFormat {
+		name += "." + short[g.kv]
 	}
 	return name
 }

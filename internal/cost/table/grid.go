@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // nearSites is how many measured sites stand in for one that was not.
@@ -15,10 +14,11 @@ const nearSites = 4
 const reach = 2
 
 // point is where a curve is read: a line (the batch; 0 where there is none), the
-// position on it, both as base-2 logarithms, and for experts how many are active.
+// position on it, both as base-2 logarithms, and for experts how many rows there are
+// and how many experts are active.
 type point struct {
-	line, x float64
-	active  float64
+	line, x      float64
+	rows, active float64
 }
 
 // source is the measurements of one kernel: those of one file that name the same
@@ -33,6 +33,17 @@ type site struct {
 	place [2]float64
 	lines []line
 	deal  *deal // of experts
+	// rate is the logarithm of the chance that a row misses an expert.
+	rate float64
+}
+
+// newSite is a place without measurements; the deal is nil unless of experts.
+func newSite(place [2]float64, d *deal) *site {
+	s := &site{place: place, deal: d}
+	if d != nil {
+		s.rate = d.rate()
+	}
+	return s
 }
 
 // line is the measurements of one batch, by size.
@@ -44,7 +55,7 @@ type line struct {
 
 // at reads the site's curves.
 func (s *site) at(p point) answer {
-	if s.deal != nil && !s.deal.agrees(p) {
+	if s.deal != nil && !s.agrees(p.rows, p.active) {
 		return answer{}
 	}
 	return s.curve(p)
@@ -53,7 +64,7 @@ func (s *site) at(p point) answer {
 // curve reads the site's curves, whatever its deal.
 func (s *site) curve(p point) answer {
 	n := len(s.lines)
-	i := sort.Search(n, func(i int) bool { return s.lines[i].at >= p.line })
+	i := s.line(p.line)
 	if i < n && s.lines[i].at == p.line {
 		return s.lines[i].read(p.x)
 	}
@@ -76,10 +87,29 @@ func (s *site) curve(p point) answer {
 	return answer{ratio: a.ratio + w*(b.ratio-a.ratio), over: max(a.over, b.over), ok: true}
 }
 
+// line finds the first line at or behind a position.
+func (s *site) line(at float64) int {
+	lo, hi := 0, len(s.lines)
+	for lo < hi {
+		if mid := (lo + hi) / 2; s.lines[mid].at < at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
 // read interpolates a line.
 func (l *line) read(x float64) answer {
-	n := len(l.x)
-	i := sort.SearchFloat64s(l.x, x)
+	i, n := 0, len(l.x)
+	for hi := n; i < hi; {
+		if mid := (i + hi) / 2; l.x[mid] < x {
+			i = mid + 1
+		} else {
+			hi = mid
+		}
+	}
 	switch {
 	case i < n && l.x[i] == x:
 		return answer{ratio: l.ratio[i], ok: true}
@@ -163,11 +193,11 @@ func curves(rows []row) []*site {
 			before = &rows[i-1]
 		}
 		if before == nil || before.place != r.place || before.deal != r.deal {
-			s := &site{place: r.place}
+			var d *deal
 			if r.deal != (deal{}) {
-				s.deal = &r.deal
+				d = &r.deal
 			}
-			out, before = append(out, s), nil
+			out, before = append(out, newSite(r.place, d)), nil
 		}
 		s := out[len(out)-1]
 		switch {

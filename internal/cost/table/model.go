@@ -39,46 +39,56 @@ func (m *Model) Tier() device.Tier {
 
 // Cost estimates an operator.
 func (m *Model) Cost(o *op.Op) cost.Estimate {
-	e, _ := m.cost(o)
+	var e cost.Estimate
+	m.cost(o, &e)
 	return e
 }
 
 // Source names the kernel whose measurements price an operator: of several
 // parts the largest's; "" where no table covers it.
 func (m *Model) Source(o *op.Op) string {
-	_, from := m.cost(o)
-	return from
+	var e cost.Estimate
+	return m.cost(o, &e)
 }
 
-func (m *Model) cost(o *op.Op) (cost.Estimate, string) {
+// cost estimates an operator, as every function here does into e, and names its
+// source.
+func (m *Model) cost(o *op.Op, e *cost.Estimate) string {
 	switch o.Kind {
 	case op.GEMM:
-		return m.product(o)
+		return m.product(o, e)
 	case op.GroupedGEMM:
-		return m.experts(o)
-	case op.Attention:
-		return m.phases(o, m.attention)
-	case op.Latent:
-		return m.phases(o, m.latent)
-	case op.Recurrent:
-		return m.phases(o, m.delta)
+		return m.experts(o, e)
+	case op.Attention, op.Latent, op.Recurrent:
+		return m.phases(o, e)
 	case op.Collective:
-		return m.collective(o)
+		return m.collective(o, e)
 	case op.Elementwise, op.LatentPrologue, op.Transfer:
 	}
-	return m.base.Cost(o), ""
+	return m.modelled(o, e)
+}
+
+// modelled prices an operator that no table covers.
+func (m *Model) modelled(o *op.Op, e *cost.Estimate) string {
+	*e = m.base.Cost(o)
+	return ""
 }
 
 // measured prices an operator at a point of the tables.
-func (m *Model) measured(o *op.Op, k key, at point) (cost.Estimate, string) {
-	e := m.base.Cost(o)
+func (m *Model) measured(o *op.Op, k key, at point, e *cost.Estimate) string {
+	*e = m.base.Cost(o)
 	ratio, from, ok := m.tables.find(k, at)
 	if !ok || e.Total == 0 {
-		return e, ""
+		return ""
 	}
 	f := units.Seconds(math.Exp(ratio))
-	if least := units.Seconds(m.tables.light.of(o)); e.Total*f < least {
-		f = least / e.Total
+	// Surfaces are ratios to forms, whose arithmetic and traffic take no less than the
+	// least time: most operators are known to be above it without counting their work
+	// again. The form of a recurrence counts chunks instead.
+	if m.tables.fitted == nil || o.Kind == op.Recurrent || e.Total*f < max(e.Matrix, e.Memory, e.Comm) {
+		if least := units.Seconds(m.tables.light.of(o)); e.Total*f < least {
+			f = least / e.Total
+		}
 	}
 	e.Total *= f
 	e.Matrix *= f
@@ -89,60 +99,72 @@ func (m *Model) measured(o *op.Op, k key, at point) (cost.Estimate, string) {
 	if m.tables.fitted == nil {
 		e.Measured = e.Total
 	}
-	return e, from
+	return from
 }
 
-func (m *Model) product(o *op.Op) (cost.Estimate, string) {
+func (m *Model) product(o *op.Op, e *cost.Estimate) string {
 	f := formatOf(o)
 	if f == noFormat || o.Rows <= 0 {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
-	return m.measured(o,
-		key{group: group{family: products, in: f}, place: [2]float64{math.Log2(o.Cols), math.Log2(o.Depth)}},
-		point{x: math.Log2(o.Rows)})
+	g := group{family: products, in: f}
+	return m.measured(o, g.at(o.Cols, o.Depth), point{x: math.Log2(o.Rows)}, e)
 }
 
 // experts prices one product of a layer of experts. A gated layer's first
 // product is told from the second by the activation fused behind it.
-func (m *Model) experts(o *op.Op) (cost.Estimate, string) {
+func (m *Model) experts(o *op.Op, e *cost.Estimate) string {
 	f := formatOf(o)
 	hidden, inter := o.Cols, o.Depth
 	if o.OutCols > 0 {
 		hidden, inter = o.Depth, o.OutCols
 	}
 	if f == noFormat || o.Rows <= 0 || o.OutCols > 0 && o.Cols != 2*o.OutCols {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
-	return m.measured(o,
-		key{group: group{family: expertLayers, in: f, exactly: [2]float64{hidden, inter}}},
-		point{x: math.Log2(o.Rows), active: o.Experts})
+	g := group{family: expertLayers, in: f, exactly: [2]float64{hidden, inter}}
+	return m.measured(o, g.at(1, 1), point{x: math.Log2(o.Rows), rows: o.Rows, active: o.Experts}, e)
 }
 
 // phases prices the two phases of an attention, which are two kernels.
-func (m *Model) phases(o *op.Op, price func(*op.Op) (cost.Estimate, string)) (cost.Estimate, string) {
+func (m *Model) phases(o *op.Op, e *cost.Estimate) string {
 	switch {
 	case o.Decode.Tokens == 0 && o.Prefill.Tokens == 0:
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	case o.Decode.Tokens == 0 || o.Prefill.Tokens == 0:
-		return price(o)
+		return m.phase(o, e)
 	}
 	p := m.scratch.Get().(*op.Op)
 	defer m.scratch.Put(p)
 	*p = *o
 	p.Decode = op.Span{}
-	e, from := price(p)
+	from := m.phase(p, e)
 	*p = *o
 	p.Prefill, p.Expanded = op.Span{}, 0
-	d, other := price(p)
-	return join(e, from, d, other)
+	var d cost.Estimate
+	other := m.phase(p, &d)
+	return join(e, from, &d, other)
 }
 
-// join adds two kernels that run one after the other.
-func join(a cost.Estimate, from string, b cost.Estimate, other string) (cost.Estimate, string) {
-	if from == "" || other != "" && b.Total > a.Total {
+// phase prices one of them.
+func (m *Model) phase(o *op.Op, e *cost.Estimate) string {
+	switch o.Kind {
+	case op.Latent:
+		return m.latent(o, e)
+	case op.Recurrent:
+		return m.delta(o, e)
+	default:
+		return m.attention(o, e)
+	}
+}
+
+// join adds a kernel that runs after another.
+func join(e *cost.Estimate, from string, x *cost.Estimate, other string) string {
+	if from == "" || other != "" && x.Total > e.Total {
 		from = other
 	}
-	return a.Plus(b), from
+	*e = e.Plus(*x)
+	return from
 }
 
 // where is the point of a phase: its requests, and the mean of their new tokens
@@ -170,78 +192,89 @@ func causal(o *op.Op) bool {
 
 // attention prices one phase. A prefill behind cached tokens takes the
 // efficiency of one of as many new tokens.
-func (m *Model) attention(o *op.Op) (cost.Estimate, string) {
+func (m *Model) attention(o *op.Op, e *cost.Estimate) string {
 	at, decode := where(o)
 	in, kv := cacheFormat(o.In), cacheFormat(o.KV)
 	if in == noFormat || kv == noFormat || o.HeadDim != o.ValueDim || o.KVHeads < 1 || !decode && !causal(o) {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
 	g := group{family: prefills, in: in, kv: kv, exactly: [2]float64{o.HeadDim, o.Window}}
 	if decode {
 		g.family, g.in = decodes, noFormat
 	}
-	place := [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}
-	e, from := m.measured(o, key{group: g, place: place}, at)
+	from := m.measured(o, g.at(o.Heads, o.KVHeads), at, e)
 	if from == "" && decode && o.Window > 0 { // it reads no more than a short context
 		g.exactly[1] = 0
-		return m.measured(o, key{group: g, place: place}, at)
+		return m.measured(o, g.at(o.Heads, o.KVHeads), at, e)
 	}
-	return e, from
+	return from
 }
 
 // delta prices one phase of the gated delta rule. Measured states are float32.
-func (m *Model) delta(o *op.Op) (cost.Estimate, string) {
+func (m *Model) delta(o *op.Op, e *cost.Estimate) string {
 	if o.Name != op.DeltaRule || !wide(o.In) || o.KV != dtype.F32 {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
 	g := group{family: scans, exactly: [2]float64{o.HeadDim, o.ValueDim}}
 	at, decode := where(o)
 	if decode {
 		g.family, at = updates, point{x: math.Log2(o.Decode.Tokens)}
 	}
-	return m.measured(o, key{group: g, place: [2]float64{math.Log2(o.Heads), math.Log2(o.KVHeads)}}, at)
+	return m.measured(o, g.at(o.Heads, o.KVHeads), at, e)
 }
 
 // latent prices one phase of latent attention by its parts: a prefill expands
 // keys and values in a product, then attends; a decode absorbs the projections
 // into queries and outputs, around attention over the latents.
-func (m *Model) latent(o *op.Op) (cost.Estimate, string) {
+func (m *Model) latent(o *op.Op, e *cost.Estimate) string {
 	in, kv := cacheFormat(o.In), cacheFormat(o.KV)
 	f := formatOf(o)
 	known := o.HeadDim == latentHead && o.ValueDim == latentValue && o.Rank == latentRank && o.Rope == latentRope
 	at, decode := where(o)
 	if in == noFormat || kv == noFormat || f == noFormat || !known || !decode && !causal(o) {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
+	if m.tables.fitted != nil && decode && o.Decode.Tokens == o.Decode.Requests {
+		g := group{family: latentWholes, in: f, kv: kv}
+		return m.measured(o, g.at(o.Heads, 1), at, e)
+	}
+	return m.latentParts(o, group{in: in, kv: kv}, f, at, decode, e)
+}
+
+// latentParts prices latent attention by its parts; formats are those of attention and
+// its cache, f that of the projections.
+func (m *Model) latentParts(o *op.Op, g group, f format, at point, decode bool, e *cost.Estimate) string {
 	p := m.scratch.Get().(*op.Op)
 	defer m.scratch.Put(p)
 	*p = latentAttention(decode, o.Heads, o.In, o.KV)
 	p.Prefill, p.Decode, p.Out = o.Prefill, o.Decode, o.Out
-	g := group{family: latentPrefills, in: in, kv: kv}
+	g.family = latentPrefills
 	if decode {
 		g.family, g.in = latentDecodes, bf16
 	}
-	place := [2]float64{math.Log2(o.Heads), 0}
-	e, from := m.measured(p, key{group: g, place: place}, at)
+	from := m.measured(p, g.at(o.Heads, 1), at, e)
 	if from == "" {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
 	if !decode {
 		*p = product(op.GEMM, f, o.Expanded, o.Heads*(latentHead-latentRope+latentValue), latentRank, 1)
-		x, other := m.product(p)
-		return join(e, from, x, other)
+		var x cost.Estimate
+		other := m.product(p, &x)
+		return join(e, from, &x, other)
 	}
 	tokens := o.Decode.Tokens
 	for i, family := range [...]family{absorptions, expansions} {
 		*p = absorbed(i == 1, tokens, o.Heads, f)
-		x, other := m.measured(p, key{group: group{family: family, in: f}, place: place}, point{x: math.Log2(tokens)})
-		e, from = join(e, from, x, other)
+		g := group{family: family, in: f}
+		var x cost.Estimate
+		other := m.measured(p, g.at(o.Heads, 1), point{x: math.Log2(tokens)}, &x)
+		from = join(e, from, &x, other)
 	}
-	return e, from
+	return from
 }
 
 // collective prices communication inside a node, where alone it was measured.
-func (m *Model) collective(o *op.Op) (cost.Estimate, string) {
+func (m *Model) collective(o *op.Op, e *cost.Estimate) string {
 	f := reduces
 	switch o.Comm {
 	case op.AllReduce:
@@ -252,12 +285,11 @@ func (m *Model) collective(o *op.Op) (cost.Estimate, string) {
 	case op.AllToAll:
 		f = exchanges
 	case op.SendRecv, op.NoComm:
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
 	if (o.Group.Size-1)*o.Group.Stride >= m.tables.light.node || o.Payload <= 0 {
-		return m.base.Cost(o), ""
+		return m.modelled(o, e)
 	}
-	return m.measured(o,
-		key{group: group{family: f}, place: [2]float64{math.Log2(float64(o.Group.Size)), 0}},
-		point{x: math.Log2(float64(o.Payload))})
+	g := group{family: f}
+	return m.measured(o, g.at(float64(o.Group.Size), 1), point{x: math.Log2(float64(o.Payload))}, e)
 }

@@ -203,9 +203,8 @@ func (t *Tables) whole(s *Sample) bool {
 	o.HeadDim, o.ValueDim, o.Rank, o.Rope = latentHead, latentValue, latentRank, latentRope
 	for i, family := range [...]family{absorptions, expansions} {
 		p := absorbed(i == 1, o.Decode.Tokens, o.Heads, bf16)
-		ratio, _, ok := t.find(
-			key{group: group{family: family, in: bf16}, place: [2]float64{math.Log2(o.Heads), 0}},
-			point{x: math.Log2(o.Decode.Tokens)})
+		g := group{family: family, in: bf16}
+		ratio, _, ok := t.find(g.at(o.Heads, 1), point{x: math.Log2(o.Decode.Tokens)})
 		if !ok {
 			return false
 		}

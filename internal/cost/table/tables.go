@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,8 +33,12 @@ type Tables struct {
 	errs   map[string]error // by path
 	// known are the answers found so far; it is replaced, never changed, so that
 	// looking into it takes no lock.
-	known atomic.Pointer[map[key][]blend]
+	known atomic.Pointer[map[key]*resolved]
+	// recent are those asked for of late, by a hash of the key.
+	recent [1 << recentBits]atomic.Pointer[resolved]
 }
+
+const recentBits = 8
 
 // Use is what was taken from one table.
 type Use struct {
@@ -64,13 +69,18 @@ func NewFitted(f *Fitted, trusted func(family string) bool, p *device.Profile, b
 	for _, part := range f.parts {
 		k := &part.kind
 		t.trusted[k.family][k.in][k.kv] = trusted(k.title())
+		if k.family == latentDecodes {
+			for f := range formats {
+				t.trusted[latentWholes][f][k.kv] = t.trusted[k.family][k.in][k.kv]
+			}
+		}
 	}
 	return t
 }
 
 func newTables(p *device.Profile, base cost.Coster) *Tables {
 	t := &Tables{base: base, light: newLight(p), groups: map[group][]source{}, uses: map[string]*Use{}, errs: map[string]error{}}
-	t.known.Store(&map[key][]blend{})
+	t.known.Store(&map[key]*resolved{})
 	return t
 }
 
@@ -106,10 +116,30 @@ type group struct {
 	exactly [2]float64
 }
 
-// key is a group and a place among its sites.
+// key is a group and a place among its sites, in few bits, as it is looked up for
+// every operator.
 type key struct {
-	group
-	place [2]float64
+	kind    uint32    // the family and the formats
+	exactly [2]uint32 // of the group, and …
+	place   [2]uint32 // … sizes of the site, as float32
+}
+
+// at is the place of a group whose sites have these sizes.
+func (g *group) at(a, b float64) key {
+	return key{
+		kind:    uint32(g.family)<<16 | uint32(g.in)<<8 | uint32(g.kv),
+		exactly: [2]uint32{math.Float32bits(float32(g.exactly[0])), math.Float32bits(float32(g.exactly[1]))},
+		place:   [2]uint32{math.Float32bits(float32(a)), math.Float32bits(float32(b))},
+	}
+}
+
+func (k *key) family() family { return family(k.kind >> 16) }
+
+// group is the key's, and place the logarithms of its sizes.
+func (k *key) group() (g group, place [2]float64) {
+	size := func(bits uint32) float64 { return float64(math.Float32frombits(bits)) }
+	g = group{family: k.family(), in: format(k.kind >> 8), kv: format(k.kind), exactly: [2]float64{size(k.exactly[0]), size(k.exactly[1])}}
+	return g, [2]float64{math.Log2(size(k.place[0])), math.Log2(size(k.place[1]))}
 }
 
 // blend is what one kernel source says at a place: its curves there or near by,
@@ -123,13 +153,10 @@ type blend struct {
 // find returns the logarithm of measured over estimated time at a point of a
 // key's curves, the least of all kernel sources, and whose it is.
 func (t *Tables) find(k key, at point) (ratio float64, from string, ok bool) {
-	if t.fitted != nil && !t.trusted[k.family][k.in][k.kv] {
+	if t.fitted != nil && !t.trusted[k.family()][format(k.kind>>8)][format(k.kind)] {
 		return 0, "", false
 	}
-	blends, known := (*t.known.Load())[k]
-	if !known {
-		blends = t.resolve(k)
-	}
+	blends := t.recall(k)
 	best := answer{}
 	for i := range blends {
 		a := blends[i].at(at)
@@ -138,6 +165,34 @@ func (t *Tables) find(k key, at point) (ratio float64, from string, ok bool) {
 		}
 	}
 	return best.ratio, from, best.ok
+}
+
+// resolved is what is known of a key.
+type resolved struct {
+	key    key
+	blends []blend
+}
+
+// recall finds the blends of a key: usually where they were last, a few operators
+// being priced over and over.
+func (t *Tables) recall(k key) []blend {
+	h := (uint64(k.kind)<<32 | uint64(k.exactly[0])) * 0x9e3779b97f4a7c15
+	h ^= uint64(k.place[0])<<32 | uint64(k.place[1])
+	h = (h ^ uint64(k.exactly[1])) * 0x9e3779b97f4a7c15
+	slot := &t.recent[h>>(64-recentBits)]
+	if r := slot.Load(); r != nil && r.key == k {
+		return r.blends
+	}
+	r, known := (*t.known.Load())[k]
+	switch {
+	case known:
+	case k.family() == latentWholes:
+		r = t.keep(k, t.sumOfParts(k))
+	default:
+		r = t.resolve(k)
+	}
+	slot.Store(r)
+	return r.blends
 }
 
 // answer is what one source says of a point.
@@ -185,27 +240,39 @@ func (b *blend) at(p point) answer {
 
 // resolve finds the sites of a key, reading tables if need be, and remembers
 // them.
-func (t *Tables) resolve(k key) []blend {
+func (t *Tables) resolve(k key) *resolved {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old := *t.known.Load()
-	if b, ok := old[k]; ok {
-		return b
+	if r, ok := (*t.known.Load())[k]; ok {
+		return r
 	}
-	sources, ok := t.groups[k.group]
+	g, place := k.group()
+	sources, ok := t.groups[g]
 	if !ok {
-		sources = t.load(k.group)
-		t.groups[k.group] = sources
+		sources = t.load(g)
+		t.groups[g] = sources
 	}
 	var out []blend
 	for i := range sources {
-		out = append(out, sources[i].near(k.place, k.family.apart())...)
+		out = append(out, sources[i].near(place, g.family.apart())...)
 	}
 	if t.fitted != nil {
 		out = combine(out)
 	}
-	grown := maps.Clone(old)
-	grown[k] = out
+	return t.remember(k, out)
+}
+
+// keep remembers what was found without the lock.
+func (t *Tables) keep(k key, blends []blend) *resolved {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.remember(k, blends)
+}
+
+// remember adds to what is known. The caller holds the lock.
+func (t *Tables) remember(k key, blends []blend) *resolved {
+	grown := maps.Clone(*t.known.Load())
+	grown[k] = &resolved{k, blends}
 	t.known.Store(&grown)
-	return out
+	return grown[k]
 }

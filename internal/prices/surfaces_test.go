@@ -1,0 +1,122 @@
+package prices
+
+import (
+	"slices"
+	"testing"
+
+	"plimsoll/internal/cost/table"
+	"plimsoll/internal/device"
+)
+
+// all trusts everything.
+func all() map[string][]string {
+	out := map[string][]string{}
+	for _, f := range table.Shipped().Systems {
+		out[f.System] = []string{"*"}
+	}
+	return out
+}
+
+func lookup(t *testing.T, name string) *device.Profile {
+	t.Helper()
+	d, err := device.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestSurfacesOf: a device has its own surfaces, or those of its generation that are
+// nearest to it.
+func TestSurfacesOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"h200_sxm": "h200_sxm", "h100_sxm": "h100_sxm", "a100_sxm": "a100_sxm", "l40s": "l40s", "b200_sxm": "b200_sxm", "b300_sxm": "b300_sxm",
+		"gb200": "b200_sxm", "gb300": "b300_sxm", "gh200_144gb": "h200_sxm", "h100_pcie": "h100_sxm", "a100_pcie": "a100_sxm", "rtx_4090": "l40s",
+		"v100_sxm_32gb": "", "mi300x": "", "rtx_5090": "", "TEST_DEVICE": "",
+	} {
+		got := ""
+		if f := surfacesOf(lookup(t, name), all()); f != nil {
+			got = f.System
+		}
+		if got != want {
+			t.Errorf("%s: want the surfaces of %q, got %q", name, want, got)
+		}
+	}
+	only := map[string][]string{"h100_sxm": {"*"}}
+	if f := surfacesOf(lookup(t, "h200_sxm"), only); f != nil {
+		t.Errorf("h200_sxm, of which nothing is trusted, has the surfaces of %s", f.System)
+	}
+}
+
+// TestVariant: a user's variant of a device has the device's surfaces.
+func TestVariant(t *testing.T) {
+	d := *lookup(t, "h100_sxm")
+	d.Name, d.Base, d.Bandwidth = "mine", d.Name, lookup(t, "h200_sxm").Bandwidth
+	if f := surfacesOf(&d, all()); f == nil || f.System != "h100_sxm" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+// TestTrusts: lists name families or beginnings of their names; collectives are trusted
+// on the links they were measured on.
+func TestTrusts(t *testing.T) {
+	list := []string{"gemm.wide", "experts.*", "latent", "comm"}
+	for family, want := range map[string]bool{
+		"gemm.wide": true, "gemm.fp8": false, "experts.block": true, "latent.decode.wide.fp8": true, "decode.wide": false, "comm.reduce": true,
+		"gemm": false, "prefill.wide.wide": false,
+	} {
+		if got := covers(list, family); got != want {
+			t.Errorf("%s: want %v, got %v", family, want, got)
+		}
+	}
+	h100, h200 := surfacesOf(lookup(t, "h100_sxm"), all()), lookup(t, "h200_sxm")
+	if !trusts(all(), h100, h200, "comm.reduce") {
+		t.Error("the same NVLink is another link")
+	}
+	if pcie := lookup(t, "h100_pcie"); trusts(all(), h100, pcie, "comm.reduce") || !trusts(all(), h100, pcie, "gemm.wide") {
+		t.Error("PCIe is NVLink")
+	}
+}
+
+// TestTrusted: what is trusted exists, and decides which prices are the best.
+func TestTrusted(t *testing.T) {
+	for _, f := range table.Shipped().Systems {
+		for _, name := range trusted[f.System] {
+			if !slices.ContainsFunc(f.Families(), func(family string) bool { return covers([]string{name}, family) }) {
+				t.Errorf("%s has no surfaces of %s; it has %v", f.System, name, f.Families())
+			}
+		}
+		want := Calibrated
+		if len(trusted[f.System]) > 0 {
+			want = Surfaces
+		}
+		d := lookup(t, f.System)
+		if got := Best(d); got != want {
+			t.Errorf("%s: want %s, got %s", f.System, want, got)
+		}
+		if err := Surfaces.Check(d); (err == nil) != (want == Surfaces) {
+			t.Errorf("%s: surfaces: %v", f.System, err)
+		}
+	}
+	for system := range trusted {
+		if !slices.ContainsFunc(table.Shipped().Systems, func(f *table.Fitted) bool { return f.System == system }) {
+			t.Errorf("%s has no surfaces", system)
+		}
+	}
+}
+
+// TestSurfacesNeedPhysics: TensorCast's assumptions do not go with them.
+func TestSurfacesNeedPhysics(t *testing.T) {
+	p := &Prices{}
+	d := lookup(t, "h200_sxm")
+	if _, err := p.Coster(d, Surfaces, true, false); err == nil {
+		t.Error("TensorCast's graph has measured prices")
+	}
+	c, err := p.Coster(d, Surfaces, false, false)
+	if _, ok := c.(*table.Model); err != nil || ok != (len(trusted[d.Name]) > 0) {
+		t.Errorf("got %T, %v", c, err)
+	}
+	if got, want := p.Tier(d, Surfaces), Calibrated.Tier(d); got != want {
+		t.Errorf("want tier %s, got %s", want, got)
+	}
+}
