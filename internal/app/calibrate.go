@@ -134,7 +134,7 @@ func (c *CalibrateResponse) learn(ctx context.Context, plain *measured.Predictor
 	}
 	calibrate.Learn(c.Overlay, &calibrate.Evidence{
 		Seen: measured.OfMode(c.ByConfiguration, "agg"), Unseen: measured.OfMode(c.ByCell, "agg"),
-		Disaggregated: measured.OfMode(c.ByCell, "disagg"), Uncalibrated: without,
+		Disaggregated: measured.OfMode(c.ByCell, "disagg"), DisaggregatedSeen: measured.OfMode(c.ByConfiguration, "disagg"), Uncalibrated: without,
 		Formulas: plain.AllFormulas(ctx, aggregated, serving.Documented),
 		Steady:   plain.AllFormulas(ctx, aggregated, serving.Steady),
 	})

@@ -56,6 +56,25 @@ func (s *Subject) row() string {
 	return s.Engine + separator + s.System
 }
 
+// family is the device generation without its variants.
+func (s *Subject) family() string {
+	name, _, _ := strings.Cut(s.Generation, "-")
+	return name
+}
+
+// Kin names the model under the engine on all devices of a generation and its variants.
+func (s *Subject) Kin() string {
+	return strings.Join([]string{s.Engine, s.family(), s.Model}, separator)
+}
+
+// kin is the key of the subject's line among an overlay's families.
+func (s *Subject) kin() string {
+	if s.Disaggregated {
+		return strings.Join([]string{s.Engine, disaggregated, s.family()}, separator)
+	}
+	return s.Engine + separator + s.family()
+}
+
 // size is the class of a number of parameters.
 func size(weights int64) string {
 	const billion = 1_000_000_000

@@ -149,7 +149,7 @@ func waves(t rapid.TB) fstest.MapFS {
 			for m := int64(1); m <= 4096; m += 1 + m/4 {
 				o := product(float64(m), float64(n), float64(k))
 				x := math.Log2(float64(m * n / k))
-				rows = append(rows, gemmRow{"a", "bfloat16", m, n, k, 1e3 * float64(base.Cost(&o).Total) * math.Exp(0.3+0.1*math.Sin(x/3))})
+				rows = append(rows, gemmRow{"a", "bfloat16", m, n, k, 1e3 * float64(base.Cost(&o).Total) * math.Exp(0.1*math.Sin(x/3)-0.05)})
 			}
 		}
 	}
