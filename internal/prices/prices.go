@@ -74,17 +74,13 @@ func (p *Prices) Systems() []string { return p.store.Systems() }
 // those as asked. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
 	base, _ := pricing.Form(d, freeUnsupported)
-	var name field.Name
 	switch {
-	case p.store != nil:
-		name = perfData
-	case pricing == Surfaces:
-		name = field.Name("pricing") + " surfaces"
-	default:
+	case p.store == nil && pricing != Surfaces:
 		return base, nil
-	}
-	if tensorCast {
-		return nil, field.Errorf("%s needs %s physical: TensorCast's assumptions go with the roofline cost model", name, field.Name("policy"))
+	case tensorCast && p.store == nil:
+		return nil, field.Errorf("%s surfaces needs %s physical: TensorCast's assumptions go with the roofline cost model", field.Name("pricing"), field.Name("policy"))
+	case tensorCast:
+		return nil, field.Errorf("%s needs %s physical: TensorCast's assumptions go with the roofline cost model", perfData, field.Name("policy"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

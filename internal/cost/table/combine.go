@@ -12,7 +12,7 @@ import (
 // combine makes one curve of what several sources say at a place, for each deal of
 // experts: their best answer at every point that any has. Between points that is a
 // little more than the best of their interpolations, and is found many times faster.
-func combine(blends []blend) []blend {
+func combine(blends []blend, from string) []blend {
 	var out []blend
 	for len(blends) > 0 {
 		d := blends[0].deal()
@@ -24,7 +24,9 @@ func combine(blends []blend) []blend {
 				others = append(others, b)
 			}
 		}
-		out = append(out, combined(same, d))
+		c := combined(same, d)
+		c.from = from
+		out = append(out, c)
 		blends = others
 	}
 	return out
@@ -61,7 +63,7 @@ func combined(blends []blend, d *deal) blend {
 			s.lines = append(s.lines, l)
 		}
 	}
-	return blend{from: blends[0].from, sites: [nearSites]*site{s}, weight: [nearSites]float64{1}}
+	return blend{sites: [nearSites]*site{s}, weight: [nearSites]float64{1}}
 }
 
 // lineUnion are the lines that any site has.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // Surfaces are those of several systems, as a file holds them.
@@ -58,7 +59,7 @@ func (s *Surfaces) Check() error {
 	var errs []error
 	for _, f := range s.Systems {
 		for _, p := range f.parts {
-			if _, err := f.sources(p.kind); err != nil {
+			if err := p.check(); err != nil {
 				errs = append(errs, fmt.Errorf("%s %s: %w", f.System, p.kind.title(), err))
 			}
 		}
@@ -136,35 +137,69 @@ const most = 10 / step
 // maxPart bounds what a part may grow to; the largest have a few hundred kilobytes.
 const maxPart = 16 << 20
 
-// decodePart reads the surfaces of a kind.
-func decodePart(data []byte, experts bool) (map[[2]float64][]source, error) {
+// partIndex is what the surfaces of a kind have in common, and where each is.
+type partIndex struct {
+	experts bool
+	names   []string
+	axes    []float64
+	shelves []shelfBytes
+}
+
+// shelfBytes is the encoded surfaces of one group.
+type shelfBytes struct {
+	exactly       [2]float64
+	shape, ratios []byte
+}
+
+// openPart reads the index of a part. It is never nil.
+func openPart(data []byte, experts bool) (*partIndex, error) {
+	x := &partIndex{experts: experts}
 	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxPart))
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	all := reader{data: raw}
-	d := partDecoder{experts: experts}
-	d.shape.data = all.take(all.uint())
-	d.ratios.data = all.data
-	for range d.shape.count() {
-		d.names = append(d.names, d.shape.text())
+	r := reader{data: raw}
+	for range r.count() {
+		x.names = append(x.names, r.text())
 	}
-	for range d.shape.count() {
-		d.axes = append(d.axes, position(d.shape.float32()))
+	for range r.count() {
+		x.axes = append(x.axes, position(r.float32()))
 	}
+	var sizes [][2]uint64
+	for range r.count() {
+		x.shelves = append(x.shelves, shelfBytes{exactly: [2]float64{float64(r.float32()), float64(r.float32())}})
+		sizes = append(sizes, [2]uint64{r.uint(), r.uint()})
+	}
+	for i := range x.shelves {
+		x.shelves[i].shape = r.take(sizes[i][0])
+	}
+	for i := range x.shelves {
+		x.shelves[i].ratios = r.take(sizes[i][1])
+	}
+	if r.failed || len(r.data) > 0 {
+		return x, errDamaged
+	}
+	return x, nil
+}
+
+// decode reads the surfaces of some exact sizes, none if there are none.
+func (x *partIndex) decode(exactly [2]float64) ([]source, error) {
+	at := slices.IndexFunc(x.shelves, func(s shelfBytes) bool { return s.exactly == exactly })
+	if at < 0 {
+		return nil, nil
+	}
+	d := partDecoder{partIndex: x, shape: reader{data: x.shelves[at].shape}, ratios: reader{data: x.shelves[at].ratios}}
 	// A ratio has a byte at least: all points fit.
-	d.x, d.ratio = make([]float64, 0, len(d.ratios.data)), make([]float64, 0, len(d.ratios.data))
-	out := map[[2]float64][]source{}
+	n := len(d.ratios.data)
+	d.x, d.ratio = make([]float64, 0, n), make([]float64, 0, n)
+	var out []source
 	for range d.shape.count() {
-		exactly := [2]float64{float64(d.shape.float32()), float64(d.shape.float32())}
-		for range d.shape.count() {
-			out[exactly] = append(out[exactly], d.source())
-			if d.failed() {
-				return nil, errDamaged
-			}
+		out = append(out, d.source())
+		if d.failed() {
+			break
 		}
 	}
-	if all.failed || d.failed() || len(d.shape.data) > 0 || len(d.ratios.data) > 0 {
+	if d.failed() || len(d.shape.data) > 0 || len(d.ratios.data) > 0 {
 		return nil, errDamaged
 	}
 	return out, nil
@@ -174,14 +209,13 @@ func decodePart(data []byte, experts bool) (map[[2]float64][]source, error) {
 // computed so fast, not that no engine has a faster kernel: of many shapes only one engine's was measured.
 const slowest = 0.1
 
-// partDecoder reads the curves of a part into common arrays.
+// partDecoder reads the curves of a group into common arrays.
 type partDecoder struct {
+	*partIndex
+
 	shape, ratios reader
-	names         []string
-	axes          []float64
 	x, ratio      []float64
 	first         int64
-	experts       bool
 	bad           bool
 }
 
@@ -202,7 +236,9 @@ func (d *partDecoder) source() source {
 	} else {
 		d.bad = true
 	}
-	for range d.shape.count() {
+	n := d.shape.count()
+	s.sites = make([]*site, 0, n)
+	for range n {
 		s.sites = append(s.sites, d.site())
 		if d.failed() {
 			break
@@ -223,6 +259,7 @@ func (d *partDecoder) site() *site {
 	if n == 0 {
 		d.bad = true
 	}
+	s.lines = make([]line, 0, n)
 	for range n {
 		l := d.line()
 		if d.failed() {

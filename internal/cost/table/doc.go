@@ -10,7 +10,11 @@
 // device's speed of light, and rows that are were measured wrongly: they are
 // left out and reported.
 //
-// In: a perfdata.System, a device profile and the other coster. Out: cost
+// Surfaces are the same ratios, smoothed and thinned (fit.go), in a file inside the
+// program (encode.go, decode.go). They are read like tables, the curves of a place
+// combined into one (combine.go); what they price is not counted as measured.
+//
+// In: a perfdata.System or a Fitted, a device profile and the other coster. Out: cost
 // estimates, with the part from tables in Estimate.Measured. Start with
 // tables.go, then families.go for what a row of each table means.
 package table

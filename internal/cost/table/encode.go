@@ -34,34 +34,42 @@ func (p *part) add(exactly [2]float64, sources []fittedSource) {
 	}
 }
 
-// encode writes the surfaces: the names and the sizes that occur, the shape of every
-// curve by their numbers, then the ratios in steps, each as the difference to the one
-// before.
+// encode writes the surfaces: the names and the sizes that occur, an index, the shape
+// of every curve by their numbers, then the ratios in steps, each as the difference to
+// the one before.
 func (p *part) encode() []byte {
 	if len(p.shelves) == 0 {
 		return nil
 	}
 	names, axes := p.dictionary()
-	e := encoder{experts: p.experts, names: names, number: map[float32]uint64{}}
-	e.uint(len(names))
+	index := encoder{}
+	index.uint(len(names))
 	for _, name := range names {
-		e.uint(len(name))
-		e.shape = append(e.shape, name...)
+		index.uint(len(name))
+		index.shape = append(index.shape, name...)
 	}
-	e.uint(len(axes))
+	number := map[float32]uint64{}
+	index.uint(len(axes))
 	for i, a := range axes {
-		e.number[a] = uint64(i)
-		e.float32(a)
+		number[a] = uint64(i)
+		index.float32(a)
 	}
-	e.uint(len(p.shelves))
+	index.uint(len(p.shelves))
+	var shapes, ratios []byte
 	for i := range p.shelves {
-		e.shelf(&p.shelves[i])
+		s := &p.shelves[i]
+		e := encoder{experts: p.experts, names: names, number: number}
+		e.shelf(s)
+		index.float32(float32(s.exactly[0]))
+		index.float32(float32(s.exactly[1]))
+		index.uint(len(e.shape))
+		index.uint(len(e.ratios))
+		shapes, ratios = append(shapes, e.shape...), append(ratios, e.ratios...)
 	}
-	out := binary.AppendUvarint(nil, uint64(len(e.shape)))
-	return compress(append(append(out, e.shape...), e.ratios...))
+	return compress(slices.Concat(index.shape, shapes, ratios))
 }
 
-// encoder writes the curves of a part.
+// encoder writes the curves of a group.
 type encoder struct {
 	shape, ratios []byte
 	names         []string
@@ -77,9 +85,6 @@ func (e *encoder) float32(x float32) {
 func (e *encoder) axis(log float64) { e.shape = binary.AppendUvarint(e.shape, e.number[axis(log)]) }
 
 func (e *encoder) shelf(s *fittedShelf) {
-	for _, x := range s.exactly {
-		e.float32(float32(x))
-	}
 	e.uint(len(s.sources))
 	for _, f := range s.sources {
 		e.uint(slices.Index(e.names, f.from))

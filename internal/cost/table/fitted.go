@@ -9,8 +9,8 @@ import (
 )
 
 // Fitted is the surfaces of one system: of each kind of kernel and its exact sizes
-// the ratio of measured to estimated time, smoothed and thinned. A kind is decoded
-// when it is first asked for. Safe for concurrent use.
+// the ratio of measured to estimated time, smoothed and thinned. They are decoded
+// when they are first asked for. Safe for concurrent use.
 type Fitted struct {
 	Measured
 	// Base names what the estimates rest on that the ratios are to.
@@ -38,11 +38,40 @@ func MeasuredOn(p *device.Profile) Measured {
 
 // fittedPart is the surfaces of one kind of kernel.
 type fittedPart struct {
-	kind    group // without exact sizes
-	data    []byte
-	decode  sync.Once
-	shelves map[[2]float64][]source
+	kind group // without exact sizes
+	data []byte
+
+	mu      sync.Mutex
+	index   *partIndex              // nil as long as nothing was asked for
+	decoded map[[2]float64][]source // by exact sizes
 	err     error
+}
+
+// sources are the curves of some exact sizes.
+func (p *fittedPart) sources(exactly [2]float64) ([]source, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.index == nil {
+		p.decoded = map[[2]float64][]source{}
+		p.index, p.err = openPart(p.data, p.kind.family == expertLayers)
+	}
+	if out, ok := p.decoded[exactly]; ok || p.err != nil {
+		return out, p.err
+	}
+	out, err := p.index.decode(exactly)
+	p.decoded[exactly], p.err = out, err
+	return out, err
+}
+
+// check decodes everything.
+func (p *fittedPart) check() error {
+	_, err := p.sources([2]float64{})
+	for _, s := range p.index.shelves {
+		if err == nil {
+			_, err = p.sources(s.exactly)
+		}
+	}
+	return err
 }
 
 // Families are the names of the kinds of kernels there are surfaces of.
@@ -59,11 +88,9 @@ func (f *Fitted) sources(g group) ([]source, error) {
 	kind := g
 	kind.exactly = [2]float64{}
 	for _, p := range f.parts {
-		if p.kind != kind {
-			continue
+		if p.kind == kind {
+			return p.sources(g.exactly)
 		}
-		p.decode.Do(func() { p.shelves, p.err = decodePart(p.data, g.family == expertLayers) })
-		return p.shelves[g.exactly], p.err
 	}
 	return nil, nil
 }

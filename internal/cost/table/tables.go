@@ -257,7 +257,7 @@ func (t *Tables) resolve(k key) *resolved {
 		out = append(out, sources[i].near(place, g.family.apart())...)
 	}
 	if t.fitted != nil {
-		out = combine(out)
+		out = combine(out, "surfaces of "+t.fitted.System)
 	}
 	return t.remember(k, out)
 }
