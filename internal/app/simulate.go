@@ -199,14 +199,22 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := replica.NewFleet(resolved, func(p *deployment.Served) (cost.Coster, error) {
-		policy := &p.Spec.Policy
-		return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
-	})
+	f, err := s.build(resolved)
 	if err != nil {
 		return nil, nil, err
 	}
 	return resolved, f.Scaled(s.overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
+}
+
+// build prepares the replicas of a deployment, before any calibration.
+func (s *stage) build(d *deployment.Resolved) (*replica.Fleet, error) {
+	return replica.NewFleet(d, s.coster)
+}
+
+// coster is the prices of a pool.
+func (s *stage) coster(p *deployment.Served) (cost.Coster, error) {
+	policy := &p.Spec.Policy
+	return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
 }
 
 // InStep reports whether nothing tells one request from another: those in flight

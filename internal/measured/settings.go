@@ -79,13 +79,18 @@ func ownKey(e *engine.Profile, column string) string {
 	plain := func(name string) string {
 		return strings.ToLower(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
 	}
-	for _, key := range []string{
-		"token_budget", "max_sequences", "memory_share", "block_tokens", "max_context", "graph.max_batch", "receive_interval", "held_tokens",
-		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio",
-	} {
+	for _, key := range settingColumns() {
 		if column == key || slices.ContainsFunc(e.OptionNames(key), func(name string) bool { return plain(name) == plain(column) }) {
 			return key
 		}
 	}
 	return ""
+}
+
+// settingColumns are the settings that a column may have by its own or the engine's name.
+func settingColumns() []string {
+	return []string{
+		"token_budget", "max_sequences", "memory_share", "block_tokens", "max_context", "graph.max_batch", "receive_interval", "held_tokens",
+		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio",
+	}
 }
