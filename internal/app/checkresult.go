@@ -145,7 +145,7 @@ func (w *World) checkRun(ctx context.Context, run *results.Run, asked SimulateRe
 		changed.Deployment.Pools = slices.Clone(changed.Deployment.Pools)
 		c.change(&changed)
 		w.tell(Progress{"testing: " + c.what, 0, 0, ""})
-		switch again, err := quiet.Simulate(ctx, changed); {
+		switch _, again, err := quiet.simulateOnce(ctx, &changed); {
 		case ctx.Err() != nil:
 			return nil, err
 		case err != nil:

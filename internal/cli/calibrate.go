@@ -86,6 +86,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 

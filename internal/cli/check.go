@@ -57,6 +57,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 	}
 	f.set = cmd.Flags()
 	f.defineUnsaid(f.set)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&against, "against", "", "compare with the first contender of a plan, a `file` that plimsoll plan wrote")
 	})

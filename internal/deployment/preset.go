@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/field"
 )
 
 // Assumption is a setting of the workers with a role that a preset gives.
@@ -90,8 +91,11 @@ func Key(text string) string { return strings.ReplaceAll(strings.TrimSpace(text)
 
 // preset applies the preset that the deployment names, and notes what it sets.
 func (d *Deployment) preset(base *Base, out *Resolved) (*Deployment, error) {
-	if d.Engine.Preset == "" || base.Engine == nil {
+	switch {
+	case d.Engine.Preset == "":
 		return d, nil
+	case base.Engine == nil:
+		return nil, field.Errorf("%s %s needs %s", field.Name("engine_preset"), d.Engine.Preset, field.Name("engine"))
 	}
 	s, err := base.Engine.Preset(d.Engine.Preset)
 	if err != nil {

@@ -31,6 +31,8 @@ type Preset struct {
 	// they do not say from it.
 	Assumed bool   `yaml:"assumed" json:"assumed,omitempty"`
 	Rules   []Rule `yaml:"rules" json:"rules"`
+
+	all []Rule // with those of the preset it extends
 }
 
 // Rule is settings of some workers.
@@ -81,6 +83,7 @@ func parsePresets(data []byte) ([]Preset, error) {
 	}
 	for i := range all {
 		p := &all[i]
+		p.all = p.Rules
 		if p.Extends == "" {
 			continue
 		}
@@ -88,7 +91,7 @@ func parsePresets(data []byte) ([]Preset, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%s: preset %s extends %s, which does not come before it", p.Engine, p.Name, p.Extends)
 		}
-		p.Rules = slices.Concat(all[at].Rules, p.Rules)
+		p.all = slices.Concat(all[at].all, p.Rules)
 	}
 	return all, nil
 }
@@ -170,8 +173,8 @@ func (s *Preset) For(p *Profile, at Place) []Drawn {
 		}
 		return &out[i]
 	}
-	for i := range s.Rules {
-		r := &s.Rules[i]
+	for i := range s.all {
+		r := &s.all[i]
 		if !r.fits(&at) {
 			continue
 		}
