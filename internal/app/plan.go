@@ -34,6 +34,9 @@ type PlanRequest struct {
 	// Engines and Modes are compared; nil = all that run on a system.
 	Engines []string      `json:"engines,omitempty"`
 	Modes   []ServingMode `json:"modes,omitempty"`
+	// EnginePreset names published settings of engines; those without such a preset run
+	// with their defaults.
+	EnginePreset string `json:"engine_preset,omitempty"`
 
 	Formats         deployment.Formats `json:"formats,omitzero"`
 	MTP             int                `json:"nextn,omitempty"`

@@ -93,6 +93,8 @@ type SimulateResponse struct {
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
 	Notes  []string
+	// Assumed is what a preset gives.
+	Assumed []deployment.Assumption
 }
 
 // complete fills in what was left open.
@@ -125,16 +127,26 @@ func (r *SimulateRequest) complete() {
 
 // Simulate runs requests through a deployment.
 func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateResponse, error) {
-	s, err := w.simulated(&r)
-	if err != nil {
-		return nil, err
+	s, out, err := w.simulateOnce(ctx, &r)
+	if err == nil && len(out.Assumed) > 0 {
+		err = w.spread(ctx, s, &r, out)
 	}
-	out, err := w.simulate(ctx, s, &r)
 	if err != nil {
 		return nil, err
 	}
 	out.Tables, err = s.prices.Used()
 	return out, badInput(err)
+}
+
+// simulateOnce runs requests through a deployment, without asking what settings that are
+// assumed could change.
+func (w *World) simulateOnce(ctx context.Context, r *SimulateRequest) (*stage, *SimulateResponse, error) {
+	s, err := w.simulated(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := w.simulate(ctx, s, r)
+	return s, out, err
 }
 
 // simulate simulates a request that is complete and checked.
@@ -165,8 +177,9 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	out := &SimulateResponse{
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
-		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
-		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Tier:    s.prices.Tier(s.Device, resolved.Pricing),
+		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Assumed: resolved.Assumed,
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
@@ -199,14 +212,22 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := replica.NewFleet(resolved, func(p *deployment.Served) (cost.Coster, error) {
-		policy := &p.Spec.Policy
-		return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
-	})
+	f, err := s.build(resolved)
 	if err != nil {
 		return nil, nil, err
 	}
 	return resolved, f.Scaled(s.overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
+}
+
+// build prepares the replicas of a deployment, before any calibration.
+func (s *stage) build(d *deployment.Resolved) (*replica.Fleet, error) {
+	return replica.NewFleet(d, s.coster)
+}
+
+// coster is the prices of a pool.
+func (s *stage) coster(p *deployment.Served) (cost.Coster, error) {
+	policy := &p.Spec.Policy
+	return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
 }
 
 // InStep reports whether nothing tells one request from another: those in flight

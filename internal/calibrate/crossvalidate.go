@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
@@ -18,6 +19,9 @@ type Validated struct {
 	// configurations, so that the base stays as it is.
 	Unchanged                         bool
 	InSample, ByConfiguration, ByCell []measured.Compared
+	// ByLoad says that the rows have one configuration, so that ByConfiguration held out
+	// its loads.
+	ByLoad bool
 	// Adapted predicts half the configurations of a cell by a fit that held the
 	// cell out and was then fitted to the other half, at the cell's own level.
 	Adapted []measured.Compared
@@ -112,6 +116,24 @@ func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Va
 	return out, nil
 }
 
+// configuration and load name those of a row.
+func configuration(p *measured.Prepared) string { return p.Row.Configuration() }
+func load(p *measured.Prepared) string          { return strconv.Itoa(p.Row.Concurrency) }
+
+// Folds is into how many parts few rows are best split: five, or as many as they have
+// configurations, or loads of their only one. Rows that are too few for a test are not.
+func Folds(rows []measured.Prepared) int {
+	const usual, few = 5, 4
+	parts := len(namesOf(rows, configuration))
+	if parts == 1 {
+		parts = len(namesOf(rows, load))
+	}
+	if parts = min(usual, parts); parts < 2 || len(rows) < few {
+		return 0
+	}
+	return parts
+}
+
 // crossValidate predicts rows by fits that hold out their configuration, and,
 // without a base, by fits that hold out their model under their engine on all devices of
 // their generation.
@@ -120,8 +142,14 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 	if n < 2 {
 		return nil
 	}
+	part := func(p *measured.Prepared) int { return fold(p.Row, n) }
+	if c.Base != nil && len(namesOf(f.rows, configuration)) == 1 {
+		loads := namesOf(f.rows, load)
+		part = func(p *measured.Prepared) int { return slices.Index(loads, load(p)) % n }
+		out.ByLoad = true
+	}
 	for k := range n {
-		held, err := c.hold(ctx, f, fmt.Sprintf("fold %d", k+1), func(p *measured.Prepared) bool { return fold(p.Row, n) == k })
+		held, err := c.hold(ctx, f, fmt.Sprintf("fold %d", k+1), func(p *measured.Prepared) bool { return part(p) == k })
 		if err != nil {
 			return err
 		}

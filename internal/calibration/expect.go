@@ -54,7 +54,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
 	if why := slices.Concat(o.transfer(s, &out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
-		out.Basis += "; widened because " + strings.Join(why, ", and because ")
+		out.Basis += widened + strings.Join(why, furthermore)
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
 	return out

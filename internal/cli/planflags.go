@@ -54,6 +54,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
+		enginePreset(fs, &f.EnginePreset)
 		nargs.Var(fs, &f.mode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
 		nargs.Var(fs, &f.Formats.Checkpoint, "weights", nargs.OneOf("fp8", "fp4", "int4"), "number format of a converted checkpoint: fp8, fp4 or int4 (default the model's)")
 		nargs.Var(fs, &f.Formats.KV, "kv-cache", nargs.OneOf("fp8", "int8", "bf16"), "number format of the KV cache: fp8, int8 or bf16 (default the model's)")

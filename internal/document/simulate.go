@@ -59,6 +59,17 @@ type Simulate struct {
 
 	Tables *Tables  `json:"tables,omitempty"`
 	Notes  []string `json:"notes"`
+	// Assumed are the settings that a preset gives.
+	Assumed []AssumedSetting `json:"assumed_settings,omitempty"`
+}
+
+// AssumedSetting is a setting that a preset gives workers with a role. Also are values that
+// such deployments have too; without a value the engine's default is meant.
+type AssumedSetting struct {
+	Role  string   `json:"role"`
+	Key   string   `json:"key"`
+	Value string   `json:"value,omitempty"`
+	Also  []string `json:"also,omitempty"`
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -112,6 +123,10 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
+	}
+	for i := range r.Assumed {
+		a := &r.Assumed[i]
+		out.Assumed = append(out.Assumed, AssumedSetting{string(a.Role), a.Key, a.Value, a.Others})
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)

@@ -100,12 +100,12 @@ type Prepared struct {
 	// deployment is what the row describes, fleet the same ready to simulate.
 	deployment *deployment.Resolved
 	fleet      *replica.Fleet
-	client     sim.ClosedLoop
+	client     sim.Client
 }
 
-// maxRequests bounds the requests simulated for a row. It is far above those of
+// MaxRequests bounds the requests simulated for a row. It is far above those of
 // real benchmarks: a shorter run gives more weight to the first burst.
-const maxRequests = 1 << 17
+const MaxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
@@ -120,7 +120,7 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	}
 	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests, maxRequests)), Concurrency: c,
+		Requests: max(c, min(row.Requests, MaxRequests)), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}

@@ -245,21 +245,15 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
 		})
 	}
-	unseen := r.Overlay.Elsewhere()
 	for i, mode := range [...]string{"agg", "disagg"} {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		title := mode + "regated: "
-		add(title+"before the fit", mode, r.Before, &calibration.Overlay{})
-		add(title+"fitted rows", mode, r.InSample, r.Overlay)
-		add(title+"configuration held out", mode, r.ByConfiguration, r.Overlay)
-		add(title+"cell held out", mode, r.ByCell, unseen)
-		add(title+"cell held out, then fitted to half of it", mode, r.Adapted, r.Overlay)
-		for _, l := range r.LeftOut {
-			add(title+l.Kind+" held out", mode, l.Rows, unseen)
+		for _, f := range document.FitsOf(r) {
+			add(mode+"regated: "+f.Of, mode, f.Rows, f.Expects)
 		}
 	}
+	calibrated(w, &r.Results)
 	fmt.Fprintln(w, t.Render())
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
@@ -267,4 +261,28 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	if len(r.ByCell) > 0 {
 		fmt.Fprintln(w, "Cell held out:", regretLine(measured.Regrets(r.ByCell)))
 	}
+}
+
+// calibrated says which results are fitted, by cell and layout.
+func calibrated(w io.Writer, found *app.FoundResults) {
+	if len(found.Used) == 0 {
+		return
+	}
+	var names []string
+	of := map[string]int{}
+	for i := range found.Used {
+		u := &found.Used[i]
+		name := fmt.Sprintf("%s on %s under %s, %s", u.Row.Model, u.Row.System, u.Row.Engine, u.Layout)
+		if of[name] == 0 {
+			names = append(names, name)
+		}
+		of[name]++
+	}
+	for _, name := range names {
+		fmt.Fprintf(w, "Results of %s: %d\n", name, of[name])
+	}
+	if n := len(found.Unused); n > 0 {
+		fmt.Fprintf(w, "Results not used: %d\n", n)
+	}
+	fmt.Fprintln(w)
 }
