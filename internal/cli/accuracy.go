@@ -133,13 +133,19 @@ With --perf-data and no FILE it fits the constants of the operator forms instead
 kernels: for each shape the fastest kernel, by robust least squares on the logarithm of time. It prints the errors of the
 shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection
 names a file that says which forms to take from the fit and gives the constants of the others, as
-internal/cost/calibrated/selection.yaml does for the shipped constants.`
+internal/cost/calibrated/selection.yaml does for the shipped constants.
+
+With --power it fits what devices draw instead: watts while they wait and while they work, joules per byte and per operation, by
+device generation, and a factor for each cell, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of
+the fit, with configurations held out and with cells held out, and writes the constants in the format of
+internal/power/coefficients.yaml.`
 
 // newCalibrateCmd makes "plimsoll calibrate".
 func newCalibrateCmd(env *Env) *cobra.Command {
 	var r app.CalibrateRequest
 	var kernels app.KernelsRequest
 	var out string
+	var watts bool
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.csv ...]",
 		Short: "Fit predictions to measured deployments, or operator forms to measured kernels",
@@ -148,12 +154,16 @@ func newCalibrateCmd(env *Env) *cobra.Command {
   plimsoll calibrate measured.csv --folds 5
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate measured.csv --extend --folds 5 --sample 6 --out mine.yaml
-  plimsoll calibrate --perf-data systems/data --out coefficients.yaml`,
+  plimsoll calibrate --perf-data systems/data --out coefficients.yaml
+  plimsoll calibrate --power measured.csv --out coefficients.yaml`,
 		GroupID: groupTrust,
-		Args:    calibrateArgs(&kernels),
+		Args:    calibrateArgs(&kernels, &watts),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kernels.PerfData.Dir != "" {
 				return calibrateKernels(cmd, env, kernels, out)
+			}
+			if watts {
+				return calibratePower(cmd, env, app.PowerRequest{Files: args, Calibration: r.Calibration, Workers: r.Workers}, out)
 			}
 			r.File, r.More = args[0], args[1:]
 			world := env.world()
@@ -181,6 +191,7 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "iterations of the fit")
 	fs.IntVar(&r.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
 	fs.BoolVar(&r.Extend, "extend", false, "fit the groups that the calibration lacks (an engine on a device generation without rows) on top of it; all else stays")
+	fs.BoolVar(&watts, "power", false, "fit what devices draw to the rows with joules_per_output_token")
 	perfData(fs, &kernels.PerfData)
 	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
 	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")
@@ -191,19 +202,27 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 }
 
 // calibrateArgs accepts a file of rows, or none if operators are fitted to kernels.
-func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
+func calibrateArgs(kernels *app.KernelsRequest, watts *bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch kernel := kernels.PerfData.Dir != ""; {
+		case kernel && *watts:
+			return usagef("%s: --power fits to FILE and excludes --perf-data", cmd.CommandPath())
 		case kernel && len(args) > 0:
 			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
 		case kernel:
-			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
+			return noneGiven(cmd, "--perf-data fits operators to kernels", "calibration", "from-scratch", "folds", "leave-out", "iterations")
 		case kernels.PerfData.Engine != "":
 			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
 		case kernels.Selection != "":
 			return usagef("--selection %s needs --perf-data", kernels.Selection)
 		case len(kernels.Systems) > 0:
 			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
+		}
+		if *watts {
+			const fits = "--power fits what devices draw"
+			if err := noneGiven(cmd, fits, "from-scratch", "folds", "leave-out", "iterations", "sample", "extend"); err != nil {
+				return err
+			}
 		}
 		if len(args) > 1 {
 			return nil
@@ -212,8 +231,8 @@ func calibrateArgs(kernels *app.KernelsRequest) cobra.PositionalArgs {
 	}
 }
 
-// noneGiven rejects flags that a fit of operators to kernels does not read.
-func noneGiven(cmd *cobra.Command, flags ...string) error {
+// noneGiven rejects flags that another fit does not read.
+func noneGiven(cmd *cobra.Command, fit string, flags ...string) error {
 	var given []string
 	for _, f := range flags {
 		if cmd.Flags().Changed(f) {
@@ -223,7 +242,7 @@ func noneGiven(cmd *cobra.Command, flags ...string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	return usagef("--perf-data fits operators to kernels and excludes %s", strings.Join(given, " and "))
+	return usagef("%s and excludes %s", fit, strings.Join(given, " and "))
 }
 
 // calibrateKernels fits operators to kernels.
@@ -237,6 +256,19 @@ func calibrateKernels(cmd *cobra.Command, env *Env, r app.KernelsRequest, out st
 		env.Note(s + " is not a device profile: its kernels are not fitted")
 	}
 	report.Kernels(env.Stdout, res)
+	if out == "" {
+		return nil
+	}
+	return env.CreateAtomic(out, res.Write)
+}
+
+// calibratePower fits what devices draw.
+func calibratePower(cmd *cobra.Command, env *Env, r app.PowerRequest, out string) error {
+	res, err := env.world().CalibratePower(cmd.Context(), r)
+	if err != nil {
+		return asked(err)
+	}
+	report.Power(env.Stdout, res)
 	if out == "" {
 		return nil
 	}
