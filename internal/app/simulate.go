@@ -89,7 +89,9 @@ type SimulateResponse struct {
 	// means of TTFT and TPOT meet the limits.
 	Expected calibration.Expected
 	Chance   float64
-	Tier     device.Tier
+	// Energy is nil where the power of a device is unknown.
+	Energy *replica.Energy
+	Tier   device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
 	Notes  []string
@@ -151,6 +153,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 		return nil, badInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
+	meters := fleet.Meter(&config)
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
 	config.Progress = func(ended, requests int) { w.tell(Progress{"simulating", ended, requests, "requests"}) }
 	result, err := sim.Run(ctx, &config)
@@ -173,6 +176,7 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	}
 	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	out.Energy, out.Expected.Joules = energyOf(meters, result, resolved)
 	return out, nil
 }
 

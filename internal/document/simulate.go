@@ -53,6 +53,9 @@ type Simulate struct {
 	Preemptions int     `json:"preemptions"`
 	CachedShare float64 `json:"prefix_cached_share"`
 
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy `json:"energy,omitempty"`
+
 	// Of the replicas for prompts, the same as the others unless there are such.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
@@ -118,6 +121,9 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 	}
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
+	}
+	if e := r.Energy; e != nil {
+		out.Energy = energyOf(e, r.Expected.Joules)
 	}
 	return out
 }

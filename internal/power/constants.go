@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 )
 
 //go:embed coefficients.yaml
@@ -52,42 +53,72 @@ func (f *Fitted) Factor(cell string) (factor float64, known bool) {
 	return 1, false
 }
 
-// nearest are the constants of a device: its generation's, its nearest relative's,
-// or, for devices unlike any that were measured, the geometric mean of all. Idle and
-// active watts follow the device's own cap.
+// nearest are the constants of a device: its generation's, or what a relative
+// suggests.
 func nearest(p *device.Profile) (Constants, device.Tier) {
 	all := Shipped().Generations
 	if c, ok := all[p.Generation]; ok {
 		return c, device.Calibrated
 	}
-	var relative string
 	switch {
-	case strings.HasPrefix(p.Generation, "blackwell"):
-		relative = "blackwell"
+	case p.Generation == "blackwell-ultra": // the same chip with more memory and a higher cap
+		return all["blackwell"], device.Transferred
+	case p.Generation == "blackwell-rtx":
+		return like(p, "blackwell"), device.Transferred
 	case p.Vendor == device.NVIDIA:
-		relative = "hopper"
+		return like(p, "hopper"), device.Transferred
 	case p.Vendor == device.AMD:
-		relative = "cdna3"
+		return like(p, "cdna3"), device.Transferred
 	}
-	if c, ok := all[relative]; ok {
-		return c, device.Transferred
-	}
-	return mean(all), device.Transferred
+	return like(p, slices.Sorted(maps.Keys(all))...), device.Transferred
 }
 
-// mean is the geometric mean of all generations' constants.
-func mean(all map[string]Constants) Constants {
-	var out Constants
-	to := out.Values()
-	for i := range to {
-		sum := 0.0
-		for _, name := range slices.Sorted(maps.Keys(all)) {
-			c := all[name]
-			sum += math.Log(*c.Values()[i])
+// reference is the device that most rows of a generation are from.
+func reference(generation string) string {
+	switch generation {
+	case "hopper":
+		return "h200_sxm"
+	case "blackwell":
+		return "b200_sxm"
+	case "cdna3":
+		return "mi300x"
+	case "cdna4":
+		return "mi355x"
+	}
+	return ""
+}
+
+// like are constants with which a device draws the same share of its cap at the same
+// share of its peaks as the references of generations do, in the geometric mean:
+// chips of another process or another memory take another energy per operation or byte.
+func like(p *device.Profile, generations ...string) Constants {
+	own := full(p)
+	var sums [len(own)]float64
+	n := 0.0
+	for _, g := range generations {
+		d, err := device.Lookup(reference(g))
+		c, ok := Shipped().Generations[g]
+		if err != nil || !ok {
+			continue
 		}
-		*to[i] = math.Exp(sum / float64(len(all)))
+		n++
+		theirs := full(d)
+		for i, v := range c.Values() {
+			sums[i] += math.Log(*v * theirs[i])
+		}
+	}
+	var out Constants
+	for i, v := range out.Values() {
+		*v = math.Exp(sums[i]/n) / own[i]
 	}
 	return out
+}
+
+// full is, for each constant, what turns it into a share of a device's cap at its
+// peaks, but for links, whose energy is not the wire's.
+func full(p *device.Profile) [5]float64 {
+	compute := max(p.Matrix[dtype.BF16], p.Matrix[dtype.F16], p.Matrix[dtype.INT8]/2, 1)
+	return [5]float64{1, 1, float64(p.Bandwidth) / p.Power, float64(compute) / p.Power, 1}
 }
 
 // Write prints a fit as coefficients.yaml holds it, below a comment.
