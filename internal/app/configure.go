@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
+	"plimsoll/internal/replica"
 	"plimsoll/internal/search"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -89,6 +90,8 @@ type Option struct {
 	MemoryBudget       engine.Budget
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *replica.Energy
 }
 
 // Speed is one point of a trade-off.
@@ -123,6 +126,9 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 		x, err := w.experiment(&r, r.Experiments[i])
 		if err == nil {
 			err = x.run(ctx)
+		}
+		if err == nil {
+			err = x.meter(ctx)
 		}
 		out.Results[i] = x.out
 		if err != nil {

@@ -10,6 +10,11 @@ import (
 	"plimsoll/internal/units"
 )
 
+// DefaultEnergyPrice is US dollars for a kilowatt-hour: what industry in the United
+// States paid on average in 2024, rounded (EIA, Electric Power Monthly, table 5.3). For
+// the power of cooling and conversion too, multiply a price by the PUE of the site.
+const DefaultEnergyPrice = 0.08
+
 // energyOf is what a simulated deployment draws, nil where that is unknown, and the
 // error to expect of its joules per output token.
 func energyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) (*replica.Energy, calibration.Error) {

@@ -18,6 +18,9 @@ type Energy struct {
 }
 
 func energyOf(e *replica.Energy, expected calibration.Error) *Energy {
+	if e == nil {
+		return nil
+	}
 	return &Energy{float64(e.PerToken), interval(expected, float64(e.PerToken)), float64(e.Watts), string(e.Tier)}
 }
 

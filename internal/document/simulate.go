@@ -122,9 +122,7 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
 	}
-	if e := r.Energy; e != nil {
-		out.Energy = energyOf(e, r.Expected.Joules)
-	}
+	out.Energy = energyOf(r.Energy, r.Expected.Joules)
 	return out
 }
 

@@ -21,9 +21,13 @@ func ParetoFile(w io.Writer, format string, r *app.ConfigureResponse) error {
 // are known here.
 func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{optionColumns(x.Experiment.Mode)}
+	rows := [][]string{append(optionColumns(x.Experiment.Mode), "power_w", "joules_per_output_token")}
 	for i := range x.Rows {
-		rows = append(rows, optionCells(x, &x.Rows[i]))
+		watts, joules := "", ""
+		if e := x.Rows[i].Energy; e != nil {
+			watts, joules = strconv.FormatFloat(float64(e.Watts), 'f', 1, 64), strconv.FormatFloat(float64(e.PerToken), 'g', 4, 64)
+		}
+		rows = append(rows, append(optionCells(x, &x.Rows[i]), watts, joules))
 	}
 	return out.WriteAll(rows)
 }
