@@ -1,6 +1,7 @@
 package power
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
@@ -38,12 +39,20 @@ func Shipped() *Fitted { return shipped() }
 
 //nolint:gochecknoglobals // read once, never changed
 var shipped = sync.OnceValue(func() *Fitted {
-	var f Fitted
-	if err := yaml.Unmarshal(coefficients, &f); err != nil {
+	f, err := Read(coefficients)
+	if err != nil {
 		panic(fmt.Sprintf("power: coefficients.yaml: %v", err)) // a test reads it
 	}
-	return &f
+	return f
 })
+
+// Read reads a fit that Write has written.
+func Read(data []byte) (*Fitted, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	f := new(Fitted)
+	return f, d.Decode(f)
+}
 
 // Factor is that of a cell, and whether it was measured.
 func (f *Fitted) Factor(cell string) (factor float64, known bool) {
@@ -117,7 +126,10 @@ func like(p *device.Profile, generations ...string) Constants {
 // full is, for each constant, what turns it into a share of a device's cap at its
 // peaks, but for links, whose energy is not the wire's.
 func full(p *device.Profile) [5]float64 {
-	compute := max(p.Matrix[dtype.BF16], p.Matrix[dtype.F16], p.Matrix[dtype.INT8]/2, 1)
+	compute := max(p.Matrix[dtype.BF16], p.Matrix[dtype.F16])
+	if compute == 0 {
+		compute = max(p.Matrix[dtype.FP8]/2, p.Matrix[dtype.INT8]/2, 1)
+	}
 	return [5]float64{1, 1, float64(p.Bandwidth) / p.Power, float64(compute) / p.Power, 1}
 }
 

@@ -106,7 +106,7 @@ func (m *Model) Watts(l *Load) units.Watts {
 	for k, amount := range l.Activity {
 		p += m.per[k] * amount / float64(l.Time)
 	}
-	return units.Watts(p * math.Pow(1+math.Pow(p/m.cap, softness), -1./softness))
+	return units.Watts(m.cap * math.Pow(1+math.Pow(m.cap/p, softness), -1./softness))
 }
 
 // Joules is the energy of a device under a load.

@@ -193,7 +193,7 @@ func experimentBlock(w io.Writer, x *app.ExperimentResult, v OptimizeView) {
 		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
 	}
 	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
-	powered := !slices.ContainsFunc(rows, func(o app.Option) bool { return o.Energy == nil })
+	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o app.Option) bool { return o.Energy == nil })
 	if powered {
 		t.header = append(t.header, "power_w")
 	}
