@@ -15,7 +15,6 @@ import (
 	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/pool"
-	"plimsoll/internal/replica"
 	"plimsoll/internal/search"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -91,7 +90,7 @@ type Option struct {
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict
 	// Energy is nil where the power of a device is unknown or nobody asked for it.
-	Energy *replica.Energy
+	Energy *Energy
 }
 
 // Speed is one point of a trade-off.

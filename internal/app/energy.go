@@ -15,15 +15,22 @@ import (
 // the power of cooling and conversion too, multiply a price by the PUE of the site.
 const DefaultEnergyPrice = 0.08
 
-// energyOf is what a simulated deployment draws, nil where that is unknown, and the
-// error to expect of its joules per output token.
-func energyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) (*replica.Energy, calibration.Error) {
+// Energy is what a deployment draws while it serves.
+type Energy struct {
+	replica.Energy
+
+	// Error is what to expect of the joules of an output token.
+	Error calibration.Error
+}
+
+// energyOf is that of a simulated deployment, nil where it is unknown.
+func energyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {
 	subject := calibration.SubjectOfDeployment(d)
 	e, ok := m.Energy(r, subject.PowerFactor())
 	if !ok {
-		return nil, calibration.Error{}
+		return nil
 	}
-	return &e, calibration.ExpectJoules(&subject, e.Tier)
+	return &Energy{e, calibration.ExpectJoules(&subject, e.Tier)}
 }
 
 // StepEnergy is what a step draws: under the engine, if there is one, otherwise while

@@ -64,7 +64,7 @@ type EstimateResponse struct {
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
 	// Energy is nil where the power of a device is unknown.
-	Energy *replica.Energy
+	Energy *Energy
 	Tier   device.Tier
 	// Pools are the workers that do both, or those for prefill and for decode.
 	Pools []PoolEstimate
@@ -283,7 +283,7 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	c.Decode = true
 	r.Expected = s.overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
-	r.Energy, r.Expected.Joules = r.staticEnergy(resolved, fleet, batch, prompts, decode)
+	r.Energy = r.staticEnergy(resolved, fleet, batch, prompts, decode)
 	if r.TPOT == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
@@ -295,7 +295,7 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 func staticSteps(tokens int, accepted float64) int { return int(math.Ceil(float64(tokens) / accepted)) }
 
 // staticEnergy is that of one batch, whose prompts and decode steps take so long.
-func (r *EstimateResponse) staticEnergy(d *deployment.Resolved, f *replica.Fleet, prompts sim.Batch, prefill, decode units.Seconds) (*replica.Energy, calibration.Error) {
+func (r *EstimateResponse) staticEnergy(d *deployment.Resolved, f *replica.Fleet, prompts sim.Batch, prefill, decode units.Seconds) *Energy {
 	e, n := &r.Request.Experiment, prompts.PrefillRequests
 	config := f.Config(nil)
 	meters := f.Meter(&config)

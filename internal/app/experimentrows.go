@@ -73,7 +73,7 @@ func (o *Option) meter(ctx context.Context, w *World, s *stage, q *SimulateReque
 	if err != nil {
 		return err
 	}
-	o.Energy, o.Expected.Joules = r.Energy, r.Expected.Joules
+	o.Energy = r.Energy
 	return nil
 }
 

@@ -60,7 +60,7 @@ func (p *planning) meter(ctx context.Context, c *Contender) error {
 	if err != nil {
 		return err
 	}
-	return c.Option.meter(ctx, p.world, s, &q)
+	return c.meter(ctx, p.world, s, &q)
 }
 
 func mean(all []float64) float64 {

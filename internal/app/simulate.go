@@ -90,7 +90,7 @@ type SimulateResponse struct {
 	Expected calibration.Expected
 	Chance   float64
 	// Energy is nil where the power of a device is unknown or nobody asked for it.
-	Energy *replica.Energy
+	Energy *Energy
 	Tier   device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
@@ -190,7 +190,7 @@ func (w *World) simulateWith(ctx context.Context, s *stage, r *SimulateRequest, 
 	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
 	if metered {
-		out.Energy, out.Expected.Joules = energyOf(meters, result, resolved)
+		out.Energy = energyOf(meters, result, resolved)
 	}
 	return out, nil
 }

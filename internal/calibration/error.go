@@ -96,8 +96,6 @@ func (e Error) toward(o Error, share float64) Error {
 // Expected is the errors to expect of a prediction.
 type Expected struct {
 	TTFT, TPOT, Throughput Error
-	// Joules is that of the energy of an output token, where it is predicted.
-	Joules Error
 	// Basis says which measurements they come from, and why they are wider.
 	Basis string
 }

@@ -1,9 +1,6 @@
 package document
 
-import (
-	"plimsoll/internal/calibration"
-	"plimsoll/internal/replica"
-)
+import "plimsoll/internal/app"
 
 // Energy is what the devices of a deployment draw while it serves.
 type Energy struct {
@@ -17,11 +14,11 @@ type Energy struct {
 	Tier string `json:"tier"`
 }
 
-func energyOf(e *replica.Energy, expected calibration.Error) *Energy {
+func energyOf(e *app.Energy) *Energy {
 	if e == nil {
 		return nil
 	}
-	return &Energy{float64(e.PerToken), interval(expected, float64(e.PerToken)), float64(e.Watts), string(e.Tier)}
+	return &Energy{float64(e.PerToken), interval(e.Error, float64(e.PerToken)), float64(e.Watts), string(e.Tier)}
 }
 
 // StepEnergy is what the devices draw in one step: under the engine if there is one,

@@ -110,7 +110,7 @@ func NewEstimate(r *app.EstimateResponse) *Estimate {
 	if r.Request.Experiment.Limits.Any() {
 		out.Chance = &r.Chance
 	}
-	out.Energy = energyOf(r.Energy, x.Joules)
+	out.Energy = energyOf(r.Energy)
 	for i := range r.Pools {
 		out.Pools = append(out.Pools, estimatePool(&r.Pools[i]))
 	}

@@ -76,7 +76,7 @@ func contenderOf(c *app.Contender) Contender {
 		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]app.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
-	out.Energy = energyOf(c.Energy, x.Joules)
+	out.Energy = energyOf(c.Energy)
 	if c.TPOTMean > 0 {
 		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
 	}

@@ -122,7 +122,7 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
 	}
-	out.Energy = energyOf(r.Energy, r.Expected.Joules)
+	out.Energy = energyOf(r.Energy)
 	return out
 }
 

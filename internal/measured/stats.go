@@ -21,6 +21,8 @@ type Compared struct {
 	Pred Prediction
 	// Expected are the errors to expect of it.
 	Expected calibration.Expected
+	// Joules is the error to expect of its joules per output token.
+	Joules calibration.Error
 }
 
 // PredictAll predicts every row with a number of workers; results come in the
@@ -68,7 +70,7 @@ func Expect(o *calibration.Overlay, rows []Compared) {
 	for i := range rows {
 		c := &rows[i].Pred.Case
 		rows[i].Expected = o.Expect(c)
-		rows[i].Expected.Joules = calibration.ExpectJoules(&c.Subject, rows[i].Pred.Energy.Tier)
+		rows[i].Joules = calibration.ExpectJoules(&c.Subject, rows[i].Pred.Energy.Tier)
 	}
 }
 
@@ -101,7 +103,7 @@ func (q Quantity) Of(c *Compared) (predicted, is float64, e calibration.Error) {
 		return float64(c.Pred.TTFTMean), float64(c.Row.TTFTEstimate), c.Expected.TTFT
 	case Joules:
 	}
-	return float64(c.Pred.Energy.PerToken), c.Row.Joules, c.Expected.Joules
+	return float64(c.Pred.Energy.PerToken), c.Row.Joules, c.Joules
 }
 
 // Coverage is the share of rows whose measured value lies in the 80 % interval around

@@ -107,18 +107,30 @@ func TestActivity(t *testing.T) {
 		op   op.Op
 		want power.Activity
 	}{
-		{op.Op{Kind: op.GEMM, Rows: 2, Depth: 3, Cols: 5, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16},
-			power.Activity{power.Memory: 2 * (6 + 15 + 10), power.Wide: 60}},
-		{op.Op{Kind: op.GEMM, Rows: 2, Depth: 3, Cols: 5, In: dtype.FP8, Weight: dtype.FP8, Out: dtype.BF16},
-			power.Activity{power.Memory: 6 + 15 + 20, power.FP8: 60}},
-		{op.Op{Kind: op.GEMM, Rows: 2, Depth: 4, Cols: 5, In: dtype.FP4, Weight: dtype.FP4, Out: dtype.BF16},
-			power.Activity{power.Memory: 4 + 10 + 20, power.FP4: 80}},
-		{op.Op{Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100, Bytes: 200},
-			power.Activity{power.Memory: 200, power.Link: 150}},
-		{op.Op{Kind: op.Collective, Comm: op.AllGather, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100},
-			power.Activity{power.Link: 300}},
-		{op.Op{Kind: op.Collective, Comm: op.ReduceScatter, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100},
-			power.Activity{power.Link: 75}},
+		{
+			op.Op{Kind: op.GEMM, Rows: 2, Depth: 3, Cols: 5, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16},
+			power.Activity{power.Memory: 2 * (6 + 15 + 10), power.Wide: 60},
+		},
+		{
+			op.Op{Kind: op.GEMM, Rows: 2, Depth: 3, Cols: 5, In: dtype.FP8, Weight: dtype.FP8, Out: dtype.BF16},
+			power.Activity{power.Memory: 6 + 15 + 20, power.FP8: 60},
+		},
+		{
+			op.Op{Kind: op.GEMM, Rows: 2, Depth: 4, Cols: 5, In: dtype.FP4, Weight: dtype.FP4, Out: dtype.BF16},
+			power.Activity{power.Memory: 4 + 10 + 20, power.FP4: 80},
+		},
+		{
+			op.Op{Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100, Bytes: 200},
+			power.Activity{power.Memory: 200, power.Link: 150},
+		},
+		{
+			op.Op{Kind: op.Collective, Comm: op.AllGather, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100},
+			power.Activity{power.Link: 300},
+		},
+		{
+			op.Op{Kind: op.Collective, Comm: op.ReduceScatter, Group: parallel.Group{Size: 4, Stride: 1}, Payload: 100},
+			power.Activity{power.Link: 75},
+		},
 	} {
 		if diff := cmp.Diff(c.want, power.Of(&c.op)); diff != "" {
 			t.Errorf("%v: want -, got +:\n%s", c.op.Kind, diff)

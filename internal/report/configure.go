@@ -141,7 +141,7 @@ func overall(w io.Writer, r *app.ConfigureResponse) {
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
 	if p := o.Energy; p != nil {
 		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
-			units.Figure(float64(p.PerToken)), plusMinus(e.Joules), float64(p.Watts), unmeasured(p.Tier))
+			units.Figure(float64(p.PerToken)), plusMinus(p.Error), float64(p.Watts), unmeasured(p.Tier))
 	}
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }

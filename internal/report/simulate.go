@@ -51,7 +51,7 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
-			units.Figure(float64(e.PerToken)), plusMinus(r.Expected.Joules), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
 	}
 	engineUse(w, r)
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
