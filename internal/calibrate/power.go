@@ -49,12 +49,12 @@ const (
 )
 
 // powerStart is where fits start, and how far constants are believed to lie from it,
-// in logarithms. Idle: 70 to 120 W of 700 W boards, as nvidia-smi shows them. Memory:
-// 4 to 7 pJ a bit for HBM (O'Connor et al., MICRO 2017), and the way on the chip.
-// Compute: at peak a device spends about half of its power on arithmetic. The rest is
-// a guess, believed little.
+// in logarithms. Idle, memory and compute are those of an H200 as nvidia-smi shows its
+// power: 121 W with nothing to do but a context (130 W under small kernels one after the
+// other), 552 W at 4.24 TB/s of a copy and 332 W at half of that, 536 W at 384 Tflop/s of
+// a bf16 product (PyTorch 2.11). Active and link are guesses, believed little.
 func powerStart() (start power.Constants, width [5]float64) {
-	return power.Constants{Idle: 0.12, Active: 0.25, Memory: 130, Compute: 0.5, Link: 3000}, [5]float64{0.3, 0.5, 0.5, 0.7, 0.7}
+	return power.Constants{Idle: 0.17, Active: 0.1, Memory: 100, Compute: 1.1, Link: 1000}, [5]float64{0.2, 0.7, 0.4, 0.5, 1}
 }
 
 // FitPower fits the constants of power, by generation, and the factors of cells, by
