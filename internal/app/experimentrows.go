@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/pool"
 	"plimsoll/internal/rank"
@@ -65,6 +67,17 @@ func (x *experiment) meter(ctx context.Context) error {
 		}
 	})
 	return cmp.Or(err, errors.Join(errs...))
+}
+
+// copy is one copy of the deployment: requests that come at a rate are dealt out to copies
+// that know nothing of each other, so that one tells what all draw.
+func (o *Option) copy() deployment.Deployment {
+	out := o.Deployment
+	out.Pools = slices.Clone(out.Pools)
+	for i := range out.Pools {
+		out.Pools[i].Replicas = max(1, out.Pools[i].Replicas/o.Copies)
+	}
+	return out
 }
 
 // meter takes the energy of a deployment under some traffic.

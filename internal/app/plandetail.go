@@ -54,7 +54,7 @@ func (p *planning) meter(ctx context.Context, c *Contender) error {
 	}
 	q := p.traffic(c, c.Concurrency)
 	if c.Load > 0 && p.r.usual() > 0 {
-		q.Concurrency, q.Rate = 0, p.r.usual()
+		q.Deployment, q.Concurrency, q.Rate = c.copy(), 0, p.r.usual()/float64(c.Copies)
 	}
 	s, err := p.world.simulated(&q)
 	if err != nil {

@@ -139,11 +139,16 @@ func overall(w io.Writer, r *app.ConfigureResponse) {
 	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
 	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
-	if p := o.Energy; p != nil {
-		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
-			units.Figure(float64(p.PerToken)), plusMinus(p.Error), float64(p.Watts), unmeasured(p.Tier))
-	}
+	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// energyLine prints what the best deployment draws.
+func energyLine(w io.Writer, e *app.Energy) {
+	if e != nil {
+		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))
+	}
 }
 
 // paretoChart is throughput of a device against speed for a user.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -21,13 +22,9 @@ func ParetoFile(w io.Writer, format string, r *app.ConfigureResponse) error {
 // are known here.
 func OptionsCSV(w io.Writer, x *app.ExperimentResult) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{append(optionColumns(x.Experiment.Mode), "power_w", "joules_per_output_token")}
+	rows := [][]string{optionColumns(x.Experiment.Mode)}
 	for i := range x.Rows {
-		watts, joules := "", ""
-		if e := x.Rows[i].Energy; e != nil {
-			watts, joules = strconv.FormatFloat(float64(e.Watts), 'f', 1, 64), strconv.FormatFloat(float64(e.PerToken), 'g', 4, 64)
-		}
-		rows = append(rows, append(optionCells(x, &x.Rows[i]), watts, joules))
+		rows = append(rows, optionCells(x, &x.Rows[i]))
 	}
 	return out.WriteAll(rows)
 }
@@ -58,11 +55,12 @@ func optionColumns(m app.ServingMode) []string {
 	}
 	if m == app.Aggregated {
 		worker("")
-		return head
+	} else {
+		worker("(p)")
+		worker("(d)")
+		head = append(head, "(d)system")
 	}
-	worker("(p)")
-	worker("(d)")
-	return append(head, "(d)system")
+	return append(head, "power_w", "joules_per_output_token")
 }
 
 func optionCells(x *app.ExperimentResult, o *app.Option) []string {
@@ -82,15 +80,16 @@ func optionCells(x *app.ExperimentResult, o *app.Option) []string {
 	pools := o.Deployment.Pools
 	if e.Mode == app.Aggregated {
 		worker(&pools[0], o.Batch, o.Y)
-		return row
+	} else {
+		worker(&pools[0], o.Prompts, o.X)
+		worker(&pools[1], o.Batch, o.Y)
+		row = append(row, cmp.Or(e.DecodeSystem, e.System))
 	}
-	worker(&pools[0], o.Prompts, o.X)
-	worker(&pools[1], o.Batch, o.Y)
-	other := e.DecodeSystem
-	if other == "" {
-		other = e.System
+	watts, joules := "", "" // where the power of a device is unknown
+	if p := o.Energy; p != nil {
+		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}
-	return append(row, other)
+	return append(row, watts, joules)
 }
 
 // ParetoCSV writes the frontier of an experiment.
