@@ -47,6 +47,9 @@ func (w *World) completePlan(r *PlanRequest) error {
 	}
 	r.Workloads = slices.Clone(r.Workloads)
 	r.Confidence = cmp.Or(r.Confidence, DefaultConfidence)
+	if r.EnergyPrice == nil {
+		r.EnergyPrice = new(DefaultEnergyPrice)
+	}
 	errs = append(errs, r.checkSize(), share("confidence", r.Confidence), checkLimits(r.Limits), r.checkModes(), r.checkPreset(), w.planSystems(r))
 	return badInput(errors.Join(errs...))
 }
@@ -95,6 +98,9 @@ func (r *PlanRequest) checkModes() error {
 		if !(price > 0) || math.IsInf(price, 1) {
 			return field.Errorf("%s of %s must be positive, got %g", field.Name("price"), system, price)
 		}
+	}
+	if p := r.EnergyPrice; p != nil && (!(*p >= 0) || math.IsInf(*p, 1)) {
+		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
 	}
 	return nil
 }

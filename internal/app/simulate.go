@@ -89,7 +89,9 @@ type SimulateResponse struct {
 	// means of TTFT and TPOT meet the limits.
 	Expected calibration.Expected
 	Chance   float64
-	Tier     device.Tier
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *Energy
+	Tier   device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
 	Notes  []string
@@ -145,12 +147,22 @@ func (w *World) simulateOnce(ctx context.Context, r *SimulateRequest) (*stage, *
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := w.simulate(ctx, s, r)
+	out, err := w.metered(ctx, s, r)
 	return s, out, err
 }
 
-// simulate simulates a request that is complete and checked.
+// simulate simulates a request that is complete and checked, without its energy: searches
+// ask for many and show few.
 func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return w.simulateWith(ctx, s, r, false)
+}
+
+// metered is simulate with the energy.
+func (w *World) metered(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return w.simulateWith(ctx, s, r, true)
+}
+
+func (w *World) simulateWith(ctx context.Context, s *stage, r *SimulateRequest, metered bool) (*SimulateResponse, error) {
 	resolved, fleet, err := s.fleet(&r.Deployment)
 	if err != nil {
 		return nil, badInput(err)
@@ -163,6 +175,10 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 		return nil, badInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
+	var meters *replica.Meters
+	if metered {
+		meters = fleet.Meter(&config)
+	}
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
 	config.Progress = func(ended, requests int) { w.tell(Progress{"simulating", ended, requests, "requests"}) }
 	result, err := sim.Run(ctx, &config)
@@ -186,6 +202,9 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	}
 	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	if metered {
+		out.Energy = energyOf(meters, result, resolved)
+	}
 	return out, nil
 }
 

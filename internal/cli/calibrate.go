@@ -52,7 +52,12 @@ internal/cost/calibrated/selection.yaml does for the shipped constants.
 
 --surfaces fits what the kernels deviate from the shipped forms instead: by system, operator, number format and engine a smoothed
 ratio on as few points as give the others within 3 %. It prints the errors of surfaces made without every tenth shape on those,
-and writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.`
+and writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.
+
+With --power it fits what devices draw instead: watts while they wait and while they work, joules per byte and per operation, by
+device generation, and a factor for each cell, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of
+the fit, with configurations held out and with cells held out, and writes the constants in the format of
+internal/power/coefficients.yaml.`
 
 // calibrateFlags is what "plimsoll calibrate" was asked.
 type calibrateFlags struct {
@@ -64,6 +69,7 @@ type calibrateFlags struct {
 	against       string
 	out, writeRow string
 	surfaces      string
+	power         bool
 	json          bool
 }
 
@@ -81,7 +87,8 @@ func newCalibrateCmd(env *Env) *cobra.Command {
   plimsoll calibrate measured.csv --from-scratch --leave-out model engine
   plimsoll calibrate measured.csv --extend --folds 5 --sample 6 --out mine.yaml
   plimsoll calibrate --perf-data systems/data --out coefficients.yaml
-  plimsoll calibrate --perf-data systems/data --surfaces surfaces.bin`,
+  plimsoll calibrate --perf-data systems/data --surfaces surfaces.bin
+  plimsoll calibrate --power measured.csv --out coefficients.yaml`,
 		GroupID: groupTrust,
 		Args:    f.args,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -116,6 +123,7 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 		"fit the kernels of these `systems` (default all in --perf-data), or the system of --from-results; same as --system")
 	fs.StringVar(&f.kernels.Selection, "selection", "", "use only those forms of the fit to kernels that a YAML `file` selects")
 	fs.StringVar(&f.surfaces, "surfaces", "", "write how the kernels differ from the shipped operator forms to a `file`, as surfaces.bin holds it")
+	fs.BoolVar(&f.power, "power", false, "fit what devices draw to the rows with joules_per_output_token")
 	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "workers")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	section(fs, deploymentSection, func(fs *pflag.FlagSet) {
@@ -130,6 +138,9 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 	kernels := &f.kernels
 	if kernels.PerfData.Dir != "" {
+		if f.power {
+			return usagef("%s: --power fits to FILE and excludes --perf-data", cmd.CommandPath())
+		}
 		if len(args) > 0 {
 			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
 		}
@@ -145,6 +156,10 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 		return usagef("--selection %s needs --perf-data", kernels.Selection)
 	case f.surfaces != "":
 		return usagef("--surfaces %s needs --perf-data", f.surfaces)
+	case f.power:
+		if err := noneGiven(cmd, "--power fits what devices draw and", "from-scratch", "folds", "leave-out", "iterations", "sample", "extend", "from-results", "json"); err != nil {
+			return err
+		}
 	case f.Results.Folders != nil:
 		return noneGiven(cmd, "--from-results fits cells and", "from-scratch", "extend")
 	case len(kernels.Systems) > 0:
@@ -172,6 +187,9 @@ func (f *calibrateFlags) described(counts func(name string) bool) []string {
 
 // run fits and prints.
 func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error {
+	if f.power {
+		return calibratePower(cmd, env, app.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out)
+	}
 	if f.surfaces != "" {
 		return fitSurfaces(cmd, env, f.kernels, f.surfaces)
 	}
@@ -306,5 +324,18 @@ func fitSurfaces(cmd *cobra.Command, env *Env, r app.KernelsRequest, out string)
 		env.Note(s + " is not a device profile: its kernels are not fitted")
 	}
 	report.Surfaces(env.Stdout, res)
+	return env.CreateAtomic(out, res.Write)
+}
+
+// calibratePower fits what devices draw.
+func calibratePower(cmd *cobra.Command, env *Env, r app.PowerRequest, out string) error {
+	res, err := env.world().CalibratePower(cmd.Context(), r)
+	if err != nil {
+		return asked(err)
+	}
+	report.Power(env.Stdout, res)
+	if out == "" {
+		return nil
+	}
 	return env.CreateAtomic(out, res.Write)
 }

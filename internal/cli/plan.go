@@ -108,6 +108,9 @@ func planCommand(r *app.PlanRequest) string {
 	c.add(r.MTP > 0, "nextn", r.MTP)
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)
+	if p := r.EnergyPrice; p != nil {
+		c.add(*p != app.DefaultEnergyPrice, "energy-price", *p)
+	}
 	c.word(r.NoChanges, "--no-changes")
 	return c.String()
 }

@@ -28,6 +28,7 @@ type planFlags struct {
 	percentile    string
 	mode          string
 	prices        []string
+	energyPrice   float64
 	out           string
 	force         bool
 	json, quiet   bool
@@ -43,6 +44,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, instead of --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second over equal parts of a day, instead of --gpus")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "US dollars for an hour of one GPU: `USD`, or SYSTEM=USD (default the list price)")
+		fs.Float64Var(&f.energyPrice, "energy-price", app.DefaultEnergyPrice, "US dollars for a kilowatt-hour, added to the price of GPUs: `USD`; 0 where that includes it")
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
@@ -99,6 +101,9 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if len(args) > 0 {
 		f.Model = args[0]
+	}
+	if fs.Changed("energy-price") {
+		f.EnergyPrice = &f.energyPrice
 	}
 	errs := []error{zeros(fs, "gpus", "isl", "osl"), confidence(fs), lengthLow(fs), f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices()}
 	for _, flag := range []string{"rate"} {

@@ -53,6 +53,9 @@ type Simulate struct {
 	Preemptions int     `json:"preemptions"`
 	CachedShare float64 `json:"prefix_cached_share"`
 
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy `json:"energy,omitempty"`
+
 	// Of the replicas for prompts, the same as the others unless there are such.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
@@ -134,6 +137,7 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
 	}
+	out.Energy = energyOf(r.Energy)
 	return out
 }
 

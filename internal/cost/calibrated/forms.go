@@ -174,18 +174,13 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 	c := &m.c.Comm
 	n := float64(o.Group.Size)
 	bandwidth, inner := m.floor.Link(o.Group)
-	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)
+	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)*o.Comm.Wire(n)
 	switch o.Comm {
 	case op.AllReduce:
 		form = &c.Reduce
-		wire *= 2 * (n - 1) / n
 	case op.AllToAll:
 		form = &c.Exchange
-	case op.AllGather:
-		wire *= n - 1
-	case op.ReduceScatter:
-		wire *= (n - 1) / n
-	case op.SendRecv, op.NoComm:
+	case op.AllGather, op.ReduceScatter, op.SendRecv, op.NoComm:
 	}
 	e := m.floor.Cost(o)
 	busy := wire / form.Efficiency
