@@ -59,7 +59,7 @@ plimsoll calibrate --power %s --out coefficients.yaml
 generations: idle and active are shares of the profile's power_w; memory, compute and link are picojoules per byte of
 memory, per 16-bit matrix operation (8 bits take half, 4 bits a quarter) and per byte sent to other devices. The last is far
 above what a link itself takes: it stands for all that devices do while they exchange.
-factors: what the kernels of a cell (engine, system, model, format of most weights) draw above idle, over what is usual.
+factors: what the kernels of an engine on a generation for a class of models and format of weights draw above idle, over what is usual.
 known, unseen: 10 %% and 90 %% quantiles of ln(measured/predicted) joules per output token, of held-out configurations and
 of held-out cells.`, out.Rows, out.Numbers, strings.Join(names, " ")))
 }

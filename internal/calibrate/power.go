@@ -39,7 +39,7 @@ const (
 	powerScale = 0.1
 	// powerSteps bounds the steps of a fit.
 	powerSteps = 60
-	// factorWidth is how far the factor of a cell is believed to lie from one, in
+	// factorWidth is how far the factor of a kind of kernels is believed to lie from one, in
 	// logarithms. From 0.15 to 0.6 it changes no error by more than 0.01.
 	factorWidth = 0.15
 	// powerFolds is in how many parts configurations are held out.
@@ -57,7 +57,7 @@ func powerStart() (start power.Constants, width [5]float64) {
 	return power.Constants{Idle: 0.17, Active: 0.1, Memory: 100, Compute: 1.1, Link: 1000}, [5]float64{0.2, 0.7, 0.4, 0.5, 1}
 }
 
-// FitPower fits the constants of power, by generation, and the factors of cells, by
+// FitPower fits the constants of power, by generation, and the factors of kinds of kernels, by
 // robust regularized least squares on the logarithm of measured power. Everything is
 // evaluated at the measured throughput, so that errors of time do not enter.
 func FitPower(rows []measured.Metered) *PowerFit {
@@ -87,12 +87,12 @@ func FitPower(rows []measured.Metered) *PowerFit {
 
 // fitGeneration fits one generation.
 func fitGeneration(rows []*measured.Metered) (power.Constants, map[string]float64) {
-	var cells []string
+	var kinds []string
 	at := make([]int, len(rows))
 	for i, r := range rows {
-		if at[i] = slices.Index(cells, r.Cell); at[i] < 0 {
-			at[i] = len(cells)
-			cells = append(cells, r.Cell)
+		if at[i] = slices.Index(kinds, r.Kind); at[i] < 0 {
+			at[i] = len(kinds)
+			kinds = append(kinds, r.Kind)
 		}
 	}
 	start, widths := powerStart()
@@ -104,7 +104,7 @@ func fitGeneration(rows []*measured.Metered) (power.Constants, map[string]float6
 		}
 	}
 	d := descent{
-		scale: powerScale, steps: powerSteps, width: slices.Concat(widths[:], slices.Repeat([]float64{factorWidth}, len(cells))),
+		scale: powerScale, steps: powerSteps, width: slices.Concat(widths[:], slices.Repeat([]float64{factorWidth}, len(kinds))),
 		weight: func(int) float64 { return 1 },
 		residuals: func(z []float64) []float64 {
 			set(z)
@@ -118,11 +118,11 @@ func fitGeneration(rows []*measured.Metered) (power.Constants, map[string]float6
 	for _, v := range start.Values() {
 		d.prior = append(d.prior, math.Log(*v))
 	}
-	d.prior = append(d.prior, make([]float64, len(cells))...)
+	d.prior = append(d.prior, make([]float64, len(kinds))...)
 	z := d.minimize()
 	set(z)
 	factors := map[string]float64{}
-	for i, name := range cells {
+	for i, name := range kinds {
 		factors[name] = math.Exp(z[n+i])
 	}
 	return c, factors
@@ -163,7 +163,7 @@ func ratios(r *measured.Metered, c *power.Constants, factor float64) [2]float64 
 func holdOut(rows []*measured.Metered, c power.Constants, factors map[string]float64) []heldOut {
 	out := make([]heldOut, len(rows))
 	for i, r := range rows {
-		out[i] = heldOut{row: r, fitted: ratios(r, &c, factors[r.Cell])}
+		out[i] = heldOut{row: r, fitted: ratios(r, &c, factors[r.Kind])}
 	}
 	without := func(held func(*measured.Metered) bool, put func(h *heldOut, x [2]float64)) {
 		rest := slices.DeleteFunc(slices.Clone(rows), held)
@@ -173,7 +173,7 @@ func holdOut(rows []*measured.Metered, c power.Constants, factors map[string]flo
 		c, factors := fitGeneration(rest)
 		for i, r := range rows {
 			if held(r) {
-				put(&out[i], ratios(r, &c, cmp.Or(factors[r.Cell], 1)))
+				put(&out[i], ratios(r, &c, cmp.Or(factors[r.Kind], 1)))
 			}
 		}
 	}
@@ -181,8 +181,12 @@ func holdOut(rows []*measured.Metered, c power.Constants, factors map[string]flo
 		without(func(r *measured.Metered) bool { return fold(r.Row, powerFolds) == k },
 			func(h *heldOut, x [2]float64) { h.configuration = x })
 	}
-	for cell := range factors {
-		without(func(r *measured.Metered) bool { return r.Cell == cell }, func(h *heldOut, x [2]float64) { h.cell = x })
+	cells := map[string]bool{}
+	for _, r := range rows {
+		cells[r.Row.Cell()] = true
+	}
+	for cell := range cells {
+		without(func(r *measured.Metered) bool { return r.Row.Cell() == cell }, func(h *heldOut, x [2]float64) { h.cell = x })
 	}
 	return out
 }

@@ -7,10 +7,11 @@ import (
 	"plimsoll/internal/power"
 )
 
-// PowerCell names what kernels decide the power: the cell, the number format of most
-// weights, and whether prefill and decode are apart.
-func (s *Subject) PowerCell() string {
-	words := []string{s.Engine, s.System, s.Model, s.Weights}
+// PowerKind names what decides which kernels run, and so what they draw: the engine, the
+// device generation, the class of model, the number format of most weights, and whether
+// prefill and decode are apart.
+func (s *Subject) PowerKind() string {
+	words := []string{s.Engine, s.Generation, string(s.Class), s.Weights}
 	if s.Disaggregated {
 		words = append(words, disaggregated)
 	}
@@ -19,7 +20,7 @@ func (s *Subject) PowerCell() string {
 
 // PowerFactor is what the kernels of the subject draw above idle, over what is usual.
 func (s *Subject) PowerFactor() float64 {
-	f, _ := power.Shipped().Factor(s.PowerCell())
+	f, _ := power.Shipped().Factor(s.PowerKind())
 	return f
 }
 
@@ -32,7 +33,7 @@ const unmeasuredPower = 0.25
 // device's power constants has it.
 func ExpectJoules(s *Subject, tier device.Tier) Error {
 	f := power.Shipped()
-	_, known := f.Factor(s.PowerCell())
+	_, known := f.Factor(s.PowerKind())
 	switch {
 	case known:
 		return Error{f.Known[0], f.Known[1]}

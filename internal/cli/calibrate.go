@@ -55,7 +55,7 @@ ratio on as few points as give the others within 3 %. It prints the errors of su
 and writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.
 
 With --power it fits what devices draw instead: watts while they wait and while they work, joules per byte and per operation, by
-device generation, and a factor for each cell, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of
+device generation, and a factor for each kind of kernels, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of
 the fit, with configurations held out and with cells held out, and writes the constants in the format of
 internal/power/coefficients.yaml.`
 

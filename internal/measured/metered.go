@@ -14,8 +14,8 @@ import (
 type Metered struct {
 	Row    *Row
 	Device *device.Profile
-	// Cell names the kernels that decide the power.
-	Cell string
+	// Kind names the kernels that decide the power.
+	Kind string
 	// Used is what the devices of each pool did, OutputRate the tokens per second.
 	Used       []replica.Used
 	OutputRate float64
@@ -65,7 +65,7 @@ func (p *Predictor) Meter(ctx context.Context, rows []Row, workers int) ([]Meter
 	err := pool.Each(ctx, len(fit), workers, func(i int) {
 		q := p.Prepare(fit[i])
 		if pred := q.simulate(ctx, p.multipliers(&q), &all[i]); pred.Err == nil && pred.Energy.Devices > 0 {
-			all[i].Row, all[i].Device, all[i].Cell = fit[i], q.deployment.Device, q.Subject.PowerCell()
+			all[i].Row, all[i].Device, all[i].Kind = fit[i], q.deployment.Device, q.Subject.PowerKind()
 		}
 	})
 	return slices.DeleteFunc(all, func(m Metered) bool { return m.Row == nil }), err

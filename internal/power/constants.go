@@ -24,8 +24,8 @@ var coefficients []byte
 // Fitted is what a fit to measured deployments found.
 type Fitted struct {
 	Generations map[string]Constants `yaml:"generations"`
-	// Factors are what kernels of a cell draw above idle, over what the constants of
-	// the generation say, by the cell's name.
+	// Factors are what kernels of a kind draw above idle, over what the constants of
+	// the generation say, by the kind's name.
 	Factors map[string]float64 `yaml:"factors"`
 	// Known and Unseen are the 10 % and 90 % quantiles of ln(measured/predicted) of the
 	// joules per output token of rows that no fit had seen: with rows of the same cell
@@ -54,9 +54,9 @@ func Read(data []byte) (*Fitted, error) {
 	return f, d.Decode(f)
 }
 
-// Factor is that of a cell, and whether it was measured.
-func (f *Fitted) Factor(cell string) (factor float64, known bool) {
-	if x, ok := f.Factors[cell]; ok {
+// Factor is that of a kind of kernels, and whether it was measured.
+func (f *Fitted) Factor(kind string) (factor float64, known bool) {
+	if x, ok := f.Factors[kind]; ok {
 		return x, true
 	}
 	return 1, false
