@@ -40,6 +40,20 @@ func formOf(s *table.Sample) (form string, fitted bool) {
 			return "gemm.fp4", true
 		}
 		return "gemm.wide", s.Format == "bfloat16"
+	case table.FormExperts:
+		switch s.Format {
+		case "fp8":
+			return "experts.fp8", true
+		case "fp8_block":
+			return "experts.block", true
+		case "nvfp4":
+			return "experts.fp4", true
+		case "w4a8_mxfp4_mxfp8":
+			return "experts.w4a8", true
+		case "w4a16_mxfp4", "int4_wo":
+			return "experts.w4a16", true
+		}
+		return "experts.wide", s.Format == "bfloat16"
 	case table.FormPrefill:
 		return "prefill", s.Format == "bfloat16, cache bfloat16"
 	case table.FormComm:
@@ -62,7 +76,7 @@ const smallest = 256
 // usual leaves out shapes no model has.
 func usual(s *table.Sample) bool {
 	o := &s.Ops[0]
-	return s.Form != table.FormProduct || o.Cols >= smallest && o.Depth >= smallest
+	return s.Form != table.FormProduct && s.Form != table.FormExperts || o.Cols >= smallest && o.Depth >= smallest
 }
 
 // FitKernels fits the constants of the operator forms, by generation, to

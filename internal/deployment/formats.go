@@ -27,6 +27,7 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	}
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
+	narrowInputs(&q, d)
 	if s, ok := weights(f.GEMM, q.Base); ok {
 		q.Attention, q.Dense, q.Shared = s, s, s
 	}
@@ -42,6 +43,14 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 		q.KV = q.Base
 	}
 	return q, nil
+}
+
+// narrowInputs has the inputs of MXFP4 experts in MXFP8 where a device multiplies 4-bit weights by them, as TensorRT-LLM does by
+// default and vLLM and SGLang with FlashInfer's kernels; elsewhere weights are widened to 16 bits.
+func narrowInputs(q *graph.Quant, d *device.Profile) {
+	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && strings.HasPrefix(d.Generation, "blackwell") {
+		q.Experts.Activation = dtype.FP8
+	}
 }
 
 // WeightFormats are the words for formats of weights: bf16 for what is not quantized,

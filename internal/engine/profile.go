@@ -119,7 +119,10 @@ type BatchWait struct {
 }
 
 // AttentionDP is how data-parallel attention changes the schedule.
-type AttentionDP struct{ SplitsBudget bool }
+type AttentionDP struct {
+	SplitsBudget bool
+	WaitSteps    int
+}
 
 // MTP is how the engine drafts tokens.
 type MTP struct {

@@ -52,6 +52,7 @@ func (p *Profile) settings() []setting {
 		{"graph.kernel_kib", atLeast(0), "memory of a captured kernel, per captured batch size", kib(&p.Graph.Kernel)},
 		{"batch_wait.steps", atLeast(0), "maximum steps a prompt waits for more prompts", &p.BatchWait.Steps},
 		{"batch_wait.ratio", shareFrom(0), "prompts wait below this share of the token budget", &p.BatchWait.Ratio},
+		{"attention_dp.wait_steps", atLeast(0), "maximum steps a prompt waits until every data-parallel rank has one", &p.AttentionDP.WaitSteps},
 		{"attention_dp.splits_budget", rule{}, "data-parallel ranks share one token budget", &p.AttentionDP.SplitsBudget},
 		{"mtp.tokens", atLeast(0), "draft tokens per step", &p.MTP.Tokens},
 		{"mtp.overlapped", rule{}, "overlap host work while drafting too", &p.MTP.Overlapped},

@@ -156,7 +156,7 @@ func (w *walk) windowEntries(a *model.Attention) float64 {
 	if w.short() {
 		return window(a)
 	}
-	return math.Min(w.tokens, window(a))
+	return min(w.tokens, window(a))
 }
 
 // compressedEntries is the compressed entries that each query attends to: as many as
@@ -165,9 +165,9 @@ func (w *walk) compressedEntries(a *model.Attention) float64 {
 	if a.Compress <= 1 {
 		return 0
 	}
-	n := math.Max(1, math.Floor(w.longest()/float64(a.Compress)))
+	n := max(1, math.Floor(w.longest()/float64(a.Compress)))
 	if a.Indexer.TopK > 0 {
-		n = math.Min(n, float64(a.Indexer.TopK))
+		n = min(n, float64(a.Indexer.TopK))
 	}
 	return n
 }
@@ -180,8 +180,8 @@ func (w *walk) score(a *model.Attention, heads float64) {
 	var pairs, masked, chosen, placed float64
 	for all := range w.groups {
 		q, seq := all.Tokens/all.Requests, all.Context/all.Requests
-		active := math.Max(1, math.Min(w.g.spec.PageTokens(), math.Floor(seq/float64(a.Compress))))
-		seen, most := all.Tokens*active, all.Tokens*math.Min(float64(ix.TopK), active)
+		active := max(1, min(w.g.spec.PageTokens(), math.Floor(seq/float64(a.Compress))))
+		seen, most := all.Tokens*active, all.Tokens*min(float64(ix.TopK), active)
 		pairs += seen
 		chosen += most
 		placed += most
@@ -271,10 +271,10 @@ func (p *pooling) add(all op.Span) {
 func (w *walk) sharedKernel(k *kind, a *model.Attention) {
 	const block, leastHeads, f32, i32 = 64, 16, 4, 4
 	t, e, d := w.tokens, w.width(), float64(a.HeadDim)
-	heads := math.Max(k.hq, leastHeads)
+	heads := max(k.hq, leastHeads)
 	entries := w.windowEntries(a) + w.compressedEntries(a)
 	blocks := math.Ceil(entries / block)
-	o := w.elementwise(op.SharedAttention, 2*e*t*heads*d+f32*math.Max(float64(a.Heads), heads)+
+	o := w.elementwise(op.SharedAttention, 2*e*t*heads*d+f32*max(float64(a.Heads), heads)+
 		t*(e*entries*d+i32*blocks*block))
 	o.Matrix = units.Ops(4 * t * blocks * block * heads * d)
 	o.Vector = units.Ops(t * heads * (blocks*(3*block+4*(block-1)+3+d) + 1 + d))

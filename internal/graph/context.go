@@ -35,7 +35,7 @@ func (w *walk) sharded(all op.Span) op.Span {
 	if w.shards <= 1 {
 		return all
 	}
-	seq := math.Max(1, math.Ceil(all.Context/all.Requests/w.shards))
+	seq := max(1, math.Ceil(all.Context/all.Requests/w.shards))
 	return op.Equal(all.Requests, all.Tokens/all.Requests, seq)
 }
 

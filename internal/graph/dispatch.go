@@ -64,7 +64,7 @@ func (k *kind) expertWeights() float64 {
 func (w *walk) pairwiseCombine(k *kind, r *routed, format dtype.Format) {
 	l, h, s := &w.g.spec.Layout, k.moe.hidden, w.g.spec.Quant.Experts
 	experts := r.active()
-	rows := experts * math.Max(1, math.Floor(r.pairs/experts))
+	rows := experts * max(1, math.Floor(r.pairs/experts))
 	weights := k.expertWeights()
 	name := op.DispatchCombine
 	o := w.elementwise(name, w.width()*(r.rows+r.pairs)*h+indexBytes*r.pairs)
@@ -79,7 +79,7 @@ func (w *walk) pairwiseCombine(k *kind, r *routed, format dtype.Format) {
 	}
 	name = o.Name
 	ep := float64(l.EP)
-	x := float64(format.Bytes(math.Max(1, math.Floor(r.pairs/ep)) * (ep - 1) * h))
+	x := float64(format.Bytes(max(1, math.Floor(r.pairs/ep)) * (ep - 1) * h))
 	for range 2 {
 		w.collective(op.AllToAll, name, l.EPGroup(), x, 2*float64(format.Bytes(r.pairs*h)))
 		w.items[len(w.items)-1].Continues = true

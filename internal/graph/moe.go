@@ -49,7 +49,7 @@ func (w *walk) moe(k *kind) {
 	if !w.g.spec.SharedExpertTP {
 		rows := m.rows
 		if !w.g.spec.Policy.UnevenTokens {
-			rows = math.Min(rows, w.tokens) // a rank's own tokens, not those it fetched
+			rows = min(rows, w.tokens) // a rank's own tokens, not those it fetched
 		}
 		w.sharedExperts(k, rows)
 	}
@@ -117,7 +117,7 @@ func (w *walk) route(k *kind, rows float64) routed {
 	r := routed{rows: rows, pairs: rows * float64(f.TopK)}
 	base := math.Floor(r.pairs / e)
 	extra := r.pairs - base*e
-	r.many = math.Min(local, extra)
+	r.many = min(local, extra)
 	r.few = local - r.many
 	r.manyRows, r.fewRows = (base+1)*ep, base*ep
 	r.recv = r.many*r.manyRows + r.few*r.fewRows
@@ -134,7 +134,7 @@ func (w *walk) dealt(k *kind, rows, ranks float64) routed {
 	r := routed{rows: rows, pairs: rows * topK}
 	r.recv = r.pairs * ranks * k.moe.local / e
 	r.mine = r.recv / ranks
-	r.many = math.Min(k.moe.local*-math.Expm1(rows*ranks*math.Log1p(-topK/e)), r.recv)
+	r.many = min(k.moe.local*-math.Expm1(rows*ranks*math.Log1p(-topK/e)), r.recv)
 	r.manyRows = r.recv / r.many
 	return r
 }
@@ -177,7 +177,7 @@ func (w *walk) dispatch(k *kind, r *routed) (back shipment) {
 	group, s := spec.Layout.EPGroup(), spec.Quant.Experts
 	if spec.Policy.ExchangedPairs {
 		e := w.width()
-		back = shipment{e * h * math.Max(r.pairs-r.mine, r.recv-r.mine), e * h * (r.pairs + r.recv)}
+		back = shipment{e * h * max(r.pairs-r.mine, r.recv-r.mine), e * h * (r.pairs + r.recv)}
 		w.collective(op.AllToAll, op.Exchange, group, back.payload, back.traffic)
 		w.loosen()
 		return back

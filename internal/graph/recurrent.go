@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"math"
-
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 	"plimsoll/internal/op"
@@ -207,4 +205,4 @@ func (w *walk) scan(name op.Name, keys, heads float64, r *model.Recurrent) {
 }
 
 // perRank is one rank's share of heads, at least one.
-func perRank(heads int, tp float64) float64 { return math.Max(1, float64(heads)/tp) }
+func perRank(heads int, tp float64) float64 { return max(1, float64(heads)/tp) }

@@ -74,7 +74,7 @@ func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 	if equal := op.Equal(n, q, seq).Pairs; equal > 0 {
 		more = all.Pairs/equal - 1
 	}
-	all.Pairs = math.Min(mean*(1+more*(1-mean/most)), most)
+	all.Pairs = min(mean*(1+more*(1-mean/most)), most)
 	all.Context = n * reach(a, seq, q, decodes)
 	return all
 }
@@ -102,11 +102,11 @@ func triangle(n, grain, limit float64) float64 {
 // attended is the number of cache entries one query attends to that sees seq
 // tokens: recent ones one by one, older ones by the compressed entry.
 func attended(a *model.Attention, seq float64) float64 {
-	return math.Min(math.Ceil(seq/grain(a)), most(a)) + math.Min(seq, float64(a.Local))
+	return min(math.Ceil(seq/grain(a)), most(a)) + min(seq, float64(a.Local))
 }
 
 // grain is the number of tokens that share a cache entry.
-func grain(a *model.Attention) float64 { return math.Max(1, float64(a.Compress)) }
+func grain(a *model.Attention) float64 { return max(1, float64(a.Compress)) }
 
 // most is the largest number of entries one query attends to, local ones aside.
 func most(a *model.Attention) float64 {
@@ -115,7 +115,7 @@ func most(a *model.Attention) float64 {
 		n = float64(a.Indexer.TopK)
 	}
 	if a.Window > 0 {
-		n = math.Min(n, float64(a.Window))
+		n = min(n, float64(a.Window))
 	}
 	return n
 }
@@ -129,13 +129,13 @@ func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 	}
 	entries, local := math.Ceil(seq/grain(a)), 0.0
 	if a.Indexer.TopK > 0 {
-		entries = math.Min(entries, q*float64(a.Indexer.TopK))
+		entries = min(entries, q*float64(a.Indexer.TopK))
 	}
 	if a.Window > 0 {
-		entries = math.Min(entries, float64(a.Window)+math.Ceil((q-1)/grain(a)))
+		entries = min(entries, float64(a.Window)+math.Ceil((q-1)/grain(a)))
 	}
 	if a.Local > 0 {
-		local = math.Min(seq, float64(a.Local)+q-1)
+		local = min(seq, float64(a.Local)+q-1)
 	}
 	return entries + local
 }
@@ -145,7 +145,7 @@ func (w *walk) blocks() (padded, exact float64) {
 	longest, page := 0.0, w.g.spec.PageTokens()
 	for all := range w.groups {
 		b := math.Ceil(all.Context / all.Requests / page)
-		longest = math.Max(longest, b)
+		longest = max(longest, b)
 		exact += all.Requests * b
 	}
 	return w.requests * longest, exact

@@ -37,8 +37,8 @@ func (w *walk) sparseReads(a *model.Attention, o *op.Op) {
 	}
 	if p.ScatteredReads && !quantized {
 		pages := math.Ceil(attended(a, w.longest()) / w.g.spec.PageTokens())
-		share := choiceShare + choiceGrowth*math.Log2(math.Max(1, pages)/choicePages)
-		o.Decode.Context /= math.Max(choiceLeast, math.Min(share, choiceMost))
+		share := choiceShare + choiceGrowth*math.Log2(max(1, pages)/choicePages)
+		o.Decode.Context /= max(choiceLeast, min(share, choiceMost))
 		o.Prefill.Context /= promptShare
 	}
 }
@@ -46,7 +46,7 @@ func (w *walk) sparseReads(a *model.Attention, o *op.Op) {
 // choices is the bytes of every query's choice and of the page tables they are read
 // through; the queries of a decode share one unless each has its own.
 func (w *walk) choices(a *model.Attention, each bool) float64 {
-	entries := w.tokens * math.Min(float64(a.Indexer.TopK), w.longest())
+	entries := w.tokens * min(float64(a.Indexer.TopK), w.longest())
 	for all, verify := range w.groups {
 		q, pages := all.Tokens/all.Requests, math.Ceil(attended(a, all.Context/all.Requests)/w.g.spec.PageTokens())
 		if !each && w.decodes(a, verify, q) {
@@ -61,7 +61,7 @@ func (w *walk) choices(a *model.Attention, each bool) float64 {
 func (w *walk) longest() float64 {
 	n := 0.0
 	for all := range w.groups {
-		n = math.Max(n, all.Context/all.Requests)
+		n = max(n, all.Context/all.Requests)
 	}
 	return n
 }
@@ -90,7 +90,7 @@ func (w *walk) fusedIndexer(a *model.Attention) {
 	padded, _ := w.blocks()
 	keys := spec.Quant.KV.Bytes(d)
 	o.Bytes = spec.Quant.Attention.Weight.Bytes(weights) + units.Bytes(e*(t*(w.h+rank+2*rope)+d)) +
-		indexBytes*units.Bytes(t+padded+2*w.requests+t*math.Min(float64(ix.TopK), longest)) +
+		indexBytes*units.Bytes(t+padded+2*w.requests+t*min(float64(ix.TopK), longest)) +
 		keys*units.Bytes(t+w.selectReads())
 }
 
@@ -104,7 +104,7 @@ func (w *walk) selectReads() float64 {
 		if verify {
 			pages := math.Ceil(seq / w.g.spec.PageTokens())
 			queries, share = q, selectShare+selectGrowth*math.Log2(pages/selectPages)
-			share = math.Max(selectLeast, math.Min(share, 1))
+			share = max(selectLeast, min(share, 1))
 		}
 		if !w.g.spec.Policy.ScatteredReads {
 			share = 1

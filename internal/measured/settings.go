@@ -36,6 +36,10 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 			p.disagrees = append(p.disagrees, fmt.Sprintf("%s: %s has no such setting", g.column, e.Name))
 		}
 	}
+	if s := balance(row, e); s != "" {
+		d.Engine.Settings = append(d.Engine.Settings, s)
+		p.assume("prompts wait up to 50 steps until every data-parallel rank of trtllm has one")
+	}
 	if !row.Speculative {
 		return
 	}
@@ -48,6 +52,17 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 	if row.Acceptance < 0 {
 		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %v", deployment.UsualAcceptance(cmp.Or(row.Drafted, usualDrafts))))
 	}
+}
+
+// balance is a setting that public launch scripts of TensorRT-LLM with data-parallel attention turn on, at its default of 50
+// steps or at 60, and that changes their TPOT by up to three times; "" for rows of others and rows that say.
+func balance(r *Row, e *engine.Profile) string {
+	const key = "attention_dp.wait_steps"
+	says := slices.ContainsFunc(r.Others, func(o Other) bool { return ownKey(e, o.Column) == key })
+	if r.Mode == disagg || says || len(e.OptionNames(key)) == 0 || r.Workers.DP <= 1 {
+		return ""
+	}
+	return key + "=50"
 }
 
 // givenSetting is a column with an engine setting, and the keys of it of which an
@@ -79,9 +94,12 @@ func ownKey(e *engine.Profile, column string) string {
 	plain := func(name string) string {
 		return strings.ToLower(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
 	}
+	if column == "adp_timeout_iters" { // as InferenceX abbreviates it
+		column = "attention_dp_config.timeout_iters"
+	}
 	for _, key := range []string{
 		"token_budget", "max_sequences", "memory_share", "block_tokens", "max_context", "graph.max_batch", "receive_interval", "held_tokens",
-		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio",
+		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio", "attention_dp.wait_steps",
 	} {
 		if column == key || slices.ContainsFunc(e.OptionNames(key), func(name string) bool { return plain(name) == plain(column) }) {
 			return key

@@ -102,7 +102,7 @@ func (s *Span) Chunks() float64 {
 	if s.Tokens == 0 {
 		return 0
 	}
-	n := math.Max(1, s.Requests)
+	n := max(1, s.Requests)
 	return n * math.Ceil(s.Tokens/n/chunkTokens)
 }
 

@@ -80,10 +80,14 @@ func TestTrusts(t *testing.T) {
 
 // TestTrusted: what is trusted exists, and decides which prices are the best.
 func TestTrusted(t *testing.T) {
+	var families []string
+	for _, f := range table.Shipped().Systems {
+		families = append(families, f.Families()...)
+	}
 	for _, f := range table.Shipped().Systems {
 		for _, name := range trusted[f.System] {
-			if !slices.ContainsFunc(f.Families(), func(family string) bool { return covers([]string{name}, family) }) {
-				t.Errorf("%s has no surfaces of %s; it has %v", f.System, name, f.Families())
+			if !slices.ContainsFunc(families, func(family string) bool { return covers([]string{name}, family) }) {
+				t.Errorf("%s: no system has surfaces of %s", f.System, name)
 			}
 		}
 		want := Calibrated

@@ -223,7 +223,7 @@ func TestDraftedTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Step(decoding)
+	w.Step(mixed)
 	if d := read.attention.Decode; d.Requests != 32 || d.Tokens != 3*32 || d.Context != 32*(2000+3) {
 		t.Errorf("two drafts: attention of %+v", d)
 	}
@@ -263,7 +263,7 @@ func TestPool(t *testing.T) {
 			e.BlockTokens, e.TokenBudget, e.MaxSequences = 7, c.budget, c.sequences
 			e.PrefixCaching, e.Reserve, e.ReceiveInterval, e.HeldTokens = true, 0.3, 9, 11
 			e.BatchWait = engine.BatchWait{Steps: 13, Ratio: 0.7}
-			e.AttentionDP.SplitsBudget = c.split
+			e.AttentionDP = engine.AttentionDP{SplitsBudget: c.split, WaitSteps: 17}
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestPool(t *testing.T) {
 		p := r.Pool(3)
 		want := sim.Engine{
 			Policy: sim.PrefillFirst, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
-			PrefixCache: true, Reserve: 0.3, ReceiveInterval: 9, Held: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1,
+			PrefixCache: true, Reserve: 0.3, ReceiveInterval: 9, Held: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
 			APIFixed: p.Engine.APIFixed, APIPerToken: p.Engine.APIPerToken, First: p.Engine.First,
 		}
 		if p.Replicas != 3 || p.Engine != want {

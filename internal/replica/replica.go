@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/deployment"
@@ -113,7 +112,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		TokenBudget: tokens * ranks, MaxSequences: e.MaxSequences * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, ReceiveInterval: e.ReceiveInterval, Held: e.HeldTokens,
-		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio,
+		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
@@ -168,7 +167,7 @@ func (r *Replica) sums(b *sim.Batch) graph.Sums {
 // context: up to 2 % longer than they do where contexts outgrow a window on the
 // way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
-	mean := context + growth*math.Max(0, float64(steps-1))/2
+	mean := context + growth*max(0, float64(steps-1))/2
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
 }
 

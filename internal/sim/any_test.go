@@ -22,6 +22,8 @@ func anyEngine(t *rapid.T, name string) Engine {
 		ReceiveInterval: rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+"receive"),
 		BatchWaitSteps:  rapid.SampledFrom([]int{0, 2, 9}).Draw(t, name+"batch wait"),
 		BatchWaitRatio:  rapid.Float64Range(0, 1).Draw(t, name+"ratio"),
+		RankWaitSteps:   rapid.SampledFrom([]int{0, 3, 11}).Draw(t, name+"rank wait"),
+		Ranks:           rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(t, name+"ranks"),
 		AcceptedPerStep: rapid.SampledFrom([]float64{0, 1, 1.75, 2, 3.125}).Draw(t, name+"accepted"),
 		VerifiedPerStep: g(0, 3, "verified"),
 		APIFixed:        tick * units.Seconds(rapid.SampledFrom([]float64{0, 206_361}).Draw(t, name+"api")),

@@ -70,6 +70,9 @@ type Engine struct {
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int
 	BatchWaitRatio float64
+	// RankWaitSteps holds prompts back for so many steps unless there is one for each
+	// of so many Ranks, which step together. InFlight only.
+	RankWaitSteps, Ranks int
 
 	// AcceptedPerStep is the mean number of tokens a request gains per step of
 	// speculative decoding; 0 means 1. It is spread evenly: with 2.5, steps
@@ -118,8 +121,8 @@ func (e *Engine) check(name string) error {
 	refuse(!(e.Reserve >= 0 && e.Reserve <= 1), "reserve must be between 0 and 1, got %g", e.Reserve)
 	refuse(e.AcceptedPerStep != 0 && !(e.AcceptedPerStep >= 1 && e.AcceptedPerStep <= 1024),
 		"accepted tokens per step must be at least 1, got %g", e.AcceptedPerStep)
-	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.VerifiedPerStep < 0,
-		"receive interval, batch wait and verified tokens must not be negative")
+	refuse(e.ReceiveInterval < 0 || e.BatchWaitSteps < 0 || e.RankWaitSteps < 0 || e.VerifiedPerStep < 0,
+		"receive interval, waits and verified tokens must not be negative")
 	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
 		"API times must not be negative")
 	return errors.Join(errs...)

@@ -9,7 +9,7 @@ func (r *replica) inFlight() bool {
 		return r.decode.n > 0
 	}
 	if generating > 0 && tokens > 0 {
-		if r.holdsBack(tokens) {
+		if r.patience = r.holdsBack(candidates, tokens); r.patience > r.waited {
 			r.hold = true
 			return true
 		}
@@ -40,9 +40,16 @@ func (r *replica) candidates(generating int) (n, tokens int) {
 	return n, tokens
 }
 
-// holdsBack reports whether prompts wait for more to fill the step.
-func (r *replica) holdsBack(tokens int) bool {
+// holdsBack is for how many steps prompts wait for more: for one on each rank, or to fill
+// the step.
+func (r *replica) holdsBack(prompts, tokens int) int {
+	steps := 0
+	if prompts < r.engine.Ranks {
+		steps = r.engine.RankWaitSteps
+	}
 	load := tokens + r.decode.n*r.engine.VerifiedPerStep
-	return r.waited < r.engine.BatchWaitSteps &&
-		float64(load) < r.engine.BatchWaitRatio*float64(r.engine.TokenBudget)
+	if float64(load) < r.engine.BatchWaitRatio*float64(r.engine.TokenBudget) {
+		steps = max(steps, r.engine.BatchWaitSteps)
+	}
+	return steps
 }

@@ -20,7 +20,7 @@ func (r *replica) runLength() int64 {
 		steps = min(steps, int64(r.engine.ReceiveInterval-r.since))
 	}
 	if r.hold {
-		steps = min(steps, int64(r.engine.BatchWaitSteps-r.waited))
+		steps = min(steps, int64(r.patience-r.waited))
 	}
 	return steps
 }

@@ -113,7 +113,8 @@ func (n *naive) inFlight() bool {
 		return true
 	}
 	if decoding > 0 {
-		if n.waited < n.e.BatchWaitSteps && float64(tokens+decoding) < n.e.BatchWaitRatio*float64(n.e.TokenBudget) {
+		if n.waited < n.e.BatchWaitSteps && float64(tokens+decoding) < n.e.BatchWaitRatio*float64(n.e.TokenBudget) ||
+			n.waited < n.e.RankWaitSteps && count < n.e.Ranks {
 			n.waited++
 			return true
 		}

@@ -29,6 +29,7 @@ type replica struct {
 	priced   *priced // of the pool
 	since    int     // steps of generation since the last look, modulo the interval
 	waited   int     // steps for which prompts were held back
+	patience int     // and the most
 	hold     bool
 	evicted  bool // something was preempted when this step was filled
 	busy     bool

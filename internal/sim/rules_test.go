@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,32 @@ func TestBatchWait(t *testing.T) {
 		e.BatchWaitSteps, e.BatchWaitRatio = c.steps, c.ratio
 		r := simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 50), ask(0.25, c.prompt, 2)), Workers: sim.Pool{Engine: e}})
 		times(t, c.name, r, 0.1, c.ttft)
+	}
+}
+
+// TestRankWait: prompts wait for so many steps until there is one for every rank.
+func TestRankWait(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		steps, ranks int
+		more         int // prompts that come with the second
+		ttft         units.Seconds
+	}{
+		{"no wait", 0, 4, 0, 0.15},
+		{"one rank", 5, 1, 0, 0.15},
+		{"five steps", 5, 4, 0, 0.65},
+		{"one short", 5, 4, 2, 0.65},
+		{"a prompt for each", 5, 4, 3, 0.15},
+	} {
+		e := roomy(sim.InFlight)
+		e.RankWaitSteps, e.Ranks = c.steps, c.ranks
+		all := []workload.Request{ask(0, 10, 50)}
+		for range 1 + c.more {
+			all = append(all, ask(0.25, 10, 2))
+		}
+		r := simulate(t, &sim.Config{Client: arrivals(all...), Workers: sim.Pool{Engine: e}})
+		want := append([]units.Seconds{0.1}, slices.Repeat([]units.Seconds{c.ttft}, 1+c.more)...)
+		times(t, c.name, r, want...)
 	}
 }
 
@@ -308,7 +335,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 0.9 }, "accepted tokens per step must be at least 1, got 0.9"},
 		{"most accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 1024 }, ""},
 		{"too many accepted", func(_ *sim.Config, e *sim.Engine) { e.AcceptedPerStep = 1025 }, "accepted tokens per step must be at least 1, got 1025"},
-		{"interval", func(_ *sim.Config, e *sim.Engine) { e.ReceiveInterval = -1 }, "receive interval, batch wait and verified tokens must not be negative"},
+		{"interval", func(_ *sim.Config, e *sim.Engine) { e.ReceiveInterval = -1 }, "receive interval, waits and verified tokens must not be negative"},
 		{"wait", func(_ *sim.Config, e *sim.Engine) { e.BatchWaitSteps = -1 }, "receive interval, batch wait and verified tokens must not be negative"},
 		{"verified", func(_ *sim.Config, e *sim.Engine) { e.VerifiedPerStep = -1 }, "receive interval, batch wait and verified tokens must not be negative"},
 		{"API", func(_ *sim.Config, e *sim.Engine) { e.APIFixed = -1 }, "API times must not be negative"},

@@ -13,18 +13,22 @@ import (
 // Curve prices steps of any mixture quickly, as an Evaluator does for a batch of
 // equal requests. Operators that follow one count of the batch are priced once
 // for each count that occurs, and beyond small counts along straight lines
-// between some; the others are priced anew in every step. It is safe for
-// concurrent use: what it remembers never changes an answer.
+// between some; the others are priced anew in every step, or along a line while
+// the context grows within a page of the cache. It is safe for concurrent use:
+// what it remembers never changes an answer.
 type Curve struct {
 	graph  *graph.Graph
 	coster cost.Coster
 	rows   *[1 << slotBits]atomic.Pointer[row]
+	pages  *[1 << pageBits]atomic.Pointer[page]
 	room   atomic.Pointer[room] // nil while in use
 }
 
 // Fork is the same curve for another user: what is priced once for a count is shared,
 // and neither waits for the other.
-func (c *Curve) Fork() *Curve { return &Curve{graph: c.graph, coster: c.coster, rows: c.rows} }
+func (c *Curve) Fork() *Curve {
+	return &Curve{graph: c.graph, coster: c.coster, rows: c.rows, pages: c.pages}
+}
 
 // Graph is the graph whose steps are priced.
 func (c *Curve) Graph() *graph.Graph { return c.graph }
@@ -58,16 +62,27 @@ const (
 	tries    = 4
 	// decodeSlots are for batches of different sizes.
 	decodeSlots = 64
+	golden      = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio spreads neighbours
 )
 
 // NewCurve prepares the prices of a graph's steps on a device.
 func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
-	return &Curve{graph: g, coster: c, rows: new([1 << slotBits]atomic.Pointer[row])}
+	return &Curve{
+		graph: g, coster: c, rows: new([1 << slotBits]atomic.Pointer[row]), pages: new([1 << pageBits]atomic.Pointer[page]),
+	}
 }
 
-// Times prices a step, whose counts are whole. It allocates only for counts it
-// has not seen.
+// Times prices a step, whose counts are whole and whose decodes have queries of one
+// length. It allocates only for counts and pages it has not seen.
 func (c *Curve) Times(s *graph.Sums) Times {
+	if s.Prefill.Requests > 0 {
+		return c.exactly(s)
+	}
+	return c.decode(s)
+}
+
+// exactly prices a step operator by operator.
+func (c *Curve) exactly(s *graph.Sums) Times {
 	r := c.room.Swap(nil)
 	if r == nil {
 		r = new(room)
@@ -142,7 +157,6 @@ func (c *Curve) count(t *Times, by op.Measure, n int, room *[]op.Item) {
 
 // row returns the prices at a count, remembered or new.
 func (c *Curve) row(n int, room *[]op.Item) *row {
-	const golden = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio spreads neighbours
 	first := uint64(n) * golden >> (64 - slotBits)
 	for i := range uint64(tries) {
 		slot := &c.rows[(first+i)%(1<<slotBits)]

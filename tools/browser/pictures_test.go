@@ -17,7 +17,7 @@ func TestPictures(t *testing.T) {
 	dark := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}
 	p.do(emulation.SetEmulatedMedia().WithFeatures(dark), chromedp.Navigate(file(t, golden)))
 	p.await(allDrawn)
-	p.do(chromedp.Evaluate(`document.querySelector('#curves').scrollIntoView({behavior: 'instant'})`, nil), hover("#load-tpot .u-over"))
+	p.do(chromedp.Evaluate(`document.querySelector('#curves').scrollIntoView({behavior: 'instant'})`, nil), hover("#load-tpot .u-over", 0))
 	p.await(`document.querySelector('#load-tpot .tip').hidden === false`)
 	p.shoot("pages-dark", false)
 

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/roofline"
@@ -118,8 +117,8 @@ func With(p *device.Profile, c *Constants) *Model {
 	light.Fixed = device.Fixed{}
 	m.floor = roofline.New(&light, roofline.Settings{})
 	for f := dtype.F32; f < dtype.Formats; f++ {
-		m.matrix[f] = 1 / math.Max(1, float64(roofline.Peak(&p.Matrix, f)))
-		m.vector[f] = 1 / math.Max(1, float64(roofline.Peak(&p.Vector, f)))
+		m.matrix[f] = 1 / max(1, float64(roofline.Peak(&p.Matrix, f)))
+		m.vector[f] = 1 / max(1, float64(roofline.Peak(&p.Vector, f)))
 	}
 	m.memory = 1 / float64(p.Bandwidth)
 	return m
@@ -152,8 +151,8 @@ func (m *Model) Cost(o *op.Op) cost.Estimate {
 
 // estimate sums launch and busy time, never below the speed of light.
 func (m *Model) estimate(w *op.Work, launch, matrix, vector, memory, busy float64) cost.Estimate {
-	light := math.Max(float64(w.Matrix)*m.matrix[w.MatrixIn], float64(w.Bytes)*m.memory)
-	busy = math.Max(busy, light)
+	light := max(float64(w.Matrix)*m.matrix[w.MatrixIn], float64(w.Bytes)*m.memory)
+	busy = max(busy, light)
 	if busy == 0 {
 		return cost.Estimate{}
 	}

@@ -58,7 +58,14 @@ type Constants struct {
 	Prefill     Form `yaml:"prefill"`
 	Decode      Form `yaml:"decode"`
 	Latent      Form `yaml:"latent"`
-	Experts     Form `yaml:"experts"`
+	Experts     struct {
+		Wide  Form `yaml:"wide"`
+		FP8   Form `yaml:"fp8"`
+		Block Form `yaml:"block"` // FP8 with a scale for each block
+		FP4   Form `yaml:"fp4"`
+		W4A8  Form `yaml:"w4a8"`
+		W4A16 Form `yaml:"w4a16"` // and other narrow weights under wide inputs
+	} `yaml:"experts"`
 	Elementwise Form `yaml:"elementwise"`
 	Scan        Form `yaml:"scan"`   // a recurrence over prompts
 	Update      Form `yaml:"update"` // a recurrence by a token
@@ -145,6 +152,7 @@ func (c *Constants) Forms() []FittedForm {
 		return append([]Parameter{launch(&f.Launch), share("compute", &f.Compute), share("memory", &f.Memory)}, more...)
 	}
 	head := func(f *Form) Parameter { return Parameter{"head", &f.Head, 0.0005, 1} }
+	experts := func(f *Form) []Parameter { return own(f, Parameter{"tile", &f.Tile, 0.01, 3}, share("io", &f.IO)) }
 	return []FittedForm{
 		{"gemm.wide", c.GEMM.Wide.parameters()},
 		{"gemm.fp8", c.GEMM.FP8.parameters()},
@@ -153,7 +161,12 @@ func (c *Constants) Forms() []FittedForm {
 		{"prefill", own(&c.Prefill, Parameter{"short", &c.Prefill.Short, 0.01, 20})},
 		{"decode", own(&c.Decode, head(&c.Decode))},
 		{"latent", own(&c.Latent, head(&c.Latent))},
-		{"experts", own(&c.Experts, Parameter{"tile", &c.Experts.Tile, 0.01, 3}, share("io", &c.Experts.IO))},
+		{"experts.wide", experts(&c.Experts.Wide)},
+		{"experts.fp8", experts(&c.Experts.FP8)},
+		{"experts.block", experts(&c.Experts.Block)},
+		{"experts.fp4", experts(&c.Experts.FP4)},
+		{"experts.w4a8", experts(&c.Experts.W4A8)},
+		{"experts.w4a16", experts(&c.Experts.W4A16)},
 		{"scan", []Parameter{
 			launch(&c.Scan.Launch), share("memory", &c.Scan.Memory),
 			{"chunk", &c.Scan.Chunk, 0.2, 20},

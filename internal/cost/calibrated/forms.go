@@ -33,7 +33,7 @@ func (m *Model) product(o *op.Op) cost.Estimate {
 
 // soft is a maximum without a corner.
 func soft(a, b, r float64) float64 {
-	hi, lo := math.Max(a, b), math.Min(a, b)
+	hi, lo := max(a, b), min(a, b)
 	if hi == 0 {
 		return 0
 	}
@@ -47,7 +47,7 @@ const tileRows = 64
 // counts whole tiles, memory the active experts' weights.
 func (m *Model) experts(o *op.Op) cost.Estimate {
 	w := o.Work()
-	f := &m.c.Experts
+	f := m.expertForm(o)
 	padded := 2 * (o.Rows + f.Tile*tileRows*o.Experts*padding(o)) * o.Cols * o.Depth
 	matrix := padded * m.matrix[w.MatrixIn] / f.Compute
 	out := o.Cols
@@ -57,6 +57,25 @@ func (m *Model) experts(o *op.Op) cost.Estimate {
 	io := float64(o.In.Bytes(o.Rows*o.Depth)+o.Out.Bytes(o.Rows*out)) * m.memory / f.IO
 	memory := (float64(w.Bytes)*m.memory - io*f.IO) / f.Memory
 	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
+}
+
+// expertForm is that of the kernels for the formats of inputs and weights, which differ
+// in the tiles they compute and in how they widen weights.
+func (m *Model) expertForm(o *op.Op) *Form {
+	c := &m.c.Experts
+	switch narrow := o.Weight >= dtype.FP8; {
+	case o.In < dtype.FP8 && narrow:
+		return &c.W4A16
+	case o.In < dtype.FP8:
+		return &c.Wide
+	case o.In == dtype.FP4 || o.In == dtype.INT4:
+		return &c.FP4
+	case o.Weight == dtype.FP4 || o.Weight == dtype.INT4:
+		return &c.W4A8
+	case o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows):
+		return &c.Block // scales of blocks, not of rows
+	}
+	return &c.FP8
 }
 
 // padding is the part of a padded tile that is empty: none once every expert has
@@ -82,9 +101,9 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		p := *o
 		p.Decode = op.Span{}
 		pw := p.Work()
-		length := math.Max(1, o.Prefill.Tokens/math.Max(1, o.Prefill.Requests))
+		length := max(1, o.Prefill.Tokens/max(1, o.Prefill.Requests))
 		matrix := float64(pw.Matrix) * m.matrix[pw.MatrixIn] / prefill.Compute
-		matrix *= 1 + prefill.Short*128/math.Max(128, length)
+		matrix *= 1 + prefill.Short*128/max(128, length)
 		memory := float64(pw.Bytes) * m.memory / prefill.Memory
 		e = m.estimate(&pw, prefill.Launch*micro, matrix, 0, memory, matrix+memory)
 	}
@@ -97,8 +116,8 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		}
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
-		heads := decode.Head * micro * o.Decode.Requests * math.Max(1, o.KVHeads)
-		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, math.Max(matrix, memory)+heads)
+		heads := decode.Head * micro * o.Decode.Requests * max(1, o.KVHeads)
+		x := m.estimate(&dw, decode.Launch*micro, matrix, 0, memory, max(matrix, memory)+heads)
 		e = e.Plus(x)
 	}
 	e.Vector = units.Seconds(float64(w.Vector) * m.vector[w.VectorIn])
@@ -116,7 +135,7 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		p.Decode = op.Span{}
 		w, f := p.Work(), &m.c.Scan
 		chunks := p.Prefill.Chunks()
-		beside := p.Heads * math.Max(1, p.Prefill.Requests)
+		beside := p.Heads * max(1, p.Prefill.Requests)
 		if o.Name == op.SelectiveScan {
 			beside = p.Heads * chunks
 		}
@@ -124,7 +143,7 @@ func (m *Model) recurrent(o *op.Op) cost.Estimate {
 		rounds := math.Pow(1+math.Pow(beside/f.Lanes, sharp), 1./sharp)
 		matrix := f.Chunk * micro * p.Heads * chunks / beside * rounds
 		memory := float64(w.Bytes) * m.memory / f.Memory
-		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, math.Max(matrix, memory))
+		e = m.estimate(&w, f.Launch*micro, matrix, 0, memory, max(matrix, memory))
 	}
 	if o.Decode.Tokens > 0 {
 		d := *o
@@ -145,9 +164,9 @@ func (m *Model) plain(o *op.Op) cost.Estimate {
 	vector := (float64(w.Vector)*m.vector[w.VectorIn] + float64(w.Vector32)*m.vector[dtype.F32]) / compute
 	memory := float64(w.Bytes) * m.memory / f.Memory
 	if o.Launches < 0 {
-		return m.estimate(&w, 0, matrix, vector, memory, math.Max(matrix+vector, memory))
+		return m.estimate(&w, 0, matrix, vector, memory, max(matrix+vector, memory))
 	}
-	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, math.Max(matrix+vector, memory))
+	return m.estimate(&w, f.Launch*micro, matrix, vector, memory, max(matrix+vector, memory))
 }
 
 // communicate costs a collective: inside a node by a launch that grows with the
@@ -176,7 +195,7 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 		busy = float64(e.Comm) / c.Apart
 	}
 	launch := (form.Launch + form.PerRank*n) * micro
-	busy = math.Max(busy, float64(e.Memory))
+	busy = max(busy, float64(e.Memory))
 	return cost.Estimate{
 		Total: units.Seconds(launch + busy), Comm: units.Seconds(busy), Memory: e.Memory, Fixed: units.Seconds(launch),
 	}

@@ -47,11 +47,16 @@ func distinct() *calibrated.Constants {
 		Prefill:     calibrated.Form{Launch: 9, Compute: 0.6, Memory: 0.8, Short: 2},
 		Decode:      calibrated.Form{Launch: 8, Compute: 0.5, Memory: 0.75, Head: 0.02},
 		Latent:      calibrated.Form{Launch: 7, Compute: 0.45, Memory: 0.65, Head: 0.03},
-		Experts:     calibrated.Form{Launch: 5, Compute: 0.55, Memory: 0.7, Tile: 0.9, IO: 0.6},
 		Elementwise: calibrated.Form{Launch: 1.5, Memory: 0.85},
 		Scan:        calibrated.Form{Launch: 11, Memory: 0.5, Chunk: 3, Lanes: 150},
 		Update:      calibrated.Form{Launch: 4, Memory: 0.9},
 	}
+	c.Experts.Wide = calibrated.Form{Launch: 5, Compute: 0.55, Memory: 0.7, Tile: 0.9, IO: 0.6}
+	c.Experts.FP8 = calibrated.Form{Launch: 6, Compute: 0.35, Memory: 0.77, Tile: 0.4, IO: 0.3}
+	c.Experts.Block = calibrated.Form{Launch: 6.5, Compute: 0.36, Memory: 0.78, Tile: 0.3, IO: 0.31}
+	c.Experts.FP4 = calibrated.Form{Launch: 7.5, Compute: 0.37, Memory: 0.79, Tile: 0.2, IO: 0.32}
+	c.Experts.W4A8 = calibrated.Form{Launch: 8.5, Compute: 0.38, Memory: 0.81, Tile: 0.1, IO: 0.33}
+	c.Experts.W4A16 = calibrated.Form{Launch: 9.5, Compute: 0.39, Memory: 0.82, Tile: 0.15, IO: 0.34}
 	c.GEMM.Wide = calibrated.Product{Launch: 3, Compute: 0.7, Memory: 0.86, Soft: 2.9, Depth: 0.25}
 	c.GEMM.FP8 = calibrated.Product{Launch: 2.5, Compute: 0.69, Memory: 0.84, Soft: 2.5, Depth: 0.15}
 	c.GEMM.Block = calibrated.Product{Launch: 4.5, Compute: 0.64, Memory: 0.95, Soft: 1.1, Depth: 0.85}
@@ -120,7 +125,7 @@ func TestProductForm(t *testing.T) {
 // inputs and outputs are scattered and move at a rate of their own.
 func TestExpertForm(t *testing.T) {
 	c := distinct()
-	m, f := calibrated.With(rounded(), c), &c.Experts
+	m := calibrated.With(rounded(), c)
 	rapid.Check(t, func(t *rapid.T) {
 		experts := float64(rapid.IntRange(1, 256).Draw(t, "experts"))
 		each := rapid.SampledFrom([]float64{0.125, 1, 32, 63, 64, 65, 1000}).Draw(t, "rows of each")
@@ -130,6 +135,10 @@ func TestExpertForm(t *testing.T) {
 		if rapid.Bool().Draw(t, "fused") {
 			out = math.Ceil(cols / 2)
 			o.OutCols = out
+		}
+		f := &c.Experts.Block
+		if 8*o.Rows >= 1000 { // too few bytes for scales of blocks
+			f = &c.Experts.FP8
 		}
 		empty := 0.5 // of a tile of 64 rows
 		if each < 64 {
@@ -144,6 +153,30 @@ func TestExpertForm(t *testing.T) {
 	})
 	if e := m.Cost(&op.Op{Kind: op.GroupedGEMM, In: dtype.BF16, Cols: 10, Depth: 10}); e.Total != 0 {
 		t.Errorf("no experts take %v", e.Total)
+	}
+}
+
+// TestExpertFormats: kernels differ by the formats of inputs and weights.
+func TestExpertFormats(t *testing.T) {
+	c := distinct()
+	m := calibrated.With(rounded(), c)
+	for _, x := range []struct {
+		in, weight dtype.Format
+		bytes      units.Bytes
+		form       *calibrated.Form
+	}{
+		{dtype.BF16, dtype.BF16, 0, &c.Experts.Wide},
+		{dtype.BF16, dtype.INT4, 0, &c.Experts.W4A16},
+		{dtype.BF16, dtype.FP4, 0, &c.Experts.W4A16},
+		{dtype.FP8, dtype.FP8, 8, &c.Experts.FP8},
+		{dtype.FP8, dtype.FP8, 80, &c.Experts.Block},
+		{dtype.FP8, dtype.FP4, 0, &c.Experts.W4A8},
+		{dtype.FP4, dtype.FP4, 0, &c.Experts.FP4},
+	} {
+		o := op.Op{Kind: op.GroupedGEMM, In: x.in, Weight: x.weight, Out: dtype.BF16, Rows: 1, Cols: 64, Depth: 64, Experts: 1, Bytes: x.bytes}
+		if got, want := float64(m.Cost(&o).Fixed), x.form.Launch*micro; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v inputs, %v weights: launch %g, want %g", x.in, x.weight, got, want)
+		}
 	}
 }
 
@@ -363,6 +396,10 @@ func prices(c *calibrated.Constants) (out []units.Seconds) {
 			o.Bytes = units.Bytes(9 * rows)
 			out = append(out, m.Cost(&o).Total)
 			o.Kind, o.Experts = op.GroupedGEMM, 8
+			out = append(out, m.Cost(&o).Total)
+			o.Bytes = 0
+			out = append(out, m.Cost(&o).Total)
+			o.Weight = dtype.FP4
 			out = append(out, m.Cost(&o).Total)
 		}
 	}

@@ -205,6 +205,10 @@ func (x *partIndex) decode(exactly [2]float64) ([]source, error) {
 	return out, nil
 }
 
+// slowest is the most, in logarithms, by which a surface makes an estimate longer. A measured kernel shows that a shape can be
+// computed so fast, not that no engine has a faster kernel: of many shapes only one engine's was measured.
+const slowest = 0.1
+
 // partDecoder reads the curves of a group into common arrays.
 type partDecoder struct {
 	*partIndex
@@ -289,7 +293,7 @@ func (d *partDecoder) line() line {
 			d.first = q
 		}
 		d.bad = d.bad || q < -most || q > most
-		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, value(q))
+		d.x, d.ratio = append(d.x, d.axis(at)), append(d.ratio, min(value(q), slowest))
 	}
 	to := len(d.x)
 	l.x, l.ratio = d.x[from:to:to], d.ratio[from:to:to]

@@ -112,11 +112,64 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 			}
 		}
 	}
+	dropSlow(found)
 	var out []shelf
 	for _, exactly := range slices.SortedFunc(maps.Keys(found), func(a, b [2]float64) int { return slices.Compare(a[:], b[:]) }) {
 		out = append(out, shelf{exactly, found[exactly]})
 	}
 	return out, nil
+}
+
+// dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
+func dropSlow(found map[[2]float64][]fileRows) {
+	type point struct {
+		exactly, place [2]float64
+		line, x        float64
+		deal           deal
+	}
+	times, best := map[string]map[point]float64{}, map[point]float64{}
+	for exactly, files := range found {
+		for _, f := range files {
+			if times[f.from] == nil {
+				times[f.from] = map[point]float64{}
+			}
+			for _, kernel := range f.kernels {
+				for _, r := range kernel {
+					p := point{exactly, r.place, r.line, r.x, r.deal}
+					if have, ok := times[f.from][p]; !ok || r.ratio < have {
+						times[f.from][p] = r.ratio
+					}
+				}
+			}
+		}
+	}
+	shared := map[point]int{}
+	for _, own := range times {
+		for p, ratio := range own {
+			if have, ok := best[p]; !ok || ratio < have {
+				best[p] = ratio
+			}
+			shared[p]++
+		}
+	}
+	for from, own := range times {
+		var behind []float64
+		for p, ratio := range own {
+			if shared[p] > 1 {
+				behind = append(behind, ratio-best[p])
+			}
+		}
+		slices.Sort(behind)
+		if n := len(behind); n == 0 || behind[n/2] <= math.Log(slower) {
+			continue
+		}
+		for exactly := range found {
+			found[exactly] = slices.DeleteFunc(found[exactly], func(f fileRows) bool { return f.from == from })
+			if len(found[exactly]) == 0 {
+				delete(found, exactly)
+			}
+		}
+	}
 }
 
 // collect reads the rows of one file, by kernel: of each exact size by the first
@@ -255,7 +308,7 @@ func (s *shelf) test(of family, into *LeftOut) {
 	}
 	for _, f := range rest.surfaces() {
 		for i := range f.rows {
-			f.rows[i].ratio = value(quantum(f.rows[i].ratio))
+			f.rows[i].ratio = min(value(quantum(f.rows[i].ratio)), slowest)
 		}
 		fitted = append(fitted, source{sites: curves(f.rows)})
 	}

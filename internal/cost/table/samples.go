@@ -38,6 +38,18 @@ type shape struct {
 	deal         deal
 }
 
+// shapes are the measurements of a kernel, one of each shape.
+type shapes map[shape]*measurement
+
+// keep adds a measurement, unless there is a faster one of its shape.
+func (all shapes) keep(m *measurement) {
+	o := &m.ops[0]
+	s := shape{place: m.place, line: m.line, x: m.x, deal: m.deal, exact: [2]float64{o.HeadDim, o.Depth * o.Cols}}
+	if have, ok := all[s]; !ok || m.seconds < have.seconds {
+		all[s] = m
+	}
+}
+
 // Samples returns every believable measured shape, in a fixed order.
 func (t *Tables) Samples() ([]Sample, error) {
 	var out []Sample
@@ -80,9 +92,14 @@ func sampled() []sampledGroup {
 	return out
 }
 
+// slower is how much slower than the fastest at the shapes they share, in the median, a
+// kernel may be to be believed at shapes that no other was measured at: no engine would
+// use it.
+const slower = 1.3
+
 // samples reads a group, of each shape the fastest.
 func (t *Tables) samples(form string, g group) ([]Sample, error) {
-	best := map[shape]*measurement{}
+	kernels := map[string]shapes{}
 	for _, tries := range g.readings() {
 		for _, f := range t.system.Choose(tries[0].table, t.sel) {
 			for i := range tries {
@@ -90,13 +107,14 @@ func (t *Tables) samples(form string, g group) ([]Sample, error) {
 				if err != nil {
 					return nil, err
 				}
-				t.keepFastest(best, f, &tries[i], rows)
+				t.addSamples(kernels, f, &tries[i], rows)
 				if rows.N > 0 {
 					break
 				}
 			}
 		}
 	}
+	best := fastest(kernels)
 	var out []Sample
 	for _, s := range sortedShapes(best) {
 		m := best[s]
@@ -109,26 +127,61 @@ func (t *Tables) samples(form string, g group) ([]Sample, error) {
 	return out, nil
 }
 
-// keepFastest adds the believable rows of a table.
-func (t *Tables) keepFastest(best map[shape]*measurement, f perfdata.File, r *reading, rows *perfdata.Rows) {
+// addSamples adds the believable rows of a table to those of their kernels, the fastest of each shape.
+func (t *Tables) addSamples(all map[string]shapes, f perfdata.File, r *reading, rows *perfdata.Rows) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	use := t.use(f, rows)
 	kernels := map[string][]measurement{}
 	for _, k := range t.believe(use, r, rows, func(k string, m *measurement) { kernels[k] = append(kernels[k], *m) }) {
 		use.Rows += len(kernels[k])
+		name := f.Engine + " " + k
+		own := all[name]
+		if own == nil {
+			own = shapes{}
+			all[name] = own
+		}
 		for i := range kernels[k] {
-			m := &kernels[k][i]
-			o := &m.ops[0]
-			s := shape{place: m.place, line: m.line, x: m.x, deal: m.deal, exact: [2]float64{o.HeadDim, o.Depth * o.Cols}}
+			own.keep(&kernels[k][i])
+		}
+	}
+}
+
+// fastest is the fastest measurement of each shape, without kernels that are slower at the
+// shapes they share with others.
+func fastest(kernels map[string]shapes) shapes {
+	best := shapes{}
+	shared := map[shape]int{}
+	for _, own := range kernels {
+		for s, m := range own {
+			shared[s]++
 			if have, ok := best[s]; !ok || m.seconds < have.seconds {
 				best[s] = m
 			}
 		}
 	}
+	out := shapes{}
+	for _, own := range kernels {
+		var behind []float64
+		for s, m := range own {
+			if shared[s] > 1 {
+				behind = append(behind, m.seconds/best[s].seconds)
+			}
+		}
+		slices.Sort(behind)
+		if n := len(behind); n > 0 && behind[n/2] > slower {
+			continue
+		}
+		for s, m := range own {
+			if have, ok := out[s]; !ok || m.seconds < have.seconds {
+				out[s] = m
+			}
+		}
+	}
+	return out
 }
 
-func sortedShapes(best map[shape]*measurement) []shape {
+func sortedShapes(best shapes) []shape {
 	out := make([]shape, 0, len(best))
 	for s := range best {
 		out = append(out, s)
