@@ -39,6 +39,9 @@ type Deployment struct {
 type Engine struct {
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"` // "" is the newest
+	// Preset names settings of published deployments, which hold where Settings are not
+	// given; "plimsoll engines NAME" shows them.
+	Preset string `json:"preset,omitempty"`
 	// Settings are those that differ from the engine's defaults, by the keys that
 	// "plimsoll engines NAME" prints: {"token_budget": "4096"}.
 	Settings map[string]string `json:"settings,omitempty"`
@@ -158,7 +161,7 @@ func fromInternal(d *deployment.Deployment) Deployment {
 	f := &d.Formats
 	out := Deployment{
 		Model: d.Model, AsFamily: d.AsFamily, System: d.System, LeastLoaded: d.LeastLoaded,
-		Engine: Engine{Name: d.Engine.Name, Version: d.Engine.Version, Settings: settingsOf(d.Engine.Settings)},
+		Engine: Engine{Name: d.Engine.Name, Version: d.Engine.Version, Preset: d.Engine.Preset, Settings: settingsOf(d.Engine.Settings)},
 		Formats: Formats{
 			Checkpoint: f.Checkpoint, GEMM: f.GEMM, MoE: f.MoE, KV: f.KV, Linear: string(f.Linear), NonExpert: string(f.NonExpert),
 			Attention: string(f.Attention), MXFP4Group: f.MXFP4Group,
@@ -185,7 +188,7 @@ func layoutOf(l *parallel.Layout) Layout {
 }
 
 func (e *Engine) internal() deployment.Engine {
-	return deployment.Engine{Name: e.Name, Version: e.Version, Settings: assignments(e.Settings)}
+	return deployment.Engine{Name: e.Name, Version: e.Version, Preset: e.Preset, Settings: assignments(e.Settings)}
 }
 
 // assignments are settings as "key=value", sorted.

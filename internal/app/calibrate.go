@@ -16,8 +16,9 @@ import (
 
 // CalibrateRequest asks for a fit to measured rows.
 type CalibrateRequest struct {
-	File string   `json:"file"`
-	More []string `json:"more_files,omitempty"` // whose rows are added
+	Files []string `json:"files,omitempty"` // of rows
+	// Results are fitted together with the rows.
+	Results ResultsRequest `json:"results,omitzero"`
 	// Calibration is an overlay file whose multipliers stay as they are while the
 	// rows' cells are fitted on top; "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
@@ -37,28 +38,38 @@ const DefaultIterations = 4
 
 // CalibrateResponse is a fit and its errors.
 type CalibrateResponse struct {
-	// Before are the rows as the base predicts them.
+	// Results are the runs among the rows, and what cannot be used.
+	Results FoundResults
+	// Base is what the fit began with, Before the rows as it predicts them.
+	Base   *calibration.Overlay
 	Before []measured.Compared
 	calibrate.Validated
 }
 
 // Calibrate fits measured rows.
 func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateResponse, error) {
-	rows, err := w.measured(append([]string{r.File}, r.More...)...)
+	rows, err := w.measured(r.Files...)
 	if err != nil {
 		return nil, err
 	}
-	base := calibration.Uncalibrated()
-	if !r.FromScratch {
-		if base, err = w.overlay(r.Calibration); err != nil {
-			return nil, err
-		}
+	base, err := w.overlay(r.Calibration)
+	if err != nil {
+		return nil, err
 	}
+	if r.FromScratch {
+		base = calibration.Uncalibrated()
+	}
+	found, err := w.fromResults(&r.Results)
+	if err != nil {
+		return nil, err
+	}
+	out := &CalibrateResponse{Results: found.found, Base: base}
 	p := w.predictor(base, &prices.Prices{})
-	prepared := thinned(p.PrepareClean(rows), r.Sample)
+	prepared := thinned(slices.Concat(p.PrepareClean(rows), found.rows), r.Sample)
 	if len(prepared) == 0 {
-		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", r.File))
+		return nil, badInput(fmt.Errorf("%s has no clean row that can be predicted", strings.Join(r.Files, ", ")))
 	}
+	r.Validation.Folds = cmp.Or(r.Validation.Folds, r.Results.folds(prepared))
 	c := calibrate.Calibration{
 		Iterations: cmp.Or(r.Iterations, DefaultIterations), Workers: r.Workers, Validation: r.Validation,
 		Progress: func(task string) { w.tell(Progress{Task: task}) },
@@ -66,24 +77,16 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 	if !r.FromScratch {
 		c.Base = base
 	}
-	out := &CalibrateResponse{}
 	if out.Before, err = p.PredictPrepared(ctx, prepared, r.Workers); err != nil {
 		return nil, err
 	}
 	if r.Extend {
-		x, err := c.Extend(ctx, prepared)
-		if err != nil {
-			return nil, err
-		}
-		out.Overlay, out.ByConfiguration, out.ByCell = x.Overlay, x.ByConfiguration, x.ByCell
-		out.Overlay.Source = fmt.Sprintf("%s; extended by %d numbers from %d rows (plimsoll calibrate %s --extend)",
-			base.Source, x.Numbers, len(prepared), strings.Join(append([]string{r.File}, r.More...), " "))
-		return out, nil
+		return out, out.extend(ctx, &c, prepared, r.command())
 	}
 	if out.Validated, err = c.Run(ctx, prepared); err != nil {
 		return nil, err
 	}
-	out.Overlay.Source = "plimsoll calibrate " + strings.Join(append([]string{r.File}, r.More...), " ")
+	out.Overlay.Source = r.command()
 	if r.FromScratch {
 		calibrate.Reached(out.Overlay, prepared)
 	} else {
@@ -97,6 +100,34 @@ func (w *World) Calibrate(ctx context.Context, r CalibrateRequest) (*CalibrateRe
 		calibrate.LearnOwn(out.Overlay, out.ByConfiguration)
 	}
 	return out, nil
+}
+
+// folds is how many results are tested by, if nobody says.
+func (r *ResultsRequest) folds(rows []measured.Prepared) int {
+	if r.Folders == nil {
+		return 0
+	}
+	return calibrate.Folds(rows)
+}
+
+// extend adds the groups that the base lacks.
+func (c *CalibrateResponse) extend(ctx context.Context, by *calibrate.Calibration, rows []measured.Prepared, command string) error {
+	x, err := by.Extend(ctx, rows)
+	if err != nil {
+		return err
+	}
+	c.Overlay, c.ByConfiguration, c.ByCell = x.Overlay, x.ByConfiguration, x.ByCell
+	c.Overlay.Source = fmt.Sprintf("%s; extended by %d numbers from %d rows (%s --extend)", c.Base.Source, x.Numbers, len(rows), command)
+	return nil
+}
+
+// command is what asked for the fit.
+func (r *CalibrateRequest) command() string {
+	words := append([]string{"plimsoll", "calibrate"}, r.Files...)
+	if r.Results.Folders != nil {
+		words = append(append(words, "--from-results"), r.Results.Folders...)
+	}
+	return strings.Join(words, " ")
 }
 
 // thinned keeps so many rows of each configuration, spread over its loads.
@@ -134,7 +165,7 @@ func (c *CalibrateResponse) learn(ctx context.Context, plain *measured.Predictor
 	}
 	calibrate.Learn(c.Overlay, &calibrate.Evidence{
 		Seen: measured.OfMode(c.ByConfiguration, "agg"), Unseen: measured.OfMode(c.ByCell, "agg"),
-		Disaggregated: measured.OfMode(c.ByCell, "disagg"), Uncalibrated: without,
+		Disaggregated: measured.OfMode(c.ByCell, "disagg"), DisaggregatedSeen: measured.OfMode(c.ByConfiguration, "disagg"), Uncalibrated: without,
 		Formulas: plain.AllFormulas(ctx, aggregated, serving.Documented),
 		Steady:   plain.AllFormulas(ctx, aggregated, serving.Steady),
 	})

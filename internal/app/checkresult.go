@@ -8,7 +8,10 @@ import (
 	"slices"
 
 	"plimsoll/internal/calibration"
+	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 	"plimsoll/internal/field"
+	"plimsoll/internal/parallel"
 	"plimsoll/internal/results"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
@@ -142,7 +145,7 @@ func (w *World) checkRun(ctx context.Context, run *results.Run, asked SimulateRe
 		changed.Deployment.Pools = slices.Clone(changed.Deployment.Pools)
 		c.change(&changed)
 		w.tell(Progress{"testing: " + c.what, 0, 0, ""})
-		switch again, err := quiet.Simulate(ctx, changed); {
+		switch _, again, err := quiet.simulateOnce(ctx, &changed); {
 		case ctx.Err() != nil:
 			return nil, err
 		case err != nil:
@@ -166,27 +169,39 @@ const mostLeft = 0.5
 
 // asOf takes from a run what the request leaves open.
 func asOf(run *results.Run, r *SimulateRequest) error {
-	if r.Deployment.Model == "" {
-		r.Deployment.Model = run.Model
-	}
-	if r.Deployment.Engine.Name == "" {
-		r.Deployment.Engine.Name = run.Engine
-	}
+	asDeployed(run, r)
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
 		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
 			return badInput(field.Errorf("the result does not say how many requests were in flight: give %s or %s", field.Name("concurrency"), field.Name("rate")))
 		}
 		r.Requests = cmp.Or(r.Requests, run.Requests)
 	}
-	if r.Workloads == nil && r.InputLengths == nil && r.OutputLengths == nil {
-		if r.Input == 0 {
-			r.Input = tokens(run.Input)
-		}
-		if r.Output == 0 {
-			r.Output = tokens(run.Output)
-		}
+	if r.Workloads == nil && r.InputLengths == nil && r.OutputLengths == nil && (r.Input == 0 || r.Output == 0) {
+		r.LengthLow = cmp.Or(r.LengthLow, run.LengthLow, 1)
+		longest := 2 / (1 + r.LengthLow) // over the mean
+		r.Input, r.Output = cmp.Or(r.Input, tokens(run.Input*longest)), cmp.Or(r.Output, tokens(run.Output*longest))
 	}
 	return nil
+}
+
+// asDeployed takes names and layout of a run where the request has none.
+func asDeployed(run *results.Run, r *SimulateRequest) {
+	d := &r.Deployment
+	d.Model, d.Engine.Name = cmp.Or(d.Model, run.Model), cmp.Or(d.Engine.Name, run.Engine)
+	if d.System == "" && r.DeviceFile == "" && run.System != "" {
+		if p, err := device.Lookup(run.System); err == nil {
+			d.System = p.Name
+		}
+	}
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	l := d.Pools[0].Layout
+	if run.TP == 0 || len(d.Pools) > 1 || l.Devices > 1 || max(l.TP, l.DP, l.PP, l.EP, l.MoETP) > 1 || l.TP > 0 {
+		return
+	}
+	d.Pools = slices.Clone(d.Pools)
+	d.Pools[0].Layout = parallel.Layout{TP: run.TP, DP: run.DP, EP: run.EP}
 }
 
 // tokens is a mean number of them, in whole ones.

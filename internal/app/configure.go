@@ -89,6 +89,8 @@ type Option struct {
 	MemoryBudget       engine.Budget
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *Energy
 }
 
 // Speed is one point of a trade-off.
@@ -123,6 +125,9 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 		x, err := w.experiment(&r, r.Experiments[i])
 		if err == nil {
 			err = x.run(ctx)
+		}
+		if err == nil {
+			err = x.meter(ctx)
 		}
 		out.Results[i] = x.out
 		if err != nil {

@@ -63,7 +63,9 @@ type EstimateResponse struct {
 	RequestRate         float64
 	Expected            calibration.Expected
 	Chance              float64 // that the limits are met
-	Tier                device.Tier
+	// Energy is nil where the power of a device is unknown.
+	Energy *Energy
+	Tier   device.Tier
 	// Pools are the workers that do both, or those for prefill and for decode.
 	Pools []PoolEstimate
 	// Tables are the measured kernels used, nil without any.
@@ -211,7 +213,7 @@ func (w *World) byRequests(ctx context.Context, s *stage, out *EstimateResponse)
 	q := SimulateRequest{Deployment: out.Deployment, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix = out.Request.Concurrency, e.Input, e.Output, e.Prefix
 	q.complete()
-	res, err := w.simulate(ctx, s, &q)
+	res, err := w.metered(ctx, s, &q)
 	if err != nil {
 		return err
 	}
@@ -221,6 +223,7 @@ func (w *World) byRequests(ctx context.Context, s *stage, out *EstimateResponse)
 	}
 	out.TTFT, out.TPOT, out.Latency = got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean
 	out.Throughput, out.RequestRate = got.OutputRate, got.RequestRate
+	out.Energy = res.Energy
 	out.Expected, out.Chance, out.Tier, out.Notes = res.Expected, res.Chance, res.Tier, res.Notes
 	out.Pools[0].KVPeak = got.Workers.KVPeak
 	if got.Decode != nil {
@@ -247,14 +250,15 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 			field.Name("batch_size"), q.Workers.Batch, held, pool.Memory.Tokens))
 	}
 	pool.KVPeak = float64(held) / float64(pool.Memory.Tokens)
-	prompts := copies.Stepper.Step(sim.Batch{
+	batch := sim.Batch{
 		PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * e.Prefix,
 		PrefillPairs: float64(n) * float64(tokens) * (float64(e.Prefix) + float64(tokens+1)/2), Sampled: n,
-	})
+	}
+	prompts := copies.Stepper.Step(batch)
 	accepted := resolved.Generates().AcceptedPerStep
 	rest := e.Output - 1
 	var decode units.Seconds
-	if steps := int(math.Ceil(float64(rest) / accepted)); steps > 0 {
+	if steps := staticSteps(rest, accepted); steps > 0 {
 		decode = copies.Stepper.Decode(n, float64(n*e.Input), float64(n)*accepted, steps)
 	}
 	made := 0
@@ -279,11 +283,30 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	c.Decode = true
 	r.Expected = s.overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
+	r.Energy = r.staticEnergy(resolved, fleet, batch, prompts, decode)
 	if r.TPOT == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
 	r.Chance = r.Expected.Chance(r.TTFT, r.TPOT, e.Limits)
 	return nil
+}
+
+// staticSteps is how many decode steps generate so many tokens.
+func staticSteps(tokens int, accepted float64) int { return int(math.Ceil(float64(tokens) / accepted)) }
+
+// staticEnergy is that of one batch, whose prompts and decode steps take so long.
+func (r *EstimateResponse) staticEnergy(d *deployment.Resolved, f *replica.Fleet, prompts sim.Batch, prefill, decode units.Seconds) *Energy {
+	e, n := &r.Request.Experiment, prompts.PrefillRequests
+	config := f.Config(nil)
+	meters := f.Meter(&config)
+	if r.TTFT > 0 {
+		config.Workers.Meter.Step(prompts, prefill)
+	}
+	if decode > 0 {
+		accepted := d.Generates().AcceptedPerStep
+		config.Workers.Meter.Decode(n, float64(n*e.Input), float64(n)*accepted, staticSteps(e.Output-1, accepted), decode)
+	}
+	return energyOf(meters, &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, d)
 }
 
 // steps adds a prefill step and a decode step of the workers that run them.

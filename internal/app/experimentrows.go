@@ -1,9 +1,15 @@
 package app
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"math"
+	"slices"
 
+	"plimsoll/internal/deployment"
 	"plimsoll/internal/engine"
+	"plimsoll/internal/pool"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/search"
 	"plimsoll/internal/serving"
@@ -40,6 +46,48 @@ func (x *experiment) summarize(found []search.Found, points []serving.Outcome) {
 		out.Nearest = x.feasible(out.Near)
 	}
 	out.Frontier = rank.Frontier(speeds, func(s *Speed) (a, b float64) { return s.User, s.Device })
+}
+
+// meter finds the energy of the rows that are shown.
+func (x *experiment) meter(ctx context.Context) error {
+	shown := make([]*Option, 0, len(x.out.Rows)+1)
+	for i := range x.out.Rows {
+		shown = append(shown, &x.out.Rows[i])
+	}
+	if x.out.Near != nil {
+		shown = append(shown, x.out.Near)
+	}
+	errs := make([]error, len(shown))
+	err := pool.Each(ctx, len(shown), cmp.Or(x.r.Jobs, defaultJobs), func(i int) {
+		if shown[i].Concurrency > 0 {
+			q := SimulateRequest{Deployment: shown[i].Deployment, Traffic: Traffic{Concurrency: shown[i].Concurrency}}
+			q.Input, q.Output, q.Prefix, q.Workloads = x.e.Input, x.e.Output, x.e.Prefix, x.e.Workloads
+			q.complete()
+			errs[i] = shown[i].meter(ctx, x.world, x.stage, &q)
+		}
+	})
+	return cmp.Or(err, errors.Join(errs...))
+}
+
+// copy is one copy of the deployment: requests that come at a rate are dealt out to copies
+// that know nothing of each other, so that one tells what all draw.
+func (o *Option) copy() deployment.Deployment {
+	out := o.Deployment
+	out.Pools = slices.Clone(out.Pools)
+	for i := range out.Pools {
+		out.Pools[i].Replicas = max(1, out.Pools[i].Replicas/o.Copies)
+	}
+	return out
+}
+
+// meter takes the energy of a deployment under some traffic.
+func (o *Option) meter(ctx context.Context, w *World, s *stage, q *SimulateRequest) error {
+	r, err := w.metered(ctx, s, q)
+	if err != nil {
+		return err
+	}
+	o.Energy = r.Energy
+	return nil
 }
 
 // first is a simulation that was run: tier and notes are the same for all.

@@ -331,7 +331,7 @@ func (x *lint) predict(ctx context.Context) error {
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))
 	var err error
-	x.out.Simulated, err = x.world.simulate(ctx, x.stage, &q)
+	x.out.Simulated, err = x.world.metered(ctx, x.stage, &q)
 	if err != nil {
 		return err
 	}

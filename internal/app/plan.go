@@ -34,6 +34,9 @@ type PlanRequest struct {
 	// Engines and Modes are compared; nil = all that run on a system.
 	Engines []string      `json:"engines,omitempty"`
 	Modes   []ServingMode `json:"modes,omitempty"`
+	// EnginePreset names published settings of engines; those without such a preset run
+	// with their defaults.
+	EnginePreset string `json:"engine_preset,omitempty"`
 
 	Formats         deployment.Formats `json:"formats,omitzero"`
 	MTP             int                `json:"nextn,omitempty"`
@@ -42,6 +45,9 @@ type PlanRequest struct {
 	// Prices are US dollars for an hour of one device, by system; others have the list
 	// price of their profile.
 	Prices map[string]float64 `json:"prices,omitempty"`
+	// EnergyPrice is US dollars for a kilowatt-hour, which costs add to the price of the
+	// devices; null = 0.08, 0 leaves energy out.
+	EnergyPrice *float64 `json:"energy_price,omitempty"`
 	// NoChanges leaves out what would change the answer.
 	NoChanges bool `json:"no_changes,omitempty"`
 	Sources
@@ -141,6 +147,9 @@ type Cost struct {
 	PerMillion float64 // output tokens
 	PerRequest float64
 	PerMonth   float64 // 730 hours of all devices
+	// Energy is its part of PerMillion, EnergyPrice the price of a kilowatt-hour behind
+	// it; zero where the power of the devices is unknown.
+	Energy, EnergyPrice float64
 }
 
 // Change is the answer with one thing changed.

@@ -59,7 +59,14 @@ func TestPlanAgrees(t *testing.T) {
 		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
 			t.Errorf("%s %s: plan %g tokens/s, simulate %g", e.Engine.Name, e.Mode, c.Throughput, got.OutputRate)
 		}
-		if k := c.Cost; math.Abs(k.PerMillion*c.Throughput*3600/1e6-k.USDPerHour*4) > 1e-9 || k.PerMonth != k.USDPerHour*4*hoursPerMonth {
+		if *s.Energy != *c.Energy {
+			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)
+		}
+		k := c.Cost
+		energy := 4 * float64(c.Energy.Watts) / 1000 * DefaultEnergyPrice // of an hour
+		hour := k.USDPerHour*4 + energy
+		if math.Abs(k.PerMillion*c.Throughput*3600/1e6-hour) > 1e-9 || math.Abs(k.PerMonth-hour*hoursPerMonth) > 1e-6 ||
+			math.Abs(k.Energy*c.Throughput*3600/1e6-energy) > 1e-9 || k.EnergyPrice != DefaultEnergyPrice {
 			t.Errorf("cost %+v", k)
 		}
 	}

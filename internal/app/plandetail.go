@@ -25,16 +25,42 @@ func (p *planning) cost(d *device.Profile, c *Contender) Cost {
 	hour := out.USDPerHour * float64(c.Devices())
 	tokens, requests := c.Throughput, c.RequestRate
 	if c.Load > 0 { // what comes, not what it could carry
-		requests = p.r.peak()
-		if p.r.Daily != nil {
-			requests = mean(p.r.Daily)
-		}
+		requests = p.r.usual()
 		tokens = requests * float64(c.Experiment.Output)
 	}
-	const secondsPerHour, million = 3600, 1e6
+	const secondsPerHour, million, joulesPerKWh = 3600, 1e6, 3.6e6
+	if e := c.Energy; e != nil && *p.r.EnergyPrice > 0 {
+		out.EnergyPrice = *p.r.EnergyPrice
+		out.Energy = float64(e.PerToken) / joulesPerKWh * out.EnergyPrice * million
+		hour += out.Energy / million * tokens * secondsPerHour
+	}
 	out.PerMillion, out.PerRequest = hour/secondsPerHour/tokens*million, hour/secondsPerHour/requests
 	out.PerMonth = hour * hoursPerMonth
 	return out
+}
+
+// usual is the load on average.
+func (r *PlanRequest) usual() float64 {
+	if r.Daily != nil {
+		return mean(r.Daily)
+	}
+	return r.Rate
+}
+
+// meter finds the energy of a contender, under the load that comes if there is one.
+func (p *planning) meter(ctx context.Context, c *Contender) error {
+	if c.Concurrency == 0 {
+		return nil
+	}
+	q := p.traffic(c, c.Concurrency)
+	if c.Load > 0 && p.r.usual() > 0 {
+		q.Deployment, q.Concurrency, q.Rate = c.copy(), 0, p.r.usual()/float64(c.Copies)
+	}
+	s, err := p.world.simulated(&q)
+	if err != nil {
+		return err
+	}
+	return c.meter(ctx, p.world, s, &q)
 }
 
 func mean(all []float64) float64 {
@@ -149,7 +175,8 @@ func (p *planning) day(c *Contender) *Day {
 		out.Devices = append(out.Devices, n)
 		out.Mean += float64(n) / float64(len(p.r.Daily))
 	}
-	out.PerMonth = c.Cost.USDPerHour * out.Mean * hoursPerMonth
+	energy := c.Cost.PerMonth - c.Cost.USDPerHour*float64(c.Devices())*hoursPerMonth
+	out.PerMonth = c.Cost.USDPerHour*out.Mean*hoursPerMonth + energy
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
 )
 
@@ -46,7 +47,10 @@ func (w *World) completePlan(r *PlanRequest) error {
 	}
 	r.Workloads = slices.Clone(r.Workloads)
 	r.Confidence = cmp.Or(r.Confidence, DefaultConfidence)
-	errs = append(errs, r.checkSize(), share("confidence", r.Confidence), checkLimits(r.Limits), r.checkModes(), w.planSystems(r))
+	if r.EnergyPrice == nil {
+		r.EnergyPrice = new(DefaultEnergyPrice)
+	}
+	errs = append(errs, r.checkSize(), share("confidence", r.Confidence), checkLimits(r.Limits), r.checkModes(), r.checkPreset(), w.planSystems(r))
 	return badInput(errors.Join(errs...))
 }
 
@@ -94,6 +98,9 @@ func (r *PlanRequest) checkModes() error {
 		if !(price > 0) || math.IsInf(price, 1) {
 			return field.Errorf("%s of %s must be positive, got %g", field.Name("price"), system, price)
 		}
+	}
+	if p := r.EnergyPrice; p != nil && (!(*p >= 0) || math.IsInf(*p, 1)) {
+		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
 	}
 	return nil
 }
@@ -156,12 +163,12 @@ func (w *World) planExperiments(r *PlanRequest) ([]Experiment, error) {
 		if engines == nil {
 			engines = []string{DefaultEngine}
 		}
-		for _, engine := range engines {
+		for _, of := range engines {
 			for _, mode := range given(r.Modes, []ServingMode{Aggregated, Disaggregated}) {
 				if mode == Disaggregated && r.Devices == 1 {
 					continue
 				}
-				out = append(out, r.experiment(name, engine, mode))
+				out = append(out, r.experiment(name, of, mode))
 			}
 		}
 	}
@@ -172,12 +179,42 @@ func (w *World) planExperiments(r *PlanRequest) ([]Experiment, error) {
 }
 
 // experiment is the search on one system with one engine in one mode.
-func (r *PlanRequest) experiment(system, engine string, mode ServingMode) Experiment {
+func (r *PlanRequest) experiment(system, name string, mode ServingMode) Experiment {
 	return Experiment{
 		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
-		Engine:    deployment.Engine{Name: engine},
+		Engine:    deployment.Engine{Name: name, Preset: r.preset(name)},
 		Workloads: r.Workloads, Limits: r.Limits, Percentile: r.Percentile, Confidence: r.Confidence,
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: WorkerSpace{Formats: r.Formats}, Decode: WorkerSpace{Formats: r.Formats},
 	}
+}
+
+// preset is the one asked for, "" where an engine has none of that name.
+func (r *PlanRequest) preset(name string) string {
+	if p, err := engine.LookupVersion(name, ""); err == nil && r.EnginePreset != "" {
+		if s, err := p.Preset(r.EnginePreset); err == nil {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// checkPreset reports a preset that none of the engines has.
+func (r *PlanRequest) checkPreset() error {
+	if r.EnginePreset == "" {
+		return nil
+	}
+	var first error
+	for _, name := range given(r.Engines, engine.Names()) {
+		p, err := engine.LookupVersion(name, "")
+		if err != nil {
+			return err
+		}
+		_, err = p.Preset(r.EnginePreset)
+		if err == nil {
+			return nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return field.Errorf("%s: %w", field.Name("engine_preset"), first)
 }

@@ -183,6 +183,9 @@ func (p *planning) contender(ctx context.Context, e Experiment, frontier bool) (
 		return out, err
 	}
 	out.Experiment.System = d.Name
+	if err := p.meter(ctx, &out); err != nil {
+		return out, err
+	}
 	out.Cost = p.cost(d, &out)
 	return out, nil
 }

@@ -98,7 +98,10 @@ func (w *World) Recommend(ctx context.Context, r RecommendRequest) (*RecommendRe
 	failed := make([]error, len(r.Experiments))
 	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
 		n := &needs{world: w, r: &r}
-		if failed[i] = n.run(ctx, r.Experiments[i]); failed[i] != nil {
+		if failed[i] = n.run(ctx, r.Experiments[i]); failed[i] == nil {
+			failed[i] = n.meter(ctx)
+		}
+		if failed[i] != nil {
 			n.out.Failure = failed[i].Error()
 		}
 		out.Results[i] = n.out
@@ -196,6 +199,24 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	}
 	slices.SortStableFunc(rows, func(a, b Need) int { return fewer(&a, &b) })
 	n.out.Rows = rows[:min(len(rows), n.r.Top)]
+	return nil
+}
+
+// meter finds the energy of the rows, under the load.
+func (n *needs) meter(ctx context.Context) error {
+	e := &n.out.Experiment
+	for i := range n.out.Rows {
+		o := &n.out.Rows[i].Option
+		q := SimulateRequest{Deployment: o.copy(), Traffic: Traffic{Rate: n.r.Rate / float64(o.Copies)}}
+		if n.r.Concurrency > 0 {
+			q.Concurrency = parallel.Fullest(n.r.Concurrency, o.Copies)
+		}
+		q.Input, q.Output, q.Prefix, q.Workloads = e.Input, e.Output, e.Prefix, e.Workloads
+		q.complete()
+		if err := o.meter(ctx, n.world, n.last.stage, &q); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

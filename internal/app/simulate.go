@@ -89,10 +89,14 @@ type SimulateResponse struct {
 	// means of TTFT and TPOT meet the limits.
 	Expected calibration.Expected
 	Chance   float64
-	Tier     device.Tier
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *Energy
+	Tier   device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
 	Notes  []string
+	// Assumed is what a preset gives.
+	Assumed []deployment.Assumption
 }
 
 // complete fills in what was left open.
@@ -125,11 +129,10 @@ func (r *SimulateRequest) complete() {
 
 // Simulate runs requests through a deployment.
 func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateResponse, error) {
-	s, err := w.simulated(&r)
-	if err != nil {
-		return nil, err
+	s, out, err := w.simulateOnce(ctx, &r)
+	if err == nil && len(out.Assumed) > 0 {
+		err = w.spread(ctx, s, &r, out)
 	}
-	out, err := w.simulate(ctx, s, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +140,29 @@ func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateRespo
 	return out, badInput(err)
 }
 
-// simulate simulates a request that is complete and checked.
+// simulateOnce runs requests through a deployment, without asking what settings that are
+// assumed could change.
+func (w *World) simulateOnce(ctx context.Context, r *SimulateRequest) (*stage, *SimulateResponse, error) {
+	s, err := w.simulated(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := w.metered(ctx, s, r)
+	return s, out, err
+}
+
+// simulate simulates a request that is complete and checked, without its energy: searches
+// ask for many and show few.
 func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return w.simulateWith(ctx, s, r, false)
+}
+
+// metered is simulate with the energy.
+func (w *World) metered(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return w.simulateWith(ctx, s, r, true)
+}
+
+func (w *World) simulateWith(ctx context.Context, s *stage, r *SimulateRequest, metered bool) (*SimulateResponse, error) {
 	resolved, fleet, err := s.fleet(&r.Deployment)
 	if err != nil {
 		return nil, badInput(err)
@@ -151,6 +175,10 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 		return nil, badInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
+	var meters *replica.Meters
+	if metered {
+		meters = fleet.Meter(&config)
+	}
 	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
 	config.Progress = func(ended, requests int) { w.tell(Progress{"simulating", ended, requests, "requests"}) }
 	result, err := sim.Run(ctx, &config)
@@ -165,14 +193,18 @@ func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*Si
 	out := &SimulateResponse{
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
-		Tier:  s.prices.Tier(s.Device, resolved.Pricing),
-		Notes: slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Tier:    s.prices.Tier(s.Device, resolved.Pricing),
+		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Assumed: resolved.Assumed,
 	}
 	if resolved.Disaggregated() {
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
 	out.Expected = s.overlay.Expect(r.about(s, resolved, result, out.Tier))
 	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	if metered {
+		out.Energy = energyOf(meters, result, resolved)
+	}
 	return out, nil
 }
 
@@ -199,14 +231,22 @@ func (s *stage) fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := replica.NewFleet(resolved, func(p *deployment.Served) (cost.Coster, error) {
-		policy := &p.Spec.Policy
-		return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
-	})
+	f, err := s.build(resolved)
 	if err != nil {
 		return nil, nil, err
 	}
 	return resolved, f.Scaled(s.overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
+}
+
+// build prepares the replicas of a deployment, before any calibration.
+func (s *stage) build(d *deployment.Resolved) (*replica.Fleet, error) {
+	return replica.NewFleet(d, s.coster)
+}
+
+// coster is the prices of a pool.
+func (s *stage) coster(p *deployment.Served) (cost.Coster, error) {
+	policy := &p.Spec.Policy
+	return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
 }
 
 // InStep reports whether nothing tells one request from another: those in flight

@@ -77,6 +77,8 @@ type StepResponse struct {
 	Engine *EngineStep
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
+	// Energy is nil where the power of the device is unknown.
+	Energy *StepEnergy
 	// Error is what to expect of the step's time, Basis where that comes from.
 	Error calibration.Error
 	Basis string
@@ -174,6 +176,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	if served.Engine != nil {
 		out.Engine = engineStep(served, batch, &out.Result, s.overlay)
 	}
+	out.Energy = stepEnergy(served, out)
 	out.expect(s, resolved, spec)
 	return out, nil
 }

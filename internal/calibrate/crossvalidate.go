@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
@@ -18,6 +19,9 @@ type Validated struct {
 	// configurations, so that the base stays as it is.
 	Unchanged                         bool
 	InSample, ByConfiguration, ByCell []measured.Compared
+	// ByLoad says that the rows have one configuration, so that ByConfiguration held out
+	// its loads.
+	ByLoad bool
 	// Adapted predicts half the configurations of a cell by a fit that held the
 	// cell out and was then fitted to the other half, at the cell's own level.
 	Adapted []measured.Compared
@@ -35,7 +39,7 @@ type LeftOut struct {
 // Validation says which rows are held out to test a fit.
 type Validation struct {
 	// Folds, if above one, splits the configurations into so many parts and holds
-	// out each in turn, and then each cell.
+	// out each in turn, and then each model under an engine on a device generation.
 	Folds int
 	// LeaveOut, of [Kinds], holds out each model, or the like, in turn.
 	LeaveOut []string
@@ -103,11 +107,7 @@ func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Va
 		if of == nil {
 			continue
 		}
-		lambda := f.system.lambda // other lengths of a cell that was seen
-		if c.Base == nil && word != lengths {
-			lambda = independentUnseen
-		}
-		held, err := c.each(ctx, f, lambda, of)
+		held, err := c.each(ctx, f, of)
 		if err != nil {
 			return out, err
 		}
@@ -116,15 +116,40 @@ func (c *Calibration) Run(ctx context.Context, rows []measured.Prepared) (out Va
 	return out, nil
 }
 
+// configuration and load name those of a row.
+func configuration(p *measured.Prepared) string { return p.Row.Configuration() }
+func load(p *measured.Prepared) string          { return strconv.Itoa(p.Row.Concurrency) }
+
+// Folds is into how many parts few rows are best split: five, or as many as they have
+// configurations, or loads of their only one. Rows that are too few for a test are not.
+func Folds(rows []measured.Prepared) int {
+	const usual, few = 5, 4
+	parts := len(namesOf(rows, configuration))
+	if parts == 1 {
+		parts = len(namesOf(rows, load))
+	}
+	if parts = min(usual, parts); parts < 2 || len(rows) < few {
+		return 0
+	}
+	return parts
+}
+
 // crossValidate predicts rows by fits that hold out their configuration, and,
-// without a base, by fits that hold out their cell.
+// without a base, by fits that hold out their model under their engine on all devices of
+// their generation.
 func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated) error {
 	n := c.Validation.Folds
 	if n < 2 {
 		return nil
 	}
+	part := func(p *measured.Prepared) int { return fold(p.Row, n) }
+	if c.Base != nil && len(namesOf(f.rows, configuration)) == 1 {
+		loads := namesOf(f.rows, load)
+		part = func(p *measured.Prepared) int { return slices.Index(loads, load(p)) % n }
+		out.ByLoad = true
+	}
 	for k := range n {
-		held, err := c.hold(ctx, f, f.system.lambda, fmt.Sprintf("fold %d", k+1), func(p *measured.Prepared) bool { return fold(p.Row, n) == k })
+		held, err := c.hold(ctx, f, fmt.Sprintf("fold %d", k+1), func(p *measured.Prepared) bool { return part(p) == k })
 		if err != nil {
 			return err
 		}
@@ -133,17 +158,16 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 	if c.Base != nil {
 		return nil
 	}
-	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
 	var err error
-	if out.ByCell, err = c.each(ctx, f, independentUnseen, cell); err != nil {
+	if out.ByCell, err = c.each(ctx, f, func(p *measured.Prepared) string { return p.Subject.Kin() }); err != nil {
 		return err
 	}
-	out.Adapted, err = c.adapt(ctx, f, cell)
+	out.Adapted, err = c.adapt(ctx, f, func(p *measured.Prepared) string { return p.Row.Cell() })
 	return err
 }
 
 // hold predicts rows by a fit that holds them out.
-func (c *Calibration) hold(ctx context.Context, f *Fit, lambda float64, name string, out func(*measured.Prepared) bool) ([]measured.Compared, error) {
+func (c *Calibration) hold(ctx context.Context, f *Fit, name string, out func(*measured.Prepared) bool) ([]measured.Compared, error) {
 	var test []measured.Prepared
 	for i := range f.rows {
 		if out(&f.rows[i]) {
@@ -154,14 +178,13 @@ func (c *Calibration) hold(ctx context.Context, f *Fit, lambda float64, name str
 		return nil, nil
 	}
 	c.say("holding out %s (%d rows)", name, len(test))
-	return predict(ctx, test, f.Without(lambda, out), c.Workers)
+	return predict(ctx, test, f.Without(out), c.Workers)
 }
 
-// each predicts every row by a fit that holds out its kind, shrunk towards the
-// prior by lambda.
-func (c *Calibration) each(ctx context.Context, f *Fit, lambda float64, of func(*measured.Prepared) string) (out []measured.Compared, err error) {
+// each predicts every row by a fit that holds out its kind.
+func (c *Calibration) each(ctx context.Context, f *Fit, of func(*measured.Prepared) string) (out []measured.Compared, err error) {
 	for _, name := range namesOf(f.rows, of) {
-		held, err := c.hold(ctx, f, lambda, name, func(p *measured.Prepared) bool { return of(p) == name })
+		held, err := c.hold(ctx, f, name, func(p *measured.Prepared) bool { return of(p) == name })
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +209,7 @@ func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Pre
 			continue
 		}
 		c.say("%s: fitting %d rows to predict %d", name, len(halves[0]), len(halves[1]))
-		base := f.Without(independentUnseen, func(p *measured.Prepared) bool { return cell(p) == name })
+		base := f.Without(func(p *measured.Prepared) bool { return cell(p) == name })
 		for k := range halves {
 			own, err := NewFit(ctx, halves[1-k], base, c.Iterations, c.Workers)
 			if err != nil {

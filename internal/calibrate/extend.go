@@ -25,7 +25,8 @@ type Extended struct {
 // about anything else do not change.
 func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Extended, error) {
 	x := newExtension(c.Base, rows)
-	seen, unseen := x.system(x.base.Groups, independent), x.system(x.base.Unseen, independentUnseen)
+	seen := x.system(x.base.Groups, independent, (*calibration.Subject).Groups)
+	unseen := x.system(x.base.Unseen, independentUnseen, func(s *calibration.Subject, _ int) []calibration.Group { return s.Wide() })
 	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
 	var near []linear
 	for i := range c.Iterations {
@@ -78,9 +79,7 @@ type extension struct {
 func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extension {
 	o := *base
 	o.Cells = maps.Clone(base.Cells)
-	for row, models := range o.Cells {
-		o.Cells[row] = slices.Clone(models)
-	}
+	o.Families = maps.Clone(base.Families)
 	for i := range rows {
 		o.AddCell(&rows[i].Subject)
 	}
@@ -89,10 +88,10 @@ func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extensio
 
 // system has an unknown for every parameter of the groups that are lacking, on top of some
 // that are not.
-func (x *extension) system(groups calibration.Groups, lambda float64) *system {
+func (x *extension) system(groups calibration.Groups, lambda float64, of func(*calibration.Subject, int) []calibration.Group) *system {
 	known := calibration.Overlay{Groups: groups}
 	s := newSystem(x.rows, known.Sum, func(s *calibration.Subject, parameter int) []calibration.Group {
-		return slices.DeleteFunc(s.Groups(parameter), func(g calibration.Group) bool { _, ok := x.base.Groups[g.Name]; return ok })
+		return slices.DeleteFunc(of(s, parameter), func(g calibration.Group) bool { _, ok := x.base.Groups[g.Name]; return ok })
 	})
 	s.lambda = lambda
 	return s

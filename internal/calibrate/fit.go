@@ -34,8 +34,8 @@ const (
 // one benchmark campaign are not independent of each other.
 const independent = 5
 
-// independentUnseen is the same for predictions about cells without rows.
-const independentUnseen = 40
+// independentUnseen is the same for predictions about models without rows.
+const independentUnseen = 90
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
@@ -155,10 +155,20 @@ func newSystem(rows []measured.Prepared, fixed func(calibration.Subject) calibra
 // fittedSystem has the unknowns of every group, or, on top of a base, of cells only.
 func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 	if base == nil {
-		return newSystem(rows, func(calibration.Subject) calibration.Logs { return calibration.Logs{} }, (*calibration.Subject).Groups)
+		return newSystem(rows, nothing, (*calibration.Subject).Groups)
 	}
 	return newSystem(rows, base.Sum, func(s *calibration.Subject, _ int) []calibration.Group { return []calibration.Group{s.OwnCell()} })
 }
+
+// wideSystem has the unknowns of the groups that hold for models without rows.
+func wideSystem(rows []measured.Prepared) *system {
+	s := newSystem(rows, nothing, func(s *calibration.Subject, _ int) []calibration.Group { return s.Wide() })
+	s.lambda = independentUnseen
+	return s
+}
+
+// nothing is fixed.
+func nothing(calibration.Subject) calibration.Logs { return calibration.Logs{} }
 
 // solve finds the unknowns for which the linearized rows that count fit best:
 // ridge regression towards the prior, with large residuals weighted down
@@ -282,9 +292,11 @@ type Fit struct {
 	Overlay *calibration.Overlay
 	rows    []measured.Prepared
 	system  *system
+	wide    *system // nil on top of a base
 	base    *calibration.Overlay
-	// near is the rows around the fitted multipliers.
-	near []equation
+	// near and nearWide are the rows around the fitted multipliers, as equations of the
+	// two systems.
+	near, nearWide []equation
 }
 
 // NewFit fits multipliers to prepared rows by Gauss-Newton: those of every group
@@ -294,6 +306,9 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		base = without(base, rows)
 	}
 	f := &Fit{rows: rows, system: fittedSystem(rows, base), base: base}
+	if base == nil {
+		f.wide = wideSystem(rows)
+	}
 	x := make([]float64, len(f.system.unknowns))
 	f.Overlay = f.overlay(x)
 	for i := range iterations {
@@ -302,6 +317,9 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 			return nil, err
 		}
 		f.near = f.system.equations(near)
+		if f.wide != nil {
+			f.nearWide = f.wide.equations(near)
+		}
 		if base != nil && i == 0 {
 			f.system.chooseLambda(f.near, rows)
 		}
@@ -313,21 +331,31 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
-		f.Overlay.Unseen = f.Without(independentUnseen, func(*measured.Prepared) bool { return false }).Groups
-		for i := range rows {
-			f.Overlay.AddCell(&rows[i].Subject)
-		}
+		f.strangers(f.Overlay, func(int) bool { return true })
 	}
 	return f, nil
 }
 
-// Without fits again without some rows, shrunk towards the prior by lambda. It
-// uses the slopes around the whole fit and one Gauss-Newton step, which is exact
-// for a linear model.
-func (f *Fit) Without(lambda float64, out func(*measured.Prepared) bool) *calibration.Overlay {
-	s := *f.system
-	s.lambda = lambda
-	return f.overlay(s.solve(f.near, func(i int) bool { return !out(&f.rows[i]) }))
+// strangers adds to an overlay what it says about models without rows, and which those
+// are, by the rows that count.
+func (f *Fit) strangers(o *calibration.Overlay, counts func(row int) bool) {
+	o.Unseen = f.wide.groups(f.wide.solve(f.nearWide, counts), calibration.Groups{})
+	for i := range f.rows {
+		if counts(i) {
+			o.AddCell(&f.rows[i].Subject)
+		}
+	}
+}
+
+// Without fits again without some rows. It uses the slopes around the whole fit and
+// one Gauss-Newton step, which is exact for a linear model.
+func (f *Fit) Without(out func(*measured.Prepared) bool) *calibration.Overlay {
+	counts := func(i int) bool { return !out(&f.rows[i]) }
+	o := f.overlay(f.system.solve(f.near, counts))
+	if f.wide != nil {
+		f.strangers(o, counts)
+	}
+	return o
 }
 
 // overlay is the base with the unknowns.
@@ -335,17 +363,23 @@ func (f *Fit) overlay(x []float64) *calibration.Overlay {
 	o := &calibration.Overlay{Groups: calibration.Groups{}}
 	if f.base != nil {
 		maps.Copy(o.Groups, f.base.Groups)
-		o.Unseen, o.Cells = f.base.Unseen, f.base.Cells
+		o.Unseen, o.Cells, o.Families = f.base.Unseen, f.base.Cells, f.base.Families
 	}
-	for i, u := range f.system.unknowns {
-		z, ok := o.Groups[u.group]
+	f.system.groups(x, o.Groups)
+	return o
+}
+
+// groups puts values of the unknowns into groups, and returns those.
+func (s *system) groups(x []float64, into calibration.Groups) calibration.Groups {
+	for i, u := range s.unknowns {
+		z, ok := into[u.group]
 		if !ok {
 			z = &calibration.Logs{}
-			o.Groups[u.group] = z
+			into[u.group] = z
 		}
 		z[u.parameter] = x[i]
 	}
-	return o
+	return into
 }
 
 // without is the overlay but for the multipliers of the rows' own cells.

@@ -138,8 +138,7 @@ const (
 	kernelSteps = 25
 )
 
-// fit moves the calibration.Parameters of one form, in logarithms, by damped Gauss-Newton
-// steps on pseudo-Huber residuals.
+// fit moves the parameters of one form, in logarithms.
 func (f *kernelFit) fit(form calibrated.FittedForm) {
 	samples := f.choose(form.Name)
 	if len(samples) == 0 {
@@ -150,76 +149,20 @@ func (f *kernelFit) fit(form calibrated.FittedForm) {
 	for i := range p {
 		prior[i] = math.Log(math.Min(p[i].High, math.Max(p[i].Low, *p[i].Value)))
 	}
-	z := slices.Clone(prior)
 	set := func(z []float64) {
 		for i := range p {
 			*p[i].Value = math.Exp(math.Min(math.Log(p[i].High), math.Max(math.Log(p[i].Low), z[i])))
 		}
 	}
-	loss := func(z []float64) (float64, []float64) {
-		set(z)
-		r := f.residuals(samples)
-		total := 0.0
-		for i, x := range r {
-			u := x / kernelScale
-			total += samples[i].weight * 2 * (math.Sqrt(1+u*u) - 1)
-		}
-		for i := range z {
-			d := (z[i] - prior[i]) / kernelWidth
-			total += d * d
-		}
-		return total, r
+	d := descent{
+		prior: prior, width: slices.Repeat([]float64{kernelWidth}, len(p)), scale: kernelScale, steps: kernelSteps,
+		weight: func(i int) float64 { return samples[i].weight },
+		residuals: func(z []float64) []float64 {
+			set(z)
+			return f.residuals(samples)
+		},
 	}
-	best, r := loss(z)
-	damping := 1e-2
-	for range kernelSteps {
-		next := f.step(samples, z, prior, r, damping, set)
-		if l, after := loss(next); l < best {
-			done := best-l < 1e-6*best
-			z, best, r, damping = next, l, after, damping/4
-			if done {
-				break
-			}
-		} else {
-			damping *= 8
-		}
-	}
-	set(z)
-}
-
-// step solves for one Gauss-Newton step with a numeric Jacobian.
-func (f *kernelFit) step(samples []kernelSample, z, prior, r []float64, damping float64, set func([]float64)) []float64 {
-	const h = 1e-3
-	n := len(z)
-	jacobian := make([][]float64, n)
-	for i := range n {
-		moved := slices.Clone(z)
-		moved[i] += h
-		set(moved)
-		jacobian[i] = f.residuals(samples)
-		for k := range r {
-			jacobian[i][k] = (jacobian[i][k] - r[k]) / h
-		}
-	}
-	a, b := make([]float64, n*n), make([]float64, n)
-	for i := range n {
-		for k := range r {
-			u := r[k] / kernelScale
-			w := samples[k].weight / (kernelScale * kernelScale) / math.Sqrt(1+u*u)
-			b[i] -= w * jacobian[i][k] * r[k]
-			for j := i; j < n; j++ {
-				a[i*n+j] += w * jacobian[i][k] * jacobian[j][k]
-			}
-		}
-		a[i*n+i] += 1 / (kernelWidth * kernelWidth)
-		b[i] -= (z[i] - prior[i]) / (kernelWidth * kernelWidth)
-		a[i*n+i] *= 1 + damping
-	}
-	out := slices.Clone(z)
-	for i, d := range cholesky(a, b) {
-		out[i] += math.Max(-1, math.Min(1, d))
-	}
-	return out
+	set(d.minimize())
 }
 
 // kernelSample is a sample to fit, with its device and weight.

@@ -1,20 +1,21 @@
 package calibrate
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
-	"plimsoll/internal/quantile"
 )
 
 // Evidence is predictions of held-out rows, by what was held out.
 type Evidence struct {
-	// Seen rows had their configuration held out of the fit, Unseen and
-	// Disaggregated ones their cell.
-	Seen, Unseen, Disaggregated []measured.Compared
+	// Seen and DisaggregatedSeen rows had their configuration held out of the fit, Unseen
+	// and Disaggregated ones their model under their engine on their device generation.
+	Seen, Unseen, DisaggregatedSeen, Disaggregated []measured.Compared
 	// Uncalibrated are predicted without any fit.
 	Uncalibrated []measured.Compared
 	// Formulas and Steady are predicted by throughput-optimizer's formulas.
@@ -27,7 +28,8 @@ func Learn(o *calibration.Overlay, v *Evidence) {
 	o.Residuals = map[string]calibration.Residuals{}
 	for kind, rows := range map[calibration.Kind][]measured.Compared{
 		calibration.KindSeen: v.Seen, calibration.KindUnseen: v.Unseen, calibration.KindDisaggregated: v.Disaggregated,
-		calibration.KindUncalibrated: v.Uncalibrated, calibration.KindFormulas: v.Formulas, calibration.KindSteady: v.Steady,
+		calibration.KindDisaggregatedSeen: v.DisaggregatedSeen,
+		calibration.KindUncalibrated:      v.Uncalibrated, calibration.KindFormulas: v.Formulas, calibration.KindSteady: v.Steady,
 	} {
 		learn(o, kind, rows)
 	}
@@ -81,26 +83,29 @@ func learn(o *calibration.Overlay, kind calibration.Kind, rows []measured.Compar
 // have a TTFT; where too few do, the error is that of wider.
 func summed(rows []*measured.Compared, even bool, wider calibration.Error) calibration.Residuals {
 	round := func(x float64) float64 { return math.Round(1e4*x) / 1e4 }
+	cells := map[string]float64{}
+	for _, c := range rows {
+		cells[c.Row.Cell()]++
+	}
 	of := func(residual func(*measured.Compared) float64, otherwise calibration.Error) calibration.Error {
-		var logs []float64
+		var logs []weighted
 		for _, c := range rows {
 			x := residual(c)
 			if even {
 				x = math.Abs(x)
 			}
 			if !math.IsNaN(x) && !math.IsInf(x, 0) {
-				logs = append(logs, x)
+				logs = append(logs, weighted{x, 1 / math.Max(fewRows, cells[c.Row.Cell()])})
 			}
 		}
 		if len(logs) == 0 || len(logs) < min(len(rows), calibration.Enough) {
 			return otherwise
 		}
 		if even {
-			half := round(quantile.Of(logs, 0.8)[0])
+			half := round(at(logs, 0.8))
 			return calibration.Error{Low: -half, High: half}
 		}
-		bounds := quantile.Of(logs, 0.1, 0.9)
-		return calibration.Error{Low: round(bounds[0]), High: round(bounds[1])}
+		return calibration.Error{Low: round(at(logs, 0.1)), High: round(at(logs, 0.9))}
 	}
 	return calibration.Residuals{
 		Rows: len(rows),
@@ -118,6 +123,28 @@ func summed(rows []*measured.Compared, even bool, wider calibration.Error) calib
 			return math.Log(c.Row.ClosedLoop(c.Row.TTFT, c.Row.TPOT) / c.Pred.Throughput)
 		}, wider),
 	}
+}
+
+// fewRows is the number of rows up to which those of a cell count singly.
+const fewRows = 10
+
+// weighted is a residual. Those of a cell are alike, so that a cell with many counts
+// no more than one with a few: intervals are to hold for the next cell.
+type weighted struct{ residual, weight float64 }
+
+// at is the residual below which a share of the weight lies.
+func at(all []weighted, share float64) float64 {
+	slices.SortFunc(all, func(a, b weighted) int { return cmp.Compare(a.residual, b.residual) })
+	var sum, below float64
+	for _, w := range all {
+		sum += w.weight
+	}
+	for _, w := range all {
+		if below += w.weight; below >= share*sum {
+			return w.residual
+		}
+	}
+	return all[len(all)-1].residual
 }
 
 // Reached extends an overlay's reach to the loads of aggregated rows.

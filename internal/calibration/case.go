@@ -48,6 +48,8 @@ func (s *Case) On(devices, concurrency, ranks int, experts bool) {
 // kind is the residuals a case belongs to.
 func (o *Overlay) kind(s *Case) Kind {
 	switch {
+	case s.Disaggregated && o.seen(&s.Subject):
+		return KindDisaggregatedSeen
 	case s.Disaggregated:
 		return KindDisaggregated
 	case s.Method == Formulas && s.Steady:
@@ -82,17 +84,17 @@ func (o *Overlay) seen(s *Subject) bool {
 // divides the one before by what moves the errors most.
 func (s *Case) Path(k Kind) []string {
 	switch k {
-	case KindDisaggregated:
-		return []string{string(k), s.Engine}
+	case KindDisaggregated, KindDisaggregatedSeen:
+		return []string{string(k), s.vendor(), s.Engine}
 	case KindFormulas, KindSteady:
 		return []string{string(k), s.load()}
 	case KindUncalibrated:
-		return []string{string(k), s.pressure(), s.load()}
+		return []string{string(k), s.vendor(), s.pressure(), s.load()}
 	case KindUnseen: // a class has too few cells to be a group
-		return []string{string(k), s.pressure(), s.load(), s.Engine}
+		return []string{string(k), s.vendor(), s.pressure(), s.load(), s.Engine}
 	case KindSeen, KindOwn:
 	}
-	return []string{string(k), s.pressure(), string(s.Class), s.load(), s.Engine}
+	return []string{string(k), s.vendor(), s.pressure(), string(s.Class), s.load(), s.Engine}
 }
 
 // fullCache is the share of the KV cache in use above which requests may have
@@ -128,6 +130,10 @@ func inWords(path []string) string {
 	words := make([]string, len(path))
 	for i, p := range path {
 		switch p {
+		case nvidia:
+			words[i] = "NVIDIA"
+		case amd:
+			words[i] = "AMD"
 		case cacheFull:
 			words[i] = "KV cache full"
 		case cacheFree:

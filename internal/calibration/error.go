@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"math"
+	"strings"
 
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -106,6 +107,22 @@ type Expected struct {
 func (s *Expected) Chance(ttft, tpot units.Seconds, l workload.Limits) float64 {
 	return s.TTFT.Within(ttft, l.TTFT) * s.TPOT.Within(tpot, l.TPOT)
 }
+
+// Sigma is the standard deviation of errors whose 80 % interval has these ends.
+func Sigma(low, high float64) float64 { return (high - low) / 2 / normal80 }
+
+// Wider adds independent errors of standard deviations, and says why.
+func (s *Expected) Wider(ttft, tpot, throughput float64, why string) {
+	s.widen(ttft, tpot, throughput)
+	word := widened
+	if strings.Contains(s.Basis, widened) {
+		word = furthermore
+	}
+	s.Basis += word + why
+}
+
+// widened and furthermore begin the reasons why errors are wider.
+const widened, furthermore = "; widened because ", ", and because "
 
 // draw moves the errors a share of the way to residuals.
 func (s *Expected) draw(r *Residuals, share float64) {

@@ -54,7 +54,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 		out.Basis += "; those were simulated: these formulas were not compared with disaggregated deployments"
 	}
 	if why := slices.Concat(o.transfer(s, &out), s.guess(&out), o.extrapolate(s, &out)); len(why) > 0 {
-		out.Basis += "; widened because " + strings.Join(why, ", and because ")
+		out.Basis += widened + strings.Join(why, furthermore)
 	}
 	out.TTFT, out.TPOT, out.Throughput = out.TTFT.centred(), out.TPOT.centred(), out.Throughput.centred()
 	return out
@@ -66,7 +66,7 @@ func (s *Subject) OwnResiduals() string { return string(KindOwn) + "/" + s.row()
 // basis describes the measurements an error comes from.
 func basis(r *Residuals, k Kind, path []string) string {
 	out := fmt.Sprintf("%d measured deployments", r.Rows)
-	if k == KindDisaggregated {
+	if k == KindDisaggregated || k == KindDisaggregatedSeen {
 		out = fmt.Sprintf("%d measured disaggregated deployments", r.Rows)
 	}
 	if len(path) > 0 {
@@ -110,18 +110,14 @@ const (
 	betweenGenerations = 0.12
 	fromDatasheet      = 0.25
 	otherVendor        = 0.32
-	// Of another vendor's devices that were fitted: with these, the intervals hold 79 %
-	// of the TPOTs of 457 AMD deployments whose configuration, and whose cell, was held out.
-	fittedCell       = 0.18
-	fittedGeneration = 0.28
 )
 
 // transfer widens the errors of devices whose kernels were not measured, and says
 // why. Where the engine was fitted to deployments on such devices, their errors hold that
 // already.
 func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
-	if _, fitted := o.Groups[s.Engine+separator+s.Generation]; fitted && s.Tier == device.Transferred && s.Vendor != device.NVIDIA {
-		return o.fittedVendor(s, out)
+	if _, fitted := o.Groups[s.Generation]; fitted && s.vendor() == amd && s.Tier == device.Transferred {
+		return nil
 	}
 	add := func(sigma float64, reason string) {
 		out.widen(sigma, sigma, sigma)
@@ -146,17 +142,6 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 		add(otherVendor, "no device of this vendor was measured")
 	}
 	return why
-}
-
-// fittedVendor widens the errors of devices of another vendor whose deployments were
-// fitted: the residuals are those of NVIDIA's.
-func (o *Overlay) fittedVendor(s *Case, out *Expected) []string {
-	sigma := fittedCell
-	if !o.seen(&s.Subject) {
-		sigma = fittedGeneration
-	}
-	out.widen(sigma, sigma, sigma)
-	return []string{"fewer deployments on devices of this vendor were measured"}
 }
 
 // unknown are the standard deviations to add for TTFT and TPOT where a row does not

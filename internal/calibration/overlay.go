@@ -23,6 +23,8 @@ type Overlay struct {
 	// Cells are the models of the fit's rows, by engine and system; disaggregated
 	// deployments have their own keys.
 	Cells map[string][]string
+	// Families are the same by engine and device generation.
+	Families map[string][]string
 	// Reach is the largest load among the rows.
 	Reach Reach
 	// Residuals are those of held-out rows, by kind.
@@ -63,25 +65,32 @@ func (o *Overlay) Elsewhere() *Overlay {
 	for row := range o.Cells {
 		out.Cells[row] = nil
 	}
+	out.Families = nil
 	return &out
 }
 
 // AddCell notes that the fit used rows of the subject's cell.
 func (o *Overlay) AddCell(s *Subject) {
-	if o.Has(s) {
-		return
-	}
 	if o.Cells == nil {
 		o.Cells = map[string][]string{}
 	}
-	models := append(slices.Clone(o.Cells[s.row()]), s.Model)
-	slices.Sort(models)
-	o.Cells[s.row()] = models
+	if o.Families == nil {
+		o.Families = map[string][]string{}
+	}
+	add(o.Cells, s.row(), s.Model)
+	add(o.Families, s.kin(), s.Model)
+}
+
+// add puts a model into a sorted list.
+func add(lists map[string][]string, key, model string) {
+	if at, found := slices.BinarySearch(lists[key], model); !found {
+		lists[key] = slices.Insert(slices.Clone(lists[key]), at, model)
+	}
 }
 
 // Saw reports whether the fit used rows of the subject's model on its system under its
 // engine.
-func (o *Overlay) Saw(s *Subject) bool { return o.Has(s) }
+func (o *Overlay) Saw(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
 
 // Models lists the models of the fit's rows on a system under an engine, aggregated or
 // not.

@@ -16,19 +16,15 @@ const (
 	experts
 	exchange
 	elementwise
-	head
 	decodeAttention
 	prefillProducts // on top of products
 	prefillExperts  // on top of experts
-	prefillExchange // on top of exchange
 	prefillAttention
 	perStep
 	perSequence
 	perPrefillStep
 	perLayer
 	launchFloor
-	api
-	apiPerToken
 	first
 	Parameters // how many there are
 )
@@ -37,9 +33,9 @@ const (
 //
 //nolint:gochecknoglobals // a constant table
 var names = [Parameters]string{
-	"products", "experts", "exchange", "elementwise", "head", "decode_attention",
-	"prefill_products", "prefill_experts", "prefill_exchange", "prefill_attention",
-	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "api", "api_per_token", "first",
+	"products", "experts", "exchange", "elementwise", "decode_attention",
+	"prefill_products", "prefill_experts", "prefill_attention",
+	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "first",
 }
 
 // Logs are the logarithms of the multipliers of all parameters; zeros change
@@ -66,30 +62,52 @@ type Group struct {
 	Share float64
 }
 
-// Groups are the groups a subject belongs to for a parameter, from the widest to
-// the narrowest: all predictions, those of its engine, those of its engine on its
-// device generation; within each of these, those of the same kind; and all
-// disaggregated ones, and those of its engine. The shares were chosen by
-// cross-validation over configurations and over cells.
-func (s *Subject) Groups(parameter int) []Group {
-	out := []Group{{everything, 0.6}, {s.Engine, 0.7}, {s.Engine + separator + s.Generation, 0.5}}
-	if kind := s.kind(parameter); kind != "" {
-		for _, wide := range out {
-			out = append(out, Group{wide.Name + separator + kind, 0.5})
-		}
-	}
-	if s.Disaggregated {
-		out = append(out, Group{disaggregated, 0.7}, Group{s.Engine + separator + disaggregated, 0.7})
+// Wide are the groups whose multipliers hold for models without rows too: the
+// vendor's devices, an engine on them, the device generation, and the vendor's
+// disaggregated deployments. On no axis that was left out (cells, models, systems) do
+// they predict worse than no fit; what distinguishes more does.
+func (s *Subject) Wide() []Group {
+	vendor := s.vendor()
+	out := []Group{{vendor, 1}, {vendor + separator + s.Engine, 0.7}, {s.Generation, 0.5}}
+	if s.Disaggregated && vendor != amd {
+		out = append(out, Group{vendor + separator + disaggregated, 0.7})
 	}
 	return out
+}
+
+// Groups are the groups a subject belongs to for a parameter, from the widest to
+// the narrowest: the wide ones; its engine on its device generation, and within that
+// operators or models of the same kind; and the engine's disaggregated deployments. The
+// shares were chosen by cross-validation over configurations and over cells.
+func (s *Subject) Groups(parameter int) []Group {
+	own := s.Engine + separator + s.Generation
+	out := append(s.Wide(), Group{own, 0.5})
+	if kind := s.kind(parameter); kind != "" {
+		out = append(out, Group{own + separator + kind, 0.7})
+	}
+	if s.Disaggregated {
+		out = append(out, Group{s.vendor() + separator + s.Engine + separator + disaggregated, 0.7})
+	}
+	return out
+}
+
+// The vendors that groups distinguish; all but AMD's devices count as NVIDIA's, whose
+// rows are the most.
+const (
+	amd    = "amd"
+	nvidia = "nvidia"
+)
+
+func (s *Subject) vendor() string {
+	if strings.HasPrefix(s.Generation, "cdna") {
+		return amd
+	}
+	return nvidia
 }
 
 // OwnCell is the group of a subject's cell, whose prior is as wide as the
 // parameter's.
 func (s *Subject) OwnCell() Group { return Group{s.Cell(), 1} }
-
-// everything is the group of all predictions.
-const everything = "all"
 
 // Matters reports whether a parameter can change a prediction about the subject.
 func (s *Subject) Matters(parameter int) bool {
@@ -121,14 +139,17 @@ func (o *Overlay) Sum(s Subject) Logs {
 	if o.Unseen != nil && !o.Has(&s) {
 		groups = o.Unseen
 	}
-	if _, ok := groups[s.Engine+separator+s.Generation]; !ok {
-		// A variant of a generation uses what was fitted to the generation.
-		s.Generation, _, _ = strings.Cut(s.Generation, "-")
-	}
+	family := s
+	family.Generation = s.family()
 	var sum Logs
 	for i := range sum {
-		for _, g := range s.Groups(i) {
-			if z, ok := groups[g.Name]; ok {
+		wider := family.Groups(i)
+		for k, g := range s.Groups(i) {
+			z, ok := groups[g.Name]
+			if !ok { // a variant of a generation uses what was fitted to the generation
+				z, ok = groups[wider[k].Name]
+			}
+			if ok {
 				sum[i] += z[i]
 			}
 		}
@@ -141,8 +162,12 @@ func (o *Overlay) Sum(s Subject) Logs {
 	return sum
 }
 
-// Has reports whether the overlay was fitted to rows of the subject's cell.
-func (o *Overlay) Has(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
+// Has reports whether the overlay was fitted to rows of the subject's model under its
+// engine on devices of its generation: those of another device of the generation
+// predict nearly as well as its own.
+func (o *Overlay) Has(s *Subject) bool {
+	return slices.Contains(o.Families[s.kin()], s.Model) || slices.Contains(o.Cells[s.row()], s.Model)
+}
 
 // Multipliers are those of a prediction about a subject.
 func (o *Overlay) Multipliers(s Subject) replica.Multipliers { return o.Sum(s).Multipliers() }
@@ -153,14 +178,13 @@ func (z Logs) Multipliers() replica.Multipliers {
 	e := func(parameter int) float64 { return math.Exp(z[parameter]) }
 	m.Decode[step.Products], m.Decode[step.Experts] = e(products), e(experts)
 	m.Decode[step.Exchange], m.Decode[step.Elementwise] = e(exchange), e(elementwise)
-	m.Decode[step.Head], m.Decode[step.Attention] = e(head), e(decodeAttention)
+	m.Decode[step.Attention] = e(decodeAttention)
 	m.Prefill = m.Decode
 	m.Prefill[step.Products] *= e(prefillProducts)
 	m.Prefill[step.Experts] *= e(prefillExperts)
-	m.Prefill[step.Exchange] *= e(prefillExchange)
 	m.Prefill[step.Attention] = e(prefillAttention)
 	m.PerStep, m.PerSequence, m.PerPrefillStep = e(perStep), e(perSequence), e(perPrefillStep)
 	m.PerLayer, m.LaunchFloor = e(perLayer), e(launchFloor)
-	m.APIFixed, m.APIPerToken, m.First = e(api), e(apiPerToken), e(first)
+	m.First = e(first)
 	return m
 }

@@ -34,7 +34,9 @@ type reader struct {
 }
 
 // sections are the top-level keys but "source".
-func sections() []string { return []string{"multipliers", "unseen", "cells", "reach", "residuals"} }
+func sections() []string {
+	return []string{"multipliers", "unseen", "cells", "families", "reach", "residuals"}
+}
 
 // take reads one line.
 func (r *reader) take(line string) error {
@@ -73,7 +75,9 @@ func (r *reader) entry(name, value string) error {
 	case "unseen":
 		return o.Unseen.read(&o.Unseen, name, value)
 	case "cells":
-		return r.cells(name, value)
+		return readModels(&r.o.Cells, name, value)
+	case "families":
+		return readModels(&r.o.Families, name, value)
 	case "reach":
 		return o.Reach.set(name, value)
 	case "residuals":
@@ -113,19 +117,19 @@ func (Groups) read(into *Groups, group, value string) error {
 	return nil
 }
 
-// cells reads the models of an engine on a system, commas between them.
-func (r *reader) cells(row, value string) error {
-	if r.o.Cells == nil {
-		r.o.Cells = map[string][]string{}
+// readModels reads the models of an engine on a system or generation, commas between them.
+func readModels(into *map[string][]string, row, value string) error {
+	if *into == nil {
+		*into = map[string][]string{}
 	}
-	if _, twice := r.o.Cells[row]; twice {
+	if _, twice := (*into)[row]; twice {
 		return fmt.Errorf("%s is given twice", row)
 	}
 	models := strings.Split(unquote(value), ",")
 	for i := range models {
 		models[i] = strings.TrimSpace(models[i])
 	}
-	r.o.Cells[row] = models
+	(*into)[row] = models
 	return nil
 }
 

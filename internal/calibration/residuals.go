@@ -25,14 +25,16 @@ const (
 	KindUnseen        Kind = "unseen"       // aggregated, cell held out of the fit
 	KindDisaggregated Kind = disaggregated  // disaggregated, cell held out of the fit
 	KindUncalibrated  Kind = "uncalibrated" // without a fit
-	KindFormulas      Kind = "formulas"     // by throughput-optimizer's documented formulas
-	KindSteady        Kind = "steady"       // by its steady formulas
+	// KindDisaggregatedSeen is disaggregated, configuration held out of the fit.
+	KindDisaggregatedSeen Kind = "disagg-seen"
+	KindFormulas          Kind = "formulas" // by throughput-optimizer's documented formulas
+	KindSteady            Kind = "steady"   // by its steady formulas
 )
 
 // kinds are the words a file may use.
 func kinds() []string {
 	return []string{
-		string(KindSeen), string(KindUnseen), string(KindOwn), string(KindDisaggregated),
+		string(KindSeen), string(KindUnseen), string(KindOwn), string(KindDisaggregated), string(KindDisaggregatedSeen),
 		string(KindUncalibrated), string(KindFormulas), string(KindSteady),
 	}
 }
@@ -40,10 +42,10 @@ func kinds() []string {
 // how says how the rows of a kind were predicted.
 func (k Kind) how() string {
 	switch k {
-	case KindSeen:
+	case KindSeen, KindDisaggregatedSeen:
 		return "with their configuration held out of the fit"
 	case KindUnseen, KindDisaggregated:
-		return "with their model, system and engine held out of the fit"
+		return "with their model, engine and device generation held out of the fit"
 	case KindUncalibrated:
 		return "predicted without calibration"
 	case KindFormulas, KindSteady:

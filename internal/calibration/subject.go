@@ -17,6 +17,8 @@ type Subject struct {
 	// Products, Experts and KV are the number formats of the dense products, of
 	// the experts ("" without any) and of the cache.
 	Products, Experts, KV string
+	// Weights is the number format of most weights: those of the experts, if any.
+	Weights string
 	// Disaggregated says that prefill and decode run on separate workers.
 	Disaggregated bool
 	// Size is the class of the number of parameters.
@@ -29,8 +31,14 @@ func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
 		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
 		Class: engine.Classify(s.Model), Size: size(s.Model.Facts().Parameters), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
 	}
+	most := s.Quant.Attention
 	if s.Model.HasExperts() {
-		out.Experts = s.Quant.Experts.Name()
+		most = s.Quant.Experts
+		out.Experts = most.Name()
+	}
+	out.Weights = s.Quant.Base.String()
+	if most.Quantized() {
+		out.Weights = most.Weight.String()
 	}
 	return out
 }
@@ -54,6 +62,25 @@ func (s *Subject) row() string {
 		return strings.Join([]string{s.Engine, disaggregated, s.System}, separator)
 	}
 	return s.Engine + separator + s.System
+}
+
+// family is the device generation without its variants.
+func (s *Subject) family() string {
+	name, _, _ := strings.Cut(s.Generation, "-")
+	return name
+}
+
+// Kin names the model under the engine on all devices of a generation and its variants.
+func (s *Subject) Kin() string {
+	return strings.Join([]string{s.Engine, s.family(), s.Model}, separator)
+}
+
+// kin is the key of the subject's line among an overlay's families.
+func (s *Subject) kin() string {
+	if s.Disaggregated {
+		return strings.Join([]string{s.Engine, disaggregated, s.family()}, separator)
+	}
+	return s.Engine + separator + s.family()
 }
 
 // size is the class of a number of parameters.

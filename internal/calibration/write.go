@@ -26,11 +26,8 @@ func (o *Overlay) Write(w io.Writer) error {
 		}
 		writeSection(&b, s.title, lines)
 	}
-	cells := map[string]string{}
-	for row, models := range o.Cells {
-		cells[row] = strings.Join(models, ", ")
-	}
-	writeSection(&b, "cells", cells)
+	writeModels(&b, "cells", o.Cells)
+	writeModels(&b, "families", o.Families)
 	if r := o.Reach; r != (Reach{}) {
 		fmt.Fprintf(&b, "reach:\n  concurrency: %d\n  input: %d\n  devices: %d\n", r.Concurrency, r.Input, r.Devices)
 	}
@@ -41,6 +38,15 @@ func (o *Overlay) Write(w io.Writer) error {
 	writeSection(&b, "residuals", residuals)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeModels writes lists of models.
+func writeModels(b *strings.Builder, title string, lists map[string][]string) {
+	lines := map[string]string{}
+	for row, models := range lists {
+		lines[row] = strings.Join(models, ", ")
+	}
+	writeSection(b, title, lines)
 }
 
 // writeSection writes the lines of a section, by name; nothing if it has none.
@@ -55,11 +61,11 @@ func writeSection(b *strings.Builder, title string, lines map[string]string) {
 }
 
 // text is the multipliers as a file holds them, to three decimals and by name;
-// ones are left out.
+// those within half a percent of one are left out.
 func (z *Logs) text() string {
 	var items []string
 	for i, n := range names {
-		if v := math.Round(1e3*math.Exp(z[i])) / 1e3; v != 1 {
+		if v := math.Round(1e3*math.Exp(z[i])) / 1e3; math.Abs(v-1) > 0.005 {
 			items = append(items, n+" "+strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}

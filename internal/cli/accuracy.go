@@ -4,14 +4,11 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/app"
-	"plimsoll/internal/calibrate"
 	"plimsoll/internal/document"
-	"plimsoll/internal/nargs"
 	"plimsoll/internal/report"
 )
 
@@ -108,166 +105,6 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	}
 	report.Examine(env.Stdout, res)
 	return nil
-}
-
-// calibrateLong is the help of "plimsoll calibrate".
-const calibrateLong = `Calibrate fits multipliers of operator and host times to measured deployments and writes them to a file, which other
-commands read with --calibration. Rows of several files are fitted together; those without a TTFT count by their TPOT.
-
-It starts from a calibration, by default the shipped one, and fits the difference of each cell of the rows (a model on a
-system under an engine); 20 to 50 rows of a cell are enough. The strength of regularization is the one that predicts
-held-out configurations best, so rows that do not help change nothing.
-
---from-scratch fits all levels again: all predictions, each engine, each engine on a device generation, within each of these
-the number formats, kinds of attention and classes of models, and disaggregated deployments; but no cells. It also fits a
-more strongly regularized set for cells without rows. The shipped calibration was made this way.
-
---extend fits the groups that the calibration lacks, such as those of an engine on a device generation without rows, on top of
-it; predictions about anything else do not change. AMD's devices were added to the shipped calibration this way.
-
---folds cross-validates: each row is also predicted by a fit that holds out its configuration and, with --from-scratch, by
-fits that hold out its cell, without and with half of the cell's rows. The errors of these predictions are written too:
-every command takes its 80 % intervals from them. Without --from-scratch only the intervals of the rows' cells change.
-
-With --perf-data and no FILE it fits the constants of the operator forms instead, by device generation, to tables of measured
-kernels: for each shape the fastest kernel, by robust least squares on the logarithm of time. It prints the errors of the
-shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection
-names a file that says which forms to take from the fit and gives the constants of the others, as
-internal/cost/calibrated/selection.yaml does for the shipped constants.
-
---surfaces fits what the kernels deviate from the shipped forms instead: by system, operator, number format and engine a smoothed
-ratio on as few points as give the others within 3 %. It prints the errors of surfaces made without every tenth shape on those,
-and writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.`
-
-// newCalibrateCmd makes "plimsoll calibrate".
-func newCalibrateCmd(env *Env) *cobra.Command {
-	var r app.CalibrateRequest
-	var kernels app.KernelsRequest
-	var out, surfaces string
-	cmd := &cobra.Command{
-		Use:   "calibrate [FILE.csv ...]",
-		Short: "Fit predictions to measured deployments, or operator forms to measured kernels",
-		Long:  calibrateLong,
-		Example: `  plimsoll calibrate measured.csv --out mine.yaml
-  plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate measured.csv --from-scratch --leave-out model engine
-  plimsoll calibrate measured.csv --extend --folds 5 --sample 6 --out mine.yaml
-  plimsoll calibrate --perf-data systems/data --out coefficients.yaml
-  plimsoll calibrate --perf-data systems/data --surfaces surfaces.bin`,
-		GroupID: groupTrust,
-		Args:    calibrateArgs(&kernels, &surfaces),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if surfaces != "" {
-				return fitSurfaces(cmd, env, kernels, surfaces)
-			}
-			if kernels.PerfData.Dir != "" {
-				return calibrateKernels(cmd, env, kernels, out)
-			}
-			r.File, r.More = args[0], args[1:]
-			world := env.world()
-			if env.IsTerminal(env.Stderr) {
-				world.Progress = func(p app.Progress) { env.Note(p.Task) }
-			}
-			res, err := world.Calibrate(cmd.Context(), r)
-			if err != nil {
-				return asked(err)
-			}
-			report.Calibration(env.Stdout, res)
-			if out == "" {
-				return nil
-			}
-			return env.CreateAtomic(out, res.Overlay.Write)
-		},
-	}
-	fs := cmd.Flags()
-	fs.StringVar(&out, "out", "", "write the fit to a `file`")
-	fs.StringVar(&r.Calibration, "calibration", "", "start from a calibration `file` instead of the shipped one")
-	fs.BoolVar(&r.FromScratch, "from-scratch", false, "start from nothing: fit every level but cells")
-	fs.IntVar(&r.Validation.Folds, "folds", 0, "number of folds for cross-validation")
-	nargs.ListVar(fs, &r.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
-		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
-	fs.IntVar(&r.Iterations, "iterations", app.DefaultIterations, "iterations of the fit")
-	fs.IntVar(&r.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
-	fs.BoolVar(&r.Extend, "extend", false, "fit the groups that the calibration lacks (an engine on a device generation without rows) on top of it; all else stays")
-	perfData(fs, &kernels.PerfData)
-	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
-	nargs.ListVar(fs, &kernels.Systems, "system", nargs.OneOrMore, nargs.Text, "fit the kernels of these `systems` (default all in --perf-data); same as --system")
-	fs.StringVar(&kernels.Selection, "selection", "", "use only those forms of the fit to kernels that a YAML `file` selects")
-	fs.StringVar(&surfaces, "surfaces", "", "write how the kernels differ from the shipped operator forms to a `file`, as surfaces.bin holds it")
-	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
-	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
-	return cmd
-}
-
-// calibrateArgs accepts a file of rows, or none if operators are fitted to kernels.
-func calibrateArgs(kernels *app.KernelsRequest, surfaces *string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch kernel := kernels.PerfData.Dir != ""; {
-		case kernel && len(args) > 0:
-			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
-		case kernel && *surfaces != "" && (cmd.Flags().Changed("out") || kernels.Selection != ""):
-			return usagef("--surfaces are relative to the shipped constants: it excludes --out and --selection")
-		case kernel:
-			return noneGiven(cmd, "calibration", "from-scratch", "folds", "leave-out", "iterations")
-		case kernels.PerfData.Engine != "":
-			return usagef("--perf-engine %s needs --perf-data", kernels.PerfData.Engine)
-		case kernels.Selection != "":
-			return usagef("--selection %s needs --perf-data", kernels.Selection)
-		case *surfaces != "":
-			return usagef("--surfaces %s needs --perf-data", *surfaces)
-		case len(kernels.Systems) > 0:
-			return usagef("--system %s needs --perf-data", strings.Join(kernels.Systems, " "))
-		}
-		if len(args) > 1 {
-			return nil
-		}
-		return exactFileArg(cmd, args)
-	}
-}
-
-// noneGiven rejects flags that a fit of operators to kernels does not read.
-func noneGiven(cmd *cobra.Command, flags ...string) error {
-	var given []string
-	for _, f := range flags {
-		if cmd.Flags().Changed(f) {
-			given = append(given, "--"+f)
-		}
-	}
-	if len(given) == 0 {
-		return nil
-	}
-	return usagef("--perf-data fits operators to kernels and excludes %s", strings.Join(given, " and "))
-}
-
-// calibrateKernels fits operators to kernels.
-func calibrateKernels(cmd *cobra.Command, env *Env, r app.KernelsRequest, out string) error {
-	res, err := env.world().CalibrateKernels(cmd.Context(), r)
-	if err != nil {
-		return asked(err)
-	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
-		env.Note(s + " is not a device profile: its kernels are not fitted")
-	}
-	report.Kernels(env.Stdout, res)
-	if out == "" {
-		return nil
-	}
-	return env.CreateAtomic(out, res.Write)
-}
-
-// fitSurfaces fits surfaces to kernels.
-func fitSurfaces(cmd *cobra.Command, env *Env, r app.KernelsRequest, out string) error {
-	res, err := env.world().FitSurfaces(cmd.Context(), r)
-	if err != nil {
-		return asked(err)
-	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
-		env.Note(s + " is not a device profile: its kernels are not fitted")
-	}
-	report.Surfaces(env.Stdout, res)
-	return env.CreateAtomic(out, res.Write)
 }
 
 // exactFileArg accepts one positional argument, a file.

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -58,20 +56,26 @@ func newCheckCmd(env *Env) *cobra.Command {
 		},
 	}
 	f.set = cmd.Flags()
-	f.define(f.set)
-	for _, name := range []string{"per-request", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
-		_ = f.set.MarkHidden(name)
-	}
-	for name, unset := range map[string]string{"input-length": "0", "output-length": "0", "engine": "", "device": ""} {
-		if o := f.set.Lookup(name); o != nil {
-			o.DefValue = unset
-		}
-	}
-	f.Input, f.Output = 0, 0
+	f.defineUnsaid(f.set)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&against, "against", "", "compare with the first contender of a plan, a `file` that plimsoll plan wrote")
 	})
 	return cmd
+}
+
+// defineUnsaid adds the flags of simulate without defaults: what nobody says is that of
+// a result.
+func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
+	f.define(fs)
+	for _, name := range []string{"per-request", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
+		_ = fs.MarkHidden(name)
+	}
+	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "tp-size"} {
+		fs.Lookup(name).DefValue = "0" // not shown
+	}
+	fs.Lookup("tp-size").Usage += " (default that of the result, or 1)"
+	f.Input, f.Output, f.LengthLow, f.serves.Layout.TP = 0, 0, 0, 0
 }
 
 // checkArgs accepts a result, and a model.
@@ -91,18 +95,9 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 		if f.file != "" || len(args) > 1 {
 			return usagef("--against excludes MODEL and --deployment")
 		}
-		data, err := env.ReadFile(against)
-		if err != nil {
-			return usagef("reading --against: %w", err)
-		}
-		p, err := document.ReadPlan(data)
-		if err != nil {
-			return usagef("--against %s: %v", against, err)
-		}
-		if r.Expected, err = p.Expected(); err != nil {
-			return usagef("--against %s: %v", against, err)
-		}
-		return nil
+		var err error
+		r.Expected, err = planned(env, against)
+		return err
 	}
 	world := env.world()
 	runs, err := world.Runs(args[0])
@@ -110,15 +105,28 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 		return asked(err)
 	}
 	model := args[1:]
-	if run := &runs[0]; f.file == "" {
-		if len(model) == 0 && run.Model != "" {
-			model = []string{run.Model}
-		}
-		f.Deployment.Engine.Name, f.Deployment.System = cmp.Or(f.Deployment.Engine.Name, run.Engine, app.DefaultEngine), cmp.Or(f.Deployment.System, app.DefaultSystem)
+	if run := &runs[0]; f.file == "" && len(model) == 0 && run.Model != "" {
+		model = []string{run.Model}
 	}
 	if err := f.complete(cmd, env, model); err != nil {
 		return err
 	}
 	r.Expected = f.SimulateRequest
 	return nil
+}
+
+// planned is what a plan expects of its first contender.
+func planned(env *Env, file string) (out app.SimulateRequest, err error) {
+	data, err := env.ReadFile(file)
+	if err != nil {
+		return out, usagef("reading --against: %w", err)
+	}
+	p, err := document.ReadPlan(data)
+	if err == nil {
+		out, err = p.Expected()
+	}
+	if err != nil {
+		return out, usagef("--against %s: %v", file, err)
+	}
+	return out, nil
 }

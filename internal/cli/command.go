@@ -101,6 +101,7 @@ func (c *commandLine) modelling(m *deployment.Modelling, multi bool) {
 func (c *commandLine) engine(e *deployment.Engine) {
 	c.add(e.Name != "", "engine", e.Name)
 	c.add(e.Version != "", "engine-version", e.Version)
+	c.add(e.Preset != "", "engine-preset", e.Preset)
 	list(c, "set", e.Settings)
 }
 

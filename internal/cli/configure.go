@@ -106,8 +106,9 @@ type configureFlags struct {
 	app.ConfigureRequest
 	outputFlags
 
-	save    saveFlags
-	noPlots bool
+	save       saveFlags
+	noPlots    bool
+	generation experiment.Generation // of the tool, as flags are spelled
 }
 
 // define adds the flags.
@@ -139,7 +140,9 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if f.json {
 		err = env.JSON(document.NewConfigure(r))
 	} else {
-		report.Configure(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots})
+		report.Configure(env.Stdout, r, report.OptimizeView{
+			Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == experiment.Old,
+		})
 	}
 	if f.save.dir != "" {
 		say := func(text string) {
@@ -195,7 +198,7 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 				return usage(err)
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
-			f.Experiments, f.save.site.ModelPath = plan.Experiments, d.served()
+			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
 			return f.run(cmd, env)
 		},
 	}

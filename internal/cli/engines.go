@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/engine"
 	"plimsoll/internal/nargs"
@@ -25,7 +26,8 @@ func newEnginesCmd(env *Env) *cobra.Command {
 		Use:   "engines [NAME]",
 		Short: "List the serving engines, or print the defaults of one",
 		Long: `Engines lists the serving engines. With a NAME it prints all defaults of one: scheduling policy, token budget, memory
-share, KV blocks, host times, and the engine's own option for each setting.
+share, KV blocks, host times, the engine's own option for each setting, and its presets: settings of published deployments, with
+their source, which --engine-preset of other commands takes.
 
 Some defaults depend on the device (--device) and on the devices of a replica (--num-devices). --set changes any value, by
 the key printed with it.`,
@@ -59,6 +61,16 @@ the key printed with it.`,
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
+}
+
+// enginePreset adds the flag that names published settings.
+func enginePreset(fs *pflag.FlagSet, name *string) {
+	fs.StringVar(name, "engine-preset", "", "take settings that are not given from published deployments: "+join(engine.PresetNames())+" (plimsoll engines NAME shows them)")
+}
+
+// completePreset offers the presets of engines.
+func completePreset(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return engine.PresetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeSetting offers the settings, which are the same for all engines.
@@ -101,7 +113,7 @@ func showEngine(env *Env, name string, r *enginesRequest) error {
 		p = p.On(d, r.devices)
 	}
 	if r.json {
-		return env.JSON(p)
+		return env.JSON(engine.WithPresets{Profile: p})
 	}
 	report.Engine(env.Stdout, p)
 	return nil
@@ -117,7 +129,11 @@ func listEngines(env *Env, asJSON bool) error {
 		all = append(all, versions...)
 	}
 	if asJSON {
-		return env.JSON(all)
+		out := make([]engine.WithPresets, len(all))
+		for i, p := range all {
+			out[i].Profile = p
+		}
+		return env.JSON(out)
 	}
 	report.Engines(env.Stdout, all)
 	return nil

@@ -85,8 +85,12 @@ func (e *Env) report(err error) int {
 		return ExitOK
 	}
 	e.say("error", field.Say(err, flagOf))
+	said := map[string]bool{}
 	for _, h := range hints(err) {
-		e.say("hint", h)
+		if !said[h] {
+			e.say("hint", h)
+		}
+		said[h] = true
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return ExitUsage

@@ -40,6 +40,7 @@ again with --answers.
 	}
 	f.define(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -99,6 +100,7 @@ func planCommand(r *app.PlanRequest) string {
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Confidence > 0 && r.Confidence != app.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)
+	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)
 	c.add(len(r.Modes) == 1, "serving-mode", modeWord(r.Modes))
 	c.add(r.Formats.Checkpoint != "", "weights", r.Formats.Checkpoint)
 	c.add(r.Formats.KV != "", "kv-cache", r.Formats.KV)
@@ -106,6 +108,9 @@ func planCommand(r *app.PlanRequest) string {
 	c.add(r.MTP > 0, "nextn", r.MTP)
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)
+	if p := r.EnergyPrice; p != nil {
+		c.add(*p != app.DefaultEnergyPrice, "energy-price", *p)
+	}
 	c.word(r.NoChanges, "--no-changes")
 	return c.String()
 }

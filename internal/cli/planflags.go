@@ -28,6 +28,7 @@ type planFlags struct {
 	percentile    string
 	mode          string
 	prices        []string
+	energyPrice   float64
 	out           string
 	force         bool
 	json, quiet   bool
@@ -43,6 +44,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, instead of --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second over equal parts of a day, instead of --gpus")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "US dollars for an hour of one GPU: `USD`, or SYSTEM=USD (default the list price)")
+		fs.Float64Var(&f.energyPrice, "energy-price", app.DefaultEnergyPrice, "US dollars for a kilowatt-hour, added to the price of GPUs: `USD`; 0 where that includes it")
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
@@ -54,6 +56,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
+		enginePreset(fs, &f.EnginePreset)
 		nargs.Var(fs, &f.mode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
 		nargs.Var(fs, &f.Formats.Checkpoint, "weights", nargs.OneOf("fp8", "fp4", "int4"), "number format of a converted checkpoint: fp8, fp4 or int4 (default the model's)")
 		nargs.Var(fs, &f.Formats.KV, "kv-cache", nargs.OneOf("fp8", "int8", "bf16"), "number format of the KV cache: fp8, int8 or bf16 (default the model's)")
@@ -98,6 +101,9 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if len(args) > 0 {
 		f.Model = args[0]
+	}
+	if fs.Changed("energy-price") {
+		f.EnergyPrice = &f.energyPrice
 	}
 	errs := []error{zeros(fs, "gpus", "isl", "osl"), confidence(fs), lengthLow(fs), f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices()}
 	for _, flag := range []string{"rate"} {

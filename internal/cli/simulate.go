@@ -71,6 +71,7 @@ decode replica has received the KV cache and admitted the request. --prefill-set
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -150,6 +151,7 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
 	fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 	engineFlags(fs, &d.Engine, "serving engine")
+	enginePreset(fs, &d.Engine.Preset)
 	fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
 	perfData(fs, &f.PerfData)
 	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")

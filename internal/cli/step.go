@@ -66,6 +66,7 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
 	}
 	f.define(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -82,6 +83,7 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Engine", func(fs *pflag.FlagSet) {
 		engineFlags(fs, &d.Engine, "also predict the step time, including host work, under the engine `NAME`")
+		enginePreset(fs, &d.Engine.Preset)
 	})
 	section(fs, "Layout", func(fs *pflag.FlagSet) {
 		layoutFlags(fs, l, "number of devices (default 1)", "data parallelism (default devices / (TP·PP))")

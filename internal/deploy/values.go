@@ -100,12 +100,23 @@ func (p *Plan) pool(i int) (Values, error) {
 		v.Graphs = engine.GraphSizes(n)
 	}
 	v.split()
-	v.Extras, v.Untold = v.extras(slices.Concat(p.Deployment.Engine.Settings, asked.Settings))
+	v.Extras, v.Untold = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
 	if most := p.reach(); most > 0 && p.longest() > most {
 		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
+}
+
+// assumed are the settings that a preset gives workers with a role.
+func (p *Plan) assumed(role deployment.Role) []string {
+	var out []string
+	for _, a := range p.Resolved.Assumed {
+		if a.Role == role && a.Value != "" {
+			out = append(out, a.Key+"="+a.Value)
+		}
+	}
+	return out
 }
 
 // length is the longest request that is served: prompt, output, and room for what a

@@ -25,10 +25,12 @@ type Deployment struct {
 }
 
 // Engine is a serving engine, its version ("" is the newest) and settings that
-// differ from its defaults, each as "key=value".
+// differ from its defaults, each as "key=value". Preset names published settings
+// that hold where no other is given.
 type Engine struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version,omitempty"`
+	Preset   string   `json:"preset,omitempty"`
 	Settings []string `json:"settings,omitempty"`
 }
 

@@ -34,6 +34,8 @@ type Resolved struct {
 	Pools       []Served // one, or prefill and decode in this order
 	LeastLoaded bool
 	Notes       []string // on what was asked for and is modelled otherwise
+	// Assumed is what a preset gives.
+	Assumed []Assumption
 }
 
 // Served is a pool ready to be priced.
@@ -66,6 +68,9 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 		return nil, err
 	}
 	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded, Notes: base.Notes}
+	if d, err = d.preset(base, out); err != nil {
+		return nil, err
+	}
 	var errs []error
 	for i := range d.Pools {
 		own, err := d.own(base, &d.Pools[i])

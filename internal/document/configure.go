@@ -53,6 +53,7 @@ type Option struct {
 	Prompts        int                   `json:"prefill_batch_size,omitempty"`
 	Budget         int                   `json:"token_budget"`
 	MemoryGiB      float64               `json:"memory_gib"`
+	Energy         *Energy               `json:"energy,omitempty"`
 	Basis          string                `json:"basis"`
 	Deployment     deployment.Deployment `json:"deployment"`
 }
@@ -89,6 +90,6 @@ func optionOf(perDevice float64, o *app.Option) Option {
 		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: o.TPOT.Ms(), TPOTInterval: interval(e.TPOT, o.TPOT.Ms()),
 		Latency: o.Latency.Ms(), Chance: o.Chance, BoundBy: string(o.Binds), Concurrency: o.Concurrency, Replicas: o.Copies,
 		Prefill: o.X, Decode: o.Y, GPUsUsed: o.Used, Batch: o.Batch, Prompts: o.Prompts, Budget: o.Budget, MemoryGiB: o.Memory.GiB(), Basis: e.Basis,
-		Deployment: o.Deployment,
+		Energy: energyOf(o.Energy), Deployment: o.Deployment,
 	}
 }

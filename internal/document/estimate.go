@@ -32,7 +32,9 @@ type Estimate struct {
 	TokensPerUser   *float64  `json:"tokens_per_second_user"`
 	RequestRate     float64   `json:"request_rate"`
 	// Chance is null without limits.
-	Chance *float64       `json:"within_limits"`
+	Chance *float64 `json:"within_limits"`
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy        `json:"energy,omitempty"`
 	Tier   string         `json:"tier"`
 	Basis  string         `json:"basis"`
 	Pools  []EstimatePool `json:"pools"`
@@ -108,6 +110,7 @@ func NewEstimate(r *app.EstimateResponse) *Estimate {
 	if r.Request.Experiment.Limits.Any() {
 		out.Chance = &r.Chance
 	}
+	out.Energy = energyOf(r.Energy)
 	for i := range r.Pools {
 		out.Pools = append(out.Pools, estimatePool(&r.Pools[i]))
 	}

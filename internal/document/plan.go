@@ -97,6 +97,7 @@ type Contender struct {
 	// Load is the share of its capacity in use, where a rate was asked for.
 	Load     *float64    `json:"load,omitempty"`
 	Cost     *Cost       `json:"cost"` // null where no price is known
+	Energy   *Energy     `json:"energy,omitempty"`
 	Memory   Budget      `json:"memory"`
 	KVPeak   float64     `json:"kv_use_peak"`
 	KVTokens int         `json:"kv_tokens"`
@@ -115,6 +116,10 @@ type Cost struct {
 	PerMillion Range   `json:"usd_per_million_output_tokens"`
 	PerRequest Range   `json:"usd_per_request"`
 	PerMonth   float64 `json:"usd_per_month"` // 730 hours
+	// Energy is its part of the cost of output tokens, EnergyPrice the price of a
+	// kilowatt-hour behind it; missing where the power of the device is unknown.
+	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
+	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
 	// Scaled is that of a month with only the GPUs that each part of the day needs.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
 }

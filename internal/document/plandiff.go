@@ -124,6 +124,10 @@ func (d *PlanDiff) compare(a, b *Contender) {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
 		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))
 	}
+	if a.Energy != nil && b.Energy != nil {
+		joules := func(e *Energy) Range { return Range{e.PerToken, e.PerTokenInterval.Low, e.PerTokenInterval.High} }
+		add("joules per output token", joules(a.Energy), joules(b.Energy))
+	}
 	d.Changed = d.Best[0] != d.Best[1]
 	for _, f := range d.Figures {
 		d.Changed = d.Changed || f.A != f.B

@@ -76,6 +76,7 @@ func contenderOf(c *app.Contender) Contender {
 		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]app.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
+	out.Energy = energyOf(c.Energy)
 	if c.TPOTMean > 0 {
 		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
 	}
@@ -95,6 +96,7 @@ func contenderOf(c *app.Contender) Contender {
 		}
 		out.Cost = &Cost{
 			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: rangeOf(k.PerMillion, more), PerRequest: rangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
+			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
 		}
 	}
 	return out

@@ -53,12 +53,26 @@ type Simulate struct {
 	Preemptions int     `json:"preemptions"`
 	CachedShare float64 `json:"prefix_cached_share"`
 
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy `json:"energy,omitempty"`
+
 	// Of the replicas for prompts, the same as the others unless there are such.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
 
 	Tables *Tables  `json:"tables,omitempty"`
 	Notes  []string `json:"notes"`
+	// Assumed are the settings that a preset gives.
+	Assumed []AssumedSetting `json:"assumed_settings,omitempty"`
+}
+
+// AssumedSetting is a setting that a preset gives workers with a role. Also are values that
+// such deployments have too; without a value the engine's default is meant.
+type AssumedSetting struct {
+	Role  string   `json:"role"`
+	Key   string   `json:"key"`
+	Value string   `json:"value,omitempty"`
+	Also  []string `json:"also,omitempty"`
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -113,12 +127,17 @@ func NewSimulate(r *app.SimulateResponse) *Simulate {
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
 	}
+	for i := range r.Assumed {
+		a := &r.Assumed[i]
+		out.Assumed = append(out.Assumed, AssumedSetting{string(a.Role), a.Key, a.Value, a.Others})
+	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
 	}
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
 	}
+	out.Energy = energyOf(r.Energy)
 	return out
 }
 

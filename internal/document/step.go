@@ -23,6 +23,8 @@ type Step struct {
 	Basis           string    `json:"interval_basis"`
 
 	Engine *EngineStep `json:"engine,omitempty"`
+	// Energy is missing where the power of the device is unknown.
+	Energy *StepEnergy `json:"energy,omitempty"`
 
 	WeightsGiB    float64 `json:"weights_gib"`
 	KVGiB         float64 `json:"kv_gib"`
@@ -103,6 +105,9 @@ func NewStep(r *app.StepResponse) *Step {
 	}
 	if e := r.Engine; e != nil {
 		out.Engine = &EngineStep{e.Name, e.Title, float64(e.Time), float64(e.Kernels), float64(e.Host)}
+	}
+	if e := r.Energy; e != nil {
+		out.Energy = &StepEnergy{float64(e.Watts), float64(e.PerDevice), float64(e.All), float64(e.PerToken), string(e.Tier)}
 	}
 	for i := range s.Operators {
 		o := &s.Operators[i]

@@ -9,7 +9,10 @@ import (
 
 // MarshalJSON writes the profile with the keys and units of its file. What is
 // empty and no setting is left out.
-func (p *Profile) MarshalJSON() ([]byte, error) {
+func (p *Profile) MarshalJSON() ([]byte, error) { return json.Marshal(p.document()) }
+
+// document is the profile as nested objects.
+func (p *Profile) document() map[string]any {
 	doc := map[string]any{}
 	put(doc, "", filled(p.identity()))
 	put(doc, "", append(p.settings(), setting{key: "host.overlapped", at: new(p.Exposed < 1)}))
@@ -30,6 +33,18 @@ func (p *Profile) MarshalJSON() ([]byte, error) {
 	}
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()
+	}
+	return doc
+}
+
+// WithPresets is a profile that is written together with the presets of its engine.
+type WithPresets struct{ *Profile }
+
+// MarshalJSON writes the profile like its own, and the presets.
+func (p WithPresets) MarshalJSON() ([]byte, error) {
+	doc := p.document()
+	if all := Presets(p.Name); len(all) > 0 {
+		doc["presets"] = all
 	}
 	return json.Marshal(doc)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/field"
@@ -105,6 +106,8 @@ type Graph struct {
 	spec  Spec
 	runs  []run // layers of the busiest pipeline stage… all stages, in order
 	kinds []kind
+	// recalls are the runs, those of equal attention together.
+	recalls []run
 	// pp is the number of stage boundaries.
 	boundaries float64
 	tp         float64
@@ -185,6 +188,7 @@ func New(s Spec) (*Graph, error) {
 		g.runs = append(g.runs, r)
 	}
 	g.runs = mergeRuns(g.runs)
+	g.recalls = g.mergeRecalls()
 	return g, nil
 }
 
@@ -204,6 +208,24 @@ func mergeRuns(runs []run) []run {
 		}
 		at[r.kind] = len(out)
 		out = append(out, r)
+	}
+	return out
+}
+
+// mergeRecalls joins runs of equal attention: what looks at earlier steps is the same in
+// all of them, but that TensorCast prepares context parallelism in the first layer.
+func (g *Graph) mergeRecalls() []run {
+	if g.spec.Policy.TracedContext {
+		return g.runs
+	}
+	var out []run
+	for _, r := range g.runs {
+		same := func(o run) bool { return g.kinds[o.kind].layer.Attention == g.kinds[r.kind].layer.Attention }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].count += r.count
+		} else {
+			out = append(out, r)
+		}
 	}
 	return out
 }

@@ -24,14 +24,15 @@ func (s *Sums) Counts() [op.Counts]float64 {
 }
 
 // AppendVarying appends those operators of a step without images to dst that no
-// single count of its batch decides, in the order of Append, which marks them as
-// op.Several and op.Context: attention, what chooses for it, recurrences, the
-// selection of rows.
+// single count of its batch decides and Append marks as op.Several and op.Context:
+// attention, what chooses for it, recurrences, the selection of rows. Those of layers
+// with equal attention stand there once for all of them, and so do those of predicted
+// tokens.
 func (g *Graph) AppendVarying(dst []op.Item, s *Sums) []op.Item {
 	w := walk{g: g, items: dst, base: g.base, h: g.hidden, sums: *s}
 	counts := s.Counts()
 	w.tokens, w.logits, w.requests = counts[op.Tokens], counts[op.Logits], counts[op.Requests]
-	for i, r := range g.runs {
+	for i, r := range g.recalls {
 		w.n, w.run, w.reps = r.count, uint16(i+1), r.count
 		w.recall(&g.kinds[r.kind])
 	}
@@ -39,9 +40,8 @@ func (g *Graph) AppendVarying(dst []op.Item, s *Sums) []op.Item {
 	w.rowsOfHead()
 	if g.spec.MTP > 0 {
 		w.chooseSpeculated()
-		for range g.spec.MTP {
-			w.recallPredicted()
-		}
+		w.n = float64(g.spec.MTP)
+		w.recallPredicted()
 	}
 	if n := g.spec.Draft.Layers; n > 0 {
 		w.n = float64(n)
@@ -81,7 +81,7 @@ func (w *walk) recall(k *kind) {
 	}
 }
 
-// recallPredicted emits the varying operators of one predicted token.
+// recallPredicted emits the varying operators of a predicted token.
 func (w *walk) recallPredicted() {
 	w.shiftIDs()
 	w.recall(&w.g.mtp)

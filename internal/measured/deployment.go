@@ -7,9 +7,9 @@ import (
 	"plimsoll/internal/parallel"
 )
 
-// disagg is the mode of rows with separate prefill and decode workers; "agg" is
+// disagg is the mode of rows with separate prefill and decode workers, aggregated
 // the other.
-const disagg = "disagg"
+const disagg, aggregated = "disagg", "agg"
 
 // Deployment is what a row says was deployed. What it does not say is left to the
 // engine's defaults.

@@ -23,9 +23,10 @@ type Prediction struct {
 	TTFTMean   units.Seconds
 	Throughput float64 // output tokens per second
 	PerGPU     float64 // input and output tokens per second and device
-	Joules     float64 // per output token; zero is not predicted
-	KVTokens   int
-	Preempted  int
+	// Energy is zero where the power of the device is unknown or nothing was metered.
+	Energy    replica.Energy
+	KVTokens  int
+	Preempted int
 	// Assumed lists what the row does not say and was assumed.
 	Assumed []string
 	// Disagrees lists settings of the row that its engine does not have or refuses,
@@ -100,12 +101,12 @@ type Prepared struct {
 	// deployment is what the row describes, fleet the same ready to simulate.
 	deployment *deployment.Resolved
 	fleet      *replica.Fleet
-	client     sim.ClosedLoop
+	client     sim.Client
 }
 
-// maxRequests bounds the requests simulated for a row. It is far above those of
+// MaxRequests bounds the requests simulated for a row. It is far above those of
 // real benchmarks: a shorter run gives more weight to the first burst.
-const maxRequests = 1 << 17
+const MaxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
@@ -120,7 +121,7 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 	}
 	c := max(1, row.Concurrency)
 	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests, maxRequests)), Concurrency: c,
+		Requests: max(c, min(row.Requests, MaxRequests)), Concurrency: c,
 		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
 		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
 	}
@@ -257,11 +258,21 @@ func remedies(row *Row, e *engine.Profile) []remedy {
 
 // Simulate runs the benchmark with scaled operator and host times.
 func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
+	return p.simulate(ctx, m, nil)
+}
+
+// simulate runs the benchmark; metered, if not nil, gets what the devices did.
+func (p *Prepared) simulate(ctx context.Context, m replica.Multipliers, metered *Metered) Prediction {
 	if p.Err != nil {
 		return Prediction{Err: p.Err, Disagrees: p.disagrees, Unused: p.unused}
 	}
-	config := p.fleet.Scaled(m).Config(p.client)
+	fleet := p.fleet.Scaled(m)
+	config := fleet.Config(p.client)
 	config.Seed = 1
+	var meters *replica.Meters
+	if metered != nil {
+		meters = fleet.Meter(&config)
+	}
 	res, err := sim.Run(ctx, &config)
 	if err != nil {
 		return Prediction{Err: err}
@@ -283,13 +294,17 @@ func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Predicti
 		out.TPOT = res.TPOT.P50
 	}
 	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
+	if meters != nil {
+		metered.Used, metered.OutputRate = meters.Used(res), res.OutputRate
+		out.Energy, _ = meters.Energy(res, p.Subject.PowerFactor())
+	}
 	return out
 }
 
 // Predict simulates the benchmark behind a row.
 func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
 	prep := p.Prepare(row)
-	return prep.Simulate(ctx, p.multipliers(&prep))
+	return prep.simulate(ctx, p.multipliers(&prep), new(Metered))
 }
 
 // multipliers are those of a prepared row.

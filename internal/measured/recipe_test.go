@@ -57,11 +57,11 @@ func TestRecipe(t *testing.T) {
 		{"offered a power of two", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 24}, true, 0, 0, dtype.FP8, 0},
 		{"offered what graphs are captured for", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 3 * 768}, true, 0, 0, dtype.FP8, 0},
 		{"given", "trtllm", "gb200", Row{Precision: "fp4", Concurrency: 27, MaxSequences: 9, KV: "bf16"}, true, 0, 0, dtype.None, 0},
-		{"an engine that needs no limit", "sglang", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 0, 0, dtype.FP8, heldNarrow},
-		{"prompts", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27}, false, 0, recipeBudget, dtype.FP8, 0},
+		{"an engine that needs no limit", "sglang", "gb200", Row{Precision: "fp4", Concurrency: 27}, true, 0, 0, dtype.FP8, 10},
+		{"prompts", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27}, false, 0, 16384, dtype.FP8, 0},
 		{"prompts, given", "trtllm", "h200_sxm", Row{Precision: "fp8", Concurrency: 27, TokenBudget: 100}, false, 0, 0, dtype.FP8, 0},
 		{"wide weights", "trtllm", "h200_sxm", Row{Precision: "bf16", Concurrency: 24}, true, 0, 0, dtype.None, 0},
-		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None, heldNarrow},
+		{"SGLang on Hopper", "sglang", "h200_sxm", Row{Precision: "fp8", Concurrency: 24}, true, 0, 0, dtype.None, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			workers := Workers{Count: 3, TP: 8, DP: 1, MoEEP: 1}
@@ -119,9 +119,9 @@ func TestStreams(t *testing.T) {
 		engine, system string
 		ranks, held    int
 	}{
-		{"sglang", "gb200", 32, heldWide},
-		{"sglang", "gb200", 1, heldNarrow},
-		{"sglang", "h200_sxm", 8, heldNarrow},
+		{"sglang", "gb200", 32, 50},
+		{"sglang", "gb200", 1, 10},
+		{"sglang", "h200_sxm", 8, 10},
 		{"trtllm", "gb200", 32, 0},
 	} {
 		workers := Workers{Count: 1, TP: 1, DP: c.ranks, MoEEP: c.ranks}

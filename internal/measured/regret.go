@@ -42,7 +42,7 @@ func Regrets(rows []Compared) []Choice {
 	for i := range rows {
 		c := &rows[i]
 		r := c.Row
-		if r.Mode != "agg" || r.Quality != "" || c.Pred.Err != nil || r.TTFT <= 0 && r.PerGPU <= 0 || r.TPOT <= 0 {
+		if r.Mode != aggregated || r.Quality != "" || c.Pred.Err != nil || r.TTFT <= 0 && r.PerGPU <= 0 || r.TPOT <= 0 {
 			continue
 		}
 		is, says := r.perDevice(r.TTFT, r.TPOT), r.perDevice(c.Pred.TTFT, c.Pred.TPOT)

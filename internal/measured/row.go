@@ -230,12 +230,12 @@ func (c *cells) row() Row {
 	if r.Mode == disagg {
 		r.Prefill, r.Decode, r.Sides = c.workers("prefill_"), c.workers("decode_"), c.sides()
 	} else {
-		r.Mode, r.Workers = "agg", c.workers("")
+		r.Mode, r.Workers = aggregated, c.workers("")
 	}
 	if r.KV == "" {
 		c.defaulted = append(c.defaulted, "kv_cache_dtype")
 	}
-	if r.Concurrency = c.whole("concurrency", 0); r.Concurrency == 0 && r.Mode == "disagg" {
+	if r.Concurrency = c.whole("concurrency", 0); r.Concurrency == 0 && r.Mode == disagg {
 		r.Concurrency = c.whole("decode_batch_size", 1) * r.Decode.DP * r.Decode.Count
 	} else if r.Concurrency == 0 {
 		r.Concurrency = c.whole("batch_size", 1) * r.DP

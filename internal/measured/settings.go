@@ -97,13 +97,18 @@ func ownKey(e *engine.Profile, column string) string {
 	if column == "adp_timeout_iters" { // as InferenceX abbreviates it
 		column = "attention_dp_config.timeout_iters"
 	}
-	for _, key := range []string{
-		"token_budget", "max_sequences", "memory_share", "block_tokens", "max_context", "graph.max_batch", "receive_interval", "held_tokens",
-		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio", "attention_dp.wait_steps",
-	} {
+	for _, key := range settingColumns() {
 		if column == key || slices.ContainsFunc(e.OptionNames(key), func(name string) bool { return plain(name) == plain(column) }) {
 			return key
 		}
 	}
 	return ""
+}
+
+// settingColumns are the settings that a column may have by its own or the engine's name.
+func settingColumns() []string {
+	return []string{
+		"token_budget", "max_sequences", "memory_share", "block_tokens", "max_context", "graph.max_batch", "receive_interval", "held_tokens",
+		"window_share", "state_ratio", "batch_wait.steps", "batch_wait.ratio", "attention_dp.wait_steps",
+	}
 }

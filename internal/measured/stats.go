@@ -21,6 +21,8 @@ type Compared struct {
 	Pred Prediction
 	// Expected are the errors to expect of it.
 	Expected calibration.Expected
+	// Joules is the error to expect of its joules per output token.
+	Joules calibration.Error
 }
 
 // PredictAll predicts every row with a number of workers; results come in the
@@ -66,7 +68,9 @@ func (r *Row) ClosedLoop(ttft, tpot units.Seconds) float64 {
 // Expect sets the errors to expect of predictions.
 func Expect(o *calibration.Overlay, rows []Compared) {
 	for i := range rows {
-		rows[i].Expected = o.Expect(&rows[i].Pred.Case)
+		c := &rows[i].Pred.Case
+		rows[i].Expected = o.Expect(c)
+		rows[i].Joules = calibration.ExpectJoules(&c.Subject, rows[i].Pred.Energy.Tier)
 	}
 }
 
@@ -86,7 +90,7 @@ const (
 func Quantities() []Quantity { return []Quantity{TTFT, TPOT, PerGPU, Joules, TTFTEstimate} }
 
 // Of is a row's predicted and measured value, zero where it has none, and the error to
-// expect; the power of a row has none yet.
+// expect.
 func (q Quantity) Of(c *Compared) (predicted, is float64, e calibration.Error) {
 	switch q {
 	case TTFT:
@@ -99,7 +103,7 @@ func (q Quantity) Of(c *Compared) (predicted, is float64, e calibration.Error) {
 		return float64(c.Pred.TTFTMean), float64(c.Row.TTFTEstimate), c.Expected.TTFT
 	case Joules:
 	}
-	return c.Pred.Joules, c.Row.Joules, calibration.Error{}
+	return float64(c.Pred.Energy.PerToken), c.Row.Joules, c.Joules
 }
 
 // Coverage is the share of rows whose measured value lies in the 80 % interval around

@@ -99,6 +99,21 @@ const (
 	SendRecv
 )
 
+// Wire is how often an operator's payload crosses the link of each rank in a
+// group of n.
+func (c Comm) Wire(n float64) float64 {
+	switch c {
+	case AllReduce:
+		return 2 * (n - 1) / n
+	case AllGather:
+		return n - 1
+	case ReduceScatter:
+		return (n - 1) / n
+	case AllToAll, SendRecv, NoComm:
+	}
+	return 1
+}
+
 // Measure says what of a batch the size of an operator follows.
 type Measure uint8
 

@@ -64,6 +64,14 @@ type Engine struct {
 	Known    string   `json:"known,omitempty"`
 	// Vendors are those of the devices that plans try it on.
 	Vendors []string `json:"vendors"`
+	// Presets are settings of published deployments, each with its source.
+	Presets []EnginePreset `json:"engine_presets"`
+}
+
+// EnginePreset is settings of published deployments of an engine.
+type EnginePreset struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
 }
 
 // Preset is the lengths of a known use.
@@ -155,7 +163,10 @@ func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := Engine{Name: name, Title: versions[0].Title, Known: versions[0].Known, Versions: []string{}, Vendors: []string{}}
+		e := Engine{Name: name, Title: versions[0].Title, Known: versions[0].Known, Versions: []string{}, Vendors: []string{}, Presets: []EnginePreset{}}
+		for _, p := range engine.Presets(name) {
+			e.Presets = append(e.Presets, EnginePreset{p.Name, p.Source})
+		}
 		for _, p := range versions {
 			if p.Versions.Since != "" {
 				e.Versions = append(e.Versions, p.Versions.Since)

@@ -92,6 +92,9 @@ func (v *Validation) planAssumptions(k *Kit, given, full *app.PlanRequest) {
 	if given.Confidence == 0 {
 		v.assume("confidence", fmt.Sprint(full.Confidence), byDefault)
 	}
+	if given.EnergyPrice == nil {
+		v.assume("energy_price", fmt.Sprintf("%g USD per kilowatt-hour", app.DefaultEnergyPrice), byDefault)
+	}
 	if given.Modes == nil {
 		v.assume("modes", "agg and disagg are compared", byDefault)
 	}

@@ -34,15 +34,18 @@ func (r *ranks) fullest(requests int) (int, float64) {
 }
 
 // Step implements sim.Stepper.
-func (r *ranks) Step(b sim.Batch) units.Seconds {
+func (r *ranks) Step(b sim.Batch) units.Seconds { return r.one.Step(r.fullestBatch(&b)) }
+
+// fullestBatch is what of a batch is on the fullest rank.
+func (r *ranks) fullestBatch(b *sim.Batch) sim.Batch {
 	decode, d := r.fullest(b.Decode)
 	prompts, p := r.fullest(b.PrefillRequests)
 	sampled, _ := r.fullest(b.Sampled)
 	part := func(x int) int { return int(math.Ceil(p * float64(x))) }
-	return r.one.Step(sim.Batch{
+	return sim.Batch{
 		PrefillRequests: prompts, PrefillTokens: part(b.PrefillTokens), PrefillContext: part(b.PrefillContext),
 		PrefillPairs: p * b.PrefillPairs, Decode: decode, DecodeContext: d * b.DecodeContext, Sampled: sampled,
-	})
+	}
 }
 
 // Decode implements sim.Stepper.

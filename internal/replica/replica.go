@@ -103,9 +103,9 @@ func (r *Replica) Scaled(m Multipliers) *Replica {
 // dense model are copies of their own.
 func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	ranks, tokens := max(1, r.spec.Layout.DP), rankTokens(&r.spec, e)
-	if !r.spec.Model.HasExperts() {
-		n, ranks = n*ranks, 1
+	ranks, tokens := r.inStep(), rankTokens(&r.spec, e)
+	if ranks == 1 {
+		n *= max(1, r.spec.Layout.DP)
 	}
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
 		Policy:      policy(e.Policy),
@@ -116,6 +116,14 @@ func (r *Replica) Pool(n int) sim.Pool {
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
+}
+
+// inStep is how many data-parallel ranks step together: those that share experts.
+func (r *Replica) inStep() int {
+	if !r.spec.Model.HasExperts() {
+		return 1
+	}
+	return max(1, r.spec.Layout.DP)
 }
 
 // Link carries the replica's caches from a prefill replica, over the device's
@@ -167,8 +175,13 @@ func (r *Replica) sums(b *sim.Batch) graph.Sums {
 // context: up to 2 % longer than they do where contexts outgrow a window on the
 // way.
 func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
-	mean := context + growth*max(0, float64(steps-1))/2
+	mean := meanContext(context, growth, steps)
 	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
+}
+
+// meanContext is that of consecutive steps.
+func meanContext(context, growth float64, steps int) float64 {
+	return context + growth*max(0, float64(steps-1))/2
 }
 
 // Holds is how many sequences of so many tokens the cache of a data-parallel rank

@@ -43,9 +43,6 @@ func Accuracy(w io.Writer, r *app.AccuracyResponse) {
 	}
 	fmt.Fprintln(w, t.Render())
 	fmt.Fprintf(w, "\nThe 80 %% intervals cover %s (clean rows). Bias is the median of ln(predicted/measured).\n", covered(clean))
-	if n := countJoules(r.Rows); n > 0 && all.Joules == nil {
-		fmt.Fprintf(w, "%d rows have joules per output token, which are not predicted yet.\n", n)
-	}
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
@@ -115,7 +112,7 @@ func quantityTitle(q measured.Quantity) string {
 func covered(rows []measured.Compared) string {
 	var parts []string
 	for _, q := range measured.Quantities() {
-		if q == measured.Joules || q.Errors(rows).Rows == 0 {
+		if q.Errors(rows).Rows == 0 {
 			continue
 		}
 		words := "of the " + quantityTitle(q) + "s"
@@ -124,7 +121,9 @@ func covered(rows []measured.Compared) string {
 			words = "of the measured TTFTs"
 		case measured.PerGPU:
 			words = "of the throughputs"
-		case measured.TPOT, measured.Joules, measured.TTFTEstimate:
+		case measured.Joules:
+			words = "of the joules per output token"
+		case measured.TPOT, measured.TTFTEstimate:
 		}
 		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*q.Coverage(rows), words))
 	}
@@ -135,17 +134,6 @@ func covered(rows []measured.Compared) string {
 		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
 	return strings.Join(parts, " and ")
-}
-
-// countJoules is how many rows have a measured energy.
-func countJoules(rows []measured.Compared) int {
-	n := 0
-	for i := range rows {
-		if rows[i].Row.Joules > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // inOneLine lists words with their rows.
@@ -213,7 +201,7 @@ func AccuracyCSV(w io.Writer, r *app.AccuracyResponse) error {
 			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
 			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
 			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
-			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(p.Joules), reason,
+			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason,
 		}); err != nil {
 			return err
 		}
@@ -245,21 +233,15 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
 		})
 	}
-	unseen := r.Overlay.Elsewhere()
 	for i, mode := range [...]string{"agg", "disagg"} {
 		if i > 0 {
 			t.AppendSeparator()
 		}
-		title := mode + "regated: "
-		add(title+"before the fit", mode, r.Before, &calibration.Overlay{})
-		add(title+"fitted rows", mode, r.InSample, r.Overlay)
-		add(title+"configuration held out", mode, r.ByConfiguration, r.Overlay)
-		add(title+"cell held out", mode, r.ByCell, unseen)
-		add(title+"cell held out, then fitted to half of it", mode, r.Adapted, r.Overlay)
-		for _, l := range r.LeftOut {
-			add(title+l.Kind+" held out", mode, l.Rows, unseen)
+		for _, f := range document.FitsOf(r) {
+			add(mode+"regated: "+f.Of, mode, f.Rows, f.Expects)
 		}
 	}
+	calibrated(w, &r.Results)
 	fmt.Fprintln(w, t.Render())
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
@@ -267,4 +249,28 @@ func Calibration(w io.Writer, r *app.CalibrateResponse) {
 	if len(r.ByCell) > 0 {
 		fmt.Fprintln(w, "Cell held out:", regretLine(measured.Regrets(r.ByCell)))
 	}
+}
+
+// calibrated says which results are fitted, by cell and layout.
+func calibrated(w io.Writer, found *app.FoundResults) {
+	if len(found.Used) == 0 {
+		return
+	}
+	var names []string
+	of := map[string]int{}
+	for i := range found.Used {
+		u := &found.Used[i]
+		name := fmt.Sprintf("%s on %s under %s, %s", u.Row.Model, u.Row.System, u.Row.Engine, u.Layout)
+		if of[name] == 0 {
+			names = append(names, name)
+		}
+		of[name]++
+	}
+	for _, name := range names {
+		fmt.Fprintf(w, "Results of %s: %d\n", name, of[name])
+	}
+	if n := len(found.Unused); n > 0 {
+		fmt.Fprintf(w, "Results not used: %d\n", n)
+	}
+	fmt.Fprintln(w)
 }

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/document"
 	"plimsoll/internal/scatter"
 	"plimsoll/internal/termplot"
+	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
@@ -138,7 +139,16 @@ func overall(w io.Writer, r *app.ConfigureResponse) {
 	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
 	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
+	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// energyLine prints what the best deployment draws.
+func energyLine(w io.Writer, e *app.Energy) {
+	if e != nil {
+		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))
+	}
 }
 
 // paretoChart is throughput of a device against speed for a user.
@@ -188,8 +198,16 @@ func experimentBlock(w io.Writer, x *app.ExperimentResult, v OptimizeView) {
 		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
 	}
 	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
+	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o app.Option) bool { return o.Energy == nil })
+	if powered {
+		t.header = append(t.header, "power_w")
+	}
 	for i := range rows {
-		t.rows = append(t.rows, optionRow(i+1, x, &rows[i]))
+		row := optionRow(i+1, x, &rows[i])
+		if powered {
+			row = append(row, fmt.Sprintf("%.1fW", float64(rows[i].Energy.Watts)))
+		}
+		t.rows = append(t.rows, row)
 	}
 	fmt.Fprintln(w, t.render(v.Color))
 	if told := budgets(rows); told != "" {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -54,11 +55,12 @@ func optionColumns(m app.ServingMode) []string {
 	}
 	if m == app.Aggregated {
 		worker("")
-		return head
+	} else {
+		worker("(p)")
+		worker("(d)")
+		head = append(head, "(d)system")
 	}
-	worker("(p)")
-	worker("(d)")
-	return append(head, "(d)system")
+	return append(head, "power_w", "joules_per_output_token")
 }
 
 func optionCells(x *app.ExperimentResult, o *app.Option) []string {
@@ -78,15 +80,16 @@ func optionCells(x *app.ExperimentResult, o *app.Option) []string {
 	pools := o.Deployment.Pools
 	if e.Mode == app.Aggregated {
 		worker(&pools[0], o.Batch, o.Y)
-		return row
+	} else {
+		worker(&pools[0], o.Prompts, o.X)
+		worker(&pools[1], o.Batch, o.Y)
+		row = append(row, cmp.Or(e.DecodeSystem, e.System))
 	}
-	worker(&pools[0], o.Prompts, o.X)
-	worker(&pools[1], o.Batch, o.Y)
-	other := e.DecodeSystem
-	if other == "" {
-		other = e.System
+	watts, joules := "", "" // where the power of a device is unknown
+	if p := o.Energy; p != nil {
+		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}
-	return append(row, other)
+	return append(row, watts, joules)
 }
 
 // ParetoCSV writes the frontier of an experiment.

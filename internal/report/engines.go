@@ -17,7 +17,7 @@ import (
 // Engines prints the engines, a line for each range of versions.
 func Engines(w io.Writer, all []*engine.Profile) {
 	t := table.New(4, 5, 6, 8)
-	t.AppendHeader(table.Row{"engine", "versions", "policy", "token budget", "max sequences", "memory share", "of", "block", "host work", "aliases"})
+	t.AppendHeader(table.Row{"engine", "versions", "policy", "token budget", "max sequences", "memory share", "of", "block", "host work", "aliases", "presets"})
 	for _, p := range all {
 		host := "serial"
 		if p.Exposed < 1 {
@@ -25,7 +25,7 @@ func Engines(w io.Writer, all []*engine.Profile) {
 		}
 		t.AppendRow(table.Row{
 			p.Name, p.Versions, p.Policy, p.TokenBudget, p.MaxSequences,
-			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "),
+			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "), strings.Join(presetNames(p), ", "),
 		})
 	}
 	fmt.Fprintln(w, t.Render())
@@ -53,6 +53,62 @@ func Engine(w io.Writer, p *engine.Profile) {
 	fmt.Fprintln(w)
 	engineTiers(w, p)
 	engineHost(w, p)
+	enginePresets(w, p)
+}
+
+// presetNames are those of an engine.
+func presetNames(p *engine.Profile) []string {
+	var out []string
+	for _, s := range engine.Presets(p.Name) {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// enginePresets prints the settings of published deployments.
+func enginePresets(w io.Writer, p *engine.Profile) {
+	for _, s := range engine.Presets(p.Name) {
+		fmt.Fprintf(w, "\nPreset %s, source: %s\n", s.Name, s.Source)
+		if s.Extends != "" {
+			fmt.Fprintf(w, "As %s, and:\n", s.Extends)
+		}
+		if s.Assumed {
+			fmt.Fprintln(w, "Measured rows of disaggregated deployments are taken to have what they do not say from it.")
+		}
+		t := table.New()
+		t.AppendHeader(table.Row{"workers", "settings", "such deployments also have"})
+		for i := range s.Rules {
+			r := &s.Rules[i]
+			var set, others []string
+			set = append(set, r.Set...)
+			for _, a := range r.Least {
+				set = append(set, strings.Replace(a, "=", "≥", 1))
+			}
+			for _, key := range slices.Sorted(maps.Keys(r.Others)) {
+				others = append(others, key+"="+strings.Join(r.Others[key], " or "))
+			}
+			t.AppendRow(table.Row{ruleName(r), strings.Join(set, " "), strings.Join(others, ", ")})
+		}
+		fmt.Fprintln(w, t.Render())
+	}
+}
+
+// ruleName says which workers a rule is about.
+func ruleName(r *engine.Rule) string {
+	parts := []string{map[string]string{"": "any", "both": "aggregated"}[r.Role]}
+	if parts[0] == "" {
+		parts[0] = r.Role
+	}
+	if len(r.Generations) > 0 {
+		parts = append(parts, strings.Join(r.Generations, " "))
+	}
+	if r.Narrow {
+		parts = append(parts, "8-bit or 4-bit weights")
+	}
+	if r.Ranks > 0 {
+		parts = append(parts, fmt.Sprintf("%d or more data-parallel ranks", r.Ranks))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // engineTiers prints the defaults that depend on the device.

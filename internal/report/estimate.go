@@ -100,6 +100,9 @@ func figures(line func(name, format string, args ...any), r *app.EstimateRespons
 		line("tokens/s/user", "%.2f", r.User())
 	}
 	line("seq/s", "%.3f", r.RequestRate)
+	if e := r.Energy; e != nil {
+		line("Power", "%.1f W per GPU, %s J per output token (%s)%s", float64(e.Watts), units.Figure(float64(e.PerToken)), plusMinus(e.Error), unmeasured(e.Tier))
+	}
 	if r.Request.Experiment.Limits.Any() {
 		line("Within limits", "%s", chance(r.Chance))
 	}

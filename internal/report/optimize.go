@@ -18,6 +18,8 @@ type OptimizeView struct {
 	Memory bool // with columns and a block on memory
 	Width  int  // of the terminal, 0 = none
 	Plots  bool
+	// NoPower leaves out the column of power, which the older guide does not have.
+	NoPower bool
 	// Command, if not nil, says how the reader would ask for a step alone.
 	Command func(*app.StepRequest) string
 }

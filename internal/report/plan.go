@@ -68,9 +68,9 @@ func planContenders(w io.Writer, p *document.Plan) {
 	if p.Contenders[0].Load != nil {
 		rate = "can carry req/s"
 	}
-	first, second := table.New(6), table.New(2, 3, 4, 5, 6, 8, 9)
+	first, second := table.New(6), table.New(2, 3, 4, 5, 6, 7, 9, 10)
 	first.AppendHeader(table.Row{"", "system", "engine", "mode", "deployment", "GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms"})
-	second.AppendHeader(table.Row{"", rate, "TTFT p95", "TPOT p95", "in limits: mean", "p95", "$/M tokens", "$/request", "$/month"})
+	second.AppendHeader(table.Row{"", rate, "TTFT p95", "TPOT p95", "in limits: mean", "p95", "J/token", "$/M tokens", "$/request", "$/month"})
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -85,6 +85,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT)})
 		row := table.Row{
 			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), units.Figure(c.TPOT95.Value), probability(c.Chance), probability(c.Chance95),
+			joules(c.Energy),
 		}
 		if k := c.Cost; k != nil {
 			row = append(row, bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth+0.5)))
@@ -134,12 +135,27 @@ func planSources(w io.Writer, p *document.Plan, shown []int) {
 			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
 		}
 	}
+	for _, i := range shown {
+		if k := p.Contenders[i].Cost; k != nil && k.Energy > 0 {
+			say(fmt.Sprintf("costs include energy at $%s per kWh: $%s per million output tokens, %.1f %%, of %s",
+				units.Figure(k.EnergyPrice), units.Figure(k.Energy), 100*k.Energy/k.PerMillion.Value, p.Contenders[i].Name))
+			break
+		}
+	}
 	for i, line := range table.Wrap("intervals of the first: "+p.Contenders[0].Basis, planWidth-4) {
 		if i > 0 {
 			line = "  " + line
 		}
 		say(line)
 	}
+}
+
+// joules is the energy of an output token.
+func joules(e *document.Energy) string {
+	if e == nil {
+		return "–"
+	}
+	return units.Figure(e.PerToken)
 }
 
 func bracketed(r document.Range) string {

@@ -84,6 +84,7 @@ func fewest(w io.Writer, x *app.Recommended) {
 	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %.2fms (%s), Request Latency: %.2fms\n",
 		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), n.TPOT.Ms(), plusMinus(e.TPOT), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
+	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }
 

@@ -49,6 +49,10 @@ func Simulate(w io.Writer, r *app.SimulateResponse, v OptimizeView) {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
 		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with %s probability\n", chance(r.Chance))
 	}
+	if e := r.Energy; e != nil {
+		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
+	}
 	engineUse(w, r)
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)

@@ -26,6 +26,10 @@ func Step(w io.Writer, r *app.StepResponse) {
 		fmt.Fprintf(w, "\nEngine          %s: %s per step, of which %s host work; kernels take %s after calibration", e.Title, e.Time, e.Host, e.Kernels)
 	}
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
+	if e := r.Energy; e != nil {
+		fmt.Fprintf(w, "Energy          %s W and %s J per device, %s J in all, %s J per new token%s\n", units.Figure(float64(e.Watts)),
+			units.Figure(float64(e.PerDevice)), units.Figure(float64(e.All)), units.Figure(float64(e.PerToken)), unmeasured(e.Tier))
+	}
 	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
 	memoryLine(w, r)
 	if r.Tables != nil {
@@ -40,6 +44,14 @@ func Step(w io.Writer, r *app.StepResponse) {
 	}
 	fmt.Fprintf(w, "Interval        %s (80 %%), from %s\n", span(r.Error, r.Result.Time), r.Basis)
 	fmt.Fprintf(w, "Basis           %s\n", basis(r))
+}
+
+// unmeasured says that the power of a device is an estimate.
+func unmeasured(t device.Tier) string {
+	if t == device.Transferred {
+		return "; estimated: the power of this generation was not measured"
+	}
+	return ""
 }
 
 // basis says what kind of number this is.

@@ -111,6 +111,9 @@ func (o object) list(key string) []units.Seconds {
 	return out
 }
 
+// shortest is the share of the longest length that stands for lengths from one token on.
+const shortest = 0.001
+
 // serving reads what the clients of vLLM and SGLang write, which have a common origin.
 func (o object) serving(f Format) Run {
 	r := Run{
@@ -123,6 +126,14 @@ func (o object) serving(f Format) Run {
 	if r.Requests > 0 {
 		r.Input, r.Output = o.number("total_input_tokens")/float64(r.Requests), o.number("total_output_tokens")/float64(r.Requests)
 	}
+	if f == SGLang && strings.HasPrefix(o.text("dataset_name"), "random") {
+		if _, ok := o["random_range_ratio"]; ok {
+			r.LengthLow = min(1, max(shortest, o.number("random_range_ratio")))
+		}
+	}
+	if asked := o.count("num_prompts"); o.count("completed") > 0 {
+		r.Failed = max(o.count("failed"), asked-r.Requests, 0)
+	}
 	if r.Concurrency == 0 && r.Rate == 0 { // everything at once
 		r.Concurrency = r.Requests
 	}
@@ -132,7 +143,12 @@ func (o object) serving(f Format) Run {
 	return r
 }
 
-// inferenceX reads a point of InferenceX: times in seconds, rates per device.
+// inferenceXLow is the share of the stated lengths from which InferenceX draws those of
+// requests.
+const inferenceXLow = 0.8
+
+// inferenceX reads a point of InferenceX: times in seconds, rates per device, the longest
+// lengths.
 func (o object) inferenceX() Run {
 	from := o
 	if m := o.sub("metrics"); len(m) > 0 {
@@ -141,12 +157,16 @@ func (o object) inferenceX() Run {
 	s := func(keys ...string) units.Seconds { return units.Seconds(from.number(keys...)) }
 	r := Run{
 		Format: InferenceX, Model: o.text("model", "infmax_model_prefix"), Engine: engineOf(o.text("framework")), System: o.text("hw", "hardware"),
-		Concurrency: o.count("conc"), Input: o.number("isl"), Output: o.number("osl"),
+		Concurrency: o.count("conc"), LengthLow: inferenceXLow,
+		Input: o.number("isl") * (1 + inferenceXLow) / 2, Output: o.number("osl") * (1 + inferenceXLow) / 2,
 		TTFT: Times{s("mean_ttft"), s("median_ttft"), s("p99_ttft")}, TPOT: Times{s("mean_tpot"), s("median_tpot"), s("p99_tpot")},
 		GPUs: o.count("num_prefill_gpu") + o.count("num_decode_gpu"),
 	}
 	if disagg, _ := o["disagg"].(bool); !disagg && o.count("tp") > 0 {
-		r.GPUs = o.count("tp")
+		r.GPUs, r.TP, r.DP, r.EP = o.count("tp"), o.count("tp"), 1, o.count("ep")
+		if fmt.Sprint(o["dp_attention"]) == "true" {
+			r.TP, r.DP = 1, r.TP
+		}
 	}
 	gpus := float64(max(1, r.GPUs))
 	r.TotalRate, r.OutputRate = from.number("tput_per_gpu")*gpus, from.number("output_tput_per_gpu")*gpus
@@ -170,6 +190,9 @@ func (o object) trtllm() Run {
 		TTFT: times("avg_ttft_ms", "ttft_percentiles"), TPOT: times("avg_tpot_ms", "tpot_percentiles"),
 		OutputRate: speed.number("system_output_throughput_tok_s"), TotalRate: speed.number("system_total_throughput_tok_s"),
 		GPUs: world.count("world_size"),
+	}
+	if tp := world.count("tp_size"); tp == r.GPUs {
+		r.TP, r.DP, r.EP = tp, 1, 1
 	}
 	for _, s := range [...]struct{ key, field string }{
 		{"max_sequences", "max_batch_size"}, {"token_budget", "max_num_tokens"}, {"memory_share", "kv_cache_percentage"},
@@ -260,7 +283,7 @@ func fromMetrics(value func(key, stat string) float64) Run {
 		Format: AIPerf, TTFT: times("time_to_first_token"), TPOT: times("inter_token_latency"),
 		OutputRate: value("output_token_throughput", "avg"), TotalRate: value("total_token_throughput", "avg"),
 		Input: value("input_sequence_length", "avg"), Output: value("output_sequence_length", "avg"),
-		Requests: int(min(most, value("request_count", "avg"))), Duration: units.Seconds(value("benchmark_duration", "avg")),
+		Requests: int(min(most, value("request_count", "avg"))), Failed: int(min(most, value("error_request_count", "avg"))), Duration: units.Seconds(value("benchmark_duration", "avg")),
 	}
 	if rate := value("request_throughput", "avg"); r.TotalRate == 0 && rate > 0 && r.Input > 0 {
 		r.TotalRate = r.OutputRate + rate*r.Input

@@ -24,12 +24,17 @@ type Run struct {
 	Concurrency int
 	Rate        float64
 	Duration    units.Seconds
-	// Input and Output are the mean tokens of a request.
-	Input, Output float64
-	TTFT, TPOT    Times
+	// Failed requests are not among those completed.
+	Failed int
+	// Input and Output are the mean tokens of a request; lengths are uniform from LengthLow
+	// of the longest to it, zero is unknown.
+	Input, Output, LengthLow float64
+	TTFT, TPOT               Times
 	// OutputRate is generated tokens per second, TotalRate with those of prompts.
 	OutputRate, TotalRate float64
-	GPUs                  int
+	// GPUs are the devices of the deployment; TP, DP and EP are how those of its only
+	// worker share the model.
+	GPUs, TP, DP, EP int
 	// TTFTs are those of all requests, in the order they were sent.
 	TTFTs []units.Seconds
 	// Settings are the engine settings the file states, by the names of this program.
@@ -78,23 +83,32 @@ const maxRuns = 10_000
 
 // Read reads the runs of a file; the name is for errors.
 func Read(data []byte, name string) ([]Run, error) {
+	runs, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return runs, nil
+}
+
+// Parse reads the runs of a file.
+func Parse(data []byte) ([]Run, error) {
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	var runs []Run
 	var err error
 	switch {
 	case len(trimmed) == 0:
-		return nil, fmt.Errorf("%s: %w", name, &UnknownError{"the file is empty"})
+		return nil, &UnknownError{"the file is empty"}
 	case trimmed[0] == '{' || trimmed[0] == '[':
 		runs, err = readJSON(trimmed)
 	default:
 		runs, err = readCSV(trimmed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	for i := range runs {
 		if r := &runs[i]; r.TTFT == (Times{}) && r.TPOT == (Times{}) && r.OutputRate == 0 && r.TotalRate == 0 {
-			return nil, fmt.Errorf("%s: a result of %s without TTFT, TPOT or throughput", name, r.Format)
+			return nil, fmt.Errorf("a result of %s without TTFT, TPOT or throughput", r.Format)
 		}
 	}
 	return runs, nil

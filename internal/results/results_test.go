@@ -68,12 +68,12 @@ func TestRead(t *testing.T) {
 		trtllmFile: {
 			Format: results.TRTLLM, Model: "openai/gpt-oss-120b", Engine: "trtllm", Requests: 128, Concurrency: 32, Duration: 9, Input: 1024, Output: 512,
 			TTFT: results.Times{Mean: ms(210), Median: ms(190), P99: ms(500)}, TPOT: results.Times{Mean: ms(4.1), Median: ms(4)},
-			OutputRate: 7281, TotalRate: 21843, GPUs: 2,
+			OutputRate: 7281, TotalRate: 21843, GPUs: 2, TP: 2, DP: 1, EP: 1,
 			Settings: []results.Setting{{Key: "max_sequences", Value: 64}, {Key: "token_budget", Value: 8192}, {Key: "memory_share", Value: 0.9}},
 		},
 		inferencexFile: {
-			Format: results.InferenceX, Model: "deepseek-ai/DeepSeek-R1-0528", Engine: "sglang", System: "h200", Concurrency: 16, Input: 1024, Output: 1024,
-			TTFT: results.Times{Mean: ms(350), Median: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12.4)}, OutputRate: 402, TotalRate: 804, GPUs: 8,
+			Format: results.InferenceX, Model: "deepseek-ai/DeepSeek-R1-0528", Engine: "sglang", System: "h200", Concurrency: 16, Input: 921.6, Output: 921.6, LengthLow: 0.8,
+			TTFT: results.Times{Mean: ms(350), Median: ms(300)}, TPOT: results.Times{Mean: ms(12.5), Median: ms(12.4)}, OutputRate: 402, TotalRate: 804, GPUs: 8, TP: 8, DP: 1,
 		},
 		simulateFile: {
 			Format: results.Simulate, Model: "Qwen/Qwen3-8B", Engine: "vllm", System: "h200_sxm", Requests: 40, Concurrency: 4, Duration: 10, Input: 1000, Output: 200,
@@ -156,4 +156,18 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestServing: requests that failed, and lengths that are drawn, are known where a client says so.
+func TestServing(t *testing.T) {
+	t.Parallel()
+	got, err := results.Parse([]byte(`{"backend":"sglang","dataset_name":"random","random_input_len":1024,"random_range_ratio":0.5,"max_concurrency":4,"completed":9,"num_prompts":10,"mean_ttft_ms":90}
+{"backend":"sglang","dataset_name":"random","random_input_len":1024,"random_range_ratio":0,"max_concurrency":4,"completed":9,"mean_ttft_ms":90}
+{"backend":"vllm","max_concurrency":4,"completed":9,"failed":2,"mean_ttft_ms":90}`))
+	if err != nil || len(got) != 3 {
+		t.Fatal(err, len(got))
+	}
+	if got[0].LengthLow != 0.5 || got[0].Failed != 1 || !(got[1].LengthLow > 0 && got[1].LengthLow < 0.01) || got[1].Failed != 0 || got[2].Failed != 2 {
+		t.Errorf("%+v", got)
+	}
 }

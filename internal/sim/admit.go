@@ -56,7 +56,7 @@ func (r *replica) admit(f fit) {
 	r.cache.take(f.takes)
 	q.context = f.entries * r.cache.prefix.tokens
 	if q.generated == 0 {
-		q.cached = q.context
+		q.cached = int32(q.context)
 	}
 	r.chunks = append(r.chunks, chunk{q, f.tokens})
 }

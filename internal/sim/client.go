@@ -132,7 +132,7 @@ func (c ClosedLoop) check() error {
 func (c ClosedLoop) load(seed uint64) load {
 	window := min(c.Concurrency, c.Requests)
 	l := load{
-		requests: make([]request, c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
+		requests: newRequests(c.Requests), warmup: c.Warmup, window: window, think: c.Think, prefix: c.Prefix,
 	}
 	draw := c.Mix.drawer(&c.Input, &c.Output, seed)
 	for i := range l.requests {

@@ -35,6 +35,8 @@ type Pool struct {
 	Routing  Routing
 	Engine   Engine
 	Stepper  Stepper
+	// Meter, if not nil, is told every step that is taken, once.
+	Meter Meter
 }
 
 // Link is the network between a prefill and a decode replica. Each prefill

@@ -37,10 +37,52 @@ func (e *event) before(f *event) bool {
 	}
 }
 
-// agenda is the events to come, a heap.
+// agenda is the events to come: a heap, and a line of what clients send, which they
+// mostly plan in the order in which it happens.
 type agenda struct {
 	heap    []event
+	line    []event
+	head    int // of the line
 	planned uint64
+}
+
+// next is the event to come first, nil if there is none.
+func (a *agenda) next() *event {
+	switch {
+	case a.head < len(a.line) && (len(a.heap) == 0 || a.line[a.head].before(&a.heap[0])):
+		return &a.line[a.head]
+	case len(a.heap) > 0:
+		return &a.heap[0]
+	default:
+		return nil
+	}
+}
+
+// pop takes the event to come first; there must be one.
+func (a *agenda) pop() event {
+	e := *a.next()
+	if e.kind == clientSends && a.head < len(a.line) && a.line[a.head].planned == e.planned {
+		a.head++
+	} else {
+		a.popHeap()
+	}
+	return e
+}
+
+// send plans that a client sends.
+func (a *agenda) send(e event) {
+	switch n := len(a.line); {
+	case a.head == n:
+		a.line, a.head = a.line[:0], 0
+	case e.at < a.line[n-1].at:
+		a.push(e)
+		return
+	case n == cap(a.line) && a.head > n/2:
+		a.line, a.head = a.line[:copy(a.line, a.line[a.head:])], 0
+	}
+	e.planned = a.planned
+	a.planned++
+	a.line = append(a.line, e)
 }
 
 func (a *agenda) push(e event) {
@@ -60,9 +102,8 @@ func (a *agenda) push(e event) {
 	h[i] = e
 }
 
-func (a *agenda) pop() event {
+func (a *agenda) popHeap() {
 	h := a.heap
-	top := h[0]
 	n := len(h) - 1
 	e := h[n]
 	h = h[:n]
@@ -85,5 +126,4 @@ func (a *agenda) pop() event {
 		h[i] = e
 	}
 	a.heap = h
-	return top
 }

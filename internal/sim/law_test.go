@@ -131,9 +131,9 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 	for i := range s.requests {
 		q := &s.requests[i]
 		worker := r.decodes == (len(s.decode.replicas) == 0)
-		here := worker && q.worker == r.index && (q.state != decoding || len(s.decode.replicas) == 0)
+		here := worker && int(q.worker) == r.index && (q.state != decoding || len(s.decode.replicas) == 0)
 		if !worker {
-			here = q.decoder == r.index && (q.state == decoding || q.state == prefilling && q.generated > 0)
+			here = int(q.decoder) == r.index && (q.state == decoding || q.state == prefilling && q.generated > 0)
 		} else if q.state == prefilling && q.generated > 0 && len(s.decode.replicas) > 0 {
 			here = false // being recomputed where it had generated
 		}

@@ -11,8 +11,9 @@ type replica struct {
 	index   int   // in its pool
 	engine  *Engine
 	stepper Stepper
-	decodes bool // false in a prefill pool: requests leave after their prompt
-	held    int  // tokens held back; 0 where prompts are computed too
+	meter   Meter // nil without one
+	decodes bool  // false in a prefill pool: requests leave after their prompt
+	held    int   // tokens held back; 0 where prompts are computed too
 
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
@@ -115,7 +116,11 @@ func (r *replica) begin() {
 		p.steps = r.runLength()
 		took = r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps))
 	} else {
-		took = r.mixed(r.batch(&p))
+		b := r.batch(&p)
+		took = r.mixed(b)
+		if r.meter != nil { // unlike a run it is never cut short
+			r.meter.Step(b, took)
+		}
 	}
 	r.busy = true
 	p.end = p.start + r.sim.sound(took, &p)
@@ -189,6 +194,9 @@ func (r *replica) complete() {
 	r.usage.blockTime += float64(before+held) / 2 * float64(took)
 	r.usage.peak = max(r.usage.peak, held)
 	if p.run {
+		if r.meter != nil {
+			r.meter.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps), took)
+		}
 		r.since = int((int64(r.since) + p.steps) % int64(r.engine.ReceiveInterval))
 		if r.hold {
 			r.waited += int(p.steps)

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"slices"
+	"sync"
 
 	"plimsoll/internal/units"
 )
@@ -21,13 +21,13 @@ const (
 
 // request is one request and all that is known of it, except for the contents
 // of its prompt: without pointers it is no work for the garbage collector.
+// There are many, so it is kept small.
 type request struct {
 	id            int
 	input, output int // tokens
 	kind          int32
 	state         state
-
-	arrived, first, done units.Seconds
+	carried       bool // its cache came with it
 
 	// While it runs. need is how many tokens are computed before one is
 	// sampled: the prompt, and after a preemption also what it had generated.
@@ -35,60 +35,67 @@ type request struct {
 	context   int // tokens in the cache; while decoding this grows with the replica's token clock, see decode.go
 	generated int // likewise
 	shared    int // leading blocks that the prefix cache holds for it
-	carried   bool
 
 	offset, finish int64         // while decoding: context and end on the token clock
-	epoch          uint32        // counts joins and removals, so that old heap entries are known
 	last           units.Seconds // when it got its last token, if it does not run
+	epoch          uint32        // counts joins and removals, so that old heap entries are known
+	older, newer   int32         // those admitted before and after it, while it runs; see running
 
-	turn uint32 // when it was admitted, while it runs
+	arrived, first, done units.Seconds
 
-	worker, decoder int // replicas, from 0 in their pool
-	cached          int // prompt tokens found in the prefix cache at first
-	preempted       int // times
+	worker, decoder int32 // replicas, from 0 in their pool
+	cached          int32 // prompt tokens found in the prefix cache at first
+	preempted       int32 // times
 }
 
-// running is the requests a scheduler has admitted, in order of admission.
-// Those that have left since stay in the list until they are in the way.
+// spare are the requests of simulations that have ended: a search runs thousands, one
+// after the other.
+//
+//nolint:gochecknoglobals // memory alone
+var spare sync.Pool
+
+// newRequests makes requests about which nothing is known.
+func newRequests(n int) []request {
+	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
+		made := (*old)[:n]
+		clear(made)
+		return made
+	}
+	return make([]request, n)
+}
+
+// running is the requests a scheduler has admitted: a list through them in order of
+// admission, by identity from 1.
 type running struct {
 	n        int
 	requests []request // of the simulation, by identity
-	order    []admission
-	turns    uint32
-}
-
-type admission struct {
-	id   int32
-	turn uint32
+	newest   int32
 }
 
 func (l *running) push(q *request) {
-	if len(l.order) > 2*l.n+64 {
-		l.order = slices.DeleteFunc(l.order, l.left)
+	id := int32(q.id) + 1
+	q.older, q.newer = l.newest, 0
+	if l.newest > 0 {
+		l.last().newer = id
 	}
+	l.newest = id
 	l.n++
-	l.turns++
-	q.turn = l.turns
-	l.order = append(l.order, admission{int32(q.id), q.turn})
 }
 
 func (l *running) remove(q *request) {
-	q.turn = 0
+	if q.older > 0 {
+		l.requests[q.older-1].newer = q.newer
+	}
+	if q.newer > 0 {
+		l.requests[q.newer-1].older = q.older
+	} else {
+		l.newest = q.older
+	}
 	l.n--
 }
 
 // last is the request admitted last; there must be one.
-func (l *running) last() *request {
-	for {
-		a := l.order[len(l.order)-1]
-		if !l.left(a) {
-			return &l.requests[a.id]
-		}
-		l.order = l.order[:len(l.order)-1]
-	}
-}
-
-func (l *running) left(a admission) bool { return l.requests[a.id].turn != a.turn }
+func (l *running) last() *request { return &l.requests[l.newest-1] }
 
 // queue is requests in line, a ring that grows. Preempted requests go to the
 // front.

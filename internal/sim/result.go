@@ -61,15 +61,15 @@ type Record struct {
 // record works out the figures of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
-		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: q.cached,
+		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
 		Refused: q.state == refused, Warmup: q.id < s.load.warmup,
-		Preempted: q.preempted, Worker: q.worker, Decoder: -1,
+		Preempted: int(q.preempted), Worker: int(q.worker), Decoder: -1,
 	}
 	if r.Refused {
 		return r
 	}
 	if len(s.decode.replicas) > 0 && q.output > 1 {
-		r.Decoder = q.decoder
+		r.Decoder = int(q.decoder)
 	}
 	constant := s.workers.replicas[0].engine.First
 	r.TTFT = q.first - q.arrived + constant

@@ -58,21 +58,23 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	return s.result(), nil
+	out, requests := s.result(), s.requests
+	spare.Put(&requests)
+	return out, nil
 }
 
 // run takes events in order until all requests have ended.
 func (s *simulation) run(ctx context.Context) error {
 	const often = 1 << 14
 	s.open()
-	for count := 1; s.left > 0 && len(s.agenda.heap) > 0; count++ {
+	for count := 1; s.left > 0 && s.agenda.next() != nil; count++ {
 		e := s.agenda.pop()
 		s.now = e.at
 		if s.now >= s.series.next {
 			s.sample()
 		}
 		s.happen(&e)
-		if len(s.agenda.heap) == 0 || s.agenda.heap[0].at > s.now {
+		if next := s.agenda.next(); next == nil || next.at > s.now {
 			for _, place := range s.due {
 				r := &s.replicas[place]
 				r.due = false
@@ -133,7 +135,7 @@ func (s *simulation) plan(at units.Seconds) {
 	q := &s.requests[s.sent]
 	q.arrived = at
 	s.sent++
-	s.agenda.push(event{at: at, kind: clientSends, request: int32(q.id)})
+	s.agenda.send(event{at: at, kind: clientSends, request: int32(q.id)})
 }
 
 // receive takes a request from the client, through a router and an API server.
@@ -149,7 +151,7 @@ func (s *simulation) receive(q *request) {
 	}
 	q.state = queued
 	r := s.workers.route()
-	q.worker = r.index
+	q.worker = int32(r.index)
 	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
 	if service == 0 {
 		r.deliver(q)

@@ -26,6 +26,14 @@ type Stepper interface {
 	Decode(n int, context, growth float64, steps int) units.Seconds
 }
 
+// Meter sees the steps that replicas take and how long they last.
+type Meter interface {
+	// Step sees one step with prefill.
+	Step(b Batch, took units.Seconds)
+	// Decode sees consecutive steps as [Stepper.Decode] prices them.
+	Decode(n int, context, growth float64, steps int, took units.Seconds)
+}
+
 // StepFunc is a step model without a closed form: runs are summed up step by
 // step.
 type StepFunc func(Batch) units.Seconds

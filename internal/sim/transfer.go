@@ -8,7 +8,7 @@ import "plimsoll/internal/units"
 func (s *simulation) send(q *request, from *replica) {
 	to := s.decode.route()
 	q.state = moving
-	q.decoder = to.index
+	q.decoder = int32(to.index)
 	from.sending++
 	from.carrying += q.context
 	link := &s.config.Link

@@ -23,6 +23,12 @@ type BytesPerSecond float64
 // OpsPerSecond is a peak arithmetic rate.
 type OpsPerSecond float64
 
+// Watts is a power.
+type Watts float64
+
+// Joules is an energy.
+type Joules float64
+
 // Multiples. Memory is reported in binary units.
 const (
 	KiB Bytes = 1 << 10

@@ -103,10 +103,24 @@ func figures(p *document.Plan, c *document.Contender) []figure {
 		out = append(out, figure{
 			Name: "Cost", Value: dollars(m.PerMillion.Value), Unit: "per million output tokens",
 			Interval: dollars(m.PerMillion.Low) + " to " + dollars(m.PerMillion.High),
-			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour",
+			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
+		})
+	}
+	if e := c.Energy; e != nil {
+		out = append(out, figure{
+			Name: "Energy", Value: number(e.PerToken), Unit: "J per output token",
+			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(e.Watts) + " W per GPU on average",
 		})
 	}
 	return out
+}
+
+// withEnergy says that a cost includes energy, and at which price.
+func withEnergy(m *document.Cost) string {
+	if m.Energy == 0 {
+		return ""
+	}
+	return " and " + dollars(m.EnergyPrice) + " per kWh"
 }
 
 func ranged(name string, r document.Range, unit, note string) figure {

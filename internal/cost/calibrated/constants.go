@@ -55,10 +55,10 @@ type Constants struct {
 		Block Product `yaml:"block"` // FP8 with a scale for each block
 		FP4   Product `yaml:"fp4"`
 	} `yaml:"gemm"`
-	Prefill     Form `yaml:"prefill"`
-	Decode      Form `yaml:"decode"`
-	Latent      Form `yaml:"latent"`
-	Experts     struct {
+	Prefill Form `yaml:"prefill"`
+	Decode  Form `yaml:"decode"`
+	Latent  Form `yaml:"latent"`
+	Experts struct {
 		Wide  Form `yaml:"wide"`
 		FP8   Form `yaml:"fp8"`
 		Block Form `yaml:"block"` // FP8 with a scale for each block

@@ -96,11 +96,15 @@ func padding(o *op.Op) float64 {
 // each request and head.
 func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	w := o.Work()
+	pw, dw := w, w
+	if o.Prefill.Tokens > 0 && o.Decode.Tokens > 0 {
+		p, d := *o, *o
+		p.Decode = op.Span{}
+		d.Prefill, d.Expanded = op.Span{}, 0
+		pw, dw = p.Work(), d.Work()
+	}
 	var e cost.Estimate
 	if o.Prefill.Tokens > 0 {
-		p := *o
-		p.Decode = op.Span{}
-		pw := p.Work()
 		length := max(1, o.Prefill.Tokens/max(1, o.Prefill.Requests))
 		matrix := float64(pw.Matrix) * m.matrix[pw.MatrixIn] / prefill.Compute
 		matrix *= 1 + prefill.Short*128/max(128, length)
@@ -108,12 +112,6 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 		e = m.estimate(&pw, prefill.Launch*micro, matrix, 0, memory, matrix+memory)
 	}
 	if o.Decode.Tokens > 0 {
-		dw := w
-		if o.Prefill != (op.Span{}) || o.Expanded != 0 { // most steps of a simulation only decode
-			d := *o
-			d.Prefill, d.Expanded = op.Span{}, 0
-			dw = d.Work()
-		}
 		matrix := float64(dw.Matrix) * m.matrix[dw.MatrixIn] / decode.Compute
 		memory := float64(dw.Bytes) * m.memory / decode.Memory
 		heads := decode.Head * micro * o.Decode.Requests * max(1, o.KVHeads)
@@ -176,18 +174,13 @@ func (m *Model) communicate(o *op.Op) cost.Estimate {
 	c := &m.c.Comm
 	n := float64(o.Group.Size)
 	bandwidth, inner := m.floor.Link(o.Group)
-	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)
+	form, wire := &c.Ring, float64(o.Payload)*(1/bandwidth)*o.Comm.Wire(n)
 	switch o.Comm {
 	case op.AllReduce:
 		form = &c.Reduce
-		wire *= 2 * (n - 1) / n
 	case op.AllToAll:
 		form = &c.Exchange
-	case op.AllGather:
-		wire *= n - 1
-	case op.ReduceScatter:
-		wire *= (n - 1) / n
-	case op.SendRecv, op.NoComm:
+	case op.AllGather, op.ReduceScatter, op.SendRecv, op.NoComm:
 	}
 	e := m.floor.Cost(o)
 	busy := wire / form.Efficiency

@@ -1,0 +1,43 @@
+package calibration
+
+import (
+	"strings"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/power"
+)
+
+// PowerCell names what kernels decide the power: the cell, the number format of most
+// weights, and whether prefill and decode are apart.
+func (s *Subject) PowerCell() string {
+	words := []string{s.Engine, s.System, s.Model, s.Weights}
+	if s.Disaggregated {
+		words = append(words, disaggregated)
+	}
+	return strings.Join(words, separator)
+}
+
+// PowerFactor is what the kernels of the subject draw above idle, over what is usual.
+func (s *Subject) PowerFactor() float64 {
+	f, _ := power.Shipped().Factor(s.PowerCell())
+	return f
+}
+
+// unmeasuredPower widens the error where no row is from the device's generation: the
+// standard deviation between the generations that have rows, in what the same work
+// draws as a share of the cap.
+const unmeasuredPower = 0.25
+
+// ExpectJoules is the error to expect of joules per output token, as the tier of the
+// device's power constants has it.
+func ExpectJoules(s *Subject, tier device.Tier) Error {
+	f := power.Shipped()
+	_, known := f.Factor(s.PowerCell())
+	switch {
+	case known:
+		return Error{f.Known[0], f.Known[1]}
+	case tier == device.Calibrated:
+		return Error{f.Unseen[0], f.Unseen[1]}
+	}
+	return Error{f.Unseen[0], f.Unseen[1]}.widen(unmeasuredPower)
+}

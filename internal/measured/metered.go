@@ -1,0 +1,72 @@
+package measured
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/device"
+	"plimsoll/internal/pool"
+	"plimsoll/internal/replica"
+)
+
+// Metered is a row with a measured energy and what its devices did, as simulated.
+type Metered struct {
+	Row    *Row
+	Device *device.Profile
+	// Cell names the kernels that decide the power.
+	Cell string
+	// Used is what the devices of each pool did, OutputRate the tokens per second.
+	Used       []replica.Used
+	OutputRate float64
+}
+
+// Watts is the measured mean power of a device.
+func (m *Metered) Watts() float64 { return m.Row.Joules * m.Row.outputPerGPU() }
+
+// Pace is measured over predicted throughput: how much faster the devices really did
+// what they did.
+func (m *Metered) Pace() float64 {
+	return m.Row.outputPerGPU() * float64(m.devices()) / m.OutputRate
+}
+
+// devices is how many the simulation has.
+func (m *Metered) devices() int {
+	n := 0
+	for i := range m.Used {
+		n += m.Used[i].Devices
+	}
+	return n
+}
+
+// outputPerGPU is measured output tokens per second and device.
+func (r *Row) outputPerGPU() float64 {
+	return r.PerGPU * float64(r.Output) / float64(r.Input+r.Output)
+}
+
+// unfitPower are the marks of rows whose power or throughput is wrong. That of others,
+// such as medians over several versions of an engine, is as good as any.
+func unfitPower() []string {
+	return []string{"power-implausible", "tput-tpot-mismatch", "noisy", "queue-or-cold"}
+}
+
+// Meter simulates the rows that have an energy and a throughput, without marks that
+// make them unfit, on devices whose power is known.
+func (p *Predictor) Meter(ctx context.Context, rows []Row, workers int) ([]Metered, error) {
+	var fit []*Row
+	for i := range rows {
+		r := &rows[i]
+		unfit := func(mark string) bool { return strings.Contains(r.Quality, mark) }
+		if r.Joules > 0 && r.PerGPU > 0 && !slices.ContainsFunc(unfitPower(), unfit) {
+			fit = append(fit, r)
+		}
+	}
+	all := make([]Metered, len(fit))
+	err := pool.Each(ctx, len(fit), workers, func(i int) {
+		q := p.Prepare(fit[i])
+		if pred := q.simulate(ctx, p.multipliers(&q), &all[i]); pred.Err == nil && pred.Energy.Devices > 0 {
+			all[i].Row, all[i].Device, all[i].Cell = fit[i], q.deployment.Device, q.Subject.PowerCell()
+		}
+	})
+	return slices.DeleteFunc(all, func(m Metered) bool { return m.Row == nil }), err
+}

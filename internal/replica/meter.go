@@ -1,0 +1,135 @@
+package replica
+
+import (
+	"plimsoll/internal/device"
+	"plimsoll/internal/power"
+	"plimsoll/internal/sim"
+	"plimsoll/internal/step"
+	"plimsoll/internal/units"
+)
+
+// meter sums up what the devices of a pool do: the loads of one data-parallel rank,
+// by phase.
+type meter struct {
+	replica    *Replica
+	ranks      *ranks // nil where ranks are replicas of their own
+	activities *step.Activities
+	loads      power.Loads
+}
+
+// meter prepares one.
+func (r *Replica) meter() *meter {
+	m := &meter{replica: r, activities: step.NewActivities(r.curve.Graph())}
+	if n := r.inStep(); n > 1 {
+		m.ranks = &ranks{r, n}
+	}
+	return m
+}
+
+// Step implements sim.Meter.
+func (m *meter) Step(b sim.Batch, took units.Seconds) { m.add(b, 1, took, &m.loads.Prefill) }
+
+// Decode implements sim.Meter; as with time, all steps count as those of the mean
+// context.
+func (m *meter) Decode(n int, context, growth float64, steps int, took units.Seconds) {
+	mean := meanContext(context, growth, steps)
+	m.add(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n}, float64(steps), took, &m.loads.Decode)
+}
+
+// add counts steps of one shape. Ranks that step together all count as the fullest,
+// which the others wait for.
+func (m *meter) add(b sim.Batch, steps float64, took units.Seconds, to *power.Load) {
+	if m.ranks != nil {
+		b = m.ranks.fullestBatch(&b)
+	}
+	s := m.replica.sums(&b)
+	a := m.activities.Of(&s)
+	to.Add(&a, steps, took)
+}
+
+// perDevice are the loads of one device: a graph holds the layers of all pipeline
+// stages.
+func (m *meter) perDevice() power.Loads {
+	out := m.loads
+	stages := float64(max(1, m.replica.spec.Layout.PP))
+	for k := range out.Decode.Activity {
+		out.Decode.Activity[k] /= stages
+		out.Prefill.Activity[k] /= stages
+	}
+	return out
+}
+
+// Meters measure what a fleet does in a simulation.
+type Meters struct {
+	fleet  *Fleet
+	meters []*meter
+}
+
+// Meter has a simulation of the fleet measured. It costs time, so that only runs whose
+// energy is shown have one.
+func (f *Fleet) Meter(c *sim.Config) *Meters {
+	out := &Meters{fleet: f}
+	for _, r := range f.replicas {
+		out.meters = append(out.meters, r.meter())
+	}
+	c.Workers.Meter = out.meters[0]
+	if c.Decode != nil {
+		c.Decode.Meter = out.meters[1]
+	}
+	return out
+}
+
+// Used is what the devices of one pool did.
+type Used struct {
+	Devices int
+	Loads   power.Loads // of one device
+	Busy    float64     // share of the time
+}
+
+// Used is what each pool did in a simulation that has ended.
+func (m *Meters) Used(r *sim.Result) []Used {
+	out := make([]Used, len(m.meters))
+	for i, x := range m.meters {
+		pool := &m.fleet.deployment.Pools[i]
+		out[i] = Used{Devices: pool.Replicas * pool.Spec.Layout.Devices, Loads: x.perDevice(), Busy: r.Workers.Busy}
+		if i > 0 {
+			out[i].Busy = r.Decode.Busy
+		}
+	}
+	return out
+}
+
+// Energy is what a deployment draws while it serves.
+type Energy struct {
+	// Watts is the mean power of a device, Devices their number.
+	Watts   units.Watts
+	Devices int
+	// PerToken is the energy of all devices for an output token.
+	PerToken units.Joules
+	// Tier says how well the power of the devices is known.
+	Tier device.Tier
+}
+
+// Energy is that of a simulation that has ended, and whether the power of all devices
+// is known. factor is that of the deployment's cell (power.Fitted).
+func (m *Meters) Energy(r *sim.Result, factor float64) (Energy, bool) {
+	var out Energy
+	var total units.Watts
+	for i, u := range m.Used(r) {
+		p, ok := power.New(m.fleet.deployment.Pools[i].Device)
+		if !ok {
+			return Energy{}, false
+		}
+		if out.Tier != device.Transferred {
+			out.Tier = p.Tier()
+		}
+		total += p.Scaled(factor).Mean(&u.Loads, u.Busy) * units.Watts(u.Devices)
+		out.Devices += u.Devices
+	}
+	if out.Devices == 0 || r.OutputRate <= 0 {
+		return Energy{}, false
+	}
+	out.Watts = total / units.Watts(out.Devices)
+	out.PerToken = units.Joules(total) / units.Joules(r.OutputRate)
+	return out, true
+}
