@@ -238,7 +238,7 @@ func TestDamagedSurfaces(t *testing.T) {
 	if _, err := table.ReadSurfaces(append(slices.Clone(file), 0)); err == nil {
 		t.Error("a byte too many is no mistake")
 	}
-	other := bytes.Replace(file, []byte("surfaces 1\n"), []byte("surfaces 9\n"), 1)
+	other := bytes.Replace(file, []byte("surfaces 2\n"), []byte("surfaces 9\n"), 1)
 	if _, err := table.ReadSurfaces(other); err == nil {
 		t.Error("another version is read")
 	}
