@@ -54,9 +54,9 @@ func TestDefaults(t *testing.T) {
 		compiled              bool
 		linear, kv            string
 	}{
-		{"Qwen/Qwen3-8B", "h200_sxm", "", "physical", prices.Calibrated, true, "bf16", "bf16"},
-		{"Qwen/Qwen3-8B", "h200_sxm", "vllm", "physical", prices.Calibrated, true, "bf16", "bf16"},
-		{"Qwen/Qwen3-32B-FP8", "b200_sxm", "sglang", "physical", prices.Calibrated, true, "fp8 block", "bf16"},
+		{"Qwen/Qwen3-8B", "h200_sxm", "", "physical", prices.Surfaces, true, "bf16", "bf16"},
+		{"Qwen/Qwen3-8B", "h200_sxm", "vllm", "physical", prices.Surfaces, true, "bf16", "bf16"},
+		{"Qwen/Qwen3-32B-FP8", "b200_sxm", "sglang", "physical", prices.Surfaces, true, "fp8 block", "bf16"},
 		{"Qwen/Qwen3-8B", "TEST_DEVICE", "", "tensorcast", prices.Roofline, false, "w8a8 int8", "f16"},
 		{"Qwen/Qwen3-8B", "ATLAS_800_A3_752T_128G_DIE", "mindie", "tensorcast", prices.Roofline, true, "w8a8 int8", "f16"},
 	} {

@@ -160,7 +160,7 @@ func sameSite(a, b *row) bool { return a.place == b.place && a.deal == b.deal }
 func sameLine(a, b *row) bool { return a.line == b.line }
 
 // magic begins a file of surfaces, and ends with the version of the format.
-const magic = "plimsoll surfaces 1\n"
+const magic = "plimsoll surfaces 2\n"
 
 // WriteSurfaces writes the surfaces of several systems: where they come from, what
 // the ratios are to, an index, and the compressed parts.

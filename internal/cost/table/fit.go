@@ -120,30 +120,17 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 	return out, nil
 }
 
+// shapeAt is one measured shape, whoever measured it.
+type shapeAt struct {
+	exactly, place [2]float64
+	line, x        float64
+	deal           deal
+}
+
 // dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
 func dropSlow(found map[[2]float64][]fileRows) {
-	type point struct {
-		exactly, place [2]float64
-		line, x        float64
-		deal           deal
-	}
-	times, best := map[string]map[point]float64{}, map[point]float64{}
-	for exactly, files := range found {
-		for _, f := range files {
-			if times[f.from] == nil {
-				times[f.from] = map[point]float64{}
-			}
-			for _, kernel := range f.kernels {
-				for _, r := range kernel {
-					p := point{exactly, r.place, r.line, r.x, r.deal}
-					if have, ok := times[f.from][p]; !ok || r.ratio < have {
-						times[f.from][p] = r.ratio
-					}
-				}
-			}
-		}
-	}
-	shared := map[point]int{}
+	times := ratios(found)
+	best, shared := map[shapeAt]float64{}, map[shapeAt]int{}
 	for _, own := range times {
 		for p, ratio := range own {
 			if have, ok := best[p]; !ok || ratio < have {
@@ -160,14 +147,37 @@ func dropSlow(found map[[2]float64][]fileRows) {
 			}
 		}
 		slices.Sort(behind)
-		if n := len(behind); n == 0 || behind[n/2] <= math.Log(slower) {
-			continue
+		if n := len(behind); n > 0 && behind[n/2] > math.Log(slower) {
+			leaveOut(found, from)
 		}
-		for exactly := range found {
-			found[exactly] = slices.DeleteFunc(found[exactly], func(f fileRows) bool { return f.from == from })
-			if len(found[exactly]) == 0 {
-				delete(found, exactly)
+	}
+}
+
+// ratios are those of each engine's fastest kernels, by shape.
+func ratios(found map[[2]float64][]fileRows) map[string]map[shapeAt]float64 {
+	out := map[string]map[shapeAt]float64{}
+	for exactly, files := range found {
+		for _, f := range files {
+			if out[f.from] == nil {
+				out[f.from] = map[shapeAt]float64{}
 			}
+			for _, r := range slices.Concat(f.kernels...) {
+				p := shapeAt{exactly, r.place, r.line, r.x, r.deal}
+				if have, ok := out[f.from][p]; !ok || r.ratio < have {
+					out[f.from][p] = r.ratio
+				}
+			}
+		}
+	}
+	return out
+}
+
+// leaveOut removes the rows of an engine.
+func leaveOut(found map[[2]float64][]fileRows, from string) {
+	for exactly := range found {
+		found[exactly] = slices.DeleteFunc(found[exactly], func(f fileRows) bool { return f.from == from })
+		if len(found[exactly]) == 0 {
+			delete(found, exactly)
 		}
 	}
 }
@@ -308,7 +318,7 @@ func (s *shelf) test(of family, into *LeftOut) {
 	}
 	for _, f := range rest.surfaces() {
 		for i := range f.rows {
-			f.rows[i].ratio = value(quantum(f.rows[i].ratio))
+			f.rows[i].ratio = min(value(quantum(f.rows[i].ratio)), slowest)
 		}
 		fitted = append(fitted, source{sites: curves(f.rows)})
 	}

@@ -140,7 +140,8 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
-// waves is a table of products, slower than the form by a factor that changes smoothly.
+// waves is a table of products that differ from the form by a factor that changes
+// smoothly.
 func waves(t rapid.TB) fstest.MapFS {
 	_, base := h200(t)
 	var rows []gemmRow
@@ -149,7 +150,7 @@ func waves(t rapid.TB) fstest.MapFS {
 			for m := int64(1); m <= 4096; m += 1 + m/4 {
 				o := product(float64(m), float64(n), float64(k))
 				x := math.Log2(float64(m * n / k))
-				rows = append(rows, gemmRow{"a", "bfloat16", m, n, k, 1e3 * float64(base.Cost(&o).Total) * math.Exp(0.1*math.Sin(x/3)-0.05)})
+				rows = append(rows, gemmRow{"a", "bfloat16", m, n, k, 1e3 * float64(base.Cost(&o).Total) * math.Exp(-0.1+0.15*math.Sin(x/3))})
 			}
 		}
 	}
@@ -204,15 +205,12 @@ func TestSurfacesOfTables(t *testing.T) {
 	if len(left) != 1 || left[0].Family != "gemm.wide" || left[0].Missed > 0 || len(left[0].Surface) < 20 {
 		t.Fatalf("left out: %+v", left)
 	}
-	var surface, form float64
+	var worst, form float64
 	for i, x := range left[0].Surface {
-		if math.Abs(x-1) > 0.06 {
-			t.Errorf("row %d left out: %g by the surface, %g by the form", i, x, left[0].Form[i])
-		}
-		surface, form = surface+math.Abs(x-1), form+math.Abs(left[0].Form[i]-1)
+		worst, form = math.Max(worst, math.Abs(x-1)), math.Max(form, math.Abs(left[0].Form[i]-1))
 	}
-	if form < 3*surface {
-		t.Errorf("left out: %g by the surface, %g by the form", surface, form)
+	if worst > 0.06 || form < 0.2 {
+		t.Errorf("rows left out: off by %g by the surface, by %g by the form", worst, form)
 	}
 }
 
@@ -240,7 +238,7 @@ func TestDamagedSurfaces(t *testing.T) {
 	if _, err := table.ReadSurfaces(append(slices.Clone(file), 0)); err == nil {
 		t.Error("a byte too many is no mistake")
 	}
-	other := bytes.Replace(file, []byte("surfaces 1\n"), []byte("surfaces 9\n"), 1)
+	other := bytes.Replace(file, []byte("surfaces 2\n"), []byte("surfaces 9\n"), 1)
 	if _, err := table.ReadSurfaces(other); err == nil {
 		t.Error("another version is read")
 	}
