@@ -216,7 +216,23 @@ func (f *finder) launch(root, folder string) *started {
 	if errors.Is(err, deploy.ErrNoLaunch) {
 		return nil
 	}
+	if err == nil {
+		err = oneDeployment(found)
+	}
 	return &started{names, found, err}
+}
+
+// oneDeployment reports files that start workers of the same role: they may be those of
+// several deployments, and nothing says which of them a result is of.
+func oneDeployment(f *deploy.Found) error {
+	for i := range f.Launches {
+		for j := range i {
+			if a, b := &f.Launches[j], &f.Launches[i]; a.Role == b.Role && a.File != b.File {
+				return fmt.Errorf("%s and %s both start %s: keep the results of each in a folder of their own", a.File, b.File, a.Engine)
+			}
+		}
+	}
+	return nil
 }
 
 // run makes a row of one run.

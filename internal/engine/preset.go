@@ -27,9 +27,9 @@ type Preset struct {
 	Source string `yaml:"source" json:"source"`
 	// Extends names a preset of the engine whose rules come first.
 	Extends string `yaml:"extends" json:"extends,omitempty"`
-	// Assumed says that measured rows of disaggregated deployments are taken to have what
-	// they do not say from it.
-	Assumed bool   `yaml:"assumed" json:"assumed,omitempty"`
+	// Assumed is the mode of deployments whose measured rows are taken to have what they
+	// do not say from it, "" for none.
+	Assumed string `yaml:"assumed" json:"assumed,omitempty"`
 	Rules   []Rule `yaml:"rules" json:"rules"`
 
 	all []Rule // with those of the preset it extends
@@ -131,11 +131,17 @@ func (p *Profile) Preset(name string) (*Preset, error) {
 	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (the presets are %s)", name, p.Name, hint, strings.Join(names, ", "))
 }
 
-// Assumed is the preset that measured rows of disaggregated deployments are taken to
-// have, nil if there is none.
-func (p *Profile) Assumed() *Preset {
+// The modes whose measured rows take settings from a preset.
+const (
+	Aggregated    = "aggregated"
+	Disaggregated = "disaggregated"
+)
+
+// Assumed is the preset that measured rows of a mode are taken to have, nil if there is
+// none.
+func (p *Profile) Assumed(mode string) *Preset {
 	for _, s := range Presets(p.Name) {
-		if s.Assumed {
+		if s.Assumed == mode {
 			return &s
 		}
 	}

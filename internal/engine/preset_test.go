@@ -133,8 +133,10 @@ func TestPresetRefuses(t *testing.T) {
 		if _, err := p.Preset("inferencx"); err == nil || err.Error() != want {
 			t.Errorf("want %s, got %v", want, err)
 		}
-		if p.Assumed() != nil != (name == "vllm") {
-			t.Errorf("%s: %v", name, p.Assumed())
+		for _, mode := range []string{engine.Aggregated, engine.Disaggregated} {
+			if s := p.Assumed(mode); s != nil != (name == "vllm") {
+				t.Errorf("%s, %s: %v", name, mode, s)
+			}
 		}
 	}
 }

@@ -223,8 +223,8 @@ func TestNoSplit(t *testing.T) {
 
 // TestSpeculation: a row that drafts takes the usual acceptance unless it gives its own.
 func TestSpeculation(t *testing.T) {
-	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_tpot_ms,spec_method,spec_tokens\n"
-	const row = "vllm,0.19.0,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,1024,256,8,4,12,"
+	const head = "backend,backend_version,model_path,system,precision,isl,osl,tp_size,concurrency,silicon_tpot_ms,token_budget,spec_method,spec_tokens\n"
+	const row = "vllm,0.19.0,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,1024,256,8,4,12,8192,"
 	read, err := measured.Read(strings.NewReader(head+row+"none,\n"+row+"mtp,1\n"+row+"mtp,\n"), "made-up.csv")
 	if err != nil {
 		t.Fatal(err)

@@ -180,11 +180,13 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 	}
 	asked := row.Deployment()
 	out.settle(&asked, parts)
-	if row.Mode == disagg {
-		out.recipe(&asked, parts)
+	plain, said := asked, slices.Clip(out.assumed)
+	out.recipe(&asked, parts)
+	f, err := p.made(row, asked, parts)
+	if errors.Is(err, replica.ErrNoCache) && row.Mode != disagg {
+		out.assumed = said // it did not run like the others
+		f, err = p.made(row, plain, parts)
 	}
-	of := fmt.Sprintf("%+v %p %d", asked, parts.Engine, row.Input+row.Output)
-	f, err := p.fleets.get(of, func() (built, error) { return p.build(row, asked, parts) })
 	if f.resolved != nil {
 		out.deployment = f.resolved
 		out.Subject = calibration.SubjectOfDeployment(f.resolved)
@@ -192,6 +194,12 @@ func (p *Predictor) fleet(out *Prepared, parts deployment.Parts) (*replica.Fleet
 		out.assume(f.assumed)
 	}
 	return f.fleet, err
+}
+
+// made is a deployment ready to simulate, from memory or built.
+func (p *Predictor) made(row *Row, asked deployment.Deployment, parts deployment.Parts) (built, error) {
+	of := fmt.Sprintf("%+v %p %d", asked, parts.Engine, row.Input+row.Output)
+	return p.fleets.get(of, func() (built, error) { return p.build(row, asked, parts) })
 }
 
 // errNoSplit is of rows whose layout is unknown.

@@ -1,13 +1,24 @@
 package measured
 
 import (
+	"fmt"
+
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/engine"
 )
 
-// recipe adds to a deployment what published recipes of disaggregated workers share
-// and the row does not give: such deployments never run with an engine's defaults.
+// recipe adds to a deployment what published deployments of its kind have and the row
+// does not give: disaggregated ones never run with an engine's defaults, and benchmarks
+// seldom do. An aggregated row that gives any setting is taken to give all that
+// differ from the defaults.
 func (p *Prepared) recipe(d *deployment.Deployment, parts deployment.Parts) {
-	preset := parts.Engine.Assumed()
+	mode := engine.Disaggregated
+	if p.Row.Mode != disagg {
+		if mode = engine.Aggregated; p.Row.givesSettings() {
+			return
+		}
+	}
+	preset := parts.Engine.Assumed(mode)
 	if preset == nil {
 		return
 	}
@@ -15,13 +26,25 @@ func (p *Prepared) recipe(d *deployment.Deployment, parts deployment.Parts) {
 	if err != nil {
 		return // resolving the deployment says why
 	}
-	assumed, err := d.Assume(preset, base, func(pool *deployment.Pool) int { return p.Row.Concurrency / (pool.Replicas * pool.Layout.DP) })
+	assumed, err := d.Assume(preset, base, func(pool *deployment.Pool) int {
+		return p.Row.Concurrency / (max(1, pool.Replicas) * max(1, pool.Layout.DP))
+	})
 	if err != nil {
 		return // likewise
 	}
 	for _, a := range assumed {
-		if a.Value != "" && a.Says != "" {
+		switch {
+		case a.Value == "":
+		case a.Says != "":
 			p.assume(parts.Engine.Name + " " + a.Says)
+		default:
+			p.assume(fmt.Sprintf("%s runs with %s=%s (preset %s)", parts.Engine.Name, a.Key, a.Value, preset.Name))
 		}
 	}
+}
+
+// givesSettings reports whether a row says anything of how its engine was started.
+func (r *Row) givesSettings() bool {
+	return r.KV != "" || r.TokenBudget > 0 || r.MemoryShare > 0 || r.MaxSequences > 0 || r.GraphBatch > 0 || r.ReceiveEvery > 0 ||
+		r.BatchWaitSteps > 0 || len(r.Others) > 0
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/cost"
+	"plimsoll/internal/cost/calibrated"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
 	"plimsoll/internal/dtype"
 )
 
@@ -128,6 +131,42 @@ func TestStreams(t *testing.T) {
 		r, _ := resolved(t, c.engine, c.system, &Row{Precision: "fp4", Concurrency: 8, Prefill: workers, Decode: workers}, true)
 		if got := r.Generates().Engine.HeldTokens; got != c.held {
 			t.Errorf("%s on %s, %d ranks: want %d tokens held, got %d", c.engine, c.system, c.ranks, c.held, got)
+		}
+	}
+}
+
+// TestUnsaid: an aggregated row that gives no setting has those of published deployments, unless it would not run with
+// them; one that gives any has the engine's defaults otherwise.
+func TestUnsaid(t *testing.T) {
+	for _, c := range []struct {
+		name, engine, model, system string
+		row                         Row
+		budget                      int
+		assumed                     bool
+	}{
+		{"nothing", "trtllm", "Qwen/Qwen3-32B", "b200_sxm", Row{}, 16384, true},
+		{"a setting", "trtllm", "Qwen/Qwen3-32B", "b200_sxm", Row{MaxSequences: 64}, 8192, false},
+		{"an engine without presets", "generic", "Qwen/Qwen3-32B", "b200_sxm", Row{}, 8192, false},
+		{"no room", "sglang", "deepseek-ai/DeepSeek-V3", "b200_sxm", Row{Workers: Workers{Count: 1, TP: 4, DP: 1, MoEEP: 1}}, 0, false},
+	} {
+		c.row.Model, c.row.System, c.row.Engine, c.row.Mode, c.row.Input, c.row.Output, c.row.Acceptance = c.model, c.system, c.engine, aggregated, 1000, 100, -1
+		if c.row.TP == 0 {
+			c.row.Workers = Workers{Count: 1, TP: 2, DP: 1, MoEEP: 1}
+		}
+		p := Predictor{Prices: func(d *device.Profile) cost.Coster {
+			m, _ := calibrated.New(d)
+			return m
+		}}
+		got := p.Prepare(&c.row)
+		if got.Err != nil {
+			t.Errorf("%s: %v", c.name, got.Err)
+			continue
+		}
+		if budget := got.deployment.Generates().Engine.TokenBudget; c.budget > 0 && budget != c.budget {
+			t.Errorf("%s: want a budget of %d tokens, got %d", c.name, c.budget, budget)
+		}
+		if said := strings.Contains(strings.Join(got.assumed, "\n"), "(preset inferencex)"); said != c.assumed {
+			t.Errorf("%s: assumed %q", c.name, got.assumed)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/cost"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/replica"
 	"plimsoll/internal/sim"
@@ -37,7 +38,8 @@ func (r *Result) Prepare() Prepared {
 }
 
 // describe names the row's model, system and engine as a deployment does, and takes its
-// layouts.
+// layouts, and the settings that matter most even where they are the engine's defaults: of
+// a row without any, those of a preset are assumed.
 func (r *Row) describe(d *deployment.Resolved) {
 	serves := d.Generates()
 	r.Model, r.System, r.Engine, r.Mode = d.Model.ID, d.Device.Name, serves.Engine.Name, aggregated
@@ -45,6 +47,11 @@ func (r *Row) describe(d *deployment.Resolved) {
 		r.Mode, r.Prefill, r.Decode = disagg, workersOf(&d.Pools[0]), workersOf(serves)
 	} else {
 		r.Workers = workersOf(serves)
+	}
+	e := serves.Engine
+	r.KV, r.TokenBudget, r.MemoryShare, r.MaxSequences, r.GraphBatch = "bf16", e.TokenBudget, e.MemoryShare, e.MaxSequences, e.Graph.MaxBatch
+	if kv := serves.Spec.Quant.KV; kv == dtype.FP8 || kv == dtype.INT8 {
+		r.KV = kv.String()
 	}
 	r.GPUs = 0
 	for i := range d.Pools {

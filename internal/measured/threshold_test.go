@@ -263,7 +263,7 @@ func TestSettingsMatter(t *testing.T) {
 	t.Parallel()
 	p := measuredtest.Predictor()
 	predict := func(engine string, more ...string) measured.Prediction {
-		row := measuredtest.One(t, measuredtest.Needed(append([]string{"backend", engine, "model_path", "Qwen/Qwen3-32B", "concurrency", "64", "num_prompts", "128", "length_ratio_low", "0.5"}, more...)...))
+		row := measuredtest.One(t, measuredtest.Needed(append([]string{"backend", engine, "model_path", "Qwen/Qwen3-32B", "concurrency", "64", "num_prompts", "128", "length_ratio_low", "0.5", "memory_fraction", "0.9"}, more...)...)) // a setting, or those of a preset are assumed
 		got := p.Predict(t.Context(), &row)
 		if got.Err != nil {
 			t.Fatal(got.Err)

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -122,6 +123,9 @@ func (r *Row) Set(key, value string) error {
 	case "max_sequences":
 		return whole(&r.MaxSequences)
 	case "graph.max_batch":
+		if x == 0 {
+			return errors.New("rows cannot say that no graphs are captured")
+		}
 		return whole(&r.GraphBatch)
 	case "receive_interval":
 		return whole(&r.ReceiveEvery)
@@ -133,10 +137,7 @@ func (r *Row) Set(key, value string) error {
 	case "memory_share":
 		r.MemoryShare = x
 		return err
-	case "kv_format":
-		r.KV = value
-		return nil
-	case "prefix_caching": // prompts of benchmarks share nothing
+	case "kv_format", "prefix_caching": // resolved; prompts of benchmarks share nothing
 		return nil
 	}
 	if !slices.Contains(settingColumns(), key) {

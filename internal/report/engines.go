@@ -72,8 +72,11 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 		if s.Extends != "" {
 			fmt.Fprintf(w, "As %s, and:\n", s.Extends)
 		}
-		if s.Assumed {
+		switch s.Assumed {
+		case engine.Disaggregated:
 			fmt.Fprintln(w, "Measured rows of disaggregated deployments are taken to have what they do not say from it.")
+		case engine.Aggregated:
+			fmt.Fprintln(w, "Measured rows of aggregated deployments that give no settings are taken to have these.")
 		}
 		t := table.New()
 		t.AppendHeader(table.Row{"workers", "settings", "such deployments also have"})
