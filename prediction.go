@@ -40,6 +40,10 @@ type Prediction struct {
 	// 1 without limits.
 	Chance float64
 
+	// JoulesPerToken is the energy of all devices for an output token, WattsPerDevice
+	// their mean power; zero where the power of the device is unknown.
+	JoulesPerToken, WattsPerDevice float64
+
 	Memory Memory
 	// KVMean and KVPeak are the shares of the KV cache in use, on average and at the
 	// peak, Busy the share of time spent in steps, all of the replicas that decode.
@@ -127,6 +131,9 @@ func predictionOf(r *app.SimulateResponse) *Prediction {
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputRate = rateOf(s.OutputRate, e.Throughput)
+	}
+	if p := r.Energy; p != nil {
+		out.JoulesPerToken, out.WattsPerDevice = float64(p.PerToken), float64(p.Watts)
 	}
 	if r.Tables != nil {
 		out.Notes = append(out.Notes, r.Tables.Notes()...)

@@ -58,6 +58,7 @@ func document(p *plimsoll.Prediction) map[string]any {
 			"activation_gib": float64(p.Memory.Activations) / gib, "workspace_gib": float64(p.Memory.Workspace) / gib,
 			"kv_gib": float64(p.Memory.KV) / gib,
 		},
+		"energy": map[string]any{"joules_per_output_token": p.JoulesPerToken, "watts_per_device": p.WattsPerDevice},
 	}
 	if p.OutputRate.High > 0 {
 		out["output_tokens_per_s_80"] = map[string]any{"low": p.OutputRate.Low, "high": p.OutputRate.High}

@@ -17,7 +17,7 @@ type figures struct {
 	ttft, tpot         units.Seconds
 	throughput, chance float64
 	expected           calibration.Expected
-	joules             units.Joules // of an output token; negative where nobody asks
+	joules             units.Joules // of an output token
 }
 
 func ofSimulation(s *app.SimulateResponse) figures {
@@ -33,7 +33,7 @@ func ofEstimate(r *app.EstimateResponse) figures {
 }
 
 func ofRow(r *app.Row) figures {
-	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Chance, r.Expected, -1}
+	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
 }
 
 // agreement compares the searches with simulations, of the same random deployments.
@@ -176,9 +176,6 @@ func (a *agreement) simulate(e *app.Experiment, d deployment.Deployment, concurr
 
 // is compares.
 func (a *agreement) is(what string, got, want figures) {
-	if got.joules < 0 || want.joules < 0 { // the optimizer says nothing of energy
-		got.joules, want.joules = 0, 0
-	}
 	if got != want {
 		a.Errorf("%s: %+v, elsewhere %+v", what, got, want)
 	}

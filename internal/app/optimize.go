@@ -109,6 +109,7 @@ type Row struct {
 
 	QPS       float64 // of a disaggregated phase
 	Cost      float64 // USD for a million tokens of the throughput; 0 = unknown
+	Energy    *Energy // nil where it is unknown, and of rows by formulas
 	Budget    int     // tokens of a step and DP rank
 	Effective int     // tokens to compute of a prompt, on average
 	// Expected are the errors to expect of Best, Chance the probability that it

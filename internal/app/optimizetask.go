@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
+	"plimsoll/internal/pool"
 	"plimsoll/internal/prices"
 	"plimsoll/internal/rank"
 	"plimsoll/internal/replica"
@@ -101,7 +103,33 @@ func (t *task) run(ctx context.Context) error {
 	}
 	t.rows = rank.Best(t.results)
 	t.summarize(ctx)
-	return nil
+	return t.meter(ctx)
+}
+
+// meter finds the energy of the rows that were simulated.
+func (t *task) meter(ctx context.Context) error {
+	if t.evaluation != BySimulation {
+		return nil
+	}
+	s := t.simulated(t.r.Confidence)
+	errs := make([]error, len(t.rows))
+	err := pool.Each(ctx, len(t.rows), cmp.Or(t.r.Jobs, defaultJobs), func(i int) {
+		resolved, fleet, err := t.deployed(t.rows[i].Candidate)
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		config := fleet.Config(sim.Benchmark(t.rows[i].Best.Concurrency, s.Input, s.Output))
+		config.Seed = s.Seed
+		meters := fleet.Meter(&config)
+		res, err := sim.Run(ctx, &config)
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		t.out.Rows[i].Energy = energyOf(meters, res, resolved)
+	})
+	return cmp.Or(err, errors.Join(errs...))
 }
 
 // candidates are the layouts to try: those of the guide's rules, or where a
@@ -137,16 +165,21 @@ func (t *task) simulated(confidence float64) *search.Simulated {
 	}
 }
 
-// fleet is the deployment of a candidate, as [World.Simulate] would simulate it.
+// fleet is the deployment of a candidate, ready to be simulated.
 func (t *task) fleet(c search.Candidate) (*replica.Fleet, error) {
+	_, f, err := t.deployed(c)
+	return f, err
+}
+
+// deployed is the deployment of a candidate, as [World.Simulate] would simulate it.
+func (t *task) deployed(c search.Candidate) (*deployment.Resolved, *replica.Fleet, error) {
 	q := SimulateRequest{Deployment: t.asked(t.device)}
 	q.Deployment.Pools = []deployment.Pool{{
 		Layout: c.Layout, Replicas: c.Replicas, MTP: c.MTP, AcceptanceRates: t.r.AcceptanceRates,
 	}}
 	q.complete()
 	s := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, prices: t.prices, overlay: t.overlay}
-	_, f, err := s.fleet(&q.Deployment)
-	return f, err
+	return s.fleet(&q.Deployment)
 }
 
 // formulas sets up the contract's evaluator.

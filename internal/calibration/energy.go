@@ -24,9 +24,8 @@ func (s *Subject) PowerFactor() float64 {
 	return f
 }
 
-// unmeasuredPower widens the error where no row is from the device's generation: the
-// standard deviation between the generations that have rows, in what the same work
-// draws as a share of the cap.
+// unmeasuredPower is the standard deviation that is added where no row is from the
+// device's generation: a judgement, about what generations with rows differ in.
 const unmeasuredPower = 0.25
 
 // ExpectJoules is the error to expect of joules per output token, as the tier of the

@@ -92,13 +92,15 @@ type Row struct {
 	TPOT       *float64 `json:"tpot_ms"`
 	QPS        *float64 `json:"qps"`
 	// Cost is in USD for a million tokens of the throughput, null without a price.
-	Cost        *float64 `json:"usd_per_million_tokens"`
-	Concurrency int      `json:"concurrency"`
-	Batch       int      `json:"batch_size"`
-	NumDevices  int      `json:"num_devices"`
-	Replicas    int      `json:"replicas"`
-	Budget      int      `json:"max_batched_tokens"`
-	Chunks      int      `json:"prefill_chunks"`
+	Cost *float64 `json:"usd_per_million_tokens"`
+	// Energy is missing where the power of the device is unknown, and of rows by formulas.
+	Energy      *Energy `json:"energy,omitempty"`
+	Concurrency int     `json:"concurrency"`
+	Batch       int     `json:"batch_size"`
+	NumDevices  int     `json:"num_devices"`
+	Replicas    int     `json:"replicas"`
+	Budget      int     `json:"max_batched_tokens"`
+	Chunks      int     `json:"prefill_chunks"`
 
 	PrefillStep *float64   `json:"prefill_step_ms"`
 	DecodeStep  *float64   `json:"decode_step_ms"`

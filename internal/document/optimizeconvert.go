@@ -140,7 +140,7 @@ func rowOf(s *app.Search, r *app.Row) Row {
 		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
-		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost),
+		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost), Energy: energyOf(r.Energy),
 		Intervals: Intervals{
 			Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
 		},

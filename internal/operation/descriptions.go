@@ -236,6 +236,7 @@ func descriptions() map[string]string {
 		"document.Row.Chance":               "intervals80 hold a measurement with a probability of 0.8; chance_within_limits is the probability that it meets the limits, null without limits.",
 		"document.Row.Composition":          "of a batch of unequal prompts",
 		"document.Row.Cost":                 "usd_per_million_tokens is in USD for a million tokens of the throughput, null without a price.",
+		"document.Row.Energy":               "energy is missing where the power of the device is unknown, and of rows by formulas.",
 		"document.Row.Intervals":            "intervals80 hold a measurement with a probability of 0.8; chance_within_limits is the probability that it meets the limits, null without limits.",
 		"document.Safe":                     "Safe is a deployment that meets the limits with a probability of 0.9.",
 		"document.Search":                   "Search is one search. Best is null and Rows empty when nothing keeps the limits.",
