@@ -119,9 +119,6 @@ func (r *SimulateRequest) complete() {
 		if l := &p.Layout; l.Devices == 0 {
 			l.Devices = max(1, l.TP) * max(1, l.DP) * max(1, l.PP)
 		}
-		if p.AcceptanceRates == nil {
-			p.AcceptanceRates = AcceptanceRates()
-		}
 	}
 	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
 	r.LengthLow, r.Seed = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1)

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/measured"
+	"plimsoll/internal/pool"
 )
 
 // Validated is a fit, and predictions of rows by fits that held them out.
@@ -22,9 +24,6 @@ type Validated struct {
 	// ByLoad says that the rows have one configuration, so that ByConfiguration held out
 	// its loads.
 	ByLoad bool
-	// Adapted predicts half the configurations of a cell by a fit that held the
-	// cell out and was then fitted to the other half, at the cell's own level.
-	Adapted []measured.Compared
 	// LeftOut predicts rows by fits that held their kind out, see
 	// [Validation.LeaveOut].
 	LeftOut []LeftOut
@@ -159,10 +158,7 @@ func (c *Calibration) crossValidate(ctx context.Context, f *Fit, out *Validated)
 		return nil
 	}
 	var err error
-	if out.ByCell, err = c.each(ctx, f, func(p *measured.Prepared) string { return p.Subject.Kin() }); err != nil {
-		return err
-	}
-	out.Adapted, err = c.adapt(ctx, f, func(p *measured.Prepared) string { return p.Row.Cell() })
+	out.ByCell, err = c.each(ctx, f, func(p *measured.Prepared) string { return p.Subject.Kin() })
 	return err
 }
 
@@ -183,46 +179,14 @@ func (c *Calibration) hold(ctx context.Context, f *Fit, name string, out func(*m
 
 // each predicts every row by a fit that holds out its kind.
 func (c *Calibration) each(ctx context.Context, f *Fit, of func(*measured.Prepared) string) (out []measured.Compared, err error) {
-	for _, name := range namesOf(f.rows, of) {
-		held, err := c.hold(ctx, f, name, func(p *measured.Prepared) bool { return of(p) == name })
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, held...)
-	}
-	return out, nil
-}
-
-// adapt predicts half of each cell's configurations by a fit that holds the cell
-// out and is then fitted to the other half, at the cell's own level.
-func (c *Calibration) adapt(ctx context.Context, f *Fit, cell func(*measured.Prepared) string) (out []measured.Compared, err error) {
-	const few = 10 // too few to fit and to test
-	for _, name := range namesOf(f.rows, cell) {
-		var halves [2][]measured.Prepared
-		for i := range f.rows {
-			if p := &f.rows[i]; cell(p) == name && !p.Subject.Disaggregated {
-				h := fold(p.Row, 2)
-				halves[h] = append(halves[h], *p)
-			}
-		}
-		if min(len(halves[0]), len(halves[1])) < few {
-			continue
-		}
-		c.say("%s: fitting %d rows to predict %d", name, len(halves[0]), len(halves[1]))
-		base := f.Without(func(p *measured.Prepared) bool { return cell(p) == name })
-		for k := range halves {
-			own, err := NewFit(ctx, halves[1-k], base, c.Iterations, c.Workers)
-			if err != nil {
-				return nil, err
-			}
-			other, err := predict(ctx, halves[k], own.Overlay, c.Workers)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, other...)
-		}
-	}
-	return out, nil
+	names := namesOf(f.rows, of)
+	one := *c
+	one.Workers = 1
+	held, errs := make([][]measured.Compared, len(names)), make([]error, len(names))
+	err = pool.Each(ctx, len(names), c.Workers, func(i int) {
+		held[i], errs[i] = one.hold(ctx, f, names[i], func(p *measured.Prepared) bool { return of(p) == names[i] })
+	})
+	return slices.Concat(held...), errors.Join(append(errs, err)...)
 }
 
 // predict simulates rows with fitted multipliers.

@@ -24,10 +24,10 @@ const (
 	ttftWeight = 1.5
 	// disaggregatedWeight is that of TTFT in disaggregated deployments, whose rows
 	// leave out some of what makes requests wait.
-	disaggregatedWeight = 0.5
+	disaggregatedWeight = 1
 	// estimateWeight is that of a TTFT that was derived from other measurements: half of
 	// them are within 8 %, a tenth beyond 30 %.
-	estimateWeight = 0.3
+	estimateWeight = 0.8
 )
 
 // independent is how many rows weigh as one against the prior, since the rows of
@@ -122,6 +122,8 @@ type system struct {
 	// fixed is the multipliers of each row that are not fitted.
 	fixed  []calibration.Logs
 	lambda float64
+	// start is a solution with all rows, from which those with fewer are found sooner.
+	start []float64
 }
 
 // newSystem collects the unknowns of rows: those of the groups given for each subject and
@@ -174,9 +176,11 @@ func nothing(calibration.Subject) calibration.Logs { return calibration.Logs{} }
 // ridge regression towards the prior, with large residuals weighted down
 // (pseudo-Huber) again and again.
 func (s *system) solve(all []equation, counts func(row int) bool) []float64 {
-	const reweightings = 12
 	n := len(s.unknowns)
-	x := make([]float64, n)
+	x, reweightings := make([]float64, n), 12
+	if s.start != nil {
+		x, reweightings = slices.Clone(s.start), 3
+	}
 	if math.IsInf(s.lambda, 1) {
 		return x
 	}
@@ -317,7 +321,7 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 			return nil, err
 		}
 		f.near = f.system.equations(near)
-		if f.wide != nil {
+		if f.wide != nil && i == 0 { // their multipliers stay near the prior
 			f.nearWide = f.wide.equations(near)
 		}
 		if base != nil && i == 0 {
@@ -332,6 +336,8 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 	}
 	if base == nil {
 		f.strangers(f.Overlay, func(int) bool { return true })
+		f.system.start = x
+		f.wide.start = f.wide.solve(f.nearWide, func(int) bool { return true })
 	}
 	return f, nil
 }

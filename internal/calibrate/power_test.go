@@ -51,7 +51,7 @@ func powerRows(t *testing.T, truth power.Constants, factors map[string]float64) 
 		}
 		factor := 1.0
 		for name, x := range factors {
-			if strings.Contains(r.Cell, name) {
+			if strings.Contains(r.Kind, name) {
 				factor = x
 			}
 		}
@@ -68,9 +68,9 @@ func powerRows(t *testing.T, truth power.Constants, factors map[string]float64) 
 // kernels draw more is recognized, and joules are off by what the pace is.
 func TestFitPower(t *testing.T) {
 	truth := power.Constants{Idle: 0.1, Active: 0.2, Memory: 170, Compute: 0.8, Link: 4000}
-	rows := powerRows(t, truth, map[string]float64{"gpt-oss": 1.4})
+	rows := powerRows(t, truth, map[string]float64{"moe": 1.4})
 	fit := calibrate.FitPower(rows)
-	if len(fit.Generations) != 1 || len(fit.Factors) != 4 || fit.Numbers != 9 || fit.Rows != len(rows) || len(fit.Left) != 0 {
+	if len(fit.Generations) != 1 || len(fit.Factors) != 2 || fit.Numbers != 7 || fit.Rows != len(rows) || len(fit.Left) != 0 {
 		t.Fatalf("%+v", fit)
 	}
 	all := &fit.Systems[len(fit.Systems)-1]
@@ -81,9 +81,9 @@ func TestFitPower(t *testing.T) {
 	if e := all.Fitted.Joules; e.Bias < 0.02 || e.Bias > 0.1 {
 		t.Errorf("joules: %+v", e)
 	}
-	for cell, x := range fit.Factors {
-		if more := strings.Contains(cell, "gpt-oss"); more != (x > 1.1) {
-			t.Errorf("%s: %g", cell, x)
+	for kind, x := range fit.Factors {
+		if more := strings.Contains(kind, "moe"); more != (x > 1.1) {
+			t.Errorf("%s: %g", kind, x)
 		}
 	}
 	if !(fit.Known[0] < fit.Known[1]) || !(fit.Unseen[0] < fit.Unseen[1]) {

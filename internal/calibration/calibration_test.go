@@ -154,7 +154,7 @@ func TestWithin(t *testing.T) {
 func TestBadResiduals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"vllm: 4 rows, ttft 0 0, tpot 0 0, throughput 0 0", `x.yaml:2: residuals: unknown kind "vllm"; the kinds are seen, unseen, own, disagg, uncalibrated, formulas, steady`},
+		{"vllm: 4 rows, ttft 0 0, tpot 0 0, throughput 0 0", `x.yaml:2: residuals: unknown kind "vllm"; the kinds are seen, unseen, own, disagg, disagg-seen, uncalibrated, formulas, steady`},
 		{"seen: 4 rows, ttft 1 0, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row, and a low and a high quantile in that order"},
 		{"seen: 4 rows, ttft nan 0, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row"},
 		{"seen: 0 rows, ttft 0 1, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row"},
@@ -191,7 +191,7 @@ func FuzzReadOverlay(f *testing.F) {
 }
 
 func TestOverlayKeepsParameters(t *testing.T) {
-	const text = "source: a test\nmultipliers:\n  all: products 1.25\n  vllm: products 2\n  vllm · hopper · fp8: products 1.1\n"
+	const text = "source: a test\nmultipliers:\n  nvidia: products 1.25\n  nvidia · vllm: products 2\n  vllm · hopper · fp8: products 1.1\n"
 	o, err := calibration.Read([]byte(text), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -219,19 +219,19 @@ func TestOverlayKeepsParameters(t *testing.T) {
 	}
 }
 
-// TestUnseenCells take parameters of their own, nearer to the prior.
+// TestUnseenCells: models without rows on any device of the generation take parameters of their own, nearer to the prior.
 func TestUnseenCells(t *testing.T) {
-	const text = "multipliers:\n  vllm: per_step 3\nunseen:\n  vllm: per_step 2\ncells:\n  vllm · h200_sxm: a/model\n"
+	const text = "multipliers:\n  nvidia · vllm: per_step 3\nunseen:\n  nvidia · vllm: per_step 2\ncells:\n  vllm · h200_sxm: a/model\nfamilies:\n  vllm · hopper: a/model\n"
 	o, err := calibration.Read([]byte(text), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		system        string
-		disaggregated bool
-		want          float64
-	}{{"h200_sxm", false, 3}, {"h100_sxm", false, 2}, {"h200_sxm", true, 2}} {
-		s := calibration.Subject{Engine: "vllm", System: c.system, Model: "a/model", Disaggregated: c.disaggregated}
+		system, generation string
+		disaggregated      bool
+		want               float64
+	}{{"h200_sxm", "hopper", false, 3}, {"h100_sxm", "hopper", false, 3}, {"b200_sxm", "blackwell", false, 2}, {"h200_sxm", "hopper", true, 2}} {
+		s := calibration.Subject{Engine: "vllm", System: c.system, Generation: c.generation, Model: "a/model", Disaggregated: c.disaggregated}
 		if got := o.Multipliers(s).PerStep; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("on %s, disaggregated %t: want %g, got %g", c.system, c.disaggregated, c.want, got)
 		}
@@ -278,7 +278,7 @@ func TestBadOverlays(t *testing.T) {
 func TestShipped(t *testing.T) {
 	o := calibration.Shipped()
 	for _, engine := range []string{"vllm", "sglang", "trtllm"} {
-		if _, ok := o.Groups[engine]; !ok {
+		if _, ok := o.Groups["nvidia · "+engine]; !ok {
 			t.Errorf("no parameters for %s", engine)
 		}
 	}

@@ -61,11 +61,11 @@ func isHalf(t rapid.TB, what string, e calibration.Expected, ttft, tpot, through
 func TestWhichResiduals(t *testing.T) {
 	t.Parallel()
 	names := []string{
-		"seen", "seen/cache-free", "seen/cache-free/dense", "seen/cache-free/dense/to-64", "seen/cache-free/dense/to-64/vllm",
-		"seen/cache-full", "seen/cache-full/dense/to-8", "seen/cache-free/dense/to-8", "seen/cache-free/dense/above-64", "seen/cache-free/moe",
-		"unseen", "unseen/cache-free", "unseen/cache-free/to-64", "unseen/cache-free/to-64/vllm", "unseen/cache-free/dense",
-		"uncalibrated", "uncalibrated/cache-free", "uncalibrated/cache-free/to-64", "uncalibrated/cache-free/to-64/vllm",
-		"disagg", "disagg/vllm", "disagg/cache-free", "formulas", "formulas/to-64", "formulas/cache-free", "steady", "steady/to-64", "steady/to-8",
+		"seen", "seen/nvidia", "seen/nvidia/cache-free", "seen/nvidia/cache-free/dense", "seen/nvidia/cache-free/dense/to-64", "seen/nvidia/cache-free/dense/to-64/vllm",
+		"seen/nvidia/cache-full", "seen/nvidia/cache-full/dense/to-8", "seen/nvidia/cache-free/dense/to-8", "seen/nvidia/cache-free/dense/above-64", "seen/nvidia/cache-free/moe",
+		"unseen", "unseen/nvidia", "unseen/nvidia/cache-free", "unseen/nvidia/cache-free/to-64", "unseen/nvidia/cache-free/to-64/vllm", "unseen/nvidia/cache-free/dense",
+		"uncalibrated", "uncalibrated/nvidia", "uncalibrated/nvidia/cache-free", "uncalibrated/nvidia/cache-free/to-64", "uncalibrated/nvidia/cache-free/to-64/vllm",
+		"disagg-seen", "disagg-seen/nvidia", "disagg", "disagg/nvidia", "disagg/nvidia/vllm", "disagg/nvidia/cache-free", "formulas", "formulas/to-64", "formulas/cache-free", "steady", "steady/to-64", "steady/to-8",
 	}
 	residuals := map[string]calibration.Residuals{}
 	for i, n := range names {
@@ -76,27 +76,27 @@ func TestWhichResiduals(t *testing.T) {
 		want   string
 		change func(*calibration.Case)
 	}{
-		{"seen/cache-free/dense/to-64/vllm", func(*calibration.Case) {}},
-		{"seen/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.Concurrency = 9 }},
-		{"seen/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.Concurrency = 64 }},
-		{"seen/cache-free/dense/to-8", func(s *calibration.Case) { s.Concurrency = 8 }},
-		{"seen/cache-free/dense/above-64", func(s *calibration.Case) { s.Concurrency = 65 }},
-		{"seen/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.KVPeak = 0.8 }},
-		{"seen/cache-full", func(s *calibration.Case) { s.KVPeak = 0.81 }},
-		{"seen/cache-free/moe", func(s *calibration.Case) { s.Class = engine.MoE }},
-		{"seen/cache-free", func(s *calibration.Case) { s.Class = engine.Latent }},
-		{"unseen/cache-free/to-64/vllm", func(s *calibration.Case) { s.Model = "c/d" }},
-		{"unseen/cache-free/to-64/vllm", func(s *calibration.Case) { s.System = "h100_sxm" }},
-		{"unseen", func(s *calibration.Case) { s.Model, s.KVPeak = "c/d", 1 }},
-		{"uncalibrated/cache-free/to-64", func(s *calibration.Case) { s.Engine = "mindie" }},
-		{"uncalibrated/cache-free", func(s *calibration.Case) { s.Engine, s.Concurrency = "mindie", 100 }},
-		{"disagg/vllm", func(s *calibration.Case) { s.Disaggregated = true }},
-		{"disagg", func(s *calibration.Case) { s.Disaggregated, s.Engine = true, "sglang" }},
+		{"seen/nvidia/cache-free/dense/to-64/vllm", func(*calibration.Case) {}},
+		{"seen/nvidia/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.Concurrency = 9 }},
+		{"seen/nvidia/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.Concurrency = 64 }},
+		{"seen/nvidia/cache-free/dense/to-8", func(s *calibration.Case) { s.Concurrency = 8 }},
+		{"seen/nvidia/cache-free/dense/above-64", func(s *calibration.Case) { s.Concurrency = 65 }},
+		{"seen/nvidia/cache-free/dense/to-64/vllm", func(s *calibration.Case) { s.KVPeak = 0.8 }},
+		{"seen/nvidia/cache-full", func(s *calibration.Case) { s.KVPeak = 0.81 }},
+		{"seen/nvidia/cache-free/moe", func(s *calibration.Case) { s.Class = engine.MoE }},
+		{"seen/nvidia/cache-free", func(s *calibration.Case) { s.Class = engine.Latent }},
+		{"unseen/nvidia/cache-free/to-64/vllm", func(s *calibration.Case) { s.Model = "c/d" }},
+		{"unseen/nvidia/cache-free/to-64/vllm", func(s *calibration.Case) { s.System = "h100_sxm" }},
+		{"unseen/nvidia", func(s *calibration.Case) { s.Model, s.KVPeak = "c/d", 1 }},
+		{"uncalibrated/nvidia/cache-free/to-64", func(s *calibration.Case) { s.Engine = "mindie" }},
+		{"uncalibrated/nvidia/cache-free", func(s *calibration.Case) { s.Engine, s.Concurrency = "mindie", 100 }},
+		{"disagg/nvidia/vllm", func(s *calibration.Case) { s.Disaggregated = true }},
+		{"disagg/nvidia", func(s *calibration.Case) { s.Disaggregated, s.Engine = true, "sglang" }},
 		{"formulas/to-64", func(s *calibration.Case) { s.Method = calibration.Formulas }},
 		{"formulas", func(s *calibration.Case) { s.Method, s.Concurrency = calibration.Formulas, 65 }},
 		{"steady/to-64", func(s *calibration.Case) { s.Method, s.Steady = calibration.Formulas, true }},
 		{"steady/to-8", func(s *calibration.Case) { s.Method, s.Steady, s.Concurrency = calibration.Formulas, true, 8 }},
-		{"disagg/vllm", func(s *calibration.Case) { s.Method, s.Disaggregated = calibration.Formulas, true }},
+		{"disagg/nvidia/vllm", func(s *calibration.Case) { s.Method, s.Disaggregated = calibration.Formulas, true }},
 	} {
 		s := ordinary()
 		c.change(&s)
@@ -106,7 +106,7 @@ func TestWhichResiduals(t *testing.T) {
 	o.Groups = only("vllm · h100_sxm · a/b", "first", 2).Groups // fitted by a user
 	s := ordinary()
 	s.System = "h100_sxm"
-	r := residuals["seen/cache-free/dense/to-64/vllm"]
+	r := residuals["seen/nvidia/cache-free/dense/to-64/vllm"]
 	isHalf(t, "a cell of the user's own", o.Expect(&s), r.TTFT.High, r.TPOT.High, r.Throughput.High)
 }
 
@@ -118,8 +118,9 @@ func TestDrawnResiduals(t *testing.T) {
 		n := func(name string) int { return rapid.IntRange(1, 100).Draw(t, name) }
 		width := func(name string) float64 { return rapid.Float64Range(0, 2).Draw(t, name) }
 		residuals := map[string]calibration.Residuals{
-			"seen": even(n("seen"), width("a"), width("b"), width("c")), "seen/cache-free": even(n("cache-free"), width("d"), width("e"), width("f")),
-			"seen/cache-free/dense/to-64": even(50, 9, 9, 9), // its wider kind is missing
+			"seen": even(n("seen"), width("a"), width("b"), width("c")), "seen/nvidia": even(n("nvidia"), width("j"), width("k"), width("l")),
+			"seen/nvidia/cache-free": even(n("cache-free"), width("d"), width("e"), width("f")),
+			"seen/nvidia/cache-free/dense/to-64": even(50, 9, 9, 9), // its wider kind is missing
 		}
 		want := [3]float64{math.Ln2, 0.4, 0.4} // nothing known
 		toward := func(r calibration.Residuals, share float64) {
@@ -130,8 +131,10 @@ func TestDrawnResiduals(t *testing.T) {
 		s := ordinary()
 		isHalf(t, "nothing", (&calibration.Overlay{}).Expect(&s), want[0], want[1], want[2])
 		toward(residuals["seen"], math.Min(1, float64(residuals["seen"].Rows)/30))
-		narrow := residuals["seen/cache-free"]
-		toward(narrow, float64(narrow.Rows)/float64(narrow.Rows+60))
+		for _, name := range []string{"seen/nvidia", "seen/nvidia/cache-free"} {
+			narrow := residuals[name]
+			toward(narrow, float64(narrow.Rows)/float64(narrow.Rows+60))
+		}
 		isHalf(t, "two kinds", fitted(residuals).Expect(&s), want[0], want[1], want[2])
 		mine := even(n("own"), width("g"), width("h"), width("i"))
 		residuals["own/vllm · h200_sxm · a/b"] = mine
@@ -267,11 +270,11 @@ func TestPassIntervals(t *testing.T) {
 func TestBasis(t *testing.T) {
 	t.Parallel()
 	o := fitted(map[string]calibration.Residuals{
-		"seen": even(40, 1, 1, 1), "seen/cache-free": even(35, 1, 1, 1), "seen/cache-free/dense": even(31, 1, 1, 1),
+		"seen": even(40, 1, 1, 1), "seen/nvidia": even(38, 1, 1, 1), "seen/nvidia/cache-free": even(35, 1, 1, 1), "seen/nvidia/cache-free/dense": even(31, 1, 1, 1),
 		"own/vllm · h200_sxm · a/b": even(7, 1, 1, 1), "formulas": even(50, 1, 1, 1), "disagg": even(60, 1, 1, 1),
 	})
 	s := ordinary()
-	want := "31 measured deployments (KV cache not full, dense models), with their configuration held out of the fit, and 7 more of this model, system and engine"
+	want := "31 measured deployments (NVIDIA, KV cache not full, dense models), with their configuration held out of the fit, and 7 more of this model, system and engine"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
@@ -280,7 +283,7 @@ func TestBasis(t *testing.T) {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}
 	s.Disaggregated = true
-	want = "60 measured disaggregated deployments, with their model, system and engine held out of the fit; " +
+	want = "60 measured disaggregated deployments, with their model, engine and device generation held out of the fit; " +
 		"those were simulated: these formulas were not compared with disaggregated deployments"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
@@ -326,19 +329,17 @@ func TestEveryParameter(t *testing.T) {
 		return func(u *replica.Multipliers) []*float64 { return []*float64{of(u)} }
 	}
 	for name, fields := range map[string]func(*replica.Multipliers) []*float64{
-		"products": both(step.Products), "experts": both(step.Experts), "exchange": both(step.Exchange), "elementwise": both(step.Elementwise), "head": both(step.Head),
+		"products": both(step.Products), "experts": both(step.Experts), "exchange": both(step.Exchange), "elementwise": both(step.Elementwise),
 		"decode_attention": one(func(u *replica.Multipliers) *float64 { return &u.Decode[step.Attention] }),
-		"prefill_products": prefill(step.Products), "prefill_experts": prefill(step.Experts), "prefill_exchange": prefill(step.Exchange), "prefill_attention": prefill(step.Attention),
+		"prefill_products": prefill(step.Products), "prefill_experts": prefill(step.Experts), "prefill_attention": prefill(step.Attention),
 		"per_step":         one(func(u *replica.Multipliers) *float64 { return &u.PerStep }),
 		"per_sequence":     one(func(u *replica.Multipliers) *float64 { return &u.PerSequence }),
 		"per_prefill_step": one(func(u *replica.Multipliers) *float64 { return &u.PerPrefillStep }),
 		"per_layer":        one(func(u *replica.Multipliers) *float64 { return &u.PerLayer }),
 		"launch_floor":     one(func(u *replica.Multipliers) *float64 { return &u.LaunchFloor }),
-		"api":              one(func(u *replica.Multipliers) *float64 { return &u.APIFixed }),
-		"api_per_token":    one(func(u *replica.Multipliers) *float64 { return &u.APIPerToken }),
 		"first":            one(func(u *replica.Multipliers) *float64 { return &u.First }),
 	} {
-		o := only("all", name, 3)
+		o := only("nvidia", name, 3)
 		got, want := o.Multipliers(calibration.Subject{}), replica.Ones()
 		for _, f := range fields(&want) {
 			*f *= 3
@@ -361,16 +362,17 @@ func TestEveryGroup(t *testing.T) {
 		group, parameter string
 		latent, dense    float64 // with a multiplier of two
 	}{
-		{"all", "first", 2, 2},
-		{"sglang", "first", 2, 2},
+		{"nvidia", "first", 2, 2},
+		{"amd", "first", 1, 1},
+		{"nvidia · sglang", "first", 2, 2},
+		{"hopper", "first", 2, 2},
 		{"sglang · hopper", "first", 2, 2},
-		{"vllm", "first", 1, 1},
+		{"nvidia · vllm", "first", 1, 1},
 		{"sglang · blackwell", "first", 1, 1},
-		{"disagg", "first", 2, 1},
-		{"sglang · disagg", "first", 2, 1},
-		{"all · fp8 block", "first", 1, 1},
-		{"all · latent", "launch_floor", 2, 1},
-		{"sglang · dense", "launch_floor", 1, 2},
+		{"nvidia · disagg", "first", 2, 1},
+		{"nvidia · sglang · disagg", "first", 2, 1},
+		{"sglang · hopper · fp8 block", "first", 1, 1},
+		{"sglang · hopper · dense", "launch_floor", 1, 2},
 		{"sglang · hopper · latent", "launch_floor", 2, 1},
 		{"sglang · h200_sxm · a/b", "first", 2, 2},
 		{"sglang · h200_sxm · c/d", "first", 1, 1},
@@ -388,7 +390,7 @@ func TestEveryGroup(t *testing.T) {
 		}
 	}
 	for group, part := range map[string]step.Part{
-		"products · all · fp8 block": step.Products, "experts · sglang · nvfp4": step.Experts, "decode_attention · sglang · hopper · latent fp8": step.Attention,
+		"products · sglang · hopper · fp8 block": step.Products, "experts · sglang · hopper · nvfp4": step.Experts, "decode_attention · sglang · hopper · latent fp8": step.Attention,
 	} {
 		parameter, group, _ := strings.Cut(group, " · ")
 		o := only(group, parameter, 2)
@@ -396,7 +398,7 @@ func TestEveryGroup(t *testing.T) {
 			t.Errorf("%s of %s: %g", parameter, group, got)
 		}
 	}
-	o := only("all · attention fp8", "prefill_attention", 2)
+	o := only("sglang · hopper · attention fp8", "prefill_attention", 2)
 	if a, b := o.Multipliers(s).Prefill[step.Attention], o.Multipliers(dense).Prefill[step.Attention]; a != 1 || math.Abs(b-2) > 1e-9 {
 		t.Errorf("attention that is not latent: %g, %g", a, b)
 	}

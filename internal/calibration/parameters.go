@@ -138,6 +138,9 @@ func (o *Overlay) Sum(s Subject) Logs {
 	groups := o.Groups
 	if o.Unseen != nil && !o.Has(&s) {
 		groups = o.Unseen
+		if s.Disaggregated && s.vendor() == amd {
+			groups = nil // what was fitted elsewhere makes predictions of these worse
+		}
 	}
 	family := s
 	family.Generation = s.family()
@@ -164,9 +167,9 @@ func (o *Overlay) Sum(s Subject) Logs {
 
 // Has reports whether the overlay was fitted to rows of the subject's model under its
 // engine on devices of its generation: those of another device of the generation
-// predict nearly as well as its own.
+// predict nearly as well as its own. Of disaggregated deployments they do not.
 func (o *Overlay) Has(s *Subject) bool {
-	return slices.Contains(o.Families[s.kin()], s.Model) || slices.Contains(o.Cells[s.row()], s.Model)
+	return !s.Disaggregated && slices.Contains(o.Families[s.kin()], s.Model) || o.Saw(s)
 }
 
 // Multipliers are those of a prediction about a subject.

@@ -76,12 +76,7 @@ func (s *Subject) Kin() string {
 }
 
 // kin is the key of the subject's line among an overlay's families.
-func (s *Subject) kin() string {
-	if s.Disaggregated {
-		return strings.Join([]string{s.Engine, disaggregated, s.family()}, separator)
-	}
-	return s.Engine + separator + s.family()
-}
+func (s *Subject) kin() string { return s.Engine + separator + s.family() }
 
 // size is the class of a number of parameters.
 func size(weights int64) string {

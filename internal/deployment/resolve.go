@@ -194,7 +194,13 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 			out.Spec.Quant.KV = f
 		}
 	}
-	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, p.AcceptanceRates)
+	rates := p.AcceptanceRates
+	if rates == nil && b.Device.FollowsAscend() {
+		rates = UsualAcceptance(out.Spec.MTP)
+	} else if rates == nil {
+		rates = MeasuredAcceptance(b.Model, out.Spec.MTP)
+	}
+	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, rates)
 	return out, b.checkDrafts(p, out.Spec.MTP)
 }
 
@@ -215,7 +221,7 @@ func (b *Base) checkDrafts(p *Pool, n int) error {
 		return nil
 	case b.Model.MTP.Layers == 0:
 		return field.Errorf("%s must be 0, got %d: %s has no MTP modules", from, n, b.Model.Name())
-	case n > rates:
+	case n > rates && p.AcceptanceRates != nil:
 		return field.Errorf("%s %d needs as many %s, got %d", from, n, field.Name("mtp_acceptance_rates"), rates)
 	}
 	return nil
@@ -273,14 +279,4 @@ func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Prici
 	}
 	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
 	return p.Engine != nil || pricing.Fitted() || !asAscend
-}
-
-// UsualAcceptance are the chances that each of n drafted tokens is kept where nobody
-// says: those of the Ascend tools, and half of the last for every further token.
-func UsualAcceptance(n int) []float64 {
-	usual := []float64{0.9, 0.6, 0.4, 0.2}
-	for len(usual) < n {
-		usual = append(usual, usual[len(usual)-1]/2)
-	}
-	return usual[:max(0, n)]
 }

@@ -117,7 +117,6 @@ func FitsOf(r *app.CalibrateResponse) []PredictedBy {
 		{"fitted rows", r.InSample, r.Overlay},
 		{held, r.ByConfiguration, r.Overlay},
 		{"cell held out", r.ByCell, unseen},
-		{"cell held out, then fitted to half of it", r.Adapted, r.Overlay},
 	}
 	for _, l := range r.LeftOut {
 		out = append(out, PredictedBy{l.Kind + " held out", l.Rows, unseen})

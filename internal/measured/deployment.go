@@ -50,10 +50,10 @@ func (w *Workers) layout() parallel.Layout {
 func (w *Workers) devices() int { return w.TP * w.DP }
 
 // acceptanceRates spreads the share of drafts that is kept evenly; without one they
-// are the usual.
+// are those of the model.
 func (r *Row) acceptanceRates() []float64 {
 	if r.Acceptance < 0 {
-		return deployment.UsualAcceptance(r.Drafted)
+		return nil
 	}
 	var rates []float64
 	for range r.Drafted {

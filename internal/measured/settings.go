@@ -46,11 +46,11 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 	if row.Drafted == 0 {
 		p.assume(fmt.Sprintf("%d tokens are drafted per step", usualDrafts))
 		for i := range d.Pools {
-			d.Pools[i].MTP, d.Pools[i].AcceptanceRates = usualDrafts, deployment.UsualAcceptance(usualDrafts)
+			d.Pools[i].MTP = usualDrafts
 		}
 	}
 	if row.Acceptance < 0 {
-		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %v", deployment.UsualAcceptance(cmp.Or(row.Drafted, usualDrafts))))
+		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %.2g", deployment.MeasuredAcceptance(parts.Model, cmp.Or(row.Drafted, usualDrafts))))
 	}
 }
 
