@@ -41,19 +41,7 @@ func formOf(s *table.Sample) (form string, fitted bool) {
 		}
 		return "gemm.wide", s.Format == "bfloat16"
 	case table.FormExperts:
-		switch s.Format {
-		case "fp8":
-			return "experts.fp8", true
-		case "fp8_block":
-			return "experts.block", true
-		case "nvfp4":
-			return "experts.fp4", true
-		case "w4a8_mxfp4_mxfp8":
-			return "experts.w4a8", true
-		case "w4a16_mxfp4", "int4_wo":
-			return "experts.w4a16", true
-		}
-		return "experts.wide", s.Format == "bfloat16"
+		return expertForm(s.Format), s.Format != "int8_wo"
 	case table.FormPrefill:
 		return "prefill", s.Format == "bfloat16, cache bfloat16"
 	case table.FormComm:
@@ -67,6 +55,23 @@ func formOf(s *table.Sample) (form string, fitted bool) {
 	default:
 		return s.Form, true
 	}
+}
+
+// expertForm is the form of experts in a format.
+func expertForm(format string) string {
+	switch format {
+	case "fp8":
+		return "experts.fp8"
+	case "fp8_block":
+		return "experts.block"
+	case "nvfp4":
+		return "experts.fp4"
+	case "w4a8_mxfp4_mxfp8":
+		return "experts.w4a8"
+	case "w4a16_mxfp4", "int4_wo", "int8_wo":
+		return "experts.w4a16"
+	}
+	return "experts.wide"
 }
 
 // smallest is the least width of a weight matrix fitted: no layer of a model

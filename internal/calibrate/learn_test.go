@@ -106,4 +106,3 @@ func TestFittedCells(t *testing.T) {
 		t.Errorf("%+v", o.Reach)
 	}
 }
-

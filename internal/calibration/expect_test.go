@@ -119,7 +119,7 @@ func TestDrawnResiduals(t *testing.T) {
 		width := func(name string) float64 { return rapid.Float64Range(0, 2).Draw(t, name) }
 		residuals := map[string]calibration.Residuals{
 			"seen": even(n("seen"), width("a"), width("b"), width("c")), "seen/nvidia": even(n("nvidia"), width("j"), width("k"), width("l")),
-			"seen/nvidia/cache-free": even(n("cache-free"), width("d"), width("e"), width("f")),
+			"seen/nvidia/cache-free":             even(n("cache-free"), width("d"), width("e"), width("f")),
 			"seen/nvidia/cache-free/dense/to-64": even(50, 9, 9, 9), // its wider kind is missing
 		}
 		want := [3]float64{math.Ln2, 0.4, 0.4} // nothing known

@@ -138,16 +138,7 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 	kernels := &f.kernels
 	if kernels.PerfData.Dir != "" {
-		if f.power {
-			return usagef("%s: --power fits to FILE and excludes --perf-data", cmd.CommandPath())
-		}
-		if len(args) > 0 {
-			return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
-		}
-		if f.surfaces != "" && (f.out != "" || kernels.Selection != "") {
-			return usagef("--surfaces are relative to the shipped constants: it excludes --out and --selection")
-		}
-		return noneGiven(cmd, "--perf-data fits operators to kernels and", "calibration", "from-scratch", "folds", "leave-out", "iterations", "from-results", "json")
+		return f.kernelArgs(cmd, args)
 	}
 	switch {
 	case kernels.PerfData.Engine != "":
@@ -172,6 +163,20 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return exactFileArg(cmd, args)
+}
+
+// kernelArgs accepts no file where operators are fitted.
+func (f *calibrateFlags) kernelArgs(cmd *cobra.Command, args []string) error {
+	if f.power {
+		return usagef("%s: --power fits to FILE and excludes --perf-data", cmd.CommandPath())
+	}
+	if len(args) > 0 {
+		return usagef("%s: --perf-data fits operators to kernels and needs no FILE, got %q", cmd.CommandPath(), args[0])
+	}
+	if f.surfaces != "" && (f.out != "" || f.kernels.Selection != "") {
+		return usagef("--surfaces are relative to the shipped constants: it excludes --out and --selection")
+	}
+	return noneGiven(cmd, "--perf-data fits operators to kernels and", "calibration", "from-scratch", "folds", "leave-out", "iterations", "from-results", "json")
 }
 
 // described are the flags given that say what results do not, of those that count.

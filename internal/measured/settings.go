@@ -59,7 +59,7 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 func balance(r *Row, e *engine.Profile) string {
 	const key = "attention_dp.wait_steps"
 	says := slices.ContainsFunc(r.Others, func(o Other) bool { return ownKey(e, o.Column) == key })
-	if r.Mode == disagg || says || len(e.OptionNames(key)) == 0 || r.Workers.DP <= 1 {
+	if r.Mode == disagg || says || len(e.OptionNames(key)) == 0 || r.DP <= 1 {
 		return ""
 	}
 	return key + "=50"
