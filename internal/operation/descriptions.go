@@ -39,6 +39,7 @@ func descriptions() map[string]string {
 		"app.PlanRequest":                   "PlanRequest asks how to serve a model within limits: which system, engine, mode and layout carry the most on a number of devices, or carry a load on the fewest.",
 		"app.PlanRequest.Confidence":        "confidence with which predictions must meet the limits; 0 = 0.5.",
 		"app.PlanRequest.Devices":           "One of these: the devices there are, or the load to carry in requests per second, as one rate or as rates over equal parts of a day.",
+		"app.PlanRequest.EnergyPrice":       "energy_price is US dollars for a kilowatt-hour, which costs add to the price of the devices; null = 0.08, 0 leaves energy out.",
 		"app.PlanRequest.EnginePreset":      "engine_preset names published settings of engines; those without such a preset run with their defaults.",
 		"app.PlanRequest.Engines":           "engines and modes are compared; left out = all that run on a system.",
 		"app.PlanRequest.Modes":             "engines and modes are compared; left out = all that run on a system.",
