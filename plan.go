@@ -209,6 +209,8 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	}
 	if x := s.Nearest; x != nil {
 		out.Nearest = point(x.Label, x.Batch)
+		out.Nearest.TTFT += time.Nanosecond // as limits they are met in spite of rounding
+		out.Nearest.TPOT += time.Nanosecond
 	}
 	return out
 }

@@ -136,6 +136,7 @@ func (x *experiment) feasible(o *Option) workload.Limits {
 	if l.TTFT > 0 && l.TPOT > 0 {
 		each = math.Sqrt(each)
 	}
+	each *= 1 + 1e-9 // the product of two rounded probabilities is to be no less than asked
 	var out workload.Limits
 	if l.TTFT > 0 {
 		out.TTFT = max(l.TTFT, o.Expected.TTFT.Limit(o.TTFT, each))

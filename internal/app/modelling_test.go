@@ -42,7 +42,7 @@ func TestFusedByDefault(t *testing.T) {
 			t.Fatal(err)
 		}
 		fitted := d.Vendor == device.NVIDIA || d.Vendor == device.AMD || d.Vendor == device.Intel
-		if open.Compiled == d.FollowsAscend() || (open.Pricing == prices.Calibrated) != fitted {
+		if open.Compiled == d.FollowsAscend() || (open.Pricing == prices.Calibrated || open.Pricing == prices.Surfaces) != fitted {
 			t.Errorf("%s: fused %t, %s prices", name, open.Compiled, open.Pricing)
 		}
 		for _, fusion := range []deployment.Fusion{deployment.Eager, deployment.Compiled} {
