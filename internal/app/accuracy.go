@@ -20,6 +20,8 @@ type AccuracyRequest struct {
 	Uncalibrated bool          `json:"uncalibrated,omitempty"`
 	PerfData     prices.Tables `json:"perf_data,omitzero"`
 	Workers      int           `json:"jobs,omitempty"` // 0 = 1
+	// Energy asks for the joules of rows without measured ones too.
+	Energy bool `json:"energy,omitempty"`
 }
 
 // AccuracyResponse is the errors over measured rows.
@@ -53,6 +55,7 @@ func (w *World) Accuracy(ctx context.Context, r AccuracyRequest) (*AccuracyRespo
 		return nil, badInput(err)
 	}
 	predictor := w.predictor(o, p)
+	predictor.Energy = r.Energy
 	predictor.Progress = func(done int) { w.tell(Progress{"predicting", done, len(rows), "rows"}) }
 	if out.Rows, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
 		return nil, err

@@ -346,12 +346,25 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 // are, by the rows that count.
 func (f *Fit) strangers(o *calibration.Overlay, counts func(row int) bool) {
 	o.Unseen = f.wide.groups(f.wide.solve(f.nearWide, counts), calibration.Groups{})
+	rows := map[string]int{}
 	for i := range f.rows {
 		if counts(i) {
+			rows[modeCell(&f.rows[i])]++
+		}
+	}
+	for i := range f.rows {
+		if counts(i) && rows[modeCell(&f.rows[i])] >= fewest {
 			o.AddCell(&f.rows[i].Subject)
 		}
 	}
 }
+
+// fewest is how many rows make a cell known. What fits other cells of a group well says
+// little about a cell with less.
+const fewest = 5
+
+// modeCell names a row's cell and mode.
+func modeCell(p *measured.Prepared) string { return p.Row.Cell() + " " + p.Row.Mode }
 
 // Without fits again without some rows. It uses the slopes around the whole fit and
 // one Gauss-Newton step, which is exact for a linear model.

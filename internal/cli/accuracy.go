@@ -55,6 +55,7 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
+			r.Energy = asJSON || perRow != ""
 			res, err := accuracy(cmd, env, r)
 			if err != nil {
 				return asked(err)

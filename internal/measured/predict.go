@@ -44,6 +44,8 @@ type Predictor struct {
 	Prices      func(*device.Profile) cost.Coster
 	Calibration *calibration.Overlay
 	Models      model.Source
+	// Energy asks for the energy of rows without a measured one too.
+	Energy bool
 	// Progress, if not nil, is told how many rows PredictAll has predicted, one call
 	// at a time.
 	Progress func(done int)
@@ -312,6 +314,9 @@ func (p *Prepared) simulate(ctx context.Context, m replica.Multipliers, metered 
 // Predict simulates the benchmark behind a row.
 func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
 	prep := p.Prepare(row)
+	if row.Joules == 0 && !p.Energy {
+		return prep.Simulate(ctx, p.multipliers(&prep))
+	}
 	return prep.simulate(ctx, p.multipliers(&prep), new(Metered))
 }
 
