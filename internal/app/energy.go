@@ -11,7 +11,7 @@ import (
 )
 
 // DefaultEnergyPrice is US dollars for a kilowatt-hour: what industry in the United
-// States paid on average in 2024, rounded (EIA, Electric Power Monthly, table 5.3). For
+// States paid on average in 2023, 8.06 cents, rounded (EIA). For
 // the power of cooling and conversion too, multiply a price by the PUE of the site.
 const DefaultEnergyPrice = 0.08
 
