@@ -104,9 +104,6 @@ func (e *Experiment) complete() {
 	e.Mode = cmp.Or(e.Mode, Aggregated)
 	e.Confidence = cmp.Or(e.Confidence, DefaultConfidence)
 	e.Engine.Name = cmp.Or(e.Engine.Name, DefaultEngine)
-	if e.AcceptanceRates == nil {
-		e.AcceptanceRates = AcceptanceRates()
-	}
 	r := &e.Replica
 	r.MaxPrefill, r.MaxDecode = cmp.Or(r.MaxPrefill, defaultWorkers), cmp.Or(r.MaxDecode, defaultWorkers)
 	e.Decode.MaxBatch = cmp.Or(e.Decode.MaxBatch, defaultBatch)

@@ -126,9 +126,6 @@ func (r *StepRequest) complete() {
 	if p.Role == "" {
 		p.Role = deployment.Both
 	}
-	if p.AcceptanceRates == nil {
-		p.AcceptanceRates = AcceptanceRates()
-	}
 	if r.Queries == 0 {
 		r.Queries = 1
 	}

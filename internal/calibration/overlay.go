@@ -79,7 +79,7 @@ func (o *Overlay) AddCell(s *Subject) {
 	}
 	add(o.Cells, s.row(), s.Model)
 	if !s.Disaggregated {
-		add(o.Families, s.kin(), s.Model)
+		add(o.Families, s.familyRow(), s.Model)
 	}
 }
 

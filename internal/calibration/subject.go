@@ -75,8 +75,8 @@ func (s *Subject) Kin() string {
 	return strings.Join([]string{s.Engine, s.family(), s.Model}, separator)
 }
 
-// kin is the key of the subject's line among an overlay's families.
-func (s *Subject) kin() string { return s.Engine + separator + s.family() }
+// familyRow is the key of the subject's line among an overlay's families.
+func (s *Subject) familyRow() string { return s.Engine + separator + s.family() }
 
 // size is the class of a number of parameters.
 func size(weights int64) string {

@@ -164,7 +164,7 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
 	formatFlags(fs, &d.Formats)
 	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
-	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default 0.9 0.6 0.4 0.2)")
+	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
 }
 
 // arrival reads the name of an arrival process.

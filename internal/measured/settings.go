@@ -55,11 +55,12 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 }
 
 // balance is a setting that public launch scripts of TensorRT-LLM with data-parallel attention turn on, at its default of 50
-// steps or at 60, and that changes their TPOT by up to three times; "" for rows of others and rows that say.
+// steps or at 60, and that changes their TPOT by up to three times; "" for rows of others, rows that say, and rows that have it
+// from a preset because they give no setting at all.
 func balance(r *Row, e *engine.Profile) string {
 	const key = "attention_dp.wait_steps"
 	says := slices.ContainsFunc(r.Others, func(o Other) bool { return ownKey(e, o.Column) == key })
-	if r.Mode == disagg || says || len(e.OptionNames(key)) == 0 || r.DP <= 1 {
+	if r.Mode == disagg || says || !r.givesSettings() || len(e.OptionNames(key)) == 0 || r.DP <= 1 {
 		return ""
 	}
 	return key + "=50"

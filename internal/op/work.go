@@ -118,3 +118,6 @@ func (o *Op) recurrent() (units.Bytes, units.Ops, units.Ops) {
 		2*o.KV.Bytes((o.Prefill.Requests+o.Decode.Requests)*o.Heads*cell)
 	return bytes, units.Ops(matrix), units.Ops(vector)
 }
+
+// BlockScaled reports weights in 8 bits with a scale for each block, not for each row.
+func (o *Op) BlockScaled() bool { return o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows) }

@@ -9,34 +9,18 @@ import (
 	"plimsoll/internal/device"
 )
 
-// trusted says which surfaces price operators, by the system whose kernels were
-// measured. A name stands for a family (gemm.wide), or for all that begin with it
-// (gemm, experts, comm); "*" for all. Devices of the same generation share the list of
-// the system whose surfaces they use. A system without names is priced by the forms.
-//
-// The families are gemm.FORMAT, prefill.FORMAT.CACHE, decode.CACHE,
-// latent.prefill.FORMAT.CACHE, latent.decode.wide.CACHE, latent.absorb.FORMAT,
-// latent.expand.FORMAT, experts.FORMAT, scan, update, comm.reduce, comm.gather,
-// comm.scatter and comm.exchange; the formats wide (16 bits), fp8, block (FP8 scaled in
-// blocks), fp4, int4, int8, mxfp4 and mxfp4-fp8.
-//
-//nolint:gochecknoglobals // a constant table
-var trusted = map[string][]string{
-	"a100_sxm": used,
-	"l40s":     used,
-	"h100_sxm": used,
-	"h200_sxm": used,
-	"b200_sxm": used,
-	"b300_sxm": used,
-}
-
-// used are the families that bring predictions of deployments nearer to what was measured, or change little.
-// Those of fp8 products include the quantization of inputs, which is an operator of its own in a graph. With those of latent
+// trusted are the surfaces that price operators: those that bring predictions of deployments nearer to what was measured, or change
+// little. Those of fp8 products include the quantization of inputs, which is an operator of its own in a graph. With those of latent
 // attention, TPOT of DeepSeek's models was predicted 4 to 9 points worse, with those of prefill and decode attention no better
 // on the whole and 4 points worse for Llama-3.1-8B on H200 (AIConfigurator's silicon sample, no fit).
 //
+// A name stands for a family (gemm.wide), or for all that begin with it (gemm, experts, comm); "*" for all. The families are
+// gemm.FORMAT, prefill.FORMAT.CACHE, decode.CACHE, latent.prefill.FORMAT.CACHE, latent.decode.wide.CACHE, latent.absorb.FORMAT,
+// latent.expand.FORMAT, experts.FORMAT, scan, update, comm.reduce, comm.gather, comm.scatter and comm.exchange; the formats wide
+// (16 bits), fp8, block (FP8 scaled in blocks), fp4, int4, int8, mxfp4 and mxfp4-fp8.
+//
 //nolint:gochecknoglobals // a constant table
-var used = []string{"experts", "gemm.wide", "gemm.block", "gemm.fp4", "comm", "scan", "update"}
+var trusted = []string{"experts", "gemm.wide", "gemm.block", "gemm.fp4", "comm", "scan", "update"}
 
 // covers reports whether a list names a family.
 func covers(list []string, family string) bool {
@@ -47,7 +31,7 @@ func covers(list []string, family string) bool {
 
 // surfacesOf are the surfaces that price a device, nil for none: its own, or those of
 // the most similar system of its generation.
-func surfacesOf(d *device.Profile, lists map[string][]string) *table.Fitted {
+func surfacesOf(d *device.Profile, list []string) *table.Fitted {
 	var best *table.Fitted
 	nearest := math.Inf(1)
 	for _, f := range table.Shipped().Systems {
@@ -58,7 +42,7 @@ func surfacesOf(d *device.Profile, lists map[string][]string) *table.Fitted {
 			best, nearest = f, far
 		}
 	}
-	if best == nil || len(lists[best.System]) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
 	return best
@@ -80,8 +64,8 @@ func own(d *device.Profile, m *table.Measured) bool { return d.Name == m.System 
 
 // trusts reports whether the surfaces of a system price a family on a device. Those of
 // collectives go with the links they were measured on.
-func trusts(lists map[string][]string, f *table.Fitted, d *device.Profile, family string) bool {
-	if !covers(lists[f.System], family) {
+func trusts(list []string, f *table.Fitted, d *device.Profile, family string) bool {
+	if !covers(list, family) {
 		return false
 	}
 	const near = 0.05

@@ -9,13 +9,7 @@ import (
 )
 
 // all trusts everything.
-func all() map[string][]string {
-	out := map[string][]string{}
-	for _, f := range table.Shipped().Systems {
-		out[f.System] = []string{"*"}
-	}
-	return out
-}
+func all() []string { return []string{"*"} }
 
 func lookup(t *testing.T, name string) *device.Profile {
 	t.Helper()
@@ -42,9 +36,8 @@ func TestSurfacesOf(t *testing.T) {
 			t.Errorf("%s: want the surfaces of %q, got %q", name, want, got)
 		}
 	}
-	only := map[string][]string{"h100_sxm": {"*"}}
-	if f := surfacesOf(lookup(t, "h200_sxm"), only); f != nil {
-		t.Errorf("h200_sxm, of which nothing is trusted, has the surfaces of %s", f.System)
+	if f := surfacesOf(lookup(t, "h200_sxm"), nil); f != nil {
+		t.Errorf("nothing is trusted, and h200_sxm has the surfaces of %s", f.System)
 	}
 }
 
@@ -84,28 +77,22 @@ func TestTrusted(t *testing.T) {
 	for _, f := range table.Shipped().Systems {
 		families = append(families, f.Families()...)
 	}
-	for _, name := range used {
+	for _, name := range trusted {
 		if !slices.ContainsFunc(families, func(family string) bool { return covers([]string{name}, family) }) {
 			t.Errorf("no system has surfaces of %s; there are %v", name, families)
 		}
 	}
 	for _, f := range table.Shipped().Systems {
-		want := Calibrated
-		if len(trusted[f.System]) > 0 {
-			want = Surfaces
-		}
 		d := lookup(t, f.System)
-		if got := Best(d); got != want {
-			t.Errorf("%s: want %s, got %s", f.System, want, got)
+		if got := Best(d); got != Surfaces {
+			t.Errorf("%s: want surfaces, got %s", f.System, got)
 		}
-		if err := Surfaces.Check(d); (err == nil) != (want == Surfaces) {
+		if err := Surfaces.Check(d); err != nil {
 			t.Errorf("%s: surfaces: %v", f.System, err)
 		}
 	}
-	for system := range trusted {
-		if !slices.ContainsFunc(table.Shipped().Systems, func(f *table.Fitted) bool { return f.System == system }) {
-			t.Errorf("%s has no surfaces", system)
-		}
+	if got := Best(lookup(t, "mi300x")); got != Calibrated || Surfaces.Check(lookup(t, "mi300x")) == nil {
+		t.Errorf("mi300x, without surfaces, has %s", got)
 	}
 }
 
@@ -117,7 +104,7 @@ func TestSurfacesNeedPhysics(t *testing.T) {
 		t.Error("TensorCast's graph has measured prices")
 	}
 	c, err := p.Coster(d, Surfaces, false, false)
-	if _, ok := c.(*table.Model); err != nil || ok != (len(trusted[d.Name]) > 0) {
+	if _, ok := c.(*table.Model); err != nil || !ok {
 		t.Errorf("got %T, %v", c, err)
 	}
 	if got, want := p.Tier(d, Surfaces), Calibrated.Tier(d); got != want {

@@ -18,8 +18,8 @@ func (m *Model) product(o *op.Op) cost.Estimate {
 	switch w.MatrixIn {
 	case dtype.FP8, dtype.INT8:
 		g = &m.c.GEMM.FP8
-		if o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows) {
-			g = &m.c.GEMM.Block // scales of blocks, not of rows
+		if o.BlockScaled() {
+			g = &m.c.GEMM.Block
 		}
 	case dtype.FP4, dtype.INT4:
 		g = &m.c.GEMM.FP4
@@ -72,8 +72,8 @@ func (m *Model) expertForm(o *op.Op) *Form {
 		return &c.FP4
 	case o.Weight == dtype.FP4 || o.Weight == dtype.INT4:
 		return &c.W4A8
-	case o.Weight == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows):
-		return &c.Block // scales of blocks, not of rows
+	case o.BlockScaled():
+		return &c.Block
 	}
 	return &c.FP8
 }

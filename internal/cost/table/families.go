@@ -100,8 +100,8 @@ func formatOf(o *op.Op) format {
 		return wideInputs(o.Weight)
 	}
 	switch w := o.Weight; {
-	case w == dtype.FP8 && o.In == dtype.FP8 && o.Bytes > units.Bytes(8*o.Rows):
-		return fp8Block // scales of blocks, not of rows
+	case o.In == dtype.FP8 && o.BlockScaled():
+		return fp8Block
 	case w == dtype.FP8 && o.In == dtype.FP8:
 		return fp8
 	case w == dtype.FP4 && o.In == dtype.FP4:

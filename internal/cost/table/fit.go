@@ -129,27 +129,8 @@ type shapeAt struct {
 
 // dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
 func dropSlow(found map[[2]float64][]fileRows) {
-	times := ratios(found)
-	best, shared := map[shapeAt]float64{}, map[shapeAt]int{}
-	for _, own := range times {
-		for p, ratio := range own {
-			if have, ok := best[p]; !ok || ratio < have {
-				best[p] = ratio
-			}
-			shared[p]++
-		}
-	}
-	for from, own := range times {
-		var behind []float64
-		for p, ratio := range own {
-			if shared[p] > 1 {
-				behind = append(behind, ratio-best[p])
-			}
-		}
-		slices.Sort(behind)
-		if n := len(behind); n > 0 && behind[n/2] > math.Log(slower) {
-			leaveOut(found, from)
-		}
+	for _, from := range tooSlow(ratios(found)) {
+		leaveOut(found, from)
 	}
 }
 

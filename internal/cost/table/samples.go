@@ -147,35 +147,53 @@ func (t *Tables) addSamples(all map[string]shapes, f perfdata.File, r *reading, 
 	}
 }
 
-// fastest is the fastest measurement of each shape, without kernels that are slower at the
-// shapes they share with others.
+// fastest is the fastest measurement of each shape, without kernels that are too slow.
 func fastest(kernels map[string]shapes) shapes {
-	best := shapes{}
-	shared := map[shape]int{}
-	for _, own := range kernels {
+	times := map[string]map[shape]float64{}
+	for name, own := range kernels {
+		times[name] = map[shape]float64{}
 		for s, m := range own {
-			shared[s]++
-			if have, ok := best[s]; !ok || m.seconds < have.seconds {
-				best[s] = m
-			}
+			times[name][s] = math.Log(m.seconds)
 		}
 	}
+	slow := tooSlow(times)
 	out := shapes{}
-	for _, own := range kernels {
-		var behind []float64
-		for s, m := range own {
-			if shared[s] > 1 {
-				behind = append(behind, m.seconds/best[s].seconds)
-			}
-		}
-		slices.Sort(behind)
-		if n := len(behind); n > 0 && behind[n/2] > slower {
+	for name, own := range kernels {
+		if slices.Contains(slow, name) {
 			continue
 		}
 		for s, m := range own {
 			if have, ok := out[s]; !ok || m.seconds < have.seconds {
 				out[s] = m
 			}
+		}
+	}
+	return out
+}
+
+// tooSlow are the sources that are slower than the fastest at the shapes they share with
+// others, of logarithms of times by source and shape.
+func tooSlow[K comparable](times map[string]map[K]float64) []string {
+	best, shared := map[K]float64{}, map[K]int{}
+	for _, own := range times {
+		for s, t := range own {
+			if have, ok := best[s]; !ok || t < have {
+				best[s] = t
+			}
+			shared[s]++
+		}
+	}
+	var out []string
+	for source, own := range times {
+		var behind []float64
+		for s, t := range own {
+			if shared[s] > 1 {
+				behind = append(behind, t-best[s])
+			}
+		}
+		slices.Sort(behind)
+		if n := len(behind); n > 0 && behind[n/2] > math.Log(slower) {
+			out = append(out, source)
 		}
 	}
 	return out
