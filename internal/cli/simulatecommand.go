@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"plimsoll/internal/app"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/sim"
@@ -55,9 +53,7 @@ func (c *commandLine) deployment(r *app.SimulateRequest) {
 	}
 	c.formats(&deployment.Formats{Linear: d.Formats.Linear, Attention: d.Formats.Attention})
 	c.add(serves.MTP > 0, "num-mtp-tokens", serves.MTP)
-	if rates := serves.AcceptanceRates; !slices.Equal(rates, app.AcceptanceRates()) {
-		list(c, "mtp-acceptance-rates", rates)
-	}
+	list(c, "mtp-acceptance-rates", serves.AcceptanceRates)
 }
 
 // traffic adds which requests come.
