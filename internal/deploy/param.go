@@ -16,6 +16,10 @@ type param struct {
 	at  func(*told) any // a pointer to the field: int, float64, string, bool or a list of int
 }
 
+// silent reports whether a parameter is told only if it is on: a switch of another
+// setting, which most deployments leave alone.
+func (p param) silent(t *told) bool { return p.key == "attention_dp.waits" && !t.Waits }
+
 // params lists them in the order files show them.
 func params() []param {
 	return []param{
@@ -27,6 +31,7 @@ func params() []param {
 		{"layout.dp", func(t *told) any { return &t.DP }},
 		{"layout.attention_dp", func(t *told) any { return &t.AttentionRanks }},
 		{"attention_dp.switch", func(t *told) any { return &t.AttentionDP }},
+		{"attention_dp.waits", func(t *told) any { return &t.Waits }},
 		{"layout.expert_switch", func(t *told) any { return &t.ExpertParallel }},
 		{"layout.ep", func(t *told) any { return &t.EP }},
 		{"layout.moe_tp", func(t *told) any { return &t.MoETP }},
@@ -140,7 +145,7 @@ func (v *Values) spoken(t *told) []named {
 	for _, p := range params() {
 		p, _ = paramOf(v.Engine, p.key)
 		name := v.option(p.key)
-		if name == "" {
+		if name == "" || p.silent(t) {
 			continue
 		}
 		if at := p.at(t); len(words(at)) > 0 {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/parallel"
@@ -27,6 +29,7 @@ type told struct {
 	AttentionRanks                    int  // SGLang since 0.5.22: instead of DP and AttentionDP
 	ExpertParallel                    bool // vLLM: experts are distributed over all ranks
 	AttentionDP                       bool // data-parallel ranks share the experts
+	Waits                             bool // and their prompts wait for each other
 
 	Sequences, TokenBudget, PrefillLimit, MaxLength int
 	MemoryShare                                     float64
@@ -50,6 +53,7 @@ func (v *Values) tell() (told, error) {
 		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
 		TokenBudget: v.TokenBudget, MemoryShare: v.MemoryShare, KV: v.KV, ChunkedPrefill: v.ChunkedPrefill,
 		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0, MTP: v.MTP,
+		Waits: slices.ContainsFunc(v.Extras, func(s string) bool { return strings.HasPrefix(s, "attention_dp.wait_steps=") }),
 	}
 	if v.Layout.DCP > 1 {
 		t.DCP = v.Layout.DCP

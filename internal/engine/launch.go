@@ -27,6 +27,7 @@ func launchKeys() []string {
 		"layout.attention_dp",  // data-parallel ranks of attention
 		"layout.expert_switch", // experts are distributed over all ranks
 		"attention_dp.switch",  // the data-parallel ranks share the experts
+		"attention_dp.waits",   // their prompts wait for each other
 		"graph.sizes", "graph.off",
 		"prefill_limit", // prompt tokens of a step where prompts are not split
 		"mtp.method", "mtp.width", "mtp.draft",

@@ -49,6 +49,8 @@ type Rule struct {
 	Least []string `yaml:"least" json:"least,omitempty"`
 	// Others are values of settings that such deployments also have.
 	Others map[string][]string `yaml:"others" json:"others,omitempty"`
+	// Unsaid settings are missing in rows that give others.
+	Unsaid bool `yaml:"unsaid" json:"unsaid,omitempty"`
 	// Says is what is assumed, in words.
 	Says string `yaml:"says" json:"says,omitempty"`
 }
@@ -146,6 +148,13 @@ func (p *Profile) Assumed(mode string) *Preset {
 		}
 	}
 	return nil
+}
+
+// Unsaid is what the preset says of settings that measured rows do not give.
+func (s *Preset) Unsaid() *Preset {
+	out := *s
+	out.all = slices.DeleteFunc(slices.Clone(s.all), func(r Rule) bool { return !r.Unsaid })
+	return &out
 }
 
 // Place is workers that a preset may say something about.

@@ -10,17 +10,18 @@ import (
 // recipe adds to a deployment what published deployments of its kind have and the row
 // does not give: disaggregated ones never run with an engine's defaults, and benchmarks
 // seldom do. An aggregated row that gives any setting is taken to give all that
-// differ from the defaults.
+// differ from the defaults, but for those that rows never give.
 func (p *Prepared) recipe(d *deployment.Deployment, parts deployment.Parts) {
 	mode := engine.Disaggregated
 	if p.Row.Mode != disagg {
-		if mode = engine.Aggregated; p.Row.givesSettings() {
-			return
-		}
+		mode = engine.Aggregated
 	}
 	preset := parts.Engine.Assumed(mode)
 	if preset == nil {
 		return
+	}
+	if mode == engine.Aggregated && p.Row.givesSettings() {
+		preset = preset.Unsaid()
 	}
 	base, err := d.Base(parts)
 	if err != nil {

@@ -36,10 +36,6 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 			p.disagrees = append(p.disagrees, fmt.Sprintf("%s: %s has no such setting", g.column, e.Name))
 		}
 	}
-	if s := balance(row, e); s != "" {
-		d.Engine.Settings = append(d.Engine.Settings, s)
-		p.assume("prompts wait up to 50 steps until every data-parallel rank of trtllm has one")
-	}
 	if !row.Speculative {
 		return
 	}
@@ -52,18 +48,6 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 	if row.Acceptance < 0 {
 		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %.2g", deployment.MeasuredAcceptance(parts.Model, cmp.Or(row.Drafted, usualDrafts))))
 	}
-}
-
-// balance is a setting that public launch scripts of TensorRT-LLM with data-parallel attention turn on, at its default of 50
-// steps or at 60, and that changes their TPOT by up to three times; "" for rows of others, rows that say, and rows that have it
-// from a preset because they give no setting at all.
-func balance(r *Row, e *engine.Profile) string {
-	const key = "attention_dp.wait_steps"
-	says := slices.ContainsFunc(r.Others, func(o Other) bool { return ownKey(e, o.Column) == key })
-	if r.Mode == disagg || says || !r.givesSettings() || len(e.OptionNames(key)) == 0 || r.DP <= 1 {
-		return ""
-	}
-	return key + "=50"
 }
 
 // givenSetting is a column with an engine setting, and the keys of it of which an

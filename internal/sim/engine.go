@@ -71,7 +71,7 @@ type Engine struct {
 	BatchWaitSteps int
 	BatchWaitRatio float64
 	// RankWaitSteps holds prompts back for so many steps unless there is one for each
-	// of so many Ranks, which step together. InFlight only.
+	// of so many Ranks, which step together. PrefillFirst and InFlight only.
 	RankWaitSteps, Ranks int
 
 	// AcceptedPerStep is the mean number of tokens a request gains per step of

@@ -72,6 +72,15 @@ func (n *naive) prefillFirst() bool {
 			prefills = true
 		}
 	}
+	if prompts := min(len(n.waiting), n.e.MaxSequences-len(n.running)); prompts > 0 && !prefills && len(n.decoding()) > 0 {
+		if prompts < n.e.Ranks && n.waited < n.e.RankWaitSteps {
+			n.waited++
+			for n.spare() < 0 {
+				n.preempt()
+			}
+			return true
+		}
+	}
 	for len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
 		q := n.waiting[0]
 		rest := q.output - q.generated
@@ -86,6 +95,7 @@ func (n *naive) prefillFirst() bool {
 		prefills = true
 	}
 	if prefills {
+		n.waited = 0
 		return false
 	}
 	for n.spare() < 0 {

@@ -9,6 +9,10 @@ const clippedAnswer = 4096
 func (r *replica) prefillFirst() bool {
 	budget := r.engine.TokenBudget
 	expected := r.expected()
+	if r.awaitsRanks() {
+		r.makeRoom()
+		return r.decode.n > 0
+	}
 	if q := r.partial; q != nil {
 		tokens := min(q.need-q.context, budget)
 		r.cache.take(r.more(q, tokens))
@@ -29,10 +33,23 @@ func (r *replica) prefillFirst() bool {
 		budget -= f.tokens
 	}
 	if len(r.chunks) > 0 {
+		r.waited = 0
 		return false
 	}
 	r.makeRoom()
 	return r.decode.n > 0
+}
+
+// awaitsRanks says that prompts are held back because not every rank has one, as
+// SGLang's prefill delayer does (managers/prefill_delayer.py).
+func (r *replica) awaitsRanks() bool {
+	prompts := min(r.waiting.n, r.engine.MaxSequences-r.running.n)
+	if prompts <= 0 || r.partial != nil || r.decode.n == 0 {
+		return false
+	}
+	r.patience = r.engine.RankWaitSteps
+	r.hold = prompts < r.engine.Ranks && r.waited < r.patience
+	return r.hold
 }
 
 // expected is the tokens in the cache, with the whole of the prompt under way,
