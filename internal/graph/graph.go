@@ -142,6 +142,8 @@ type kind struct {
 // expertShare is one rank's share of a mixture of experts.
 type expertShare struct {
 	local  float64 // experts on this rank
+	deal   op.Deal
+	dealt  op.Dealt
 	inter  float64 // inner width of each
 	shared float64 // inner width of the shared experts
 	hidden float64 // width the routed experts work in
@@ -243,7 +245,9 @@ func share(l model.Layer, s Spec) kind {
 	k.hc = k.hk
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
-		k.moe.local = math.Ceil(float64(f.Experts) / float64(s.Layout.EP))
+		k.moe.deal = op.Deal{Experts: uint16(f.Experts), Choice: uint16(f.TopK), Ranks: uint16(s.Layout.EP)}
+		k.moe.local = k.moe.deal.Local()
+		k.moe.dealt = k.moe.deal.Dealt()
 		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
 		k.moe.shared = s.SharedWidth(&f)
 		k.moe.hidden = float64(s.Model.Hidden)

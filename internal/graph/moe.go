@@ -19,6 +19,7 @@ type routed struct {
 	many, few         float64 // experts in each class
 	manyRows, fewRows float64 // rows of each expert in it
 	narrow            bool    // rows arrive in the experts' format
+	deal              op.Deal // if they were chosen at random
 }
 
 // active is the number of local experts with any row.
@@ -125,16 +126,12 @@ func (w *walk) route(k *kind, rows float64) routed {
 	return r
 }
 
-// dealt lets rows tokens of each of a number of ranks choose experts at random:
-// this rank's receive an even share, and an expert is idle when every token
-// passes it by.
+// dealt lets rows tokens of each of a number of ranks choose experts at random: this
+// is the rank whose experts are chosen most.
 func (w *walk) dealt(k *kind, rows, ranks float64) routed {
-	f := &k.layer.FFN
-	e, topK := float64(f.Experts), float64(f.TopK)
-	r := routed{rows: rows, pairs: rows * topK}
-	r.recv = r.pairs * ranks * k.moe.local / e
-	r.mine = r.recv / ranks
-	r.many = min(k.moe.local*-math.Expm1(rows*ranks*math.Log1p(-topK/e)), r.recv)
+	r := routed{rows: rows, pairs: rows * float64(k.layer.FFN.TopK), deal: k.moe.deal}
+	r.mine = k.moe.dealt.Even(rows)
+	r.recv, r.many = k.moe.dealt.Busiest(rows * ranks)
 	r.manyRows = r.recv / r.many
 	return r
 }
@@ -287,13 +284,13 @@ func (w *walk) groupedExperts(k *kind, r *routed) {
 	if k.layer.FFN.Ungated {
 		up = inter
 	}
-	w.grouped(s, r.recv, r.active(), h, up, inter)
+	w.grouped(s, r.recv, r.active(), h, up, inter).Deal = r.deal
 	if s.Weight == dtype.FP4 && w.g.spec.Policy.NarrowingExperts {
 		w.narrowOutput(s)
 	} else {
 		w.quantize(s, r.recv, inter)
 	}
-	w.grouped(s, r.recv, r.active(), inter, h, 0)
+	w.grouped(s, r.recv, r.active(), inter, h, 0).Deal = r.deal
 }
 
 // narrowOutput quantizes what the product just emitted yields, in it.
@@ -307,7 +304,7 @@ func (w *walk) narrowOutput(s dtype.Scheme) {
 
 // grouped emits one product of rows over several matrices; fused is the width
 // behind the activation fused into it, 0 for none.
-func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float64) {
+func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float64) *op.Op {
 	o := w.next(op.GroupedGEMM, op.GroupedMatMul)
 	o.Rows, o.Depth, o.Cols, o.OutCols = rows, depth, cols, fused
 	o.Experts = matrices
@@ -326,6 +323,7 @@ func (w *walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	if fused > 0 {
 		o.Vector += units.Ops(7 * rows * fused)
 	}
+	return o
 }
 
 // groupedName is the name of a grouped product, with an activation behind it or

@@ -39,6 +39,7 @@ type Op struct {
 	Rows, Cols, Depth float64
 	Experts           float64
 	OutCols           float64
+	Deal              Deal // how tokens came to the experts, if they chose
 
 	// Bytes is the whole traffic of an elementwise operator, the extra traffic
 	// (scales, metadata) of every other one.

@@ -18,7 +18,7 @@ func combine(blends []blend, from string) []blend {
 		d := blends[0].deal()
 		var same, others []blend
 		for _, b := range blends {
-			if o := b.deal(); o == d || o != nil && d != nil && *o == *d {
+			if b.deal() == d {
 				same = append(same, b)
 			} else {
 				others = append(others, b)
@@ -32,23 +32,19 @@ func combine(blends []blend, from string) []blend {
 	return out
 }
 
-// deal is that of the blend's only site, nil if it is not of experts.
-func (b *blend) deal() *deal { return b.sites[0].deal }
+// deal is that of the blend's only site, none if it is not of experts.
+func (b *blend) deal() op.Deal { return b.sites[0].deal }
 
 // combined makes one curve of blends of the same deal.
-func combined(blends []blend, d *deal) blend {
+func combined(blends []blend, d op.Deal) blend {
 	if len(blends) == 1 && blends[0].sites[1] == nil {
 		return blends[0]
 	}
-	s := newSite(blends[0].sites[0].place, d)
+	s := &site{place: blends[0].sites[0].place, deal: d}
 	for _, at := range lineUnion(blends) {
 		l := line{at: at}
 		for _, x := range pointUnion(blends, at) {
-			p := point{line: at, x: x}
-			if d != nil {
-				p.rows = math.Exp2(x)
-				p.active = d.active(p.rows)
-			}
+			p := point{line: at, x: x, deal: d}
 			var best answer
 			for i := range blends {
 				if a := blends[i].at(p); a.better(&best) {
@@ -117,7 +113,7 @@ func (t *Tables) sumOfParts(k key) []blend {
 	}
 	scheme := g.in.scheme()
 	m := t.On(t.base)
-	s := newSite(place, nil)
+	s := &site{place: place}
 	for _, at := range t.tokens(parts, heads, g.in) {
 		l := line{at: at}
 		for _, x := range pointUnion(parts, at) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"plimsoll/internal/op"
 	"slices"
 )
 
@@ -249,12 +250,11 @@ func (d *partDecoder) source() source {
 
 func (d *partDecoder) site() *site {
 	place := [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}
-	var of *deal
+	s := &site{place: place}
 	if d.experts {
-		of = &deal{experts: float64(d.shape.uint()), choice: float64(d.shape.uint()), ranks: float64(d.shape.uint())}
-		d.bad = d.bad || !of.possible()
+		s.deal = op.Deal{Experts: d.uint16(), Choice: d.uint16(), Ranks: d.uint16()}
+		d.bad = d.bad || !s.deal.Possible()
 	}
-	s := newSite(place, of)
 	n := d.shape.count()
 	if n == 0 {
 		d.bad = true
@@ -271,6 +271,12 @@ func (d *partDecoder) site() *site {
 		s.lines = append(s.lines, l)
 	}
 	return s
+}
+
+func (d *partDecoder) uint16() uint16 {
+	n := d.shape.uint()
+	d.bad = d.bad || n > math.MaxUint16
+	return uint16(n)
 }
 
 func (d *partDecoder) line() line {

@@ -101,9 +101,9 @@ func (e *encoder) site(rows []row) {
 	e.axis(r.place[0])
 	e.axis(r.place[1])
 	if e.experts {
-		e.uint(int(r.deal.experts))
-		e.uint(int(r.deal.choice))
-		e.uint(int(r.deal.ranks))
+		e.uint(int(r.deal.Experts))
+		e.uint(int(r.deal.Choice))
+		e.uint(int(r.deal.Ranks))
 	}
 	lines := chunks(rows, sameLine)
 	e.uint(len(lines))

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"math"
 
 	"plimsoll/internal/dtype"
@@ -10,45 +9,40 @@ import (
 	"plimsoll/internal/units"
 )
 
-// deal is how tokens meet the experts of one rank in a measurement.
-type deal struct {
-	experts, choice, ranks float64
+// law is how a benchmark of experts dealt out its tokens: evenly, or with popularities
+// drawn from a power law. Counts are rounded, what is left after that goes to experts with
+// fewest rows, and the busiest rank is measured (collector/helper.py of AIConfigurator).
+type law struct {
+	name     string
+	exponent float64 // 0 is even
 }
 
-func (d *deal) compare(e *deal) int {
-	if *d == *e {
-		return 0
+// busiest is the rows of the measured rank, and how many of its experts have any.
+func (l law) busiest(d op.Deal, tokens float64) (rows, active float64) {
+	local, experts, choice := d.Local(), float64(d.Experts), float64(d.Choice)
+	load := tokens * choice / experts
+	rows = load * local
+	if l.exponent == 0 {
+		return rows, math.Min(rows, local)
 	}
-	return cmp.Or(cmp.Compare(d.experts, e.experts), cmp.Compare(d.choice, e.choice), cmp.Compare(d.ranks, e.ranks))
-}
-
-// possible reports whether tokens can meet experts like this.
-func (d *deal) possible() bool {
-	return d.choice >= 1 && d.experts > d.choice && d.ranks >= 1 && d.ranks <= d.experts
-}
-
-// rate is the logarithm of the chance that a row, a pair of a token and one of the
-// rank's experts, misses a given one, when tokens choose at random.
-func (d *deal) rate() float64 { return d.ranks / d.choice * math.Log1p(-d.choice/d.experts) }
-
-// active is the number of a rank's experts that so many rows meet.
-func (d *deal) active(rows float64) float64 {
-	return math.Min(rows, d.experts/d.ranks*-math.Expm1(rows*d.rate()))
-}
-
-// agrees reports whether a product with so many rows and active experts can be
-// of the site's deal. An operator does not say how many experts there are in all; but
-// rows and active experts do, and where they do not, because all experts of a
-// rank are active, the number in all makes no difference.
-func (s *site) agrees(rows, active float64) bool {
-	const near = 0.02
-	here, u := s.deal.experts/s.deal.ranks, -rows*s.rate
-	// 1 − exp(−u) lies between u/(1 + u) and u: most deals are told without it.
-	if here*math.Min(1, u) < (1-near)*active || math.Min(rows, here*u/(1+u)) > (1+near)*active {
-		return false
+	low, high := 1.0, 0.8*tokens
+	if load <= 1 {
+		low, high = 0.01, 2
 	}
-	a := math.Min(rows, here*-math.Expm1(-u))
-	return math.Abs(a-active) <= near*active
+	moment := func(n, from, to float64) float64 {
+		p := n + 1 - l.exponent
+		return (math.Pow(to, p) - math.Pow(from, p)) / p
+	}
+	all, mean := moment(0, low, high), moment(1, low, high)
+	half := math.Min(math.Max(0.5/load*mean/all, low), high) // popularity rounded up to a row
+	met := moment(0, half, high) / all
+	left := moment(1, low, half) / mean
+	groups := experts / local
+	skew := math.Sqrt(math.Max(0, moment(2, low, high)*all/(mean*mean)-1))
+	// Few rows are whole numbers: about half the variance of as many at random.
+	spread := math.Pow((1-left)*skew, 2)*(groups-1)/(experts-1) + (1-1/groups)/(2*rows)
+	most := math.Min(groups, 1+op.Excess(groups)*math.Sqrt(spread))
+	return rows * most, most * math.Min(math.Min(local*met+rows*left, rows), local/most)
 }
 
 // expertProducts are the two products of a rank's experts.
@@ -81,37 +75,46 @@ func expertChores(f format, rows, choice, hidden, inter float64) []op.Op {
 // around them; exact are the hidden width and a rank's share of the inner one,
 // or any if zero.
 // Rows dealt by a mild power law come nearest to a model's own routing: even
-// deals touch more experts with few tokens than random choice does.
+// deals meet more experts with few tokens than random choice does.
 func (g *group) experts() []reading {
+	const steps = 32 // between a number of rows and its double: nearer ones count as the same
 	exact := map[string]float64{"hidden_size": g.exactly[0]}
 	if g.exactly[0] == 0 {
 		exact = nil
 	}
 	var out []reading
-	for _, law := range []string{"power_law_1.01", "power_law_1.2", "balanced", "uniform"} {
+	for _, l := range []law{{"power_law_1.01", 1.01}, {"power_law_1.2", 1.2}, {"balanced", 0}, {"uniform", 0}} {
 		out = append(out, reading{
 			table: "moe", skip: []string{"nongated"},
 			query: common(perfdata.Query{
-				Text:   map[string]string{"moe_dtype": g.in.String(), "distribution": law},
+				Text:   map[string]string{"moe_dtype": g.in.String(), "distribution": l.name},
 				Number: exact,
 				Values: []string{"num_tokens", "inter_size", "topk", "num_experts", "moe_tp_size", "moe_ep_size", "hidden_size"},
 			}),
 			row: func(v []float64) (measurement, bool) {
-				tokens, d := v[1], deal{experts: v[4], choice: v[3], ranks: v[6]}
+				tokens, d := v[1], op.Deal{Experts: count(v[4]), Choice: count(v[3]), Ranks: count(v[6])}
 				hidden, inter := v[7], v[2]/v[5]
-				if exact != nil && float32(inter) != float32(g.exactly[1]) || !d.possible() {
+				if exact != nil && float32(inter) != float32(g.exactly[1]) || !d.Possible() || tokens <= 0 {
 					return measurement{}, false
 				}
-				rows := tokens * d.choice / d.ranks
+				rows, active := l.busiest(d, tokens)
 				return measurement{
-					x: math.Log2(rows), deal: d, seconds: v[0] / 1e3,
-					ops:    expertProducts(g.in, rows, d.active(rows), hidden, inter),
-					beside: expertChores(g.in, rows, d.choice, hidden, inter),
-					// A skewed deal meets fewer experts than a random one.
-					surely: expertProducts(g.in, rows, math.Min(d.active(rows), math.Max(1, d.choice/d.ranks)), hidden, inter),
+					x: math.Round(steps*math.Log2(rows)) / steps, deal: d, seconds: v[0] / 1e3,
+					ops:    expertProducts(g.in, rows, active, hidden, inter),
+					beside: expertChores(g.in, rows, float64(d.Choice), hidden, inter),
+					// What was met is an estimate: surely an even share of one token's.
+					surely: expertProducts(g.in, tokens*float64(d.Choice)/float64(d.Ranks), math.Min(active, math.Max(1, float64(d.Choice)/float64(d.Ranks))), hidden, inter),
 				}, true
 			},
 		})
 	}
 	return out
+}
+
+// count is a number of a table as one of a deal, 0 if it cannot be one.
+func count(v float64) uint16 {
+	if v >= 0 && v <= math.MaxUint16 {
+		return uint16(v)
+	}
+	return 0
 }

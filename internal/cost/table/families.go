@@ -150,7 +150,7 @@ func (f format) element() dtype.Format {
 type measurement struct {
 	place   [2]float64
 	line, x float64
-	deal    deal
+	deal    op.Deal
 	ops     []op.Op // what was measured
 	beside  []op.Op // what was measured with it and is an operator of its own
 	surely  []op.Op // what was measured at least, where ops are an average

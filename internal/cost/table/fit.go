@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"plimsoll/internal/op"
 	"plimsoll/internal/perfdata"
 )
 
@@ -124,7 +125,7 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 type shapeAt struct {
 	exactly, place [2]float64
 	line, x        float64
-	deal           deal
+	deal           op.Deal
 }
 
 // dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
@@ -247,7 +248,7 @@ func (m *measurement) exactly(of family) [2]float64 {
 // leftOut reports every tenth shape, the same ones of all kernels.
 func (s *shelf) leftOut(r *row) bool {
 	h := fnv.New64a()
-	for _, x := range []float64{s.exactly[0], s.exactly[1], r.place[0], r.place[1], r.line, r.x, r.deal.experts, r.deal.choice, r.deal.ranks} {
+	for _, x := range []float64{s.exactly[0], s.exactly[1], r.place[0], r.place[1], r.line, r.x, float64(r.deal.Experts), float64(r.deal.Choice), float64(r.deal.Ranks)} {
 		bits := math.Float64bits(x)
 		for i := range 8 {
 			h.Write([]byte{byte(bits >> (8 * i))})
@@ -307,11 +308,7 @@ func (s *shelf) test(of family, into *LeftOut) {
 		if of == products && min(r.place[0], r.place[1]) < narrow {
 			continue
 		}
-		at := point{line: r.line, x: r.x}
-		if r.deal != (deal{}) {
-			at.rows = math.Exp2(r.x)
-			at.active = r.deal.active(at.rows)
-		}
+		at := point{line: r.line, x: r.x, deal: r.deal}
 		a, b := best(full, r.place, of.apart(), at), best(fitted, r.place, of.apart(), at)
 		if !a.ok || !b.ok {
 			into.Missed++
@@ -340,18 +337,14 @@ func best(sources []source, place [2]float64, apart float64, p point) (out answe
 func merge(kernels [][]row) []row {
 	type where struct {
 		place [2]float64
-		deal  deal
+		deal  op.Deal
 	}
 	var sources []map[where]*site
 	var out []row
 	for _, rows := range kernels {
 		sites := map[where]*site{}
 		for _, s := range curves(rows) {
-			at := where{place: s.place}
-			if s.deal != nil {
-				at.deal = *s.deal
-			}
-			sites[at] = s
+			sites[where{s.place, s.deal}] = s
 		}
 		sources = append(sources, sites)
 		out = append(out, rows...)

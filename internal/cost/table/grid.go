@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"math"
+	"plimsoll/internal/op"
 	"slices"
 )
 
@@ -17,8 +18,8 @@ const reach = 2
 // position on it, both as base-2 logarithms, and for experts how many rows there are
 // and how many experts are active.
 type point struct {
-	line, x      float64
-	rows, active float64
+	line, x float64
+	deal    op.Deal
 }
 
 // source is the measurements of one kernel: those of one file that name the same
@@ -32,18 +33,7 @@ type source struct {
 type site struct {
 	place [2]float64
 	lines []line
-	deal  *deal // of experts
-	// rate is the logarithm of the chance that a row misses an expert.
-	rate float64
-}
-
-// newSite is a place without measurements; the deal is nil unless of experts.
-func newSite(place [2]float64, d *deal) *site {
-	s := &site{place: place, deal: d}
-	if d != nil {
-		s.rate = d.rate()
-	}
-	return s
+	deal  op.Deal // of experts
 }
 
 // line is the measurements of one batch, by size.
@@ -55,7 +45,7 @@ type line struct {
 
 // at reads the site's curves.
 func (s *site) at(p point) answer {
-	if s.deal != nil && !s.agrees(p.rows, p.active) {
+	if s.deal != p.deal {
 		return answer{}
 	}
 	return s.curve(p)
@@ -161,7 +151,7 @@ type row struct {
 	place   [2]float64
 	line, x float64
 	ratio   float64
-	deal    deal
+	deal    op.Deal
 	// estimate is what the ratio is to, in seconds.
 	estimate float64
 }
@@ -172,7 +162,7 @@ func (r *row) compare(o *row) int {
 	if c := slices.Compare(r.place[:], o.place[:]); c != 0 {
 		return c
 	}
-	if c := r.deal.compare(&o.deal); c != 0 {
+	if c := compareDeals(r.deal, o.deal); c != 0 {
 		return c
 	}
 	if c := cmp.Compare(r.line, o.line); c != 0 {
@@ -193,11 +183,7 @@ func curves(rows []row) []*site {
 			before = &rows[i-1]
 		}
 		if before == nil || before.place != r.place || before.deal != r.deal {
-			var d *deal
-			if r.deal != (deal{}) {
-				d = &r.deal
-			}
-			out, before = append(out, newSite(r.place, d)), nil
+			out, before = append(out, &site{place: r.place, deal: r.deal}), nil
 		}
 		s := out[len(out)-1]
 		switch {
@@ -210,4 +196,9 @@ func curves(rows []row) []*site {
 		l.x, l.ratio = append(l.x, r.x), append(l.ratio, r.ratio)
 	}
 	return out
+}
+
+// compareDeals is an order of deals.
+func compareDeals(a, b op.Deal) int {
+	return cmp.Or(cmp.Compare(a.Experts, b.Experts), cmp.Compare(a.Choice, b.Choice), cmp.Compare(a.Ranks, b.Ranks))
 }

@@ -123,7 +123,7 @@ func (m *Model) experts(o *op.Op, e *cost.Estimate) string {
 		return m.modelled(o, e)
 	}
 	g := group{family: expertLayers, in: f, exactly: [2]float64{hidden, inter}}
-	return m.measured(o, g.at(1, 1), point{x: math.Log2(o.Rows), rows: o.Rows, active: o.Experts}, e)
+	return m.measured(o, g.at(1, 1), point{x: math.Log2(o.Rows), deal: o.Deal}, e)
 }
 
 // phases prices the two phases of an attention, which are two kernels.

@@ -35,7 +35,7 @@ const (
 type shape struct {
 	place, exact [2]float64
 	line, x      float64
-	deal         deal
+	deal         op.Deal
 }
 
 // shapes are the measurements of a kernel, one of each shape.
@@ -207,7 +207,7 @@ func sortedShapes(best shapes) []shape {
 	slices.SortFunc(out, func(a, b shape) int {
 		return cmp.Or(
 			slices.Compare(a.place[:], b.place[:]), slices.Compare(a.exact[:], b.exact[:]),
-			a.deal.compare(&b.deal), cmp.Compare(a.line, b.line), cmp.Compare(a.x, b.x),
+			compareDeals(a.deal, b.deal), cmp.Compare(a.line, b.line), cmp.Compare(a.x, b.x),
 		)
 	})
 	return out

@@ -75,8 +75,9 @@ func operators(size float64) map[string]op.Op {
 		Kind: op.Latent, In: b16, Weight: b16, Out: b16, KV: b16, VectorIn: b16,
 		Heads: 16, HeadDim: 192, ValueDim: 128, Rank: 512, Rope: 64, Decode: span(32, 1, size),
 	}
-	const experts, choice, ranks = 256., 8., 8.
-	active := experts / ranks * -math.Expm1(size*ranks/choice*math.Log1p(-choice/experts))
+	const experts, choice, ranks = 256, 8, 8
+	deal := op.Deal{Experts: experts, Choice: choice, Ranks: ranks}
+	rows, active := deal.Dealt().Busiest(size * ranks / choice)
 	reduce := op.Op{
 		Kind: op.Collective, Comm: op.AllReduce, Group: parallel.Group{Size: 4, Stride: 1},
 		Payload: units.Bytes(size * 10240), Bytes: units.Bytes(2 * size * 10240),
@@ -85,8 +86,8 @@ func operators(size float64) map[string]op.Op {
 		"product": {Kind: op.GEMM, In: b16, Weight: b16, Out: b16, VectorIn: b16, Rows: size, Cols: 5120, Depth: 3200},
 		"prefill": prefill, "decode": decode, "latent decode": latent, "all-reduce": reduce,
 		"experts": {
-			Kind: op.GroupedGEMM, In: f8, Weight: f8, Out: b16, VectorIn: b16, Rows: size, Cols: 4096, Depth: 7168, OutCols: 2048,
-			Experts: math.Min(size, active), Bytes: units.Bytes(16 * size),
+			Kind: op.GroupedGEMM, In: f8, Weight: f8, Out: b16, VectorIn: b16, Rows: rows, Cols: 4096, Depth: 7168, OutCols: 2048,
+			Experts: active, Deal: deal, Bytes: units.Bytes(16 * rows),
 		},
 	}
 }

@@ -281,19 +281,19 @@ func TestExperts(t *testing.T) {
 	put(t, dir, "moe/vllm/1.0/moe", rows...)
 	m := open(t, dir)
 	_, base := h200(t)
-	pairs := float64(tokens * k / ranks)
-	active := experts / ranks * (1 - math.Pow(1-float64(k)/experts, tokens))
+	deal := op.Deal{Experts: experts, Choice: k, Ranks: ranks}
+	pairs, active := table.Busiest(1.01, deal, tokens)
 	up := product(pairs, 2*inter, hidden)
-	up.Kind, up.Experts, up.OutCols = op.GroupedGEMM, active, inter
+	up.Kind, up.Experts, up.OutCols, up.Deal = op.GroupedGEMM, active, inter, deal
 	down := product(pairs, hidden, inter)
-	down.Kind, down.Experts = op.GroupedGEMM, active
-	pass := op.Op{In: dtype.BF16, VectorIn: dtype.BF16, Bytes: units.Bytes(2 * (tokens/ranks + pairs) * hidden)}
+	down.Kind, down.Experts, down.Deal = op.GroupedGEMM, active, deal
+	pass := op.Op{In: dtype.BF16, VectorIn: dtype.BF16, Bytes: units.Bytes(2 * (pairs/k + pairs) * hidden)}
 	got, want := m.Cost(&up).Total+m.Cost(&down).Total, ms-2*base.Cost(&pass).Total
 	if !near(got, want) {
 		t.Errorf("want %v, got %v", want, got)
 	}
 	few := up
-	few.Experts = 3
+	few.Deal.Choice = 3
 	ungated := up
 	ungated.Cols = inter
 	for name, o := range map[string]*op.Op{"another deal": &few, "without a gate": &ungated} {
@@ -313,7 +313,7 @@ func TestOtherWidths(t *testing.T) {
 		moeRow{"asked", "bfloat16", "balanced", tokens, hidden, inter, k, experts, 1, 1, 5})
 	m := open(t, dir)
 	o := product(tokens*k, hidden, inter)
-	o.Kind, o.Experts = op.GroupedGEMM, experts*(1-math.Pow(1-float64(k)/experts, tokens))
+	o.Kind, o.Experts, o.Deal = op.GroupedGEMM, experts, op.Deal{Experts: experts, Choice: k, Ranks: 1}
 	if got := m.Source(&o); got != "vllm 1.0 asked" {
 		t.Errorf("priced by %q", got)
 	}
