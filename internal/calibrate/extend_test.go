@@ -17,6 +17,7 @@ func TestExtend(t *testing.T) {
 	t.Parallel()
 	rows := quick(measuredtest.Silicon(t))
 	for i := range rows {
+		rows[i].TPOT *= 1.3 // a device that the base knows nothing of
 		rows[i].PerGPU, rows[i].TTFT = rows[i].ClosedLoop(rows[i].TTFT, rows[i].TPOT), 0
 	}
 	base := &calibration.Overlay{
@@ -35,7 +36,7 @@ func TestExtend(t *testing.T) {
 			t.Errorf("%s changed:\n%s", name, d)
 		}
 	}
-	if z := x.Overlay.Groups["vllm · hopper"]; z == nil || *z == (calibration.Logs{}) || len(x.Overlay.Unseen) >= len(x.Overlay.Groups) || x.Numbers == 0 {
+	if z := x.Overlay.Groups["vllm · hopper · moe"]; z == nil || *z == (calibration.Logs{}) || len(x.Overlay.Unseen) >= len(x.Overlay.Groups) || x.Numbers == 0 {
 		t.Errorf("%d numbers, groups %v", x.Numbers, x.Overlay.Groups)
 	}
 	if !x.Overlay.Has(&prepared[0].Subject) || base.Has(&prepared[0].Subject) {

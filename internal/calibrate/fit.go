@@ -66,6 +66,14 @@ func linearize(ctx context.Context, rows []measured.Prepared, o *calibration.Ove
 			return
 		}
 		for k := range calibration.Parameters {
+			if parts := calibration.Parts(k); parts != nil { // moves them, and needs no simulation
+				for _, p := range parts {
+					for j := range l.slope[k] {
+						l.slope[k][j] += l.slope[p][j]
+					}
+				}
+				continue
+			}
 			if !r.Subject.Matters(k) {
 				continue
 			}
@@ -159,12 +167,12 @@ func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 	if base == nil {
 		return newSystem(rows, nothing, (*calibration.Subject).Groups)
 	}
-	return newSystem(rows, base.Sum, func(s *calibration.Subject, _ int) []calibration.Group { return []calibration.Group{s.OwnCell()} })
+	return newSystem(rows, base.Sum, (*calibration.Subject).OwnCell)
 }
 
 // wideSystem has the unknowns of the groups that hold for models without rows.
 func wideSystem(rows []measured.Prepared) *system {
-	s := newSystem(rows, nothing, func(s *calibration.Subject, _ int) []calibration.Group { return s.Wide() })
+	s := newSystem(rows, nothing, (*calibration.Subject).Wide)
 	s.lambda = independentUnseen
 	return s
 }

@@ -26,6 +26,7 @@ const (
 	perLayer
 	launchFloor
 	first
+	pace       // of all operators but attention of prompts, on top of theirs
 	Parameters // how many there are
 )
 
@@ -35,7 +36,7 @@ const (
 var names = [Parameters]string{
 	"products", "experts", "exchange", "elementwise", "decode_attention",
 	"prefill_products", "prefill_experts", "prefill_attention",
-	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "first",
+	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "first", "pace",
 }
 
 // Logs are the logarithms of the multipliers of all parameters; zeros change
@@ -47,9 +48,13 @@ type Logs [Parameters]float64
 type Groups map[string]*Logs
 
 // Width is the standard deviation of a parameter's prior, in logarithms: kernels
-// are known to a third, host times to a factor of two.
+// are known to a third, host times to a factor of two, all kernels of a model together to a
+// fifth.
 func Width(parameter int) float64 {
-	if parameter >= perStep {
+	switch {
+	case parameter == pace:
+		return 0.2
+	case parameter >= perStep:
 		return 0.7
 	}
 	return 0.35
@@ -66,7 +71,10 @@ type Group struct {
 // vendor's devices, an engine on them, the device generation, and the vendor's
 // disaggregated deployments. On no axis that was left out (cells, models, systems) do
 // they predict worse than no fit; what distinguishes more does.
-func (s *Subject) Wide() []Group {
+func (s *Subject) Wide(parameter int) []Group {
+	if parameter == pace {
+		return nil
+	}
 	vendor := s.vendor()
 	out := []Group{{vendor, 1}, {vendor + separator + s.Engine, 0.7}, {s.Generation, 0.5}}
 	if s.Disaggregated && vendor != amd {
@@ -76,19 +84,28 @@ func (s *Subject) Wide() []Group {
 }
 
 // Groups are the groups a subject belongs to for a parameter, from the widest to
-// the narrowest: the wide ones; its engine on its device generation, and within that
-// operators or models of the same kind; and the engine's disaggregated deployments. The
-// shares were chosen by cross-validation over configurations and over cells.
+// the narrowest: the wide ones; within its engine on its device generation operators or
+// models of the same kind; and the engine's disaggregated deployments. The pace has one
+// group, the model with its weights. Groups and shares were chosen by cross-validation over
+// configurations and systems.
 func (s *Subject) Groups(parameter int) []Group {
-	own := s.Engine + separator + s.Generation
-	out := append(s.Wide(), Group{own, 0.5})
+	if parameter == pace {
+		return []Group{s.kin()}
+	}
+	out := s.Wide(parameter)
 	if kind := s.kind(parameter); kind != "" {
-		out = append(out, Group{own + separator + kind, 0.7})
+		out = append(out, Group{s.Engine + separator + s.Generation + separator + kind, 0.7})
 	}
 	if s.Disaggregated {
 		out = append(out, Group{s.vendor() + separator + s.Engine + separator + disaggregated, 0.7})
 	}
 	return out
+}
+
+// kin is the group of the model with its weights under the engine on all devices of a
+// generation and its variants, whose disaggregated deployments are apart.
+func (s *Subject) kin() Group {
+	return Group{strings.Join([]string{s.familyRow(), s.Model, s.Weights}, separator), 1}
 }
 
 // The vendors that groups distinguish; all but AMD's devices count as NVIDIA's, whose
@@ -105,9 +122,22 @@ func (s *Subject) vendor() string {
 	return nvidia
 }
 
+// Parts are the parameters that a parameter moves together, all before it; none of most.
+func Parts(parameter int) []int {
+	if parameter == pace {
+		return []int{products, experts, exchange, elementwise, decodeAttention}
+	}
+	return nil
+}
+
 // OwnCell is the group of a subject's cell, whose prior is as wide as the
-// parameter's.
-func (s *Subject) OwnCell() Group { return Group{s.Cell(), 1} }
+// parameter's. There every operator has its own multiplier and needs no pace.
+func (s *Subject) OwnCell(parameter int) []Group {
+	if parameter == pace {
+		return nil
+	}
+	return []Group{{s.Cell(), 1}}
+}
 
 // Matters reports whether a parameter can change a prediction about the subject.
 func (s *Subject) Matters(parameter int) bool {
@@ -167,9 +197,9 @@ func (o *Overlay) Sum(s Subject) Logs {
 
 // Has reports whether the overlay was fitted to rows of the subject's model under its
 // engine on devices of its generation: those of another device of the generation
-// predict nearly as well as its own. Of disaggregated deployments they do not.
+// predict nearly as well as its own.
 func (o *Overlay) Has(s *Subject) bool {
-	return !s.Disaggregated && slices.Contains(o.Families[s.familyRow()], s.Model) || o.Saw(s)
+	return slices.Contains(o.Families[s.familyRow()], s.Model) || o.Saw(s)
 }
 
 // Multipliers are those of a prediction about a subject.
@@ -179,6 +209,9 @@ func (o *Overlay) Multipliers(s Subject) replica.Multipliers { return o.Sum(s).M
 func (z Logs) Multipliers() replica.Multipliers {
 	m := replica.Ones()
 	e := func(parameter int) float64 { return math.Exp(z[parameter]) }
+	for _, k := range Parts(pace) {
+		z[k] += z[pace]
+	}
 	m.Decode[step.Products], m.Decode[step.Experts] = e(products), e(experts)
 	m.Decode[step.Exchange], m.Decode[step.Elementwise] = e(exchange), e(elementwise)
 	m.Decode[step.Attention] = e(decodeAttention)

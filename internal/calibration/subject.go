@@ -76,7 +76,12 @@ func (s *Subject) Kin() string {
 }
 
 // familyRow is the key of the subject's line among an overlay's families.
-func (s *Subject) familyRow() string { return s.Engine + separator + s.family() }
+func (s *Subject) familyRow() string {
+	if s.Disaggregated {
+		return strings.Join([]string{s.Engine, disaggregated, s.family()}, separator)
+	}
+	return s.Engine + separator + s.family()
+}
 
 // size is the class of a number of parameters.
 func size(weights int64) string {
