@@ -34,7 +34,7 @@ type source struct {
 
 // fitted finds the constants of a generation. Of blackwell-ultra, ampere and ada
 // kernels were measured, but no deployment: engines are as unknown there as with a
-// relative's kernels. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
+// relative's kernels. Of cdna3 and cdna4 deployments were measured, but no kernel. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
 // PCIe, which was measured with ada. RTX Blackwell runs the kernels of Ada, without
 // the tensor memory that those of blackwell need. TPUs, NeuronCores and Apple's GPUs
 // have no relative here: they are priced by their data sheets.
@@ -42,7 +42,7 @@ func fitted(generation string) (source, bool) {
 	switch generation {
 	case "hopper", "blackwell":
 		return source{generation, generation, device.Calibrated}, true
-	case "blackwell-ultra", "ampere", "ada":
+	case "blackwell-ultra", "ampere", "ada", "cdna3", "cdna4":
 		return source{generation, generation, device.Transferred}, true
 	case "volta":
 		return source{"ampere", "ampere", device.Transferred}, true
@@ -50,7 +50,9 @@ func fitted(generation string) (source, bool) {
 		return source{"ampere", "ada", device.Transferred}, true
 	case "blackwell-rtx":
 		return source{"ada", "ada", device.Transferred}, true
-	case "cdna2", "cdna3", "cdna4", "gaudi", "gaudi2", "gaudi3", "battlemage":
+	case "cdna2":
+		return source{"cdna3", "cdna3", device.Transferred}, true
+	case "gaudi", "gaudi2", "gaudi3", "battlemage":
 		return source{"hopper", "hopper", device.Transferred}, true
 	}
 	return source{tier: device.Datasheet}, false

@@ -55,7 +55,8 @@ func TestNearestRelatives(t *testing.T) {
 	own := calibrated.Shipped()
 	for generation, want := range map[string]struct{ kernels, links string }{
 		"hopper": {"hopper", "hopper"}, "blackwell-ultra": {"blackwell-ultra", "blackwell-ultra"}, "volta": {"ampere", "ampere"},
-		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"hopper", "hopper"},
+		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"cdna3", "cdna3"},
+		"cdna4": {"cdna4", "cdna4"}, "gaudi3": {"hopper", "hopper"},
 	} {
 		got, ok := calibrated.Nearest(generation)
 		expected := own[want.kernels]
