@@ -58,6 +58,8 @@ type Profile struct {
 	Tiers []Tier
 	// ShareRule, where the engine has one, derives MemoryShare; see On.
 	ShareRule *ShareRule
+	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
+	LatentRule *LatentRule
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

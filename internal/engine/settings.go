@@ -90,6 +90,16 @@ func (t *Tier) settings() []setting {
 	}
 }
 
+// settings are the fields; LatentRule says what they mean.
+func (r *LatentRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"heads", rule{}, "", &r.Heads},
+		{"decode", atLeast(1), "", &r.Decode},
+		{"prefill", atLeast(1), "", &r.Prefill},
+	}
+}
+
 // settings are the fields; ShareRule says what they mean.
 func (r *ShareRule) settings() []setting {
 	return []setting{
