@@ -44,7 +44,9 @@ type Profile struct {
 	BlockTokens int     // a sequence takes whole blocks
 	KVFormat    dtype.Format
 	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
-	Reserve       float64
+	Reserve float64
+	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.
+	PrefillAhead  bool
 	PrefixCaching bool
 
 	ReceiveInterval int

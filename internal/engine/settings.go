@@ -44,6 +44,7 @@ func (p *Profile) settings() []setting {
 		{"block_tokens", atLeast(1), "tokens in a KV block", &p.BlockTokens},
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
 		{"reserve", shareFrom(0), "share of the remaining output tokens that must fit at admission", &p.Reserve},
+		{"prefill_ahead", rule{}, "compute prompts even if max_sequences already generate; they wait with the first token out", &p.PrefillAhead},
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},
 		{"receive_interval", atLeast(1), "decode steps between checks for new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first (disaggregated)", &p.HeldTokens},

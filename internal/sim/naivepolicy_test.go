@@ -72,7 +72,7 @@ func (n *naive) prefillFirst() bool {
 			prefills = true
 		}
 	}
-	for len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
+	for len(n.waiting) > 0 && budget > 0 && (n.e.PrefillAhead || len(n.running) < n.e.MaxSequences) {
 		q := n.waiting[0]
 		rest := q.output - q.generated
 		full := expected+float64(q.need)+float64(min(rest, 4096)) > float64(n.e.Blocks*n.e.BlockTokens)

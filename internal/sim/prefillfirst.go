@@ -7,6 +7,9 @@ const clippedAnswer = 4096
 // prefillFirst fills a step as [PrefillFirst] says and reports whether requests
 // generate in it.
 func (r *replica) prefillFirst() bool {
+	for r.parked.n > 0 && r.decode.n < r.engine.MaxSequences {
+		r.unpark()
+	}
 	budget := r.engine.TokenBudget
 	expected := r.expected()
 	if q := r.partial; q != nil {
@@ -15,7 +18,7 @@ func (r *replica) prefillFirst() bool {
 		r.chunks = append(r.chunks, chunk{q, tokens})
 		budget -= tokens
 	}
-	for r.waiting.n > 0 && budget > 0 && r.running.n < r.engine.MaxSequences {
+	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.running.n < r.engine.MaxSequences) {
 		q := r.waiting.at(0)
 		f := r.fits(q, budget)
 		prompt := float64(q.need - f.entries*r.cache.prefix.tokens)
@@ -39,8 +42,8 @@ func (r *replica) prefillFirst() bool {
 // and the share kept free for running answers. While requests generate and
 // nothing else happens it never falls, so one who had to wait still has to.
 func (r *replica) expected() float64 {
-	tokens := r.decode.tokens() + r.carrying
-	left := r.decode.remaining()
+	tokens := r.decode.tokens() + r.parked.tokens + r.carrying
+	left := r.decode.remaining() + r.parked.left
 	if q := r.partial; q != nil {
 		tokens += q.need
 		left += r.toGenerate(q)
