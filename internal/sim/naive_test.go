@@ -70,7 +70,10 @@ func (n *naive) free() int {
 
 func (n *naive) decoding() (set []*naiveRequest) {
 	for _, q := range n.running {
-		if q.prefilled && !(n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.MaxSequences) {
+		if n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.MaxSequences {
+			break
+		}
+		if q.prefilled {
 			set = append(set, q)
 		}
 	}

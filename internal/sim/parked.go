@@ -14,6 +14,7 @@ func (r *replica) full() bool {
 }
 
 func (r *replica) park(q *request) {
+	q.state = prefilling // running, and it does not generate
 	r.parked.push(q)
 	r.parked.count(q, 1)
 }

@@ -236,3 +236,20 @@ func TestCostAllocatesNothing(t *testing.T) {
 		t.Errorf("Cost allocates %v times", n)
 	}
 }
+
+// TestPower: MI325X, the cores of MI300X with a third more power, does 1.19 times as many operations in a dense product.
+func TestPower(t *testing.T) {
+	dense := op.Op{Kind: op.GEMM, Rows: 1 << 14, Cols: 1 << 14, Depth: 1 << 14, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16}
+	var took [2]float64
+	for i, name := range []string{"mi300x", "mi325x"} {
+		d, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := calibrated.New(d)
+		took[i] = float64(m.Cost(&dense).Total)
+	}
+	if ratio := took[0] / took[1]; ratio < 1.17 || ratio > 1.2 {
+		t.Errorf("want 1.19 times as fast, got %.3f", ratio)
+	}
+}
