@@ -68,6 +68,7 @@ func (t *Terms) settings() []setting {
 		{"per_sequence", atLeast(0), "the same per sequence in the step", us(&t.PerSequence)},
 		{"per_prefill_step", atLeast(0), "added to a step with prompts; does not overlap", us(&t.PerPrefillStep)},
 		{"per_layer", atLeast(0), "idle time between the kernels of a layer in a captured graph", us(&t.PerLayer)},
+		{"per_linear_layer", atLeast(0), "the same for models with recurrent layers; 0 is per_layer", us(&t.PerLinear)},
 		{"launch_floor.dense", atLeast(0), "minimum time to launch the kernels of a dense layer one by one", us(&t.Floor.Dense)},
 		{"launch_floor.moe", atLeast(0), "the same for a layer with experts", us(&t.Floor.MoE)},
 		{"launch_floor.latent", atLeast(0), "the same for a layer with latent attention", us(&t.Floor.Latent)},
