@@ -46,9 +46,10 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 }
 
 // narrowInputs has the inputs of MXFP4 experts in MXFP8 where a device multiplies 4-bit weights by them, as TensorRT-LLM does by
-// default and vLLM and SGLang with FlashInfer's kernels; elsewhere weights are widened to 16 bits.
+// default, vLLM and SGLang with FlashInfer's kernels, and AITER on CDNA 4 for the experts of gpt-oss from 256 tokens on (fused_moe.py);
+// elsewhere weights are widened to 16 bits.
 func narrowInputs(q *graph.Quant, d *device.Profile) {
-	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && strings.HasPrefix(d.Generation, "blackwell") {
+	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && (strings.HasPrefix(d.Generation, "blackwell") || d.Generation == "cdna4") {
 		q.Experts.Activation = dtype.FP8
 	}
 }

@@ -18,8 +18,9 @@ type Terms struct {
 	// PerPrefillStep is added to a step that has prompt tokens; it is not hidden.
 	PerPrefillStep units.Seconds
 	// PerLayer is the idle time between the kernels of a layer in a captured step.
-	// It passes on the device and is not hidden.
-	PerLayer units.Seconds
+	// It passes on the device and is not hidden. PerLinear is that of models with
+	// recurrent layers; 0 means the same.
+	PerLayer, PerLinear units.Seconds
 	// Floor is the least time to launch a layer's kernels one by one, which bounds
 	// a step that replays no graph.
 	Floor Floors
@@ -79,11 +80,15 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 	if t = cmp.Or(t, p.Hosts[Generic]); t == nil {
 		t = &Terms{} // a host that costs nothing
 	}
+	perLayer := t.PerLayer
+	if class == Linear {
+		perLayer = cmp.Or(t.PerLinear, perLayer)
+	}
 	return Host{
 		PerStep:        t.PerStep,
 		PerSequence:    t.PerSequence,
 		PerPrefillStep: t.PerPrefillStep,
-		PerLayer:       t.PerLayer,
+		PerLayer:       perLayer,
 		PerLayerFloor:  t.Floor.Of(class),
 		APIFixed:       t.APIFixed,
 		APIPerToken:    t.APIPerToken,

@@ -22,6 +22,9 @@ func (p *Profile) document() map[string]any {
 	if p.ShareRule != nil {
 		put(doc, "share_rule_mib.", p.ShareRule.settings())
 	}
+	if p.LatentRule != nil {
+		put(doc, "latent_kernels.", p.LatentRule.settings())
+	}
 	var tiers []map[string]any
 	for i := range p.Tiers {
 		tier := map[string]any{}

@@ -44,7 +44,9 @@ type Profile struct {
 	BlockTokens int     // a sequence takes whole blocks
 	KVFormat    dtype.Format
 	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
-	Reserve       float64
+	Reserve float64
+	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.
+	PrefillAhead  bool
 	PrefixCaching bool
 
 	ReceiveInterval int
@@ -58,6 +60,8 @@ type Profile struct {
 	Tiers []Tier
 	// ShareRule, where the engine has one, derives MemoryShare; see On.
 	ShareRule *ShareRule
+	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
+	LatentRule *LatentRule
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

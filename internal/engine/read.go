@@ -63,6 +63,10 @@ func (p *Profile) clone() *Profile {
 		rule := *p.ShareRule
 		q.ShareRule = &rule
 	}
+	if p.LatentRule != nil {
+		rule := *p.LatentRule
+		q.LatentRule = &rule
+	}
 	return &q
 }
 
@@ -103,6 +107,11 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.Hosts[generation] = &Terms{}
 			}
 			readSetting(ps, path, n, p.Hosts[generation].settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "latent_kernels."); ok {
+			if p.LatentRule == nil {
+				p.LatentRule = &LatentRule{}
+			}
+			readSetting(ps, path, n, p.LatentRule.settings(), key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}

@@ -44,6 +44,7 @@ func (p *Profile) settings() []setting {
 		{"block_tokens", atLeast(1), "tokens in a KV block", &p.BlockTokens},
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
 		{"reserve", shareFrom(0), "share of the remaining output tokens that must fit at admission", &p.Reserve},
+		{"prefill_ahead", rule{}, "compute prompts even if max_sequences already generate; they wait with the first token out", &p.PrefillAhead},
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},
 		{"receive_interval", atLeast(1), "decode steps between checks for new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first (disaggregated)", &p.HeldTokens},
@@ -67,6 +68,7 @@ func (t *Terms) settings() []setting {
 		{"per_sequence", atLeast(0), "the same per sequence in the step", us(&t.PerSequence)},
 		{"per_prefill_step", atLeast(0), "added to a step with prompts; does not overlap", us(&t.PerPrefillStep)},
 		{"per_layer", atLeast(0), "idle time between the kernels of a layer in a captured graph", us(&t.PerLayer)},
+		{"per_linear_layer", atLeast(0), "the same for models with recurrent layers; 0 is per_layer", us(&t.PerLinear)},
 		{"launch_floor.dense", atLeast(0), "minimum time to launch the kernels of a dense layer one by one", us(&t.Floor.Dense)},
 		{"launch_floor.moe", atLeast(0), "the same for a layer with experts", us(&t.Floor.MoE)},
 		{"launch_floor.latent", atLeast(0), "the same for a layer with latent attention", us(&t.Floor.Latent)},
@@ -87,6 +89,16 @@ func (t *Tier) settings() []setting {
 		{"graph_batch", atLeast(0), "", &t.GraphBatch},
 		{"wide_graph_batch", atLeast(0), "", &t.WideGraphBatch},
 		{"set_aside_gib", atLeast(0), "", gib(&t.SetAside)},
+	}
+}
+
+// settings are the fields; LatentRule says what they mean.
+func (r *LatentRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"heads", rule{}, "", &r.Heads},
+		{"decode", atLeast(1), "", &r.Decode},
+		{"prefill", atLeast(1), "", &r.Prefill},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/model"
 	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
@@ -35,18 +36,35 @@ type Pace struct {
 	graph       engine.Graph
 	multipliers Multipliers
 	layers      int
+	// Latent attention takes so many times as long in decodes and prompts as its price.
+	decode, prompt units.Seconds
 }
 
 // NewPace prepares the pace of an engine with a model on a device.
 func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
-		multipliers: Ones(), layers: len(s.Model.Layers),
+		multipliers: Ones(), layers: len(s.Model.Layers), decode: 1, prompt: 1,
+	}
+	if heads := latentHeads(s); heads > 0 {
+		decode, prefill := e.LatentKernels(d.Generation, heads)
+		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
 	}
 	return p
+}
+
+// latentHeads are the heads of latent attention on a rank, 0 without any. Sparse
+// attention has kernels of its own.
+func latentHeads(s *graph.Spec) int {
+	for i := range s.Model.Kinds {
+		if a := &s.Model.Kinds[i].Attention; a.Kind == model.MLA && a.Indexer.TopK == 0 {
+			return a.Heads / max(1, s.Layout.TP)
+		}
+	}
+	return 0
 }
 
 // Scaled is the pace with the prices of kernels and host times multiplied.
@@ -78,6 +96,11 @@ func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, ke
 		layers += t[part] * units.Seconds(f[part])
 	}
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
+	if prefill {
+		attention *= p.prompt
+	} else {
+		attention *= p.decode
+	}
 	kernels = layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
 	if prefill && p.graph.EagerPrefill || decode > p.graph.MaxBatch {

@@ -130,6 +130,10 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintln(w, t.Render())
 		fmt.Fprintln(w)
 	}
+	if r := p.LatentRule; r != nil {
+		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
+			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
+	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
 		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+

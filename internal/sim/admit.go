@@ -85,9 +85,12 @@ func (r *replica) makeRoom() {
 // it had is computed again later.
 func (r *replica) preempt() {
 	q := r.running.last()
-	if q == r.partial {
+	switch {
+	case q == r.partial:
 		r.partial = nil
-	} else {
+	case q.state != decoding:
+		r.sendBack()
+	default:
 		r.decode.leave(q)
 		q.last = max(q.last, r.gaps.last)
 	}

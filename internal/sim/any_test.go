@@ -19,6 +19,7 @@ func anyEngine(t *rapid.T, name string) Engine {
 		BlockTokens:     rapid.SampledFrom([]int{1, 2, 4, 16}).Draw(t, name+"block"),
 		ReservePrompt:   rapid.Bool().Draw(t, name+"reserve prompt"),
 		Reserve:         rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, name+"reserve"),
+		PrefillAhead:    rapid.Bool().Draw(t, name+"prefill ahead"),
 		ReceiveInterval: rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+"receive"),
 		BatchWaitSteps:  rapid.SampledFrom([]int{0, 2, 9}).Draw(t, name+"batch wait"),
 		BatchWaitRatio:  rapid.Float64Range(0, 1).Draw(t, name+"ratio"),

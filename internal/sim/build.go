@@ -54,7 +54,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 			priced:   steps,
 			gaps:     gapMeter{all: &s.gaps, requests: s.requests},
 			running:  running{requests: s.requests},
-			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests},
+			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests}, parked: parked{queue: queue{requests: s.requests}},
 		}
 	}
 	return made

@@ -63,6 +63,10 @@ type Engine struct {
 	// Reserve is the share, 0 to 1, of what running requests may still generate
 	// that admission keeps free. PrefillFirst only.
 	Reserve float64
+	// PrefillAhead has MaxSequences bound the requests that generate in a step, and not those
+	// that are admitted: prompts are computed as long as they fit, and then wait for their
+	// turn with the first token out. PrefillFirst only.
+	PrefillAhead bool
 	// ReceiveInterval is how many steps of generation pass between two looks at
 	// the incoming queue; 0 and 1 look at every step.
 	ReceiveInterval int

@@ -70,6 +70,9 @@ func (n *naive) free() int {
 
 func (n *naive) decoding() (set []*naiveRequest) {
 	for _, q := range n.running {
+		if n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.MaxSequences {
+			break
+		}
 		if q.prefilled {
 			set = append(set, q)
 		}
@@ -171,6 +174,7 @@ func (n *naive) run() {
 // take takes the step that was filled, or waits.
 func (n *naive) take(decodes bool) {
 	var b Batch
+	generate := n.decoding()
 	for _, q := range n.running {
 		switch {
 		case q.chunk > 0:
@@ -181,7 +185,7 @@ func (n *naive) take(decodes bool) {
 			if q.context+q.chunk == q.need {
 				b.Sampled++
 			}
-		case q.prefilled && decodes:
+		case decodes && slices.Contains(generate, q):
 			b.Decode++
 			b.Sampled++
 			even := float64(n.steps) * n.e.AcceptedPerStep
@@ -218,6 +222,7 @@ func (n *naive) idle() {
 func (n *naive) tokens(decoded bool) {
 	var ended, after []*naiveRequest
 	gain := n.gain()
+	generate := n.decoding()
 	if decoded {
 		n.steps++
 	}
@@ -236,7 +241,7 @@ func (n *naive) tokens(decoded bool) {
 			if q.generated == q.output {
 				after = append(after, q)
 			}
-		case q.prefilled && decoded:
+		case decoded && slices.Contains(generate, q):
 			q.context += gain
 			if q.generated += gain; q.generated >= q.output {
 				ended = append(ended, q)

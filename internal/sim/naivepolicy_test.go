@@ -72,16 +72,18 @@ func (n *naive) prefillFirst() bool {
 			prefills = true
 		}
 	}
-	if prompts := min(len(n.waiting), n.e.MaxSequences-len(n.running)); prompts > 0 && !prefills && len(n.decoding()) > 0 {
-		if prompts < n.e.Ranks && n.waited < n.e.RankWaitSteps {
-			n.waited++
-			for n.spare() < 0 {
-				n.preempt()
-			}
-			return true
-		}
+	prompts := len(n.waiting)
+	if !n.e.PrefillAhead {
+		prompts = min(prompts, n.e.MaxSequences-len(n.running))
 	}
-	for len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
+	if prompts > 0 && !prefills && len(n.decoding()) > 0 && prompts < n.e.Ranks && n.waited < n.e.RankWaitSteps {
+		n.waited++
+		for n.spare() < 0 {
+			n.preempt()
+		}
+		return true
+	}
+	for len(n.waiting) > 0 && budget > 0 && (n.e.PrefillAhead || len(n.running) < n.e.MaxSequences) {
 		q := n.waiting[0]
 		rest := q.output - q.generated
 		full := expected+float64(q.need)+float64(min(rest, 4096)) > float64(n.e.Blocks*n.e.BlockTokens)

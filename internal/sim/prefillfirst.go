@@ -7,6 +7,9 @@ const clippedAnswer = 4096
 // prefillFirst fills a step as [PrefillFirst] says and reports whether requests
 // generate in it.
 func (r *replica) prefillFirst() bool {
+	for r.parked.n > 0 && r.decode.n < r.engine.MaxSequences {
+		r.unpark()
+	}
 	budget := r.engine.TokenBudget
 	expected := r.expected()
 	if r.awaitsRanks() {
@@ -19,7 +22,7 @@ func (r *replica) prefillFirst() bool {
 		r.chunks = append(r.chunks, chunk{q, tokens})
 		budget -= tokens
 	}
-	for r.waiting.n > 0 && budget > 0 && r.running.n < r.engine.MaxSequences {
+	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.running.n < r.engine.MaxSequences) {
 		q := r.waiting.at(0)
 		f := r.fits(q, budget)
 		prompt := float64(q.need - f.entries*r.cache.prefix.tokens)
@@ -43,7 +46,10 @@ func (r *replica) prefillFirst() bool {
 // awaitsRanks says that prompts are held back because not every rank has one, as
 // SGLang's prefill delayer does (managers/prefill_delayer.py).
 func (r *replica) awaitsRanks() bool {
-	prompts := min(r.waiting.n, r.engine.MaxSequences-r.running.n)
+	prompts := r.waiting.n
+	if !r.engine.PrefillAhead {
+		prompts = min(prompts, r.engine.MaxSequences-r.running.n)
+	}
 	if prompts <= 0 || r.partial != nil || r.decode.n == 0 {
 		return false
 	}
@@ -56,8 +62,8 @@ func (r *replica) awaitsRanks() bool {
 // and the share kept free for running answers. While requests generate and
 // nothing else happens it never falls, so one who had to wait still has to.
 func (r *replica) expected() float64 {
-	tokens := r.decode.tokens() + r.carrying
-	left := r.decode.remaining()
+	tokens := r.decode.tokens() + r.parked.tokens + r.carrying
+	left := r.decode.remaining() + r.parked.left
 	if q := r.partial; q != nil {
 		tokens += q.need
 		left += r.toGenerate(q)

@@ -23,6 +23,7 @@ type replica struct {
 	running  running
 	partial  *request // the prompt that was cut off; always the last of running
 	decode   decodeSet
+	parked   parked
 	cache    cache
 
 	plan     plan
@@ -253,6 +254,10 @@ func (r *replica) advance(c chunk) {
 // the time given.
 func (r *replica) join(q *request, last units.Seconds) {
 	q.last = last
+	if r.full() {
+		r.park(q)
+		return
+	}
 	r.decode.join(q)
 	r.gaps.join(q, last)
 }

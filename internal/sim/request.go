@@ -134,6 +134,11 @@ func (u *queue) pushFront(q *request) {
 	u.n++
 }
 
+func (u *queue) popBack() *request {
+	u.n--
+	return u.at(u.n)
+}
+
 func (u *queue) pop() *request {
 	q := u.at(0)
 	u.head = (u.head + 1) & (len(u.ring) - 1)

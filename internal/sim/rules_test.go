@@ -96,6 +96,20 @@ func TestReserve(t *testing.T) {
 	}
 }
 
+// TestPrefillAhead: with one sequence generating at a time both prompts are computed at once, and the second answer pauses
+// after its first token until the first answer is whole.
+func TestPrefillAhead(t *testing.T) {
+	for ahead, want := range map[bool][2]units.Seconds{true: {0.1, 0.5}, false: {0.4, 0.6}} {
+		e := roomy(sim.PrefillFirst)
+		e.MaxSequences, e.PrefillAhead = 1, ahead
+		r := simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 3), ask(0, 10, 3)), Workers: sim.Pool{Engine: e}})
+		times(t, fmt.Sprintf("ahead %t", ahead), r, 0.1, want[0])
+		if got := r.Records[1].Latency; math.Abs(float64(got-want[1])) > 1e-9 {
+			t.Errorf("ahead %t: the second answer ends at %v, want %v", ahead, got, want[1])
+		}
+	}
+}
+
 // TestReceiveInterval: while requests generate, a look at the queue comes every so many steps; after a step with prompts it
 // comes at once.
 func TestReceiveInterval(t *testing.T) {

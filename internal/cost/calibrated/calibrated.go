@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/cost/roofline"
@@ -34,7 +35,7 @@ type source struct {
 
 // fitted finds the constants of a generation. Of blackwell-ultra, ampere and ada
 // kernels were measured, but no deployment: engines are as unknown there as with a
-// relative's kernels. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
+// relative's kernels. Of cdna3 and cdna4 deployments were measured, but no kernel. Cards of turing, ampere-ga102 and blackwell-rtx exchange over
 // PCIe, which was measured with ada. RTX Blackwell runs the kernels of Ada, without
 // the tensor memory that those of blackwell need. TPUs, NeuronCores and Apple's GPUs
 // have no relative here: they are priced by their data sheets.
@@ -42,7 +43,7 @@ func fitted(generation string) (source, bool) {
 	switch generation {
 	case "hopper", "blackwell":
 		return source{generation, generation, device.Calibrated}, true
-	case "blackwell-ultra", "ampere", "ada":
+	case "blackwell-ultra", "ampere", "ada", "cdna3", "cdna4":
 		return source{generation, generation, device.Transferred}, true
 	case "volta":
 		return source{"ampere", "ampere", device.Transferred}, true
@@ -50,7 +51,9 @@ func fitted(generation string) (source, bool) {
 		return source{"ampere", "ada", device.Transferred}, true
 	case "blackwell-rtx":
 		return source{"ada", "ada", device.Transferred}, true
-	case "cdna2", "cdna3", "cdna4", "gaudi", "gaudi2", "gaudi3", "battlemage":
+	case "cdna2":
+		return source{"cdna3", "cdna3", device.Transferred}, true
+	case "gaudi", "gaudi2", "gaudi3", "battlemage":
 		return source{"hopper", "hopper", device.Transferred}, true
 	}
 	return source{tier: device.Datasheet}, false
@@ -95,9 +98,28 @@ func New(p *device.Profile) (*Model, bool) {
 		return nil, false
 	}
 	c := s.constants()
+	c.atPower(p)
 	m := With(p, &c)
 	m.tier = s.tier
 	return m, true
+}
+
+// atPower scales the shares of the matrix peaks that a device of cdna3 reaches, whose constants are MI300X's: under dense products
+// clocks fall as far as the power demands. MI325X, the same cores at 1000 instead of 750 W, does 1.19 times as many operations
+// per second in BF16 and in FP8 (AMD's "Measuring Max-Achievable FLOPs", part 2, 2025): the power of 0.6.
+func (c *Constants) atPower(p *device.Profile) {
+	const measured, exponent = 750, 0.6
+	if p.Generation != "cdna3" || p.Power <= 0 {
+		return
+	}
+	factor := math.Pow(float64(p.Power)/measured, exponent)
+	for _, f := range c.Forms() {
+		for _, x := range f.Parameters {
+			if x.Name == "compute" {
+				*x.Value = min(x.High, *x.Value*factor)
+			}
+		}
+	}
 }
 
 // Fingerprint names what the estimates of a device rest on: its constants and its

@@ -55,7 +55,8 @@ func TestNearestRelatives(t *testing.T) {
 	own := calibrated.Shipped()
 	for generation, want := range map[string]struct{ kernels, links string }{
 		"hopper": {"hopper", "hopper"}, "blackwell-ultra": {"blackwell-ultra", "blackwell-ultra"}, "volta": {"ampere", "ampere"},
-		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"hopper", "hopper"},
+		"turing": {"ampere", "ada"}, "ampere-ga102": {"ampere", "ada"}, "blackwell-rtx": {"ada", "ada"}, "cdna2": {"cdna3", "cdna3"},
+		"cdna4": {"cdna4", "cdna4"}, "gaudi3": {"hopper", "hopper"},
 	} {
 		got, ok := calibrated.Nearest(generation)
 		expected := own[want.kernels]
@@ -233,5 +234,22 @@ func TestCostAllocatesNothing(t *testing.T) {
 	o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, Rows: 64, Cols: 4096, Depth: 4096}
 	if n := testing.AllocsPerRun(100, func() { m.Cost(&o) }); n != 0 {
 		t.Errorf("Cost allocates %v times", n)
+	}
+}
+
+// TestPower: MI325X, the cores of MI300X with a third more power, does 1.19 times as many operations in a dense product.
+func TestPower(t *testing.T) {
+	dense := op.Op{Kind: op.GEMM, Rows: 1 << 14, Cols: 1 << 14, Depth: 1 << 14, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16}
+	var took [2]float64
+	for i, name := range []string{"mi300x", "mi325x"} {
+		d, err := device.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := calibrated.New(d)
+		took[i] = float64(m.Cost(&dense).Total)
+	}
+	if ratio := took[0] / took[1]; ratio < 1.17 || ratio > 1.2 {
+		t.Errorf("want 1.19 times as fast, got %.3f", ratio)
 	}
 }

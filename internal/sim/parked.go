@@ -1,0 +1,39 @@
+package sim
+
+// parked are requests whose prompt is computed and that wait, first come first served, until fewer
+// than MaxSequences generate ([Engine.PrefillAhead]).
+type parked struct {
+	queue
+	tokens int // in the cache
+	left   int // to generate
+}
+
+// full reports whether a request that could generate has to wait.
+func (r *replica) full() bool {
+	return r.engine.PrefillAhead && (r.decode.n >= r.engine.MaxSequences || r.parked.n > 0)
+}
+
+func (r *replica) park(q *request) {
+	q.state = prefilling // running, and it does not generate
+	r.parked.push(q)
+	r.parked.count(q, 1)
+}
+
+// unpark lets the first of those that wait generate.
+func (r *replica) unpark() {
+	q := r.parked.pop()
+	r.parked.count(q, -1)
+	r.decode.join(q)
+	r.gaps.join(q, q.last)
+}
+
+// sendBack takes the last of those that wait out again.
+func (r *replica) sendBack() {
+	q := r.parked.popBack()
+	r.parked.count(q, -1)
+}
+
+func (p *parked) count(q *request, sign int) {
+	p.tokens += sign * q.context
+	p.left += sign * (q.output - q.generated)
+}
