@@ -18,15 +18,12 @@ type page struct {
 	first, each      Times // at the first token of the page, and for each more
 }
 
-// pageBits is for as many pages as batches have that grow and shrink around a steady state.
-const pageBits = 9
-
 // decode prices a step without prompts.
 func (c *Curve) decode(s *graph.Sums) Times {
 	d, size := &s.Decode, c.graph.Spec().PageTokens()
 	seq := d.Context / d.Requests
 	number := math.Ceil(seq / size)
-	slot := &c.pages[(uint64(d.Requests)<<32+uint64(number))*golden>>(64-pageBits)]
+	slot := &c.pages[spread(uint64(d.Requests)<<32+uint64(number), len(c.pages))]
 	p := slot.Load()
 	if p == nil || p.requests != d.Requests || p.tokens != d.Tokens || p.number != number {
 		p = c.page(d, number, size)
@@ -40,13 +37,16 @@ func (c *Curve) decode(s *graph.Sums) Times {
 	return t
 }
 
+// rounding is how far a point may be off a line, as a share, and count as on it.
+const rounding = 1e-12
+
 // page prices both ends of a page, and a point between them to see whether the line
 // meets it. The point is no whole token: some operators read whole tokens.
 func (c *Curve) page(d *op.Span, number, size float64) *page {
 	at := func(seq float64) Times {
 		return c.exactly(&graph.Sums{Decode: op.Equal(d.Requests, d.Tokens/d.Requests, seq)})
 	}
-	const between, rounding = 0.62, 1e-12
+	const between = 0.62
 	low, width := (number-1)*size+1, size-1
 	p := &page{requests: d.Requests, tokens: d.Tokens, number: number, straight: width > 0, first: at(low)}
 	last, middle := at(low+width), at(low+between*width)
