@@ -27,7 +27,7 @@ type Curve struct {
 type known struct {
 	rows  slots[row]
 	cells slots[cell]
-	pages []atomic.Pointer[page]
+	pages []atomic.Pointer[stretch]
 	works slots[work]
 }
 
@@ -71,7 +71,7 @@ type cell struct {
 // around the prompts of a workload, and as many pages as batches have that grow and
 // shrink around a steady state.
 const (
-	rowBits, cellBits, pageBits, workBits = 9, 7, 11, 10
+	rowBits, cellBits, pageBits, workBits = 9, 7, 9, 10
 	// decodeSlots are for batches of different sizes.
 	decodeSlots = 64
 )
@@ -79,7 +79,7 @@ const (
 // NewCurve prepares the prices of a graph's steps on a device.
 func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
 	return &Curve{graph: g, coster: c, known: &known{
-		rows: newSlots[row](rowBits), cells: newSlots[cell](cellBits), pages: make([]atomic.Pointer[page], 1<<pageBits),
+		rows: newSlots[row](rowBits), cells: newSlots[cell](cellBits), pages: make([]atomic.Pointer[stretch], 1<<pageBits),
 		works: newSlots[work](workBits),
 	}}
 }

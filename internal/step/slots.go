@@ -18,23 +18,23 @@ const tries = 4
 func newSlots[T any](bits int) slots[T] { return make(slots[T], 1<<bits) }
 
 // get returns what is remembered for a count, or makes it.
-func (s slots[T]) get(n int, make func(n int, to *T)) *T {
+func (s slots[T]) get(n int, fill func(n int, to *T)) *T {
 	first := spread(uint64(n), len(s))
 	for i := range tries {
 		at := &s[(first+i)&(len(s)-1)]
 		switch e := at.Load(); {
 		case e == nil:
-			return s.put(at, n, make)
+			return s.put(at, n, fill)
 		case e.n == n:
 			return &e.value
 		}
 	}
-	return s.put(&s[first], n, make)
+	return s.put(&s[first], n, fill)
 }
 
-func (s slots[T]) put(at *atomic.Pointer[slot[T]], n int, make func(n int, to *T)) *T {
+func (s slots[T]) put(at *atomic.Pointer[slot[T]], n int, fill func(n int, to *T)) *T {
 	e := &slot[T]{n: n}
-	make(n, &e.value)
+	fill(n, &e.value)
 	at.Store(e)
 	return &e.value
 }
