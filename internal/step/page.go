@@ -30,7 +30,7 @@ func (c *Curve) decode(s *graph.Sums) Times {
 	d, size := &s.Decode, c.graph.Spec().PageTokens()
 	seq := d.Context / d.Requests
 	page := math.Ceil(seq / size)
-	p := c.stretch(d, page-math.Mod(page-1, chapter), chapter, size)
+	p := c.stretch(d, 1+chapter*math.Floor((page-1)/chapter), chapter, size)
 	if !p.straight {
 		p = c.stretch(d, page, 1, size)
 	}
