@@ -99,18 +99,22 @@ func (w *walk) pairs(a *model.Attention, q, seq float64) float64 {
 	if w.g.spec.Policy.FullAttention {
 		return q * attended(a, seq)
 	}
-	upTo := func(n float64) float64 { return triangle(n, grain(a), most(a)) + triangle(n, 1, float64(a.Local)) }
-	return upTo(seq) - upTo(seq-q)
+	step, limit, local := grain(a), most(a), float64(a.Local)
+	if local == 0 {
+		return triangle(seq, step, limit) - triangle(seq-q, step, limit)
+	}
+	return triangle(seq, step, limit) + triangle(seq, 1, local) - (triangle(seq-q, step, limit) + triangle(seq-q, 1, local))
 }
 
 // triangle is what n queries attend to together when query i sees i tokens: one
 // entry for each grain of them, at most limit.
 func triangle(n, grain, limit float64) float64 {
+	beyond := 0.0
 	if n > grain*limit {
-		return triangle(grain*limit, grain, limit) + (n-grain*limit)*limit
+		n, beyond = grain*limit, (n-grain*limit)*limit
 	}
 	whole := math.Floor(n / grain)
-	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1)
+	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1) + beyond
 }
 
 // attended is the number of cache entries one query attends to that sees seq

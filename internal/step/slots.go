@@ -1,6 +1,9 @@
 package step
 
-import "sync/atomic"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // slots remembers what was computed for counts. It is safe for concurrent use, and so is
 // what it remembers, which must not be changed.
@@ -42,5 +45,5 @@ func (s slots[T]) put(at *atomic.Pointer[slot[T]], n int, fill func(n int, to *T
 // spread is a place among so many, a power of two, far from those of neighbours.
 func spread(key uint64, places int) int {
 	const golden = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio
-	return int(key * golden >> 32 & uint64(places-1))
+	return int(key * golden >> (64 - bits.TrailingZeros(uint(places))))
 }
