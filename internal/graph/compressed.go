@@ -178,7 +178,8 @@ func (w *walk) score(a *model.Attention, heads float64) {
 	ix, e := &a.Indexer, w.width()
 	d, n := float64(ix.Dim), w.tokens*heads*float64(ix.Dim)
 	var pairs, masked, chosen, placed float64
-	for all := range w.groups {
+	for i := range w.groups() {
+		all, _ := w.group(i)
 		q, seq := all.Tokens/all.Requests, all.Context/all.Requests
 		active := max(1, min(w.g.spec.PageTokens(), math.Floor(seq/float64(a.Compress))))
 		seen, most := all.Tokens*active, all.Tokens*min(float64(ix.TopK), active)
@@ -213,7 +214,8 @@ func (w *walk) compress(a *model.Attention, d float64, rotate bool) {
 	}
 	t, h, e := w.tokens, w.h, w.width()
 	p := pooling{ratio: ratio, cols: cols, width: d, span: span}
-	for all := range w.groups {
+	for i := range w.groups() {
+		all, _ := w.group(i)
 		p.add(all)
 	}
 	o := w.elementwise(op.Compressor, e*t*h+2*indexBytes*w.requests+2*f32*h*cols+2*f32*t*h+2*f32*p.state)

@@ -14,7 +14,8 @@ func (w *walk) contextShards() float64 {
 	if n <= 1 || !w.g.spec.Policy.TracedContext {
 		return n
 	}
-	for all := range w.groups {
+	for i := range w.groups() {
+		all, _ := w.group(i)
 		if all.Tokens/all.Requests >= shortQuery || all.Context <= all.Tokens {
 			return 1
 		}
@@ -32,9 +33,6 @@ func shard(s op.Span, ranks float64) op.Span {
 // sharded is a request's part of the cache on this rank, whole tokens and at least
 // one.
 func (w *walk) sharded(all op.Span) op.Span {
-	if w.shards <= 1 {
-		return all
-	}
 	seq := max(1, math.Ceil(all.Context/all.Requests/w.shards))
 	return op.Equal(all.Requests, all.Tokens/all.Requests, seq)
 }

@@ -54,7 +54,8 @@ const (
 // behind a cache, and whether there is any cache.
 func (w *walk) deltaPhase() (recurrent, cached bool) {
 	recurrent = true
-	for all, verify := range w.groups {
+	for i := range w.groups() {
+		all, verify := w.group(i)
 		q := all.Tokens / all.Requests
 		recurrent = recurrent && verify && (q == 1 || q == float64(1+w.g.spec.MTP))
 		cached = cached || all.Context > all.Tokens

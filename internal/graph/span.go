@@ -13,27 +13,41 @@ import (
 // attention would expand the whole context for those few otherwise.
 const shortQuery = 6
 
-// groups goes through the requests of the batch, those together that count as
-// equal, and says of each whether it is no prompt's.
-func (w *walk) groups(yield func(all op.Span, decode bool) bool) {
-	for i := range w.segments {
-		s := &w.segments[i]
-		if !yield(w.sharded(op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq))), s.Decode) {
-			return
-		}
-	}
-	if w.sums.Prefill.Requests > 0 && !yield(w.sharded(w.sums.Prefill), false) {
-		return
+// groups is how many groups of requests the batch has that count as equal.
+func (w *walk) groups() int {
+	n := len(w.segments)
+	if w.sums.Prefill.Requests > 0 {
+		n++
 	}
 	if w.sums.Decode.Requests > 0 {
-		yield(w.sharded(w.sums.Decode), true)
+		n++
 	}
+	return n
+}
+
+// group is one of them, and whether it is no prompt's. Counting is cheaper than an
+// iterator here, in the pricing of every step.
+func (w *walk) group(i int) (all op.Span, decode bool) {
+	switch {
+	case i < len(w.segments):
+		s := &w.segments[i]
+		all, decode = op.Equal(float64(s.Requests), float64(s.Query), float64(s.Seq)), s.Decode
+	case i == len(w.segments) && w.sums.Prefill.Requests > 0:
+		all = w.sums.Prefill
+	default:
+		all, decode = w.sums.Decode, true
+	}
+	if w.shards > 1 {
+		all = w.sharded(all)
+	}
+	return all, decode
 }
 
 // spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
 func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
-	for all, verify := range w.groups {
+	for i := range w.groups() {
+		all, verify := w.group(i)
 		decodes := w.decodes(a, verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
@@ -85,18 +99,22 @@ func (w *walk) pairs(a *model.Attention, q, seq float64) float64 {
 	if w.g.spec.Policy.FullAttention {
 		return q * attended(a, seq)
 	}
-	upTo := func(n float64) float64 { return triangle(n, grain(a), most(a)) + triangle(n, 1, float64(a.Local)) }
-	return upTo(seq) - upTo(seq-q)
+	step, limit, local := grain(a), most(a), float64(a.Local)
+	if local == 0 {
+		return triangle(seq, step, limit) - triangle(seq-q, step, limit)
+	}
+	return triangle(seq, step, limit) + triangle(seq, 1, local) - (triangle(seq-q, step, limit) + triangle(seq-q, 1, local))
 }
 
 // triangle is what n queries attend to together when query i sees i tokens: one
 // entry for each grain of them, at most limit.
 func triangle(n, grain, limit float64) float64 {
+	beyond := 0.0
 	if n > grain*limit {
-		return triangle(grain*limit, grain, limit) + (n-grain*limit)*limit
+		n, beyond = grain*limit, (n-grain*limit)*limit
 	}
 	whole := math.Floor(n / grain)
-	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1)
+	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1) + beyond
 }
 
 // attended is the number of cache entries one query attends to that sees seq
@@ -143,7 +161,8 @@ func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 // blocks is the number of page-table entries of the batch.
 func (w *walk) blocks() (padded, exact float64) {
 	longest, page := 0.0, w.g.spec.PageTokens()
-	for all := range w.groups {
+	for i := range w.groups() {
+		all, _ := w.group(i)
 		b := math.Ceil(all.Context / all.Requests / page)
 		longest = max(longest, b)
 		exact += all.Requests * b

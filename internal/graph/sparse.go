@@ -47,7 +47,8 @@ func (w *walk) sparseReads(a *model.Attention, o *op.Op) {
 // through; the queries of a decode share one unless each has its own.
 func (w *walk) choices(a *model.Attention, each bool) float64 {
 	entries := w.tokens * min(float64(a.Indexer.TopK), w.longest())
-	for all, verify := range w.groups {
+	for i := range w.groups() {
+		all, verify := w.group(i)
 		q, pages := all.Tokens/all.Requests, math.Ceil(attended(a, all.Context/all.Requests)/w.g.spec.PageTokens())
 		if !each && w.decodes(a, verify, q) {
 			q = 1
@@ -60,7 +61,8 @@ func (w *walk) choices(a *model.Attention, each bool) float64 {
 // longest is the length of the longest request after the step.
 func (w *walk) longest() float64 {
 	n := 0.0
-	for all := range w.groups {
+	for i := range w.groups() {
+		all, _ := w.group(i)
 		n = max(n, all.Context/all.Requests)
 	}
 	return n
@@ -98,7 +100,8 @@ func (w *walk) fusedIndexer(a *model.Attention) {
 // get. A prefill's neighbouring queries share most of theirs.
 func (w *walk) selectReads() float64 {
 	reads := 0.0
-	for all, verify := range w.groups {
+	for i := range w.groups() {
+		all, verify := w.group(i)
 		q, seq := all.Tokens/all.Requests, all.Context/all.Requests
 		queries, share := math.Ceil(q*promptSelectedQueries), promptSelectShare
 		if verify {

@@ -2,29 +2,32 @@ package measured
 
 import "sync"
 
-// memo keeps what is dear to look up: rows ask for the same few models, devices
-// and engines again and again.
+// memo keeps what is dear to find: rows ask for the same few models, devices, engines and
+// deployments again and again. It is safe for concurrent use; who asks for what somebody
+// else is looking for waits for it, and nobody else does.
 type memo[K comparable, V any] struct {
 	mu    sync.Mutex
-	known map[K]found[V]
+	known map[K]*found[V]
 }
 
 type found[V any] struct {
+	once  sync.Once
 	value V
 	err   error
 }
 
-// get looks up a key once.
+// get looks for a key once.
 func (m *memo[K, V]) get(key K, look func() (V, error)) (V, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	f, ok := m.known[key]
 	if !ok {
-		f.value, f.err = look()
 		if m.known == nil {
-			m.known = map[K]found[V]{}
+			m.known = map[K]*found[V]{}
 		}
+		f = new(found[V])
 		m.known[key] = f
 	}
+	m.mu.Unlock()
+	f.once.Do(func() { f.value, f.err = look() })
 	return f.value, f.err
 }

@@ -64,8 +64,11 @@ func (p *Predictor) Meter(ctx context.Context, rows []Row, workers int) ([]Meter
 	all := make([]Metered, len(fit))
 	err := pool.Each(ctx, len(fit), workers, func(i int) {
 		q := p.Prepare(fit[i])
-		if pred := q.simulate(ctx, p.multipliers(&q), &all[i]); pred.Err == nil && pred.Energy.Devices > 0 {
-			all[i].Row, all[i].Device, all[i].Kind = fit[i], q.deployment.Device, q.Subject.PowerKind()
+		if q.Err != nil {
+			return
+		}
+		if o, err := q.run(ctx, p.multipliers(&q), true); err == nil && o.energy.Devices > 0 {
+			all[i] = Metered{fit[i], q.deployment.Device, q.Subject.PowerKind(), o.used, o.outputRate}
 		}
 	})
 	return slices.DeleteFunc(all, func(m Metered) bool { return m.Row == nil }), err

@@ -54,6 +54,7 @@ type Predictor struct {
 	models  memo[string, *model.Model]
 	engines memo[release, near]
 	fleets  memo[string, built]
+	runs    memo[benchmark, outcome]
 	curves  replica.Curves
 }
 
@@ -121,13 +122,18 @@ func (p *Predictor) Prepare(row *Row) Prepared {
 		out.Err = err
 		return out
 	}
-	c := max(1, row.Concurrency)
-	out.client = sim.ClosedLoop{
-		Requests: max(c, min(row.Requests, MaxRequests)), Concurrency: c,
-		Input:  sim.Lengths{Tokens: row.Input, Low: row.LengthLow},
-		Output: sim.Lengths{Tokens: row.Output, Low: row.LengthLow},
-	}
+	out.client = row.client()
 	return out
+}
+
+// client is the benchmark that measured a row.
+func (r *Row) client() sim.ClosedLoop {
+	c := max(1, r.Concurrency)
+	return sim.ClosedLoop{
+		Requests: max(c, min(r.Requests, MaxRequests)), Concurrency: c,
+		Input:  sim.Lengths{Tokens: r.Input, Low: r.LengthLow},
+		Output: sim.Lengths{Tokens: r.Output, Low: r.LengthLow},
+	}
 }
 
 // PrepareClean prepares the clean rows that can be predicted.
@@ -266,58 +272,96 @@ func remedies(row *Row, e *engine.Profile) []remedy {
 	return append(out, share)
 }
 
-// Simulate runs the benchmark with scaled operator and host times.
-func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
-	return p.simulate(ctx, m, nil)
+// outcome is what predictions take from a simulated benchmark.
+type outcome struct {
+	ttft, tpot            sim.Summary
+	inputRate, outputRate float64
+	preempted             int
+	kvPeak                float64
+	used                  []replica.Used // nil unless metered
+	energy                replica.Energy
 }
 
-// simulate runs the benchmark; metered, if not nil, gets what the devices did.
-func (p *Prepared) simulate(ctx context.Context, m replica.Multipliers, metered *Metered) Prediction {
+// benchmark is all that decides an outcome. Files have rows that differ in nothing else,
+// such as those of several versions of an engine.
+type benchmark struct {
+	fleet                 *replica.Fleet
+	requests, concurrency int
+	input, output         sim.Lengths
+	multipliers           replica.Multipliers
+	metered               bool
+}
+
+// Simulate runs the benchmark with scaled operator and host times.
+func (p *Prepared) Simulate(ctx context.Context, m replica.Multipliers) Prediction {
 	if p.Err != nil {
-		return Prediction{Err: p.Err, Disagrees: p.disagrees, Unused: p.unused}
+		return p.failed()
 	}
+	return p.predict(p.run(ctx, m, false))
+}
+
+// failed is the prediction of a row that cannot be prepared.
+func (p *Prepared) failed() Prediction {
+	return Prediction{Err: p.Err, Disagrees: p.disagrees, Unused: p.unused}
+}
+
+// run simulates the benchmark of a row; metered has what the devices did measured.
+func (p *Prepared) run(ctx context.Context, m replica.Multipliers, metered bool) (outcome, error) {
 	fleet := p.fleet.Scaled(m)
 	config := fleet.Config(p.client)
 	config.Seed = 1
 	var meters *replica.Meters
-	if metered != nil {
+	if metered {
 		meters = fleet.Meter(&config)
 	}
 	res, err := sim.Run(ctx, &config)
 	if err != nil {
+		return outcome{}, err
+	}
+	if res.Finished == 0 {
+		return outcome{}, fmt.Errorf("no request fits in the KV cache of %d tokens", p.fleet.First().KVTokens)
+	}
+	out := outcome{
+		ttft: res.TTFT, tpot: res.TPOT, inputRate: res.InputRate, outputRate: res.OutputRate,
+		preempted: res.Workers.Preemptions, kvPeak: res.KVPeak(),
+	}
+	if metered {
+		out.used = meters.Used(res)
+		out.energy, _ = meters.Energy(res, p.Subject.PowerFactor())
+	}
+	return out, nil
+}
+
+// predict is what an outcome says of the row.
+func (p *Prepared) predict(o outcome, err error) Prediction {
+	if err != nil {
 		return Prediction{Err: err}
 	}
-	tokens := p.fleet.First().KVTokens
-	if res.Finished == 0 {
-		return Prediction{Err: fmt.Errorf("no request fits in the KV cache of %d tokens", tokens)}
-	}
 	out := Prediction{
-		TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean, TTFTMean: res.TTFT.Mean, KVTokens: tokens, Preempted: res.Workers.Preemptions,
-		PerGPU:  (res.InputRate + res.OutputRate) / float64(p.Row.devices()),
+		TTFT: o.ttft.Mean, TPOT: o.tpot.Mean, TTFTMean: o.ttft.Mean, KVTokens: p.fleet.First().KVTokens, Preempted: o.preempted,
+		PerGPU: (o.inputRate + o.outputRate) / float64(p.Row.devices()), Energy: o.energy,
 		Assumed: p.assumed, Disagrees: p.disagrees, Unused: p.unused, Case: p.Case,
 	}
 	out.Throughput = p.Row.ClosedLoop(out.TTFT, out.TPOT)
 	if p.Row.TTFTMedian {
-		out.TTFT = res.TTFT.P50
+		out.TTFT = o.ttft.P50
 	}
 	if p.Row.TPOTMedian {
-		out.TPOT = res.TPOT.P50
+		out.TPOT = o.tpot.P50
 	}
-	out.Case.Subject, out.Case.KVPeak = p.Subject, res.KVPeak()
-	if meters != nil {
-		metered.Used, metered.OutputRate = meters.Used(res), res.OutputRate
-		out.Energy, _ = meters.Energy(res, p.Subject.PowerFactor())
-	}
+	out.Case.Subject, out.Case.KVPeak = p.Subject, o.kvPeak
 	return out
 }
 
 // Predict simulates the benchmark behind a row.
 func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
-	prep := p.Prepare(row)
-	if row.Joules == 0 && !p.Energy {
-		return prep.Simulate(ctx, p.multipliers(&prep))
+	q := p.Prepare(row)
+	if q.Err != nil {
+		return q.failed()
 	}
-	return prep.simulate(ctx, p.multipliers(&prep), new(Metered))
+	c, m, metered := row.client(), p.multipliers(&q), row.Joules > 0 || p.Energy
+	key := benchmark{q.fleet, c.Requests, c.Concurrency, c.Input, c.Output, m, metered}
+	return q.predict(p.runs.get(key, func() (outcome, error) { return q.run(ctx, m, metered) }))
 }
 
 // multipliers are those of a prepared row.

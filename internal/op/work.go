@@ -20,18 +20,27 @@ type Work struct {
 
 // Work returns the bytes and the arithmetic of the operator: what its shape
 // implies plus what its fields state.
-func (o *Op) Work() Work {
+func (o *Op) Work() Work { return o.work(&o.Prefill, &o.Decode, o.Expanded) }
+
+// Phases is the work of an attention's prefill and of its decode, each as if it were
+// alone in the step.
+func (o *Op) Phases() (prefill, decode Work) {
+	var none Span
+	return o.work(&o.Prefill, &none, o.Expanded), o.work(&none, &o.Decode, 0)
+}
+
+func (o *Op) work(p, d *Span, expanded float64) Work {
 	var bytes units.Bytes
 	var matrix, vector, vector32 units.Ops
 	switch o.Kind {
 	case GEMM, GroupedGEMM:
 		bytes, matrix = o.gemm()
 	case Attention:
-		bytes, matrix, vector = o.attention()
+		bytes, matrix, vector = o.attention(p, d)
 	case Latent:
-		bytes, matrix, vector = o.latent()
+		bytes, matrix, vector = o.latent(p, d, expanded)
 	case Recurrent:
-		bytes, matrix, vector32 = o.recurrent()
+		bytes, matrix, vector32 = o.recurrent(p, d)
 	case Elementwise, LatentPrologue, Collective, Transfer:
 		// All of it stands in the fields.
 	}
@@ -57,10 +66,8 @@ func (o *Op) gemm() (units.Bytes, units.Ops) {
 
 // attention is scores and values over the cache, and the softmax between them
 // at four vector operations an element.
-func (o *Op) attention() (units.Bytes, units.Ops, units.Ops) {
-	pairs := o.Prefill.Pairs + o.Decode.Pairs
-	tokens := o.Prefill.Tokens + o.Decode.Tokens
-	context := o.Prefill.Context + o.Decode.Context
+func (o *Op) attention(p, d *Span) (units.Bytes, units.Ops, units.Ops) {
+	pairs, tokens, context := p.Pairs+d.Pairs, p.Tokens+d.Tokens, p.Context+d.Context
 	bytes := o.In.Bytes(tokens*o.Heads*o.HeadDim) + o.Out.Bytes(tokens*o.Heads*o.ValueDim) +
 		o.KV.Bytes(context*o.KVHeads*(o.HeadDim+o.ValueDim))
 	return bytes, units.Ops(2 * pairs * o.Heads * (o.HeadDim + o.ValueDim)), units.Ops(4 * pairs * o.Heads)
@@ -69,14 +76,13 @@ func (o *Op) attention() (units.Bytes, units.Ops, units.Ops) {
 // latent is latent attention. A decode step works in the latent space, with the
 // up-projections absorbed into queries and outputs; a prefill expands keys and
 // values first.
-func (o *Op) latent() (units.Bytes, units.Ops, units.Ops) {
+func (o *Op) latent(p, d *Span, expanded float64) (units.Bytes, units.Ops, units.Ops) {
 	nope, h := o.HeadDim-o.Rope, o.Heads
 	up := o.Rank * h * (nope + o.ValueDim)
-	p, d := &o.Prefill, &o.Decode
 	var weights, matrix float64
 	if p.Tokens > 0 {
 		weights += up
-		matrix += 2*o.Expanded*up + 2*p.Pairs*h*(o.HeadDim+o.ValueDim)
+		matrix += 2*expanded*up + 2*p.Pairs*h*(o.HeadDim+o.ValueDim)
 	}
 	if d.Tokens > 0 {
 		if o.Own > 0 {
@@ -108,14 +114,14 @@ func (s *Span) Chunks() float64 {
 
 // recurrent is a recurrence: in chunks for a prefill, token by token for a
 // decode. Each request's state is read and written once.
-func (o *Op) recurrent() (units.Bytes, units.Ops, units.Ops) {
+func (o *Op) recurrent(p, d *Span) (units.Bytes, units.Ops, units.Ops) {
 	cell := o.HeadDim * o.ValueDim
-	tokens := o.Heads * o.Prefill.Chunks() * chunkTokens
+	tokens := o.Heads * p.Chunks() * chunkTokens
 	pairs := tokens * chunkTokens
-	matrix := pairs*(6*o.HeadDim+4*o.ValueDim) + 6*tokens*cell + 4*o.Decode.Tokens*o.Heads*cell
-	vector := tokens*(4*o.HeadDim+3*o.ValueDim) + 6*pairs + 2*o.Decode.Tokens*o.Heads*cell
-	bytes := o.In.Bytes((o.Prefill.Tokens+o.Decode.Tokens)*o.Heads*2*(o.HeadDim+o.ValueDim)) +
-		2*o.KV.Bytes((o.Prefill.Requests+o.Decode.Requests)*o.Heads*cell)
+	matrix := pairs*(6*o.HeadDim+4*o.ValueDim) + 6*tokens*cell + 4*d.Tokens*o.Heads*cell
+	vector := tokens*(4*o.HeadDim+3*o.ValueDim) + 6*pairs + 2*d.Tokens*o.Heads*cell
+	bytes := o.In.Bytes((p.Tokens+d.Tokens)*o.Heads*2*(o.HeadDim+o.ValueDim)) +
+		2*o.KV.Bytes((p.Requests+d.Requests)*o.Heads*cell)
 	return bytes, units.Ops(matrix), units.Ops(vector)
 }
 

@@ -66,19 +66,20 @@ func settle[T ~float64](values []T, first int, ranks []int, splits int) {
 func split[T ~float64](values []T) (low, high int) {
 	a, b, c := values[0], values[len(values)/2], values[len(values)-1]
 	pivot := max(min(a, b), min(max(a, b), c))
-	high = len(values)
-	for i := 0; i < high; {
-		switch v := values[i]; {
-		case v < pivot:
-			values[i], values[low] = values[low], v
-			low++
-			i++
-		case v > pivot:
-			high--
-			values[i], values[high] = values[high], v
-		default:
-			i++
+	low = gather(values, func(v T) bool { return v < pivot })
+	return low, low + gather(values[low:], func(v T) bool { return v == pivot })
+}
+
+// gather moves the values that are wanted to the front and returns how many they are. It
+// moves every value, since a branch here would be guessed wrong half of the time.
+func gather[T ~float64](values []T, wanted func(T) bool) (n int) {
+	for i, v := range values {
+		values[i], values[n] = values[n], v
+		more := 0
+		if wanted(v) {
+			more = 1
 		}
+		n += more
 	}
-	return low, high
+	return n
 }

@@ -4,22 +4,20 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/power"
 	"plimsoll/internal/sim"
-	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
 // meter sums up what the devices of a pool do: the loads of one data-parallel rank,
 // by phase.
 type meter struct {
-	replica    *Replica
-	ranks      *ranks // nil where ranks are replicas of their own
-	activities *step.Activities
-	loads      power.Loads
+	replica *Replica
+	ranks   *ranks // nil where ranks are replicas of their own
+	loads   power.Loads
 }
 
 // meter prepares one.
 func (r *Replica) meter() *meter {
-	m := &meter{replica: r, activities: step.NewActivities(r.curve.Graph())}
+	m := &meter{replica: r}
 	if n := r.inStep(); n > 1 {
 		m.ranks = &ranks{r, n}
 	}
@@ -43,7 +41,7 @@ func (m *meter) add(b sim.Batch, steps float64, took units.Seconds, to *power.Lo
 		b = m.ranks.fullestBatch(&b)
 	}
 	s := m.replica.sums(&b)
-	a := m.activities.Of(&s)
+	a := m.replica.curve.Activity(&s)
 	to.Add(&a, steps, took)
 }
 

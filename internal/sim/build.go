@@ -27,6 +27,7 @@ func newSimulation(c *Config) (*simulation, error) {
 		decode = max(1, c.Decode.Replicas)
 	}
 	s.replicas = make([]replica, workers+decode)
+	s.agenda.lines = make([]line, 2*len(s.replicas))
 	s.workers = s.build(&c.Workers, 0, workers, c.Decode == nil)
 	for i := range s.workers.replicas {
 		s.remember(&s.workers.replicas[i])

@@ -7,39 +7,27 @@ import "math"
 // In a step each of them gains the same number of tokens. So one counter per
 // replica, the token clock, tells the progress of all: a request that joined at
 // clock g with context c has context c − g + clock, and ends when the clock
-// reaches g plus what it has left to generate. The set is then sums, a heap of
+// reaches g plus what it has left to generate. The set is then sums, a wheel of
 // ends, and a tally of where on the clock a block is full; a step of a thousand
 // requests costs as much as a step of one.
 //
 // With speculation the clock gains a, not one, per step: after s steps it shows
 // ⌊s·a⌋ tokens.
 type decodeSet struct {
-	n       int
+	wheel
 	steps   int64 // taken with decoding in them
 	clock   int64 // tokens
 	perStep float64
 	offsets int64 // Σ (context at joining − clock at joining)
 	ends    int64 // Σ clock at the end
-	heap    []ending
-	// requests are those of the simulation, by identity.
-	requests []request
 	// fills counts, by clock modulo the tokens of a block, the requests that
 	// take a new block when the clock gets there. Nil where blocks are kept from
 	// the start.
 	fills []int32
 }
 
-// ending is an entry of the heap: first ends first, by identity among equals.
-type ending struct {
-	at    int64
-	id    int32 // of the request
-	epoch uint32
-}
-
-func (e ending) before(f ending) bool { return e.at < f.at || e.at == f.at && e.id < f.id }
-
 func newDecodeSet(e *Engine, requests []request) decodeSet {
-	d := decodeSet{perStep: e.AcceptedPerStep, requests: requests}
+	d := decodeSet{perStep: e.AcceptedPerStep, wheel: wheel{requests: requests}}
 	if e.Policy != InFlight {
 		d.fills = make([]int32, e.BlockTokens)
 	}
@@ -87,22 +75,21 @@ func (d *decodeSet) join(q *request) {
 	q.epoch++
 	q.offset = int64(q.context) - d.clock
 	q.finish = d.clock + int64(q.output-q.generated)
-	d.n++
 	d.offsets += q.offset
 	d.ends += q.finish
 	if d.fills != nil {
 		d.fills[d.slot(q)]++
 	}
-	d.push(ending{q.finish, int32(q.id), q.epoch})
+	d.add(q)
 }
 
 // leave removes a request and brings its context and generated tokens up to
-// date. Its entry in the heap stays and is skipped later.
+// date.
 func (d *decodeSet) leave(q *request) {
 	q.context = int(q.offset + d.clock)
 	q.generated = min(q.output, q.output-int(q.finish-d.clock))
 	q.epoch++
-	d.n--
+	d.remove(q)
 	d.offsets -= q.offset
 	d.ends -= q.finish
 	if d.fills != nil {
@@ -159,56 +146,4 @@ func (d *decodeSet) stepsWithin(steps int64, blocks int) int64 {
 	}
 	within := min(steps, d.stepsTo(d.clock+tokens+1)-1)
 	return within
-}
-
-// next is the request that ends first; the set must not be empty.
-func (d *decodeSet) next() *request {
-	for {
-		q := &d.requests[d.heap[0].id]
-		if d.heap[0].epoch == q.epoch {
-			return q
-		}
-		d.pop()
-	}
-}
-
-func (d *decodeSet) push(e ending) {
-	d.heap = append(d.heap, e)
-	h := d.heap
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(h[up]) {
-			break
-		}
-		h[i] = h[up]
-		i = up
-	}
-	h[i] = e
-}
-
-func (d *decodeSet) pop() {
-	h := d.heap
-	n := len(h) - 1
-	e := h[n]
-	h = h[:n]
-	i := 0
-	for {
-		down := 2*i + 1
-		if down >= n {
-			break
-		}
-		if down+1 < n && h[down+1].before(h[down]) {
-			down++
-		}
-		if !h[down].before(e) {
-			break
-		}
-		h[i] = h[down]
-		i = down
-	}
-	if n > 0 {
-		h[i] = e
-	}
-	d.heap = h
 }

@@ -19,7 +19,7 @@
 //   - what a replica may do next: decodefirst.go, prefillfirst.go, inflight.go,
 //     one per [Policy], with admit.go for what they share
 //   - where its tokens are: blocks.go, and prefix.go for shared prompts
-//   - who is generating: decode.go
+//   - who is generating: decode.go, and wheel.go for who ends first
 //   - several replicas: route.go, transfer.go
 //   - what came of it: result.go, summary.go, gap.go, series.go, csv.go
 //
@@ -27,7 +27,7 @@
 //
 // The work is in proportion to the requests, not to the tokens. Requests that
 // generate all gain the same number of tokens per step, so their set is a few
-// sums and a heap of finish times (decode.go). Steps without prefill are not
+// sums and a wheel of finish times (decode.go). Steps without prefill are not
 // taken one by one: a run of them, up to the next finish or until blocks run
 // out, is one call of [Stepper.Decode]; a request that becomes visible in the
 // middle cuts the run at the boundary where a scheduler would have seen it

@@ -19,75 +19,134 @@ const (
 // nothing.
 type event struct {
 	at      units.Seconds
-	kind    kind
-	version uint32 // stepEnds: the plan it belongs to
+	order   uint64 // the kind, above the number of events planned before
 	replica int32  // its place in simulation.replicas
-	request int32  // its place in simulation.requests
-	planned uint64
+	of      uint32 // the request's place in simulation.requests; stepEnds: the version of the plan
 }
 
-func (e *event) before(f *event) bool {
-	switch {
-	case e.at != f.at:
-		return e.at < f.at
-	case e.kind != f.kind:
-		return e.kind < f.kind
-	default:
-		return e.planned < f.planned
-	}
-}
+const kindShift = 56
 
-// agenda is the events to come: a heap, and a line of what clients send, which they
-// mostly plan in the order in which it happens.
+func (e *event) kind() kind { return kind(e.order >> kindShift) }
+
+func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
+
+// agenda is the events to come. What a client sends, what an API server has done and
+// what a link carries is mostly planned in the order in which it happens: such events
+// stand in lines, of which only the heads need comparing.
 type agenda struct {
-	heap    []event
-	line    []event
-	head    int // of the line
+	heap    []event // steps, and the heads of the lines of replicas
+	client  line
+	lines   []line // of API servers and of links, two for each replica
 	planned uint64
 }
 
-// next is the event to come first, nil if there is none.
-func (a *agenda) next() *event {
+// line is events that were planned in order.
+type line struct {
+	events []event
+	head   int
+	ahead  bool // the one before the head is in the heap
+}
+
+func (l *line) empty() bool { return l.head == len(l.events) }
+
+func (l *line) pop() event {
+	l.head++
+	return l.events[l.head-1]
+}
+
+func (l *line) push(e event) {
+	switch n := len(l.events); {
+	case l.head == n:
+		l.events, l.head = l.events[:0], 0
+	case n == cap(l.events) && l.head > n/2:
+		l.events, l.head = l.events[:copy(l.events, l.events[l.head:])], 0
+	}
+	l.events = append(l.events, e)
+}
+
+// line is where an event of an API server or a link stands.
+func (a *agenda) line(e *event) *line {
+	if e.kind() == requestReady {
+		return &a.lines[2*e.replica]
+	}
+	return &a.lines[2*e.replica+1]
+}
+
+// clientNext reports whether the client's is the event to come first.
+func (a *agenda) clientNext() bool {
+	l := &a.client
+	return l.head < len(l.events) && (len(a.heap) == 0 || l.events[l.head].before(&a.heap[0]))
+}
+
+// next is when the first event comes, if there is one.
+func (a *agenda) next() (at units.Seconds, ok bool) {
 	switch {
-	case a.head < len(a.line) && (len(a.heap) == 0 || a.line[a.head].before(&a.heap[0])):
-		return &a.line[a.head]
+	case a.clientNext():
+		return a.client.events[a.client.head].at, true
 	case len(a.heap) > 0:
-		return &a.heap[0]
+		return a.heap[0].at, true
 	default:
-		return nil
+		return 0, false
 	}
 }
 
 // pop takes the event to come first; there must be one.
 func (a *agenda) pop() event {
-	e := *a.next()
-	if e.kind == clientSends && a.head < len(a.line) && a.line[a.head].planned == e.planned {
-		a.head++
-	} else {
-		a.popHeap()
+	if a.clientNext() {
+		return a.client.pop()
+	}
+	e := a.heap[0]
+	if k := e.kind(); k == requestReady || k == cacheArrives {
+		l := a.line(&e)
+		if !l.empty() {
+			a.sink(l.pop())
+			return e
+		}
+		l.ahead = false
+	}
+	n := len(a.heap) - 1
+	last := a.heap[n]
+	a.heap = a.heap[:n]
+	if n > 0 {
+		a.sink(last)
 	}
 	return e
 }
 
-// send plans that a client sends.
-func (a *agenda) send(e event) {
-	switch n := len(a.line); {
-	case a.head == n:
-		a.line, a.head = a.line[:0], 0
-	case e.at < a.line[n-1].at:
-		a.push(e)
-		return
-	case n == cap(a.line) && a.head > n/2:
-		a.line, a.head = a.line[:copy(a.line, a.line[a.head:])], 0
-	}
-	e.planned = a.planned
+// plan numbers an event of a kind.
+func (a *agenda) plan(at units.Seconds, k kind, replica int32, of uint32) event {
 	a.planned++
-	a.line = append(a.line, e)
+	return event{at: at, order: uint64(k)<<kindShift | a.planned, replica: replica, of: of}
+}
+
+// send plans that a client sends.
+func (a *agenda) send(at units.Seconds, request int) {
+	e := a.plan(at, clientSends, 0, uint32(request))
+	if l := &a.client; l.empty() || at >= l.events[len(l.events)-1].at {
+		l.push(e)
+	} else {
+		a.push(e)
+	}
+}
+
+// step plans the end of a plan's steps.
+func (a *agenda) step(at units.Seconds, replica int32, version uint32) {
+	a.push(a.plan(at, stepEnds, replica, version))
+}
+
+// follow plans what an API server or a link does after all that it is to do before.
+func (a *agenda) follow(at units.Seconds, k kind, replica int32, request int) {
+	e := a.plan(at, k, replica, uint32(request))
+	l := a.line(&e)
+	if l.ahead {
+		l.push(e)
+		return
+	}
+	l.ahead = true
+	a.push(e)
 }
 
 func (a *agenda) push(e event) {
-	e.planned = a.planned
-	a.planned++
 	a.heap = append(a.heap, e)
 	h := a.heap
 	i := len(h) - 1
@@ -102,12 +161,10 @@ func (a *agenda) push(e event) {
 	h[i] = e
 }
 
-func (a *agenda) popHeap() {
+// sink puts an event in the place of the heap's first.
+func (a *agenda) sink(e event) {
 	h := a.heap
-	n := len(h) - 1
-	e := h[n]
-	h = h[:n]
-	i := 0
+	n, i := len(h), 0
 	for {
 		down := 2*i + 1
 		if down >= n {
@@ -122,8 +179,5 @@ func (a *agenda) popHeap() {
 		h[i] = h[down]
 		i = down
 	}
-	if n > 0 {
-		h[i] = e
-	}
-	a.heap = h
+	h[i] = e
 }

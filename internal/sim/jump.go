@@ -51,7 +51,7 @@ func (r *replica) interrupt() {
 	p.steps = steps
 	p.version++
 	p.end = max(r.sim.now, end)
-	r.sim.agenda.push(event{at: p.end, kind: stepEnds, version: p.version, replica: r.place})
+	r.sim.agenda.step(p.end, r.place, p.version)
 }
 
 // stepsUntil is the number of steps of the run after which the time is now or

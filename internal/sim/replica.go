@@ -126,7 +126,7 @@ func (r *replica) begin() {
 	r.busy = true
 	p.end = p.start + r.sim.sound(took, &p)
 	r.plan = p
-	r.sim.agenda.push(event{at: p.end, kind: stepEnds, version: p.version, replica: r.place})
+	r.sim.agenda.step(p.end, r.place, p.version)
 }
 
 // look moves what came in to where the scheduler sees it, if it is time to.

@@ -38,7 +38,8 @@ type request struct {
 
 	offset, finish int64         // while decoding: context and end on the token clock
 	last           units.Seconds // when it got its last token, if it does not run
-	epoch          uint32        // counts joins and removals, so that old heap entries are known
+	sooner, later  int32         // those in the same bucket of the wheel, while decoding
+	epoch          uint32        // counts joins and removals, so that old joiners are known
 	older, newer   int32         // those admitted before and after it, while it runs; see running
 
 	arrived, first, done units.Seconds

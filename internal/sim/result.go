@@ -58,7 +58,16 @@ type Record struct {
 	Worker, Decoder int // replicas; Decoder is -1 where workers generate
 }
 
-// record works out the figures of a request that has ended.
+// times are the figures of a request that has finished.
+func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
+	constant := s.workers.replicas[0].engine.First
+	if q.output > 1 {
+		tpot = (q.done - q.first) / units.Seconds(q.output-1)
+	}
+	return q.first - q.arrived + constant, tpot, q.done - q.arrived + constant
+}
+
+// record is all that is told of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
 		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
@@ -71,12 +80,7 @@ func (s *simulation) record(q *request) Record {
 	if len(s.decode.replicas) > 0 && q.output > 1 {
 		r.Decoder = int(q.decoder)
 	}
-	constant := s.workers.replicas[0].engine.First
-	r.TTFT = q.first - q.arrived + constant
-	r.Latency = q.done - q.arrived + constant
-	if q.output > 1 {
-		r.TPOT = (q.done - q.first) / units.Seconds(q.output-1)
-	}
+	r.TTFT, r.TPOT, r.Latency = s.times(q)
 	return r
 }
 
@@ -86,16 +90,16 @@ func (s *simulation) result() *Result {
 	res := &Result{Requests: n, Finished: n - s.refused, Refused: s.refused, Series: s.series.points}
 	var t tally
 	t.room(n)
-	if s.config.Records {
-		res.Records = make([]Record, 0, n)
-	}
 	for i := range s.requests {
-		r := s.record(&s.requests[i])
-		if s.config.Records {
-			res.Records = append(res.Records, r)
+		if q := &s.requests[i]; q.state != refused && i >= s.load.warmup {
+			ttft, tpot, latency := s.times(q)
+			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
 		}
-		if !r.Refused && !r.Warmup {
-			t.add(&r, s.requests[i].done, s.config.Limits.Meets(r.TTFT, r.TPOT, r.Latency))
+	}
+	if s.config.Records {
+		res.Records = make([]Record, n)
+		for i := range s.requests {
+			res.Records[i] = s.record(&s.requests[i])
 		}
 	}
 	t.report(res, max(1, s.config.stands))
@@ -120,19 +124,19 @@ func (t *tally) room(n int) {
 	t.ttft, t.tpot, t.latency = values[:0:n], values[n:n:2*n], values[2*n:2*n:3*n]
 }
 
-func (t *tally) add(r *Record, done units.Seconds, good bool) {
+func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
 	if len(t.ttft) == 0 {
-		t.from = r.Arrival
+		t.from = q.arrived
 	}
-	t.from, t.to = min(t.from, r.Arrival), max(t.to, done)
-	t.ttft = append(t.ttft, r.TTFT)
-	t.latency = append(t.latency, r.Latency)
-	if r.Output > 1 {
-		t.tpot = append(t.tpot, r.TPOT)
+	t.from, t.to = min(t.from, q.arrived), max(t.to, q.done)
+	t.ttft = append(t.ttft, ttft)
+	t.latency = append(t.latency, latency)
+	if q.output > 1 {
+		t.tpot = append(t.tpot, tpot)
 	}
-	t.input += r.Input
-	t.output += r.Output
-	t.cached += r.Cached
+	t.input += q.input
+	t.output += q.output
+	t.cached += int(q.cached)
 	if good {
 		t.good++
 	}

@@ -67,20 +67,23 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 func (s *simulation) run(ctx context.Context) error {
 	const often = 1 << 14
 	s.open()
-	for count := 1; s.left > 0 && s.agenda.next() != nil; count++ {
+	_, more := s.agenda.next()
+	for count := 1; s.left > 0 && more; count++ {
 		e := s.agenda.pop()
 		s.now = e.at
 		if s.now >= s.series.next {
 			s.sample()
 		}
 		s.happen(&e)
-		if next := s.agenda.next(); next == nil || next.at > s.now {
+		var at units.Seconds
+		if at, more = s.agenda.next(); len(s.due) > 0 && (!more || at > s.now) {
 			for _, place := range s.due {
 				r := &s.replicas[place]
 				r.due = false
 				r.begin()
 			}
 			s.due = s.due[:0]
+			_, more = s.agenda.next()
 		}
 		if s.err != nil {
 			return s.err
@@ -102,20 +105,20 @@ func (s *simulation) run(ctx context.Context) error {
 
 // happen acts on one event.
 func (s *simulation) happen(e *event) {
-	switch e.kind {
+	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.busy && e.version == r.plan.version {
+		if r := &s.replicas[e.replica]; r.busy && e.of == r.plan.version {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
 			}
 		}
 	case cacheArrives:
-		s.arrive(&s.requests[e.request], &s.replicas[e.replica])
+		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
 	case clientSends:
-		s.receive(&s.requests[e.request])
+		s.receive(&s.requests[e.of])
 	case requestReady:
-		s.replicas[e.replica].deliver(&s.requests[e.request])
+		s.replicas[e.replica].deliver(&s.requests[e.of])
 	}
 }
 
@@ -135,7 +138,7 @@ func (s *simulation) plan(at units.Seconds) {
 	q := &s.requests[s.sent]
 	q.arrived = at
 	s.sent++
-	s.agenda.send(event{at: at, kind: clientSends, request: int32(q.id)})
+	s.agenda.send(at, q.id)
 }
 
 // receive takes a request from the client, through a router and an API server.
@@ -158,7 +161,7 @@ func (s *simulation) receive(q *request) {
 		return
 	}
 	r.apiFree = max(r.apiFree, s.now) + service
-	s.agenda.push(event{at: r.apiFree, kind: requestReady, replica: r.place, request: int32(q.id)})
+	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
 }
 
 // possible reports whether a request would fit if it were alone.

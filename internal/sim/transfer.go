@@ -18,7 +18,7 @@ func (s *simulation) send(q *request, from *replica) {
 		start += units.Seconds(float64(bytes) / float64(link.Bandwidth))
 	}
 	from.linkAt = start
-	s.agenda.push(event{at: start + link.Latency, kind: cacheArrives, replica: from.place, request: int32(q.id)})
+	s.agenda.follow(start+link.Latency, cacheArrives, from.place, q.id)
 }
 
 // arrive ends a transfer.

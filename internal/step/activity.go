@@ -6,53 +6,70 @@ import (
 	"plimsoll/internal/power"
 )
 
-// Activities sums up what steps of any mixture move and compute on one device of
-// each pipeline stage, all stages together. Operators that follow one count of the
-// batch are summed up once for each count that occurs. It is not safe for
-// concurrent use.
-type Activities struct {
-	graph *graph.Graph
-	rows  map[int]*[op.Counts]power.Activity
-	items []op.Item
-}
+// work is what the operators that follow each count move and compute, at one value of it.
+type work [op.Counts]power.Activity
 
-// NewActivities prepares those of a graph's steps.
-func NewActivities(g *graph.Graph) *Activities {
-	return &Activities{graph: g, rows: map[int]*[op.Counts]power.Activity{}}
-}
-
-// Of is the work of a step, whose counts are whole.
-func (a *Activities) Of(s *graph.Sums) power.Activity {
+// Activity sums up what a step, whose counts are whole, moves and computes on one device
+// of each pipeline stage, all stages together. Operators that follow one count of the batch
+// are summed up once for each count that occurs, but for those along lines.
+func (c *Curve) Activity(s *graph.Sums) power.Activity {
+	r := c.enter()
 	var sum power.Activity
 	for by, n := range s.Counts() {
-		if n > 0 {
-			sum.Add(&a.row(int(n))[by], 1)
-		}
+		c.work(&sum, op.Measure(by), int(n), &r.items)
 	}
-	a.items = a.graph.AppendVarying(a.items[:0], s)
-	for i := range a.items {
-		x := power.Of(&a.items[i].Op)
-		sum.Add(&x, a.items[i].Count)
+	r.items = c.graph.AppendVarying(r.items[:0], s)
+	for i := range r.items {
+		x := power.Of(&r.items[i].Op)
+		sum.Add(&x, r.items[i].Count)
 	}
+	c.room.Store(r)
 	return sum
 }
 
-// row is the work of the operators that follow each count, at one value of it.
-func (a *Activities) row(n int) *[op.Counts]power.Activity {
-	if r, ok := a.rows[n]; ok {
-		return r
+// work adds what operators do that follow a count, at n of it. Bytes and operations grow
+// along a line where every expert has tokens; elsewhere each count has its own.
+func (c *Curve) work(sum *power.Activity, by op.Measure, n int, room *[]op.Item) {
+	if n <= 0 {
+		return
 	}
-	r := new([op.Counts]power.Activity)
-	segments := [1]graph.Segment{{Requests: n, Query: 1, Seq: 1, Decode: true}}
-	a.items = a.graph.Append(a.items[:0], graph.Batch{Segments: segments[:]})
-	for i := range a.items {
-		if it := &a.items[i]; it.Follows < op.Counts {
-			x := power.Of(&it.Op)
-			r[it.Follows].Add(&x, it.Count)
+	if n > exactTo {
+		first, width := cellOf(n)
+		low, high := &c.workAt(first, room)[by], &c.workAt(first+width, room)[by]
+		// An odd count shows what comes in twos, fours and eights.
+		within := width/2 + 1
+		if middle := &c.workAt(first+within, room)[by]; straight(low, middle, high, float64(within)/float64(width)) {
+			share := float64(n-first) / float64(width)
+			sum.Add(low, 1-share)
+			sum.Add(high, share)
+			return
 		}
 	}
-	a.rows[n] = r
-	return r
+	sum.Add(&c.workAt(n, room)[by], 1)
+}
+
+// straight reports whether work lies on the line between two others, at a share of the
+// way, up to rounding.
+func straight(low, middle, high *power.Activity, share float64) bool {
+	for k, m := range middle {
+		if off := low[k] + share*(high[k]-low[k]) - m; max(off, -off) > rounding*m {
+			return false
+		}
+	}
+	return true
+}
+
+// workAt returns the work at a count, remembered or new.
+func (c *Curve) workAt(n int, room *[]op.Item) *work {
+	return c.works.get(n, func(n int, to *work) {
+		*room = appendCounts((*room)[:0], c.graph, n)
+		for i := range *room {
+			if it := &(*room)[i]; it.Follows < op.Counts {
+				x := power.Of(&it.Op)
+				to[it.Follows].Add(&x, it.Count)
+			}
+		}
+	})
 }
 
 // Activity is the work of an evaluated step.

@@ -12,16 +12,16 @@ import (
 	"plimsoll/internal/step"
 )
 
-// TestActivities: from sums comes the same work as from the operators of the step, and
+// TestActivity: from sums comes the same work as from the operators of the step, and
 // a larger batch never has less.
-func TestActivities(t *testing.T) {
+func TestActivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := phases(t)
 		e := p.evaluator(t)
 		want := e.Evaluate(p.batch, false).Activity()
-		a := step.NewActivities(e.Graph())
-		got := a.Of(sums(p.batch.Segments))
-		if again := a.Of(sums(p.batch.Segments)); again != got {
+		a := step.NewCurve(e.Graph(), nil)
+		got := a.Activity(sums(p.batch.Segments))
+		if again := a.Activity(sums(p.batch.Segments)); again != got {
 			t.Fatalf("%v, then %v", got, again)
 		}
 		for k := range got {
@@ -45,11 +45,11 @@ func TestLargerBatchesWorkMore(t *testing.T) {
 				l.EP = 0
 			}
 			g, _ := gpu(t, graph.Spec{Model: byID[id], Layout: l}, "h200_sxm")
-			a := step.NewActivities(g)
+			a := step.NewCurve(g, nil)
 			rapid.Check(t, func(t *rapid.T) {
 				n, context := rapid.IntRange(1, 400).Draw(t, "requests"), rapid.IntRange(1, 20000).Draw(t, "context")
-				few := a.Of(sums([]graph.Segment{decode(n, 1, context)}))
-				many := a.Of(sums([]graph.Segment{decode(n+rapid.IntRange(1, 200).Draw(t, "more"), 1, context)}))
+				few := a.Activity(sums([]graph.Segment{decode(n, 1, context)}))
+				many := a.Activity(sums([]graph.Segment{decode(n+rapid.IntRange(1, 200).Draw(t, "more"), 1, context)}))
 				for k := range few {
 					if many[k] < few[k]*(1-1e-12) {
 						t.Fatalf("%s, kind %d: %g, with more requests %g", id, k, few[k], many[k])

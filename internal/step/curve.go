@@ -19,15 +19,22 @@ import (
 type Curve struct {
 	graph  *graph.Graph
 	coster cost.Coster
-	rows   *[1 << slotBits]atomic.Pointer[row]
-	pages  *[1 << pageBits]atomic.Pointer[page]
-	room   atomic.Pointer[room] // nil while in use
+	*known
+	room atomic.Pointer[room] // nil while in use
+}
+
+// known is what a curve remembers, for all that share it.
+type known struct {
+	rows  slots[row]
+	cells slots[cell]
+	pages []atomic.Pointer[stretch]
+	works slots[work]
 }
 
 // Fork is the same curve for another user: what is priced once for a count is shared,
 // and neither waits for the other.
 func (c *Curve) Fork() *Curve {
-	return &Curve{graph: c.graph, coster: c.coster, rows: c.rows, pages: c.pages}
+	return &Curve{graph: c.graph, coster: c.coster, known: c.known}
 }
 
 // Graph is the graph whose steps are priced.
@@ -47,29 +54,34 @@ type decodeStep struct {
 	several  []units.Seconds // of each that follows several, in their order
 }
 
-// row is the time of the operators that follow a count, at one value of it.
+// row is the time of the operators that follow each count, at one value of it.
 type row struct {
-	n   int
 	by  [op.Counts]Times
 	all [op.Counts]units.Seconds // each of by, summed up
 }
 
-// A curve remembers as many rows as decode batches of 1 to 256 and the ends of
-// lines around the prompts of a workload; a row that finds a few slots taken
-// replaces the first.
+// cell is a stretch of counts: the times at its ends and in its middle, and whether
+// the middle is off the line between the ends.
+type cell struct {
+	low, middle, high [op.Counts]Times
+	bent              [op.Counts]bool
+}
+
+// A curve remembers as many rows as decode batches of 1 to 256 and the ends of lines
+// around the prompts of a workload, and as many pages as batches have that grow and
+// shrink around a steady state.
 const (
-	slotBits = 9
-	tries    = 4
+	rowBits, cellBits, pageBits, workBits = 9, 8, 9, 10
 	// decodeSlots are for batches of different sizes.
 	decodeSlots = 64
-	golden      = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio spreads neighbours
 )
 
 // NewCurve prepares the prices of a graph's steps on a device.
 func NewCurve(g *graph.Graph, c cost.Coster) *Curve {
-	return &Curve{
-		graph: g, coster: c, rows: new([1 << slotBits]atomic.Pointer[row]), pages: new([1 << pageBits]atomic.Pointer[page]),
-	}
+	return &Curve{graph: g, coster: c, known: &known{
+		rows: newSlots[row](rowBits), cells: newSlots[cell](cellBits), pages: make([]atomic.Pointer[stretch], 1<<pageBits),
+		works: newSlots[work](workBits),
+	}}
 }
 
 // Times prices a step, whose counts are whole and whose decodes have queries of one
@@ -81,12 +93,17 @@ func (c *Curve) Times(s *graph.Sums) Times {
 	return c.decode(s)
 }
 
+// enter takes the room, or makes another while somebody else is in it.
+func (c *Curve) enter() *room {
+	if r := c.room.Swap(nil); r != nil {
+		return r
+	}
+	return new(room)
+}
+
 // exactly prices a step operator by operator.
 func (c *Curve) exactly(s *graph.Sums) Times {
-	r := c.room.Swap(nil)
-	if r == nil {
-		r = new(room)
-	}
+	r := c.enter()
 	counts := s.Counts()
 	decodes := s.Prefill.Requests == 0
 	d := &r.decode[int(counts[op.Requests])%decodeSlots]
@@ -138,47 +155,46 @@ func (c *Curve) count(t *Times, by op.Measure, n int, room *[]op.Item) {
 		}
 		return
 	}
-	width := 1 << (bits.Len(uint(n)) - 4)
-	first := n &^ (width - 1)
-	low, middle, high := c.row(first, room), c.row(first+width/2, room), c.row(first+width, room)
-	if off := low.all[by] + high.all[by] - 2*middle.all[by]; max(off, -off) > 2*bend*middle.all[by] {
+	first, width := cellOf(n)
+	at := c.cells.get(first, func(n int, to *cell) { c.cell(n, to, room) })
+	if at.bent[by] {
 		t.add(&c.row(n, room).by[by], 1)
 		return
 	}
-	if n < middle.n {
-		high = middle
-	} else {
-		low = middle
+	low, high, from := &at.low[by], &at.middle[by], first
+	if n >= first+width/2 {
+		low, high, from = high, &at.high[by], first+width/2
 	}
-	share := units.Seconds(n-low.n) / units.Seconds(high.n-low.n)
-	t.add(&low.by[by], 1-share)
-	t.add(&high.by[by], share)
+	share := units.Seconds(n-from) / units.Seconds(width/2)
+	t.add(low, 1-share)
+	t.add(high, share)
+}
+
+// cellOf is the cell of a count above exactTo.
+func cellOf(n int) (first, width int) {
+	width = 1 << (bits.Len(uint(n)) - 4)
+	return n &^ (width - 1), width
+}
+
+// cell prices the ends and the middle of the cell that begins at a count.
+func (c *Curve) cell(first int, to *cell, room *[]op.Item) {
+	_, width := cellOf(first)
+	low, middle, high := c.row(first, room), c.row(first+width/2, room), c.row(first+width, room)
+	to.low, to.middle, to.high = low.by, middle.by, high.by
+	for by := range to.bent {
+		off := low.all[by] + high.all[by] - 2*middle.all[by]
+		to.bent[by] = max(off, -off) > 2*bend*middle.all[by]
+	}
 }
 
 // row returns the prices at a count, remembered or new.
 func (c *Curve) row(n int, room *[]op.Item) *row {
-	first := uint64(n) * golden >> (64 - slotBits)
-	for i := range uint64(tries) {
-		slot := &c.rows[(first+i)%(1<<slotBits)]
-		switch r := slot.Load(); {
-		case r == nil:
-			r = c.price(n, room)
-			slot.Store(r)
-			return r
-		case r.n == n:
-			return r
-		}
-	}
-	r := c.price(n, room)
-	c.rows[first].Store(r)
-	return r
+	return c.rows.get(n, func(n int, to *row) { c.price(n, to, room) })
 }
 
 // price evaluates a step in which all counts are n.
-func (c *Curve) price(n int, room *[]op.Item) *row {
-	r := &row{n: n}
-	segments := [1]graph.Segment{{Requests: n, Query: 1, Seq: 1, Decode: true}}
-	*room = c.graph.Append((*room)[:0], graph.Batch{Segments: segments[:]})
+func (c *Curve) price(n int, r *row, room *[]op.Item) {
+	*room = appendCounts((*room)[:0], c.graph, n)
 	var before units.Seconds
 	for i := range *room {
 		it := &(*room)[i]
@@ -191,5 +207,10 @@ func (c *Curve) price(n int, room *[]op.Item) *row {
 		r.all[it.Follows] += sum
 		before = time
 	}
-	return r
+}
+
+// appendCounts appends the operators of a step in which all counts are n.
+func appendCounts(dst []op.Item, g *graph.Graph, n int) []op.Item {
+	segments := [1]graph.Segment{{Requests: n, Query: 1, Seq: 1, Decode: true}}
+	return g.Append(dst, graph.Batch{Segments: segments[:]})
 }

@@ -107,10 +107,7 @@ func (m *Model) attention(o *op.Op, prefill, decode *Form) cost.Estimate {
 	w := o.Work()
 	pw, dw := w, w
 	if o.Prefill.Tokens > 0 && o.Decode.Tokens > 0 {
-		p, d := *o, *o
-		p.Decode = op.Span{}
-		d.Prefill, d.Expanded = op.Span{}, 0
-		pw, dw = p.Work(), d.Work()
+		pw, dw = o.Phases()
 	}
 	var e cost.Estimate
 	if o.Prefill.Tokens > 0 {

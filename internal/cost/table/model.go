@@ -129,7 +129,7 @@ func (m *Model) experts(o *op.Op, e *cost.Estimate) string {
 // phases prices the two phases of an attention, which are two kernels.
 func (m *Model) phases(o *op.Op, e *cost.Estimate) string {
 	switch {
-	case o.Decode.Tokens == 0 && o.Prefill.Tokens == 0:
+	case m.tables.ignores(o) || o.Decode.Tokens == 0 && o.Prefill.Tokens == 0:
 		return m.modelled(o, e)
 	case o.Decode.Tokens == 0 || o.Prefill.Tokens == 0:
 		return m.phase(o, e)

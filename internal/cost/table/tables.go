@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/cost"
 	"plimsoll/internal/device"
+	"plimsoll/internal/op"
 	"plimsoll/internal/perfdata"
 )
 
@@ -26,6 +27,8 @@ type Tables struct {
 
 	// trusted are the kinds of kernels that surfaces price; of a directory all.
 	trusted [families][formats][formats]bool
+	// noAttention and noLatent say that no trusted surface is of these operators.
+	noAttention, noLatent bool
 
 	mu     sync.Mutex
 	groups map[group][]source
@@ -75,7 +78,19 @@ func NewFitted(f *Fitted, trusted func(family string) bool, p *device.Profile, b
 			}
 		}
 	}
+	t.noAttention = !t.trusts(prefills, decodes)
+	t.noLatent = !t.trusts(latentPrefills, latentDecodes, latentWholes)
 	return t
+}
+
+// trusts reports whether any kernel of some families is priced by surfaces.
+func (t *Tables) trusts(of ...family) bool {
+	return slices.ContainsFunc(of, func(f family) bool { return t.trusted[f] != [formats][formats]bool{} })
+}
+
+// ignores reports whether tables have nothing to say of an attention, whatever its size.
+func (t *Tables) ignores(o *op.Op) bool {
+	return o.Kind == op.Attention && t.noAttention || o.Kind == op.Latent && t.noLatent
 }
 
 func newTables(p *device.Profile, base cost.Coster) *Tables {
