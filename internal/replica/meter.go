@@ -21,7 +21,7 @@ type meter struct {
 func (r *Replica) meter() *meter {
 	m := &meter{replica: r, activities: step.NewActivities(r.curve.Graph())}
 	if n := r.inStep(); n > 1 {
-		m.ranks = &ranks{r, n}
+		m.ranks = newRanks(r, n)
 	}
 	return m
 }
