@@ -112,7 +112,11 @@ const MaxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
+	row, said := row.asRun()
 	out := Prepared{Row: row}
+	for _, what := range said {
+		out.assume(what)
+	}
 	parts, err := p.parts(&out)
 	if err == nil {
 		out.fleet, err = p.fleet(&out, parts)
