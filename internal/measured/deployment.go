@@ -82,11 +82,9 @@ func (r *Row) settings() []string {
 	if !r.Sides.Own || r.TokenBudget == 0 {
 		out = append(out, "attention_dp.splits_budget=false")
 	}
-	if !r.Sides.Own {
+	if r.Mode != disagg {
 		out.add("token_budget", float64(r.TokenBudget))
 		out.add("memory_share", r.MemoryShare)
-	}
-	if r.Mode != disagg {
 		out.add("graph.max_batch", float64(r.GraphBatch))
 		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Workers)))
 	}
@@ -98,23 +96,22 @@ func (r *Row) settings() []string {
 	return out
 }
 
-// side are the engine settings a row gives for workers with a role of their own.
+// side are the engine settings a row gives for workers with a role of their own. A token
+// budget and a memory share without a role are those of prefill, where they limit most, and
+// limits of batches and graphs those of decode: so they are in the public samples.
 func (r *Row) side(role deployment.Role) []string {
 	var out assignments
-	switch {
-	case role == deployment.Prefill && r.Sides.Own:
+	switch role {
+	case deployment.Prefill:
 		out.add("token_budget", float64(r.TokenBudget))
 		out.add("memory_share", r.MemoryShare)
 		out.add("max_sequences", float64(r.onRank(r.Sides.PrefillSequences, &r.Prefill)))
-	case role == deployment.Prefill:
-		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Prefill)))
-	case role == deployment.Decode:
-		out.add("graph.max_batch", float64(r.GraphBatch))
-		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Decode)))
-	}
-	if role == deployment.Decode && r.Sides.Own {
+	case deployment.Decode:
 		out.add("token_budget", float64(r.Sides.DecodeTokenBudget))
 		out.add("memory_share", r.Sides.DecodeMemoryShare)
+		out.add("graph.max_batch", float64(r.GraphBatch))
+		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Decode)))
+	case deployment.Both:
 	}
 	return out
 }

@@ -260,7 +260,7 @@ func remedies(row *Row, e *engine.Profile) []remedy {
 	if e.MaxContext == 0 && e.IndexRows > 0 {
 		out = append(out, context)
 	}
-	if row.MemoryShare > 0 && (!row.Sides.Own || row.Sides.DecodeMemoryShare > 0) || e.MemoryShare >= ampleShare {
+	if row.MemoryShare > 0 && (row.Mode != disagg || row.Sides.DecodeMemoryShare > 0) || e.MemoryShare >= ampleShare {
 		return out
 	}
 	share := remedy{
