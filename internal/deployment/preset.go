@@ -18,7 +18,7 @@ type Assumption struct {
 
 // Assume gives every pool what a preset sets and the deployment does not. The load is
 // the requests of a data-parallel rank of a pool; nil is unknown.
-func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) int) ([]Assumption, error) {
+func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float64) ([]Assumption, error) {
 	var out []Assumption
 	d.Pools = slices.Clone(d.Pools)
 	for i := range d.Pools {

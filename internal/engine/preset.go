@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -165,7 +166,7 @@ type Place struct {
 	Narrow     bool
 	Recurrent  bool
 	Ranks      int
-	Batch      int // requests of a rank; 0 is unknown
+	Batch      float64 // requests of a rank, on average; 0 is unknown
 	// Given reports whether a setting is given, so that a preset has no say.
 	Given func(key string) bool
 }
@@ -228,12 +229,14 @@ func (at *Place) value(word string) string {
 	switch n := at.Batch; {
 	case word != asBatch && word != belowBatch:
 		return word
-	case n == 0 || word == belowBatch && n%graphStep == 0:
+	case n == 0:
 		return ""
 	case word == asBatch:
-		return strconv.Itoa(n)
+		return strconv.Itoa(int(math.Ceil(n)))
+	case n < 1 || math.Mod(n, graphStep) == 0:
+		return ""
 	default:
-		if most := 1 << (bits.Len(uint(n)) - 1); most < n {
+		if most := 1 << (bits.Len(uint(n)) - 1); float64(most) < n {
 			return strconv.Itoa(most)
 		}
 		return ""

@@ -87,6 +87,8 @@ func TestPresetFor(t *testing.T) {
 		{"prefill", "vllm", "srt-slurm", engine.Place{Role: "prefill", Generation: "hopper", Ranks: 1}, nil, map[string]string{"token_budget": "16384"}},
 		{"aggregated", "vllm", "srt-slurm", engine.Place{Role: "both", Generation: "hopper", Ranks: 1}, nil, map[string]string{}},
 		{"below the batch", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 9}, nil, map[string]string{"max_sequences": "8"}},
+		{"a little above one", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 1.25}, nil, map[string]string{"max_sequences": "1"}},
+		{"less than one", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 0.5}, nil, map[string]string{}},
 		{"a batch that was configured", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 24}, nil, map[string]string{}},
 		{"graphs for the batch", "vllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 600}, nil, map[string]string{"graph.max_batch": "600"}},
 		{"a default that is larger", "atom", "srt-slurm", engine.Place{Role: "prefill", Generation: "hopper"}, nil, map[string]string{}},
