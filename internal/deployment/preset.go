@@ -18,7 +18,7 @@ type Assumption struct {
 
 // Assume gives every pool what a preset sets and the deployment does not. The load is
 // the requests of a data-parallel rank of a pool; nil is unknown.
-func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) int) ([]Assumption, error) {
+func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float64) ([]Assumption, error) {
 	var out []Assumption
 	d.Pools = slices.Clone(d.Pools)
 	for i := range d.Pools {
@@ -34,7 +34,8 @@ func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) int) 
 		l := p.Layout.Complete(own.Model)
 		at := engine.Place{
 			Role: string(p.Role), Generation: own.Device.Generation, Narrow: d.narrow(own, p), Ranks: l.DP,
-			Given: func(key string) bool { return d.gives(p, key) },
+			Recurrent: engine.Classify(own.Model) == engine.Linear,
+			Given:     func(key string) bool { return d.gives(p, key) },
 		}
 		if load != nil {
 			at.Batch = load(p)

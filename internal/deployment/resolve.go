@@ -193,6 +193,7 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		if f := out.Engine.KVFormat; f != dtype.None {
 			out.Spec.Quant.KV = f
 		}
+		out.Spec.Quant.State = out.Engine.StateFormat
 	}
 	rates := p.AcceptanceRates
 	if rates == nil && b.Device.FollowsAscend() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -39,10 +40,11 @@ type Preset struct {
 type Rule struct {
 	// Role is what they do, "" for any: both, prefill or decode. Generations are those of
 	// their devices, Ranks the fewest data-parallel ranks of attention; Narrow weights
-	// have 8 or 4 bits.
+	// have 8 or 4 bits, Recurrent models have layers with a state.
 	Role        string   `yaml:"role" json:"role,omitempty"`
 	Generations []string `yaml:"generations" json:"generations,omitempty"`
 	Narrow      bool     `yaml:"narrow" json:"narrow,omitempty"`
+	Recurrent   bool     `yaml:"recurrent" json:"recurrent,omitempty"`
 	Ranks       int      `yaml:"ranks" json:"ranks,omitempty"`
 	// Set are settings, Least those where a larger default is kept, each "key=value".
 	Set   []string `yaml:"set" json:"set,omitempty"`
@@ -162,8 +164,9 @@ type Place struct {
 	Role       string
 	Generation string
 	Narrow     bool
+	Recurrent  bool
 	Ranks      int
-	Batch      int // requests of a rank; 0 is unknown
+	Batch      float64 // requests of a rank, on average; 0 is unknown
 	// Given reports whether a setting is given, so that a preset has no say.
 	Given func(key string) bool
 }
@@ -218,7 +221,7 @@ func (s *Preset) For(p *Profile, at Place) []Drawn {
 // fits reports whether a rule is about a place.
 func (r *Rule) fits(at *Place) bool {
 	return (r.Role == "" || r.Role == at.Role) && (len(r.Generations) == 0 || slices.Contains(r.Generations, at.Generation)) &&
-		(!r.Narrow || at.Narrow) && at.Ranks >= r.Ranks
+		(!r.Narrow || at.Narrow) && (!r.Recurrent || at.Recurrent) && at.Ranks >= r.Ranks
 }
 
 // value is that of a setting under the load, "" where that is unknown or leaves it open.
@@ -226,12 +229,14 @@ func (at *Place) value(word string) string {
 	switch n := at.Batch; {
 	case word != asBatch && word != belowBatch:
 		return word
-	case n == 0 || word == belowBatch && n%graphStep == 0:
+	case n == 0:
 		return ""
 	case word == asBatch:
-		return strconv.Itoa(n)
+		return strconv.Itoa(int(math.Ceil(n)))
+	case n < 1 || math.Mod(n, graphStep) == 0:
+		return ""
 	default:
-		if most := 1 << (bits.Len(uint(n)) - 1); most < n {
+		if most := 1 << (bits.Len(uint(n)) - 1); float64(most) < n {
 			return strconv.Itoa(most)
 		}
 		return ""

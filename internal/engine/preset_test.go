@@ -87,9 +87,13 @@ func TestPresetFor(t *testing.T) {
 		{"prefill", "vllm", "srt-slurm", engine.Place{Role: "prefill", Generation: "hopper", Ranks: 1}, nil, map[string]string{"token_budget": "16384"}},
 		{"aggregated", "vllm", "srt-slurm", engine.Place{Role: "both", Generation: "hopper", Ranks: 1}, nil, map[string]string{}},
 		{"below the batch", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 9}, nil, map[string]string{"max_sequences": "8"}},
+		{"a little above one", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 1.25}, nil, map[string]string{"max_sequences": "1"}},
+		{"less than one", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 0.5}, nil, map[string]string{}},
 		{"a batch that was configured", "trtllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 24}, nil, map[string]string{}},
 		{"graphs for the batch", "vllm", "srt-slurm", engine.Place{Role: "decode", Generation: "hopper", Batch: 600}, nil, map[string]string{"graph.max_batch": "600"}},
-		{"a default that is larger", "atom", "srt-slurm", engine.Place{Role: "prefill", Generation: "cdna4"}, nil, map[string]string{}},
+		{"a default that is larger", "atom", "srt-slurm", engine.Place{Role: "prefill", Generation: "hopper"}, nil, map[string]string{}},
+		{"AMD devices", "sglang", "srt-slurm", engine.Place{Role: "decode", Generation: "cdna4", Ranks: 1}, nil, map[string]string{"held_tokens": "0", "kv_format": "fp8", "memory_share": "0.85", "max_sequences": "128", "graph.max_batch": "128"}},
+		{"a limit of the load", "atom", "srt-slurm", engine.Place{Role: "decode", Generation: "cdna4", Batch: 1024}, nil, map[string]string{"kv_format": "fp8", "memory_share": "0.85", "max_sequences": "1024", "graph.max_batch": "1024"}},
 		{"drafts", "vllm", "inferencex-mtp", engine.Place{Role: "both", Generation: "hopper"}, nil, map[string]string{"token_budget": "8192", "memory_share": "0.9", "mtp.tokens": "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,6 +43,7 @@ type Profile struct {
 	StateRatio  float64 // 0 where states are not set aside
 	BlockTokens int     // a sequence takes whole blocks
 	KVFormat    dtype.Format
+	StateFormat dtype.Format // of recurrent states
 	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
 	Reserve float64
 	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.

@@ -109,7 +109,7 @@ func TestSettings(t *testing.T) {
 func TestEverySettingMatters(t *testing.T) {
 	p := lookup(t, "generic")
 	before := adjustable(p)
-	values := map[string]string{"policy": "in-flight", "memory_share_of": "free", "kv_format": "fp8"}
+	values := map[string]string{"policy": "in-flight", "memory_share_of": "free", "kv_format": "fp8", "state_format": "bf16"}
 	for i, s := range before {
 		value, ok := values[s.Key]
 		switch {

@@ -43,6 +43,7 @@ func (p *Profile) settings() []setting {
 		{"state_ratio", atLeast(0), "memory for recurrent states, per byte of KV cache", &p.StateRatio},
 		{"block_tokens", atLeast(1), "tokens in a KV block", &p.BlockTokens},
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
+		{"state_format", rule{}, "number format of recurrent states; auto is the model's", &p.StateFormat},
 		{"reserve", shareFrom(0), "share of the remaining output tokens that must fit at admission", &p.Reserve},
 		{"prefill_ahead", rule{}, "compute prompts even if max_sequences already generate; they wait with the first token out", &p.PrefillAhead},
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},

@@ -35,6 +35,13 @@ func (w *walk) gqa(k *kind, a *model.Attention) {
 	d, v := float64(a.HeadDim), float64(a.ValueDim)
 	w.inputNorm(s, true)
 	w.projectQKV(k, a)
+	if w.joinsIndexer(a) {
+		w.insertJoined(k, a)
+		w.choose(a)
+		w.attend(k, a)
+		w.outProjection(k, a, k.hq*v)
+		return
+	}
 	w.qkNorm(k, a)
 	w.rope(k, a)
 	if w.g.spec.Quant.AttentionIn >= dtype.FP8 {
@@ -72,6 +79,8 @@ func (w *walk) projectQKV(k *kind, a *model.Attention) {
 		// Only products with scales of one shape are joined.
 		w.linear(s, t, w.h, q, 1)
 		w.linear(s, t, w.h, kk+vv, 2)
+	case w.joinsIndexer(a):
+		w.linear(s, t, w.h, q+kk+vv+w.indexCols(a), 3)
 	case w.g.spec.Compile:
 		w.linear(s, t, w.h, q+kk+vv, 3)
 		w.bias(a.Bias, q+kk+vv)
@@ -85,6 +94,29 @@ func (w *walk) projectQKV(k *kind, a *model.Attention) {
 			w.bias(a.Bias, cols)
 		}
 	}
+}
+
+// joinsIndexer reports whether the projections of a selector are part of the joined
+// product, and its norms, rotation and cache write part of one kernel with those of
+// attention, as vLLM and ATOM have MiniMax-M3 (fused_minimax_m3_qknorm_rope_kv_insert).
+func (w *walk) joinsIndexer(a *model.Attention) bool {
+	return w.g.spec.Compile && a.Kind == model.GQA && a.Indexer.Own() && !a.OutGate && !a.SharedKV && !w.g.spec.Policy.FusedIndexer
+}
+
+// indexCols are the columns of a selector's queries, which lie on the ranks of their
+// key/value heads, and of its key.
+func (w *walk) indexCols(a *model.Attention) float64 {
+	return float64(a.Indexer.Dim) * (perRank(a.Indexer.Heads, float64(w.g.spec.Layout.TP)) + 1)
+}
+
+// insertJoined is the kernel between the joined product and attention: it reads all of it
+// and writes queries, the cache and the selector's.
+func (w *walk) insertJoined(k *kind, a *model.Attention) {
+	d, v, ix := float64(a.HeadDim), float64(a.ValueDim), w.indexCols(a)
+	e, t, cached := w.width(), w.tokens, k.hk*(d+v)
+	queries := k.hq*d + ix
+	o := w.elementwise(op.Rope, e*t*(2*queries+cached)+float64(w.g.spec.Quant.KV.Bytes(t*cached))+2*indexBytes*t)
+	o.Vector = units.Ops((unitOps + 3) * t * (queries + k.hk*d))
 }
 
 // outGate emits the gate on attention's output. As traced it is first copied out of

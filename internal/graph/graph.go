@@ -74,6 +74,8 @@ type Quant struct {
 	// Base when attention is not quantized.
 	KV          dtype.Format
 	AttentionIn dtype.Format
+	// State is the format of recurrent states; none is the model's own.
+	State dtype.Format
 }
 
 // Segment is a number of equal requests in a batch.

@@ -177,12 +177,16 @@ func (w *walk) recur(a *model.Attention) {
 // (discretize, decay, add, read out) and no matrix work.
 func (w *walk) scanChannels(channels, state float64, r *model.Recurrent) {
 	e, cell := w.width(), channels*state
-	o := w.elementwise(op.SelectiveScan, e*w.tokens*(3*channels+2*state)+2*float64(stateFormat(r).Bytes(w.requests*cell)))
+	o := w.elementwise(op.SelectiveScan, e*w.tokens*(3*channels+2*state)+2*float64(w.stateFormat(r).Bytes(w.requests*cell)))
 	o.Vector32 = units.Ops(9 * w.tokens * cell)
 }
 
-func stateFormat(r *model.Recurrent) dtype.Format {
-	if r.StateFormat == dtype.None {
+// stateFormat is that of a layer's states: the engine's, or else the model's.
+func (w *walk) stateFormat(r *model.Recurrent) dtype.Format {
+	switch {
+	case w.g.spec.Quant.State != dtype.None:
+		return w.g.spec.Quant.State
+	case r.StateFormat == dtype.None:
 		return dtype.F32
 	}
 	return r.StateFormat
@@ -200,7 +204,7 @@ func (w *walk) conv1d(channels, kernel float64) {
 func (w *walk) scan(name op.Name, keys, heads float64, r *model.Recurrent) {
 	o := w.next(op.Recurrent, name)
 	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = heads, keys, float64(r.KeyDim), float64(r.ValueDim)
-	o.KV = stateFormat(r)
+	o.KV = w.stateFormat(r)
 	o.Prefill, o.Decode = w.spans(&model.Attention{})
 }
 

@@ -82,13 +82,11 @@ func (r *Row) settings() []string {
 	if !r.Sides.Own || r.TokenBudget == 0 {
 		out = append(out, "attention_dp.splits_budget=false")
 	}
-	if !r.Sides.Own {
+	if r.Mode != disagg {
 		out.add("token_budget", float64(r.TokenBudget))
 		out.add("memory_share", r.MemoryShare)
-		out.add("max_sequences", float64(r.MaxSequences))
-	}
-	if r.Mode != disagg {
 		out.add("graph.max_batch", float64(r.GraphBatch))
+		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Workers)))
 	}
 	out.add("receive_interval", float64(r.ReceiveEvery))
 	if r.BatchWaitSteps > 0 {
@@ -98,23 +96,34 @@ func (r *Row) settings() []string {
 	return out
 }
 
-// side are the engine settings a row gives for workers with a role of their own.
+// side are the engine settings a row gives for workers with a role of their own. A token
+// budget and a memory share without a role are those of prefill, where they limit most, and
+// limits of batches and graphs those of decode: so they are in the public samples.
 func (r *Row) side(role deployment.Role) []string {
 	var out assignments
-	if role == deployment.Prefill && r.Sides.Own {
+	switch role {
+	case deployment.Prefill:
 		out.add("token_budget", float64(r.TokenBudget))
 		out.add("memory_share", r.MemoryShare)
-		out.add("max_sequences", float64(r.Sides.PrefillSequences))
-	}
-	if role == deployment.Decode {
-		out.add("graph.max_batch", float64(r.GraphBatch))
-	}
-	if role == deployment.Decode && r.Sides.Own {
+		out.add("max_sequences", float64(r.onRank(r.Sides.PrefillSequences, &r.Prefill)))
+	case deployment.Decode:
 		out.add("token_budget", float64(r.Sides.DecodeTokenBudget))
 		out.add("memory_share", r.Sides.DecodeMemoryShare)
-		out.add("max_sequences", float64(r.MaxSequences))
+		out.add("graph.max_batch", float64(r.GraphBatch))
+		out.add("max_sequences", float64(r.onRank(r.MaxSequences, &r.Decode)))
+	case deployment.Both:
 	}
 	return out
+}
+
+// onRank is how many sequences one data-parallel rank of a worker runs under the limit
+// that its engine was passed. SGLang's --max-running-requests is of all ranks together,
+// each gets an equal share (kv_cache_configurator.py); other engines' are of one rank.
+func (r *Row) onRank(limit int, w *Workers) int {
+	if r.Engine != "sglang" || limit == 0 {
+		return limit
+	}
+	return max(1, limit/w.DP)
 }
 
 // devices is how many devices a throughput per device counts.

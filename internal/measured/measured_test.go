@@ -170,7 +170,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestSides: a file with columns for the decode side gives each side its own settings.
+// TestSides: each side has its own settings.
 func TestSides(t *testing.T) {
 	const head = "backend,backend_version,model_path,system,precision,mode,isl,osl,tp_size,prefill_num_workers,prefill_tp_size,decode_num_workers,decode_tp_size," +
 		"memory_fraction,silicon_tpot_ms"
@@ -190,8 +190,8 @@ func TestSides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d = read[0].Deployment(); !strings.Contains(strings.Join(d.Engine.Settings, " "), "memory_share=0.5") || d.Pools[0].Settings != nil {
-		t.Errorf("one setting for both: %+v", d)
+	if d = read[0].Deployment(); strings.Join(d.Pools[0].Settings, " ") != "memory_share=0.5" || len(d.Pools[1].Settings) != 0 {
+		t.Errorf("a memory share without a role is of prefill: %+v", d.Pools)
 	}
 }
 

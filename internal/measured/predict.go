@@ -113,7 +113,11 @@ const MaxRequests = 1 << 17
 
 // Prepare builds the deployment and the benchmark behind a row.
 func (p *Predictor) Prepare(row *Row) Prepared {
+	row, said := row.asRun()
 	out := Prepared{Row: row}
+	for _, what := range said {
+		out.assume(what)
+	}
 	parts, err := p.parts(&out)
 	if err == nil {
 		out.fleet, err = p.fleet(&out, parts)
@@ -262,7 +266,7 @@ func remedies(row *Row, e *engine.Profile) []remedy {
 	if e.MaxContext == 0 && e.IndexRows > 0 {
 		out = append(out, context)
 	}
-	if row.MemoryShare > 0 && (!row.Sides.Own || row.Sides.DecodeMemoryShare > 0) || e.MemoryShare >= ampleShare {
+	if row.MemoryShare > 0 && (row.Mode != disagg || row.Sides.DecodeMemoryShare > 0) || e.MemoryShare >= ampleShare {
 		return out
 	}
 	share := remedy{

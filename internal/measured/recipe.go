@@ -27,8 +27,8 @@ func (p *Prepared) recipe(d *deployment.Deployment, parts deployment.Parts) {
 	if err != nil {
 		return // resolving the deployment says why
 	}
-	assumed, err := d.Assume(preset, base, func(pool *deployment.Pool) int {
-		return p.Row.Concurrency / (max(1, pool.Replicas) * max(1, pool.Layout.DP))
+	assumed, err := d.Assume(preset, base, func(pool *deployment.Pool) float64 {
+		return float64(p.Row.Concurrency) / float64(max(1, pool.Replicas)*max(1, pool.Layout.DP))
 	})
 	if err != nil {
 		return // likewise

@@ -79,8 +79,8 @@ type Row struct {
 type Sides struct {
 	// Unknown says that the row has neither number nor size of the workers of either.
 	Unknown bool
-	// Own says that the row tells the sides apart: its other token budget and memory
-	// share are then those of prefill, its batch and graph limits those of decode.
+	// Own says that the file tells the sides apart: its token budgets are then what the
+	// engines were passed.
 	Own               bool
 	PrefillSequences  int
 	DecodeTokenBudget int

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"math"
 
 	"plimsoll/internal/dtype"
@@ -137,10 +138,7 @@ func (m *Model) IndexKey() units.Bytes {
 func stateBytes(s *graph.Spec, a *model.Attention) units.Bytes {
 	r, tp := &a.Recurrent, float64(s.Layout.TP)
 	heads := math.Max(1, float64(r.ValueHeads)/tp)
-	format := r.StateFormat
-	if format == 0 {
-		format = s.Quant.Base
-	}
+	format := cmp.Or(s.Quant.State, r.StateFormat, s.Quant.Base)
 	keys := math.Max(1, float64(r.KeyHeads)/tp)
 	conv := heads * float64(r.ValueDim)
 	switch a.Kind { //nolint:exhaustive // others convolve their values alone

@@ -19,7 +19,7 @@ type meter struct {
 func (r *Replica) meter() *meter {
 	m := &meter{replica: r}
 	if n := r.inStep(); n > 1 {
-		m.ranks = &ranks{r, n}
+		m.ranks = newRanks(r, n)
 	}
 	return m
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"math"
 
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/sim"
 	"plimsoll/internal/units"
@@ -14,6 +15,9 @@ import (
 type ranks struct {
 	one *Replica
 	n   int
+	// budget is the tokens of prompts a rank computes in a step at most; 0 is no bound,
+	// where prompts are not cut.
+	budget int
 }
 
 // stepper prices the steps of all ranks together.
@@ -21,7 +25,16 @@ func (r *Replica) stepper(n int) sim.Stepper {
 	if n == 1 {
 		return r
 	}
-	return &ranks{r, n}
+	return newRanks(r, n)
+}
+
+// newRanks are n ranks of a replica.
+func newRanks(r *Replica, n int) *ranks {
+	out := &ranks{one: r, n: n}
+	if r.engine.Policy != engine.InFlight {
+		out.budget = rankTokens(&r.spec, r.engine)
+	}
+	return out
 }
 
 // fullest is how many of so many requests are on the fullest rank, and their share.
@@ -40,6 +53,11 @@ func (r *ranks) Step(b sim.Batch) units.Seconds { return r.one.Step(r.fullestBat
 func (r *ranks) fullestBatch(b *sim.Batch) sim.Batch {
 	decode, d := r.fullest(b.Decode)
 	prompts, p := r.fullest(b.PrefillRequests)
+	if tokens := float64(b.PrefillTokens); r.budget > 0 && p*tokens > float64(r.budget) {
+		// Every rank cuts its own prompts where its budget ends: those that have more of
+		// them do not compute more in this step.
+		p = max(float64(r.budget)/tokens, 1/float64(r.n))
+	}
 	sampled, _ := r.fullest(b.Sampled)
 	part := func(x int) int { return int(math.Ceil(p * float64(x))) }
 	return sim.Batch{

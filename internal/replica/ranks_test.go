@@ -38,6 +38,14 @@ func TestRanks(t *testing.T) {
 		if got := all.Stepper.Step(b); got < prompt {
 			t.Fatalf("a step with a prompt on one rank takes %v, the prompt alone %v", got, prompt)
 		}
+		// Ranks cut their prompts at their own budgets: one more prompt than ranks, the
+		// budgets full, is a full budget on each.
+		full := alone.TokenBudget
+		cut := sim.Batch{PrefillRequests: 9, PrefillTokens: 8 * full, PrefillPairs: 8 * float64(full) * float64(full) / 2}
+		each := sim.Batch{PrefillRequests: 2, PrefillTokens: full, PrefillPairs: float64(full) * float64(full) / 2}
+		if got, want := all.Stepper.Step(cut), one.Step(each); !near(got, want) {
+			t.Fatalf("full budgets on eight ranks take %v, on one %v", got, want)
+		}
 		steps := rapid.IntRange(1, 50).Draw(t, "steps")
 		run := all.Stepper.Decode(n, context, float64(n), steps)
 		sum := sim.StepFunc(all.Stepper.Step).Decode(n, context, float64(n), steps)

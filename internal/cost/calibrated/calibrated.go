@@ -159,6 +159,9 @@ func (m *Model) Cost(o *op.Op) cost.Estimate {
 	case op.GroupedGEMM:
 		return m.experts(o)
 	case op.Attention:
+		if o.Rank > 0 { // all heads read one entry, key and value in one: the kernels of latent attention (FlashMLA)
+			return m.attention(o, &m.c.Prefill, &m.c.Latent)
+		}
 		return m.attention(o, &m.c.Prefill, &m.c.Decode)
 	case op.Latent:
 		return m.attention(o, &m.c.Prefill, &m.c.Latent)

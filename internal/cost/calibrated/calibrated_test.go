@@ -253,3 +253,23 @@ func TestPower(t *testing.T) {
 		t.Errorf("want 1.19 times as fast, got %.3f", ratio)
 	}
 }
+
+// TestSharedEntries: attention whose heads all read one entry, key and value in one, computes as
+// fast as latent attention, not as attention with few heads to an entry.
+func TestSharedEntries(t *testing.T) {
+	t.Parallel()
+	c, ok := calibrated.Nearest("blackwell-ultra")
+	if !ok {
+		t.Fatal("no constants")
+	}
+	c.Decode.Compute, c.Latent.Compute = 0.1, 0.5
+	o := op.Op{
+		Kind: op.Attention, In: dtype.BF16, Out: dtype.BF16, KV: dtype.FP8, Heads: 128, KVHeads: 0.5, HeadDim: 512, ValueDim: 512,
+		Decode: op.Span{Requests: 512, Tokens: 512, Pairs: 512 * 4096, Context: 512 * 32},
+	}
+	m := calibrated.With(rounded(), &c)
+	plain := m.Cost(&o).Total
+	if o.Rank = 448; m.Cost(&o).Total > plain/4 {
+		t.Errorf("%v, with kernels for few heads %v", m.Cost(&o).Total, plain)
+	}
+}

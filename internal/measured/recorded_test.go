@@ -1,0 +1,64 @@
+package measured
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAsRun: a limit that cannot be is dropped, placeholders of layouts are replaced, and
+// all else stays.
+func TestAsRun(t *testing.T) {
+	t.Parallel()
+	row := func(engine string, concurrency int, decode Workers, change func(*Row)) Row {
+		r := Row{Engine: engine, Mode: disagg, Concurrency: concurrency, Prefill: Workers{Count: 1, TP: 4, DP: 1, MoETP: 4, MoEEP: 1}, Decode: decode}
+		if change != nil {
+			change(&r)
+		}
+		return r
+	}
+	limits := func(r *Row) { r.KV, r.MaxSequences, r.GraphBatch, r.Sides.DecodeTokenBudget = "fp8", 1, 1, 1 }
+	wide, tensor := Workers{Count: 2, TP: 1, DP: 4, MoETP: 1, MoEEP: 4}, Workers{Count: 9, TP: 8, DP: 1, MoETP: 1, MoEEP: 8}
+	for _, c := range []struct {
+		name   string
+		row    Row
+		change func(*Row)
+	}{
+		{"a limit the load exceeds a little", row("trtllm", 11, tensor, limits), func(*Row) {}},
+		{"a limit of another load", row("trtllm", 36, tensor, limits), func(r *Row) { r.MaxSequences, r.GraphBatch, r.Sides.DecodeTokenBudget = 0, 0, 0 }},
+		{"a limit of all ranks", row("sglang", 64, wide, func(r *Row) { r.MaxSequences = 4 }), func(r *Row) { r.MaxSequences = 0 }},
+		{"few requests on a rank", row("sglang", 64, wide, nil), func(r *Row) { r.Decode.TP, r.Decode.DP = 4, 1 }},
+		{"enough requests on a rank", row("sglang", 65, wide, nil), func(*Row) {}},
+		{"few requests, settings known", row("sglang", 64, wide, func(r *Row) { r.MemoryShare = 0.8 }), func(*Row) {}},
+		{"experts cut over all ranks", row("sglang", 1024, Workers{Count: 1, TP: 1, DP: 16, MoETP: 2, MoEEP: 8}, nil), func(r *Row) { r.Decode.MoETP, r.Decode.MoEEP = 1, 16 }},
+		{"an engine that cuts them", row("atom", 1024, Workers{Count: 1, TP: 1, DP: 4, MoETP: 4, MoEEP: 1}, nil), func(*Row) {}},
+		{"aggregated", Row{Engine: "trtllm", Mode: aggregated, Concurrency: 64, MaxSequences: 1, Workers: wide}, func(*Row) {}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			want := c.row
+			c.change(&want)
+			got, said := c.row.asRun()
+			if diff := cmp.Diff(&want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if changed := !cmp.Equal(&c.row, got); changed != (len(said) > 0) {
+				t.Errorf("changed %v, said %v", changed, said)
+			}
+		})
+	}
+}
+
+// TestOnRank: SGLang's limit is of all ranks of a worker.
+func TestOnRank(t *testing.T) {
+	t.Parallel()
+	w := Workers{DP: 16}
+	for _, c := range []struct {
+		engine      string
+		limit, want int
+	}{{"sglang", 2048, 128}, {"sglang", 8, 1}, {"sglang", 0, 0}, {"trtllm", 2048, 2048}} {
+		if got := (&Row{Engine: c.engine}).onRank(c.limit, &w); got != c.want {
+			t.Errorf("%s: %d on a rank of a limit of %d, want %d", c.engine, got, c.limit, c.want)
+		}
+	}
+}
