@@ -26,7 +26,7 @@ const (
 	perLayer
 	launchFloor
 	first
-	pace       // of all operators but attention of prompts, on top of theirs
+	kernels    // of all operators but attention of prompts, on top of theirs
 	Parameters // how many there are
 )
 
@@ -36,7 +36,7 @@ const (
 var names = [Parameters]string{
 	"products", "experts", "exchange", "elementwise", "decode_attention",
 	"prefill_products", "prefill_experts", "prefill_attention",
-	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "first", "pace",
+	"per_step", "per_sequence", "per_prefill_step", "per_layer", "launch_floor", "first", "kernels",
 }
 
 // Logs are the logarithms of the multipliers of all parameters; zeros change
@@ -52,7 +52,7 @@ type Groups map[string]*Logs
 // fifth.
 func Width(parameter int) float64 {
 	switch {
-	case parameter == pace:
+	case parameter == kernels:
 		return 0.2
 	case parameter >= perStep:
 		return 0.7
@@ -72,7 +72,7 @@ type Group struct {
 // disaggregated deployments. On no axis that was left out (cells, models, systems) do
 // they predict worse than no fit; what distinguishes more does.
 func (s *Subject) Wide(parameter int) []Group {
-	if parameter == pace {
+	if parameter == kernels {
 		return nil
 	}
 	vendor := s.vendor()
@@ -85,11 +85,11 @@ func (s *Subject) Wide(parameter int) []Group {
 
 // Groups are the groups a subject belongs to for a parameter, from the widest to
 // the narrowest: the wide ones; within its engine on its device generation operators or
-// models of the same kind; and the engine's disaggregated deployments. The pace has one
-// group, the model with its weights. Groups and shares were chosen by cross-validation over
+// models of the same kind; and the engine's disaggregated deployments. All
+// kernels together have one group, the model with its weights. Groups and shares were chosen by cross-validation over
 // configurations and systems.
 func (s *Subject) Groups(parameter int) []Group {
-	if parameter == pace {
+	if parameter == kernels {
 		return []Group{s.kin()}
 	}
 	out := s.Wide(parameter)
@@ -124,16 +124,16 @@ func (s *Subject) vendor() string {
 
 // Parts are the parameters that a parameter moves together, all before it; none of most.
 func Parts(parameter int) []int {
-	if parameter == pace {
+	if parameter == kernels {
 		return []int{products, experts, exchange, elementwise, decodeAttention}
 	}
 	return nil
 }
 
 // OwnCell is the group of a subject's cell, whose prior is as wide as the
-// parameter's. There every operator has its own multiplier and needs no pace.
+// parameter's. There every operator has its own multiplier, and none is needed for all.
 func (s *Subject) OwnCell(parameter int) []Group {
-	if parameter == pace {
+	if parameter == kernels {
 		return nil
 	}
 	return []Group{{s.Cell(), 1}}
@@ -209,8 +209,8 @@ func (o *Overlay) Multipliers(s Subject) replica.Multipliers { return o.Sum(s).M
 func (z Logs) Multipliers() replica.Multipliers {
 	m := replica.Ones()
 	e := func(parameter int) float64 { return math.Exp(z[parameter]) }
-	for _, k := range Parts(pace) {
-		z[k] += z[pace]
+	for _, k := range Parts(kernels) {
+		z[k] += z[kernels]
 	}
 	m.Decode[step.Products], m.Decode[step.Experts] = e(products), e(experts)
 	m.Decode[step.Exchange], m.Decode[step.Elementwise] = e(exchange), e(elementwise)
