@@ -13,7 +13,7 @@ type fit struct {
 func (r *replica) fits(q *request, budget int) fit {
 	c := &r.cache
 	if q.carried { // its cache came with it; it can generate at once
-		f := fit{takes: c.blocks(q.context), needs: c.blocks(q.context + r.engine.burst())}
+		f := fit{takes: c.blocks(q.context), needs: c.blocks(q.context + r.burst)}
 		if r.engine.Policy == InFlight {
 			f.takes = c.blocks(r.kept(q))
 			f.needs = f.takes

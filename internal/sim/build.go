@@ -49,7 +49,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
 	for i := range made.replicas {
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes,
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes, burst: engine.burst(),
 			decode:   newDecodeSet(&engine, s.requests),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,

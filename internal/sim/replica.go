@@ -14,6 +14,7 @@ type replica struct {
 	meter   Meter // nil without one
 	decodes bool  // false in a prefill pool: requests leave after their prompt
 	held    int   // tokens held back; 0 where prompts are computed too
+	burst   int   // the most tokens a request can gain in one step
 
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
@@ -299,7 +300,7 @@ func (r *replica) holds(q *request) int {
 // prompt alone where the answer is generated elsewhere.
 func (r *replica) kept(q *request) int {
 	if r.decodes {
-		return q.input + q.output + r.engine.burst() - 1
+		return q.input + q.output + r.burst - 1
 	}
 	return q.input
 }
