@@ -26,7 +26,7 @@ type Extended struct {
 func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Extended, error) {
 	x := newExtension(c.Base, rows)
 	seen := x.system(x.base.Groups, independent, (*calibration.Subject).Groups)
-	unseen := x.system(x.base.Unseen, independentUnseen, (*calibration.Subject).Wide)
+	unseen := x.system(x.base.Unseen, independentUnseen, (*calibration.Subject).Strangers)
 	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
 	var near []linear
 	for i := range c.Iterations {

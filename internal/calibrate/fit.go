@@ -35,7 +35,7 @@ const (
 const independent = 5
 
 // independentUnseen is the same for predictions about models without rows.
-const independentUnseen = 90
+const independentUnseen = 200
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
@@ -172,7 +172,7 @@ func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 
 // wideSystem has the unknowns of the groups that hold for models without rows.
 func wideSystem(rows []measured.Prepared) *system {
-	s := newSystem(rows, nothing, (*calibration.Subject).Wide)
+	s := newSystem(rows, nothing, (*calibration.Subject).Strangers)
 	s.lambda = independentUnseen
 	return s
 }

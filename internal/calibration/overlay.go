@@ -23,7 +23,7 @@ type Overlay struct {
 	// Cells are the models of the fit's rows, by engine and system; disaggregated
 	// deployments have their own keys.
 	Cells map[string][]string
-	// Families are the same by engine and device generation.
+	// Families are the same by engine and device generation, of aggregated deployments.
 	Families map[string][]string
 	// Reach is the largest load among the rows.
 	Reach Reach
@@ -78,7 +78,9 @@ func (o *Overlay) AddCell(s *Subject) {
 		o.Families = map[string][]string{}
 	}
 	add(o.Cells, s.row(), s.Model)
-	add(o.Families, s.familyRow(), s.Model)
+	if !s.Disaggregated {
+		add(o.Families, s.familyRow(), s.Model)
+	}
 }
 
 // add puts a model into a sorted list.

@@ -67,14 +67,20 @@ type Group struct {
 	Share float64
 }
 
-// Wide are the groups whose multipliers hold for models without rows too: the
-// vendor's devices, an engine on them, the device generation, and the vendor's
-// disaggregated deployments. On no axis that was left out (cells, models, systems) do
-// they predict worse than no fit; what distinguishes more does.
-func (s *Subject) Wide(parameter int) []Group {
-	if parameter == kernels {
+// Strangers are the groups whose multipliers hold for models without rows: wide ones, of
+// host times alone, on NVIDIA's devices. On no axis that was left out (models, systems) do
+// they predict worse than no fit; multipliers of operators and on AMD's devices, and what
+// distinguishes more, do.
+func (s *Subject) Strangers(parameter int) []Group {
+	if parameter < perStep || parameter == kernels || s.vendor() == amd {
 		return nil
 	}
+	return s.wide()
+}
+
+// wide are the vendor's devices, an engine on them, the device generation, and the
+// vendor's disaggregated deployments.
+func (s *Subject) wide() []Group {
 	vendor := s.vendor()
 	out := []Group{{vendor, 1}, {vendor + separator + s.Engine, 0.7}, {s.Generation, 0.5}}
 	if s.Disaggregated && vendor != amd {
@@ -92,7 +98,7 @@ func (s *Subject) Groups(parameter int) []Group {
 	if parameter == kernels {
 		return []Group{s.kin()}
 	}
-	out := s.Wide(parameter)
+	out := s.wide()
 	if kind := s.kind(parameter); kind != "" {
 		out = append(out, Group{s.Engine + separator + s.Generation + separator + kind, 0.7})
 	}
@@ -168,9 +174,6 @@ func (o *Overlay) Sum(s Subject) Logs {
 	groups := o.Groups
 	if o.Unseen != nil && !o.Has(&s) {
 		groups = o.Unseen
-		if s.Disaggregated && s.vendor() == amd {
-			groups = nil // what was fitted elsewhere makes predictions of these worse
-		}
 	}
 	family := s
 	family.Generation = s.family()
@@ -197,9 +200,9 @@ func (o *Overlay) Sum(s Subject) Logs {
 
 // Has reports whether the overlay was fitted to rows of the subject's model under its
 // engine on devices of its generation: those of another device of the generation
-// predict nearly as well as its own.
+// predict nearly as well as its own. Of disaggregated deployments they do not.
 func (o *Overlay) Has(s *Subject) bool {
-	return slices.Contains(o.Families[s.familyRow()], s.Model) || o.Saw(s)
+	return !s.Disaggregated && slices.Contains(o.Families[s.familyRow()], s.Model) || o.Saw(s)
 }
 
 // Multipliers are those of a prediction about a subject.
