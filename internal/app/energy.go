@@ -52,7 +52,7 @@ func stepEnergy(p *deployment.Served, r *StepResponse) *StepEnergy {
 	}
 	load := power.Load{Time: r.Result.Time}
 	if e := r.Engine; e != nil {
-		subject := calibration.SubjectOf(&p.Spec, e.Name, p.Device)
+		subject := calibration.SubjectOfServed(p)
 		m, load.Time = m.Scaled(subject.PowerFactor()), e.Time
 	}
 	work, l := r.Result.Activity(), &p.Spec.Layout

@@ -258,7 +258,7 @@ func (r *StepResponse) expect(s *stage, d *deployment.Resolved, spec *graph.Spec
 // of a simulation.
 func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
 	e := p.Engine
-	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOf(&p.Spec, e.Name, p.Device)))
+	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
 	decode, prompts := b.Segments[0].Requests, 0
 	if !b.Segments[0].Decode {
 		decode, prompts = prompts, decode

@@ -366,7 +366,7 @@ func TestEveryGroup(t *testing.T) {
 		{"amd", "first", 1, 1},
 		{"nvidia · sglang", "first", 2, 2},
 		{"hopper", "first", 2, 2},
-		{"sglang · hopper", "first", 2, 2},
+		{"sglang · hopper", "first", 1, 1},
 		{"nvidia · vllm", "first", 1, 1},
 		{"sglang · blackwell", "first", 1, 1},
 		{"nvidia · disagg", "first", 2, 1},
@@ -396,6 +396,14 @@ func TestEveryGroup(t *testing.T) {
 		o := only(group, parameter, 2)
 		if got := o.Multipliers(s).Decode[part]; math.Abs(got-2) > 1e-9 {
 			t.Errorf("%s of %s: %g", parameter, group, got)
+		}
+	}
+	// All kernels of a model, but attention of prompts.
+	s.Weights = "fp8"
+	u := only("sglang · disagg · hopper · a/b · fp8", "kernels", 2).Multipliers(s)
+	for part := range u.Decode {
+		if prefill := step.Part(part) != step.Attention; math.Abs(u.Decode[part]-2) > 1e-9 || (math.Abs(u.Prefill[part]-2) < 1e-9) != prefill {
+			t.Errorf("%d: %g and %g", part, u.Decode[part], u.Prefill[part])
 		}
 	}
 	o := only("sglang · hopper · attention fp8", "prefill_attention", 2)

@@ -92,11 +92,11 @@ func (s *Subject) wide() []Group {
 // Groups are the groups a subject belongs to for a parameter, from the widest to
 // the narrowest: the wide ones; within its engine on its device generation operators or
 // models of the same kind; and the engine's disaggregated deployments. All
-// kernels together have one group, the model with its weights. Groups and shares were chosen by cross-validation over
+// kernels together have groups of their own. Groups and shares were chosen by cross-validation over
 // configurations and systems.
 func (s *Subject) Groups(parameter int) []Group {
 	if parameter == kernels {
-		return []Group{s.kin()}
+		return s.alike()
 	}
 	out := s.wide()
 	if kind := s.kind(parameter); kind != "" {
@@ -108,10 +108,15 @@ func (s *Subject) Groups(parameter int) []Group {
 	return out
 }
 
-// kin is the group of the model with its weights under the engine on all devices of a
-// generation and its variants, whose disaggregated deployments are apart.
-func (s *Subject) kin() Group {
-	return Group{strings.Join([]string{s.familyRow(), s.Model, s.Weights}, separator), 1}
+// alike are the groups that all kernels together have a multiplier of: models of the same
+// class, size and weights under the engine on all devices of a generation and its variants,
+// whose disaggregated deployments are apart, and the engine's release there.
+func (s *Subject) alike() []Group {
+	out := []Group{{strings.Join([]string{s.familyRow(), string(s.Class), s.Size, s.Weights}, separator), 1}}
+	if s.Release != "" {
+		out = append(out, Group{strings.Join([]string{s.Engine, s.family(), "release " + s.Release}, separator), 0.75})
+	}
+	return out
 }
 
 // The vendors that groups distinguish; all but AMD's devices count as NVIDIA's, whose

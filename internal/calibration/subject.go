@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/deployment"
@@ -23,6 +24,9 @@ type Subject struct {
 	Disaggregated bool
 	// Size is the class of the number of parameters.
 	Size string
+	// Release is the engine's version, in two numbers, or the name of a build that is no
+	// release; "" if it is not known.
+	Release string
 }
 
 // SubjectOf describes a deployment.
@@ -97,11 +101,30 @@ func size(weights int64) string {
 	return "300 B and more"
 }
 
+// SubjectOfServed describes a pool with an engine.
+func SubjectOfServed(p *deployment.Served) Subject {
+	out := SubjectOf(&p.Spec, p.Engine.Name, p.Device)
+	out.Release = release(p.Release)
+	return out
+}
+
+// release is the first two numbers of a version, or the whole of what is none.
+func release(version string) string {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	if _, err := strconv.Atoi(major); err != nil || end == 0 {
+		return version
+	}
+	return major + "." + rest[:end]
+}
+
 // SubjectOfDeployment describes a resolved deployment with an engine by the pool
 // that generates.
 func SubjectOfDeployment(d *deployment.Resolved) Subject {
-	p := d.Generates()
-	out := SubjectOf(&p.Spec, p.Engine.Name, p.Device)
+	out := SubjectOfServed(d.Generates())
 	out.Disaggregated = d.Disaggregated()
 	return out
 }

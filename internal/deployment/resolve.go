@@ -44,6 +44,7 @@ type Served struct {
 	Replicas int
 	Device   *device.Profile
 	Engine   *engine.Profile // with its settings, on the device; nil without one
+	Release  string          // of the engine, as it was asked for
 	Spec     graph.Spec
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
@@ -128,6 +129,7 @@ type Base struct {
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
 	Notes   []string // on what was asked for and is modelled otherwise
+	release string   // of the engine
 	spec    graph.Spec
 }
 
@@ -152,7 +154,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 			notes = append(notes, newer)
 		}
 	}
-	return &Base{Parts: p, Pricing: pricing, Notes: notes, spec: graph.Spec{
+	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: d.Engine.Version, spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
@@ -178,7 +180,7 @@ func CheckDevices(d *device.Profile, name field.Name, devices int) error {
 
 // pool resolves a pool.
 func (b *Base) pool(p *Pool, settings []string) (Served, error) {
-	out := Served{Role: p.Role, Replicas: max(1, p.Replicas), Device: b.Device, Pricing: b.Pricing, Spec: b.Spec(p.Layout, p.MTP)}
+	out := Served{Role: p.Role, Replicas: max(1, p.Replicas), Device: b.Device, Pricing: b.Pricing, Spec: b.Spec(p.Layout, p.MTP), Release: b.release}
 	l := &out.Spec.Layout
 	if err := errors.Join(CheckDevices(b.Device, "num_devices", l.Devices), l.Check(b.Model)); err != nil {
 		return out, err
