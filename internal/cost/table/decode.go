@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"plimsoll/internal/op"
 	"slices"
+
+	"plimsoll/internal/op"
 )
 
 // Surfaces are those of several systems, as a file holds them.

@@ -40,7 +40,8 @@ func (l law) busiest(d op.Deal, tokens float64) (rows, active float64) {
 	groups := experts / local
 	skew := math.Sqrt(math.Max(0, moment(2, low, high)*all/(mean*mean)-1))
 	// Few rows are whole numbers: about half the variance of as many at random.
-	spread := math.Pow((1-left)*skew, 2)*(groups-1)/(experts-1) + (1-1/groups)/(2*rows)
+	uneven := (1 - left) * skew
+	spread := uneven*uneven*(groups-1)/(experts-1) + (1-1/groups)/(2*rows)
 	most := math.Min(groups, 1+op.Excess(groups)*math.Sqrt(spread))
 	return rows * most, most * math.Min(math.Min(local*met+rows*left, rows), local/most)
 }

@@ -3,8 +3,9 @@ package table
 import (
 	"cmp"
 	"math"
-	"plimsoll/internal/op"
 	"slices"
+
+	"plimsoll/internal/op"
 )
 
 // nearSites is how many measured sites stand in for one that was not.
