@@ -69,7 +69,7 @@ type Group struct {
 
 // Strangers are the groups whose multipliers hold for models without rows: wide ones, of
 // host times alone, on NVIDIA's devices. On no axis that was left out (models, systems) do
-// they predict worse than no fit; multipliers of operators and on AMD's devices, and what
+// they predict worse than no fit by more than 0.1 points; multipliers of operators and on AMD's devices, and what
 // distinguishes more, do.
 func (s *Subject) Strangers(parameter int) []Group {
 	if parameter < perStep || parameter == kernels || s.vendor() == amd {

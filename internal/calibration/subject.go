@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
+	"plimsoll/internal/version"
 )
 
 // Subject is what a prediction is about, as far as a calibration distinguishes.
@@ -103,31 +104,8 @@ func size(weights int64) string {
 // SubjectOfServed describes a pool with an engine.
 func SubjectOfServed(p *deployment.Served) Subject {
 	out := SubjectOf(&p.Spec, p.Engine.Name, p.Device)
-	out.Release = release(p.Release)
+	out.Release = version.Release(p.Release)
 	return out
-}
-
-// release is the first three numbers of a version, or the whole of what is none.
-func release(text string) string {
-	numbers := strings.SplitN(strings.TrimPrefix(text, "v"), ".", 4)
-	if len(numbers) < 2 {
-		return text
-	}
-	for i, n := range numbers {
-		end := strings.IndexFunc(n, func(r rune) bool { return r < '0' || r > '9' })
-		switch {
-		case end == 0 || n == "":
-			return text
-		case i == 2:
-			if end < 0 {
-				end = len(n)
-			}
-			return strings.Join(append(numbers[:2], n[:end]), ".")
-		case end > 0:
-			return text
-		}
-	}
-	return strings.Join(numbers, ".")
 }
 
 // SubjectOfDeployment describes a resolved deployment with an engine by the pool

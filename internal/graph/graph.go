@@ -247,7 +247,7 @@ func share(l model.Layer, s Spec) kind {
 	k.hc = k.hk
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
-		k.moe.deal = op.Deal{Experts: uint16(f.Experts), Choice: uint16(f.TopK), Ranks: uint16(s.Layout.EP)}
+		k.moe.deal = op.Deal{Experts: uint32(f.Experts), Choice: uint32(f.TopK), Ranks: uint32(s.Layout.EP)}
 		k.moe.local = k.moe.deal.Local()
 		k.moe.dealt = k.moe.deal.Dealt()
 		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))

@@ -363,7 +363,7 @@ func (p *Predictor) Predict(ctx context.Context, row *Row) Prediction {
 	if q.Err != nil {
 		return q.failed()
 	}
-	c, m, metered := row.client(), p.multipliers(&q), row.Joules > 0 || p.Energy
+	c, m, metered := q.Row.client(), p.multipliers(&q), row.Joules > 0 || p.Energy
 	key := benchmark{q.fleet, c.Requests, c.Concurrency, c.Input, c.Output, m, metered}
 	return q.predict(p.runs.get(key, func() (outcome, error) { return q.run(ctx, m, metered) }))
 }

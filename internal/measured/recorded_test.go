@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAsRun: a limit that cannot be is dropped, placeholders of layouts are replaced, and
-// all else stays.
+// TestAsRun: a limit that cannot be is dropped, a layout that stands for any other is replaced,
+// and all else stays.
 func TestAsRun(t *testing.T) {
 	t.Parallel()
 	row := func(engine string, concurrency int, decode Workers, change func(*Row)) Row {

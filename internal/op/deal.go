@@ -5,7 +5,7 @@ import "math"
 // Deal is how tokens meet experts: each chooses some of them, and they are
 // distributed evenly over ranks.
 type Deal struct {
-	Experts, Choice, Ranks uint16
+	Experts, Choice, Ranks uint32
 }
 
 // Local is the number of a rank's experts.

@@ -49,6 +49,24 @@ func Major(s string) int {
 	return v.release[0]
 }
 
+// Release is the first numbers of a version, three at most ("1.2.0" of "1.2.0rc2.post2"), whatever follows them, or the
+// whole text where it does not begin with two.
+func Release(s string) string {
+	r := reader{strings.TrimPrefix(s, "v")}
+	begin := r.rest
+	_, ok := r.number()
+	for i := 1; ok && i < 3; i++ {
+		if _, more := r.numberAfter("."); !more {
+			ok = i > 1
+			break
+		}
+	}
+	if !ok {
+		return s
+	}
+	return strings.TrimSuffix(begin, r.rest)
+}
+
 // version is a release; versions compare by their fields, in this order.
 type version struct {
 	epoch   int

@@ -124,3 +124,15 @@ func TestMajor(t *testing.T) {
 		}
 	}
 }
+
+// TestRelease: three numbers at most, or the text of a build that has none.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "0.19.0": "0.19.0", "v0.5.3rc1": "0.5.3", "1.2.0rc2.post2": "1.2.0", "0.5": "0.5", "nightly-5b8c30": "nightly-5b8c30", "1": "1", "0.x": "0.x", "0.1.2.post": "0.1.2", "rocm7.2.4_u": "rocm7.2.4_u",
+	} {
+		if got := version.Release(text); got != want {
+			t.Errorf("%s: want %q, got %q", text, want, got)
+		}
+	}
+}

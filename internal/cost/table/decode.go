@@ -253,7 +253,7 @@ func (d *partDecoder) site() *site {
 	place := [2]float64{d.axis(d.shape.uint()), d.axis(d.shape.uint())}
 	s := &site{place: place}
 	if d.experts {
-		s.deal = op.Deal{Experts: d.uint16(), Choice: d.uint16(), Ranks: d.uint16()}
+		s.deal = op.Deal{Experts: d.uint32(), Choice: d.uint32(), Ranks: d.uint32()}
 		d.bad = d.bad || !s.deal.Possible()
 	}
 	n := d.shape.count()
@@ -274,10 +274,10 @@ func (d *partDecoder) site() *site {
 	return s
 }
 
-func (d *partDecoder) uint16() uint16 {
+func (d *partDecoder) uint32() uint32 {
 	n := d.shape.uint()
-	d.bad = d.bad || n > math.MaxUint16
-	return uint16(n)
+	d.bad = d.bad || n > math.MaxUint32
+	return uint32(n)
 }
 
 func (d *partDecoder) line() line {

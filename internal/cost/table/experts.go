@@ -113,9 +113,9 @@ func (g *group) experts() []reading {
 }
 
 // count is a number of a table as one of a deal, 0 if it cannot be one.
-func count(v float64) uint16 {
-	if v >= 0 && v <= math.MaxUint16 {
-		return uint16(v)
+func count(v float64) uint32 {
+	if v >= 0 && v <= math.MaxUint32 {
+		return uint32(v)
 	}
 	return 0
 }
