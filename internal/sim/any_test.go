@@ -20,6 +20,7 @@ func anyEngine(t *rapid.T, name string) Engine {
 		ReservePrompt:   rapid.Bool().Draw(t, name+"reserve prompt"),
 		Reserve:         rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, name+"reserve"),
 		PrefillAhead:    rapid.Bool().Draw(t, name+"prefill ahead"),
+		Overlapped:      rapid.Bool().Draw(t, name+"overlapped"),
 		ReceiveInterval: rapid.SampledFrom([]int{0, 1, 3, 7}).Draw(t, name+"receive"),
 		BatchWaitSteps:  rapid.SampledFrom([]int{0, 2, 9}).Draw(t, name+"batch wait"),
 		BatchWaitRatio:  rapid.Float64Range(0, 1).Draw(t, name+"ratio"),

@@ -70,6 +70,12 @@ type Engine struct {
 	// ReceiveInterval is how many steps of generation pass between two looks at
 	// the incoming queue; 0 and 1 look at every step.
 	ReceiveInterval int
+	// Overlapped has the scheduler fill a step while the one before it runs: what comes in during
+	// a step is in the next but one. With nothing to do it begins at once, and fills the step after
+	// that as soon as it has launched the first. (vLLM, v1/engine/core.py, step_with_batch_queue;
+	// SGLang, managers/scheduler.py, event_loop_overlap; TensorRT-LLM, pyexecutor/py_executor.py,
+	// _executor_loop_overlap)
+	Overlapped bool
 	// BatchWaitSteps holds prompts back for so many steps unless the step would
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int

@@ -16,7 +16,9 @@ func (r *replica) runLength() int64 {
 		// piece more. Once that beginning is evicted, a piece is enough.
 		steps = max(1, r.decode.stepsWithin(steps, r.cache.free))
 	}
-	if r.incoming.n > 0 {
+	if r.noticed > 0 {
+		steps = min(steps, 1)
+	} else if r.incoming.n > 0 {
 		steps = min(steps, int64(r.engine.ReceiveInterval-r.since))
 	}
 	if r.hold {
@@ -34,7 +36,7 @@ func (r *replica) interrupt() {
 	}
 	// Behind one that is waiting nothing can be admitted before something ends;
 	// but more prompts may end a batch wait.
-	if r.waiting.n > 0 && !r.hold && r.engine.ReceiveInterval == 1 {
+	if r.waiting.n > 0 && !r.hold && r.engine.ReceiveInterval == 1 && !r.engine.Overlapped {
 		return
 	}
 	p.cut = true

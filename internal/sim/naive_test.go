@@ -18,6 +18,7 @@ type naive struct {
 	all     []*naiveRequest
 	unseen  []*naiveRequest // sent, in order of sending; not yet at the API server
 	api     []*naiveRequest // at the API server or in its outbox
+	noticed []*naiveRequest
 	waiting []*naiveRequest
 	running []*naiveRequest // in order of admission
 	next    int
@@ -29,6 +30,7 @@ type naive struct {
 	waited  int
 	steps   int64 // with decoding
 	evicted bool
+	fresh   bool
 	planned int
 }
 
@@ -145,14 +147,22 @@ func (n *naive) accept(before units.Seconds) {
 // look has the scheduler see what it can.
 func (n *naive) look() {
 	n.accept(units.Seconds(math.Nextafter(float64(n.now), math.Inf(1))))
-	if len(n.running) > 0 && n.since < n.e.ReceiveInterval {
-		return
+	idle := len(n.running)+len(n.waiting) == 0
+	ahead := n.e.Overlapped && !idle && !n.fresh
+	n.fresh = idle
+	if ahead { // this step was filled when the one before it began
+		n.waiting, n.noticed = append(n.waiting, n.noticed...), nil
 	}
-	for len(n.api) > 0 && n.api[0].ready <= n.now {
-		n.waiting = append(n.waiting, n.api[0])
-		n.api = n.api[1:]
+	if len(n.running) == 0 || n.since >= n.e.ReceiveInterval {
+		for len(n.api) > 0 && n.api[0].ready <= n.now {
+			n.noticed = append(n.noticed, n.api[0])
+			n.api = n.api[1:]
+		}
+		n.since = 0
 	}
-	n.since = 0
+	if !ahead {
+		n.waiting, n.noticed = append(n.waiting, n.noticed...), nil
+	}
 }
 
 // run simulates to the end.

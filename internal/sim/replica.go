@@ -20,6 +20,8 @@ type replica struct {
 	load    int           // requests sent here that have not left
 
 	incoming queue // ready, but the scheduler has not looked
+	noticed  int   // of those, how many the scheduler puts into the next step it fills
+	fresh    bool  // the last step came after a time without any
 	waiting  queue
 	running  running
 	partial  *request // the prompt that was cut off; always the last of running
@@ -130,15 +132,30 @@ func (r *replica) begin() {
 	r.sim.agenda.step(p.end, r.place, p.version)
 }
 
-// look moves what came in to where the scheduler sees it, if it is time to.
+// look moves what came in to where the scheduler sees it. A step that was filled ahead has
+// what was noticed when the step before it began.
 func (r *replica) look() {
+	idle := r.running.n == 0 && r.waiting.n == 0
+	now := !r.engine.Overlapped || idle || r.fresh && r.plan.steps == 1
+	r.fresh = idle
+	if now {
+		r.notice()
+	}
+	for ; r.noticed > 0; r.noticed-- {
+		r.waiting.push(r.incoming.pop())
+	}
+	if !now {
+		r.notice()
+	}
+}
+
+// notice has the scheduler receive what came in, if it is time to.
+func (r *replica) notice() {
 	if r.incoming.n == 0 || r.since != 0 && r.running.n > 0 {
 		return
 	}
 	r.since = 0
-	for r.incoming.n > 0 {
-		r.waiting.push(r.incoming.pop())
-	}
+	r.noticed = r.incoming.n
 }
 
 // growth is how much the context of n requests grows per step.

@@ -123,6 +123,30 @@ func TestReceiveInterval(t *testing.T) {
 	}
 }
 
+// TestOverlapped: a scheduler that works while a step runs has filled the next one when a request comes in. After an idle
+// time it begins at once, and the step after the first has what came in until then.
+func TestOverlapped(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		overlapped bool
+		at         units.Seconds
+		ttft       units.Seconds
+	}{
+		{"in turn", false, 0.25, 0.15},
+		{"ahead", true, 0.25, 0.25},
+		{"at the end of a step, in turn", false, 0.3, 0.1},
+		{"at the end of a step, ahead", true, 0.3, 0.2},
+		{"while the first step runs", true, 0.05, 0.15},
+		{"while the second step runs", true, 0.15, 0.25},
+		{"idle", true, 7, 0.1},
+	} {
+		e := roomy(sim.DecodeFirst)
+		e.Overlapped = c.overlapped
+		r := simulate(t, &sim.Config{Client: arrivals(ask(0, 10, 50), ask(c.at, 10, 2)), Workers: sim.Pool{Engine: e}})
+		times(t, c.name, r, 0.1, c.ttft)
+	}
+}
+
 // TestBatchWait: prompts wait for others for so many steps, unless they fill so much of the budget.
 func TestBatchWait(t *testing.T) {
 	for _, c := range []struct {
