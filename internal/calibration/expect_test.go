@@ -400,7 +400,7 @@ func TestEveryGroup(t *testing.T) {
 	}
 	// All kernels, but attention of prompts.
 	s.Weights, s.Size, s.Release = "fp8", "15 to 80 B", "0.5.9"
-	for _, group := range []string{"sglang · disagg · hopper · latent · 15 to 80 B · fp8", "sglang · hopper · release 0.5.9"} {
+	for _, group := range []string{"sglang · disagg · hopper · latent · 15 to 80 B · fp8", "sglang · hopper · latent · release 0.5.9"} {
 		u := only(group, "kernels", 2).Multipliers(s)
 		for _, part := range []step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise, step.Attention} {
 			if prefill := part != step.Attention; math.Abs(u.Decode[part]-2) > 1e-9 || (math.Abs(u.Prefill[part]-2) < 1e-9) != prefill {

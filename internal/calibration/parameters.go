@@ -110,11 +110,17 @@ func (s *Subject) Groups(parameter int) []Group {
 
 // alike are the groups that all kernels together have a multiplier of: models of the same
 // class, size and weights under the engine on all devices of a generation and its variants,
-// whose disaggregated deployments are apart, and the engine's release there.
+// whose disaggregated deployments are apart, and the engine's release there for models of the
+// class. Releases change kernels of experts and of latent attention; products of dense models
+// come from the vendor's libraries and hardly change.
 func (s *Subject) alike() []Group {
 	out := []Group{{strings.Join([]string{s.familyRow(), string(s.Class), s.Size, s.Weights}, separator), 1}}
 	if s.Release != "" {
-		out = append(out, Group{strings.Join([]string{s.Engine, s.family(), "release " + s.Release}, separator), 0.75})
+		share := 0.75
+		if s.Class == engine.Dense {
+			share = 0.4
+		}
+		out = append(out, Group{strings.Join([]string{s.Engine, s.family(), string(s.Class), "release " + s.Release}, separator), share})
 	}
 	return out
 }
