@@ -19,23 +19,22 @@ import (
 // Scales of the residuals: errors of this size count as one; beyond, the loss
 // grows linearly.
 const (
-	ttftScale  = 0.12
-	tpotScale  = 0.08
-	ttftWeight = 1.5
+	ttftScale = 0.12
+	tpotScale = 0.08
 	// disaggregatedWeight is that of TTFT in disaggregated deployments, whose rows
 	// leave out some of what makes requests wait.
-	disaggregatedWeight = 1
+	disaggregatedWeight = 0.6
 	// estimateWeight is that of a TTFT that was derived from other measurements: half of
 	// them are within 8 %, a tenth beyond 30 %.
-	estimateWeight = 0.8
+	estimateWeight = 0.5
 )
 
 // independent is how many rows weigh as one against the prior, since the rows of
 // one benchmark campaign are not independent of each other.
-const independent = 5
+const independent = 3
 
 // independentUnseen is the same for predictions about models without rows.
-const independentUnseen = 200
+const independentUnseen = 800
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.
@@ -103,7 +102,7 @@ func residuals(ctx context.Context, p *measured.Prepared, z calibration.Logs) (o
 			out[j], known[j] = weight*math.Log(float64(predicted/measured)), true
 		}
 	}
-	weight := ttftWeight
+	weight := 1.0
 	if p.Subject.Disaggregated {
 		weight = disaggregatedWeight
 	}

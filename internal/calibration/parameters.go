@@ -95,6 +95,21 @@ func (s *Subject) wide() []Group {
 // kernels together have groups of their own. Groups and shares were chosen by cross-validation over
 // configurations and systems.
 func (s *Subject) Groups(parameter int) []Group {
+	out := s.groups(parameter)
+	if s.vendor() == amd {
+		for i := range out {
+			out[i].Share *= lessKnown
+		}
+	}
+	return out
+}
+
+// lessKnown is how much wider the priors of AMD's devices are: no tables of their kernels
+// are used, only deployments.
+const lessKnown = 1.5
+
+// groups are those with NVIDIA's priors.
+func (s *Subject) groups(parameter int) []Group {
 	if parameter == kernels {
 		return s.alike()
 	}
