@@ -241,6 +241,17 @@ func TestArtefactsOfFamilies(t *testing.T) {
 	}
 }
 
+// TestSquaresOverRanks: norms over all heads cost an all-reduce of two float32 for each token and layer, none on one rank.
+func TestSquaresOverRanks(t *testing.T) {
+	for tp, sums := range map[int]float64{1: 0, 2: 62, 4: 62} {
+		s := tensorCast(t, "MiniMaxAI/MiniMax-M2", parallel.Layout{Devices: tp, TP: tp})
+		with, without := count(step(t, s, "local-norms"), op.ReduceAll), count(step(t, s, ""), op.ReduceAll)
+		if with-without != sums {
+			t.Errorf("TP %d: %g all-reduces of squares, want %g", tp, with-without, sums)
+		}
+	}
+}
+
 // artefact finds one by its name.
 func artefact(t *testing.T, name string) *graph.Artefact {
 	t.Helper()
