@@ -66,6 +66,31 @@ func TestNarrowFormats(t *testing.T) {
 	}
 }
 
+// TestMXFP8: MiniMax-M3's 8-bit conversion keeps its format where matrix units take its scales, has 16-bit inputs on older devices
+// of NVIDIA, and 16-bit weights on CDNA 3.
+func TestMXFP8(t *testing.T) {
+	m, err := model.Lookup("MiniMaxAI/MiniMax-M3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for system, want := range map[string]string{
+		"b200_sxm": "fp8 block", "mi355x": "fp8 block", "h200_sxm": "w8a16 fp8", "a100_sxm": "w8a16 fp8", "mi300x": "bf16", "mi325x": "bf16",
+	} {
+		d, err := device.Lookup(system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: "fp8"}}
+		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := b.Spec(parallel.Layout{Devices: 8, TP: 8}, 0).Quant; q.Attention.Name() != want || q.Experts.Name() != want || q.Shared.Name() != want || q.Dense.Name() != want {
+			t.Errorf("%s: want %s, got %+v", system, want, q)
+		}
+	}
+}
+
 // TestWeightFormats: the words for weights go over the checkpoint and its conversions,
 // experts apart from the rest; the head stays as it was.
 func TestWeightFormats(t *testing.T) {

@@ -52,7 +52,9 @@ func (s Scheme) Name() string {
 	switch {
 	case !s.Quantized():
 		return s.Weight.String()
-	case s.Weight == FP8 && s.Rows > 1:
+	case s.Weight == FP8 && s.WeightOnly():
+		return "w8a16 fp8"
+	case s.Weight == FP8 && s.Group > 0:
 		return "fp8 block"
 	case s.Weight == FP8:
 		return "fp8"
