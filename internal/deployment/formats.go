@@ -64,10 +64,10 @@ func widenMXFP8(q *graph.Quant, d *device.Profile) {
 		return
 	}
 	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
-		switch mx := s.Weight == dtype.FP8 && s.Group == 32 && s.Rows <= 1; {
-		case mx && marlin:
+		switch {
+		case s.MXFP8() && marlin:
 			s.Activation = q.Base
-		case mx:
+		case s.MXFP8():
 			*s = dtype.Unquantized(q.Base)
 		}
 	}

@@ -33,6 +33,9 @@ func (s Scheme) Quantized() bool { return s.Weight >= FP8 }
 // WeightOnly reports whether weights are narrow while activations stay wide.
 func (s Scheme) WeightOnly() bool { return s.Quantized() && s.Activation < FP8 }
 
+// MXFP8 reports weights in 8 bits with a scale for every 32 of a row.
+func (s Scheme) MXFP8() bool { return s.Weight == FP8 && s.Group == 32 && s.Rows <= 1 }
+
 // WeightBytes is the storage of a rows × depth weight with its scales.
 func (s Scheme) WeightBytes(rows, depth float64) units.Bytes {
 	b := s.Weight.Bytes(rows * depth)

@@ -25,6 +25,9 @@ func (p *Profile) document() map[string]any {
 	if p.LatentRule != nil {
 		put(doc, "latent_kernels.", p.LatentRule.settings())
 	}
+	if p.MXRule != nil {
+		put(doc, "mxfp8_kernels.", p.MXRule.settings())
+	}
 	var tiers []map[string]any
 	for i := range p.Tiers {
 		tier := map[string]any{}

@@ -63,6 +63,8 @@ type Profile struct {
 	ShareRule *ShareRule
 	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
+	// MXRule, where the engine has one, makes products in MXFP8 slower; see MXFP8Kernels.
+	MXRule *MXRule
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

@@ -67,6 +67,10 @@ func (p *Profile) clone() *Profile {
 		rule := *p.LatentRule
 		q.LatentRule = &rule
 	}
+	if p.MXRule != nil {
+		rule := *p.MXRule
+		q.MXRule = &rule
+	}
 	return &q
 }
 
@@ -112,6 +116,11 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.LatentRule = &LatentRule{}
 			}
 			readSetting(ps, path, n, p.LatentRule.settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "mxfp8_kernels."); ok {
+			if p.MXRule == nil {
+				p.MXRule = &MXRule{}
+			}
+			readSetting(ps, path, n, p.MXRule.settings(), key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}

@@ -103,6 +103,15 @@ func (r *LatentRule) settings() []setting {
 	}
 }
 
+// settings are the fields; MXRule says what they mean.
+func (r *MXRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"products", atLeast(1), "", &r.Products},
+		{"experts", atLeast(1), "", &r.Experts},
+	}
+}
+
 // settings are the fields; ShareRule says what they mean.
 func (r *ShareRule) settings() []setting {
 	return []setting{

@@ -134,6 +134,10 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
+	if r := p.MXRule; r != nil {
+		fmt.Fprintf(w, "On %s, products in MXFP8 take %g times as long and those of experts %g times.\n\n",
+			strings.Join(r.Generations, " and "), r.Products, r.Experts)
+	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
 		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+
