@@ -28,6 +28,9 @@ func (p *Profile) document() map[string]any {
 	if p.MXRule != nil {
 		put(doc, "mxfp8_kernels.", p.MXRule.settings())
 	}
+	if p.BlockRule != nil {
+		put(doc, "block_kernels.", p.BlockRule.settings())
+	}
 	var tiers []map[string]any
 	for i := range p.Tiers {
 		tier := map[string]any{}

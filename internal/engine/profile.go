@@ -65,6 +65,8 @@ type Profile struct {
 	LatentRule *LatentRule
 	// MXRule, where the engine has one, makes products in MXFP8 slower; see MXFP8Kernels.
 	MXRule *MXRule
+	// BlockRule, where the engine has one, makes other dense products slower; see BlockKernels.
+	BlockRule *BlockRule
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

@@ -71,6 +71,10 @@ func (p *Profile) clone() *Profile {
 		rule := *p.MXRule
 		q.MXRule = &rule
 	}
+	if p.BlockRule != nil {
+		rule := *p.BlockRule
+		q.BlockRule = &rule
+	}
 	return &q
 }
 
@@ -121,6 +125,11 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.MXRule = &MXRule{}
 			}
 			readSetting(ps, path, n, p.MXRule.settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "block_kernels."); ok {
+			if p.BlockRule == nil {
+				p.BlockRule = &BlockRule{}
+			}
+			readSetting(ps, path, n, p.BlockRule.settings(), key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}

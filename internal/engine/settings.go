@@ -112,6 +112,15 @@ func (r *MXRule) settings() []setting {
 	}
 }
 
+// settings are the fields; BlockRule says what they mean.
+func (r *BlockRule) settings() []setting {
+	return []setting{
+		{"generations", rule{}, "", &r.Generations},
+		{"widths", rule{}, "", &r.Widths},
+		{"products", atLeast(1), "", &r.Products},
+	}
+}
+
 // settings are the fields; ShareRule says what they mean.
 func (r *ShareRule) settings() []setting {
 	return []setting{

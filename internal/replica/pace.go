@@ -2,6 +2,7 @@ package replica
 
 import (
 	"plimsoll/internal/device"
+	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -53,8 +54,11 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
 	products, experts := e.MXFP8Kernels(d.Generation)
-	if s.Quant.Attention.MXFP8() {
+	switch q := s.Quant.Attention; {
+	case q.MXFP8():
 		p.products = units.Seconds(products)
+	case q.Weight == dtype.FP8 && q.Rows > 1:
+		p.products = units.Seconds(e.BlockKernels(d.Generation, s.Model.Hidden))
 	}
 	if s.Quant.Experts.MXFP8() {
 		p.experts = units.Seconds(experts)

@@ -138,6 +138,10 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, products in MXFP8 take %g times as long and those of experts %g times.\n\n",
 			strings.Join(r.Generations, " and "), r.Products, r.Experts)
 	}
+	if r := p.BlockRule; r != nil {
+		fmt.Fprintf(w, "On %s, products in FP8 with blocks of scales take %g times as long, but those of models %s wide.\n\n",
+			strings.Join(r.Generations, " and "), r.Products, strings.Join(r.Widths, " or "))
+	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
 		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+
