@@ -29,6 +29,11 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	f.convert(m, &q)
 	narrowInputs(&q, d)
 	widenMXFP8(&q, d)
+	if d.Vendor == device.AMD && q.Experts.Weight == dtype.FP4 {
+		// AITER's kernels of MXFP4 experts take widths of so many: ATOM (atom/model_ops/moe.py), SGLang (get_moe_weight_sizes) and
+		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
+		q.ExpertTile = 256
+	}
 	if s, ok := weights(f.GEMM, q.Base); ok {
 		q.Attention, q.Dense, q.Shared = s, s, s
 	}
