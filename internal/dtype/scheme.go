@@ -55,12 +55,8 @@ func (s Scheme) Name() string {
 	switch {
 	case !s.Quantized():
 		return s.Weight.String()
-	case s.Weight == FP8 && s.WeightOnly():
-		return "w8a16 fp8"
-	case s.Weight == FP8 && s.Group > 0:
-		return "fp8 block"
 	case s.Weight == FP8:
-		return "fp8"
+		return s.fp8Name()
 	case s.Weight == FP4 && s.Group == 16:
 		return suffixWeightOnly("nvfp4", s)
 	case s.Weight == FP4:
@@ -76,6 +72,16 @@ func (s Scheme) Name() string {
 	default:
 		return "w8a8 int8"
 	}
+}
+
+func (s Scheme) fp8Name() string {
+	switch {
+	case s.WeightOnly():
+		return "w8a16 fp8"
+	case s.Group > 0:
+		return "fp8 block"
+	}
+	return "fp8"
 }
 
 func suffixWeightOnly(name string, s Scheme) string {
