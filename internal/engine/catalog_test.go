@@ -131,7 +131,7 @@ func TestLookupNear(t *testing.T) {
 	for _, c := range []struct{ name, version, month, since, assumed string }{
 		{"vllm", "0.19.0", "2025-01", "0.17", ""},
 		{"vllm", "", "2025-11-02", "0.8", "vllm without a version: settings of 0.8 until 0.14, by its date"},
-		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 until 0.25, by its date"},
+		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 until 0.24, by its date"},
 		{"vllm", "", "", "0.25", "vllm without a version: settings of 0.25 and later"},
 		{"vllm", "", "2020-01", "0.25", "vllm without a version: settings of 0.25 and later"},
 		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c: settings of 0.17 until 0.22, by its date"},

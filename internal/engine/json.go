@@ -25,12 +25,6 @@ func (p *Profile) document() map[string]any {
 	if p.LatentRule != nil {
 		put(doc, "latent_kernels.", p.LatentRule.settings())
 	}
-	if p.MXRule != nil {
-		put(doc, "mxfp8_kernels.", p.MXRule.settings())
-	}
-	if p.BlockRule != nil {
-		put(doc, "block_kernels.", p.BlockRule.settings())
-	}
 	var tiers []map[string]any
 	for i := range p.Tiers {
 		tier := map[string]any{}
@@ -39,6 +33,15 @@ func (p *Profile) document() map[string]any {
 	}
 	if len(tiers) > 0 {
 		doc["tiers"] = tiers
+	}
+	var slow []map[string]any
+	for i := range p.Slow {
+		kernels := map[string]any{}
+		put(kernels, "", filled(p.Slow[i].settings()))
+		slow = append(slow, kernels)
+	}
+	if len(slow) > 0 {
+		doc["slow_kernels"] = slow
 	}
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()

@@ -3,38 +3,47 @@ package engine
 import (
 	"slices"
 	"strconv"
+
+	"plimsoll/internal/dtype"
 )
 
-// MXRule says on which generations of devices an engine multiplies weights in MXFP8 by slow kernels: how many times
-// longer than with fast ones dense products and those of experts take.
-type MXRule struct {
+// SlowKernels says that an engine multiplies weights in a format by slow kernels on some generations of devices, but for models of
+// some widths: how many times longer than with fast ones dense products and those of experts take, 0 for as long.
+type SlowKernels struct {
+	Weights           string // mxfp8, fp8 block or int4
 	Generations       []string
+	Widths            []string
 	Products, Experts float64
 }
 
-// MXFP8Kernels is how many times longer dense products and those of experts in MXFP8 take than with fast kernels.
-func (p *Profile) MXFP8Kernels(generation string) (products, experts float64) {
-	r := p.MXRule
-	if r == nil || !slices.Contains(r.Generations, generation) {
-		return 1, 1
+// Slower is how many times longer than with fast kernels dense products and those of experts take on a generation of devices,
+// of a model so wide whose weights have these formats.
+func (p *Profile) Slower(generation string, width int, dense, routed dtype.Scheme) (products, experts float64) {
+	products, experts = 1, 1
+	for i := range p.Slow {
+		r := &p.Slow[i]
+		if !slices.Contains(r.Generations, generation) || slices.Contains(r.Widths, strconv.Itoa(width)) {
+			continue
+		}
+		if kernelsOf(dense) == r.Weights {
+			products = max(products, r.Products)
+		}
+		if kernelsOf(routed) == r.Weights {
+			experts = max(experts, r.Experts)
+		}
 	}
-	return r.Products, r.Experts
+	return products, experts
 }
 
-// BlockRule says on which generations of devices dense products in FP8 with blocks of scales are tuned for models of some
-// widths alone, and how many times longer those of others take.
-type BlockRule struct {
-	Generations []string
-	Widths      []string
-	Products    float64
-}
-
-// BlockKernels is how many times longer dense products in FP8 with blocks of scales take for a model so wide than with
-// tuned kernels.
-func (p *Profile) BlockKernels(generation string, width int) float64 {
-	r := p.BlockRule
-	if r == nil || !slices.Contains(r.Generations, generation) || slices.Contains(r.Widths, strconv.Itoa(width)) {
-		return 1
+// kernelsOf is what SlowKernels calls a format.
+func kernelsOf(s dtype.Scheme) string {
+	switch {
+	case s.MXFP8():
+		return "mxfp8"
+	case s.Weight == dtype.FP8 && s.Rows > 1:
+		return "fp8 block"
+	case s.Weight == dtype.INT4 && s.WeightOnly():
+		return "int4"
 	}
-	return r.Products
+	return ""
 }

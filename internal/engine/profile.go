@@ -63,10 +63,8 @@ type Profile struct {
 	ShareRule *ShareRule
 	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
-	// MXRule, where the engine has one, makes products in MXFP8 slower; see MXFP8Kernels.
-	MXRule *MXRule
-	// BlockRule, where the engine has one, makes other dense products slower; see BlockKernels.
-	BlockRule *BlockRule
+	// Slow are formats with slow kernels; see Slower.
+	Slow []SlowKernels
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

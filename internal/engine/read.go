@@ -54,7 +54,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 // clone copies a profile with all that a document or With can change.
 func (p *Profile) clone() *Profile {
 	q := *p
-	q.Tiers, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
+	q.Tiers, q.Slow, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), slices.Clone(p.Slow), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
 	for generation, t := range p.Hosts {
 		t := *t
 		q.Hosts[generation] = &t
@@ -66,14 +66,6 @@ func (p *Profile) clone() *Profile {
 	if p.LatentRule != nil {
 		rule := *p.LatentRule
 		q.LatentRule = &rule
-	}
-	if p.MXRule != nil {
-		rule := *p.MXRule
-		q.MXRule = &rule
-	}
-	if p.BlockRule != nil {
-		rule := *p.BlockRule
-		q.BlockRule = &rule
 	}
 	return &q
 }
@@ -107,6 +99,13 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 					readSetting(ps, fmt.Sprintf("tiers[%d].%s", i, key), n, p.Tiers[i].settings(), key)
 				})
 			}
+		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
+			p.Slow = make([]SlowKernels, len(n.Content))
+			for i, kernels := range n.Content {
+				leaves(ps, "", kernels, func(key string, n *yaml.Node) {
+					readSetting(ps, fmt.Sprintf("slow_kernels[%d].%s", i, key), n, p.Slow[i].settings(), key)
+				})
+			}
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
 			p.readOption(ps, path, key, n)
 		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
@@ -120,16 +119,6 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 				p.LatentRule = &LatentRule{}
 			}
 			readSetting(ps, path, n, p.LatentRule.settings(), key)
-		} else if key, ok := strings.CutPrefix(path, "mxfp8_kernels."); ok {
-			if p.MXRule == nil {
-				p.MXRule = &MXRule{}
-			}
-			readSetting(ps, path, n, p.MXRule.settings(), key)
-		} else if key, ok := strings.CutPrefix(path, "block_kernels."); ok {
-			if p.BlockRule == nil {
-				p.BlockRule = &BlockRule{}
-			}
-			readSetting(ps, path, n, p.BlockRule.settings(), key)
 		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
 			if p.ShareRule == nil {
 				p.ShareRule = &ShareRule{}

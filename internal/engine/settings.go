@@ -103,21 +103,14 @@ func (r *LatentRule) settings() []setting {
 	}
 }
 
-// settings are the fields; MXRule says what they mean.
-func (r *MXRule) settings() []setting {
+// settings are the fields; SlowKernels says what they mean.
+func (k *SlowKernels) settings() []setting {
 	return []setting{
-		{"generations", rule{}, "", &r.Generations},
-		{"products", atLeast(1), "", &r.Products},
-		{"experts", atLeast(1), "", &r.Experts},
-	}
-}
-
-// settings are the fields; BlockRule says what they mean.
-func (r *BlockRule) settings() []setting {
-	return []setting{
-		{"generations", rule{}, "", &r.Generations},
-		{"widths", rule{}, "", &r.Widths},
-		{"products", atLeast(1), "", &r.Products},
+		{"weights", rule{}, "", &k.Weights},
+		{"generations", rule{}, "", &k.Generations},
+		{"widths", rule{}, "", &k.Widths},
+		{"products", atLeast(1), "", &k.Products},
+		{"experts", atLeast(1), "", &k.Experts},
 	}
 }
 

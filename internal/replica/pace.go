@@ -2,7 +2,6 @@ package replica
 
 import (
 	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
@@ -47,22 +46,14 @@ type Pace struct {
 func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
-		multipliers: Ones(), layers: len(s.Model.Layers), decode: 1, prompt: 1, products: 1, experts: 1,
+		multipliers: Ones(), layers: len(s.Model.Layers), decode: 1, prompt: 1,
 	}
 	if heads := latentHeads(s); heads > 0 {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
-	products, experts := e.MXFP8Kernels(d.Generation)
-	switch q := s.Quant.Attention; {
-	case q.MXFP8():
-		p.products = units.Seconds(products)
-	case q.Weight == dtype.FP8 && q.Rows > 1:
-		p.products = units.Seconds(e.BlockKernels(d.Generation, s.Model.Hidden))
-	}
-	if s.Quant.Experts.MXFP8() {
-		p.experts = units.Seconds(experts)
-	}
+	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
+	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
 	}

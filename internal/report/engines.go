@@ -134,13 +134,14 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
-	if r := p.MXRule; r != nil {
-		fmt.Fprintf(w, "On %s, products in MXFP8 take %g times as long and those of experts %g times.\n\n",
-			strings.Join(r.Generations, " and "), r.Products, r.Experts)
-	}
-	if r := p.BlockRule; r != nil {
-		fmt.Fprintf(w, "On %s, products in FP8 with blocks of scales take %g times as long, but those of models %s wide.\n\n",
-			strings.Join(r.Generations, " and "), r.Products, strings.Join(r.Widths, " or "))
+	for i := range p.Slow {
+		k := &p.Slow[i]
+		fmt.Fprintf(w, "On %s, dense products of weights in %s take %g times as long and those of experts %g times",
+			strings.Join(k.Generations, " and "), k.Weights, max(1, k.Products), max(1, k.Experts))
+		if len(k.Widths) > 0 {
+			fmt.Fprintf(w, ", but those of models %s wide", strings.Join(k.Widths, " or "))
+		}
+		fmt.Fprint(w, ".\n\n")
 	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
