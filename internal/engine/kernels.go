@@ -47,3 +47,9 @@ func kernelsOf(s dtype.Scheme) string {
 	}
 	return ""
 }
+
+// FusesShared reports whether the engine computes the shared expert of a model among its others on a generation of devices. SGLang
+// does so for as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
+func (p *Profile) FusesShared(generation string, experts int) bool {
+	return experts == 256 && slices.Contains(p.SharedFusion, generation)
+}

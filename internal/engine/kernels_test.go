@@ -43,3 +43,27 @@ func TestSlower(t *testing.T) {
 		}
 	}
 }
+
+// TestFusesShared: SGLang computes DeepSeek-V3's shared expert among the others on AMD's devices since 0.5.6.
+func TestFusesShared(t *testing.T) {
+	for _, c := range []struct {
+		engine, release, generation string
+		experts                     int
+		want                        bool
+	}{
+		{"sglang", "", "cdna4", 256, true},
+		{"sglang", "0.5.6", "cdna3", 256, true},
+		{"sglang", "0.5.5", "cdna4", 256, false},
+		{"sglang", "", "cdna4", 384, false},
+		{"sglang", "", "hopper", 256, false},
+		{"vllm", "", "cdna4", 256, false},
+	} {
+		p, err := engine.LookupVersion(c.engine, c.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.FusesShared(c.generation, c.experts); got != c.want {
+			t.Errorf("%+v: got %t", c, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ func (p *Profile) identity() []setting {
 		{"released", rule{}, "", &p.Released},
 		{"known", rule{}, "", &p.Known},
 		{"source", rule{}, "", &p.Source},
+		{"fuses_shared", rule{}, "", &p.SharedFusion},
 	}
 }
 

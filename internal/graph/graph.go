@@ -36,6 +36,8 @@ type Spec struct {
 	SequenceParallel bool
 	// Vision says that the image tower is loaded.
 	Vision bool
+	// FusesShared computes a shared expert as wide as the others among them, chosen by every token.
+	FusesShared bool
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
