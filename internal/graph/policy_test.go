@@ -258,10 +258,10 @@ func TestFusedSharedExpert(t *testing.T) {
 	products := func(s graph.Spec, fused bool) (dense, rows, experts float64) {
 		s.FusesShared = fused
 		for _, it := range step(t, s, "") {
-			switch it.Op.Kind {
-			case op.GEMM:
+			if it.Op.Kind == op.GEMM {
 				dense += it.Count
-			case op.GroupedGEMM:
+			}
+			if it.Op.Kind == op.GroupedGEMM {
 				rows, experts = it.Op.Rows, it.Op.Experts
 			}
 		}
