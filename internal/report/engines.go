@@ -134,6 +134,9 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
+	if len(p.SharedFusion) > 0 {
+		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is computed among the others.\n\n", strings.Join(p.SharedFusion, " and "))
+	}
 	for i := range p.Slow {
 		k := &p.Slow[i]
 		fmt.Fprintf(w, "On %s, dense products of weights in %s take %g times as long and those of experts %g times",
