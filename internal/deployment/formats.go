@@ -28,6 +28,12 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 	q := graph.Resolve(m, p, f.actions(d))
 	f.convert(m, &q)
 	narrowInputs(&q, d)
+	widenMXFP8(&q, d)
+	if d.Vendor == device.AMD && q.Experts.Weight == dtype.FP4 {
+		// AITER's kernels of MXFP4 experts take widths of so many: ATOM (atom/model_ops/moe.py), SGLang (get_moe_weight_sizes) and
+		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
+		q.ExpertTile = 256
+	}
 	if s, ok := weights(f.GEMM, q.Base); ok {
 		q.Attention, q.Dense, q.Shared = s, s, s
 	}
@@ -51,6 +57,24 @@ func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (gr
 func narrowInputs(q *graph.Quant, d *device.Profile) {
 	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && (strings.HasPrefix(d.Generation, "blackwell") || d.Generation == "cdna4") {
 		q.Experts.Activation = dtype.FP8
+	}
+}
+
+// widenMXFP8 has MXFP8 as vLLM runs it on devices whose matrix units take no scales. On NVIDIA's, Marlin multiplies its weights by
+// 16-bit inputs (MarlinMxfp8LinearKernel; of DeepGEMM's experts those in MXFP8 need Blackwell); on CDNA 3 weights are widened once,
+// when they are loaded (EmulationMxfp8LinearKernel, Mxfp8EmulationTritonExperts).
+func widenMXFP8(q *graph.Quant, d *device.Profile) {
+	marlin := d.Vendor == device.NVIDIA && !strings.HasPrefix(d.Generation, "blackwell")
+	if !marlin && d.Generation != "cdna3" {
+		return
+	}
+	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
+		switch {
+		case s.MXFP8() && marlin:
+			s.Activation = q.Base
+		case s.MXFP8():
+			*s = dtype.Unquantized(q.Base)
+		}
 	}
 }
 
@@ -199,7 +223,10 @@ func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 			return // the checkpoint's own
 		}
 		s := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
-		if experts {
+		switch {
+		case m.MXFP8:
+			s.Group, s.Scale = 32, dtype.FP8
+		case experts:
 			s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
 		}
 		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8

@@ -66,6 +66,61 @@ func TestNarrowFormats(t *testing.T) {
 	}
 }
 
+// TestMXFP8: MiniMax-M3's 8-bit conversion keeps its format where matrix units take its scales, has 16-bit inputs on older devices
+// of NVIDIA, and 16-bit weights on CDNA 3.
+func TestMXFP8(t *testing.T) {
+	m, err := model.Lookup("MiniMaxAI/MiniMax-M3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for system, want := range map[string]string{
+		"b200_sxm": "fp8 block", "mi355x": "fp8 block", "h200_sxm": "w8a16 fp8", "a100_sxm": "w8a16 fp8", "mi300x": "bf16", "mi325x": "bf16",
+	} {
+		d, err := device.Lookup(system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: "fp8"}}
+		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := b.Spec(parallel.Layout{Devices: 8, TP: 8}, 0).Quant; q.Attention.Name() != want || q.Experts.Name() != want || q.Shared.Name() != want || q.Dense.Name() != want {
+			t.Errorf("%s: want %s, got %+v", system, want, q)
+		}
+	}
+}
+
+// TestExpertTile: AITER's MXFP4 experts have widths of 256 on AMD's devices, others any.
+func TestExpertTile(t *testing.T) {
+	m, err := model.Lookup("MiniMaxAI/MiniMax-M2.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		system, weights string
+		tp              int
+		width           float64
+	}{
+		{"mi355x", "fp4", 2, 768}, {"mi355x", "fp4", 4, 512}, {"mi355x", "fp4", 8, 256}, {"mi355x", "fp8", 4, 384}, {"b200_sxm", "fp4", 4, 384},
+	} {
+		d, err := device.Lookup(c.system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := deployment.Deployment{Formats: deployment.Formats{Checkpoint: c.weights}}
+		b, err := asked.Base(deployment.Parts{Model: m, Device: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := b.Spec(parallel.Layout{Devices: c.tp, TP: c.tp}, 0)
+		s.Layout = s.Layout.Complete(m)
+		if got := s.ExpertWidth(&m.Kinds[0].FFN); got != c.width {
+			t.Errorf("%+v: got %g", c, got)
+		}
+	}
+}
+
 // TestWeightFormats: the words for weights go over the checkpoint and its conversions,
 // experts apart from the rest; the head stays as it was.
 func TestWeightFormats(t *testing.T) {

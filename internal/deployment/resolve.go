@@ -168,8 +168,15 @@ func (d *Deployment) Base(p Parts) (*Base, error) {
 		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
 		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
 		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
-		Vision: policy.LoadsVision(p.Model, m.Images),
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(),
 	}}, nil
+}
+
+// fusesShared reports whether the engine computes the model's shared expert among the others.
+func (p *Parts) fusesShared() bool {
+	return p.Engine != nil && slices.ContainsFunc(p.Model.Kinds, func(k model.Layer) bool {
+		return k.FFN.Kind == model.MoE && p.Engine.FusesShared(p.Device.Generation, k.FFN.Experts)
+	})
 }
 
 // Spec is what one layout computes with a number of draft tokens. The layout is

@@ -89,6 +89,8 @@ func TestCheckpointSchemes(t *testing.T) {
 	}{
 		{dtype.Unquantized(dtype.F16), "f16", 2 * n},
 		{dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32}, "fp8 block", n + n/128/128*4},
+		{dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}, "fp8 block", n + n/32},
+		{dtype.Scheme{Weight: dtype.FP8, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8}, "w8a16 fp8", n + n/32},
 		{dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}, "nvfp4", n/2 + n/16},
 		{dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 16, Scale: dtype.FP8}, "nvfp4 w4a16", n/2 + n/16},
 		{dtype.Scheme{Weight: dtype.FP4, Activation: dtype.BF16, Group: 32, Scale: dtype.FP8}, "mxfp4 w4a16", n/2 + n/32},

@@ -33,6 +33,9 @@ func (s Scheme) Quantized() bool { return s.Weight >= FP8 }
 // WeightOnly reports whether weights are narrow while activations stay wide.
 func (s Scheme) WeightOnly() bool { return s.Quantized() && s.Activation < FP8 }
 
+// MXFP8 reports weights in 8 bits with a scale for every 32 of a row.
+func (s Scheme) MXFP8() bool { return s.Weight == FP8 && s.Group == 32 && s.Rows <= 1 }
+
 // WeightBytes is the storage of a rows × depth weight with its scales.
 func (s Scheme) WeightBytes(rows, depth float64) units.Bytes {
 	b := s.Weight.Bytes(rows * depth)
@@ -52,10 +55,8 @@ func (s Scheme) Name() string {
 	switch {
 	case !s.Quantized():
 		return s.Weight.String()
-	case s.Weight == FP8 && s.Rows > 1:
-		return "fp8 block"
 	case s.Weight == FP8:
-		return "fp8"
+		return s.fp8Name()
 	case s.Weight == FP4 && s.Group == 16:
 		return suffixWeightOnly("nvfp4", s)
 	case s.Weight == FP4:
@@ -71,6 +72,16 @@ func (s Scheme) Name() string {
 	default:
 		return "w8a8 int8"
 	}
+}
+
+func (s Scheme) fp8Name() string {
+	switch {
+	case s.WeightOnly():
+		return "w8a16 fp8"
+	case s.Group > 0:
+		return "fp8 block"
+	}
+	return "fp8"
 }
 
 func suffixWeightOnly(name string, s Scheme) string {

@@ -34,6 +34,15 @@ func (p *Profile) document() map[string]any {
 	if len(tiers) > 0 {
 		doc["tiers"] = tiers
 	}
+	var slow []map[string]any
+	for i := range p.Slow {
+		kernels := map[string]any{}
+		put(kernels, "", filled(p.Slow[i].settings()))
+		slow = append(slow, kernels)
+	}
+	if len(slow) > 0 {
+		doc["slow_kernels"] = slow
+	}
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()
 	}

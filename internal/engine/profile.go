@@ -63,6 +63,10 @@ type Profile struct {
 	ShareRule *ShareRule
 	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
+	// SharedFusion are the generations of devices on which the shared expert is computed among the others; see FusesShared.
+	SharedFusion []string
+	// Slow are formats with slow kernels; see Slower.
+	Slow []SlowKernels
 
 	Exposed float64 // 1 where nothing overlaps
 	// Hosts are the host's times by device generation; Generic is for those that

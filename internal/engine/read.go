@@ -54,7 +54,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 // clone copies a profile with all that a document or With can change.
 func (p *Profile) clone() *Profile {
 	q := *p
-	q.Tiers, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
+	q.Tiers, q.Slow, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), slices.Clone(p.Slow), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
 	for generation, t := range p.Hosts {
 		t := *t
 		q.Hosts[generation] = &t
@@ -97,6 +97,13 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 			for i, tier := range n.Content {
 				leaves(ps, "", tier, func(key string, n *yaml.Node) {
 					readSetting(ps, fmt.Sprintf("tiers[%d].%s", i, key), n, p.Tiers[i].settings(), key)
+				})
+			}
+		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
+			p.Slow = make([]SlowKernels, len(n.Content))
+			for i, kernels := range n.Content {
+				leaves(ps, "", kernels, func(key string, n *yaml.Node) {
+					readSetting(ps, fmt.Sprintf("slow_kernels[%d].%s", i, key), n, p.Slow[i].settings(), key)
 				})
 			}
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {

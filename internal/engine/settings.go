@@ -11,6 +11,7 @@ func (p *Profile) identity() []setting {
 		{"released", rule{}, "", &p.Released},
 		{"known", rule{}, "", &p.Known},
 		{"source", rule{}, "", &p.Source},
+		{"fuses_shared", rule{}, "", &p.SharedFusion},
 	}
 }
 
@@ -100,6 +101,17 @@ func (r *LatentRule) settings() []setting {
 		{"heads", rule{}, "", &r.Heads},
 		{"decode", atLeast(1), "", &r.Decode},
 		{"prefill", atLeast(1), "", &r.Prefill},
+	}
+}
+
+// settings are the fields; SlowKernels says what they mean.
+func (k *SlowKernels) settings() []setting {
+	return []setting{
+		{"weights", rule{}, "", &k.Weights},
+		{"generations", rule{}, "", &k.Generations},
+		{"widths", rule{}, "", &k.Widths},
+		{"products", atLeast(1), "", &k.Products},
+		{"experts", atLeast(1), "", &k.Experts},
 	}
 }
 

@@ -154,12 +154,28 @@ func (w *walk) qkNorm(k *kind, a *model.Attention) {
 			w.norm(t*k.hk, d)
 		}
 	case model.WholeVector:
+		w.sumSquares(a)
 		w.norm(t, k.hq*d)
 		if !a.SharedKV {
 			w.norm(t, k.hk*d)
 		}
 	case model.NoQKNorm:
 	}
+}
+
+// sumSquares sums the squares of queries and of keys, a number of each for every token, over the
+// ranks that have their heads, as a norm over all heads needs (vLLM's MiniMaxText01RMSNormTP,
+// SGLang's MiniMaxM2RMSNormTP). For OLMo vLLM gathers all queries and keys instead.
+func (w *walk) sumSquares(a *model.Attention) {
+	if w.g.spec.Policy.LocalNorms {
+		return
+	}
+	const f32 = 4
+	b := 2 * f32 * w.tokens
+	if a.SharedKV {
+		b /= 2
+	}
+	w.collective(op.AllReduce, op.ReduceAll, w.g.spec.Layout.TPGroup(), b, 2*b)
 }
 
 // cacheWrite emits the copy of new keys and values into the cache, quantizing

@@ -36,6 +36,8 @@ type Spec struct {
 	SequenceParallel bool
 	// Vision says that the image tower is loaded.
 	Vision bool
+	// FusesShared computes a shared expert as wide as the others among them, chosen by every token.
+	FusesShared bool
 	// MatMulAllReduce overlaps a product with the all-reduce behind it.
 	MatMulAllReduce bool
 	// DispatchCombine replaces dispatch, experts and combination by one kernel.
@@ -76,6 +78,9 @@ type Quant struct {
 	AttentionIn dtype.Format
 	// State is the format of recurrent states; none is the model's own.
 	State dtype.Format
+	// ExpertTile is what the inner width of an expert on a rank is padded to a multiple of, in memory and in its products; 0 is
+	// no padding.
+	ExpertTile int
 }
 
 // Segment is a number of equal requests in a batch.
@@ -250,7 +255,7 @@ func share(l model.Layer, s Spec) kind {
 		k.moe.deal = op.Deal{Experts: uint32(f.Experts), Choice: uint32(f.TopK), Ranks: uint32(s.Layout.EP)}
 		k.moe.local = k.moe.deal.Local()
 		k.moe.dealt = k.moe.deal.Dealt()
-		k.moe.inter = math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
+		k.moe.inter = s.ExpertWidth(&f)
 		k.moe.shared = s.SharedWidth(&f)
 		k.moe.hidden = float64(s.Model.Hidden)
 		if f.Latent > 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/model"
 	"plimsoll/internal/op"
 	"plimsoll/internal/units"
 )
@@ -69,13 +70,20 @@ func (w *walk) moe(k *kind) {
 func (w *walk) addedExperts(k *kind) {
 	f, e := &k.layer.FFN, w.width()
 	w.router(k, w.tokens, w.tokens, w.tokens)
-	w.sharedExperts(k, w.tokens)
+	fused := w.g.spec.fusesShared(f)
+	if !fused {
+		w.sharedExperts(k, w.tokens)
+	}
 	w.br = 2
 	h := k.moe.hidden
 	if f.Latent > 0 {
 		w.linear(dtype.Unquantized(w.base), w.tokens, w.h, h, 1)
 	}
 	r := w.dealt(k, w.tokens, 1)
+	if fused { // every token chooses it too
+		r.recv, r.many = r.recv+w.tokens, r.many+1
+		r.manyRows = r.recv / r.many
+	}
 	w.elementwise(op.InitRouting, e*(r.rows+r.recv)*h+indexBytes*r.recv)
 	if w.g.spec.Compile {
 		w.groupedExperts(k, &r)
@@ -88,6 +96,12 @@ func (w *walk) addedExperts(k *kind) {
 	}
 	w.allReduce(w.g.spec.Layout.TPGroup(), w.tokens, w.h)
 	w.br = 0
+}
+
+// fusesShared reports whether the shared expert is computed among the others, which must be alike and on every rank.
+func (s *Spec) fusesShared(f *model.FFN) bool {
+	return s.FusesShared && s.Compile && s.Layout.EP == 1 && f.SharedIntermediate == f.ExpertIntermediate && !f.SharedGate && f.Latent == 0 &&
+		s.Quant.Shared == s.Quant.Experts
 }
 
 // padTokens emits the filling up of the tokens to equal shares, where that is an

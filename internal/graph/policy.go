@@ -106,6 +106,8 @@ type Policy struct {
 	// TracedNorms computes norms that scale by one plus their weight by elementwise
 	// operators, as the source writes them.
 	TracedNorms bool
+	// LocalNorms takes norms over all heads of queries or keys over those of each rank.
+	LocalNorms bool
 	// OwnChoices reads the selected entries of the KV cache for every query of a
 	// prefill with sparse attention, instead of their union once.
 	OwnChoices bool
@@ -170,7 +172,7 @@ func TensorCast() Policy {
 		VisionOnDemand: true, SlowPrologue: true, HeldCopies: true, CheapContext: true, JoinedRope: true,
 		FragmentedRouter: true, PaddedTokens: true, CopiedShared: true, CopiedEmbedding: true, UnsharedWeights: true,
 		IgnoredCopies: true, UnevenTokens: true, FrontLoaded: true, ExchangedPairs: true,
-		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true,
+		UntiledExperts: true, FreedTwice: true, FreeUnsupported: true, EpsilonBound: true, TracedNorms: true, LocalNorms: true,
 		TracedRope: true, WholeRope: true, TracedGates: true, QuantizedGates: true, WideDelta: true, OpaqueDelta: true,
 		OwnChoices: true, ScatteredReads: true, FusedIndexer: true, TracedVision: true, TracedCompression: true,
 		TracedStreams: true, FreeStates: true, CachedLinear: true, UncutPrediction: true, JoinedLayers: true,
@@ -250,6 +252,7 @@ func Artefacts() []Artefact {
 		entry("freed-twice", "activation memory is too small by tensors that are freed twice", func(p *Policy) *bool { return &p.FreedTwice }),
 		entry("epsilon-bound-norms", "a norm and the quantization after it are fused only if the norm's epsilon is 1e-6", func(p *Policy) *bool { return &p.EpsilonBound }),
 		entry("traced-norms", "norms that scale by one plus their weight take eight operators", func(p *Policy) *bool { return &p.TracedNorms }),
+		entry("local-norms", "norms over all heads of queries or keys are over those of each rank, with no sum over TP", func(p *Policy) *bool { return &p.LocalNorms }),
 		entry("own-choices", "every query of a prefill with sparse attention reads its selected entries of the KV cache separately", func(p *Policy) *bool { return &p.OwnChoices }),
 		entry("scattered-reads", "sparse attention reads the KV cache at a small share of the bandwidth", func(p *Policy) *bool { return &p.ScatteredReads }),
 		entry("fused-indexer", "the indexer of sparse attention is one unquantized operator", func(p *Policy) *bool { return &p.FusedIndexer }),

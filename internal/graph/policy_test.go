@@ -241,6 +241,51 @@ func TestArtefactsOfFamilies(t *testing.T) {
 	}
 }
 
+// TestSquaresOverRanks: norms over all heads cost an all-reduce of two float32 for each token and layer, none on one rank.
+func TestSquaresOverRanks(t *testing.T) {
+	for tp, sums := range map[int]float64{1: 0, 2: 62, 4: 62} {
+		s := tensorCast(t, "MiniMaxAI/MiniMax-M2", parallel.Layout{Devices: tp, TP: tp})
+		with, without := count(step(t, s, "local-norms"), op.ReduceAll), count(step(t, s, ""), op.ReduceAll)
+		if with-without != sums {
+			t.Errorf("TP %d: %g all-reduces of squares, want %g", tp, with-without, sums)
+		}
+	}
+}
+
+// TestFusedSharedExpert: a shared expert among the others is one more of them that every token chooses, and no product of its own;
+// with expert parallelism, and where it is another format or width, it stays apart.
+func TestFusedSharedExpert(t *testing.T) {
+	products := func(s graph.Spec, fused bool) (dense, rows, experts float64) {
+		s.FusesShared = fused
+		for _, it := range step(t, s, "") {
+			if it.Op.Kind == op.GEMM {
+				dense += it.Count
+			}
+			if it.Op.Kind == op.GroupedGEMM {
+				rows, experts = it.Op.Rows, it.Op.Experts
+			}
+		}
+		return dense, rows, experts
+	}
+	for _, c := range []struct {
+		model string
+		ep    int
+		fuses bool
+	}{{"deepseek-ai/DeepSeek-V3", 1, true}, {"deepseek-ai/DeepSeek-V3", 2, false}, {"Qwen/Qwen3.5-397B-A17B", 1, false}} {
+		s := tensorCast(t, c.model, parallel.Layout{Devices: 2, TP: 2, EP: c.ep})
+		s.Policy = graph.Physical()
+		dense, rows, experts := products(s, false)
+		fused, more, one := products(s, true)
+		layers := 0.0
+		if c.fuses {
+			layers = 58
+		}
+		if dense-fused != 2*layers || (more > rows) != c.fuses || (one == experts+1) != c.fuses {
+			t.Errorf("%s, EP %d: %g dense products and %g rows over %g experts, fused %g, %g and %g", c.model, c.ep, dense, rows, experts, fused, more, one)
+		}
+	}
+}
+
 // artefact finds one by its name.
 func artefact(t *testing.T, name string) *graph.Artefact {
 	t.Helper()

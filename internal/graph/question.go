@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"math"
+
 	"plimsoll/internal/dtype"
 	"plimsoll/internal/model"
 )
@@ -31,6 +33,15 @@ func (s *Spec) CopiesSharedExperts() bool { return s.Policy.CopiedShared || s.La
 // TilesExperts reports whether the sides of experts in block-scaled four-bit
 // formats are padded to the tiles of their kernels.
 func (s *Spec) TilesExperts() bool { return !s.Policy.UntiledExperts }
+
+// ExpertWidth is the inner width of an expert on a rank.
+func (s *Spec) ExpertWidth(f *model.FFN) float64 {
+	width := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
+	if tile := float64(s.Quant.ExpertTile); tile > 0 && s.TilesExperts() {
+		width = math.Ceil(width/tile) * tile
+	}
+	return width
+}
 
 // HoldsCopies reports whether absorbed projections and widened router weights
 // are held beside the weights.

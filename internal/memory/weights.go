@@ -267,8 +267,7 @@ func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
 	}
 	e := float64(f.Experts)
 	local := math.Ceil(e / float64(s.Layout.EP))
-	inter := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
-	padded, tall := tiled(s, inter), tiled(s, width)
+	padded, tall := tiled(s, s.ExpertWidth(f)), tiled(s, width)
 	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, padded, tall, f)
 	if f.SharedIntermediate > 0 {
 		b += mlpWeights(s, s.Quant.Shared, sharedWidth(s, f), h, f)

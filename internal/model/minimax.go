@@ -105,6 +105,7 @@ func parseMiniMaxM3(r *reader) *Model {
 	r.rotaryDim(&a, c.RotaryDim)
 	a.QKNorm = minimaxNorm(c.QKNorm, c.QKNormType)
 	a.OutGate = c.OutGate
+	m.MXFP8 = true
 	selector := r.blockIndexer(&c)
 	if c.ExpertWidth == 0 {
 		c.ExpertWidth = c.Intermediate

@@ -35,6 +35,9 @@ type Model struct {
 	// TensorCast fuses norms by both.
 	Epsilon    float64
 	OffsetNorm bool
+	// MXFP8 says that the publisher's conversion to 8 bits has a scale for every 32 weights of
+	// a row, not for blocks of 128×128 (MiniMaxAI/MiniMax-M3-MXFP8).
+	MXFP8 bool
 	// HashLayers is the number of first layers that choose experts by a table of
 	// token ids, Sinkhorn the rounds in which weights of parallel residual streams
 	// are balanced (DeepSeek-V4).

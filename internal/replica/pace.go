@@ -36,8 +36,10 @@ type Pace struct {
 	graph       engine.Graph
 	multipliers Multipliers
 	layers      int
-	// Latent attention takes so many times as long in decodes and prompts as its price.
-	decode, prompt units.Seconds
+	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
+	// experts whatever the step.
+	decode, prompt    units.Seconds
+	products, experts units.Seconds
 }
 
 // NewPace prepares the pace of an engine with a model on a device.
@@ -50,6 +52,8 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
+	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
+	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
 	}
@@ -91,10 +95,8 @@ func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, ke
 	if prefill {
 		f = &p.multipliers.Prefill
 	}
-	var layers units.Seconds
-	for _, part := range [...]step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
-		layers += t[part] * units.Seconds(f[part])
-	}
+	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*p.experts +
+		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	if prefill {
 		attention *= p.prompt

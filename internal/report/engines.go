@@ -134,6 +134,18 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
+	if len(p.SharedFusion) > 0 {
+		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is computed among the others.\n\n", strings.Join(p.SharedFusion, " and "))
+	}
+	for i := range p.Slow {
+		k := &p.Slow[i]
+		fmt.Fprintf(w, "On %s, dense products of weights in %s take %g times as long and those of experts %g times",
+			strings.Join(k.Generations, " and "), k.Weights, max(1, k.Products), max(1, k.Experts))
+		if len(k.Widths) > 0 {
+			fmt.Fprintf(w, ", but those of models %s wide", strings.Join(k.Widths, " or "))
+		}
+		fmt.Fprint(w, ".\n\n")
+	}
 	if r := p.ShareRule; r != nil {
 		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
 		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+

@@ -122,12 +122,12 @@ func (c *Constants) atPower(p *device.Profile) {
 	}
 }
 
-// Fingerprint names what the estimates of a device rest on: its constants and its
+// Fingerprint names what the estimates of a device's measured kernels rest on: its constants and its
 // peaks. What was fitted relative to the estimates is out of date when it changes.
 func Fingerprint(p *device.Profile) string {
 	c, _ := Nearest(p.Generation)
 	h := sha256.New()
-	fmt.Fprintln(h, c, p.Matrix, p.Vector, p.Bandwidth, p.Links, p.Node)
+	fmt.Fprintln(h, c.Measured, p.Matrix, p.Vector, p.Bandwidth, p.Links, p.Node)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -49,6 +49,15 @@ type Link struct {
 
 // Constants are the forms' numbers for one generation.
 type Constants struct {
+	Measured `yaml:",inline"`
+
+	// INT4 are experts with 4-bit integers under 16-bit inputs where they have slower kernels than Experts.W4A16; without a
+	// launch they have not. No table is of them.
+	INT4 Form `yaml:"int4"`
+}
+
+// Measured are the numbers of forms that kernel tables may have measured.
+type Measured struct {
 	GEMM struct {
 		Wide  Product `yaml:"wide"`
 		FP8   Product `yaml:"fp8"`
@@ -145,28 +154,33 @@ func (l *Link) parameters() []Parameter {
 	return []Parameter{launch(&l.Launch), {"per_rank", &l.PerRank, 0.001, 5}, share("efficiency", &l.Efficiency)}
 }
 
+// own are the parameters that most forms have, and more.
+func (f *Form) own(more ...Parameter) []Parameter {
+	return append([]Parameter{launch(&f.Launch), share("compute", &f.Compute), share("memory", &f.Memory)}, more...)
+}
+
+func expertParameters(f *Form) []Parameter {
+	return f.own(Parameter{"tile", &f.Tile, 0.01, 3}, share("io", &f.IO))
+}
+
 // Forms are the parts of the constants that are fitted, each to its own
 // measurements, in the order they are written.
 func (c *Constants) Forms() []FittedForm {
-	own := func(f *Form, more ...Parameter) []Parameter {
-		return append([]Parameter{launch(&f.Launch), share("compute", &f.Compute), share("memory", &f.Memory)}, more...)
-	}
 	head := func(f *Form) Parameter { return Parameter{"head", &f.Head, 0.0005, 1} }
-	experts := func(f *Form) []Parameter { return own(f, Parameter{"tile", &f.Tile, 0.01, 3}, share("io", &f.IO)) }
 	return []FittedForm{
 		{"gemm.wide", c.GEMM.Wide.parameters()},
 		{"gemm.fp8", c.GEMM.FP8.parameters()},
 		{"gemm.block", c.GEMM.Block.parameters()},
 		{"gemm.fp4", c.GEMM.FP4.parameters()},
-		{"prefill", own(&c.Prefill, Parameter{"short", &c.Prefill.Short, 0.01, 20})},
-		{"decode", own(&c.Decode, head(&c.Decode))},
-		{"latent", own(&c.Latent, head(&c.Latent))},
-		{"experts.wide", experts(&c.Experts.Wide)},
-		{"experts.fp8", experts(&c.Experts.FP8)},
-		{"experts.block", experts(&c.Experts.Block)},
-		{"experts.fp4", experts(&c.Experts.FP4)},
-		{"experts.w4a8", experts(&c.Experts.W4A8)},
-		{"experts.w4a16", experts(&c.Experts.W4A16)},
+		{"prefill", c.Prefill.own(Parameter{"short", &c.Prefill.Short, 0.01, 20})},
+		{"decode", c.Decode.own(head(&c.Decode))},
+		{"latent", c.Latent.own(head(&c.Latent))},
+		{"experts.wide", expertParameters(&c.Experts.Wide)},
+		{"experts.fp8", expertParameters(&c.Experts.FP8)},
+		{"experts.block", expertParameters(&c.Experts.Block)},
+		{"experts.fp4", expertParameters(&c.Experts.FP4)},
+		{"experts.w4a8", expertParameters(&c.Experts.W4A8)},
+		{"experts.w4a16", expertParameters(&c.Experts.W4A16)},
 		{"scan", []Parameter{
 			launch(&c.Scan.Launch), share("memory", &c.Scan.Memory),
 			{"chunk", &c.Scan.Chunk, 0.2, 20},
@@ -209,6 +223,9 @@ func Write(w io.Writer, comment string, all map[string]Constants) error {
 		}
 		fmt.Fprintf(&b, "    apart: %s\n", short(c.Comm.Apart))
 		fmt.Fprintf(&b, "  elementwise: {launch: %s, memory: %s}\n", short(c.Elementwise.Launch), short(c.Elementwise.Memory))
+		if c.INT4.Launch > 0 {
+			fmt.Fprintf(&b, "  int4: %s\n", flow(expertParameters(&c.INT4)))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

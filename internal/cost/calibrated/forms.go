@@ -59,20 +59,13 @@ func (m *Model) experts(o *op.Op) cost.Estimate {
 	return m.estimate(&w, f.Launch*micro, matrix, 0, memory+io, soft(matrix, memory, 2)+io)
 }
 
-// tritonINT4 are experts with 4-bit integers under 16-bit inputs on CDNA 3, where vLLM and
-// SGLang have no Marlin and use a Triton kernel that widens weights
-// (fused_moe_kernel_gptq_awq).
-//
-//nolint:gochecknoglobals // a constant
-var tritonINT4 = Form{Launch: 35, Compute: 0.02, Memory: 0.4, Tile: 0.03, IO: 0.7}
-
 // expertForm is that of the kernels for the formats of inputs and weights, which differ
 // in the tiles they compute and in how they widen weights.
 func (m *Model) expertForm(o *op.Op) *Form {
 	c := &m.c.Experts
 	switch narrow := o.Weight >= dtype.FP8; {
-	case o.In < dtype.FP8 && o.Weight == dtype.INT4 && m.profile.Generation == "cdna3":
-		return &tritonINT4
+	case o.In < dtype.FP8 && o.Weight == dtype.INT4 && m.c.INT4.Launch > 0:
+		return &m.c.INT4
 	case o.In < dtype.FP8 && narrow:
 		return &c.W4A16
 	case o.In < dtype.FP8:

@@ -43,14 +43,14 @@ func rounded() *device.Profile {
 
 // distinct are constants no two of which are equal.
 func distinct() *calibrated.Constants {
-	c := &calibrated.Constants{
+	c := &calibrated.Constants{Measured: calibrated.Measured{
 		Prefill:     calibrated.Form{Launch: 9, Compute: 0.6, Memory: 0.8, Short: 2},
 		Decode:      calibrated.Form{Launch: 8, Compute: 0.5, Memory: 0.75, Head: 0.02},
 		Latent:      calibrated.Form{Launch: 7, Compute: 0.45, Memory: 0.65, Head: 0.03},
 		Elementwise: calibrated.Form{Launch: 1.5, Memory: 0.85},
 		Scan:        calibrated.Form{Launch: 11, Memory: 0.5, Chunk: 3, Lanes: 150},
 		Update:      calibrated.Form{Launch: 4, Memory: 0.9},
-	}
+	}}
 	c.Experts.Wide = calibrated.Form{Launch: 5, Compute: 0.55, Memory: 0.7, Tile: 0.9, IO: 0.6}
 	c.Experts.FP8 = calibrated.Form{Launch: 6, Compute: 0.35, Memory: 0.77, Tile: 0.4, IO: 0.3}
 	c.Experts.Block = calibrated.Form{Launch: 6.5, Compute: 0.36, Memory: 0.78, Tile: 0.3, IO: 0.31}
@@ -176,6 +176,14 @@ func TestExpertFormats(t *testing.T) {
 		o := op.Op{Kind: op.GroupedGEMM, In: x.in, Weight: x.weight, Out: dtype.BF16, Rows: 1, Cols: 64, Depth: 64, Experts: 1, Bytes: x.bytes}
 		if got, want := float64(m.Cost(&o).Fixed), x.form.Launch*micro; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%v inputs, %v weights: launch %g, want %g", x.in, x.weight, got, want)
+		}
+	}
+	c.INT4 = calibrated.Form{Launch: 35, Compute: 0.02, Memory: 0.4, Tile: 0.03, IO: 0.7}
+	m = calibrated.With(rounded(), c)
+	for weight, form := range map[dtype.Format]*calibrated.Form{dtype.INT4: &c.INT4, dtype.FP4: &c.Experts.W4A16} {
+		o := op.Op{Kind: op.GroupedGEMM, In: dtype.BF16, Weight: weight, Out: dtype.BF16, Rows: 1, Cols: 64, Depth: 64, Experts: 1}
+		if got, want := float64(m.Cost(&o).Fixed), form.Launch*micro; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v weights beside kernels of their own for integers: launch %g, want %g", weight, got, want)
 		}
 	}
 }
