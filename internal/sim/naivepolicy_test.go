@@ -122,6 +122,9 @@ func (n *naive) inFlight() bool {
 		count++
 	}
 	if count == 0 {
+		if decoding > 0 && n.e.Ranks > 1 && n.e.RankWaitSteps > 0 {
+			n.waited = (n.waited + 1) % n.e.RankWaitSteps
+		}
 		return true
 	}
 	if decoding > 0 {

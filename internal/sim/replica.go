@@ -33,7 +33,7 @@ type replica struct {
 	chunks   []chunk
 	priced   *priced // of the pool
 	since    int     // steps of generation since the last look, modulo the interval
-	waited   int     // steps for which prompts were held back
+	waited   int     // steps counted towards a wait, most of them while prompts were held back
 	patience int     // and the most
 	hold     bool
 	evicted  bool // something was preempted when this step was filled
@@ -217,9 +217,7 @@ func (r *replica) complete() {
 			r.meter.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps), took)
 		}
 		r.since = int((int64(r.since) + p.steps) % int64(r.engine.ReceiveInterval))
-		if r.hold {
-			r.waited += int(p.steps)
-		}
+		r.count(p.steps)
 	} else {
 		r.since = 0 // engines look after every step with prefill
 		r.usage.prefillSteps++

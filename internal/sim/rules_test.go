@@ -168,7 +168,7 @@ func TestBatchWait(t *testing.T) {
 	}
 }
 
-// TestRankWait: prompts wait for so many steps until there is one for every rank.
+// TestRankWait: prompts wait for so many steps until there is one for every rank; TensorRT-LLM counts steps before they came.
 func TestRankWait(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -178,8 +178,9 @@ func TestRankWait(t *testing.T) {
 	}{
 		{"no wait", 0, 4, 0, 0.15},
 		{"one rank", 5, 1, 0, 0.15},
-		{"five steps", 5, 4, 0, 0.65},
-		{"one short", 5, 4, 2, 0.65},
+		{"five steps, two of them gone", 5, 4, 0, 0.45},
+		{"one short", 5, 4, 2, 0.45},
+		{"two steps, both gone: the count begins anew", 2, 4, 0, 0.35},
 		{"a prompt for each", 5, 4, 3, 0.15},
 	} {
 		e := roomy(sim.InFlight)
