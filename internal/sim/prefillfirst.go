@@ -50,7 +50,8 @@ func (r *replica) awaitsRanks() bool {
 	if !r.engine.PrefillAhead {
 		prompts = min(prompts, r.engine.MaxSequences-r.running.n)
 	}
-	if prompts <= 0 || r.partial != nil || r.decode.n == 0 {
+	// What came over a link is no prompt: it can generate at once.
+	if prompts <= 0 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).carried {
 		return false
 	}
 	r.patience = r.engine.RankWaitSteps
