@@ -71,7 +71,7 @@ type cell struct {
 // around the prompts of a workload, and as many pages as batches have that grow and
 // shrink around a steady state.
 const (
-	rowBits, cellBits, pageBits, workBits = 9, 8, 9, 10
+	rowBits, cellBits, pageBits, workBits = 9, 8, 9, 9
 	// decodeSlots are for batches of different sizes.
 	decodeSlots = 64
 )
