@@ -241,6 +241,9 @@ func merged(items []op.Item) map[op.Item]float64 {
 	for _, it := range items {
 		n := it.Count
 		it.Count, it.Layers, it.Run = 0, 0, min(1, it.Run)
+		if it.Op.Kind == op.Attention || it.Op.Kind == op.Latent { // as much attention inside the layers as outside
+			it.Run = 0
+		}
 		out[it] += n
 	}
 	return out
