@@ -2,7 +2,6 @@ package step
 
 import (
 	"math"
-
 	"math/bits"
 
 	"plimsoll/internal/graph"

@@ -54,39 +54,42 @@ func (c *Curve) selected(t *Times, n [op.Counts]float64, room *[]op.Item) {
 	c.sum(t, *room)
 }
 
-// plane prices a kind of steps at a point and at one beside it in each direction, and
+// plane prices steps of a kind at a point and at one beside it in each direction, and
 // looks whether two far from there are on the plane.
 func (c *Curve) plane(kind int, room *[]op.Item) *plane {
-	there := [op.Counts]float64{1, float64(kind & 1), float64(kind >> 1)}
-	at := func(requests, rows, tokens float64) ([op.Counts]float64, Times) {
-		n := [op.Counts]float64{requests * there[0], rows * there[1], tokens * there[2]}
-		var t Times
-		c.selected(&t, n, room)
-		return n, t
+	at := func(n [op.Counts]float64) (t Times) {
+		c.selected(&t, ofKind(kind, n), room)
+		return t
 	}
 	const near = 256
-	p := new(plane)
-	n, from := at(near, near, near)
-	p.least = from
-	for i := range n {
-		to := [op.Counts]float64{near, near, near}
-		to[i] *= 2
-		_, t := at(to[0], to[1], to[2])
-		t.add(&from, -1)
-		p.each[i].add(&t, 1./near)
-		p.least.add(&t, -1)
+	from := [op.Counts]float64{near, near, near}
+	here := at(from)
+	p := &plane{least: here}
+	for i := range from {
+		to := from
+		to[i] += near
+		more := at(to)
+		more.add(&here, -1)
+		p.each[i].add(&more, 1./near)
+		p.least.add(&more, -1)
 	}
-	meets := func(requests, rows, tokens float64) bool {
-		n, want := at(requests, rows, tokens)
+	meets := func(n [op.Counts]float64) bool {
 		var t Times
-		p.at(&t, n)
-		for k := range t {
-			if off := t[k] - want[k]; max(off, -off) > rounding*want[k] {
+		p.at(&t, ofKind(kind, n))
+		for k, want := range at(n) {
+			if off := t[k] - want; max(off, -off) > rounding*want {
 				return false
 			}
 		}
 		return true
 	}
-	p.flat = meets(1, 1, 1) && meets(100, 3000, 20000)
+	p.flat = meets([op.Counts]float64{1, 1, 1}) && meets([op.Counts]float64{100, 3000, 20000})
 	return p
+}
+
+// ofKind is a point without the rows and tokens that a kind of steps has none of.
+func ofKind(kind int, n [op.Counts]float64) [op.Counts]float64 {
+	n[1] *= float64(kind & 1)
+	n[2] *= float64(kind >> 1)
+	return n
 }
