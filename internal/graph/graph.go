@@ -113,8 +113,8 @@ type Graph struct {
 	spec  Spec
 	runs  []run // layers of the busiest pipeline stage… all stages, in order
 	kinds []kind
-	// recalls are the runs, those of equal attention together.
-	recalls []run
+	// recalls are the runs and what predicts behind them, those of equal attention together.
+	recalls []recall
 	// pp is the number of stage boundaries.
 	boundaries float64
 	tp         float64
@@ -133,6 +133,13 @@ type run struct {
 	kind   int
 	count  float64
 	hashed float64 // of those, layers that choose experts by token id
+}
+
+// recall is a number of layers that look at what earlier steps left alike.
+type recall struct {
+	kind  *kind
+	count float64
+	run   uint16 // the first of theirs, from 1; 0 outside
 }
 
 // kind holds one rank's share of a layer kind.
@@ -223,20 +230,34 @@ func mergeRuns(runs []run) []run {
 
 // mergeRecalls joins runs of equal attention: what looks at earlier steps is the same in
 // all of them, but that TensorCast prepares context parallelism in the first layer.
-func (g *Graph) mergeRecalls() []run {
-	if g.spec.Policy.TracedContext {
-		return g.runs
-	}
-	var out []run
-	for _, r := range g.runs {
-		same := func(o run) bool { return g.kinds[o.kind].layer.Attention == g.kinds[r.kind].layer.Attention }
-		if i := slices.IndexFunc(out, same); i >= 0 {
+func (g *Graph) mergeRecalls() []recall {
+	var out []recall
+	add := func(r recall) {
+		if i := slices.IndexFunc(out, r.like); i >= 0 && !g.spec.Policy.TracedContext {
 			out[i].count += r.count
 		} else {
 			out = append(out, r)
 		}
 	}
+	for i, r := range g.runs {
+		add(recall{&g.kinds[r.kind], r.count, uint16(i + 1)})
+	}
+	if n := g.spec.MTP; n > 0 {
+		add(recall{&g.mtp, float64(n), 0})
+	}
+	if n := g.spec.Draft.Layers; n > 0 {
+		add(recall{g.lastKind(), float64(n), 0})
+	}
 	return out
+}
+
+// like reports whether layers do the same as others. Inside runs and outside only attention
+// itself counts as the same, not what chooses for it.
+func (r recall) like(o recall) bool {
+	a := &r.kind.layer.Attention
+	alone := (a.Kind == model.GQA || a.Kind == model.MLA) && !a.Indexer.Own()
+	return *a == o.kind.layer.Attention && r.kind.hq == o.kind.hq && r.kind.hc == o.kind.hc &&
+		(alone || (r.run > 0) == (o.run > 0))
 }
 
 // share is one rank's shard of a layer kind. Columns that do not divide are padded.

@@ -24,30 +24,48 @@ func (s *Sums) Counts() [op.Counts]float64 {
 }
 
 // AppendVarying appends those operators of a step without images to dst that no
-// single count of its batch decides and Append marks as op.Several and op.Context:
-// attention, what chooses for it, recurrences, the selection of rows. Those of layers
-// with equal attention stand there once for all of them, and so do those of predicted
-// tokens.
+// single count of its batch decides and Append marks as op.Several and op.Context.
 func (g *Graph) AppendVarying(dst []op.Item, s *Sums) []op.Item {
-	w := walk{g: g, items: dst, base: g.base, h: g.hidden, sums: *s}
-	counts := s.Counts()
-	w.tokens, w.logits, w.requests = counts[op.Tokens], counts[op.Logits], counts[op.Requests]
-	for i, r := range g.recalls {
-		w.n, w.run, w.reps = r.count, uint16(i+1), r.count
-		w.recall(&g.kinds[r.kind])
+	return g.AppendSelections(g.AppendRecalls(dst, s), s.Counts())
+}
+
+// AppendRecalls appends the varying operators that look at what earlier steps left:
+// attention, what chooses for it, recurrences. Those of layers with equal attention stand
+// there once for all of them, and so do those of predicted tokens.
+func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
+	w := g.varying(dst, s.Counts())
+	w.sums = *s
+	for _, r := range g.recalls {
+		w.n, w.run, w.reps = r.count, r.run, r.count
+		w.recall(r.kind)
 	}
-	w.n, w.run, w.reps = 1, 0, 1
+	return w.items
+}
+
+// AppendSelections appends the varying operators that follow several counts alone: what
+// selects rows and moves token ids.
+func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.Item {
+	w := g.varying(dst, counts)
+	w.n, w.reps = 1, 1
 	w.rowsOfHead()
 	if g.spec.MTP > 0 {
 		w.chooseSpeculated()
 		w.n = float64(g.spec.MTP)
-		w.recallPredicted()
-	}
-	if n := g.spec.Draft.Layers; n > 0 {
-		w.n = float64(n)
-		w.recall(g.lastKind())
+		w.shiftIDs()
+		w.lastRows()
+		for range newTokenCopies {
+			w.scatterIDs()
+		}
 	}
 	return w.items
+}
+
+// varying is a walk through varying operators.
+func (g *Graph) varying(dst []op.Item, counts [op.Counts]float64) walk {
+	return walk{
+		g: g, items: dst, base: g.base, h: g.hidden,
+		tokens: counts[op.Tokens], logits: counts[op.Logits], requests: counts[op.Requests],
+	}
 }
 
 // recall emits those operators of a layer that look at what earlier steps left.
@@ -78,15 +96,5 @@ func (w *walk) recall(k *kind) {
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
 		w.recur(a)
 	case model.Cross, model.NoAttention: // no images here
-	}
-}
-
-// recallPredicted emits the varying operators of a predicted token.
-func (w *walk) recallPredicted() {
-	w.shiftIDs()
-	w.recall(&w.g.mtp)
-	w.lastRows()
-	for range newTokenCopies {
-		w.scatterIDs()
 	}
 }

@@ -86,12 +86,6 @@ type Load struct {
 	Time     units.Seconds
 }
 
-// Add adds n times some work to a load, over a time.
-func (l *Load) Add(a *Activity, n float64, over units.Seconds) {
-	l.Activity.Add(a, n)
-	l.Time += over
-}
-
 // softness is the exponent of the approach to the cap: as a device nears it, clocks
 // drop for parts of a step, long before the mean is at the cap. Of 2, 3, 4, 6 and 8,
 // 4 predicts measured power best.

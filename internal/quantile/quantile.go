@@ -64,22 +64,38 @@ func settle[T ~float64](values []T, first int, ranks []int, splits int) {
 // split orders the values into those below a pivot, those equal to it, from low
 // on, and those above it, from high on.
 func split[T ~float64](values []T) (low, high int) {
-	a, b, c := values[0], values[len(values)/2], values[len(values)-1]
-	pivot := max(min(a, b), min(max(a, b), c))
-	low = gather(values, func(v T) bool { return v < pivot })
-	return low, low + gather(values[low:], func(v T) bool { return v == pivot })
+	last := len(values) - 1
+	middle := &values[len(values)/2]
+	if a, c := values[0], values[last]; (a < *middle) == (*middle < c) {
+		values[last], *middle = *middle, c
+	} else if (*middle < a) == (a < c) {
+		values[last], values[0] = a, c
+	}
+	pivot, equal := values[last], 0
+	low = gather(values[:last], func(v T) int {
+		equal += one(v == pivot)
+		return one(v < pivot)
+	})
+	if equal == 0 { // as it mostly is
+		values[low], values[last] = pivot, values[low]
+		return low, low + 1
+	}
+	return low, low + gather(values[low:], func(v T) int { return one(v == pivot) })
 }
 
-// gather moves the values that are wanted to the front and returns how many they are. It
-// moves every value, since a branch here would be guessed wrong half of the time.
-func gather[T ~float64](values []T, wanted func(T) bool) (n int) {
+// gather moves the values that are wanted, by a one, to the front and returns how many they
+// are. It moves every value, since a branch here would be guessed wrong half of the time.
+func gather[T ~float64](values []T, wanted func(T) int) (n int) {
 	for i, v := range values {
 		values[i], values[n] = values[n], v
-		more := 0
-		if wanted(v) {
-			more = 1
-		}
-		n += more
+		n += wanted(v)
 	}
 	return n
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

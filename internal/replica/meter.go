@@ -4,20 +4,27 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/power"
 	"plimsoll/internal/sim"
+	"plimsoll/internal/step"
 	"plimsoll/internal/units"
 )
 
 // meter sums up what the devices of a pool do: the loads of one data-parallel rank,
 // by phase.
 type meter struct {
-	replica *Replica
-	ranks   *ranks // nil where ranks are replicas of their own
-	loads   power.Loads
+	replica         *Replica
+	ranks           *ranks // nil where ranks are replicas of their own
+	decode, prefill counted
+}
+
+// counted are the steps of a phase and how long they took.
+type counted struct {
+	steps *step.Tally
+	took  units.Seconds
 }
 
 // meter prepares one.
 func (r *Replica) meter() *meter {
-	m := &meter{replica: r}
+	m := &meter{replica: r, decode: counted{steps: r.curve.Tally()}, prefill: counted{steps: r.curve.Tally()}}
 	if n := r.inStep(); n > 1 {
 		m.ranks = newRanks(r, n)
 	}
@@ -25,34 +32,38 @@ func (r *Replica) meter() *meter {
 }
 
 // Step implements sim.Meter.
-func (m *meter) Step(b sim.Batch, took units.Seconds) { m.add(b, 1, took, &m.loads.Prefill) }
+func (m *meter) Step(b sim.Batch, took units.Seconds) { m.add(b, 1, took, &m.prefill) }
 
 // Decode implements sim.Meter; as with time, all steps count as those of the mean
 // context.
 func (m *meter) Decode(n int, context, growth float64, steps int, took units.Seconds) {
 	mean := meanContext(context, growth, steps)
-	m.add(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n}, float64(steps), took, &m.loads.Decode)
+	m.add(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n}, float64(steps), took, &m.decode)
 }
 
 // add counts steps of one shape. Ranks that step together all count as the fullest,
 // which the others wait for.
-func (m *meter) add(b sim.Batch, steps float64, took units.Seconds, to *power.Load) {
+func (m *meter) add(b sim.Batch, steps float64, took units.Seconds, to *counted) {
 	if m.ranks != nil {
 		b = m.ranks.fullestBatch(&b)
 	}
 	s := m.replica.sums(&b)
-	a := m.replica.curve.Activity(&s)
-	to.Add(&a, steps, took)
+	to.steps.Add(&s, steps)
+	to.took += took
 }
 
 // perDevice are the loads of one device: a graph holds the layers of all pipeline
 // stages.
 func (m *meter) perDevice() power.Loads {
-	out := m.loads
 	stages := float64(max(1, m.replica.spec.Layout.PP))
-	for k := range out.Decode.Activity {
-		out.Decode.Activity[k] /= stages
-		out.Prefill.Activity[k] /= stages
+	return power.Loads{Decode: m.decode.load(stages), Prefill: m.prefill.load(stages)}
+}
+
+// load is that of each of so many pipeline stages.
+func (c *counted) load(stages float64) power.Load {
+	out := power.Load{Activity: c.steps.Activity(), Time: c.took}
+	for k := range out.Activity {
+		out.Activity[k] /= stages
 	}
 	return out
 }

@@ -25,10 +25,11 @@ type Curve struct {
 
 // known is what a curve remembers, for all that share it.
 type known struct {
-	rows  slots[row]
-	cells slots[cell]
-	pages []atomic.Pointer[stretch]
-	works slots[work]
+	rows   slots[row]
+	cells  slots[cell]
+	pages  []atomic.Pointer[stretch]
+	works  slots[work]
+	planes [4]atomic.Pointer[plane] // by the kind of step
 }
 
 // Fork is the same curve for another user: what is priced once for a count is shared,
@@ -50,8 +51,7 @@ type room struct {
 // decodeStep is what does not depend on contexts in a step that only decodes.
 type decodeStep struct {
 	counts   [op.Counts]float64
-	followed Times           // by operators that follow one count
-	several  []units.Seconds // of each that follows several, in their order
+	followed Times // by operators that follow counts
 }
 
 // row is the time of the operators that follow each count, at one value of it.
@@ -71,7 +71,7 @@ type cell struct {
 // around the prompts of a workload, and as many pages as batches have that grow and
 // shrink around a steady state.
 const (
-	rowBits, cellBits, pageBits, workBits = 9, 8, 9, 10
+	rowBits, cellBits, pageBits, workBits = 9, 8, 9, 9
 	// decodeSlots are for batches of different sizes.
 	decodeSlots = 64
 )
@@ -107,35 +107,30 @@ func (c *Curve) exactly(s *graph.Sums) Times {
 	counts := s.Counts()
 	decodes := s.Prefill.Requests == 0
 	d := &r.decode[int(counts[op.Requests])%decodeSlots]
-	known := decodes && d.counts == counts
 	var t Times
-	if known {
+	if decodes && d.counts == counts {
 		t = d.followed
 	} else {
 		for by, n := range counts {
 			c.count(&t, op.Measure(by), int(n), &r.items)
 		}
+		c.selections(&t, counts, &r.items)
 		if decodes {
-			d.counts, d.followed, d.several = counts, t, d.several[:0]
+			d.counts, d.followed = counts, t
 		}
 	}
-	r.items = c.graph.AppendVarying(r.items[:0], s)
-	n := 0 // of those that follow several counts
-	for i := range r.items {
-		it := &r.items[i]
-		if known && it.Follows == op.Several {
-			t[part(it)] += d.several[n]
-			n++
-			continue
-		}
-		time := units.Seconds(it.Count) * c.coster.Cost(&it.Op).Total
-		t[part(it)] += time
-		if decodes && it.Follows == op.Several {
-			d.several = append(d.several, time)
-		}
-	}
+	r.items = c.graph.AppendRecalls(r.items[:0], s)
+	c.sum(&t, r.items)
 	c.room.Store(r)
 	return t
+}
+
+// sum adds the prices of operators.
+func (c *Curve) sum(t *Times, items []op.Item) {
+	for i := range items {
+		it := &items[i]
+		t[part(it)] += units.Seconds(it.Count) * c.coster.Cost(&it.Op).Total
+	}
 }
 
 // exactTo is the count up to which each is priced itself: here it shows that

@@ -17,6 +17,7 @@ type stretch struct {
 	number           float64 // of the first page, from 1
 	pages            float64
 	straight         bool
+	paged            bool  // at least its first page is straight
 	first            Times // at the first token of the first page, …
 	each, more       Times // … and for each token and each page more
 }
@@ -31,7 +32,7 @@ func (c *Curve) decode(s *graph.Sums) Times {
 	seq := d.Context / d.Requests
 	page := math.Ceil(seq / size)
 	p := c.stretch(d, 1+chapter*math.Floor((page-1)/chapter), chapter, size)
-	if !p.straight {
+	if !p.straight && p.paged {
 		p = c.stretch(d, page, 1, size)
 	}
 	if !p.straight {
@@ -80,14 +81,12 @@ func (c *Curve) along(p *stretch, size float64) bool {
 	for i, t := range at(p.number, 1) {
 		p.each[i] = (t - p.first[i]) / units.Seconds(size-1)
 	}
-	if p.pages == 1 {
-		return meets(p.number, between)
+	p.paged = meets(p.number, between)
+	if !p.paged || p.pages == 1 {
+		return p.paged
 	}
 	final := p.number + p.pages - 1
 	middle := p.number + math.Floor(between*p.pages)
-	if !meets(p.number, between) {
-		return false
-	}
 	for i, t := range at(final, 0) {
 		pages := units.Seconds(p.pages - 1)
 		p.more[i] = (t-p.first[i])/pages - p.each[i]*units.Seconds(size)
