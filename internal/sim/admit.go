@@ -89,7 +89,7 @@ func (r *replica) preempt() {
 	case q == r.partial:
 		r.partial = nil
 	case q.state != decoding:
-		r.sendBack()
+		r.sendBack(q)
 	default:
 		r.decode.leave(q)
 		q.last = max(q.last, r.gaps.last)

@@ -84,6 +84,23 @@ func TestJumpsAreSteps(t *testing.T) {
 	})
 }
 
+// TestTurns: requests that wait for their turn with the first token out get it, and end, however little the cache holds.
+func TestTurns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyConfig(t)
+		e := &c.Workers.Engine
+		if c.Decode != nil {
+			e = &c.Decode.Engine
+		}
+		e.Policy, e.PrefillAhead, e.MaxSequences = PrefillFirst, true, rapid.IntRange(1, 2).Draw(t, "turns")
+		e.BlockTokens = 16
+		e.Blocks = rapid.IntRange(4, 8).Draw(t, "blocks")
+		if _, err := Run(context.Background(), c); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestConservation: requests in are requests out, blocks add up after every
 // step, the clock never goes back.
 func TestConservation(t *testing.T) {

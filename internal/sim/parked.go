@@ -19,6 +19,13 @@ func (r *replica) park(q *request) {
 	r.parked.count(q, 1)
 }
 
+// unparkSome lets as many generate as may.
+func (r *replica) unparkSome() {
+	for r.parked.n > 0 && r.decode.n < r.engine.MaxSequences {
+		r.unpark()
+	}
+}
+
 // unpark lets the first of those that wait generate.
 func (r *replica) unpark() {
 	q := r.parked.pop()
@@ -27,9 +34,10 @@ func (r *replica) unpark() {
 	r.gaps.join(q, q.last)
 }
 
-// sendBack takes the last of those that wait out again.
-func (r *replica) sendBack() {
-	q := r.parked.popBack()
+// sendBack takes one of those that wait out again. The request admitted last need not be the
+// last here: one whose cache came over a link waits at once, a prompt only when it is computed.
+func (r *replica) sendBack(q *request) {
+	r.parked.remove(q)
 	r.parked.count(q, -1)
 }
 

@@ -7,14 +7,11 @@ const clippedAnswer = 4096
 // prefillFirst fills a step as [PrefillFirst] says and reports whether requests
 // generate in it.
 func (r *replica) prefillFirst() bool {
-	for r.parked.n > 0 && r.decode.n < r.engine.MaxSequences {
-		r.unpark()
-	}
+	r.unparkSome()
 	budget := r.engine.TokenBudget
 	expected := r.expected()
 	if r.awaitsRanks() {
-		r.makeRoom()
-		return r.decode.n > 0
+		return r.generates()
 	}
 	if q := r.partial; q != nil {
 		tokens := min(q.need-q.context, budget)
@@ -39,7 +36,17 @@ func (r *replica) prefillFirst() bool {
 		r.waited = 0
 		return false
 	}
+	return r.generates()
+}
+
+// generates makes room for a step without prompts and reports whether there is one. Where
+// only those that wait for their turn keep blocks, it is theirs.
+func (r *replica) generates() bool {
 	r.makeRoom()
+	for r.decode.n == 0 && r.parked.n > 0 {
+		r.unparkSome()
+		r.makeRoom()
+	}
 	return r.decode.n > 0
 }
 

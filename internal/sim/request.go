@@ -135,9 +135,16 @@ func (u *queue) pushFront(q *request) {
 	u.n++
 }
 
-func (u *queue) popBack() *request {
+// remove takes a request out, from wherever it stands; most often it is near the end.
+func (u *queue) remove(q *request) {
+	i := u.n - 1
+	for u.at(i) != q {
+		i--
+	}
+	for ; i < u.n-1; i++ {
+		*u.slot(i) = *u.slot(i + 1)
+	}
 	u.n--
-	return u.at(u.n)
 }
 
 func (u *queue) pop() *request {
