@@ -21,12 +21,10 @@ import (
 const (
 	ttftScale = 0.12
 	tpotScale = 0.08
-	// disaggregatedWeight is that of TTFT in disaggregated deployments, whose rows
-	// leave out some of what makes requests wait.
-	disaggregatedWeight = 0.6
-	// estimateWeight is that of a TTFT that was derived from other measurements: half of
-	// them are within 8 %, a tenth beyond 30 %.
-	estimateWeight = 0.5
+	// ttftWeight is that of TTFT where it was measured in aggregated deployments or derived from
+	// other measurements (half of the latter are within 8 %, a tenth beyond 30 %). Where prompts
+	// have workers of their own it says all there is about them.
+	ttftWeight = 0.8
 )
 
 // independent is how many rows weigh as one against the prior, since the rows of
@@ -102,12 +100,12 @@ func residuals(ctx context.Context, p *measured.Prepared, z calibration.Logs) (o
 			out[j], known[j] = weight*math.Log(float64(predicted/measured)), true
 		}
 	}
-	weight := 1.0
+	weight := ttftWeight
 	if p.Subject.Disaggregated {
-		weight = disaggregatedWeight
+		weight = 1
 	}
 	if add(0, q.TTFT, p.Row.TTFT, weight/ttftScale); !known[0] {
-		add(0, q.TTFTMean, p.Row.TTFTEstimate, estimateWeight/ttftScale)
+		add(0, q.TTFTMean, p.Row.TTFTEstimate, ttftWeight/ttftScale)
 	}
 	add(1, q.TPOT, p.Row.TPOT, 1/tpotScale)
 	return out, known
