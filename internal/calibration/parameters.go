@@ -68,14 +68,19 @@ type Group struct {
 }
 
 // Strangers are the groups whose multipliers hold for models without rows: wide ones, of
-// host times alone, on NVIDIA's devices. On no axis that was left out (models, systems) do
-// they predict worse than no fit by more than 0.1 points; multipliers of operators and on AMD's devices, and what
-// distinguishes more, do.
+// host times alone, on NVIDIA's devices, and the model's class where launches depend on it. On
+// no axis that was left out (models, systems) do they predict worse than no fit; multipliers
+// of operators and on AMD's devices, and what distinguishes more, do.
 func (s *Subject) Strangers(parameter int) []Group {
 	if parameter < perStep || parameter == kernels || s.vendor() == amd {
 		return nil
 	}
-	return s.wide()
+	out := s.wide()
+	switch parameter {
+	case perPrefillStep, perLayer, launchFloor:
+		out = append(out, Group{s.vendor() + separator + string(s.Class), 0.7})
+	}
+	return out
 }
 
 // wide are the vendor's devices, an engine on them, the device generation, and the
@@ -197,16 +202,16 @@ func (s *Subject) kind(parameter int) string {
 
 // Sum adds up the logarithms of a subject's groups.
 func (o *Overlay) Sum(s Subject) Logs {
-	groups := o.Groups
+	groups, of := o.Groups, (*Subject).Groups
 	if o.Unseen != nil && !o.Has(&s) {
-		groups = o.Unseen
+		groups, of = o.Unseen, (*Subject).Strangers
 	}
 	family := s
 	family.Generation = s.family()
 	var sum Logs
 	for i := range sum {
-		wider := family.Groups(i)
-		for k, g := range s.Groups(i) {
+		wider := of(&family, i)
+		for k, g := range of(&s, i) {
 			z, ok := groups[g.Name]
 			if !ok { // a variant of a generation uses what was fitted to the generation
 				z, ok = groups[wider[k].Name]
