@@ -35,6 +35,6 @@ func Example() {
 	}
 	fmt.Printf("half the concurrency: TPOT %v, limit met with %.0f %% probability\n", p.TPOT.Mean.Round(5*time.Millisecond), 100*p.Chance)
 	// Output:
-	// 4 replicas of TP=2 serve about 10 thousand tokens/s
+	// 4 replicas of TP=2 serve about 9 thousand tokens/s
 	// half the concurrency: TPOT 20ms, limit met with 100 % probability
 }

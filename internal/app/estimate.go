@@ -275,7 +275,7 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 		r.RequestRate = float64(inFlight) / float64(r.Latency)
 		r.Throughput = float64(made) * r.RequestRate
 	}
-	c := about(s.Model, s.Device, resolved.Pricing, r.Tier)
+	c := about(&resolved.Generates().Spec, s.Device, resolved.Pricing, r.Tier)
 	c.Method = calibration.SingleStep
 	l := &pool.Workers.Layout
 	c.On(l.Devices, q.Workers.Batch*l.DP, l.DP, r.Experts)

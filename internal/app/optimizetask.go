@@ -291,7 +291,7 @@ func (t *task) rowAt(r *search.Result, o *serving.Outcome) Row {
 
 // expect is the errors to expect of an outcome.
 func (t *task) expect(r *search.Result, o *serving.Outcome) calibration.Expected {
-	c := about(t.model, t.device, t.base.Pricing, t.tier)
+	c := about(&t.problem.Spec, t.device, t.base.Pricing, t.tier)
 	l := &r.Candidate.Layout
 	c.On(l.Devices, parallel.Fullest(o.Concurrency, max(1, r.Candidate.Replicas)), l.DP, t.model.HasExperts())
 	if t.evaluation == BySimulation {

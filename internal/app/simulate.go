@@ -256,7 +256,7 @@ func (r *SimulateResponse) InStep() bool {
 // about is what the run predicts.
 func (r *SimulateRequest) about(s *stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
 	serves := d.Generates()
-	out := about(s.Model, s.Device, d.Pricing, tier)
+	out := about(&serves.Spec, s.Device, d.Pricing, tier)
 	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
 	out.Input, out.KVPeak = r.Input, result.KVPeak()
 	inFlight := float64(r.Concurrency)

@@ -53,8 +53,8 @@ func TestNamesFindTheirCell(t *testing.T) {
 	var w app.World
 	run := func(name string) *app.SimulateResponse {
 		t.Helper()
-		d := on(name, "h200_sxm", parallel.Layout{})
-		d.Engine.Name = "sglang"
+		d := on(name, "h100_sxm", parallel.Layout{})
+		d.Engine.Name = "trtllm"
 		r, err := w.Simulate(t.Context(), app.SimulateRequest{
 			Deployment: d, Traffic: app.Traffic{Concurrency: 4, Requests: 8, Input: 1024, Output: 64},
 		})

@@ -245,7 +245,7 @@ func newStepResponse(d *deployment.Resolved, b graph.Batch) *StepResponse {
 
 // expect says how far the step's time may be off.
 func (r *StepResponse) expect(s *stage, d *deployment.Resolved, spec *graph.Spec) {
-	c := about(s.Model, s.Device, d.Pricing, r.Tier)
+	c := about(spec, s.Device, d.Pricing, r.Tier)
 	c.Method, c.Decode = calibration.SingleStep, r.Decode
 	ranks := spec.Layout.DP
 	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())

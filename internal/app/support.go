@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
+	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/prices"
@@ -158,14 +159,14 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats, e.Input, e.Output = f, supportInput, supportInput
 	x.e = &e
-	layout, why := x.fewest()
+	spec, why := x.fewest()
 	if out.Why = why; why != "" {
 		return out, nil
 	}
-	out.Devices = layout.Devices
-	out.Aggregated = l.trust(x.stage, p, layout, out.Tier, false)
-	if d.Ranks() >= 2*layout.Devices { // caches travel over its links
-		out.Disaggregated = l.trust(x.stage, p, layout, out.Tier, true)
+	out.Devices = spec.Layout.Devices
+	out.Aggregated = l.trust(spec, d, p, out.Tier, false)
+	if d.Ranks() >= 2*out.Devices { // caches travel over its links
+		out.Disaggregated = l.trust(spec, d, p, out.Tier, true)
 	}
 	return out, nil
 }
@@ -183,8 +184,8 @@ func foreign(name string, d *device.Profile) string {
 	return ""
 }
 
-// fewest is the smallest layout that runs, or why none does.
-func (x *experiment) fewest() (layout parallel.Layout, why string) {
+// fewest is the model in the smallest layout that runs, or why none does.
+func (x *experiment) fewest() (spec *graph.Spec, why string) {
 	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
 		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
 			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad})
@@ -193,18 +194,18 @@ func (x *experiment) fewest() (layout parallel.Layout, why string) {
 				err = runs(d, resolved, x.e)
 			}
 			if err == nil {
-				return resolved.Pools[0].Spec.Layout, ""
+				return &resolved.Pools[0].Spec, ""
 			}
 			why = field.Say(err, parallel.Word)
 		}
 	}
-	return parallel.Layout{}, why
+	return nil, why
 }
 
 // trust is what to expect of predictions of a layout under a moderate load.
-func (l *lister) trust(s *stage, p *engine.Profile, layout parallel.Layout, tier device.Tier, disaggregated bool) *Trust {
-	c := about(s.Model, s.Device, prices.Best(s.Device), tier)
+func (l *lister) trust(s *graph.Spec, d *device.Profile, p *engine.Profile, tier device.Tier, disaggregated bool) *Trust {
+	c := about(s, d, prices.Best(d), tier)
 	c.Engine, c.Disaggregated, c.Input = p.Name, disaggregated, supportInput
-	c.On(layout.Devices, supportLoad, layout.DP, s.Model.HasExperts())
-	return &Trust{l.overlay.Expect(&c), l.overlay.Saw(&c.Subject)}
+	c.On(s.Layout.Devices, supportLoad, s.Layout.DP, s.Model.HasExperts())
+	return &Trust{l.overlay.Expect(&c), l.overlay.Compared(&c.Subject)}
 }

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/device"
 	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
+	"plimsoll/internal/graph"
 	"plimsoll/internal/model"
 	"plimsoll/internal/prices"
 )
@@ -191,13 +192,10 @@ func (w *World) overlay(file string) (*calibration.Overlay, error) {
 	return o, badInput(err)
 }
 
-// about is a prediction about a model on a device. Tables may cover little of it:
+// about is a prediction about a checkpoint on a device. Tables may cover little of it:
 // how far it may be off goes by the prices of the rest.
-func about(m *model.Model, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
-	out := calibration.Case{
-		Subject: calibration.Subject{Generation: d.Generation, Class: engine.Classify(m), Model: m.ID, System: d.Name},
-		Tier:    tier, Vendor: d.Vendor,
-	}
+func about(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
+	out := calibration.Case{Subject: calibration.SubjectOf(s, "", d), Tier: tier, Vendor: d.Vendor}
 	if tier == device.Measured {
 		out.Tier, out.Tables = p.Tier(d), true
 	}

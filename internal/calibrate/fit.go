@@ -368,8 +368,10 @@ func (f *Fit) strangers(o *calibration.Overlay, counts func(row int) bool) {
 // little about a cell with less.
 const fewest = 5
 
-// modeCell names a row's cell and mode.
-func modeCell(p *measured.Prepared) string { return p.Row.Cell() + " " + p.Row.Mode }
+// modeCell names a row's cell, mode and weights.
+func modeCell(p *measured.Prepared) string {
+	return p.Row.Cell() + " " + p.Row.Mode + " " + p.Subject.Weights
+}
 
 // Without fits again without some rows. It uses the slopes around the whole fit and
 // one Gauss-Newton step, which is exact for a linear model.

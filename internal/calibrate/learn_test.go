@@ -98,7 +98,7 @@ func TestFittedCells(t *testing.T) {
 		o.AddCell(&prepared[i].Subject) // once is enough
 	}
 	calibrate.Reached(&o, prepared)
-	want := `map[sglang · b200_sxm:[Qwen/Qwen3-32B] vllm · disagg · h200_sxm:[Qwen/Qwen3-32B] vllm · h200_sxm:[Qwen/Qwen3-32B Qwen/Qwen3-8B]]`
+	want := `map[sglang · b200_sxm:[Qwen/Qwen3-32B (bf16)] vllm · disagg · h200_sxm:[Qwen/Qwen3-32B (bf16)] vllm · h200_sxm:[Qwen/Qwen3-32B (bf16) Qwen/Qwen3-8B (bf16)]]`
 	if got := fmt.Sprint(o.Cells); got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}

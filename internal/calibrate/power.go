@@ -54,7 +54,7 @@ const (
 // other), 552 W at 4.24 TB/s of a copy and 332 W at half of that, 536 W at 384 Tflop/s of
 // a bf16 product (PyTorch 2.11). Active and link are guesses, believed little.
 func powerStart() (start power.Constants, width [5]float64) {
-	return power.Constants{Idle: 0.17, Active: 0.1, Memory: 100, Compute: 1.1, Link: 1000}, [5]float64{0.2, 0.7, 0.4, 0.5, 1}
+	return power.Constants{Idle: 0.17, Active: 0.1, Memory: 100, Compute: 1.1, Link: 1000}, [5]float64{0.2, 0.7, 0.4, 0.3, 1}
 }
 
 // FitPower fits the constants of power, by generation, and the factors of kinds of kernels, by

@@ -20,12 +20,13 @@ import (
 func served(t *testing.T) calibration.Case {
 	t.Helper()
 	const system = "h200_sxm"
-	models := calibration.Shipped().Cells["vllm · "+system]
-	if len(models) == 0 {
+	checkpoints := calibration.Shipped().Cells["vllm · "+system]
+	if len(checkpoints) == 0 {
 		t.Fatal("the shipped fit has no vLLM on an H200")
 	}
+	model, weights, _ := strings.Cut(strings.TrimSuffix(checkpoints[0], ")"), " (")
 	return calibration.Case{
-		Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense, Model: models[0], System: system, Engine: "vllm"},
+		Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense, Model: model, Weights: weights, System: system, Engine: "vllm"},
 		Tier:    device.Calibrated, Vendor: device.NVIDIA, Devices: 1, Concurrency: 16, Input: 1024,
 	}
 }
@@ -68,7 +69,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 }
 
 // TestSingleSteps: single passes were measured on an H200; everything else is less
-// sure, data sheets least.
+// sure, generations without a measured deployment still less, data sheets least.
 func TestSingleSteps(t *testing.T) {
 	t.Parallel()
 	o := calibration.Shipped()
@@ -76,8 +77,8 @@ func TestSingleSteps(t *testing.T) {
 	for _, s := range []calibration.Case{
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 1},
 		{Tier: device.Calibrated, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "hopper", Class: engine.Dense}, Devices: 8},
-		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Transferred, Vendor: device.AMD, Subject: calibration.Subject{Generation: "cdna3", Class: engine.Dense}, Devices: 8},
+		{Tier: device.Transferred, Vendor: device.NVIDIA, Subject: calibration.Subject{Generation: "ampere", Class: engine.Dense}, Devices: 8},
 		{Tier: device.Datasheet, Vendor: device.Ascend, Subject: calibration.Subject{Generation: "ascend-a3", Class: engine.Dense}, Devices: 8},
 	} {
 		s.Method, s.Decode, s.Concurrency = calibration.SingleStep, true, 8

@@ -316,6 +316,25 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestCheckpoint: rows of a model say nothing about the same model with other weights; the list of models is without them.
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	var o calibration.Overlay
+	s := calibration.Subject{Engine: "vllm", System: "h200_sxm", Generation: "hopper", Model: "some/model", Weights: "bf16"}
+	o.AddCell(&s)
+	other := s
+	other.Weights = "fp8"
+	h100 := s
+	h100.System = "h100_sxm"
+	if !o.Saw(&s) || !o.Has(&s) || o.Saw(&h100) || !o.Has(&h100) || o.Saw(&other) || o.Has(&other) {
+		t.Errorf("%v %v", o.Cells, o.Families)
+	}
+	o.AddCell(&other)
+	if got := o.Models("vllm", "h200_sxm"); len(got) != 1 || got[0] != "some/model" {
+		t.Errorf("models %q", got)
+	}
+}
+
 // TestEveryParameter: each parameter of an overlay multiplies its part of a tuning and no other.
 func TestEveryParameter(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package calibration
 import (
 	_ "embed"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -20,8 +21,8 @@ type Overlay struct {
 	// Unseen, if any, replaces Groups for predictions about other cells. It is
 	// shrunk more strongly towards one: a fit knows less about cells without rows.
 	Unseen Groups
-	// Cells are the models of the fit's rows, by engine and system; disaggregated
-	// deployments have their own keys.
+	// Cells are the models of the fit's rows with their weights (checkpoint), by engine and
+	// system; disaggregated deployments have their own keys.
 	Cells map[string][]string
 	// Families are the same by engine and device generation, of aggregated deployments.
 	Families map[string][]string
@@ -77,22 +78,31 @@ func (o *Overlay) AddCell(s *Subject) {
 	if o.Families == nil {
 		o.Families = map[string][]string{}
 	}
-	add(o.Cells, s.row(), s.Model)
+	add(o.Cells, s.row(), s.checkpoint())
 	if !s.Disaggregated {
-		add(o.Families, s.familyRow(), s.Model)
+		add(o.Families, s.familyRow(), s.checkpoint())
 	}
 }
 
-// add puts a model into a sorted list.
-func add(lists map[string][]string, key, model string) {
-	if at, found := slices.BinarySearch(lists[key], model); !found {
-		lists[key] = slices.Insert(slices.Clone(lists[key]), at, model)
+// add puts a checkpoint into a sorted list.
+func add(lists map[string][]string, key, checkpoint string) {
+	if at, found := slices.BinarySearch(lists[key], checkpoint); !found {
+		lists[key] = slices.Insert(slices.Clone(lists[key]), at, checkpoint)
 	}
 }
 
-// Saw reports whether the fit used rows of the subject's model on its system under its
+// Saw reports whether the fit used rows of the subject's checkpoint on its system under its
 // engine.
-func (o *Overlay) Saw(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.Model) }
+func (o *Overlay) Saw(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.checkpoint()) }
+
+// Compared reports whether there were rows of the subject's model on its system under its
+// engine, with any weights.
+func (o *Overlay) Compared(s *Subject) bool {
+	return slices.ContainsFunc(o.Cells[s.row()], func(checkpoint string) bool {
+		model, _, _ := strings.Cut(checkpoint, weights)
+		return model == s.Model
+	})
+}
 
 // Models lists the models of the fit's rows on a system under an engine, aggregated or
 // not.
@@ -101,6 +111,9 @@ func (o *Overlay) Models(engine, system string) []string {
 	other := s
 	other.Disaggregated = true
 	out := slices.Concat(o.Cells[s.row()], o.Cells[other.row()])
+	for i := range out {
+		out[i], _, _ = strings.Cut(out[i], weights)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -229,11 +229,11 @@ func (o *Overlay) Sum(s Subject) Logs {
 	return sum
 }
 
-// Has reports whether the overlay was fitted to rows of the subject's model under its
+// Has reports whether the overlay was fitted to rows of the subject's checkpoint under its
 // engine on devices of its generation: those of another device of the generation
 // predict nearly as well as its own. Of disaggregated deployments they do not.
 func (o *Overlay) Has(s *Subject) bool {
-	return !s.Disaggregated && slices.Contains(o.Families[s.familyRow()], s.Model) || o.Saw(s)
+	return !s.Disaggregated && slices.Contains(o.Families[s.familyRow()], s.checkpoint()) || o.Saw(s)
 }
 
 // Multipliers are those of a prediction about a subject.

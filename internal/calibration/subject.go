@@ -68,6 +68,18 @@ func (s *Subject) row() string {
 	return s.Engine + separator + s.System
 }
 
+// checkpoint names the model with the number format of its weights. Rows with other weights
+// say little: on AMD's devices and of disaggregated deployments less than no fit.
+func (s *Subject) checkpoint() string {
+	if s.Weights == "" {
+		return s.Model
+	}
+	return s.Model + weights + s.Weights + ")"
+}
+
+// weights begins the number format in a checkpoint's name.
+const weights = " ("
+
 // family is the device generation without its variants.
 func (s *Subject) family() string {
 	name, _, _ := strings.Cut(s.Generation, "-")
