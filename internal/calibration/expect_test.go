@@ -329,6 +329,10 @@ func TestCheckpoint(t *testing.T) {
 	if !o.Saw(&s) || !o.Has(&s) || o.Saw(&h100) || !o.Has(&h100) || o.Saw(&other) || o.Has(&other) {
 		t.Errorf("%v %v", o.Cells, o.Families)
 	}
+	all := calibration.Overlay{Cells: map[string][]string{"vllm · h200_sxm": {"some/model"}}}
+	if !all.Saw(&s) || !all.Saw(&other) || all.Saw(&h100) {
+		t.Error("a model without weights")
+	}
 	o.AddCell(&other)
 	if got := o.Models("vllm", "h200_sxm"); len(got) != 1 || got[0] != "some/model" {
 		t.Errorf("models %q", got)

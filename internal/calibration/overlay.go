@@ -93,7 +93,7 @@ func add(lists map[string][]string, key, checkpoint string) {
 
 // Saw reports whether the fit used rows of the subject's checkpoint on its system under its
 // engine.
-func (o *Overlay) Saw(s *Subject) bool { return slices.Contains(o.Cells[s.row()], s.checkpoint()) }
+func (o *Overlay) Saw(s *Subject) bool { return s.among(o.Cells[s.row()]) }
 
 // Compared reports whether there were rows of the subject's model on its system under its
 // engine, with any weights.

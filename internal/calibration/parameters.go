@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/engine"
@@ -233,7 +232,7 @@ func (o *Overlay) Sum(s Subject) Logs {
 // engine on devices of its generation: those of another device of the generation
 // predict nearly as well as its own. Of disaggregated deployments they do not.
 func (o *Overlay) Has(s *Subject) bool {
-	return !s.Disaggregated && slices.Contains(o.Families[s.familyRow()], s.checkpoint()) || o.Saw(s)
+	return !s.Disaggregated && s.among(o.Families[s.familyRow()]) || o.Saw(s)
 }
 
 // Multipliers are those of a prediction about a subject.

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"slices"
 	"strings"
 
 	"plimsoll/internal/deployment"
@@ -75,6 +76,12 @@ func (s *Subject) checkpoint() string {
 		return s.Model
 	}
 	return s.Model + weights + s.Weights + ")"
+}
+
+// among reports whether a list has the checkpoint. A model without weights stands for all of its
+// checkpoints.
+func (s *Subject) among(list []string) bool {
+	return slices.Contains(list, s.checkpoint()) || slices.Contains(list, s.Model)
 }
 
 // weights begins the number format in a checkpoint's name.
