@@ -3,7 +3,6 @@ package calibration
 import (
 	_ "embed"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -98,10 +97,7 @@ func (o *Overlay) Saw(s *Subject) bool { return s.among(o.Cells[s.row()]) }
 // Compared reports whether there were rows of the subject's model on its system under its
 // engine, with any weights.
 func (o *Overlay) Compared(s *Subject) bool {
-	return slices.ContainsFunc(o.Cells[s.row()], func(checkpoint string) bool {
-		model, _, _ := strings.Cut(checkpoint, weights)
-		return model == s.Model
-	})
+	return slices.ContainsFunc(o.Cells[s.row()], func(checkpoint string) bool { return modelOf(checkpoint) == s.Model })
 }
 
 // Models lists the models of the fit's rows on a system under an engine, aggregated or
@@ -112,7 +108,7 @@ func (o *Overlay) Models(engine, system string) []string {
 	other.Disaggregated = true
 	out := slices.Concat(o.Cells[s.row()], o.Cells[other.row()])
 	for i := range out {
-		out[i], _, _ = strings.Cut(out[i], weights)
+		out[i] = modelOf(out[i])
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -68,8 +68,8 @@ type Group struct {
 
 // Strangers are the groups whose multipliers hold for models without rows: wide ones, of
 // host times alone, on NVIDIA's devices, and the model's class where launches depend on it. On
-// no axis that was left out (models, systems) do they predict worse than no fit; multipliers
-// of operators and on AMD's devices, and what distinguishes more, do.
+// no axis that was left out (models, systems) is the mean error of TPOT larger than without a
+// fit; with multipliers of operators, on AMD's devices, or of what distinguishes more, it is.
 func (s *Subject) Strangers(parameter int) []Group {
 	if parameter < perStep || parameter == kernels || s.vendor() == amd {
 		return nil

@@ -34,7 +34,7 @@ type Subject struct {
 func SubjectOf(s *graph.Spec, engineName string, d *device.Profile) Subject {
 	out := Subject{
 		Engine: engineName, Generation: d.Generation, System: d.Name, Model: s.Model.ID,
-		Class: engine.Classify(s.Model), Size: size(s.Model.Facts().Parameters), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
+		Class: engine.Classify(s.Model), Size: size(s.Model.Parameters().Total()), Products: s.Quant.Attention.Name(), KV: s.Quant.KV.String(),
 	}
 	most := s.Quant.Attention
 	if s.Model.HasExperts() {
@@ -75,7 +75,7 @@ func (s *Subject) checkpoint() string {
 	if s.Weights == "" {
 		return s.Model
 	}
-	return s.Model + weights + s.Weights + ")"
+	return s.Model + withWeights + s.Weights + ")"
 }
 
 // among reports whether a list has the checkpoint. A model without weights stands for all of its
@@ -84,8 +84,14 @@ func (s *Subject) among(list []string) bool {
 	return slices.Contains(list, s.checkpoint()) || slices.Contains(list, s.Model)
 }
 
-// weights begins the number format in a checkpoint's name.
-const weights = " ("
+// withWeights begins the number format in a checkpoint's name.
+const withWeights = " ("
+
+// modelOf is the model of a checkpoint.
+func modelOf(checkpoint string) string {
+	model, _, _ := strings.Cut(checkpoint, withWeights)
+	return model
+}
 
 // family is the device generation without its variants.
 func (s *Subject) family() string {
@@ -107,14 +113,14 @@ func (s *Subject) familyRow() string {
 }
 
 // size is the class of a number of parameters.
-func size(weights int64) string {
-	const billion = 1_000_000_000
+func size(parameters float64) string {
+	const billion = 1e9
 	switch {
-	case weights < 15*billion:
+	case parameters < 15*billion:
 		return "below 15 B"
-	case weights < 80*billion:
+	case parameters < 80*billion:
 		return "15 to 80 B"
-	case weights < 300*billion:
+	case parameters < 300*billion:
 		return "80 to 300 B"
 	}
 	return "300 B and more"

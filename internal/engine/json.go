@@ -25,24 +25,8 @@ func (p *Profile) document() map[string]any {
 	if p.LatentRule != nil {
 		put(doc, "latent_kernels.", p.LatentRule.settings())
 	}
-	var tiers []map[string]any
-	for i := range p.Tiers {
-		tier := map[string]any{}
-		put(tier, "", filled(p.Tiers[i].settings()))
-		tiers = append(tiers, tier)
-	}
-	if len(tiers) > 0 {
-		doc["tiers"] = tiers
-	}
-	var slow []map[string]any
-	for i := range p.Slow {
-		kernels := map[string]any{}
-		put(kernels, "", filled(p.Slow[i].settings()))
-		slow = append(slow, kernels)
-	}
-	if len(slow) > 0 {
-		doc["slow_kernels"] = slow
-	}
+	putList(doc, "tiers", len(p.Tiers), func(i int) []setting { return p.Tiers[i].settings() })
+	putList(doc, "slow_kernels", len(p.Slow), func(i int) []setting { return p.Slow[i].settings() })
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()
 	}
@@ -87,6 +71,19 @@ func (p *Profile) names() map[string]any {
 // filled leaves out settings that are zero.
 func filled(all []setting) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return reflect.ValueOf(s.value()).IsZero() })
+}
+
+// putList adds a list of so many objects, each with the settings of its number, if there are any.
+func putList(doc map[string]any, name string, n int, of func(int) []setting) {
+	if n == 0 {
+		return
+	}
+	list := make([]map[string]any, n)
+	for i := range list {
+		list[i] = map[string]any{}
+		put(list[i], "", filled(of(i)))
+	}
+	doc[name] = list
 }
 
 // put adds settings to an object.

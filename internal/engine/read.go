@@ -87,6 +87,15 @@ func (p *Profile) check() error {
 	return errors.Join(errs...)
 }
 
+// readList takes over the settings of each entry of a list.
+func readList(ps *strictyaml.Problems, path string, list *yaml.Node, of func(int) []setting) {
+	for i, entry := range list.Content {
+		leaves(ps, "", entry, func(key string, n *yaml.Node) {
+			readSetting(ps, fmt.Sprintf("%s[%d].%s", path, i, key), n, of(i), key)
+		})
+	}
+}
+
 // read takes over what a document says.
 func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	own := p.settings()
@@ -94,18 +103,10 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	leaves(ps, "", root, func(path string, n *yaml.Node) {
 		if path == "tiers" && n.Kind == yaml.SequenceNode {
 			p.Tiers = make([]Tier, len(n.Content))
-			for i, tier := range n.Content {
-				leaves(ps, "", tier, func(key string, n *yaml.Node) {
-					readSetting(ps, fmt.Sprintf("tiers[%d].%s", i, key), n, p.Tiers[i].settings(), key)
-				})
-			}
+			readList(ps, path, n, func(i int) []setting { return p.Tiers[i].settings() })
 		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
 			p.Slow = make([]SlowKernels, len(n.Content))
-			for i, kernels := range n.Content {
-				leaves(ps, "", kernels, func(key string, n *yaml.Node) {
-					readSetting(ps, fmt.Sprintf("slow_kernels[%d].%s", i, key), n, p.Slow[i].settings(), key)
-				})
-			}
+			readList(ps, path, n, func(i int) []setting { return p.Slow[i].settings() })
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
 			p.readOption(ps, path, key, n)
 		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {

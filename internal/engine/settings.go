@@ -1,6 +1,6 @@
 package engine
 
-// identity is the name, versions and source of a profile; it cannot be set.
+// identity is what cannot be set: the name, versions and source of a profile, and what its kernels fuse.
 func (p *Profile) identity() []setting {
 	return []setting{
 		{"name", rule{}, "", &p.Name},

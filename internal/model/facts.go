@@ -89,7 +89,7 @@ func (m *Model) Facts() Facts {
 		ID: m.Name(), Architecture: m.Architecture, Family: m.Family,
 		Layers: len(m.Layers), Hidden: m.Hidden, Vocab: m.Vocab, MaxPosition: m.MaxPosition,
 		DType: m.DType.String(), Quantization: m.Quant.Method, Storage: storage(&m.Quant, &p, cache),
-		Parameters: whole(p.total()), Active: whole(p.active()), MTPParameters: whole(p.MTP), Parts: p,
+		Parameters: whole(p.Total()), Active: whole(p.active()), MTPParameters: whole(p.MTP), Parts: p,
 		KV: KVFacts{
 			Checkpoint: m.KVBytesPerToken(cache),
 			BF16:       m.KVBytesPerToken(dtype.BF16),

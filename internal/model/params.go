@@ -20,8 +20,8 @@ type Parameters struct {
 	MTP float64 `json:"mtp"`
 }
 
-// total is every weight but those of the MTP modules.
-func (p Parameters) total() float64 {
+// Total is every weight but those of the MTP modules.
+func (p Parameters) Total() float64 {
 	return p.Embedding + p.Head + p.Vision + p.decoder()
 }
 
@@ -32,7 +32,7 @@ func (p Parameters) decoder() float64 {
 
 // active is what one text token uses, the whole embedding and head included, as
 // published figures count it.
-func (p Parameters) active() float64 { return p.total() - p.Vision - p.Idle }
+func (p Parameters) active() float64 { return p.Total() - p.Vision - p.Idle }
 
 // add adds n times the layer parts of q.
 func (p *Parameters) add(n float64, q Parameters) {

@@ -57,7 +57,7 @@ func readPublished(t *testing.T) []published {
 // ours are our counts of what the makers count.
 func (p *published) ours(t *testing.T) (total, active float64) {
 	n := lookup(t, p.id).Parameters()
-	total, active = n.total(), n.active()
+	total, active = n.Total(), n.active()
 	if lists(p.counted, "text") {
 		total -= n.Vision
 	}
@@ -285,11 +285,11 @@ func TestPartsAddUp(t *testing.T) {
 		for _, k := range m.Layers {
 			sum += m.Kinds[k].parameters(h).decoder()
 		}
-		if math.Abs(sum-p.total()) > 0.5 {
-			t.Errorf("%s: layers sum to %.0f, total is %.0f", e.ID, sum, p.total())
+		if math.Abs(sum-p.Total()) > 0.5 {
+			t.Errorf("%s: layers sum to %.0f, total is %.0f", e.ID, sum, p.Total())
 		}
-		if p.active() > p.total() || p.active() <= 0 {
-			t.Errorf("%s: active %.0f of %.0f", e.ID, p.active(), p.total())
+		if p.active() > p.Total() || p.active() <= 0 {
+			t.Errorf("%s: active %.0f of %.0f", e.ID, p.active(), p.Total())
 		}
 	}
 }

@@ -82,7 +82,7 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 	if err := readQuantization(m, r, quant); err != nil {
 		return nil, err
 	}
-	if n := m.Parameters().total(); n > maxParameters {
+	if n := m.Parameters().Total(); n > maxParameters {
 		return nil, fmt.Errorf("config.json: its fields give %.3g parameters, more than any model has", n)
 	}
 	return m, nil
