@@ -173,7 +173,7 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	}
 	var rows []Need
 	most := max(node, mostDevices)
-	for devices := first; devices <= most; devices *= 2 {
+	for devices := first; devices <= most; devices = following(devices, node) {
 		e.Devices = devices
 		more, failed := n.size(ctx, e, n.least(rows, devices))
 		if ctx.Err() != nil {
@@ -200,6 +200,15 @@ func (n *needs) run(ctx context.Context, e Experiment) error {
 	slices.SortStableFunc(rows, func(a, b Need) int { return fewer(&a, &b) })
 	n.out.Rows = rows[:min(len(rows), n.r.Top)]
 	return nil
+}
+
+// following is the number of devices to look at after one: each up to a node, where a unit
+// of a few workers for prompts and one that decodes may have any; beyond it every doubling.
+func following(devices, node int) int {
+	if devices < node {
+		return devices + 1
+	}
+	return 2 * devices
 }
 
 // meter finds the energy of the rows, under the load.
