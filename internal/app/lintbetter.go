@@ -133,7 +133,7 @@ func (x *lint) changes() []variation {
 	p := x.resolved.Generates()
 	e := p.Engine
 	var out []variation
-	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices).MemoryShare; e.MemoryShare < usual {
+	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).MemoryShare; e.MemoryShare < usual {
 		out = append(out, variation{settings: []string{"memory_share=" + strconv.FormatFloat(usual, 'g', 4, 64)}, prefill: true})
 	}
 	out = append(out, x.batches(p)...)
@@ -150,11 +150,29 @@ func (x *lint) changes() []variation {
 	if !first.Engine.ChunkedPrefill {
 		out = append(out, variation{settings: []string{"chunked_prefill=true"}, only: true})
 	}
-	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices).Graph.MaxBatch; e.Graph.MaxBatch < min(usual, e.MaxSequences) {
-		out = append(out, variation{settings: []string{fmt.Sprintf("graph.max_batch=%d", min(usual, e.MaxSequences))}})
+	return append(out, x.captures(p, first)...)
+}
+
+// captures are graphs for more: for the batches of the worker that generates, and for
+// prompts on the first.
+func (x *lint) captures(p, first *deployment.Served) []variation {
+	var out []variation
+	set := func(n int, only bool) {
+		out = append(out, variation{settings: []string{fmt.Sprintf("graph.max_batch=%d", n)}, only: only})
+	}
+	e := p.Engine
+	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).Graph.MaxBatch; e.Graph.MaxBatch < min(usual, e.MaxSequences) {
+		set(min(usual, e.MaxSequences), false)
+	}
+	if g := &first.Engine.Graph; !g.EagerPrefill && g.MaxBatch > 0 && g.MaxBatch < promptGraphs && x.r.Input > g.MaxBatch {
+		set(promptGraphs, true)
 	}
 	return out
 }
+
+// promptGraphs is the limit of captured tokens in published launch scripts that raise it
+// for prompts (InferenceX, vLLM with MiniMax-M2.5 and gpt-oss).
+const promptGraphs = 2048
 
 // maxBudget is the largest token budget that is tried: activations of more leave
 // little room.
@@ -183,7 +201,7 @@ func (x *lint) batches(p *deployment.Served) []variation {
 // batch is a batch limit.
 func (x *lint) batch(p *deployment.Served, n int) variation {
 	c := variation{settings: []string{fmt.Sprintf("max_sequences=%d", n)}, batch: n}
-	usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices).Graph.MaxBatch
+	usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).Graph.MaxBatch
 	if g := min(n, usual); x.given(p, "graph.max_batch") && p.Engine.Graph.MaxBatch > 0 && g > p.Engine.Graph.MaxBatch {
 		c.settings = append(c.settings, fmt.Sprintf("graph.max_batch=%d", g))
 	}

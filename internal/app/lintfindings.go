@@ -205,7 +205,7 @@ func (x *lint) graphs(p *deployment.Served) {
 		x.add(SevereWarning, where, fmt.Sprintf("graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without", most, e.MaxSequences), better)
 	case most > 0 && most < min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks) && x.given(p, "max_sequences"):
 		x.add(SevereHint, where, fmt.Sprintf("the engine captures graphs up to a batch of %d by default: batches up to the limit of %d sequences run without", most, e.MaxSequences), better)
-	case most > e.MaxSequences && x.given(p, key):
+	case most > e.MaxSequences && e.Graph.EagerPrefill && x.given(p, key):
 		x.add(SevereHint, where, fmt.Sprintf("graphs of batches up to %d are captured, above the limit of %d sequences: they cost memory and are never used", most, e.MaxSequences), better)
 	}
 }

@@ -259,12 +259,13 @@ func (r *StepResponse) expect(s *stage, d *deployment.Resolved, spec *graph.Spec
 func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
 	e := p.Engine
 	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
-	decode, prompts := b.Segments[0].Requests, 0
-	if !b.Segments[0].Decode {
-		decode, prompts = prompts, decode
+	s := &b.Segments[0]
+	decode, prompts, tokens := s.Requests, 0, 0
+	if !s.Decode {
+		decode, prompts, tokens = 0, s.Requests, s.Requests*s.Query
 	}
 	out := &EngineStep{Name: e.Name, Title: e.Title}
-	out.Time, out.Kernels = pace.Step(&r.Times, decode, prompts, prompts > 0)
+	out.Time, out.Kernels = pace.Step(&r.Times, decode, prompts, tokens)
 	out.Host = out.Time - out.Kernels
 	return out
 }

@@ -52,7 +52,7 @@ func (v *Values) tell() (told, error) {
 	t := told{
 		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
 		TokenBudget: v.TokenBudget, MemoryShare: v.MemoryShare, KV: v.KV, ChunkedPrefill: v.ChunkedPrefill,
-		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0, MTP: v.MTP,
+		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0 && !v.OwnGraphs, MTP: v.MTP,
 		Waits: slices.ContainsFunc(v.Extras, func(s string) bool {
 			steps, asked := strings.CutPrefix(s, "attention_dp.wait_steps=")
 			return asked && steps != "0"

@@ -37,6 +37,7 @@ type Values struct {
 	ChunkedPrefill bool
 	PrefixCaching  bool
 	Graphs         []int // batch sizes to capture, ascending; none captures nothing
+	OwnGraphs      bool  // the engine chooses them
 	MTP            int   // draft tokens of a step
 	// Extras are further settings that the plan asks for and the engine has a name
 	// for, as "key=value" in the order of their keys.
@@ -96,8 +97,14 @@ func (p *Plan) pool(i int) (Values, error) {
 	if v.wholePrompts() && e.MaxContext == 0 {
 		v.MaxLength = max(p.longest(), min(v.MaxLength, v.TokenBudget))
 	}
-	if n := min(v.Batch, e.Graph.MaxBatch); n > 0 {
-		v.Graphs = engine.GraphSizes(n)
+	switch g := &e.Graph; {
+	case g.MaxBatch == 0:
+	case g.EagerPrefill: // graphs of more are never replayed
+		v.Graphs = engine.GraphSizes(min(g.MaxBatch, v.Batch))
+	case g.Given:
+		v.Graphs = engine.GraphSizes(g.MaxBatch)
+	default:
+		v.OwnGraphs = true
 	}
 	v.split()
 	v.Extras, v.Untold = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/deployment"
 )
@@ -35,14 +36,14 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 
 // settings are the values as an engine's settings.
 func (v *Values) settings() []string {
-	most := 0
-	if n := len(v.Graphs); n > 0 {
-		most = v.Graphs[n-1]
-	}
-	return append([]string{
+	out := []string{
 		fmt.Sprintf("max_context=%d", v.MaxLength), fmt.Sprintf("max_sequences=%d", v.Batch),
 		fmt.Sprintf("token_budget=%d", v.TokenBudget), fmt.Sprintf("chunked_prefill=%t", v.ChunkedPrefill),
 		"memory_share=" + words(&v.MemoryShare)[0], "kv_format=" + v.KV,
-		fmt.Sprintf("prefix_caching=%t", v.PrefixCaching), fmt.Sprintf("graph.max_batch=%d", most),
-	}, v.Extras...)
+		fmt.Sprintf("prefix_caching=%t", v.PrefixCaching),
+	}
+	if !v.OwnGraphs {
+		out = append(out, fmt.Sprintf("graph.max_batch=%d", slices.Max(append(v.Graphs, 0))))
+	}
+	return append(out, v.Extras...)
 }

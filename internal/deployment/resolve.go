@@ -207,7 +207,7 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Engine = e.On(b.Device, l.Devices)
+		out.Engine = e.On(b.Device, l.Devices, b.Model.Family)
 		out.Spec.MTP = cmp.Or(p.MTP, out.Engine.MTP.Tokens)
 		if f := out.Engine.KVFormat; f != dtype.None {
 			out.Spec.Quant.KV = f

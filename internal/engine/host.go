@@ -22,8 +22,10 @@ type Terms struct {
 	// recurrent layers; 0 means the same.
 	PerLayer, PerLinear units.Seconds
 	// Floor is the least time to launch a layer's kernels one by one, which bounds
-	// a step that replays no graph.
-	Floor Floors
+	// a step that replays no graph; Pieces the least time for a layer whose graph is
+	// replayed in pieces, with attention between them.
+	Floor  Floors
+	Pieces units.Seconds
 	// APIFixed and APIPerToken are what the API server needs for a request and for
 	// each token of its prompt: one request after the other, beside the GPU.
 	APIFixed    units.Seconds
@@ -58,6 +60,7 @@ type Host struct {
 	PerPrefillStep units.Seconds
 	PerLayer       units.Seconds
 	PerLayerFloor  units.Seconds
+	PerLayerPieces units.Seconds
 	APIFixed       units.Seconds
 	APIPerToken    units.Seconds
 	First          units.Seconds
@@ -90,6 +93,7 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 		PerPrefillStep: t.PerPrefillStep,
 		PerLayer:       perLayer,
 		PerLayerFloor:  t.Floor.Of(class),
+		PerLayerPieces: t.Pieces,
 		APIFixed:       t.APIFixed,
 		APIPerToken:    t.APIPerToken,
 		First:          t.First,
@@ -111,8 +115,8 @@ func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds
 }
 
 // Launch is the time of the layers' kernels, attention left out, when the host
-// launches them one by one: a soft maximum, because short kernels wait for the
-// host and long ones hide it.
-func (h Host) Launch(kernels units.Seconds, layers int) units.Seconds {
-	return units.Seconds(math.Hypot(float64(kernels), float64(layers)*float64(h.PerLayerFloor)))
+// launches those of a layer no faster than in the time given: a soft maximum, because
+// short kernels wait for the host and long ones hide it.
+func Launch(kernels, perLayer units.Seconds, layers int) units.Seconds {
+	return units.Seconds(math.Hypot(float64(kernels), float64(layers)*float64(perLayer)))
 }

@@ -35,7 +35,7 @@ func TestHostFor(t *testing.T) {
 	p := lookup(t, "vllm")
 	hopper, blackwell := p.HostFor("hopper", Dense), p.HostFor("blackwell", Dense)
 	want := Host{
-		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, PerLayerFloor: 280e-6,
+		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, PerLayerFloor: 550e-6, PerLayerPieces: 280e-6,
 		APIFixed: 0.7e-3, APIPerToken: 1e-6, First: 13e-3, Exposed: 0.3, Overlapped: true,
 	}
 	near := cmp.Comparer(sameTime)
@@ -70,8 +70,11 @@ func TestEveryGenerationHasTimes(t *testing.T) {
 				if min(h.PerStep, h.PerSequence, h.PerPrefillStep, h.PerLayer, h.PerLayerFloor, h.APIFixed, h.APIPerToken, h.First) <= 0 {
 					t.Errorf("%s %s: %+v", name, c, h)
 				}
+				if !p.Graph.EagerPrefill && (h.PerLayerPieces <= 0 || h.PerLayerPieces >= h.PerLayerFloor) {
+					t.Errorf("%s %s: a layer in pieces takes %s, one without a graph %s", name, c, h.PerLayerPieces, h.PerLayerFloor)
+				}
 			}
-			if q := p.On(d, 8); q.check() != nil || q.TokenBudget < 1024 {
+			if q := p.On(d, 8, ""); q.check() != nil || q.TokenBudget < 1024 {
 				t.Errorf("on %s: %v, budget %d", name, q.check(), q.TokenBudget)
 			}
 		}
@@ -99,7 +102,7 @@ func TestStepLaws(t *testing.T) {
 				t.Fatal("more work is no longer")
 			}
 			layers := rapid.IntRange(1, 128).Draw(t, "layers")
-			if l := h.Launch(gpu, layers); l < max(gpu, units.Seconds(layers)*h.PerLayerFloor)-dust {
+			if l := Launch(gpu, h.PerLayerFloor, layers); l < max(gpu, units.Seconds(layers)*h.PerLayerFloor)-dust {
 				t.Fatalf("%d layers of %s are launched in %s", layers, gpu, l)
 			}
 		})

@@ -125,13 +125,44 @@ func TestOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := p.On(d, c.devices)
+		q := p.On(d, c.devices, "")
 		if (got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}) != c.want {
 			t.Errorf("%s %s on %d %s %v: %v, want %v", c.engine, c.version, c.devices, c.device, c.settings,
 				got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}, c.want)
 		}
 		if err := q.check(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestGraphLimit: vLLM captures twice its sequences, up to 512; 1024 for gpt-oss; and what it is told.
+func TestGraphLimit(t *testing.T) {
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		settings []string
+		family   string
+		want     int
+	}{
+		{nil, "qwen3", 512},
+		{[]string{"max_sequences=16"}, "qwen3", 32},
+		{[]string{"max_sequences=16", "graph.max_batch=512"}, "qwen3", 512},
+		{nil, "gpt_oss", 1024},
+		{[]string{"max_sequences=16"}, "gpt_oss", 1024},
+		{[]string{"graph.max_batch=64"}, "gpt_oss", 64},
+	} {
+		p, err := LookupVersion("vllm", "")
+		if err == nil {
+			p, err = p.With(c.settings...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.On(d, 1, c.family).Graph.MaxBatch; got != c.want {
+			t.Errorf("%s %v: %d, want %d", c.family, c.settings, got, c.want)
 		}
 	}
 }

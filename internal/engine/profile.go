@@ -57,7 +57,7 @@ type Profile struct {
 	AttentionDP     AttentionDP
 	MTP             MTP
 
-	// Tiers are defaults that depend on the device; see On.
+	// Tiers are defaults that depend on the device or the model; see On.
 	Tiers []Tier
 	// ShareRule, where the engine has one, derives MemoryShare; see On.
 	ShareRule *ShareRule
@@ -69,6 +69,7 @@ type Profile struct {
 	Slow []SlowKernels
 
 	Exposed float64 // 1 where nothing overlaps
+	Alone   float64 // of what is exposed, how much an engine with one device waits for
 	// Hosts are the host's times by device generation; Generic is for those that
 	// are not listed. Use HostFor.
 	Hosts map[string]*Terms
@@ -116,9 +117,15 @@ const (
 // Graph says which steps replay captured device graphs; others are launched
 // kernel by kernel.
 type Graph struct {
+	// MaxBatch is the largest decode batch, and without EagerPrefill the most tokens of a
+	// step with prompts, which replays graphs in pieces.
 	MaxBatch     int
 	EagerPrefill bool
-	Kernel       units.Bytes // 0 where the rule for the memory does not count graphs
+	// PerSequence bounds MaxBatch to so much for each of MaxSequences; 0 is no bound.
+	PerSequence int
+	// Given says that somebody set MaxBatch: it holds as it is.
+	Given  bool
+	Kernel units.Bytes // 0 where the rule for the memory does not count graphs
 }
 
 // BatchWait holds new prompts back to gather more of them.

@@ -61,8 +61,13 @@ func (t *Terms) adjustable() []setting {
 
 // keep makes a setting independent of the device.
 func (p *Profile) keep(key string) {
-	if key == "memory_share" {
+	switch key {
+	case "memory_share":
 		p.ShareRule = nil
+	case "graph.max_batch":
+		p.Graph.Given = true
+	case "host.exposed":
+		p.Alone = 1
 	}
 	for i := range p.Tiers {
 		switch t := &p.Tiers[i]; key {

@@ -23,13 +23,13 @@ func TestWith(t *testing.T) {
 	}
 	want := *p
 	want.TokenBudget, want.MaxSequences, want.MemoryShare, want.KVFormat = 2048, 64, 0.8, dtype.FP8
-	want.BatchWait, want.Exposed, want.Policy, want.ChunkedPrefill = BatchWait{20, 0.9}, 0, InFlight, false
+	want.BatchWait, want.Exposed, want.Alone, want.Policy, want.ChunkedPrefill = BatchWait{20, 0.9}, 0, 1, InFlight, false
 	want.MemoryShareOf, want.Workspace, want.MTP.Tokens, want.Reserve = OfFree, 3*units.GiB, 2, 1
 	want.Hosts = p.clone().Hosts
 	for _, terms := range want.Hosts {
 		terms.PerStep, terms.Floor.MoE = 500*units.Microsecond, 7*units.Microsecond
 	}
-	want.Tiers = []Tier{{Below: 70 * units.GiB}, {Generations: []string{"ampere"}}}
+	want.Tiers = []Tier{{Below: 70 * units.GiB}, {Generations: []string{"ampere"}}, {Families: []string{"gpt_oss"}, GraphBatch: 1024}}
 	if diff := cmp.Diff(&want, q); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -83,7 +83,7 @@ func adjustable(p *Profile) []Setting {
 func TestSettings(t *testing.T) {
 	every(t, func(t *testing.T, p *Profile) {
 		p = p.clone()
-		p.Tiers, p.ShareRule = nil, nil // With drops what it replaces
+		p.Tiers, p.ShareRule, p.Graph.Given = nil, nil, true // With drops what it replaces
 		maps.DeleteFunc(p.Hosts, func(generation string, _ *Terms) bool { return generation != Generic })
 		seen := map[string]bool{}
 		var assignments []string

@@ -50,8 +50,9 @@ func (p *Profile) settings() []setting {
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},
 		{"receive_interval", atLeast(1), "decode steps between checks for new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first (disaggregated)", &p.HeldTokens},
-		{"graph.max_batch", atLeast(0), "largest decode batch that replays a captured graph", &p.Graph.MaxBatch},
-		{"graph.eager_prefill", rule{}, "launch prompts kernel by kernel", &p.Graph.EagerPrefill},
+		{"graph.max_batch", atLeast(0), "largest decode batch that replays a captured graph; without eager_prefill the most tokens of a step with prompts too", &p.Graph.MaxBatch},
+		{"graph.eager_prefill", rule{}, "launch all prompts kernel by kernel", &p.Graph.EagerPrefill},
+		{"graph.per_sequence", atLeast(0), "bounds graph.max_batch, if not set, to so much per sequence of max_sequences; 0 is no bound", &p.Graph.PerSequence},
 		{"graph.kernel_kib", atLeast(0), "memory of a captured kernel, per captured batch size", kib(&p.Graph.Kernel)},
 		{"batch_wait.steps", atLeast(0), "maximum steps a prompt waits for more prompts", &p.BatchWait.Steps},
 		{"batch_wait.ratio", shareFrom(0), "prompts wait below this share of the token budget", &p.BatchWait.Ratio},
@@ -60,6 +61,7 @@ func (p *Profile) settings() []setting {
 		{"mtp.tokens", atLeast(0), "draft tokens per step", &p.MTP.Tokens},
 		{"mtp.overlapped", rule{}, "overlap host work while drafting too", &p.MTP.Overlapped},
 		{"host.exposed", shareFrom(0), "share of per_step and per_sequence that the GPU waits for", &p.Exposed},
+		{"host.alone", shareFrom(0), "how much of host.exposed is left on an engine with one device", &p.Alone},
 	}
 }
 
@@ -75,6 +77,7 @@ func (t *Terms) settings() []setting {
 		{"launch_floor.moe", atLeast(0), "the same for a layer with experts", us(&t.Floor.MoE)},
 		{"launch_floor.latent", atLeast(0), "the same for a layer with latent attention", us(&t.Floor.Latent)},
 		{"launch_floor.linear", atLeast(0), "the same for a recurrent layer", us(&t.Floor.Linear)},
+		{"launch_floor.pieces", atLeast(0), "minimum time for a layer in a step with prompts that replays graphs in pieces", us(&t.Pieces)},
 		{"api_fixed", atLeast(0), "work of the API server per request, in parallel to the GPU", us(&t.APIFixed)},
 		{"api_per_token", atLeast(0), "work of the API server per prompt token, in parallel to the GPU", us(&t.APIPerToken)},
 		{"first", atLeast(0), "added to TTFT: network, tokenizer, streaming", us(&t.First)},
@@ -86,6 +89,7 @@ func (t *Tier) settings() []setting {
 	return []setting{
 		{"below_gib", atLeast(0), "", gib(&t.Below)},
 		{"generations", rule{}, "", &t.Generations},
+		{"families", rule{}, "", &t.Families},
 		{"token_budget", atLeast(0), "", &t.TokenBudget},
 		{"max_sequences", atLeast(0), "", &t.MaxSequences},
 		{"graph_batch", atLeast(0), "", &t.GraphBatch},

@@ -8,12 +8,14 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Tier is a set of defaults for some devices; a zero changes nothing.
+// Tier is a set of defaults for some devices or models; a zero changes nothing.
 type Tier struct {
 	// Below and Generations say which devices: those with less memory than Below
-	// (0 is any), and of one of the Generations (none is any).
+	// (0 is any), and of one of the Generations (none is any). Families say which models
+	// (none is any).
 	Below       units.Bytes
 	Generations []string
+	Families    []string
 
 	TokenBudget  int
 	MaxSequences int
@@ -40,16 +42,19 @@ type ShareRule struct {
 	Least, LeastAbove                    units.Bytes
 }
 
-// On returns the profile with the defaults the engine chooses on a device when a
-// replica takes so many of them (TP × DP × PP). The first tier that fits counts. Values
-// replaced by With stay.
-func (p *Profile) On(d *device.Profile, devices int) *Profile {
+// On returns the profile with the defaults the engine chooses for a family of models on a
+// device when a replica takes so many of them (TP × DP × PP). The first tier that fits
+// counts. Values replaced by With stay.
+func (p *Profile) On(d *device.Profile, devices int, family string) *Profile {
 	q := *p
 	for _, t := range p.Tiers {
-		if t.fits(d) {
+		if t.fits(d, family) {
 			t.apply(&q, devices)
 			break
 		}
+	}
+	if n := q.Graph.PerSequence; n > 0 && !q.Graph.Given {
+		q.Graph.MaxBatch = min(q.Graph.MaxBatch, n*q.MaxSequences)
 	}
 	if r := q.ShareRule; r != nil && d.Memory > 0 {
 		q.MemoryShare = r.share(&q, d.Memory, devices)
@@ -57,13 +62,14 @@ func (p *Profile) On(d *device.Profile, devices int) *Profile {
 	if devices > 1 {
 		q.Workspace += q.Communication + q.PerPeer*units.Bytes(min(devices, mostPeers))
 	}
-	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
+	q.Tiers, q.ShareRule, q.Communication, q.PerPeer, q.Graph.PerSequence = nil, nil, 0, 0, 0
 	return &q
 }
 
-func (t *Tier) fits(d *device.Profile) bool {
+func (t *Tier) fits(d *device.Profile, family string) bool {
 	return (t.Below == 0 || d.Memory < t.Below) &&
-		(len(t.Generations) == 0 || slices.Contains(t.Generations, d.Generation))
+		(len(t.Generations) == 0 || slices.Contains(t.Generations, d.Generation)) &&
+		(len(t.Families) == 0 || slices.Contains(t.Families, family))
 }
 
 func (t *Tier) apply(p *Profile, devices int) {
@@ -74,7 +80,9 @@ func (t *Tier) apply(p *Profile, devices int) {
 	}
 	set(&p.TokenBudget, t.TokenBudget)
 	set(&p.MaxSequences, t.MaxSequences)
-	set(&p.Graph.MaxBatch, t.GraphBatch)
+	if t.GraphBatch > 0 { // whatever the number of sequences
+		p.Graph.MaxBatch, p.Graph.PerSequence = t.GraphBatch, 0
+	}
 	if devices >= wide {
 		set(&p.Graph.MaxBatch, t.WideGraphBatch)
 	}

@@ -98,7 +98,9 @@ func (r *Row) settings() []string {
 
 // side are the engine settings a row gives for workers with a role of their own. A token
 // budget and a memory share without a role are those of prefill, where they limit most, and
-// limits of batches and graphs those of decode: so they are in the public samples.
+// limits of batches and graphs those of decode: so they are in the public samples. A limit of
+// graphs that reaches the budget of prefill is meant for prompts too (InferenceX,
+// srt-slurm-recipes/vllm/minimax-m3-gb200-fp8/1k1k: 2048 tokens on both sides).
 func (r *Row) side(role deployment.Role) []string {
 	var out assignments
 	switch role {
@@ -106,6 +108,9 @@ func (r *Row) side(role deployment.Role) []string {
 		out.add("token_budget", float64(r.TokenBudget))
 		out.add("memory_share", r.MemoryShare)
 		out.add("max_sequences", float64(r.onRank(r.Sides.PrefillSequences, &r.Prefill)))
+		if r.TokenBudget > 0 && r.GraphBatch >= r.TokenBudget {
+			out.add("graph.max_batch", float64(r.GraphBatch))
+		}
 	case deployment.Decode:
 		out.add("token_budget", float64(r.Sides.DecodeTokenBudget))
 		out.add("memory_share", r.Sides.DecodeMemoryShare)

@@ -109,5 +109,5 @@ func capacity(t *testing.T, c map[string]string) engine.Budget {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return budget(memory.New(&s), g, d, e.On(d, tp))
+	return budget(memory.New(&s), g, d, e.On(d, tp, s.Model.Family))
 }

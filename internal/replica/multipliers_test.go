@@ -25,7 +25,7 @@ func hosted(t *testing.T, terms engine.Terms, change func(*engine.Profile)) *rep
 	l := parallel.Layout{Devices: 8, TP: 8}
 	r, err := buildDrafts(t, "Qwen/Qwen3-235B-A22B", "h200_sxm", "vllm", l, 0, func(e *engine.Profile) {
 		e.Hosts, e.Exposed = map[string]*engine.Terms{engine.Generic: &terms}, 1
-		e.Graph.EagerPrefill = false
+		e.Graph = engine.Graph{MaxBatch: 1 << 13, Given: true}
 		if change != nil {
 			change(e)
 		}
@@ -117,7 +117,7 @@ func TestHostOfAStep(t *testing.T) {
 // TestLaunches: without a captured graph the layers take no less than their launches, both put together at a right angle;
 // attention and the head are not among them.
 func TestLaunches(t *testing.T) {
-	const floor = 700e-6
+	const floor, most = 700e-6, 32 + 3000 // tokens of the mixed step
 	bare := hosted(t, engine.Terms{}, nil)
 	inLayers := func(b sim.Batch) (sum units.Seconds) {
 		for _, p := range []step.Part{step.Products, step.Experts, step.Exchange, step.Elementwise} {
@@ -132,24 +132,25 @@ func TestLaunches(t *testing.T) {
 		maxBatch int
 		eager    bool
 		b        sim.Batch
-		launched bool
+		launched float64 // the least time of a layer, in floors
 	}{
-		{"captured", 32, false, decoding, false},
-		{"above the largest graph", 31, false, decoding, true},
-		{"no graphs", 0, false, decoding, true},
-		{"graphs of one", 1, false, decoding, true},
-		{"eager prompts", 32, true, mixed, true},
-		{"captured prompts", 32, false, mixed, false},
-		{"eager prompts, none there", 32, true, decoding, false},
+		{"captured", 32, false, decoding, 0},
+		{"above the largest graph", 31, false, decoding, 1},
+		{"no graphs", 0, false, decoding, 1},
+		{"graphs of one", 1, false, decoding, 1},
+		{"eager prompts", 1 << 20, true, mixed, 1},
+		{"prompts within the largest graph", most, false, mixed, 0.25},
+		{"prompts above it", most - 1, false, mixed, 1},
+		{"eager prompts, none there", 32, true, decoding, 0},
 	} {
-		r := hosted(t, engine.Terms{PerLayer: 10e-6, Floor: engine.Floors{MoE: floor}}, func(e *engine.Profile) {
+		r := hosted(t, engine.Terms{PerLayer: 10e-6, Floor: engine.Floors{MoE: floor}, Pieces: floor / 4}, func(e *engine.Profile) {
 			e.Graph.MaxBatch, e.Graph.EagerPrefill = c.maxBatch, c.eager
 		})
 		for by, r := range map[float64]*replica.Replica{1: r, 2: r.Scaled(func() replica.Multipliers { u := replica.Ones(); u.LaunchFloor = 2; return u }())} {
 			in := inLayers(c.b)
 			want := bare.Step(c.b) + layers*10e-6
-			if c.launched {
-				want = bare.Step(c.b) - in + units.Seconds(math.Hypot(float64(in+layers*10e-6), by*layers*floor))
+			if c.launched > 0 {
+				want = bare.Step(c.b) - in + units.Seconds(math.Hypot(float64(in+layers*10e-6), by*c.launched*layers*floor))
 			}
 			if got := r.Step(c.b); !alike(got, want) {
 				t.Errorf("%s, %g times the floor: want %v, got %v", c.name, by, want, got)
@@ -248,6 +249,33 @@ func TestDraftedTokens(t *testing.T) {
 			if got := r.Scaled(slow).Step(decoding) - r.Step(decoding); math.Abs(float64(got)-exposed*1e-3) > 1e-9 {
 				t.Errorf("overlapped %t, drafts %t: a millisecond more of the host shows as %v", overlapped, r == drafts, got)
 			}
+		}
+	}
+}
+
+// TestAlone: an engine with one device waits for less of its host's work; ranks that share experts are not alone.
+func TestAlone(t *testing.T) {
+	slow := replica.Ones()
+	slow.PerStep = 2
+	for _, c := range []struct {
+		model  string
+		layout parallel.Layout
+		shown  float64
+	}{
+		{"Qwen/Qwen3-8B", parallel.Layout{Devices: 1, TP: 1}, 0.1},
+		{"Qwen/Qwen3-8B", parallel.Layout{Devices: 2, TP: 1, DP: 2}, 0.1},
+		{"Qwen/Qwen3-8B", parallel.Layout{Devices: 2, TP: 2}, 0.4},
+		{"Qwen/Qwen3-30B-A3B", parallel.Layout{Devices: 1, TP: 1}, 0.1},
+		{"Qwen/Qwen3-30B-A3B", parallel.Layout{Devices: 2, TP: 1, DP: 2}, 0.4},
+	} {
+		r, err := buildDrafts(t, c.model, "h200_sxm", "vllm", c.layout, 0, func(e *engine.Profile) {
+			e.Hosts, e.Exposed, e.Alone = map[string]*engine.Terms{engine.Generic: {PerStep: 1e-3}}, 0.4, 0.25
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Scaled(slow).Step(decoding) - r.Step(decoding); math.Abs(float64(got)-c.shown*1e-3) > 1e-9 {
+			t.Errorf("%s on %+v: a millisecond more of the host shows as %v, want %g of it", c.model, c.layout, got, c.shown)
 		}
 	}
 }

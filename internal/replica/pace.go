@@ -54,10 +54,20 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	}
 	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
 	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
+	if alone(s) {
+		p.host.Exposed *= e.Alone
+	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
 	}
 	return p
+}
+
+// alone reports whether an engine has one device and steps when it likes: ranks that
+// share experts step together.
+func alone(s *graph.Spec) bool {
+	l := &s.Layout
+	return l.TP*l.PP <= 1 && (l.DP <= 1 || !s.Model.HasExperts())
 }
 
 // latentHeads are the heads of latent attention on a rank, 0 without any. Sparse
@@ -81,16 +91,17 @@ func (p Pace) Scaled(t Multipliers) Pace {
 	scale(&h.PerPrefillStep, t.PerPrefillStep)
 	scale(&h.PerLayer, t.PerLayer)
 	scale(&h.PerLayerFloor, t.LaunchFloor)
+	scale(&h.PerLayerPieces, t.LaunchFloor)
 	scale(&h.APIFixed, t.APIFixed)
 	scale(&h.APIPerToken, t.APIPerToken)
 	scale(&h.First, t.First)
 	return p
 }
 
-// Step is the time of a step with so many requests in decode and prompts, whose
-// kernels take t, and how much of it is the kernels', as scaled. prefill says that
-// prompts have tokens in it.
-func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, kernels units.Seconds) {
+// Step is the time of a step with so many requests in decode, prompts and tokens of
+// these, whose kernels take t, and how much of it is the kernels', as scaled.
+func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels units.Seconds) {
+	prefill := tokens > 0
 	f := &p.multipliers.Decode
 	if prefill {
 		f = &p.multipliers.Prefill
@@ -105,8 +116,11 @@ func (p *Pace) Step(t *step.Times, decode, prompts int, prefill bool) (total, ke
 	}
 	kernels = layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
-	if prefill && p.graph.EagerPrefill || decode > p.graph.MaxBatch {
-		layers = p.host.Launch(layers, p.layers)
+	switch {
+	case prefill && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
+		layers = engine.Launch(layers, p.host.PerLayerFloor, p.layers)
+	case prefill:
+		layers = engine.Launch(layers, p.host.PerLayerPieces, p.layers)
 	}
 	return p.host.Step(layers+head+attention, decode+prompts, prefill), kernels
 }

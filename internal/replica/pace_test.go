@@ -45,7 +45,7 @@ func TestPaceIsTheReplicas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e = e.On(d, 8)
+			e = e.On(d, 8, spec.Model.Family)
 			r, err := replica.New(&deployment.Served{Spec: spec, Device: d, Engine: e, Replicas: 1}, prices)
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestPaceIsTheReplicas(t *testing.T) {
 				},
 			} {
 				times := step.New(g, prices).Evaluate(graph.Batch{Segments: []graph.Segment{c.segment}}, false).Times
-				got, kernels := pace.Step(&times, c.batch.Decode, c.batch.PrefillRequests, c.batch.PrefillRequests > 0)
+				got, kernels := pace.Step(&times, c.batch.Decode, c.batch.PrefillRequests, c.batch.PrefillTokens)
 				if want := r.Scaled(multipliers).Step(c.batch); !near(got, want) {
 					t.Errorf("%s under %s, %+v: %v, the replica %v", id, name, c.segment, got, want)
 				}

@@ -152,7 +152,7 @@ func policy(p engine.Policy) sim.Policy {
 func (r *Replica) Step(b sim.Batch) units.Seconds {
 	s := r.sums(&b)
 	t := r.curve.Times(&s)
-	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens > 0)
+	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 	return took
 }
 

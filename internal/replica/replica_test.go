@@ -47,7 +47,7 @@ func buildDrafts(t testing.TB, id, system, engineName string, l parallel.Layout,
 	if err != nil {
 		t.Fatal(err)
 	}
-	on := *e.On(d, l.Devices)
+	on := *e.On(d, l.Devices, s.Model.Family)
 	if change != nil {
 		change(&on)
 	}
@@ -134,7 +134,7 @@ func buildPriced(t *testing.T, id string, l parallel.Layout, mtp int, prices cos
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices), Replicas: 1}, prices)
+	return replica.New(&deployment.Served{Spec: s, Device: d, Engine: e.On(d, l.Devices, s.Model.Family), Replicas: 1}, prices)
 }
 
 // TestSteps: more of anything in a step never makes it shorter, and a step is

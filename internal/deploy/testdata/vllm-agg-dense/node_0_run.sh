@@ -26,8 +26,7 @@ python3 -m dynamo.vllm \
   --enable-chunked-prefill \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
-  --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 28 &
+  --enable-prefix-caching &
 
 # agg 1: 4 devices
 DYN_NAMESPACE=unit0 \
@@ -43,7 +42,6 @@ python3 -m dynamo.vllm \
   --enable-chunked-prefill \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
-  --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 28 &
+  --enable-prefix-caching &
 
 wait -n

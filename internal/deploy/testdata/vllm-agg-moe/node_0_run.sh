@@ -29,7 +29,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 2 4 8 16 32 48 64 80 96 112 128 \
   --speculative-config '{"method":"mtp","num_speculative_tokens":1}' &
 
 wait -n

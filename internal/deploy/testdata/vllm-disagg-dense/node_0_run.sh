@@ -29,7 +29,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
@@ -50,7 +49,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
@@ -71,7 +69,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
@@ -92,7 +89,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode prefill &
 
@@ -113,7 +109,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode decode &
 

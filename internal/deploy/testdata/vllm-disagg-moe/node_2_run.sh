@@ -30,7 +30,6 @@ python3 -m dynamo.vllm \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}' \
   --disaggregation-mode decode \
   --data-parallel-size-local 8 \

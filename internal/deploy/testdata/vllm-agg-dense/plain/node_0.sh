@@ -18,7 +18,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 28 \
   --host 0.0.0.0 \
   --port 8100 &
 
@@ -34,7 +33,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 28 \
   --host 0.0.0.0 \
   --port 8101 &
 

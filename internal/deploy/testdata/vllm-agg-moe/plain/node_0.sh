@@ -19,7 +19,6 @@ vllm serve deepseek-ai/DeepSeek-V3 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 2 4 8 16 32 48 64 80 96 112 128 \
   --speculative-config '{"method":"mtp","num_speculative_tokens":1}' \
   --host 0.0.0.0 \
   --port 8000 &

@@ -20,7 +20,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
   --host 0.0.0.0 \
   --port 8100 &
@@ -39,7 +38,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
   --host 0.0.0.0 \
   --port 8101 &
@@ -58,7 +56,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
   --host 0.0.0.0 \
   --port 8102 &
@@ -77,7 +74,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
   --host 0.0.0.0 \
   --port 8103 &
@@ -96,7 +92,6 @@ vllm serve Qwen/Qwen3-32B-FP8 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}' \
   --host 0.0.0.0 \
   --port 8104 &

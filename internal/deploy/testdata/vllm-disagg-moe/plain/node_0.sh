@@ -23,7 +23,6 @@ vllm serve deepseek-ai/DeepSeek-V3 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_producer"}' \
   --host 0.0.0.0 \
   --port 8100 &

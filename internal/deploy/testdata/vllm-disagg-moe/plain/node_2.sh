@@ -23,7 +23,6 @@ vllm serve deepseek-ai/DeepSeek-V3 \
   --gpu-memory-utilization 0.92 \
   --kv-cache-dtype auto \
   --enable-prefix-caching \
-  --cudagraph-capture-sizes 1 2 4 8 16 24 32 40 48 56 64 \
   --kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_consumer"}' \
   --data-parallel-size-local 8 \
   --data-parallel-start-rank 8 \
