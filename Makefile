@@ -122,7 +122,7 @@ data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv 
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --surfaces internal/cost/table/surfaces.bin) # relative to the line above
-	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) --from-scratch --folds 5 --iterations 4 --out internal/calibration/shipped.yaml)
+	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) internal/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 4 --out internal/calibration/shipped.yaml)
 	$(if $(ENERGY),go run ./cmd/plimsoll calibrate --power $(ENERGY) --out internal/power/coefficients.yaml)
 	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/measured/testdata/silicon-sample.csv)
 	go test ./internal/provenance -update

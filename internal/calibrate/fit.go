@@ -32,7 +32,7 @@ const (
 const independent = 3
 
 // independentUnseen is the same for predictions about models without rows.
-const independentUnseen = 200
+const independentUnseen = 600
 
 // linear is the residuals of a row near some parameters: two, of TTFT and TPOT,
 // in units of their scales, and what each parameter changes in them.

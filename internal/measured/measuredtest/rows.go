@@ -62,7 +62,19 @@ func Rows(t testing.TB) []measured.Row {
 // they were chosen. It is read from a folder beside that of package measured.
 func Silicon(t testing.TB) []measured.Row {
 	t.Helper()
-	const name = "silicon-sample.csv"
+	return beside(t, "silicon-sample.csv")
+}
+
+// Runs are our own of vLLM on an H200: those the shipped calibration was fitted to, and those it
+// has not seen.
+func Runs(t testing.TB) (fitted, unseen []measured.Row) {
+	t.Helper()
+	return beside(t, "h200-fitted.csv"), beside(t, "h200-held-out.csv")
+}
+
+// beside reads a file of package measured.
+func beside(t testing.TB, name string) []measured.Row {
+	t.Helper()
 	data, err := os.ReadFile("../measured/testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
