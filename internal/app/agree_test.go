@@ -124,7 +124,11 @@ func (a *agreement) found(e *app.Experiment, o *app.Option, what string) {
 // optimizer searches the same space and looks at its rows.
 func (a *agreement) optimizer(e *app.Experiment) {
 	batch := e.Workers.MaxBatch
-	q := optimizerOf(e, e.Devices, []string{fmt.Sprintf("max_sequences=%d", batch)})
+	settings := []string{fmt.Sprintf("max_sequences=%d", batch)}
+	if e.Engine.Name == "vllm" && e.Model != "openai/gpt-oss-20b" {
+		settings = append(settings, "graph.max_batch=512") // as experiments have it
+	}
+	q := optimizerOf(e, e.Devices, settings)
 	q.BatchRange, q.Confidence = []int{batch}, 0.2+0.7*a.random.Float64()
 	q.LengthLow = []float64{1, 1, 0.8}[a.random.IntN(3)]
 	r, err := new(app.World).Optimize(a.Context(), q)

@@ -231,7 +231,7 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 	if x.e.Mode == Disaggregated {
 		prefill.Layout = x.prefill[u.Prefill]
 	}
-	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]})
+	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]}, x.stage.captured())
 }
 
 // runBest searches, without the trade-off of all speeds.

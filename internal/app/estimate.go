@@ -152,11 +152,12 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 	if err := r.check(); err != nil {
 		return nil, badInput(err)
 	}
-	d := e.deployment(r.Prefill, r.Workers)
-	s, err := w.stage(&d, &r.Sources)
+	asked := e.asked()
+	s, err := w.stage(&asked, &r.Sources)
 	if err != nil {
 		return nil, err
 	}
+	d := e.deployment(r.Prefill, r.Workers, s.captured())
 	if err := within(s.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0); err != nil {
 		return nil, badInput(err)
 	}

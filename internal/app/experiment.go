@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/field"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/workload"
@@ -174,13 +175,21 @@ func (e *Experiment) asked() deployment.Deployment {
 }
 
 // deployment is the experiment with given workers: those that do both or decode, and
-// those for prefill where the mode has them.
-func (e *Experiment) deployment(prefill, decode Workers) deployment.Deployment {
+// those for prefill where the mode has them. An engine that captures few graphs for few
+// sequences, and would launch prompts kernel by kernel, is told to capture what it does for
+// many.
+func (e *Experiment) deployment(prefill, decode Workers, captured engine.Graph) deployment.Deployment {
 	d := e.asked()
+	given := slices.ContainsFunc(e.Engine.Settings, func(s string) bool {
+		return strings.HasPrefix(strings.ReplaceAll(s, "-", "_"), "graph.max_batch")
+	})
 	set := func(p *deployment.Pool, w Workers) {
 		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
 		if w.Budget > 0 {
 			p.Settings = append(p.Settings, fmt.Sprintf("token_budget=%d", w.Budget))
+		}
+		if captured.PerSequence*w.Batch < captured.MaxBatch && captured.PerSequence > 0 && !given {
+			p.Settings = append(p.Settings, fmt.Sprintf("graph.max_batch=%d", captured.MaxBatch))
 		}
 		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates
 	}

@@ -188,7 +188,7 @@ func foreign(name string, d *device.Profile) string {
 func (x *experiment) fewest() (spec *graph.Spec, why string) {
 	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
 		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
-			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad})
+			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad}, x.stage.captured())
 			resolved, _, err := x.stage.fleet(&d)
 			if err == nil {
 				err = runs(d, resolved, x.e)

@@ -124,14 +124,9 @@ func (x *experiment) workers(s *search.Units) error {
 }
 
 // bounds is a simulation of one copy of a unit of two workers, for the times of its
-// steps. Of graphs it has as many as the engine captures for any number of sequences.
+// steps.
 func (x *experiment) bounds(prefill, decode int) (sim.Config, error) {
 	d := x.deployment(search.Unit{Prefill: prefill, Decode: decode, X: 1, Y: 1, Copies: 1}, 1, false)
-	if g := &x.stage.Engine.Graph; g.PerSequence > 0 {
-		for i := range d.Pools {
-			d.Pools[i].Settings = append(slices.Clip(d.Pools[i].Settings), fmt.Sprintf("graph.max_batch=%d", g.MaxBatch))
-		}
-	}
 	_, f, err := x.stage.fleet(&d)
 	if err != nil {
 		return sim.Config{}, badInput(err)

@@ -132,6 +132,11 @@ type stage struct {
 	kinds   *kinds // of requests; nil where they have one length
 }
 
+// captured is what the engine captures for many sequences of the model.
+func (s *stage) captured() engine.Graph {
+	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
+}
+
 // stage finds what the names of a deployment and its sources stand for, from memory if
 // they were found before.
 func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {

@@ -37,7 +37,7 @@ type Values struct {
 	ChunkedPrefill bool
 	PrefixCaching  bool
 	Graphs         []int // batch sizes to capture, ascending; none captures nothing
-	OwnGraphs      bool  // the engine chooses them
+	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
 	MTP            int   // draft tokens of a step
 	// Extras are further settings that the plan asks for and the engine has a name
 	// for, as "key=value" in the order of their keys.
@@ -101,7 +101,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	case g.MaxBatch == 0:
 	case g.EagerPrefill: // graphs of more are never replayed
 		v.Graphs = engine.GraphSizes(min(g.MaxBatch, v.Batch))
-	case g.Given:
+	case g.Given && (v.option("graph.max_batch") == "" || v.MTP > 0): // the flag counts drafted tokens
 		v.Graphs = engine.GraphSizes(g.MaxBatch)
 	default:
 		v.OwnGraphs = true
@@ -222,7 +222,7 @@ func (v *Values) extras(asked []string) (told, untold []string) {
 		key = strings.ReplaceAll(strings.TrimSpace(key), "-", "_")
 		settled, ok := named[key]
 		switch {
-		case slices.Contains(derived(), key):
+		case slices.Contains(derived(), key) && (!v.OwnGraphs || key != "graph.max_batch"):
 		case !ok:
 			untold = append(untold, key+"="+strings.TrimSpace(value))
 		case !slices.Contains(told, key+"="+settled):

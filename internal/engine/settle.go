@@ -62,7 +62,7 @@ func (p *Profile) On(d *device.Profile, devices int, family string) *Profile {
 	if devices > 1 {
 		q.Workspace += q.Communication + q.PerPeer*units.Bytes(min(devices, mostPeers))
 	}
-	q.Tiers, q.ShareRule, q.Communication, q.PerPeer, q.Graph.PerSequence = nil, nil, 0, 0, 0
+	q.Tiers, q.ShareRule, q.Communication, q.PerPeer = nil, nil, 0, 0
 	return &q
 }
 
