@@ -17,12 +17,12 @@ func TestEstimateIsSimulate(t *testing.T) {
 	pool := row["deployment"].(answer)["pools"].([]any)[0].(answer)
 	tp, copies := fmt.Sprint(pool["layout"].(answer)["tp"]), fmt.Sprint(pool["replicas"])
 	bs, concurrency, budget := fmt.Sprint(row["batch_size"]), fmt.Sprint(row["concurrency"]), fmt.Sprint(row["token_budget"])
-	settings := ""
+	var settings strings.Builder
 	for _, s := range pool["settings"].([]any) {
-		settings += " " + s.(string)
+		settings.WriteString(" " + s.(string))
 	}
 	simulated := get("simulate Qwen/Qwen3-8B --system h200_sxm --engine vllm --input-length 300 --output-length 40 --json --tp-size " + tp +
-		" --replicas " + copies + " --concurrency " + concurrency + " --set" + settings + " token_budget=" + budget)
+		" --replicas " + copies + " --concurrency " + concurrency + " --set" + settings.String() + " token_budget=" + budget)
 	for _, spelling := range []string{" --tp %tp --bs %bs", " --tp-size %tp --batch-size %bs", " --tp_size %tp --batch_size %bs --attention-dp-size 1 --pp 1"} {
 		flags := strings.NewReplacer("%tp", tp, "%bs", bs).Replace(spelling)
 		got := get("cli estimate --backend vllm --workers " + copies + " --concurrency " + concurrency + " --ctx-tokens " + budget + flags + model)
