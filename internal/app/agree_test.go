@@ -8,6 +8,8 @@ import (
 	"plimsoll/internal/app"
 	"plimsoll/internal/calibration"
 	"plimsoll/internal/deployment"
+	"plimsoll/internal/device"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/units"
 )
@@ -126,7 +128,7 @@ func (a *agreement) optimizer(e *app.Experiment) {
 	batch := e.Workers.MaxBatch
 	settings := []string{fmt.Sprintf("max_sequences=%d", batch)}
 	if e.Engine.Name == "vllm" && e.Model != "openai/gpt-oss-20b" {
-		settings = append(settings, "graph.max_batch=512") // as experiments have it
+		settings = append(settings, fmt.Sprintf("graph.max_batch=%d", a.captured(e.System))) // as experiments have it
 	}
 	q := optimizerOf(e, e.Devices, settings)
 	q.BatchRange, q.Confidence = []int{batch}, 0.2+0.7*a.random.Float64()
@@ -165,6 +167,16 @@ func (a *agreement) optimizer(e *app.Experiment) {
 	if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= app.Safe {
 		a.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
 	}
+}
+
+// captured is how many tokens vLLM captures for many sequences.
+func (a *agreement) captured(system string) int {
+	p, err := engine.LookupVersion("vllm", "")
+	d, unknown := device.Lookup(system)
+	if err != nil || unknown != nil {
+		a.Fatal(err, unknown)
+	}
+	return p.On(d, 1, "").Graph.MaxBatch
 }
 
 // simulate is the simulation of a deployment under the load of an experiment.

@@ -98,8 +98,8 @@ func TestLookupVersion(t *testing.T) {
 		name, version, since string
 		share, exposed       float64
 	}{
-		{"vllm", "", "0.25", 0.92, 0.3},
-		{"vllm", "v0.30.1", "0.25", 0.92, 0.3},
+		{"vllm", "", "0.28", 0.92, 0.3},
+		{"vllm", "v0.30.1", "0.28", 0.92, 0.3},
 		{"vllm", "0.22.0", "0.22", 0.92, 0.3},
 		{"vllm", "0.22.0rc1", "0.17", 0.9, 0.3},
 		{"vllm", "0.19.0+cu129", "0.17", 0.9, 0.3},
@@ -132,8 +132,8 @@ func TestLookupNear(t *testing.T) {
 		{"vllm", "0.19.0", "2025-01", "0.17", ""},
 		{"vllm", "", "2025-11-02", "0.8", "vllm without a version: settings of 0.8 until 0.14, by its date"},
 		{"vllm", "", "2026-05-01", "0.22", "vllm without a version: settings of 0.22 until 0.24, by its date"},
-		{"vllm", "", "", "0.25", "vllm without a version: settings of 0.25 and later"},
-		{"vllm", "", "2020-01", "0.25", "vllm without a version: settings of 0.25 and later"},
+		{"vllm", "", "", "0.28", "vllm without a version: settings of 0.28 and later"},
+		{"vllm", "", "2020-01", "0.28", "vllm without a version: settings of 0.28 and later"},
 		{"vllm", "nightly-5b8c", "2026-04", "0.17", "vllm nightly-5b8c: settings of 0.17 until 0.22, by its date"},
 		{"vllm", "0.6.3", "", "0.8", "vllm 0.6.3: settings of 0.8 until 0.14"},
 		{"trt-llm", "0.8.1.post1", "2026-02-03", "0.20", "trtllm 0.8.1.post1: settings of 0.20 and later, by its date"},

@@ -136,25 +136,31 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestGraphLimit: vLLM captures twice its sequences, up to 512; 1024 for gpt-oss; and what it is told.
+// TestGraphLimit: vLLM captures twice its sequences, up to 512, on Blackwell since 0.28 up to 1024; 1024 for gpt-oss; and what
+// it is told.
 func TestGraphLimit(t *testing.T) {
-	d, err := device.Lookup("h200_sxm")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
-		settings []string
-		family   string
-		want     int
+		version, device string
+		settings        []string
+		family          string
+		want            int
 	}{
-		{nil, "qwen3", 512},
-		{[]string{"max_sequences=16"}, "qwen3", 32},
-		{[]string{"max_sequences=16", "graph.max_batch=512"}, "qwen3", 512},
-		{nil, "gpt_oss", 1024},
-		{[]string{"max_sequences=16"}, "gpt_oss", 1024},
-		{[]string{"graph.max_batch=64"}, "gpt_oss", 64},
+		{"", "h200_sxm", nil, "qwen3", 512},
+		{"", "h200_sxm", []string{"max_sequences=16"}, "qwen3", 32},
+		{"", "h200_sxm", []string{"max_sequences=16", "graph.max_batch=512"}, "qwen3", 512},
+		{"", "h200_sxm", nil, "gpt_oss", 1024},
+		{"", "h200_sxm", []string{"max_sequences=16"}, "gpt_oss", 1024},
+		{"", "h200_sxm", []string{"graph.max_batch=64"}, "gpt_oss", 64},
+		{"", "b200_sxm", nil, "qwen3", 1024},
+		{"", "b200_sxm", []string{"max_sequences=16"}, "qwen3", 32},
+		{"0.27.0", "b200_sxm", nil, "qwen3", 512},
+		{"0.27.0", "b200_sxm", nil, "gpt_oss", 1024},
 	} {
-		p, err := LookupVersion("vllm", "")
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := LookupVersion("vllm", c.version)
 		if err == nil {
 			p, err = p.With(c.settings...)
 		}
@@ -162,7 +168,7 @@ func TestGraphLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := p.On(d, 1, c.family).Graph.MaxBatch; got != c.want {
-			t.Errorf("%s %v: %d, want %d", c.family, c.settings, got, c.want)
+			t.Errorf("%s on %s with %s %v: %d, want %d", c.family, c.device, c.version, c.settings, got, c.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestWith(t *testing.T) {
 	for _, terms := range want.Hosts {
 		terms.PerStep, terms.Floor.MoE = 500*units.Microsecond, 7*units.Microsecond
 	}
-	want.Tiers = []Tier{{Below: 70 * units.GiB}, {Generations: []string{"ampere"}}, {Families: []string{"gpt_oss"}, GraphBatch: 1024}}
+	want.Tiers = []Tier{{Below: 70 * units.GiB}, {Generations: []string{"ampere"}}, {Families: []string{"gpt_oss"}, GraphBatch: 1024}, {Generations: []string{"blackwell", "blackwell-ultra"}, GraphBatch: 1024}}
 	if diff := cmp.Diff(&want, q); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

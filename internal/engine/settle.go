@@ -80,8 +80,9 @@ func (t *Tier) apply(p *Profile, devices int) {
 	}
 	set(&p.TokenBudget, t.TokenBudget)
 	set(&p.MaxSequences, t.MaxSequences)
-	if t.GraphBatch > 0 { // whatever the number of sequences
-		p.Graph.MaxBatch, p.Graph.PerSequence = t.GraphBatch, 0
+	set(&p.Graph.MaxBatch, t.GraphBatch)
+	if t.GraphBatch > 0 && len(t.Families) > 0 { // whatever the number of sequences
+		p.Graph.PerSequence = 0
 	}
 	if devices >= wide {
 		set(&p.Graph.MaxBatch, t.WideGraphBatch)
