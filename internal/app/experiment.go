@@ -180,15 +180,12 @@ func (e *Experiment) asked() deployment.Deployment {
 // many.
 func (e *Experiment) deployment(prefill, decode Workers, captured engine.Graph) deployment.Deployment {
 	d := e.asked()
-	given := slices.ContainsFunc(e.Engine.Settings, func(s string) bool {
-		return strings.HasPrefix(strings.ReplaceAll(s, "-", "_"), "graph.max_batch")
-	})
 	set := func(p *deployment.Pool, w Workers) {
 		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
 		if w.Budget > 0 {
 			p.Settings = append(p.Settings, fmt.Sprintf("token_budget=%d", w.Budget))
 		}
-		if captured.PerSequence*w.Batch < captured.MaxBatch && captured.PerSequence > 0 && !given {
+		if n := captured.PerSequence; n > 0 && n*w.Batch < captured.MaxBatch && !d.Gives(p, "graph.max_batch") {
 			p.Settings = append(p.Settings, fmt.Sprintf("graph.max_batch=%d", captured.MaxBatch))
 		}
 		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates

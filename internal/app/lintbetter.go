@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/deploy"
 	"plimsoll/internal/deployment"
 	"plimsoll/internal/dtype"
+	"plimsoll/internal/engine"
 	"plimsoll/internal/parallel"
 	"plimsoll/internal/units"
 )
@@ -133,7 +134,7 @@ func (x *lint) changes() []variation {
 	p := x.resolved.Generates()
 	e := p.Engine
 	var out []variation
-	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).MemoryShare; e.MemoryShare < usual {
+	if usual := x.usual(p).MemoryShare; e.MemoryShare < usual {
 		out = append(out, variation{settings: []string{"memory_share=" + strconv.FormatFloat(usual, 'g', 4, 64)}, prefill: true})
 	}
 	out = append(out, x.batches(p)...)
@@ -161,13 +162,18 @@ func (x *lint) captures(p, first *deployment.Served) []variation {
 		out = append(out, variation{settings: []string{fmt.Sprintf("graph.max_batch=%d", n)}, only: only})
 	}
 	e := p.Engine
-	if usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).Graph.MaxBatch; e.Graph.MaxBatch < min(usual, e.MaxSequences) {
+	if usual := x.usual(p).Graph.MaxBatch; e.Graph.MaxBatch < min(usual, e.MaxSequences) {
 		set(min(usual, e.MaxSequences), false)
 	}
 	if g := &first.Engine.Graph; !g.EagerPrefill && g.MaxBatch > 0 && g.MaxBatch < promptGraphs && x.r.Input > g.MaxBatch {
 		set(promptGraphs, true)
 	}
 	return out
+}
+
+// usual is the engine of a pool with the settings it has by default.
+func (x *lint) usual(p *deployment.Served) *engine.Profile {
+	return x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family)
 }
 
 // promptGraphs is the limit of captured tokens in published launch scripts that raise it
@@ -201,7 +207,7 @@ func (x *lint) batches(p *deployment.Served) []variation {
 // batch is a batch limit.
 func (x *lint) batch(p *deployment.Served, n int) variation {
 	c := variation{settings: []string{fmt.Sprintf("max_sequences=%d", n)}, batch: n}
-	usual := x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family).Graph.MaxBatch
+	usual := x.usual(p).Graph.MaxBatch
 	if g := min(n, usual); x.given(p, "graph.max_batch") && p.Engine.Graph.MaxBatch > 0 && g > p.Engine.Graph.MaxBatch {
 		c.settings = append(c.settings, fmt.Sprintf("graph.max_batch=%d", g))
 	}

@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"fmt"
-	"slices"
 
 	"plimsoll/internal/deployment"
 )
@@ -43,7 +42,11 @@ func (v *Values) settings() []string {
 		fmt.Sprintf("prefix_caching=%t", v.PrefixCaching),
 	}
 	if !v.OwnGraphs {
-		out = append(out, fmt.Sprintf("graph.max_batch=%d", slices.Max(append(v.Graphs, 0))))
+		most := 0
+		if n := len(v.Graphs); n > 0 {
+			most = v.Graphs[n-1]
+		}
+		out = append(out, fmt.Sprintf("graph.max_batch=%d", most))
 	}
 	return append(out, v.Extras...)
 }

@@ -35,7 +35,7 @@ func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float
 		at := engine.Place{
 			Role: string(p.Role), Generation: own.Device.Generation, Narrow: d.narrow(own, p), Ranks: l.DP,
 			Recurrent: engine.Classify(own.Model) == engine.Linear,
-			Given:     func(key string) bool { return d.gives(p, key) },
+			Given:     func(key string) bool { return d.Gives(p, key) },
 		}
 		if load != nil {
 			at.Batch = load(p)
@@ -69,8 +69,8 @@ func (d *Deployment) narrow(b *Base, p *Pool) bool {
 	return w == dtype.FP8 || w == dtype.FP4
 }
 
-// gives reports whether the deployment says what a setting of a pool is.
-func (d *Deployment) gives(p *Pool, key string) bool {
+// Gives reports whether the deployment says what a setting of a pool is.
+func (d *Deployment) Gives(p *Pool, key string) bool {
 	set := func(s string) bool { k, _, _ := strings.Cut(s, "="); return Key(k) == key }
 	switch {
 	case slices.ContainsFunc(d.Engine.Settings, set), slices.ContainsFunc(p.Settings, set):

@@ -25,7 +25,7 @@ type counted struct {
 // meter prepares one.
 func (r *Replica) meter() *meter {
 	m := &meter{replica: r, decode: counted{steps: r.curve.Tally()}, prefill: counted{steps: r.curve.Tally()}}
-	if n := r.inStep(); n > 1 {
+	if n := inStep(&r.spec); n > 1 {
 		m.ranks = newRanks(r, n)
 	}
 	return m

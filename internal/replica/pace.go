@@ -54,20 +54,13 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	}
 	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
 	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
-	if alone(s) {
+	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
 		p.host.Exposed *= e.Alone
 	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
 	}
 	return p
-}
-
-// alone reports whether an engine has one device and steps when it likes: ranks that
-// share experts step together.
-func alone(s *graph.Spec) bool {
-	l := &s.Layout
-	return l.TP*l.PP <= 1 && (l.DP <= 1 || !s.Model.HasExperts())
 }
 
 // latentHeads are the heads of latent attention on a rank, 0 without any. Sparse

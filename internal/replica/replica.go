@@ -103,7 +103,7 @@ func (r *Replica) Scaled(m Multipliers) *Replica {
 // dense model are copies of their own.
 func (r *Replica) Pool(n int) sim.Pool {
 	e := r.engine
-	ranks, tokens := r.inStep(), rankTokens(&r.spec, e)
+	ranks, tokens := inStep(&r.spec), rankTokens(&r.spec, e)
 	if ranks == 1 {
 		n *= max(1, r.spec.Layout.DP)
 	}
@@ -119,11 +119,11 @@ func (r *Replica) Pool(n int) sim.Pool {
 }
 
 // inStep is how many data-parallel ranks step together: those that share experts.
-func (r *Replica) inStep() int {
-	if !r.spec.Model.HasExperts() {
+func inStep(s *graph.Spec) int {
+	if !s.Model.HasExperts() {
 		return 1
 	}
-	return max(1, r.spec.Layout.DP)
+	return max(1, s.Layout.DP)
 }
 
 // Link carries the replica's caches from a prefill replica, over the device's
