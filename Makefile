@@ -15,14 +15,14 @@ COUNT     ?= 1
 # Faces are left out: they would notice by printed digits.
 MUTANTS   ?= 60
 SEED      ?= 1
-MUTATED   ?= ./internal/cost/...,./internal/calibrate,./internal/calibration,./internal/measured,./internal/replica,./internal/sim,./internal/memory,./internal/graph
-KILLERS   := op graph cost cost/roofline cost/calibrated cost/table memory serving/... sim replica rank app search step calibration measured calibrate
+MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim,./internal/cost/memory,./internal/cost/graph
+KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica serve/rank ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # Packages that do several things at a time, and what in their tests does not: the race detector, which makes everything ten
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
-CONCURRENT := ./internal/pool ./internal/search ./internal/prices ./internal/cost/table ./internal/measured \
-              ./internal/calibration ./internal/calibrate ./internal/app ./internal/operation ./internal/mcp ./internal/http ./internal/cli
+CONCURRENT := ./internal/basic/pool ./internal/serve/search ./internal/cost/prices ./internal/cost/table ./internal/evidence/measured \
+              ./internal/evidence/calibration ./internal/evidence/calibrate ./internal/ops ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
 ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch \
               TestExampleFiles TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells \
               TestFitOfNoise TestFrontier TestFusedByDefault TestKinds TestLessKnownDevices TestLintBetter TestLintConcurrency TestLintOwnFiles \
@@ -122,20 +122,20 @@ data: ## rebuild the embedded data from KERNELS=dir MODELS=dir SILICON=file.csv 
 	$(if $(MODELS),go -C tools run ./catalog -models $(abspath $(MODELS)))
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --selection $(CALIBRATED)/selection.yaml --out $(CALIBRATED)/coefficients.yaml)
 	$(if $(KERNELS),go run ./cmd/plimsoll calibrate --perf-data $(KERNELS) --surfaces internal/cost/table/surfaces.bin) # relative to the line above
-	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) internal/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 4 --out internal/calibration/shipped.yaml)
-	$(if $(ENERGY),go run ./cmd/plimsoll calibrate --power $(ENERGY) --out internal/power/coefficients.yaml)
-	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/measured/testdata/silicon-sample.csv)
-	go test ./internal/provenance -update
+	$(if $(SILICON),go run ./cmd/plimsoll calibrate $(SILICON) $(ENERGY) internal/evidence/measured/testdata/h200-fitted.csv --from-scratch --folds 5 --iterations 4 --out internal/evidence/calibration/shipped.yaml)
+	$(if $(ENERGY),go run ./cmd/plimsoll calibrate --power $(ENERGY) --out internal/cost/power/coefficients.yaml)
+	$(if $(SILICON),go -C tools run ./sample <$(SILICON) >internal/evidence/measured/testdata/silicon-sample.csv)
+	go test ./internal/evidence/provenance -update
 
 .PHONY: data-check
-data-check: ## the embedded data matches internal/provenance/manifest.yaml, and every embedded file is in it
-	go test -count 1 ./internal/provenance
+data-check: ## the embedded data matches internal/evidence/provenance/manifest.yaml, and every embedded file is in it
+	go test -count 1 ./internal/evidence/provenance
 	$(if $(MODELS),go -C tools run ./catalog -check -models $(abspath $(MODELS)))
 
 .PHONY: web
-web: ## the scripts and styles of the pages from internal/web/src, and what depends on their bytes
+web: ## the scripts and styles of the pages from internal/face/web/src, and what depends on their bytes
 	go -C tools run ./bundle
-	go test ./internal/web ./internal/provenance -update
+	go test ./internal/face/web ./internal/evidence/provenance -update
 
 .PHONY: clean
 clean:

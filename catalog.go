@@ -1,9 +1,9 @@
 package plimsoll
 
 import (
-	"plimsoll/internal/device"
-	"plimsoll/internal/engine"
-	"plimsoll/internal/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // Model is a model of the catalog.

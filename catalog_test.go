@@ -3,7 +3,7 @@ package plimsoll_test
 import (
 	"testing"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 // TestCatalog: every name that is listed can be used.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/deployment"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/field"
-	"plimsoll/internal/nearest"
-	"plimsoll/internal/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Deployment describes how a model is served. Only Model is required.

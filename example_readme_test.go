@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 func Example() {

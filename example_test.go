@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 // One deployment under a closed loop of requests.

@@ -1,4 +1,4 @@
-module plimsoll
+module github.com/plimsoll-project/plimsoll
 
 go 1.26.0
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 // TestJSON: questions can be written down and read back.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/app"
-	"plimsoll/internal/deployment"
-	"plimsoll/internal/field"
-	"plimsoll/internal/search"
-	"plimsoll/internal/serving"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Question asks for the deployments with the most throughput: one replica on a
@@ -125,22 +125,22 @@ func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
 }
 
 // optimize is the question in the form of package app.
-func (p *Planner) optimize(q *Question) (app.OptimizeRequest, error) {
+func (p *Planner) optimize(q *Question) (ops.OptimizeRequest, error) {
 	formats, err := q.Formats.internal()
-	out := app.OptimizeRequest{
+	out := ops.OptimizeRequest{
 		Model: q.Model, AsFamily: q.AsFamily, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
 		// As Predict models steps.
 		Modelling:    deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
-		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, app.DefaultOutput), LengthLow: q.Low,
+		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, ops.DefaultOutput), LengthLow: q.Low,
 		Limits: q.Limits.internal(), Space: q.Sizes.internal(), AcceptanceRates: slices.Clone(q.AcceptanceRates),
-		Evaluate: app.BySimulation, Engine: q.Engine.internal(),
+		Evaluate: ops.BySimulation, Engine: q.Engine.internal(),
 	}
-	out.Engine.Name = cmp.Or(out.Engine.Name, app.DefaultEngine)
+	out.Engine.Name = cmp.Or(out.Engine.Name, ops.DefaultEngine)
 	if out.Distribution == nil {
-		out.Input = cmp.Or(q.Input, app.DefaultInput)
+		out.Input = cmp.Or(q.Input, ops.DefaultInput)
 	}
 	if p.DeviceFile == "" {
-		out.Devices = []string{cmp.Or(q.System, app.DefaultSystem)}
+		out.Devices = []string{cmp.Or(q.System, ops.DefaultSystem)}
 	}
 	errs := []error{err, q.checkLengths(), q.Limits.check()}
 	if q.OutputBins != nil {
@@ -171,7 +171,7 @@ func some(sizes []int) []int {
 	return slices.Clone(sizes)
 }
 
-func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
+func planOf(q *ops.OptimizeRequest, r *ops.OptimizeResponse) *Plan {
 	d := &r.Devices[0]
 	s := &d.Searches[0]
 	asked := deployment.Deployment{Model: q.Model, AsFamily: q.AsFamily, System: d.Device.Name, Engine: q.Engine, Formats: q.Formats}
@@ -179,7 +179,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	if r.Tables != nil {
 		out.Notes = append(out.Notes, r.Tables.Notes()...)
 	}
-	deployed := func(c *app.Row) Deployment {
+	deployed := func(c *ops.Row) Deployment {
 		asked.Pools = []deployment.Pool{{
 			Role: deployment.Both, Replicas: c.Replicas, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
 		}}
@@ -189,7 +189,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 		row := &s.Rows[i]
 		out.Options = append(out.Options, optionOf(row, deployed(row)))
 	}
-	layouts := map[string]*app.Row{}
+	layouts := map[string]*ops.Row{}
 	for i := range s.Candidates {
 		c := &s.Candidates[i]
 		layouts[c.Label] = c
@@ -215,7 +215,7 @@ func planOf(q *app.OptimizeRequest, r *app.OptimizeResponse) *Plan {
 	return out
 }
 
-func optionOf(r *app.Row, d Deployment) Option {
+func optionOf(r *ops.Row, d Deployment) Option {
 	o, e := &r.Best, &r.Expected
 	return Option{
 		Deployment: d, Concurrency: o.Concurrency, TTFT: timeOf(o.TTFT, e.TTFT), TPOT: timeOf(o.TPOT, e.TPOT),
@@ -223,12 +223,12 @@ func optionOf(r *app.Row, d Deployment) Option {
 	}
 }
 
-func pointOf(o *serving.Outcome, d Deployment) *Point {
+func pointOf(o *formulas.Outcome, d Deployment) *Point {
 	return &Point{d, o.Concurrency, duration(o.TTFT), duration(o.TPOT), o.Throughput}
 }
 
 // at is the outcome of a layout at a batch that was simulated.
-func at(c *app.Row, batch int) *serving.Outcome {
+func at(c *ops.Row, batch int) *formulas.Outcome {
 	for i := range c.Points {
 		if c.Points[i].Batch == batch {
 			return &c.Points[i]

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 // question is one whose plan has several layouts.

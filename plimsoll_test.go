@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"plimsoll"
+	"github.com/plimsoll-project/plimsoll"
 )
 
 // TestMistakes: bad input is an InputError that names its fields.

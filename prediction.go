@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/app"
-	"plimsoll/internal/calibration"
-	"plimsoll/internal/document"
-	"plimsoll/internal/sim"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Prediction is the performance of a deployment under a workload. Its figures are
@@ -104,15 +104,15 @@ func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limit
 }
 
 // request is the input in the form of package app.
-func (p *Planner) request(d *Deployment, w *Workload, l Limits) (app.SimulateRequest, error) {
+func (p *Planner) request(d *Deployment, w *Workload, l Limits) (ops.SimulateRequest, error) {
 	deployed, wrongDeployment := d.internal()
 	traffic, wrongTraffic := w.internal()
-	return app.SimulateRequest{
+	return ops.SimulateRequest{
 		Deployment: deployed, Sources: p.sources(), Traffic: traffic, Seed: w.Seed, Limits: l.internal(),
 	}, errors.Join(wrongDeployment, wrongTraffic, l.check())
 }
 
-func predictionOf(r *app.SimulateResponse) *Prediction {
+func predictionOf(r *ops.SimulateResponse) *Prediction {
 	s, e := &r.Result, &r.Expected
 	use, _ := document.Pools(s)
 	out := &Prediction{

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll"
-	"plimsoll/internal/cli"
+	"github.com/plimsoll-project/plimsoll"
+	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 )
 
 // simulate is what "plimsoll simulate --json" prints for a command line.

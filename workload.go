@@ -6,11 +6,11 @@ import (
 	"math"
 	"time"
 
-	"plimsoll/internal/app"
-	"plimsoll/internal/field"
-	"plimsoll/internal/sim"
-	"plimsoll/internal/units"
-	"plimsoll/internal/workload"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Workload is the requests sent to a deployment. One of Concurrency, Rate and Trace
@@ -151,9 +151,9 @@ func duration(s units.Seconds) time.Duration {
 }
 
 // internal is the workload in the form of package app.
-func (w *Workload) internal() (app.Traffic, error) {
+func (w *Workload) internal() (ops.Traffic, error) {
 	process, err := w.Arrival.internal()
-	out := app.Traffic{
+	out := ops.Traffic{
 		Concurrency: w.Concurrency, Rate: w.Rate, Trace: w.Trace, Process: process, Variation: w.Variation, Requests: w.Requests,
 		Input: w.Input, Output: w.Output, LengthLow: w.Low, Prefix: w.Prefix,
 		InputLengths: distribution(w.InputBins), OutputLengths: distribution(w.OutputBins),
@@ -213,7 +213,7 @@ func (l *Lengths) checkLengths() error {
 		return nil
 	}
 	return errors.Join(
-		one("input_length", "input_distribution", l.Input, app.DefaultInput, l.InputBins),
-		one("output_length", "output_distribution", l.Output, app.DefaultOutput, l.OutputBins),
+		one("input_length", "input_distribution", l.Input, ops.DefaultInput, l.InputBins),
+		one("output_length", "output_distribution", l.Output, ops.DefaultOutput, l.OutputBins),
 	)
 }

@@ -1,4 +1,4 @@
-module plimsoll/tools
+module github.com/plimsoll-project/plimsoll/tools
 
 go 1.26.0
 

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"plimsoll/internal/cli"
+	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 )
 
 func main() { os.Exit(cli.Main(cli.OSEnv())) }

@@ -1,9 +1,11 @@
 package arch_test
 
 import (
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,7 +19,10 @@ import (
 // packages under internal by their path there.
 const root = "plimsoll"
 
-const prefix = root + "/internal/"
+const (
+	module = "github.com/plimsoll-project/plimsoll"
+	prefix = module + "/internal/"
+)
 
 // rules is layers.txt: the line each package stands on, and what it must never import.
 type rules struct {
@@ -79,7 +84,10 @@ func (r rules) checkFile(t *testing.T, pkg, file string) {
 	for _, spec := range parsed.Imports {
 		to, _ := strconv.Unquote(spec.Path.Value)
 		inner, ours := strings.CutPrefix(to, prefix)
-		if !ours && to != root {
+		switch {
+		case to == module:
+			inner = root
+		case !ours:
 			continue
 		}
 		if wrong := r.check(pkg, inner); wrong != "" {
@@ -114,25 +122,51 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
+// A listed package exists, and the packages of a storey stand together. The root package
+// stands among the faces: the command is written on it.
+func TestEveryListedPackageExists(t *testing.T) {
+	rules := readRules(t)
+	names := slices.SortedFunc(maps.Keys(rules.layer), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rules.layer[a], rules.layer[b]), cmp.Compare(a, b))
+	})
+	var storeys []string
+	for _, name := range names {
+		if name == root {
+			continue
+		}
+		if files, err := filepath.Glob(filepath.Join("..", name, "*.go")); err != nil || len(files) == 0 {
+			t.Errorf("layers.txt: package %s does not exist", name)
+		}
+		storey, _, _ := strings.Cut(name, "/")
+		if n := len(storeys); n == 0 || storeys[n-1] != storey {
+			if slices.Contains(storeys, storey) {
+				t.Errorf("layers.txt: %s stands apart from the other packages of %s", name, storey)
+			}
+			storeys = append(storeys, storey)
+		}
+	}
+}
+
 func TestRulesFire(t *testing.T) {
 	rules := readRules(t)
 	for _, bad := range [][2]string{
-		{"op", "step"},
-		{"graph", "device"},
-		{"cost", "model"},
-		{"cost/roofline", "graph"},
-		{"nargs", "golden"},
-		{"app", root},
-		{"report", root},
-		{"http", root},
-		{root, "cli"},
-		{root, "report"},
+		{"cost/op", "cost/step"},
+		{"cost/graph", "describe/device"},
+		{"cost/roofline", "describe/model"},
+		{"cost/roofline", "cost/graph"},
+		{"basic/nargs", "basic/golden"},
+		{"serve/sim", "describe/model"},
+		{"ops", root},
+		{"face/report", root},
+		{"face/http", root},
+		{root, "face/cli"},
+		{root, "face/report"},
 	} {
 		if rules.check(bad[0], bad[1]) == "" {
 			t.Errorf("%s → %s: want a refusal", bad[0], bad[1])
 		}
 	}
-	for _, good := range [][2]string{{"step", "graph"}, {root, "app"}, {"cli", root}} {
+	for _, good := range [][2]string{{"cost/step", "cost/graph"}, {root, "ops"}, {"face/cli", root}} {
 		if wrong := rules.check(good[0], good[1]); wrong != "" {
 			t.Errorf("%s → %s: want silence, got %q", good[0], good[1], wrong)
 		}

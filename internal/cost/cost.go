@@ -1,8 +1,8 @@
 package cost
 
 import (
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
 
 // Estimate is the time of one operator and its parts. Total is not the sum of

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
 )
 
 func TestBound(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// golden is what web.Report writes; a test of internal/web holds it to that.
-const golden = "../../internal/web/testdata/plan.html"
+// golden is what web.Report writes; a test of internal/face/web holds it to that.
+const golden = "../../internal/face/web/testdata/plan.html"
 
 // blank counts the charts whose canvas has one colour.
 const blank = `[...document.querySelectorAll('.canvas canvas')].filter(c => {

@@ -30,7 +30,7 @@ func serve(t *testing.T) *server {
 	}
 	s := &server{report: string(report)}
 	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServer(http.Dir("../../internal/web/assets")))
+	mux.Handle("GET /", http.FileServer(http.Dir("../../internal/face/web/assets")))
 	mux.HandleFunc("GET /api/models", static(`{"models":[{"id":"Qwen/Qwen3-32B"},{"id":"deepseek-ai/DeepSeek-V3"}]}`))
 	mux.HandleFunc("GET /api/devices", static(`{"devices":[{"name":"h100_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},
 		{"name":"h200_sxm","vendor":"nvidia","price":{"usd_per_hour":10}},{"name":"l40s","vendor":"nvidia","price":{"usd_per_hour":3.5}},

@@ -1,4 +1,4 @@
-// Bundle makes the assets of the pages (internal/web/assets) from their source (internal/web/src): TypeScript and styles
+// Bundle makes the assets of the pages (internal/face/web/assets) from their source (internal/face/web/src): TypeScript and styles
 // are bundled and minified, the page is copied.
 //
 //	go -C tools run ./bundle
@@ -17,8 +17,8 @@ import (
 
 // web is the folder of the pages, seen from that of this program's tests and of "go -C tools run".
 const (
-	fromTools = "../internal/web"
-	fromHere  = "../../internal/web"
+	fromTools = "../internal/face/web"
+	fromHere  = "../../internal/face/web"
 )
 
 func main() {

@@ -19,7 +19,7 @@ func TestCommitted(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if !bytes.Equal(got, a.contents) {
-			t.Errorf("internal/web/assets/%s is not what internal/web/src gives; run: make web", a.name)
+			t.Errorf("internal/face/web/assets/%s is not what internal/face/web/src gives; run: make web", a.name)
 		}
 	}
 	files, err := os.ReadDir(filepath.Join(fromHere, "assets"))
@@ -27,7 +27,7 @@ func TestCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) != len(assets) {
-		t.Errorf("internal/web/assets has %d files, the source gives %d", len(files), len(assets))
+		t.Errorf("internal/face/web/assets has %d files, the source gives %d", len(files), len(assets))
 	}
 }
 

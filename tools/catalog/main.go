@@ -1,9 +1,9 @@
-// Catalog makes the shapes of internal/model/catalog: config.json files cut down to the fields that the program reads.
+// Catalog makes the shapes of internal/describe/model/catalog: config.json files cut down to the fields that the program reads.
 //
 //	go -C tools run ./catalog -models DIR
 //
 // DIR holds config.json files as Hugging Face publishes them, named ORG--NAME_config.json, or ORG/NAME/config.json. What is cut
-// from which, and what is left or added by hand, stands in internal/model/shapes.txt. A shape whose source is not in DIR, and
+// from which, and what is left or added by hand, stands in internal/describe/model/shapes.txt. A shape whose source is not in DIR, and
 // one that was written by hand, stays as it is; both are counted. With -check nothing is written, and shapes that would change
 // are an error.
 package main

@@ -11,7 +11,7 @@ imported: TensorRT-LLM need not be installed. The keys of every *_config.yaml
 TorchLlmArgs and of the classes those fields have. It prints what is unknown and
 exits with 1. --list prints all keys as paths; --merge prints them with the first
 of the releases given that has each, and the first that no longer does, from which
-internal/engine/flags/trtllm-keys.txt is made. docs/deploy.md says what was found.
+internal/describe/engine/flags/trtllm-keys.txt is made. docs/deploy.md says what was found.
 """
 
 import ast

@@ -1,7 +1,7 @@
-// Sample chooses the few measured rows that the tests keep (internal/measured/testdata/silicon-sample.csv) from a file of
+// Sample chooses the few measured rows that the tests keep (internal/evidence/measured/testdata/silicon-sample.csv) from a file of
 // many, always the same ones:
 //
-//	go -C tools run ./sample <measured.csv >internal/measured/testdata/silicon-sample.csv
+//	go -C tools run ./sample <measured.csv >internal/evidence/measured/testdata/silicon-sample.csv
 //
 // Rows stand in an order that says nothing about them, that of a hash of their names. The rule:
 //

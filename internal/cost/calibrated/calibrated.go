@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/roofline"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // Model costs operators on one GPU. It is immutable and safe for concurrent

@@ -6,12 +6,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/cost/calibrated"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/parallel"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // gpus are the devices with fitted or transferred constants.

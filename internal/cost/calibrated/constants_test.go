@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 )
 
 // TestShippedConstants: every constant is in its bounds, and none is missing.

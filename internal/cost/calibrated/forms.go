@@ -3,10 +3,10 @@ package calibrated
 import (
 	"math"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // product costs one matrix product. The soft maximum is what a kernel that

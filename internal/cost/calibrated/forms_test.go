@@ -6,13 +6,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/calibrated"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/parallel"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // The forms worked out by hand on a device of round numbers, whose efficiencies the calibrated prices must not use.

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"plimsoll/internal/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 )
 
 // Choice is what is taken of a fit to the kernels of one generation.

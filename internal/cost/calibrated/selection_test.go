@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
 )
 
 func selection(t *testing.T) map[string]calibrated.Choice {

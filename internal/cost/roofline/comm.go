@@ -3,11 +3,11 @@ package roofline
 import (
 	"math"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/device"
-	"plimsoll/internal/op"
-	"plimsoll/internal/parallel"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // level is one level of the interconnect, prepared.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/cost/roofline"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/parallel"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // The vectors were produced by running Ascend's TensorCast; times in them are

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // combine makes one curve of what several sources say at a place, for each deal of

@@ -10,7 +10,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
 
 // Surfaces are those of several systems, as a file holds them.

@@ -3,10 +3,10 @@ package table
 import (
 	"math"
 
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/perfdata"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // law is how a benchmark of experts dealt out its tokens: evenly, or with popularities

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/op"
-	"plimsoll/internal/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
 )
 
 // LeftOut compares surfaces with measured kernels of one family that were left

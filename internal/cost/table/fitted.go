@@ -4,8 +4,8 @@ import (
 	"math"
 	"sync"
 
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // Fitted is the surfaces of one system: of each kind of kernel and its exact sizes

@@ -7,11 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/calibrated"
-	"plimsoll/internal/cost/table"
-	"plimsoll/internal/device"
-	"plimsoll/internal/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/cost/table"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
 type gemmRow struct {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
 
 // nearSites is how many measured sites stand in for one that was not.

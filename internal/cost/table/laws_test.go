@@ -13,13 +13,13 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/cost/table"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/parallel"
-	"plimsoll/internal/perfdata"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/cost/table"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // second prices every operator at a second, so that a table's efficiency is its time.

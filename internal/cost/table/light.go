@@ -3,11 +3,11 @@ package table
 import (
 	"math"
 
-	"plimsoll/internal/cost/roofline"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // light is what no kernel of a device can beat: its peaks and its innermost

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/op"
-	"plimsoll/internal/perfdata"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
 )
 
 // tooMany is the share of impossible rows from which the rest of a kernel's rows

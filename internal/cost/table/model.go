@@ -4,11 +4,11 @@ import (
 	"math"
 	"sync"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/device"
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // Model costs operators by tables, and by another coster where those say

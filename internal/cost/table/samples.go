@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"plimsoll/internal/dtype"
-	"plimsoll/internal/op"
-	"plimsoll/internal/perfdata"
-	"plimsoll/internal/units"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
 // Sample is one measured shape, at its fastest kernel: what forms are fitted to.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"plimsoll/internal/cost/table"
-	"plimsoll/internal/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/table"
 )
 
 // TestSamples: every shape once, at its fastest believable kernel, as the

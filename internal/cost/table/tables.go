@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"plimsoll/internal/cost"
-	"plimsoll/internal/device"
-	"plimsoll/internal/op"
-	"plimsoll/internal/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/perfdata"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
 // Tables are the measured kernels of one device. A table is read when an

@@ -1,0 +1,334 @@
+package aiconfigurator
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// block is an experiment as it was written, in a file or by flags, before defaults. Zero
+// fields were not.
+type block struct {
+	name       string
+	generation Generation
+	yaml       bool
+	mode       ops.ServingMode
+
+	model, system, decodeSystem string
+	backend, version            string
+	settings                    []string
+
+	gpus, input, output, prefix int
+	ttft, tpot, latency         float64 // milliseconds; infinite = no limit
+	percentile, confidence      float64
+
+	nextn *int
+	// accepted is the mean of drafted tokens kept in a step. rates are the chances of
+	// each to be kept if those before it were; kept are the chances without an if.
+	accepted    *float64
+	rates, kept []float64
+
+	workers [2]worker // aggregated or for prefill; for decode
+	replica replica
+}
+
+// worker is what was written about the workers of a role.
+type worker struct {
+	ops.WorkerSpace // without formats
+
+	precision precision
+	wide      bool // wide expert parallelism
+}
+
+// replica is what was written about replicas.
+type replica struct {
+	ops.ReplicaSpace
+
+	sizes   bool // Devices was written, if only as "any"
+	largest bool // MaxDevices was written
+}
+
+// finisher turns a block into an experiment.
+type finisher struct {
+	*block
+
+	*lookups
+
+	// complain reports a mistake under the key that is nearest to it.
+	complain func(key, format string, args ...any)
+	notes    []string
+
+	facts   *model.Model // nil where the model is not in the catalog
+	systems [2]*device.Profile
+}
+
+// role is the prefix of keys about a worker.
+func (b *block) role(i int) string {
+	switch {
+	case b.mode == ops.Aggregated:
+		return "agg_"
+	case i == 0:
+		return "prefill_"
+	}
+	return "decode_"
+}
+
+// roles is how many roles workers have.
+func (b *block) roles() int {
+	if b.mode == ops.Aggregated {
+		return 1
+	}
+	return 2
+}
+
+// note adds a note that holds for other experiments too, unless it is there.
+func (f *finisher) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); text != "" && !slices.Contains(f.notes, text) {
+		f.notes = append(f.notes, text)
+	}
+}
+
+// own adds a note about this experiment.
+func (f *finisher) own(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if f.yaml {
+		text = f.name + ": " + text
+	}
+	f.note("%s", text)
+}
+
+// finish fills in defaults and checks what depends on several keys. The experiment
+// counts only if nothing was complained about.
+func (f *finisher) finish() ops.Experiment {
+	f.facts = f.models.get(f.model).value // directories and caches are for those who run it
+	e := ops.Experiment{
+		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
+		Prefix: f.prefix, Percentile: f.percentile, Confidence: f.confidence,
+	}
+	e.System, e.DecodeSystem = f.places()
+	v := Defaults(f.generation, f.yaml)
+	e.Input, e.Output = cmp.Or(f.input, v.Input), cmp.Or(f.output, v.Output)
+	if e.Prefix >= e.Input {
+		f.complain("prefix", "must be less than isl %d, got %d", e.Input, e.Prefix)
+	}
+	e.Limits = f.limits(v)
+	e.MTP, e.AcceptanceRates = f.drafts()
+	f.precisions()
+	e.Workers = f.space(0)
+	if f.mode == ops.Disaggregated {
+		if f.gpus == 1 {
+			f.complain("total_gpus", "must be at least 2 for disagg, got 1")
+		}
+		e.Decode, e.Replica = f.space(1), f.replicas()
+	}
+	return e
+}
+
+// engine checks the engine and its version.
+func (f *finisher) engine() deployment.Engine {
+	out := deployment.Engine{Name: cmp.Or(f.backend, defaultBackend), Version: f.version, Settings: f.settings}
+	newest := f.engines.get([2]string{out.Name, ""})
+	if newest.err != nil {
+		f.complain("backend_name", "%v", newest.err)
+		return out
+	}
+	out.Name = newest.value.Name
+	p := f.engines.get([2]string{out.Name, out.Version})
+	if p.err != nil {
+		f.complain("backend_version", "%v", p.err)
+		return out
+	}
+	if _, err := p.value.With(out.Settings...); err != nil {
+		f.complain("engine_settings", "%v", err)
+	}
+	return out
+}
+
+// places finds the devices; the decode workers' is "" where it is the same.
+func (f *finisher) places() (system, decode string) {
+	for i, s := range []struct{ key, name string }{{"system_name", f.system}, {"decode_system_name", f.decodeSystem}} {
+		if s.name == "" {
+			continue
+		}
+		d := f.devices.get(s.name)
+		if d.err != nil {
+			f.complain(s.key, "%v", d.err)
+			continue
+		}
+		f.systems[i] = d.value
+	}
+	if f.systems[0] == nil {
+		return "", ""
+	}
+	if f.mode == ops.Aggregated || f.systems[1] == nil || f.systems[1].Name == f.systems[0].Name {
+		f.systems[1] = f.systems[0]
+		return f.systems[0].Name, ""
+	}
+	return f.systems[0].Name, f.systems[1].Name
+}
+
+// limits are those written, else the defaults. A latency of whole requests stands in for
+// both defaults.
+func (f *finisher) limits(v Values) workload.Limits {
+	ttft, tpot := f.ttft, f.tpot
+	switch {
+	case f.latency == 0:
+		ttft, tpot = cmp.Or(ttft, v.TTFT), cmp.Or(tpot, v.TPOT)
+	case ttft > 0 || tpot > 0:
+		f.own("request_latency is a limit beside ttft and tpot; leave those out for it to be the only one")
+	}
+	seconds := func(ms float64) units.Seconds {
+		if math.IsInf(ms, 1) {
+			return 0
+		}
+		return units.Seconds(ms / 1e3)
+	}
+	return workload.Limits{TTFT: seconds(ttft), TPOT: seconds(tpot), Latency: seconds(f.latency)}
+}
+
+// drafts are the tokens drafted in a step and the chance of each to be kept.
+func (f *finisher) drafts() (n int, kept []float64) {
+	n = draftedByDefault(f.model, f.facts)
+	if f.nextn != nil {
+		n = *f.nextn
+	} else if n > 0 {
+		f.note("%s drafts %d token a step (nextn), as AIConfigurator assumed for this name", f.model, n)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	switch {
+	case f.accepted != nil && (f.rates != nil || f.kept != nil):
+		f.complain("nextn_accepted", "says the same as the rates of acceptance: give one of them")
+	case f.accepted != nil && *f.accepted > float64(n):
+		f.complain("nextn_accepted", "must be between 0 and nextn %d, got %g", n, *f.accepted)
+	case f.accepted != nil: // only the sum counts
+		return n, slices.Repeat([]float64{*f.accepted / float64(n)}, n)
+	case f.kept != nil:
+		return n, f.first(n, "nextn_kept_rates", f.kept)
+	case f.rates != nil:
+		return n, products(f.first(n, "nextn_accept_rates", f.rates))
+	case f.generation == New:
+		f.complain("nextn", "%d needs nextn_accepted, the mean number of drafted tokens kept in a step", n)
+	default:
+		f.note("nextn_accept_rates are assumed to be %v", acceptedByDefault())
+		return n, products(f.first(n, "nextn", acceptedByDefault()))
+	}
+	return 0, nil
+}
+
+// first are the rates of the first n drafts.
+func (f *finisher) first(n int, key string, rates []float64) []float64 {
+	if len(rates) < n {
+		f.complain(key, "nextn %d needs as many rates of acceptance, got %d", n, len(rates))
+		return nil
+	}
+	return slices.Clone(rates[:n])
+}
+
+// products turns chances that hold if all tokens before were kept into chances that
+// hold without an if.
+func products(rates []float64) []float64 {
+	p := 1.0
+	for i, r := range rates {
+		p *= r
+		rates[i] = p
+	}
+	return rates
+}
+
+// precisions fills in formats: what is written, else the rule for old names, else the
+// checkpoint's own.
+func (f *finisher) precisions() {
+	for i := range f.roles() {
+		w, d := &f.workers[i], f.systems[i]
+		f.note("%s", cacheNote(f.facts, cmp.Or(w.precision.kv, byDevice(f.model, f.facts, d).kv)))
+		rule := byDevice(f.model, f.facts, d)
+		if rule != (precision{}) && w.precision.over(rule) != w.precision {
+			f.note("%s on %s means %s, as AIConfigurator chose them", f.model, d.Name, rule)
+		}
+		f.workers[i].precision = w.precision.over(precision{gemm: rule.gemm, moe: rule.moe})
+		if w.precision.kv == "" {
+			f.workers[i].precision.kv = f.cache(rule.kv, i)
+		}
+	}
+	p, d := f.workers[0].precision.kv, f.workers[1].precision.kv
+	if f.mode == ops.Disaggregated && p != d {
+		f.complain("decode_kvcache_quant_mode", "decode workers get the cache that prefill workers fill: both have one format, got %s and %s",
+			cmp.Or(p, checkpoint), cmp.Or(d, checkpoint))
+	}
+}
+
+// cache is the format of a cache that was not written: that of the other role, which
+// sends or gets it, if it was; else the wider of those that the rule has for both.
+func (f *finisher) cache(rule string, i int) string {
+	if f.mode == ops.Aggregated {
+		return rule
+	}
+	if other := f.workers[1-i].precision.kv; other != "" {
+		return other
+	}
+	if other := f.systems[1-i]; rule == "fp8" && byDevice(f.model, f.facts, other).kv == "bf16" {
+		f.own("the KV cache is in bf16 for both roles, since %s has no arithmetic in fp8", other.Name)
+		return "bf16"
+	}
+	return rule
+}
+
+// space is the workers to try in a role.
+func (f *finisher) space(i int) ops.WorkerSpace {
+	w := &f.workers[i]
+	out := w.WorkerSpace
+	out.Formats = w.precision.formats()
+	if !w.wide {
+		return out
+	}
+	if f.facts != nil && !f.facts.HasExperts() {
+		f.own("%s has no experts: wide expert parallelism has no effect", f.model)
+		return out
+	}
+	widest := map[string][2]int{"agg_": {32, 32}, "prefill_": {16, 4}, "decode_": {64, 64}}[f.role(i)]
+	for _, l := range []struct {
+		list *[]int
+		most int
+	}{{&out.Devices, widest[0]}, {&out.EP, widest[0]}, {&out.DP, widest[1]}} {
+		if *l.list == nil {
+			*l.list = wideSizes(l.most)
+		}
+	}
+	return out
+}
+
+// replicas are the replicas to try.
+func (f *finisher) replicas() ops.ReplicaSpace {
+	r := f.replica.ReplicaSpace
+	wide := f.workers[0].wide || f.workers[1].wide
+	if !f.replica.largest {
+		r.MaxDevices = maxReplica
+		if wide {
+			r.MaxDevices = maxWideReplica
+		}
+	}
+	// Without a limit, and for wide expert parallelism, any number of devices will do.
+	if !f.replica.sizes && !wide && r.MaxDevices > 0 {
+		r.Devices = replicaSizes(f.gpus, r.MaxDevices)
+	}
+	if r.Devices != nil && f.gpus > 0 && slices.Min(r.Devices) > f.gpus {
+		f.complain("num_gpu_per_replica", "has no size within total_gpus %d, got %s", f.gpus, numbers(r.Devices))
+	}
+	return r
+}
+
+// numbers are a list as it is written.
+func numbers(list []int) string {
+	return strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
+}

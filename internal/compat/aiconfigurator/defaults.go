@@ -1,0 +1,81 @@
+package aiconfigurator
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// Generation is which of the tool's two dialects is spoken.
+type Generation string
+
+// The generations: names like QWEN3_32B, underscores and nested files; and ids of
+// Hugging Face, hyphens and flat files.
+const (
+	Old Generation = "old"
+	New Generation = "new"
+)
+
+// Values are the workload and the limits of an experiment that says nothing.
+type Values struct {
+	Input, Output int
+	TTFT, TPOT    float64 // milliseconds
+}
+
+// Defaults are what a command, or a file, leaves to the tool. The generations differ in
+// the limits only.
+func Defaults(g Generation, yaml bool) Values {
+	v := Values{Input: 4000, Output: 1000, TTFT: 1000, TPOT: 20}
+	switch {
+	case yaml && g == Old:
+		v.TPOT = 40
+	case yaml:
+		v.TPOT = 50
+	case g == New:
+		v.TTFT, v.TPOT = 2000, 30
+	}
+	return v
+}
+
+// defaultBackend is the engine of both generations where none is named.
+const defaultBackend = "trtllm"
+
+// draftedByDefault is the tokens that the old generation drafted for a model with no
+// word about it. It also drafted one for KIMI_K2, whose checkpoint has no modules
+// for that.
+func draftedByDefault(name string, m *model.Model) int {
+	if isOldName(name) && m != nil && m.ID == "deepseek-ai/DeepSeek-V3" {
+		return 1
+	}
+	return 0
+}
+
+// acceptedByDefault are the old generation's rates of acceptance.
+func acceptedByDefault() []float64 { return []float64{0.85, 0, 0, 0, 0} }
+
+// The old generation's bounds on the devices of a replica.
+const (
+	maxReplica     = 128
+	maxWideReplica = 512
+	replicaStep    = 8
+)
+
+// replicaSizes are the sizes of replicas tried by default: powers of two up to a node,
+// then whole nodes. All devices together are added, since otherwise some of 12 could
+// not be used.
+func replicaSizes(total, largest int) []int {
+	var sizes []int
+	for n := 1; n <= min(total, largest); n++ {
+		if n%replicaStep == 0 || n == 1 || n == 2 || n == 4 || n == total {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes
+}
+
+// wideSizes are powers of two up to n, the sizes that wide expert parallelism adds.
+func wideSizes(n int) []int {
+	var sizes []int
+	for k := 1; k <= n; k *= 2 {
+		sizes = append(sizes, k)
+	}
+	return sizes
+}

@@ -1,0 +1,190 @@
+package aiconfigurator
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Write gives a file, in the flat form, from which [Read] gives the same experiment
+// again. The workload and all else that has a default in the file is written, so that
+// another generation's defaults do not change it. Of formats those of weights and of the
+// cache are written, which are all that files and flags can ask for.
+func Write(e ops.Experiment) []byte {
+	var m mapping
+	m.text("serving_mode", string(e.Mode))
+	m.text("model_path", e.Model)
+	m.text("system_name", e.System)
+	m.text("decode_system_name", e.DecodeSystem)
+	m.add("total_gpus", e.Devices)
+	m.text("backend_name", e.Engine.Name)
+	m.text("backend_version", e.Engine.Version)
+	if len(e.Engine.Settings) > 0 {
+		m.add("engine_settings", e.Engine.Settings)
+	}
+	v := Defaults(New, true)
+	m.add("isl", cmp.Or(e.Input, v.Input))
+	m.add("osl", cmp.Or(e.Output, v.Output))
+	m.integer("prefix", e.Prefix)
+	m.limits(&e)
+	m.number("percentile", e.Percentile)
+	m.number("confidence", e.Confidence)
+	m.add("nextn", e.MTP)
+	if len(e.AcceptanceRates) > 0 {
+		m.add("nextn_kept_rates", e.AcceptanceRates)
+	}
+	if e.Mode == ops.Disaggregated {
+		m.worker("prefill_", "prefill_", &e.Workers, isOldName(e.Model))
+		m.worker("decode_", "decode_", &e.Decode, isOldName(e.Model))
+		m.replica(&e.Replica)
+	} else {
+		m.worker("agg_", "", &e.Workers, isOldName(e.Model))
+	}
+	var file mapping
+	file.add(e.Name, &m.Node)
+	return file.bytes()
+}
+
+// mapping is a YAML mapping that keeps the order in which keys are added.
+type mapping struct{ yaml.Node }
+
+// add adds a key, whatever its value.
+func (m *mapping) add(key string, value any) {
+	m.Kind = yaml.MappingNode
+	var k yaml.Node
+	k.SetString(key)
+	v, ok := value.(*yaml.Node)
+	if !ok {
+		v = &yaml.Node{}
+		if err := v.Encode(value); err != nil { // of numbers, texts and lists of them
+			v = nothing()
+		}
+	}
+	if v.Kind == yaml.SequenceNode {
+		v.Style = yaml.FlowStyle
+	}
+	m.Content = append(m.Content, &k, v)
+}
+
+func nothing() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} }
+
+// text, integer and number add what differs from zero.
+func (m *mapping) text(key, value string) {
+	if value != "" {
+		var v yaml.Node
+		v.SetString(value)
+		m.add(key, &v)
+	}
+}
+
+func (m *mapping) integer(key string, n int) {
+	if n != 0 {
+		m.add(key, n)
+	}
+}
+
+func (m *mapping) number(key string, x float64) {
+	if x != 0 {
+		m.add(key, x)
+	}
+}
+
+// sizes adds a list, if there is one.
+func (m *mapping) sizes(key string, list []int) {
+	if list != nil {
+		m.add(key, list)
+	}
+}
+
+// limits adds limits. One that is missing is infinite, unless the latency of a request
+// makes it so.
+func (m *mapping) limits(e *ops.Experiment) {
+	l := e.Limits.Finite()
+	limit := func(key string, s units.Seconds, always bool) {
+		switch {
+		case s > 0:
+			m.add(key, milliseconds(s))
+		case always:
+			m.add(key, math.Inf(1))
+		}
+	}
+	limit("ttft", l.TTFT, l.Latency == 0)
+	limit("tpot", l.TPOT, l.Latency == 0)
+	limit("request_latency", l.Latency, false)
+}
+
+// milliseconds is the number that is read as s again: of those next to each other that
+// print alike the one whose thousandth is s.
+func milliseconds(s units.Seconds) float64 {
+	low := s.Ms()
+	for range 2 {
+		low = math.Nextafter(low, 0)
+	}
+	for _, x := range []float64{s.TypedMs(), s.Ms()} {
+		if units.Seconds(x/1e3) == s {
+			return x
+		}
+	}
+	for range 4 {
+		if units.Seconds(low/1e3) == s {
+			return low
+		}
+		low = math.Nextafter(low, math.Inf(1))
+	}
+	return s.TypedMs()
+}
+
+// worker adds the workers of a role; formats may have another prefix than sizes. A name
+// of the old generation without formats would be given some.
+func (m *mapping) worker(role, formats string, w *ops.WorkerSpace, old bool) {
+	word := func(key, value string) {
+		switch {
+		case value == "bf16":
+			value = wide()[0]
+		case value == "" && old:
+			value = checkpoint
+		}
+		m.text(formats+key, value)
+	}
+	word("gemm_quant_mode", w.Formats.GEMM)
+	word("moe_quant_mode", w.Formats.MoE)
+	word("kvcache_quant_mode", w.Formats.KV)
+	m.sizes(role+"num_gpu_candidates", w.Devices)
+	m.sizes(role+"tp_candidates", w.TP)
+	m.sizes(role+"pp_candidates", w.PP)
+	m.sizes(role+"dp_candidates", w.DP)
+	m.sizes(role+"moe_tp_candidates", w.MoETP)
+	m.sizes(role+"moe_ep_candidates", w.EP)
+	m.integer(role+"max_batch_size", w.MaxBatch)
+	m.number(role+"correction_scale", w.Scale)
+}
+
+// replica adds how replicas are put together. No list is "any number", and none written
+// would be the default list.
+func (m *mapping) replica(r *ops.ReplicaSpace) {
+	if r.Devices == nil {
+		m.add("num_gpu_per_replica", nothing())
+	} else {
+		m.add("num_gpu_per_replica", r.Devices)
+	}
+	m.add("max_gpu_per_replica", r.MaxDevices)
+	m.integer("max_prefill_workers", r.MaxPrefill)
+	m.integer("max_decode_workers", r.MaxDecode)
+}
+
+// bytes is the mapping as text.
+func (m *mapping) bytes() []byte {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&m.Node); err != nil {
+		return []byte(strconv.Quote(err.Error())) // nodes of texts and numbers can be written
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,167 @@
+package graph
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+)
+
+const expertWidth = 1024
+
+// mixture is a small model with experts in every layer.
+func mixture(experts, topK int) *model.Model {
+	return &model.Model{
+		ID: "mixture", Hidden: 64, Vocab: 100, MaxPosition: 128, Layers: []int{0, 0},
+		Kinds: []model.Layer{{
+			Attention: model.Attention{Kind: model.GQA, Heads: 64, KVHeads: 64, HeadDim: 8, ValueDim: 8, RopeDim: 8},
+			FFN:       model.FFN{Kind: model.MoE, Experts: experts, TopK: topK, ExpertIntermediate: expertWidth},
+			Norms:     2, Streams: 1,
+		}},
+	}
+}
+
+// sizes draws how a number of ranks is cut: TP × DP = EP × MoE-TP × MoE-DP, all
+// powers of two.
+func sizes(t *rapid.T) parallel.Layout {
+	draw := func(name string, most int) int { return 1 << rapid.IntRange(0, most).Draw(t, name) }
+	l := parallel.Layout{TP: draw("TP", 4), DP: draw("DP", 3), PP: 1, DCP: 1}
+	l.Devices = l.TP * l.DP
+	l.EP = draw("EP", int(math.Log2(float64(l.Devices))))
+	l.MoEDP = draw("MoE-DP", int(math.Log2(float64(l.Devices/l.EP))))
+	l.MoETP = l.Devices / l.EP / l.MoEDP
+	return l
+}
+
+func anyWalk(t *rapid.T, p Policy, m *model.Model) *walk {
+	g, err := New(Spec{Model: m, Layout: sizes(t), Policy: p, Compile: true})
+	if err != nil {
+		t.Skip(err) // more ranks than experts
+	}
+	w := &walk{g: g}
+	w.measure(Batch{Segments: []Segment{{Requests: rapid.IntRange(1, 500).Draw(t, "requests"), Query: 1, Seq: 9, Decode: true}}})
+	return w
+}
+
+// TestEveryTokenMeetsItsExperts: all devices together do the work of every pair
+// of a token and an expert, once if the shares come out even.
+func TestEveryTokenMeetsItsExperts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		topK := rapid.IntRange(1, 8).Draw(t, "top-k")
+		w := anyWalk(t, Physical(), mixture(1<<rapid.IntRange(3, 8).Draw(t, "experts"), topK))
+		l, k := &w.g.spec.Layout, &w.g.kinds[0]
+		m := w.meet()
+		r := w.route(k, m.rows)
+		even := k.moe.dealt.Even(m.rows * float64(l.EP))
+		if r.recv < even {
+			t.Errorf("%+v: the busiest rank gets %g of %g pairs", *l, r.recv, even)
+		}
+		done := even * k.moe.inter / expertWidth * float64(l.TP*l.DP)
+		asked := w.tokens * float64(l.DP*topK)
+		if even := m.padded == w.tokens; done < asked*(1-1e-9) || even && done > asked*(1+1e-9) {
+			t.Errorf("%+v: %g of %g expert rows are computed", *l, done, asked)
+		}
+		if got := r.many * r.manyRows; math.Abs(got-r.recv) > 1e-9*r.recv || r.many > k.moe.local {
+			t.Errorf("%g experts of %g rows receive %g", r.many, r.manyRows, r.recv)
+		}
+	})
+}
+
+// TestActiveExperts: one token wakes exactly the experts it chooses, many wake
+// all, and more never fewer.
+func TestActiveExperts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		experts := rapid.IntRange(1, 256).Draw(t, "experts")
+		topK := rapid.IntRange(1, experts).Draw(t, "top-k")
+		m := mixture(experts, topK)
+		g, err := New(Spec{Model: m, Layout: parallel.Layout{}.Complete(m), Policy: Physical()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := walk{g: g}
+		active := func(rows float64) float64 {
+			r := w.route(&g.kinds[0], rows)
+			return r.active()
+		}
+		if got := active(1); math.Abs(got-float64(topK)) > 1e-6 {
+			t.Errorf("one token: want %d experts, got %g", topK, got)
+		}
+		if got := active(1e12); math.Abs(got-float64(experts)) > 1e-6 {
+			t.Errorf("many tokens: want %d experts, got %g", experts, got)
+		}
+		n := rapid.Float64Range(1, 5000).Draw(t, "rows")
+		if active(n+1) < active(n) {
+			t.Errorf("%g rows wake %g experts, one more %g", n, active(n), active(n+1))
+		}
+	})
+}
+
+// TestFrontLoadedDeal: TensorCast deals pairs to experts one after another from
+// the first on; rank 0 holds the first ones.
+func TestFrontLoadedDeal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		experts, topK := rapid.IntRange(1, 64).Draw(t, "experts"), rapid.IntRange(1, 8).Draw(t, "top-k")
+		w := anyWalk(t, TensorCast(), mixture(experts, topK))
+		k, ep := &w.g.kinds[0], w.g.spec.Layout.EP
+		rows := rapid.IntRange(1, 300).Draw(t, "rows")
+		load := make([]int, experts)
+		for pair := range rows * topK {
+			load[pair%experts]++
+		}
+		local, first, active := int(k.moe.local), 0, 0
+		for _, n := range load[:min(local, experts)] {
+			first += n
+			active += min(n, 1)
+		}
+		r := w.route(k, float64(rows))
+		if r.mine != float64(first) || r.recv != float64(first*ep) || r.active() != float64(active) {
+			t.Errorf("want %d own rows on %d experts, %d received; got %+v", first, active, first*ep, r)
+		}
+		if r.many+r.few != float64(local) || r.many*r.manyRows+r.few*r.fewRows != r.recv {
+			t.Errorf("the two classes do not add up: %+v", r)
+		}
+	})
+}
+
+// TestDispatch: a token goes once to each rank that has any of its experts, never
+// more often than to its experts or than there are ranks; narrow on the way there
+// where the experts compute so, wide on the way back.
+func TestDispatch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		topK := rapid.IntRange(1, 8).Draw(t, "top-k")
+		w := anyWalk(t, Physical(), mixture(1<<rapid.IntRange(3, 8).Draw(t, "experts"), topK))
+		w.g.spec.Quant = Quant{Base: dtype.BF16}
+		if rapid.Bool().Draw(t, "fp8") {
+			w.g.spec.Quant.Experts = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+		}
+		w.base, w.n, w.reps = dtype.BF16, 1, 1
+		k, ep := &w.g.kinds[0], float64(w.g.spec.Layout.EP)
+		r := w.route(k, 100)
+		visits := w.visits(k, &r)
+		if most := 100 * math.Min(ep-1, float64(topK)); visits > most*(1+1e-9) || visits < 0 || ep > 1 && visits == 0 {
+			t.Errorf("%g visits of at most %g", visits, most)
+		}
+		if topK == 1 && math.Abs(visits-(r.pairs-r.mine)) > 1e-6 {
+			t.Errorf("with one expert each: %g visits for %g pairs elsewhere", visits, r.pairs-r.mine)
+		}
+		back := w.dispatch(k, &r)
+		if ep == 1 {
+			if back.payload != 0 || len(w.items) > 0 {
+				t.Errorf("a single rank sends %v, %d operators", back, len(w.items))
+			}
+			return
+		}
+		out := w.items[len(w.items)-1].Op
+		width := 2.
+		if r.narrow {
+			width = 1
+		}
+		if r.narrow != w.g.spec.Quant.Experts.Quantized() || float64(out.Payload) != width*visits*k.moe.hidden || back.payload != 2*visits*k.moe.hidden {
+			t.Errorf("narrow %v: %v there, %v back, for %g visits", r.narrow, out.Payload, back.payload, visits)
+		}
+	})
+}

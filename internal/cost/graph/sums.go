@@ -1,0 +1,100 @@
+package graph
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// Sums is a batch by phase: what its requests add up to where every token
+// attends to all tokens up to itself. Attention that looks at less, for a window
+// or a choice, is counted for requests of the mean length, which is exact where
+// the requests of a phase are equal.
+type Sums struct {
+	Prefill, Decode op.Span
+}
+
+// Counts are the three counts that operators follow: new tokens, rows that want
+// logits (of a decode all, of a prompt the last), and requests.
+func (s *Sums) Counts() [op.Counts]float64 {
+	return [op.Counts]float64{
+		op.Tokens:   s.Prefill.Tokens + s.Decode.Tokens,
+		op.Logits:   s.Prefill.Requests + s.Decode.Tokens,
+		op.Requests: s.Prefill.Requests + s.Decode.Requests,
+	}
+}
+
+// AppendVarying appends those operators of a step without images to dst that no
+// single count of its batch decides and Append marks as op.Several and op.Context.
+func (g *Graph) AppendVarying(dst []op.Item, s *Sums) []op.Item {
+	return g.AppendSelections(g.AppendRecalls(dst, s), s.Counts())
+}
+
+// AppendRecalls appends the varying operators that look at what earlier steps left:
+// attention, what chooses for it, recurrences. Those of layers with equal attention stand
+// there once for all of them, and so do those of predicted tokens.
+func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
+	w := g.varying(dst, s.Counts())
+	w.sums = *s
+	for _, r := range g.recalls {
+		w.n, w.run, w.reps = r.count, r.run, r.count
+		w.recall(r.kind)
+	}
+	return w.items
+}
+
+// AppendSelections appends the varying operators that follow several counts alone: what
+// selects rows and moves token ids.
+func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.Item {
+	w := g.varying(dst, counts)
+	w.n, w.reps = 1, 1
+	w.rowsOfHead()
+	if g.spec.MTP > 0 {
+		w.chooseSpeculated()
+		w.n = float64(g.spec.MTP)
+		w.shiftIDs()
+		w.lastRows()
+		for range newTokenCopies {
+			w.scatterIDs()
+		}
+	}
+	return w.items
+}
+
+// varying is a walk through varying operators.
+func (g *Graph) varying(dst []op.Item, counts [op.Counts]float64) walk {
+	return walk{
+		g: g, items: dst, base: g.base, h: g.hidden,
+		tokens: counts[op.Tokens], logits: counts[op.Logits], requests: counts[op.Requests],
+	}
+}
+
+// recall emits those operators of a layer that look at what earlier steps left.
+func (w *walk) recall(k *kind) {
+	switch a := &k.layer.Attention; a.Kind {
+	case model.GQA:
+		w.choose(a)
+		if w.g.spec.Policy.TracedContext {
+			w.attend(k, a)
+		} else {
+			w.attendHere(k, a)
+		}
+	case model.MLA:
+		if w.g.spec.tracesCompression(a) {
+			w.attendCompressed(k, a)
+			return
+		}
+		if w.fusesIndexer(a) {
+			w.fusedIndexer(a)
+		} else {
+			w.choose(a)
+		}
+		if w.g.spec.Policy.TracedContext {
+			w.attendLatent(k, a)
+		} else {
+			w.attendLatentHere(k, a)
+		}
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
+		w.recur(a)
+	case model.Cross, model.NoAttention: // no images here
+	}
+}

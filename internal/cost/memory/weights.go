@@ -1,0 +1,353 @@
+package memory
+
+import (
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// stages cuts the layers into contiguous pipeline stages, the remainder to the
+// first ones. Each layer is the index of its kind.
+func stages(s *graph.Spec) [][]int {
+	layers, n := s.Model.Layers, s.Layout.PP
+	out := make([][]int, n)
+	per, rest := len(layers)/n, len(layers)%n
+	for i := range out {
+		size := per
+		if i < rest {
+			size++
+		}
+		out[i], layers = layers[:size], layers[size:]
+	}
+	return out
+}
+
+// fullestStage is the weight of the fullest pipeline stage on one device.
+func fullestStage(s *graph.Spec) units.Bytes {
+	m := s.Model
+	all := stages(s)
+	var fullest units.Bytes
+	for i, layers := range all {
+		var b units.Bytes
+		for _, k := range layers {
+			b += layerWeights(s, &m.Kinds[k])
+		}
+		if i == 0 {
+			b += embedding(s) + ropeTables(s) + visionWeights(s)
+		}
+		if i == len(all)-1 {
+			b += head(s) + lastNorm(s) + mtpWeights(s) + draftWeights(s)
+		}
+		fullest = max(fullest, b)
+	}
+	return fullest
+}
+
+// lastNorm is the norm in front of the head, with what makes and joins parallel
+// residual streams.
+func lastNorm(s *graph.Spec) units.Bytes {
+	plain, streams := s.Model.Mixing()
+	return s.Quant.Base.Bytes(float64(s.Model.Hidden)+plain) + mixing(s).Bytes(streams)
+}
+
+// mixing is the format of the weights that mix residual streams.
+func mixing(s *graph.Spec) dtype.Format {
+	if s.WideStreams() {
+		return dtype.F32
+	}
+	return s.Quant.Base
+}
+
+// embedding is the word embedding's share of a device, with those of the layers'
+// own inputs and of positions.
+func embedding(s *graph.Spec) units.Bytes {
+	tables := func(cut float64) units.Bytes {
+		return s.Quant.Base.Bytes(math.Ceil(float64(s.Model.Vocab)/cut)*float64(s.Model.Hidden) +
+			math.Ceil(float64(s.Model.InputVocab)/cut)*s.Model.LayerInputs())
+	}
+	cut := float64(s.Layout.TP)
+	if s.CopiesEmbedding() {
+		cut = 1
+	}
+	return tables(cut) + s.Quant.Base.Bytes(float64(s.Model.Positions)*float64(s.Model.Hidden))
+}
+
+// head is the output head's share. A tied head costs nothing on a device that
+// holds the same rows of the embedding already, unless they are stored again.
+func head(s *graph.Spec) units.Bytes {
+	m := s.Model
+	if m.Tied && s.Layout.PP == 1 && s.SharesWeights() {
+		return 0
+	}
+	return s.Head().WeightBytes(math.Ceil(float64(m.Vocab)/float64(s.Layout.TP)), float64(m.Hidden))
+}
+
+// ropeTables are the cosines and sines for every position.
+func ropeTables(s *graph.Spec) units.Bytes {
+	return s.Quant.Base.Bytes(2 * float64(s.Model.MaxPosition) * s.RotaryWidth())
+}
+
+// layerWeights is one decoder layer's share of a device.
+func layerWeights(s *graph.Spec, l *model.Layer) units.Bytes {
+	plain, streams := l.Beside(float64(s.Model.Hidden))
+	b := s.Quant.Base.Bytes(plain) + mixing(s).Bytes(streams)
+	return b + attentionWeights(s, &l.Attention) + ffnWeights(s, &l.FFN)
+}
+
+func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
+	h, tp := float64(s.Model.Hidden), float64(s.Layout.TP)
+	scheme, base := s.Quant.Attention, s.Quant.Base
+	hq := float64(a.Heads) / tp
+	hk := math.Max(1, float64(a.KVHeads)/tp)
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	var b units.Bytes
+	switch a.Kind {
+	case model.GQA, model.Cross:
+		b = gqaWeights(s, a, hq, hk)
+	case model.MLA:
+		ql, kl, r := float64(a.QRank), float64(a.KVRank), float64(a.RopeDim)
+		if ql > 0 {
+			b += scheme.WeightBytes(ql, h) + scheme.WeightBytes(hq*d, ql) + base.Bytes(ql)
+		} else {
+			b += scheme.WeightBytes(hq*d, h)
+		}
+		b += scheme.WeightBytes(kl+r, h) + base.Bytes(kl)
+		if !a.KeyIsVal {
+			b += scheme.WeightBytes(hq*(d-r+v), kl) // up-projection of keys and values
+		}
+		if a.Compress > 1 && !s.PoolsFreely(a) {
+			b += scheme.WeightBytes(2*a.PoolWidth(), h) + base.Bytes(float64(a.Compress)*a.PoolWidth()+d)
+		}
+		if a.Sinks {
+			b += base.Bytes(hq)
+		}
+		b += outWeights(s, a, hq*v)
+		if a.OutGate {
+			b += scheme.WeightBytes(hq*v, h)
+		}
+		b += indexerWeights(s, a, ql)
+	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
+		b = recurrentWeights(s, a)
+	case model.NoAttention:
+	}
+	return b
+}
+
+func gqaWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
+	h, base := float64(s.Model.Hidden), s.Quant.Base
+	d := float64(a.HeadDim)
+	b := inWeights(s, a, hq, hk) + outWeights(s, a, hq*float64(a.ValueDim))
+	switch a.QKNorm {
+	case model.PerHead:
+		b += base.Bytes(2 * d)
+	case model.WholeVector:
+		b += base.Bytes((hq + hk) * d)
+	case model.NoQKNorm:
+	}
+	if a.Sinks {
+		b += base.Bytes(hq)
+	}
+	return b + indexerWeights(s, a, h)
+}
+
+// inWeights is the projections of queries, keys and values.
+func inWeights(s *graph.Spec, a *model.Attention, hq, hk float64) units.Bytes {
+	d, v := float64(a.HeadDim), float64(a.ValueDim)
+	q, kv := hq*d, hk*(d+v)
+	if a.OutGate {
+		q *= 2
+	}
+	if a.KeyIsVal {
+		kv = hk * d
+	}
+	if a.SharedKV {
+		kv = 0
+	}
+	b := s.Quant.Attention.WeightBytes(q+kv, float64(s.Model.Hidden))
+	if a.Bias {
+		b += s.Quant.Base.Bytes(q + kv)
+	}
+	return b
+}
+
+// outWeights is the projection behind attention.
+func outWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
+	h, scheme := float64(s.Model.Hidden), s.Quant.Attention
+	b := units.Bytes(0)
+	if a.OutRank > 0 {
+		groups := float64(a.OutGroup) / float64(s.Layout.TP)
+		b += scheme.WeightBytes(float64(a.OutRank), depth)
+		depth = float64(a.OutRank) * groups
+	}
+	if a.OutBias {
+		b += s.Quant.Base.Bytes(h)
+	}
+	return b + scheme.WeightBytes(h, depth)
+}
+
+// indexerWeights is the selector of sparse attention, whole on every rank.
+func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Bytes {
+	ix := &a.Indexer
+	if ix.TopK == 0 || ix.Shared {
+		return 0
+	}
+	h, heads, d := float64(s.Model.Hidden), float64(ix.Heads), float64(ix.Dim)
+	scheme, base := s.Quant.Attention, s.Quant.Base
+	b := scheme.WeightBytes(heads*d, depth) + base.Bytes(2*d)
+	weights := base.Bytes(heads * h) // of the heads
+	if s.QuantizesIndexer() {
+		weights = scheme.WeightBytes(heads, h)
+	}
+	switch {
+	case a.Kind == model.GQA: // none
+		return b + scheme.WeightBytes(d, h)
+	case s.PoolsFreely(a):
+		return (b - base.Bytes(2*d) + weights) / units.Bytes(s.Layout.TP)
+	case a.Compress > 1: // keys pooled as the cache is
+		return b + weights + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
+	}
+	return b + weights + scheme.WeightBytes(d, h)
+}
+
+// recurrentWeights is a linear-attention or state-space layer.
+func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
+	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
+	r := &a.Recurrent
+	if !s.ShardsRecurrence(a) {
+		tp = 1
+	}
+	vh := math.Max(1, float64(r.ValueHeads)/tp)
+	value := vh * float64(r.ValueDim)
+	switch a.Kind { //nolint:exhaustive // the gated delta rule is left
+	case model.Mamba2:
+		state := math.Max(1, float64(r.Groups)/tp) * float64(r.KeyDim)
+		conv := value + 2*state
+		return scheme.WeightBytes(value+conv+vh, h) + scheme.WeightBytes(h, value) +
+			base.Bytes(conv*float64(r.Conv+1)+3*vh+value)
+	case model.Mamba1:
+		state, rank := float64(r.KeyDim), float64(r.GateRank)
+		return scheme.WeightBytes(2*value, h) + scheme.WeightBytes(rank+2*state, value) + scheme.WeightBytes(value, rank) +
+			scheme.WeightBytes(h, value) + base.Bytes(value*(float64(r.Conv+1)+state+2))
+	case model.ShortConv:
+		return scheme.WeightBytes(3*value, h) + scheme.WeightBytes(h, value) + base.Bytes(value*float64(r.Conv))
+	}
+	key := math.Max(1, float64(r.KeyHeads)/tp) * float64(r.KeyDim)
+	conv := 2*key + value
+	b := scheme.WeightBytes(conv+vh, h) + scheme.WeightBytes(h, value) +
+		base.Bytes(conv*float64(r.Conv)+vh+float64(r.ValueDim))
+	if rank := float64(r.GateRank); rank > 0 {
+		b += scheme.WeightBytes(rank, h) + scheme.WeightBytes(value, rank)
+	} else {
+		b += scheme.WeightBytes(value, h)
+	}
+	if r.ChannelDecay {
+		rank := float64(r.KeyDim)
+		return b + scheme.WeightBytes(rank, h) + scheme.WeightBytes(key, rank) + base.Bytes(key)
+	}
+	return b + scheme.WeightBytes(vh, h) + base.Bytes(vh)
+}
+
+// ffnWeights is the feed-forward part.
+func ffnWeights(s *graph.Spec, f *model.FFN) units.Bytes {
+	h, base := float64(s.Model.Hidden), s.Quant.Base
+	var b units.Bytes
+	if f.Intermediate > 0 {
+		b += mlpWeights(s, s.Quant.Dense, math.Ceil(float64(f.Intermediate)/float64(s.Layout.TP)), h, f)
+	}
+	if f.Kind != model.MoE {
+		return b
+	}
+	width := h
+	if f.Latent > 0 {
+		width = float64(f.Latent)
+		b += base.Bytes(2*h*width + width)
+	}
+	e := float64(f.Experts)
+	local := math.Ceil(e / float64(s.Layout.EP))
+	padded, tall := tiled(s, s.ExpertWidth(f)), tiled(s, width)
+	b += units.Bytes(local) * mlpWeights(s, s.Quant.Experts, padded, tall, f)
+	if f.SharedIntermediate > 0 {
+		b += mlpWeights(s, s.Quant.Shared, sharedWidth(s, f), h, f)
+		if f.SharedGate {
+			b += base.Bytes(h)
+		}
+	}
+	b += base.Bytes(e * h)
+	if f.RouterBias || f.Bias {
+		b += base.Bytes(e)
+	}
+	return b
+}
+
+// sharedWidth is the inner width of the shared experts that a device stores.
+// Engines cut them over TP with expert parallelism as without: 93.9 GiB a device of
+// DeepSeek-R1-NVFP4 at TP 4 and EP 4 (TensorRT-LLM), 106.7 of GLM-5.2 (vLLM).
+func sharedWidth(s *graph.Spec, f *model.FFN) float64 {
+	if s.CopiesSharedExperts() {
+		return s.SharedWidth(f)
+	}
+	return math.Ceil(float64(f.SharedIntermediate) / float64(s.Layout.TP))
+}
+
+// tiled is a side of an expert's matrix as kernels for MXFP4 store it, padded to
+// tiles of 128: TensorRT-LLM loads 63.5 GiB of gpt-oss-120b, whose sides of 2,880
+// alone would take 60.8 (log of 1.1.0rc3). Some kernels pad one side further.
+func tiled(s *graph.Spec, side float64) float64 {
+	const group, tile = 32, 128
+	if e := &s.Quant.Experts; !s.TilesExperts() || e.Weight != dtype.FP4 || e.Group != group {
+		return side
+	}
+	return math.Ceil(side/tile) * tile
+}
+
+// mlpWeights is a gate, an up and a down matrix, with their biases.
+func mlpWeights(s *graph.Spec, q dtype.Scheme, inter, hidden float64, f *model.FFN) units.Bytes {
+	up := 2 * inter
+	if f.Ungated {
+		up = inter
+	}
+	b := q.WeightBytes(up, hidden) + q.WeightBytes(hidden, inter)
+	if f.Bias {
+		b += s.Quant.Base.Bytes(up + hidden)
+	}
+	return b
+}
+
+// mtpWeights are the MTP modules in use, with an embedding and a head of
+// their own where those are not shared.
+func mtpWeights(s *graph.Spec) units.Bytes {
+	if s.MTP == 0 {
+		return 0
+	}
+	m := s.Model
+	h := float64(m.Hidden)
+	one := layerWeights(s, &m.Kinds[m.MTP.Kind]) +
+		s.Quant.Attention.WeightBytes(h, 2*h) + s.Quant.Base.Bytes(2*h)
+	if a := &m.Kinds[m.MTP.Kind].Attention; !s.ShardsMTP() {
+		tp := float64(s.Layout.TP)
+		one += inWeights(s, a, float64(a.Heads), float64(a.KVHeads)) -
+			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
+	}
+	b := units.Bytes(s.MTP) * one
+	if !s.SharesWeights() {
+		b += embedding(s) + head(s)
+	}
+	return b
+}
+
+// draftWeights are the layers of a draft model; it shares embedding and head.
+func draftWeights(s *graph.Spec) units.Bytes {
+	last := s.Model.Layers[len(s.Model.Layers)-1]
+	return units.Bytes(s.Draft.Layers) * layerWeights(s, &s.Model.Kinds[last])
+}
+
+// visionWeights is the image tower, whole on every rank.
+func visionWeights(s *graph.Spec) units.Bytes {
+	if s.Model.Vision == nil || !s.Vision {
+		return 0
+	}
+	return s.Quant.Base.Bytes(s.Model.Vision.Parameters())
+}

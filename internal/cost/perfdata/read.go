@@ -1,0 +1,153 @@
+package perfdata
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/parquet"
+)
+
+// Query says which rows and columns of a table are wanted.
+type Query struct {
+	// Text and Number are values a row must have.
+	Text   map[string]string
+	Number map[string]float64
+	// Labels and Values are the columns returned. Those in Optional, wherever
+	// named, read as "" or 0 in a table that has none.
+	Labels, Values []string
+	Optional       []string
+}
+
+// Rows are the rows found, column by column in the order of the query.
+type Rows struct {
+	Labels [][]string
+	Values [][]float64
+	N      int
+	// Total is the number of rows in the table.
+	Total int
+}
+
+// maxSize bounds what a table may hold; AIConfigurator's largest have a few megabytes.
+const maxSize = 1 << 30
+
+// Read returns the rows of a table that a query wants. A file that is no table,
+// or a damaged one, is an error that names it.
+func (s *System) Read(f File, q *Query) (*Rows, error) {
+	info, err := fs.Stat(s.fsys, f.Path)
+	if err == nil && info.Size() > maxSize {
+		err = fmt.Errorf("%d bytes are too many for a table", info.Size())
+	}
+	var data []byte
+	if err == nil {
+		data, err = fs.ReadFile(s.fsys, f.Path)
+	}
+	var out *Rows
+	if err == nil {
+		out, err = decode(data, q)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading kernel table %s: %w", f.Path, err)
+	}
+	return out, nil
+}
+
+// decode reads the rows of a Parquet file that a query wants.
+func decode(data []byte, q *Query) (*Rows, error) {
+	f, err := parquet.Open(data)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{q: q, f: f, out: &Rows{
+		Labels: make([][]string, len(q.Labels)), Values: make([][]float64, len(q.Values)), Total: f.Rows,
+	}}
+	for i := range f.Groups {
+		if err := d.group(&f.Groups[i]); err != nil {
+			return nil, err
+		}
+	}
+	return d.out, nil
+}
+
+// decoder collects rows.
+type decoder struct {
+	q   *Query
+	f   *parquet.File
+	out *Rows
+}
+
+// group reads one row group: first the columns that decide which rows are
+// wanted, then the wanted columns of those.
+func (d *decoder) group(g *parquet.Group) error {
+	keep, err := d.wanted(g)
+	if err != nil {
+		return err
+	}
+	d.out.N += len(keep)
+	for i, name := range d.q.Labels {
+		c, err := d.column(g, name)
+		if err != nil {
+			return err
+		}
+		for _, row := range keep {
+			d.out.Labels[i] = append(d.out.Labels[i], text(c, row))
+		}
+	}
+	for i, name := range d.q.Values {
+		c, err := d.column(g, name)
+		if err != nil {
+			return err
+		}
+		for _, row := range keep {
+			d.out.Values[i] = append(d.out.Values[i], number(c, row))
+		}
+	}
+	return nil
+}
+
+// wanted returns the rows that have the values asked for.
+func (d *decoder) wanted(g *parquet.Group) ([]int, error) {
+	keep := make([]int, g.Rows)
+	for i := range keep {
+		keep[i] = i
+	}
+	for name, want := range d.q.Text {
+		c, err := d.column(g, name)
+		if err != nil {
+			return nil, err
+		}
+		keep = slices.DeleteFunc(keep, func(row int) bool { return text(c, row) != want })
+	}
+	for name, want := range d.q.Number {
+		c, err := d.column(g, name)
+		if err != nil {
+			return nil, err
+		}
+		keep = slices.DeleteFunc(keep, func(row int) bool { return number(c, row) != want })
+	}
+	return keep, nil
+}
+
+// column reads a column; one that is not there and need not be has no values.
+func (d *decoder) column(g *parquet.Group, name string) (*parquet.Column, error) {
+	if !d.f.Has(name) && slices.Contains(d.q.Optional, name) {
+		return nil, nil //nolint:nilnil // text and number know a column that is not there
+	}
+	return g.Column(name)
+}
+
+// text is a value as text, nothing for a number.
+func text(c *parquet.Column, row int) string {
+	if c == nil {
+		return ""
+	}
+	return c.Text(row)
+}
+
+// number is a value as a number: 0 for none, not a number for a text.
+func number(c *parquet.Column, row int) float64 {
+	if c == nil {
+		return 0
+	}
+	return c.Number(row)
+}

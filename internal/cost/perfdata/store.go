@@ -1,0 +1,192 @@
+package perfdata
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+)
+
+// Store is a directory of kernel tables.
+type Store struct {
+	fsys    fs.FS
+	name    string
+	systems []*System
+}
+
+// System is the tables of one system: a device and the node it stands in.
+type System struct {
+	Name  string
+	fsys  fs.FS
+	files []File
+}
+
+// File is one table.
+type File struct {
+	Engine, Version string
+	Table           string // without "_perf.parquet"
+	Path            string
+}
+
+// Open lists a directory; name is what the user calls it.
+func Open(fsys fs.FS, name string) (*Store, error) {
+	s := &Store{fsys: fsys, name: name}
+	var first error
+	for _, base := range []string{".", "data"} {
+		entries, err := fs.ReadDir(fsys, base)
+		if err != nil {
+			if base == "." {
+				first = err
+			}
+			continue
+		}
+		for _, e := range entries {
+			if sys := s.system(base, e); sys != nil {
+				s.systems = append(s.systems, sys)
+			}
+		}
+	}
+	switch {
+	case first != nil:
+		if p, ok := errors.AsType[*fs.PathError](first); ok {
+			first = p.Err // the path in it is relative to name
+		}
+		return nil, fmt.Errorf("%s: %w", name, first)
+	case len(s.systems) == 0:
+		return nil, fmt.Errorf("%s has no kernel tables; want <system>/<family>/<engine>/<version>/<table>_perf.parquet, in it or in data/", name)
+	}
+	return s, nil
+}
+
+// suffix ends the names of tables.
+const suffix = "_perf.parquet"
+
+// system lists the tables under one directory, nil without any.
+func (s *Store) system(base string, e fs.DirEntry) *System {
+	if !e.IsDir() {
+		return nil
+	}
+	dir := path.Join(base, e.Name())
+	sys := &System{Name: e.Name(), fsys: s.fsys}
+	for _, depth := range []string{"/*/*/*/*", "/*/*/*"} {
+		found, err := fs.Glob(s.fsys, globQuote(dir)+depth+suffix)
+		if err != nil {
+			continue // the pattern is ours and well formed
+		}
+		for _, p := range found {
+			parts := strings.Split(strings.TrimPrefix(p, dir+"/"), "/")
+			f := File{Path: p, Table: strings.TrimSuffix(parts[len(parts)-1], suffix), Version: parts[len(parts)-2], Engine: parts[len(parts)-3]}
+			// A collection that broke off marks its directory.
+			if _, err := fs.Stat(s.fsys, path.Dir(p)+"/INCOMPLETE.txt"); err != nil {
+				sys.files = append(sys.files, f)
+			}
+		}
+	}
+	if len(sys.files) == 0 {
+		return nil
+	}
+	return sys
+}
+
+// globQuote takes the meaning from the characters of a directory's name.
+func globQuote(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// Systems are the names of the systems there are tables of.
+func (s *Store) Systems() []string {
+	var out []string
+	for _, sys := range s.systems {
+		out = append(out, sys.Name)
+	}
+	return out
+}
+
+// System finds the tables of a system by any of its names.
+func (s *Store) System(names ...string) (*System, error) {
+	for _, n := range names {
+		for _, sys := range s.systems {
+			if n != "" && strings.EqualFold(n, sys.Name) {
+				return sys, nil
+			}
+		}
+	}
+	err := fmt.Errorf("%s has no tables of %s; it has %s", s.name, names[0], strings.Join(s.Systems(), ", "))
+	if near, ok := nearest.Match(names[0], s.Systems()); ok {
+		err = fmt.Errorf("%s has no tables of %s; nearest: %s", s.name, names[0], near)
+	}
+	return nil, err
+}
+
+// Selection says whose kernels are taken. The zero value takes those of every
+// engine, newest version each.
+type Selection struct {
+	Engine  string
+	Version string // "" = the newest
+}
+
+// ParseSelection reads "ENGINE" or "ENGINE@VERSION".
+func ParseSelection(s string) (Selection, error) {
+	e, v, given := strings.Cut(s, "@")
+	if err := version.Check(v); given && err != nil {
+		return Selection{}, err
+	}
+	return Selection{Engine: e, Version: v}, nil
+}
+
+// shared are directories in an engine's place that hold libraries all engines
+// use.
+func shared(engine string) bool { return engine == "nccl" || engine == "oneccl" }
+
+// Choose returns a table's file for every engine selected: of each its newest
+// version, or the newest not above the one asked for.
+func (s *System) Choose(table string, sel Selection) []File {
+	best := map[string]File{}
+	for _, f := range s.files {
+		if f.Table != table || sel.Engine != "" && f.Engine != sel.Engine && !shared(f.Engine) {
+			continue
+		}
+		asked := sel.Version != "" && !shared(f.Engine)
+		if asked && version.Compare(f.Version, sel.Version) > 0 {
+			continue
+		}
+		if have, ok := best[f.Engine]; !ok || version.Compare(f.Version, have.Version) > 0 {
+			best[f.Engine] = f
+		}
+	}
+	var out []File
+	for _, f := range best {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// Oldest is the oldest version of an engine with any table.
+func (s *System) Oldest(engine string) string {
+	oldest := ""
+	for _, f := range s.files {
+		if f.Engine == engine && (oldest == "" || version.Compare(f.Version, oldest) < 0) {
+			oldest = f.Version
+		}
+	}
+	return oldest
+}
+
+// Engines are those with a table of their own.
+func (s *System) Engines() []string {
+	var out []string
+	for _, f := range s.files {
+		if !shared(f.Engine) && !slices.Contains(out, f.Engine) {
+			out = append(out, f.Engine)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,214 @@
+package device
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+)
+
+// What a profile may leave out. The same defaults stand in profile.schema.json.
+const (
+	defaultCompute       = 0.75 // by judgement, until calibrated
+	defaultMemory        = 0.8  // as AIConfigurator has it for all its systems
+	defaultLink          = 0.8
+	defaultLaunch        = 3e-6  // seconds; AIConfigurator's constant per memory operator
+	defaultCommunication = 10e-6 // seconds; AIConfigurator's p2p latency
+)
+
+// Upper bounds, a hundred times what a device of today has or more.
+const (
+	maxTFLOPS       = 10_000_000
+	maxGiB          = 1_000_000
+	maxGBs          = 10_000_000
+	maxTiBs         = 10_000
+	maxMicroseconds = 1_000_000
+	maxWatts        = 1_000_000
+	maxUSD          = 1_000_000
+	maxAliases      = 16
+)
+
+// profile reads the root mapping over its base or over the defaults.
+func (r *reader) profile(root *yaml.Node) *Profile {
+	p, derived := r.start(root)
+	seen := r.mapping("", root, []field{
+		{"name", r.name(&p.Name)},
+		{"base", func(string, *yaml.Node) {}}, // read by start
+		{"aliases", r.aliases(&p.Aliases)},
+		{"vendor", word(r, &p.Vendor, Vendors()...)},
+		{"generation", r.line(&p.Generation)},
+		{"description", r.line(&p.Description)},
+		{"source", r.line(&p.Source)},
+		{"tier", word(r, &p.Tier, Measured, Calibrated, Transferred, Datasheet)},
+		{"peak_tflops", r.peaks(p, derived)},
+		{"memory", r.memory(p, derived)},
+		{"efficiency", r.efficiency(p)},
+		{"fixed_us", r.fixed(p)},
+		{"links", r.links(&p.Links)},
+		{"node", r.whole(&p.Node, span{1, maxDevices, false})},
+		{"rack", r.whole(&p.Rack, atLeast0(maxDevices))},
+		{"power_w", scaledTo(r, &p.Power, 0, atLeast0(maxWatts))},
+		{"price", r.price(p)},
+	})
+	if !derived {
+		r.require("", root, seen, "name", "vendor", "peak_tflops", "memory")
+	}
+	r.check(p, root, seen)
+	return p
+}
+
+// start returns the base profile, or the defaults, and whether there is a base.
+func (r *reader) start(root *yaml.Node) (p *Profile, derived bool) {
+	fresh := &Profile{
+		Tier:              Datasheet,
+		ComputeEfficiency: defaultCompute,
+		MemoryEfficiency:  defaultMemory,
+		Fixed:             Fixed{defaultLaunch, defaultLaunch, defaultCommunication},
+		Source:            "file " + r.File,
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != "base" {
+			continue
+		}
+		n := root.Content[i+1]
+		name, ok := r.text("base", n)
+		if !ok {
+			return fresh, true
+		}
+		p, err := Lookup(name)
+		if err != nil {
+			r.Add(n.Line, "base", "%v", err)
+			return fresh, true
+		}
+		p.Base, p.Aliases = p.Name, nil
+		return p, true
+	}
+	return fresh, false
+}
+
+func (r *reader) peaks(p *Profile, derived bool) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		seen := r.mapping(path, n, []field{
+			{"matrix", r.unit(&p.Matrix, derived, "bf16", "f16")},
+			{"vector", r.unit(&p.Vector, derived, "f32", "bf16", "f16")},
+		})
+		if !derived {
+			r.require(path, n, seen, "matrix", "vector")
+		}
+	}
+}
+
+// unit reads the peaks of the matrix or vector unit, by format.
+func (r *reader) unit(dst *[dtype.Formats]units.OpsPerSecond, derived bool, needs ...string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		var fields []field
+		for f := dtype.F32; f < dtype.Formats; f++ {
+			fields = append(fields, field{f.String(), scaledTo(r, &dst[f], 12, atLeast0(maxTFLOPS))})
+		}
+		seen := r.mapping(path, n, fields)
+		if !derived {
+			r.require(path, n, seen, needs...)
+		}
+	}
+}
+
+// memory reads size and bandwidth. Sizes are binary; the bandwidth is binary or
+// decimal by its key, because Ascend states the one and everyone else the other.
+func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
+	const decimalKey, binaryKey = "bandwidth_gb_s", "bandwidth_tib_s"
+	return func(path string, n *yaml.Node) {
+		seen := r.mapping(path, n, []field{
+			{"size_gib", binaryTo(r, &p.Memory, units.GiB, positive(maxGiB))},
+			{"reported_gib", binaryTo(r, &p.Reported, units.GiB, positive(maxGiB))},
+			{decimalKey, scaledTo(r, &p.Bandwidth, 9, positive(maxGBs))},
+			{binaryKey, binaryTo(r, &p.Bandwidth, units.TiB, positive(maxTiBs))},
+		})
+		r.reported(p, path, seen)
+		_, isDecimal := seen[decimalKey]
+		_, isBinary := seen[binaryKey]
+		if isDecimal && isBinary {
+			r.Add(max(seen[decimalKey], seen[binaryKey]), path, "give %s or %s, not both", decimalKey, binaryKey)
+		}
+		if derived || seen == nil {
+			return
+		}
+		r.require(path, n, seen, "size_gib")
+		if !isDecimal && !isBinary {
+			r.Add(n.Line, path, "missing %s or %s", decimalKey, binaryKey)
+		}
+	}
+}
+
+// reported checks what a process sees of the memory. Another size makes that of
+// the base unknown.
+func (r *reader) reported(p *Profile, path string, seen map[string]int) {
+	at, given := seen["reported_gib"]
+	_, sized := seen["size_gib"]
+	switch {
+	case sized && !given:
+		p.Reported = 0
+	case given && p.Memory > 0 && p.Reported > p.Memory:
+		r.Add(at, path+".reported_gib", "must be at most size_gib (%g), got %g", p.Memory.GiB(), p.Reported.GiB())
+	}
+}
+
+func (r *reader) efficiency(p *Profile) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		r.mapping(path, n, []field{
+			{"compute", scaledTo(r, &p.ComputeEfficiency, 0, share())},
+			{"memory", scaledTo(r, &p.MemoryEfficiency, 0, share())},
+		})
+	}
+}
+
+func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		r.mapping(path, n, []field{
+			{"matrix", scaledTo(r, &p.Fixed.Matrix, -6, atLeast0(maxMicroseconds))},
+			{"vector", scaledTo(r, &p.Fixed.Vector, -6, atLeast0(maxMicroseconds))},
+			{"communication", scaledTo(r, &p.Fixed.Communication, -6, atLeast0(maxMicroseconds))},
+		})
+	}
+}
+
+// price reads the list price. A new price without a source does not keep the
+// source of the old one.
+func (r *reader) price(p *Profile) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		p.Price.Source = "file " + r.File
+		seen := r.mapping(path, n, []field{
+			{"usd_per_hour", scaledTo(r, &p.Price.USDPerHour, 0, atLeast0(maxUSD))},
+			{"source", r.line(&p.Price.Source)},
+		})
+		r.require(path, n, seen, "usd_per_hour")
+	}
+}
+
+func (r *reader) name(dst *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		s, ok := r.text(path, n)
+		if ok && !validName(s) {
+			r.Add(n.Line, path, "must be 1 to 64 letters, digits, '.', '_' or '-', got %s", show(s))
+			return
+		}
+		if ok {
+			*dst = s
+		}
+	}
+}
+
+func (r *reader) aliases(dst *[]string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode || len(n.Content) > maxAliases {
+			r.Add(n.Line, path, "must be a list of at most %d names, got %s", maxAliases, r.KindOf(n))
+			return
+		}
+		list := make([]string, len(n.Content))
+		for i, item := range n.Content {
+			r.name(&list[i])(index(path, i), item)
+		}
+		*dst = slices.Clip(list)
+	}
+}

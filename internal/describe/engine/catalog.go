@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+)
+
+//go:embed profiles/*.yaml
+var profiles embed.FS
+
+// entry names an engine; its file is the name. The aliases are repeated here so
+// that finding an engine reads one file.
+type entry struct {
+	name    string
+	aliases []string
+}
+
+// catalog lists the engines in the order they are shown.
+//
+//nolint:gochecknoglobals // a constant table
+var catalog = [...]entry{
+	{"vllm", []string{"vllm-v1"}},
+	{"sglang", []string{"sgl"}},
+	{"trtllm", []string{"tensorrt-llm", "trt-llm"}},
+	{"mindie", []string{"mindie-llm", "ascend"}},
+	{"atom", []string{"rocm-atom"}},
+	{"generic", nil},
+}
+
+// Names lists the engines.
+func Names() []string {
+	names := make([]string, len(catalog))
+	for i, e := range catalog {
+		names[i] = e.name
+	}
+	return names
+}
+
+// LookupVersion returns the profile of an engine for a version, "0.11.2" or
+// "1.2.0rc6"; "" is the newest.
+func LookupVersion(name, release string) (*Profile, error) {
+	if release == "" { // the first document of the file, and most of what a command reads
+		e, err := find(name)
+		if err != nil {
+			return nil, err
+		}
+		file, data, err := e.read()
+		if err != nil {
+			return nil, err
+		}
+		if end := bytes.Index(data, []byte("\n---\n")); end >= 0 {
+			data = data[:end+1]
+		}
+		all, err := parse(file, data)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+	all, err := Versions(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := version.Check(release); err != nil {
+		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
+	}
+	if p := all[0]; p.Known != "" && version.Major(release) > version.Major(p.Known)+1 {
+		return nil, fmt.Errorf("engine %s: version %s is far beyond %s, the newest that is known", p.Name, release, p.Known)
+	}
+	for _, p := range all {
+		if p.Versions.contains(release) {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("engine %s: version %s is too old; the profiles begin with %s",
+		all[0].Name, release, all[len(all)-1].Versions.Since)
+}
+
+// Newer says that a release is newer than any the engine is known by, "" where it is
+// not.
+func (p *Profile) Newer(release string) string {
+	if release == "" || p.Known == "" || version.Compare(release, p.Known) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is newer than %s, the newest that is known: it is taken like that one", p.Name, release, p.Known)
+}
+
+// LookupNear returns the profile of an engine for what is known of a release: its
+// version or, where that is empty, not a version or older than all profiles, the
+// month of its use ("2026-01", a day may follow). Without either it is the newest,
+// or the oldest for a version older than that. Assumed says what was assumed, "" if
+// nothing.
+func LookupNear(name, release, month string) (p *Profile, assumed string, err error) {
+	all, err := Versions(name)
+	if err != nil {
+		return nil, "", err
+	}
+	known := version.Check(release) == nil
+	for _, p := range all {
+		if known && p.Versions.contains(release) {
+			return p, "", nil
+		}
+	}
+	p = all[0]
+	if known {
+		p = all[len(all)-1]
+	}
+	by := ""
+	for _, q := range all {
+		if month != "" && q.Released != "" && q.Released <= month {
+			p, by = q, ", by its date"
+			break
+		}
+	}
+	if release == "" {
+		release = "without a version"
+	}
+	if p.Versions == (Range{}) {
+		return p, "", nil // the only profile there is
+	}
+	return p, fmt.Sprintf("%s %s: settings of %s%s", all[0].Name, release, p.Versions, by), nil
+}
+
+// Versions returns the profiles of an engine, one for each range of versions,
+// newest first.
+func Versions(name string) ([]*Profile, error) {
+	e, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	file, data, err := e.read()
+	if err != nil {
+		return nil, err
+	}
+	return parse(file, data)
+}
+
+// read returns the file of an engine.
+func (e entry) read() (file string, data []byte, err error) {
+	file = "profiles/" + e.name + ".yaml"
+	if data, err = profiles.ReadFile(file); err != nil {
+		err = fmt.Errorf("reading the embedded profile of %s: %w", e.name, err)
+	}
+	return file, data, err
+}
+
+// UnknownError is a name that no engine has.
+type UnknownError struct {
+	Name    string
+	Nearest string // "" when none is near
+}
+
+// Error names the engines there are.
+func (e *UnknownError) Error() string {
+	hint := ""
+	if e.Nearest != "" {
+		hint = "; nearest: " + e.Nearest
+	}
+	return fmt.Sprintf("unknown engine %q%s (the engines are %s)", e.Name, hint, strings.Join(Names(), ", "))
+}
+
+// find resolves a name, or returns the error that helps to correct it.
+func find(name string) (entry, error) {
+	var words []string
+	owner := map[string]string{}
+	for _, e := range catalog {
+		for _, w := range append([]string{e.name}, e.aliases...) {
+			if normal(w) == normal(name) {
+				return e, nil
+			}
+			words = append(words, w)
+			owner[w] = e.name
+		}
+	}
+	near, _ := nearest.Match(name, words)
+	return entry{}, &UnknownError{Name: name, Nearest: owner[near]}
+}
+
+// normal is the form in which names are compared: case, "-", "_" and blanks make
+// no difference.
+func normal(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+}

@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+)
+
+// TestSlower: formats that engines multiplied by slow kernels on AMD's devices in older releases.
+func TestSlower(t *testing.T) {
+	mx := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
+	block := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8, Group: 128, Rows: 128, Scale: dtype.F32}
+	ints := dtype.Scheme{Weight: dtype.INT4, Activation: dtype.BF16, Group: 32, Scale: dtype.BF16}
+	wide := dtype.Unquantized(dtype.BF16)
+	for _, c := range []struct {
+		engine, release, generation string
+		width                       int
+		dense, routed               dtype.Scheme
+		products, experts           bool // slower
+	}{
+		{"vllm", "0.24", "cdna4", 6144, mx, mx, true, true},
+		{"vllm", "0.24", "cdna3", 6144, mx, mx, false, false},
+		{"vllm", "0.24", "blackwell", 6144, mx, mx, false, false},
+		{"vllm", "0.25", "cdna4", 6144, mx, mx, false, false},
+		{"vllm", "0.16", "cdna3", 3072, block, block, true, false},
+		{"vllm", "0.16", "cdna3", 7168, block, block, false, false},
+		{"vllm", "0.16", "hopper", 3072, block, block, false, false},
+		{"vllm", "0.25", "cdna4", 3072, block, block, false, false},
+		{"vllm", "0.18", "cdna4", 7168, wide, ints, false, true},
+		{"vllm", "0.24", "cdna4", 7168, wide, ints, false, false},
+		{"vllm", "0.18", "cdna4", 8192, wide, wide, false, false},
+		{"sglang", "0.5.9", "cdna4", 4096, block, block, true, false},
+		{"sglang", "0.5.10rc0", "cdna4", 4096, block, block, false, false},
+	} {
+		p, err := engine.LookupVersion(c.engine, c.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		products, experts := p.Slower(c.generation, c.width, c.dense, c.routed)
+		if (products > 1) != c.products || (experts > 1) != c.experts || products < 1 || experts < 1 {
+			t.Errorf("%+v: %g and %g times as long", c, products, experts)
+		}
+	}
+}
+
+// TestFusesShared: SGLang computes DeepSeek-V3's shared expert among the others on AMD's devices since 0.5.6.
+func TestFusesShared(t *testing.T) {
+	for _, c := range []struct {
+		engine, release, generation string
+		experts                     int
+		want                        bool
+	}{
+		{"sglang", "", "cdna4", 256, true},
+		{"sglang", "0.5.6", "cdna3", 256, true},
+		{"sglang", "0.5.5", "cdna4", 256, false},
+		{"sglang", "", "cdna4", 384, false},
+		{"sglang", "", "hopper", 256, false},
+		{"vllm", "", "cdna4", 256, false},
+	} {
+		p, err := engine.LookupVersion(c.engine, c.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.FusesShared(c.generation, c.experts); got != c.want {
+			t.Errorf("%+v: got %t", c, got)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
+)
+
+// Named is what an engine calls something in a range of versions.
+type Named struct {
+	Name     string
+	Versions Range
+}
+
+// launchKeys are what a launch command says beside the settings; an engine's
+// names for them are among its options too. A size is of the whole engine, as it
+// is told: deploy knows what each engine makes of it.
+func launchKeys() []string {
+	return []string{
+		"model", "served_name", "checkpoint",
+		"layout.tp", "layout.pp", "layout.dp", "layout.ep", "layout.moe_tp", "layout.moe_dp", "layout.dcp",
+		"layout.attention_dp",  // data-parallel ranks of attention
+		"layout.expert_switch", // experts are distributed over all ranks
+		"attention_dp.switch",  // the data-parallel ranks share the experts
+		"attention_dp.waits",   // their prompts wait for each other
+		"graph.sizes", "graph.off",
+		"prefill_limit", // prompt tokens of a step where prompts are not split
+		"mtp.method", "mtp.width", "mtp.draft",
+		"role", "transfer", "transfer_tokens", "overlap_off",
+		"nodes.count", "nodes.rank", "nodes.address", "nodes.port",
+		"nodes.dp_local", "nodes.dp_start", "nodes.dp_address", "nodes.dp_port", "nodes.follows",
+	}
+}
+
+// Option is the engine's own name of a setting, or of something else a launch
+// command says, in a release ("" is the newest); "" where that release has none.
+func (p *Profile) Option(key, release string) string {
+	all, ok := p.Renamed[key]
+	if !ok {
+		return p.Options[key]
+	}
+	for _, n := range all {
+		if release == "" && n.Versions.Until == "" || release != "" && n.Versions.contains(release) {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+// current is the name in the newest release that has the profile, or of a range in
+// the past in its first.
+func (p *Profile) current(key string) string {
+	if p.Versions.Until == "" {
+		return p.Option(key, "")
+	}
+	return p.Option(key, p.Versions.Since)
+}
+
+// OptionNames are all the names that a setting has had, the newest first.
+func (p *Profile) OptionNames(key string) []string {
+	if all, ok := p.Renamed[key]; ok {
+		var out []string
+		for _, n := range all {
+			out = append(out, n.Name)
+		}
+		return out
+	}
+	if name := p.Options[key]; name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// readOption reads the name of a setting: a word, or a list of words with the
+// versions that have them.
+func (p *Profile) readOption(ps *strictyaml.Problems, path, key string, n *yaml.Node) {
+	if err := p.knowsOption(key); err != nil {
+		ps.Add(n.Line, path, "%s", err)
+	}
+	delete(p.Renamed, key)
+	if n.Kind != yaml.SequenceNode {
+		p.Options[key] = n.Value
+		return
+	}
+	for i, item := range n.Content {
+		var named Named
+		all := []setting{{"name", rule{}, "", &named.Name}, {"since", rule{}, "", &named.Versions.Since}, {"until", rule{}, "", &named.Versions.Until}}
+		leaves(ps, "", item, func(word string, n *yaml.Node) {
+			readSetting(ps, fmt.Sprintf("%s[%d].%s", path, i, word), n, all, word)
+		})
+		p.Renamed[key] = append(p.Renamed[key], named)
+	}
+	if len(p.Renamed[key]) > 0 {
+		p.Options[key] = p.Renamed[key][0].Name
+	}
+}
+
+// knowsOption reports a key that is neither a setting nor said at launch.
+func (p *Profile) knowsOption(key string) error {
+	keys := launchKeys()
+	if slices.Contains(keys, key) {
+		return nil
+	}
+	_, err := byKey(p.settings(), key)
+	if err == nil {
+		return nil
+	}
+	if near, ok := nearest.Match(key, keys); ok && !strings.Contains(err.Error(), "nearest") {
+		return fmt.Errorf("unknown key; nearest: %s", near)
+	}
+	return err
+}

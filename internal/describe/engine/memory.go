@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+)
+
+// Needs is what one device must hold besides the KV cache, and what a token of
+// that takes.
+type Needs struct {
+	// Memory is what a process sees of the device.
+	Memory units.Bytes
+	// Weights are the device's share of them.
+	Weights units.Bytes
+	// Activation is the most that a step within the engine's limits needs.
+	Activation units.Bytes
+	// PerToken is the cache of a token on the device.
+	PerToken units.Bytes
+	// Kernels is how many a step launches.
+	Kernels int
+	// IndexKey is a token's key for the selection of sparse attention, Context the
+	// longest sequence the model knows.
+	IndexKey units.Bytes
+	Context  int
+	// Recurrent models keep states beside the cache.
+	Recurrent bool
+}
+
+// Budget is how an engine divides the memory of one device.
+type Budget struct {
+	Needs
+	Workspace units.Bytes
+	// Share is of the memory, see ShareOf.
+	Share   float64
+	ShareOf ShareOf
+	// KV is what the KV cache gets, 0 when the rest does not fit; Tokens is how
+	// many fit, in whole blocks.
+	KV     units.Bytes
+	Tokens int
+	// States is what the states of recurrent layers get.
+	States units.Bytes
+}
+
+// Budget divides the memory of a device.
+func (p *Profile) Budget(n Needs) Budget {
+	n.Activation += p.gathered(&n)
+	b := Budget{Needs: n, Workspace: p.Workspace + p.graphs(&n), Share: p.MemoryShare, ShareOf: p.MemoryShareOf}
+	share := units.Bytes(p.MemoryShare)
+	switch p.MemoryShareOf {
+	case OfTotal:
+		b.KV = share*n.Memory - n.Weights - n.Activation - b.Workspace
+	case OfStatic:
+		// The share is of what is free before the weights are loaded. When the rest
+		// cannot hold the activations the engine would fail under load.
+		room := n.Memory - b.Workspace
+		b.KV = min(share*room, room-n.Activation) - n.Weights
+	case OfFree:
+		b.KV = share * (n.Memory - n.Weights - n.Activation - b.Workspace)
+	}
+	b.KV = max(b.KV, 0)
+	if n.Recurrent {
+		all := b.KV
+		b.KV = all / units.Bytes(1+p.StateRatio)
+		b.States = all - b.KV
+	}
+	b.Tokens = p.tokens(b.KV, n.PerToken)
+	return b
+}
+
+// context is the longest sequence the engine has room for.
+func (p *Profile) context(n *Needs) int { return cmp.Or(p.MaxContext, n.Context) }
+
+// gathered is the room for keys of sparse attention.
+func (p *Profile) gathered(n *Needs) units.Bytes {
+	return units.Bytes(p.IndexRows*p.context(n)) * n.IndexKey
+}
+
+// graphs is what captured graphs keep: a little for each kernel in each, and the
+// scores by which sparse attention selects, of the largest batch.
+func (p *Profile) graphs(n *Needs) units.Bytes {
+	if p.Graph.Kernel == 0 {
+		return 0
+	}
+	out := p.Graph.Kernel * units.Bytes(n.Kernels*p.Graph.sizes())
+	if n.IndexKey > 0 {
+		out += dtype.F32.Bytes(float64(p.Graph.MaxBatch * p.context(n)))
+	}
+	return out
+}
+
+// sizes is how many batch sizes are captured: 1, 2, 4, multiples of 8 up to 256
+// and of 16 above.
+func (g *Graph) sizes() int {
+	const fine = 256
+	return min(3, bits.Len(uint(g.MaxBatch))) + min(g.MaxBatch, fine)/8 + max(0, g.MaxBatch-fine)/16
+}
+
+// GraphSizes are the batch sizes that engines capture up to a limit, which is one
+// of them: 1, 2, 4, multiples of 8 up to 256 and of 16 above (the rule of vLLM's and
+// SGLang's defaults).
+func GraphSizes(limit int) []int {
+	const fine = 256
+	var out []int
+	for n := 1; n < limit; {
+		out = append(out, n)
+		switch {
+		case n < 8:
+			n *= 2
+		case n < fine:
+			n += 8
+		default:
+			n += 16
+		}
+	}
+	if limit > 0 {
+		out = append(out, limit)
+	}
+	return out
+}
+
+// tokens is how many tokens fit, in whole blocks. Without a cache the answer is as
+// good as unbounded.
+func (p *Profile) tokens(kv, perToken units.Bytes) int {
+	const unbounded = math.MaxInt32
+	if kv == 0 {
+		return 0
+	}
+	block := perToken * units.Bytes(p.BlockTokens)
+	blocks := math.Floor(float64(kv / block)) // +Inf without a cache
+	if tokens := blocks * float64(p.BlockTokens); tokens < unbounded {
+		return int(tokens)
+	}
+	return unbounded / p.BlockTokens * p.BlockTokens
+}

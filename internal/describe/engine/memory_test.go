@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+)
+
+// tokens is how many tokens of cache a device holds.
+func tokens(p *Profile, memory, weights, activation, perToken units.Bytes) int {
+	return p.Budget(Needs{Memory: memory, Weights: weights, Activation: activation, PerToken: perToken}).Tokens
+}
+
+// TestPublishedCapacity: what engines logged and their guides compute.
+func TestPublishedCapacity(t *testing.T) {
+	const kib, gib = units.KiB, units.GiB
+	for _, c := range []struct {
+		source                                         string
+		engine                                         string
+		settings                                       []string
+		memory, weights, activation, perToken, expects units.Bytes // expects: bytes of KV cache
+		tolerance                                      float64
+	}{
+		{
+			// Available 21.89 GiB give 631 blocks of 64 tokens of Qwen1.5-7B, 512 KiB a
+			// token; the engine rounds the last block up.
+			"TensorRT-LLM issue 2268", "trtllm",
+			[]string{"block_tokens=64", "workspace_gib=0"},
+			39.39 * gib, (39.39 - 21.89) * gib, 0, 512 * kib, 631 * 64 * 512 * kib, 1. / 630,
+		},
+		{
+			// Llama-3.1-70B in 8 bits with 67.72 GiB of weights and a share of 0.98 has
+			// 1381 blocks of 16 tokens, 320 KiB each: an 80 GB device (79.1 GiB), of which
+			// 3.05 GiB go to activations and workspace.
+			"vLLM PR 12569", "vllm",
+			[]string{"memory_share=0.98", "workspace_gib=2"},
+			79.1 * gib, 67.7229 * gib, 1.05 * gib, 320 * kib, 1381 * 16 * 320 * kib, 0.01,
+		},
+		{
+			// 287.18 GB free before loading, 56.98 GB of weights and a share of 0.911
+			// give a budget of 204.63 GB; Qwen3-30B-A3B takes 96 KiB a token.
+			"SGLang PR 18263", "sglang",
+			[]string{"memory_share=0.911", "workspace_gib=0"},
+			287.18 * gib, 56.98 * gib, 0, 96 * kib, 204.63 * gib, 1e-4,
+		},
+		{
+			// Llama-65B on 8 devices of 64 GB: (64 − 3 − 130/8 − 2) · 0.8 = 34.
+			"MindIE tuning guide", "mindie", nil,
+			64 * gib, 130. / 8 * gib, 0, 8192, 34.2 * gib, 1e-4,
+		},
+		{
+			// Llama-70B in fp8 on two H100 with fp8 KV cache and 4 GB for workspace and
+			// activations: (0.9 · 85.5 − 36.3 − 4) GB / 80 KiB = 447 thousand tokens.
+			"by hand", "generic", nil,
+			85.5e9, 36.3e9, 4e9 - 2*gib, 80 * kib, 447e3 * 80 * kib, 0.01,
+		},
+	} {
+		p, err := lookup(t, c.engine).With(c.settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := units.Bytes(tokens(p, c.memory, c.weights, c.activation, c.perToken)) * c.perToken
+		if off := math.Abs(float64(got/c.expects) - 1); off > c.tolerance {
+			t.Errorf("%s: %s of KV cache, want %s within %g", c.source, got, c.expects, c.tolerance)
+		}
+	}
+}
+
+// TestLeastStaticShare: DeepSeek-V4-Pro at TP 8 on H200 loads 125.65 GB with 12.25
+// left, of 140.4; SGLang asks for a share of 0.9113 at least (InferenceX issue
+// 2128).
+func TestLeastStaticShare(t *testing.T) {
+	p := *lookup(t, "sglang")
+	p.Workspace = (140.4 - 125.65 - 12.25) * units.GiB
+	for share, fits := range map[float64]bool{0.88: false, 0.911: false, 0.9113: true, 0.93: true} {
+		p.MemoryShare = share
+		if n := tokens(&p, 140.4*units.GiB, 125.65*units.GiB, 0, 1024); n > 0 != fits {
+			t.Errorf("a share of %g leaves %d tokens", share, n)
+		}
+	}
+}
+
+// TestOn: the defaults that follow the device.
+func TestOn(t *testing.T) {
+	type got struct {
+		budget, seqs, graph int
+		share               float64
+	}
+	for _, c := range []struct {
+		engine, version, device string
+		devices                 int
+		settings                []string
+		want                    got
+	}{
+		{"vllm", "", "h100_sxm", 1, nil, got{8192, 1024, 512, 0.92}},
+		{"vllm", "", "l40s", 1, nil, got{2048, 256, 512, 0.92}},
+		{"vllm", "", "a100_sxm", 8, nil, got{2048, 256, 512, 0.92}},
+		{"vllm", "", "a100_sxm", 8, []string{"token_budget=4096"}, got{4096, 256, 512, 0.92}},
+		// 512 + 1.5·8192 + 2·256 + 128 MiB of 80 GiB: 0.836, as SGLang's logs have it.
+		{"sglang", "", "h100_sxm", 1, nil, got{8192, 1024, 256, 0.836}},
+		{"sglang", "", "h100_sxm", 8, nil, got{8192, 1024, 512, 0.819}},
+		{"sglang", "", "l4", 1, nil, got{2048, 1024, 24, 0.847}},
+		// SGLang PR 18263 logs 0.911.
+		{"sglang", "", "mi355x", 1, nil, got{16384, 1024, 512, 0.911}},
+		{"sglang", "", "h100_sxm", 1, []string{"memory_share=0.7", "graph.max_batch=64"}, got{8192, 1024, 64, 0.7}},
+		{"sglang", "", "h100_sxm", 1, []string{"token_budget=32768"}, got{32768, 1024, 256, 0.386}},
+		// 9.5 GiB and half a GiB of 80.
+		{"sglang", "0.4.6", "h100_sxm", 1, nil, got{8192, 1024, 160, 0.875}},
+		{"trtllm", "", "b200_sxm", 8, nil, got{8192, 2048, 128, 0.9}},
+	} {
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := LookupVersion(c.engine, c.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err = p.With(c.settings...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.On(d, c.devices, "")
+		if (got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}) != c.want {
+			t.Errorf("%s %s on %d %s %v: %v, want %v", c.engine, c.version, c.devices, c.device, c.settings,
+				got{q.TokenBudget, q.MaxSequences, q.Graph.MaxBatch, q.MemoryShare}, c.want)
+		}
+		if err := q.check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestGraphLimit: vLLM captures twice its sequences, up to 512, on Blackwell since 0.28 up to 1024; 1024 for gpt-oss; and what
+// it is told.
+func TestGraphLimit(t *testing.T) {
+	for _, c := range []struct {
+		version, device string
+		settings        []string
+		family          string
+		want            int
+	}{
+		{"", "h200_sxm", nil, "qwen3", 512},
+		{"", "h200_sxm", []string{"max_sequences=16"}, "qwen3", 32},
+		{"", "h200_sxm", []string{"max_sequences=16", "graph.max_batch=512"}, "qwen3", 512},
+		{"", "h200_sxm", nil, "gpt_oss", 1024},
+		{"", "h200_sxm", []string{"max_sequences=16"}, "gpt_oss", 1024},
+		{"", "h200_sxm", []string{"graph.max_batch=64"}, "gpt_oss", 64},
+		{"", "b200_sxm", nil, "qwen3", 1024},
+		{"", "b200_sxm", []string{"max_sequences=16"}, "qwen3", 32},
+		{"0.27.0", "b200_sxm", nil, "qwen3", 512},
+		{"0.27.0", "b200_sxm", nil, "gpt_oss", 1024},
+	} {
+		d, err := device.Lookup(c.device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := LookupVersion("vllm", c.version)
+		if err == nil {
+			p, err = p.With(c.settings...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.On(d, 1, c.family).Graph.MaxBatch; got != c.want {
+			t.Errorf("%s on %s with %s %v: %d, want %d", c.family, c.device, c.version, c.settings, got, c.want)
+		}
+	}
+}
+
+// TestCapacityLaws: whole blocks; more memory or share never holds less, more of
+// the rest never more; and nothing is given twice.
+func TestCapacityLaws(t *testing.T) {
+	every(t, func(t *testing.T, p *Profile) {
+		rapid.Check(t, func(t *rapid.T) {
+			q := *p
+			q.MemoryShare = rapid.Float64Range(0.01, 1).Draw(t, "share")
+			draw := func(name string, most float64) units.Bytes {
+				return units.Bytes(rapid.Float64Range(0, most).Draw(t, name))
+			}
+			memory, weights, activation := draw("memory", 300e9), draw("weights", 200e9), draw("activation", 20e9)
+			perToken, more := draw("per token", 1e6)+1, draw("more", 50e9)
+			n := tokens(&q, memory, weights, activation, perToken)
+			if n < 0 || n%q.BlockTokens != 0 {
+				t.Fatalf("%d tokens are no whole blocks of %d", n, q.BlockTokens)
+			}
+			if used := units.Bytes(n)*perToken + weights + activation + q.Workspace; n > 0 && used > memory*(1+1e-9) {
+				t.Fatalf("%s are used of %s", used, memory)
+			}
+			if m := tokens(&q, memory+more, weights, activation, perToken); m < n {
+				t.Fatalf("more memory holds less: %d then %d", n, m)
+			}
+			if m := tokens(&q, memory, weights+more, activation, perToken); m > n {
+				t.Fatalf("more weights leave more: %d then %d", n, m)
+			}
+			if m := tokens(&q, memory, weights, activation+more, perToken); m > n {
+				t.Fatalf("more activations leave more: %d then %d", n, m)
+			}
+			q.MemoryShare = rapid.Float64Range(q.MemoryShare, 1).Draw(t, "larger share")
+			if m := tokens(&q, memory, weights, activation, perToken); m < n {
+				t.Fatalf("a larger share holds less: %d then %d", n, m)
+			}
+		})
+	})
+}
+
+func TestNoCacheIsUnbounded(t *testing.T) {
+	every(t, func(t *testing.T, p *Profile) {
+		if n := tokens(p, 80*units.GiB, units.GiB, 0, 0); n < math.MaxInt32-p.BlockTokens || n%p.BlockTokens != 0 {
+			t.Errorf("%d tokens", n)
+		}
+		if n := tokens(p, 80*units.GiB, 90*units.GiB, 0, 0); n != 0 {
+			t.Errorf("%d tokens where the weights do not fit", n)
+		}
+	})
+}
+
+// TestStates: SGLang gives the states of recurrent layers 0.9 of what it gives the
+// cache; a log of LFM2 has 4.88 GB beside 5.42.
+func TestStates(t *testing.T) {
+	p := lookup(t, "sglang")
+	n := Needs{Memory: 80 * units.GiB, Weights: 20 * units.GiB, PerToken: units.KiB}
+	plain := p.Budget(n)
+	n.Recurrent = true
+	b := p.Budget(n)
+	if ratio := float64(b.States / b.KV); math.Abs(ratio-4.88/5.42) > 0.01 {
+		t.Errorf("states take %g of the cache", ratio)
+	}
+	if math.Abs(float64((b.States+b.KV)/plain.KV)-1) > 1e-9 || plain.States != 0 {
+		t.Errorf("%s and %s are not the %s of a model without states", b.States, b.KV, plain.KV)
+	}
+}
+
+// TestGraphMemory: captured graphs, the pool of the first and the selector of sparse
+// attention take what vLLM logged, to a quarter GiB: 4.99 for the graphs of GLM-5.2
+// with room for 819,200 tokens, and 4.0 of its activations (0.26); 0.53 for the graphs
+// of Qwen2.5-7B.
+func TestGraphMemory(t *testing.T) {
+	const pool = 0.25
+	p, err := lookup(t, "vllm").With("max_context=819200", fmt.Sprintf("workspace_gib=%g", pool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Needs{Memory: 184 * units.GiB, PerToken: 1, Kernels: 2152, IndexKey: 132, Context: 1 << 20}
+	b := p.Budget(n)
+	small := p.Budget(Needs{Memory: 80 * units.GiB, PerToken: 1, Kernels: 313, Context: 1 << 15})
+	for what, c := range map[string]struct{ got, want units.Bytes }{
+		"graphs": {b.Workspace, 4.99 * units.GiB}, "selector": {b.Activation, 4 * units.GiB}, "small graphs": {small.Workspace, 0.53 * units.GiB},
+	} {
+		if off := math.Abs(float64(c.got - c.want)); off > float64(0.25*units.GiB) {
+			t.Errorf("%s: want %s, got %s", what, c.want, c.got)
+		}
+	}
+	n.IndexKey = 0
+	if dense := p.Budget(n); dense.Activation != 0 || dense.Workspace >= b.Workspace {
+		t.Errorf("without sparse attention: %s of activations, %s of workspace", dense.Activation, dense.Workspace)
+	}
+	q := lookup(t, "sglang")
+	if b := q.Budget(n); b.Workspace != q.Workspace {
+		t.Errorf("an engine that captures outside its share keeps %s for graphs", b.Workspace-q.Workspace)
+	}
+}
+
+// TestCapturedSizes: 1, 2, 4, then every eighth, from 256 every sixteenth.
+func TestCapturedSizes(t *testing.T) {
+	for batch, want := range map[int]int{0: 0, 1: 1, 4: 3, 8: 4, 64: 11, 128: 19, 256: 35, 512: 51} {
+		if got := (&Graph{MaxBatch: batch}).sizes(); got != want {
+			t.Errorf("up to %d: want %d, got %d", batch, want, got)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+)
+
+//go:embed presets.yaml
+var presetsFile []byte
+
+// Preset is settings that published deployments of an engine have.
+type Preset struct {
+	Engine string `yaml:"engine" json:"engine"`
+	Name   string `yaml:"name" json:"name"`
+	Source string `yaml:"source" json:"source"`
+	// Extends names a preset of the engine whose rules come first.
+	Extends string `yaml:"extends" json:"extends,omitempty"`
+	// Assumed is the mode of deployments whose measured rows are taken to have what they
+	// do not say from it, "" for none.
+	Assumed string `yaml:"assumed" json:"assumed,omitempty"`
+	Rules   []Rule `yaml:"rules" json:"rules"`
+
+	all []Rule // with those of the preset it extends
+}
+
+// Rule is settings of some workers.
+type Rule struct {
+	// Role is what they do, "" for any: both, prefill or decode. Generations are those of
+	// their devices, Ranks the fewest data-parallel ranks of attention; Narrow weights
+	// have 8 or 4 bits, Recurrent models have layers with a state.
+	Role        string   `yaml:"role" json:"role,omitempty"`
+	Generations []string `yaml:"generations" json:"generations,omitempty"`
+	Narrow      bool     `yaml:"narrow" json:"narrow,omitempty"`
+	Recurrent   bool     `yaml:"recurrent" json:"recurrent,omitempty"`
+	Ranks       int      `yaml:"ranks" json:"ranks,omitempty"`
+	// Set are settings, Least those where a larger default is kept, each "key=value".
+	Set   []string `yaml:"set" json:"set,omitempty"`
+	Least []string `yaml:"least" json:"least,omitempty"`
+	// Others are values of settings that such deployments also have.
+	Others map[string][]string `yaml:"others" json:"others,omitempty"`
+	// Unsaid settings are missing in rows that give others.
+	Unsaid bool `yaml:"unsaid" json:"unsaid,omitempty"`
+	// Says is what is assumed, in words.
+	Says string `yaml:"says" json:"says,omitempty"`
+}
+
+// The values that depend on the load.
+const (
+	asBatch    = "batch"       // the requests of a rank
+	belowBatch = "below-batch" // the power of two below, unless it is one or a multiple of graphStep
+)
+
+// graphStep is the distance of the larger batches that recipes capture graphs for.
+const graphStep = 8
+
+// presets reads the file the first time it is asked for.
+//
+//nolint:gochecknoglobals // read once per process
+var presets = sync.OnceValue(func() []Preset {
+	all, err := parsePresets(presetsFile)
+	if err != nil {
+		panic("engine: presets.yaml: " + err.Error()) // a test reads it
+	}
+	return all
+})
+
+// parsePresets reads a file of presets.
+func parsePresets(data []byte) ([]Preset, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	var all []Preset
+	if err := d.Decode(&all); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	for i := range all {
+		p := &all[i]
+		p.all = p.Rules
+		if p.Extends == "" {
+			continue
+		}
+		at := slices.IndexFunc(all[:i], func(q Preset) bool { return q.Engine == p.Engine && q.Name == p.Extends })
+		if at < 0 {
+			return nil, fmt.Errorf("%s: preset %s extends %s, which does not come before it", p.Engine, p.Name, p.Extends)
+		}
+		p.all = slices.Concat(all[at].all, p.Rules)
+	}
+	return all, nil
+}
+
+// Presets are those of an engine, in the order they are shown.
+func Presets(engine string) []Preset {
+	return slices.DeleteFunc(slices.Clone(presets()), func(p Preset) bool { return p.Engine != engine })
+}
+
+// PresetNames are the names of presets of any engine, in the order they are shown.
+func PresetNames() []string {
+	var out []string
+	for _, p := range presets() {
+		if !slices.Contains(out, p.Name) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// Preset finds a preset of the engine.
+func (p *Profile) Preset(name string) (*Preset, error) {
+	var names []string
+	for _, s := range Presets(p.Name) {
+		if normal(s.Name) == normal(name) {
+			return &s, nil
+		}
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("unknown preset %q: the engine %s has none", name, p.Name)
+	}
+	hint := ""
+	if near, ok := nearest.Match(name, names); ok {
+		hint = "; nearest: " + near
+	}
+	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (the presets are %s)", name, p.Name, hint, strings.Join(names, ", "))
+}
+
+// The modes whose measured rows take settings from a preset.
+const (
+	Aggregated    = "aggregated"
+	Disaggregated = "disaggregated"
+)
+
+// Assumed is the preset that measured rows of a mode are taken to have, nil if there is
+// none.
+func (p *Profile) Assumed(mode string) *Preset {
+	for _, s := range Presets(p.Name) {
+		if s.Assumed == mode {
+			return &s
+		}
+	}
+	return nil
+}
+
+// Unsaid is what the preset says of settings that measured rows do not give.
+func (s *Preset) Unsaid() *Preset {
+	out := *s
+	out.all = slices.DeleteFunc(slices.Clone(s.all), func(r Rule) bool { return !r.Unsaid })
+	return &out
+}
+
+// Place is workers that a preset may say something about.
+type Place struct {
+	Role       string
+	Generation string
+	Narrow     bool
+	Recurrent  bool
+	Ranks      int
+	Batch      float64 // requests of a rank, on average; 0 is unknown
+	// Given reports whether a setting is given, so that a preset has no say.
+	Given func(key string) bool
+}
+
+// Drawn is a setting that is taken from a preset.
+type Drawn struct {
+	Key   string
+	Value string // "" is the engine's default, which others differ from
+	Says  string // in words, "" if there are none
+	// Others are values that such deployments also have.
+	Others []string
+}
+
+// For is what the preset sets of an engine, on its device, at a place.
+func (s *Preset) For(p *Profile, at Place) []Drawn {
+	var out []Drawn
+	entry := func(key string) *Drawn {
+		i := slices.IndexFunc(out, func(d Drawn) bool { return d.Key == key })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Drawn{Key: key})
+		}
+		return &out[i]
+	}
+	for i := range s.all {
+		r := &s.all[i]
+		if !r.fits(&at) {
+			continue
+		}
+		for _, a := range slices.Concat(r.Set, r.Least) {
+			key, value, _ := strings.Cut(a, "=")
+			value = at.value(value)
+			if at.Given(key) || value == "" || slices.Contains(r.Least, a) && p.atLeast(key, value) {
+				continue
+			}
+			e := entry(key)
+			e.Value, e.Says, e.Others = value, r.Says, nil
+		}
+		for key, others := range r.Others {
+			if !at.Given(key) {
+				entry(key).Others = others
+			}
+		}
+	}
+	for i := range out {
+		out[i].Others = slices.DeleteFunc(slices.Clone(out[i].Others), func(v string) bool { return v == out[i].Value })
+	}
+	slices.SortStableFunc(out, func(a, b Drawn) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}
+
+// fits reports whether a rule is about a place.
+func (r *Rule) fits(at *Place) bool {
+	return (r.Role == "" || r.Role == at.Role) && (len(r.Generations) == 0 || slices.Contains(r.Generations, at.Generation)) &&
+		(!r.Narrow || at.Narrow) && (!r.Recurrent || at.Recurrent) && at.Ranks >= r.Ranks
+}
+
+// value is that of a setting under the load, "" where that is unknown or leaves it open.
+func (at *Place) value(word string) string {
+	switch n := at.Batch; {
+	case word != asBatch && word != belowBatch:
+		return word
+	case n == 0:
+		return ""
+	case word == asBatch:
+		return strconv.Itoa(int(math.Ceil(n)))
+	case n < 1 || math.Mod(n, graphStep) == 0:
+		return ""
+	default:
+		if most := 1 << (bits.Len(uint(n)) - 1); float64(most) < n {
+			return strconv.Itoa(most)
+		}
+		return ""
+	}
+}
+
+// atLeast reports whether a setting is at least a number, or off.
+func (p *Profile) atLeast(key, value string) bool {
+	s := withKey(p.settings(), key)
+	if s == nil {
+		return false
+	}
+	is, _ := strconv.ParseFloat(s.text(), 64)
+	least, _ := strconv.ParseFloat(value, 64)
+	return is >= least || is == 0
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+)
+
+// Profile is one engine in one range of versions, with its defaults. settings.go
+// has the meaning, unit and limits of each setting; the comments here say only
+// what the code needs beyond that.
+type Profile struct {
+	Name     string // what users type: "vllm"
+	Title    string // "vLLM v1"
+	Aliases  []string
+	Versions Range
+	// Released is the month in which the range began, "2026-01"; "" is unknown.
+	Released string
+	// Known is the newest release of the engine that anything here was compared with;
+	// "" is unknown.
+	Known string
+
+	Policy Policy
+	// ChunkedPrefill engines split a prompt to fit what is left of the token budget;
+	// the others run a prompt whole or let it wait.
+	ChunkedPrefill bool
+	// TokenBudget counts prompts and running sequences together; under PrefillFirst
+	// prompts alone.
+	TokenBudget  int
+	MaxSequences int // on one rank
+
+	MemoryShare   float64
+	MemoryShareOf ShareOf
+	// Workspace is what neither weights nor activations nor KV cache use, as far as
+	// the rule for the memory counts it. On adds the next two.
+	Workspace              units.Bytes
+	Communication, PerPeer units.Bytes
+	LogitsCopies           float64 // 0 where the profiling run samples few sequences
+	MaxContext             int     // 0: the model's maximum
+	IndexRows              int
+	// WindowShare is 0 where only the window is kept, 1 where layers with a window
+	// keep everything.
+	WindowShare float64
+	StateRatio  float64 // 0 where states are not set aside
+	BlockTokens int     // a sequence takes whole blocks
+	KVFormat    dtype.Format
+	StateFormat dtype.Format // of recurrent states
+	// Reserve 0 takes blocks as needed and preempts, 1 reserves to completion.
+	Reserve float64
+	// PrefillAhead is for PrefillFirst only: prompts are computed although MaxSequences generate.
+	PrefillAhead  bool
+	PrefixCaching bool
+
+	ReceiveInterval int
+	HeldTokens      int
+	Graph           Graph
+	BatchWait       BatchWait
+	AttentionDP     AttentionDP
+	MTP             MTP
+
+	// Tiers are defaults that depend on the device or the model; see On.
+	Tiers []Tier
+	// ShareRule, where the engine has one, derives MemoryShare; see On.
+	ShareRule *ShareRule
+	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
+	LatentRule *LatentRule
+	// SharedFusion are the generations of devices on which the shared expert is computed among the others; see FusesShared.
+	SharedFusion []string
+	// Slow are formats with slow kernels; see Slower.
+	Slow []SlowKernels
+
+	Exposed float64 // 1 where nothing overlaps
+	Alone   float64 // of what is exposed, how much an engine with one device waits for
+	// Hosts are the host's times by device generation; Generic is for those that
+	// are not listed. Use HostFor.
+	Hosts map[string]*Terms
+
+	// Options are the engine's own names of the settings, by their key, and of what
+	// else a launch command says (launch.go). Renamed are those that differ between
+	// the releases of a range, newest first. Use Option.
+	Options map[string]string
+	Renamed map[string][]Named
+	// Source says where the numbers come from.
+	Source string
+}
+
+// Generic is the key in Hosts of generations that are not listed.
+const Generic = "default"
+
+// Policy is the order in which a step is filled.
+type Policy string
+
+// The policies.
+const (
+	// DecodeFirst takes every running sequence, then fills the token budget with
+	// chunks of prompts.
+	DecodeFirst Policy = "decode-first"
+	// PrefillFirst runs waiting prompts alone; decoding pauses meanwhile.
+	PrefillFirst Policy = "prefill-first"
+	// InFlight mixes running sequences with whole prompts.
+	InFlight Policy = "in-flight"
+)
+
+// ShareOf is what MemoryShare is a share of.
+type ShareOf string
+
+// The rules in use.
+const (
+	// OfTotal limits all that the engine allocates: share × memory − weights −
+	// activations − workspace is for the KV cache.
+	OfTotal ShareOf = "total"
+	// OfStatic limits weights and KV cache; activations and graphs use the rest.
+	OfStatic ShareOf = "static"
+	// OfFree is a share of what weights, activations and workspace leave free.
+	OfFree ShareOf = "free"
+)
+
+// Graph says which steps replay captured device graphs; others are launched
+// kernel by kernel.
+type Graph struct {
+	// MaxBatch is the largest decode batch, and without EagerPrefill the most tokens of a
+	// step with prompts, which replays graphs in pieces.
+	MaxBatch     int
+	EagerPrefill bool
+	// PerSequence bounds MaxBatch to so much for each of MaxSequences; 0 is no bound.
+	PerSequence int
+	// Given says that somebody set MaxBatch: it holds as it is.
+	Given  bool
+	Kernel units.Bytes // 0 where the rule for the memory does not count graphs
+}
+
+// BatchWait holds new prompts back to gather more of them.
+type BatchWait struct {
+	Steps int
+	Ratio float64
+}
+
+// AttentionDP is how data-parallel attention changes the schedule.
+type AttentionDP struct {
+	SplitsBudget bool
+	WaitSteps    int
+}
+
+// MTP is how the engine drafts tokens.
+type MTP struct {
+	Tokens     int // 0 is off
+	Overlapped bool
+}

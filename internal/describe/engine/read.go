@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
+)
+
+// parse reads the file of an engine: one YAML document for each range of
+// versions, newest first. The first is complete; each further one states what was
+// different before. Unknown keys are errors.
+func parse(file string, data []byte) ([]*Profile, error) {
+	ps := &strictyaml.Problems{File: file, Most: 20}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var all []*Profile
+	var ranges []Range
+	p := &Profile{Options: map[string]string{}, Renamed: map[string][]Named{}}
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		p = p.clone()
+		p.read(ps, document.Content[0])
+		if err := ps.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("%s: versions %s: %w", file, p.Versions, err)
+		}
+		all, ranges = append(all, p), append(ranges, p.Versions)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty", file)
+	}
+	if err := checkRanges(ranges); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return all, nil
+}
+
+// clone copies a profile with all that a document or With can change.
+func (p *Profile) clone() *Profile {
+	q := *p
+	q.Tiers, q.Slow, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), slices.Clone(p.Slow), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
+	for generation, t := range p.Hosts {
+		t := *t
+		q.Hosts[generation] = &t
+	}
+	if p.ShareRule != nil {
+		rule := *p.ShareRule
+		q.ShareRule = &rule
+	}
+	if p.LatentRule != nil {
+		rule := *p.LatentRule
+		q.LatentRule = &rule
+	}
+	return &q
+}
+
+// check finds what no document has said; what is wrong was found by reading.
+func (p *Profile) check() error {
+	var errs []error
+	if p.Name == "" || p.Title == "" || p.Source == "" {
+		errs = append(errs, errors.New("name, title and source are required"))
+	}
+	if p.Hosts[Generic] == nil {
+		errs = append(errs, fmt.Errorf("host.times_us.%s is missing", Generic))
+	}
+	for _, s := range p.settings() {
+		if err := s.check(); err != nil {
+			errs = append(errs, fmt.Errorf("%s %w", s.key, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// readList takes over the settings of each entry of a list.
+func readList(ps *strictyaml.Problems, path string, list *yaml.Node, of func(int) []setting) {
+	for i, entry := range list.Content {
+		leaves(ps, "", entry, func(key string, n *yaml.Node) {
+			readSetting(ps, fmt.Sprintf("%s[%d].%s", path, i, key), n, of(i), key)
+		})
+	}
+}
+
+// read takes over what a document says.
+func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
+	own := p.settings()
+	all := append(p.identity(), own...)
+	leaves(ps, "", root, func(path string, n *yaml.Node) {
+		if path == "tiers" && n.Kind == yaml.SequenceNode {
+			p.Tiers = make([]Tier, len(n.Content))
+			readList(ps, path, n, func(i int) []setting { return p.Tiers[i].settings() })
+		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
+			p.Slow = make([]SlowKernels, len(n.Content))
+			readList(ps, path, n, func(i int) []setting { return p.Slow[i].settings() })
+		} else if key, ok := strings.CutPrefix(path, "options."); ok {
+			p.readOption(ps, path, key, n)
+		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {
+			generation, key, _ := strings.Cut(rest, ".")
+			if p.Hosts[generation] == nil {
+				p.Hosts[generation] = &Terms{}
+			}
+			readSetting(ps, path, n, p.Hosts[generation].settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "latent_kernels."); ok {
+			if p.LatentRule == nil {
+				p.LatentRule = &LatentRule{}
+			}
+			readSetting(ps, path, n, p.LatentRule.settings(), key)
+		} else if key, ok := strings.CutPrefix(path, "share_rule_mib."); ok {
+			if p.ShareRule == nil {
+				p.ShareRule = &ShareRule{}
+			}
+			readSetting(ps, path, n, p.ShareRule.settings(), key)
+		} else {
+			readSetting(ps, path, n, all, path)
+		}
+	})
+}
+
+// leaves calls do with what is in a mapping and in those inside it, by its path.
+func leaves(ps *strictyaml.Problems, path string, mapping *yaml.Node, do func(path string, n *yaml.Node)) {
+	ps.Keys(path, mapping, func(at string, _, value *yaml.Node) {
+		if value.Kind == yaml.MappingNode {
+			leaves(ps, at, value, do)
+		} else {
+			do(at, value)
+		}
+	})
+}
+
+// readSetting reads the one of some settings that has a key.
+func readSetting(ps *strictyaml.Problems, path string, n *yaml.Node, all []setting, key string) {
+	s, err := byKey(all, key)
+	if err == nil {
+		err = s.read(n)
+	}
+	if err != nil {
+		ps.Add(n.Line, path, "%s", err)
+	}
+}
+
+// read reads the value from a file.
+func (s *setting) read(n *yaml.Node) error {
+	if list, ok := s.at.(*[]string); ok {
+		*list = nil
+		if n.Decode(list) != nil {
+			return errors.New("must be a list of words")
+		}
+		return nil
+	}
+	if n.Kind != yaml.ScalarNode {
+		return errors.New("must be a single value")
+	}
+	return s.set(n.Value)
+}

@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// Trace is recorded traffic: requests in order of arrival.
+type Trace struct {
+	Requests []Request
+	// BlockTokens is how many prompt tokens an entry of Blocks stands for.
+	BlockTokens int
+	// Skipped requests of the file had no prompt or no answer.
+	Skipped int
+}
+
+// Request is one request of a trace.
+type Request struct {
+	Arrival       units.Seconds // from the start of the trace
+	Input, Output int           // tokens
+	// Blocks are the contents of the prompt from its beginning, a number for
+	// each block and all before it: equal numbers mean equal prompts up to
+	// there. Numbers count from 0 in the order in which they are first seen; the
+	// last may stand for less than a whole block.
+	Blocks []uint32
+}
+
+// Bounds of a trace: what a simulation takes, some gigabytes of requests whose
+// lengths add up exactly.
+const (
+	maxRequests = 1 << 24
+	maxLength   = 1 << 24
+)
+
+// ReadTrace reads the requests of a CSV or of JSON lines, with the time of each
+// and the length of its answer; name is for messages and, by its ending, says
+// which of them it is. Known are
+//
+//   - Azure's CSV: TIMESTAMP, ContextTokens, GeneratedTokens
+//   - BurstGPT's CSV: Timestamp, Request tokens, Response tokens
+//   - Vidur's CSV: arrived_at, num_prefill_tokens, num_decode_tokens
+//   - our own CSV: arrival_s, input_tokens, output_tokens
+//   - Mooncake's JSON lines: timestamp in ms, input_length, output_length,
+//     hash_ids of 512 tokens; Qwen-Bailian's, told by chat_id: seconds, 16 tokens
+//
+// whatever the order of columns, and further ones; and other names in use for
+// lengths. Requests are put in order of arrival, the first at time zero. Those
+// without a prompt or an answer are left out. The error joins all mistakes
+// found, up to 20, one *Problem with its line each.
+func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
+
+func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {
+	var all []row
+	out := &Trace{}
+	err := readFile(r, name, limit, func(ps *problems, f format, r io.Reader) error {
+		if f == yamlBins {
+			ps.Add(1, "", "bins have no arrival times; a trace must be CSV or JSON lines")
+			return nil
+		}
+		requests := &rows{problems: ps, timed: true, longest: maxLength}
+		requests.take = func(line int, q row) {
+			switch {
+			case q.input == 0 || q.output == 0: // BurstGPT keeps requests that failed
+				out.Skipped++
+			case len(all) == maxRequests:
+				ps.Add(line, "", "more than %d requests; use a part of the file", maxRequests)
+			default:
+				all = append(all, q)
+			}
+		}
+		if err := requests.read(f, r); err != nil {
+			return err
+		}
+		if len(all) == 0 && len(ps.List) == 0 {
+			ps.Add(1, "", "no requests with both a prompt and output tokens")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.add(all)
+	return out, nil
+}
+
+// add puts requests in order and numbers their contents.
+func (t *Trace) add(all []row) {
+	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(a.at, b.at) })
+	t.Requests = make([]Request, len(all))
+	numbers := map[int64]uint32{}
+	for i, r := range all {
+		q := &t.Requests[i]
+		*q = Request{Arrival: units.Seconds(r.at - all[0].at), Input: r.input, Output: r.output}
+		if len(r.hashes) == 0 {
+			continue
+		}
+		if t.BlockTokens == 0 {
+			t.BlockTokens = r.block
+		}
+		hashes := r.hashes[:min(len(r.hashes), (r.input+t.BlockTokens-1)/t.BlockTokens)]
+		q.Blocks = make([]uint32, len(hashes))
+		for j, h := range hashes {
+			number, known := numbers[h]
+			if !known {
+				number = uint32(len(numbers))
+				numbers[h] = number
+			}
+			q.Blocks[j] = number
+		}
+	}
+}

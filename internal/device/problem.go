@@ -1,9 +1,0 @@
-package device
-
-import "plimsoll/internal/strictyaml"
-
-// maxProblems bounds the report: past this a file is not a profile.
-const maxProblems = 50
-
-// show quotes what a user wrote where needed.
-func show(s string) string { return strictyaml.Show(s, "") }

@@ -1,0 +1,117 @@
+package termplot
+
+import "github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+
+// entry is one name of the legend: a glyph, and after it what it stands for.
+type entry struct {
+	col   int
+	glyph rune
+	style string
+	name  []rune
+}
+
+// indent is how far the name is from the start of the entry.
+func (e entry) indent() int {
+	if e.glyph == ' ' {
+		return 0
+	}
+	return 2
+}
+
+func (e entry) width() int { return e.indent() + textWidth(e.name) }
+
+// legend returns the entries of each line: series and limits in columns, and below them what solid and dotted mean.
+func (p *Plot) legend(width int, x, y scale) [][]entry {
+	fit := func(text string, room int) []rune { return cut(clean(text, p.ASCII), room, p.ASCII) }
+	var names []entry
+	for i, s := range p.Series {
+		if s.Name != "" {
+			glyph, style := p.mark(i)
+			names = append(names, entry{glyph: glyph, style: style, name: fit(s.Name, width-2)})
+		}
+	}
+	for _, l := range p.Limits {
+		if l.Name == "" {
+			continue
+		}
+		glyph, a, name := dash(l, p.ASCII), y, l.Name
+		if l.Vertical {
+			a = x
+		}
+		if !a.Holds(l.At) {
+			name += " (out of view)"
+		}
+		names = append(names, entry{glyph: glyph, style: faint, name: fit(name, width-2)})
+	}
+	out := columns(names, width)
+	var key string
+	if p.Marked != "" {
+		key = "solid: " + p.Marked
+		if p.ASCII {
+			key = "letter: " + p.Marked
+		}
+	}
+	if p.Unmarked != "" {
+		if key != "" {
+			key += "   "
+		}
+		key += "dot: " + p.Unmarked
+	}
+	if p.Interval != "" && len(p.Bars) > 0 {
+		if key != "" {
+			key += "   "
+		}
+		key += "line: " + p.Interval
+	}
+	if key != "" {
+		out = append(out, []entry{{glyph: ' ', name: fit(key, width)}})
+	}
+	return out
+}
+
+// columns spreads entries over lines, one below the other at equal distances.
+func columns(entries []entry, width int) [][]entry {
+	const gap = 3
+	widest := 0
+	for _, e := range entries {
+		widest = max(widest, e.width())
+	}
+	perLine := max(1, (width+gap)/(widest+gap))
+	var out [][]entry
+	for i, e := range entries {
+		if i%perLine == 0 {
+			out = append(out, nil)
+		}
+		e.col = i % perLine * (widest + gap)
+		out[len(out)-1] = append(out[len(out)-1], e)
+	}
+	return out
+}
+
+// mark returns the glyph and style of the marked points of a series. Colours tell six series apart, glyphs the next six and
+// so on; without colours each series has its own glyph.
+func (p *Plot) mark(series int) (glyph rune, style string) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	glyphs := []rune("●■▲◆▼★" + letters)
+	if p.ASCII {
+		glyphs = []rune(letters)
+	}
+	n := series
+	if p.Color && !p.ASCII {
+		n /= colors
+	}
+	return glyphs[n%len(glyphs)], bold + ";" + color(series)
+}
+
+// dash returns what a limit is drawn with.
+func dash(l scatter.Limit, ascii bool) rune {
+	switch {
+	case l.Vertical && ascii:
+		return ':'
+	case l.Vertical:
+		return '┊'
+	case ascii:
+		return '-'
+	}
+	return '┈'
+}

@@ -1,0 +1,116 @@
+package calibrate
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+)
+
+// Extended is an overlay with groups that its base lacks.
+type Extended struct {
+	Overlay *calibration.Overlay
+	// ByConfiguration and ByCell predict rows by fits that held out their
+	// configuration or their cell.
+	ByConfiguration, ByCell []measured.Compared
+	Numbers                 int // fitted
+}
+
+// Extend fits groups that a base lacks, such as those of an engine on a device
+// generation without rows, on top of all that it has, which stays as it is: predictions
+// about anything else do not change.
+func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Extended, error) {
+	x := newExtension(c.Base, rows)
+	seen := x.system(x.base.Groups, independent, (*calibration.Subject).Groups)
+	unseen := x.system(x.base.Unseen, independentUnseen, (*calibration.Subject).Strangers)
+	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
+	var near []linear
+	for i := range c.Iterations {
+		c.say("fitting %d rows, iteration %d", len(rows), i+1)
+		var err error
+		if near, err = linearize(ctx, rows, at, c.Workers); err != nil {
+			return nil, err
+		}
+		at = x.overlay(seen, seen.solve(seen.equations(near), func(int) bool { return true }), x.base.Groups)
+	}
+	out := &Extended{Overlay: at, Numbers: len(seen.unknowns)}
+	strangers := x.overlay(unseen, unseen.solve(unseen.equations(near), func(int) bool { return true }), x.base.Unseen)
+	out.Overlay.Unseen = strangers.Groups
+	if c.Validation.Folds < 2 {
+		return out, nil
+	}
+	part := func(p *measured.Prepared) string { return strconv.Itoa(fold(p.Row, c.Validation.Folds)) }
+	cell := func(p *measured.Prepared) string { return p.Row.Cell() }
+	var err error
+	if out.ByConfiguration, err = c.without(ctx, x, seen, x.base.Groups, near, part); err != nil {
+		return nil, err
+	}
+	out.ByCell, err = c.without(ctx, x, unseen, x.base.Unseen, near, cell)
+	return out, err
+}
+
+// without predicts rows by fits that hold out each of their kinds in turn.
+func (c *Calibration) without(ctx context.Context, x *extension, s *system, groups calibration.Groups, near []linear, of func(*measured.Prepared) string) (all []measured.Compared, err error) {
+	equations := s.equations(near)
+	for _, name := range namesOf(x.rows, of) {
+		test := slices.DeleteFunc(slices.Clone(x.rows), func(p measured.Prepared) bool { return of(&p) != name })
+		o := x.overlay(s, s.solve(equations, func(i int) bool { return of(&x.rows[i]) != name }), groups)
+		held, err := predict(ctx, test, o, c.Workers)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, held...)
+	}
+	return all, nil
+}
+
+// extension is a base and rows of groups that it lacks.
+type extension struct {
+	base *calibration.Overlay
+	rows []measured.Prepared
+}
+
+// newExtension adds the rows' cells to the base: predictions about them begin with all
+// that the base knows.
+func newExtension(base *calibration.Overlay, rows []measured.Prepared) *extension {
+	o := *base
+	o.Cells = maps.Clone(base.Cells)
+	o.Families = maps.Clone(base.Families)
+	for i := range rows {
+		o.AddCell(&rows[i].Subject)
+	}
+	return &extension{&o, rows}
+}
+
+// system has an unknown for every parameter of the groups that are lacking, on top of some
+// that are not.
+func (x *extension) system(groups calibration.Groups, lambda float64, of func(*calibration.Subject, int) []calibration.Group) *system {
+	known := calibration.Overlay{Groups: groups}
+	s := newSystem(x.rows, known.Sum, func(s *calibration.Subject, parameter int) []calibration.Group {
+		return slices.DeleteFunc(of(s, parameter), func(g calibration.Group) bool { _, ok := x.base.Groups[g.Name]; return ok })
+	})
+	s.lambda = lambda
+	return s
+}
+
+// overlay is groups with values of the unknowns, for seen and unseen cells alike.
+func (x *extension) overlay(s *system, values []float64, groups calibration.Groups) *calibration.Overlay {
+	o := *x.base
+	o.Groups = maps.Clone(groups)
+	for i, u := range s.unknowns {
+		z := o.Groups[u.group]
+		if z == nil {
+			z = &calibration.Logs{}
+		} else if _, own := x.base.Groups[u.group]; own {
+			continue
+		}
+		z[u.parameter] = math.Round(1e3*values[i]) / 1e3
+		o.Groups[u.group] = z
+	}
+	o.Unseen = nil
+	return &o
+}

@@ -1,0 +1,160 @@
+package calibration
+
+import (
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+)
+
+// Case is what a prediction is about and how it was made: everything its expected
+// error depends on.
+type Case struct {
+	Subject     // without an engine where none was simulated
+	Method      Method
+	Tier        device.Tier // of the operator times that no kernel table covers
+	Tables      bool        // kernel tables give some operator times
+	Vendor      device.Vendor
+	Devices     int      // of a replica
+	Concurrency int      // of a replica; of a single step, its requests
+	Input       int      // prompt length in tokens
+	KVPeak      float64  // largest share of the KV cache in use
+	Decode      bool     // of a single step
+	Steady      bool     // of the formulas: the vendor's later accounting
+	TensorCast  bool     // with the assumptions of Ascend's model
+	Defaulted   []string // columns of a measured row that were left to defaults
+}
+
+// Method is how a prediction was made.
+type Method uint8
+
+// The methods.
+const (
+	Simulated  Method = iota // requests through an engine
+	Formulas                 // throughput-optimizer's closed formulas
+	SingleStep               // one forward pass
+)
+
+// On sets the devices and requests of a deployment with data-parallel ranks.
+// Without experts the ranks share nothing: each is a replica.
+func (s *Case) On(devices, concurrency, ranks int, experts bool) {
+	if !experts && ranks > 1 {
+		devices, concurrency = devices/ranks, parallel.Fullest(concurrency, ranks)
+	}
+	s.Devices, s.Concurrency = devices, concurrency
+}
+
+// kind is the residuals a case belongs to.
+func (o *Overlay) kind(s *Case) Kind {
+	switch {
+	case s.Disaggregated && o.seen(&s.Subject):
+		return KindDisaggregatedSeen
+	case s.Disaggregated:
+		return KindDisaggregated
+	case s.Method == Formulas && s.Steady:
+		return KindSteady
+	case s.Method == Formulas:
+		return KindFormulas
+	case s.Method == SingleStep || !o.fitted(s.Engine):
+		return KindUncalibrated
+	case o.seen(&s.Subject):
+		return KindSeen
+	}
+	return KindUnseen
+}
+
+// fitted reports whether the fit used rows of an engine.
+func (o *Overlay) fitted(engine string) bool {
+	for row := range o.Cells {
+		if strings.HasPrefix(row, engine+separator) {
+			return true
+		}
+	}
+	return false
+}
+
+// seen reports whether the fit used rows of the subject's cell.
+func (o *Overlay) seen(s *Subject) bool {
+	_, own := o.Groups[s.Cell()]
+	return own || o.Has(s)
+}
+
+// Path names the residuals of a case from the widest to the narrowest: each
+// divides the one before by what moves the errors most.
+func (s *Case) Path(k Kind) []string {
+	switch k {
+	case KindDisaggregated, KindDisaggregatedSeen:
+		return []string{string(k), s.vendor(), s.Engine}
+	case KindFormulas, KindSteady:
+		return []string{string(k), s.load()}
+	case KindUncalibrated:
+		return []string{string(k), s.vendor(), s.pressure(), s.load()}
+	case KindUnseen: // a class has too few cells to be a group
+		return []string{string(k), s.vendor(), s.pressure(), s.load(), s.Engine}
+	case KindSeen, KindOwn:
+	}
+	return []string{string(k), s.vendor(), s.pressure(), string(s.Class), s.load(), s.Engine}
+}
+
+// fullCache is the share of the KV cache in use above which requests may have
+// waited for blocks.
+const fullCache = 0.8
+
+// The codes of a path that are not names; inWords spells them out.
+const (
+	cacheFull, cacheFree       = "cache-full", "cache-free"
+	loadLow, loadMid, loadHigh = "to-8", "to-64", "above-64"
+)
+
+func (s *Case) pressure() string {
+	if s.KVPeak > fullCache {
+		return cacheFull
+	}
+	return cacheFree
+}
+
+// load is the range a concurrency lies in.
+func (s *Case) load() string {
+	switch {
+	case s.Concurrency <= 8:
+		return loadLow
+	case s.Concurrency <= 64:
+		return loadMid
+	}
+	return loadHigh
+}
+
+// inWords describes the part of a path below its kind.
+func inWords(path []string) string {
+	words := make([]string, len(path))
+	for i, p := range path {
+		switch p {
+		case nvidia:
+			words[i] = "NVIDIA"
+		case amd:
+			words[i] = "AMD"
+		case cacheFull:
+			words[i] = "KV cache full"
+		case cacheFree:
+			words[i] = "KV cache not full"
+		case loadLow:
+			words[i] = "concurrency up to 8"
+		case loadMid:
+			words[i] = "concurrency 9 to 64"
+		case loadHigh:
+			words[i] = "concurrency above 64"
+		case string(engine.Dense):
+			words[i] = "dense models"
+		case string(engine.MoE):
+			words[i] = "MoE models"
+		case string(engine.Latent):
+			words[i] = "MLA models"
+		case string(engine.Linear):
+			words[i] = "models with linear attention"
+		default:
+			words[i] = p
+		}
+	}
+	return strings.Join(words, ", ")
+}

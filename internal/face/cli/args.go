@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+)
+
+// noArgs accepts no positional argument.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s: unexpected argument %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// modelArg accepts one positional argument, the model. That none was given is said by
+// [theModel], together with whatever else is wrong.
+func modelArg(cmd *cobra.Command, args []string) error { return atMostOne("MODEL")(cmd, args) }
+
+// theModel is the model that was given.
+func theModel(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	err := usagef("%s: no MODEL given", cmd.CommandPath())
+	if list := listGiven(cmd.Flags()); list != "" {
+		return "", withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
+	}
+	return "", withHint(err, "usage: %s", cmd.UseLine())
+}
+
+// listGiven returns a list flag that was set and so may have swallowed a positional argument.
+func listGiven(fs *pflag.FlagSet) (name string) {
+	fs.Visit(func(f *pflag.Flag) {
+		if a := nargs.ArityOf(f); a == nargs.OneOrMore || a == nargs.ZeroOrMore {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+// atMostOne accepts one positional argument or none.
+func atMostOne(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%s: unexpected argument %q after %s %q", cmd.CommandPath(), args[1], name, args[0])
+		}
+		return nil
+	}
+}
+
+// join lists words with commas.
+func join(words []string) string { return strings.Join(words, ", ") }
+
+// sortedKeys returns the keys of a set in order.
+func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

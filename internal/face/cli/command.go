@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// commandLine is a command line under construction.
+type commandLine []string
+
+// add adds a flag with its values, if it is given.
+func (c *commandLine) add(given bool, flag string, values ...any) {
+	if !given {
+		return
+	}
+	words := []string{"--" + flag}
+	for _, v := range values {
+		words = append(words, quote(fmt.Sprint(v)))
+	}
+	*c = append(*c, strings.Join(words, " "))
+}
+
+// list adds a flag with a list, if there is one; an empty one leaves the flag alone.
+func list[T any](c *commandLine, flag string, values []T) {
+	words := make([]any, len(values))
+	for i, v := range values {
+		words[i] = v
+	}
+	c.add(values != nil, flag, words...)
+}
+
+// word adds a word, if it is given.
+func (c *commandLine) word(given bool, word string) {
+	if given {
+		*c = append(*c, quote(word))
+	}
+}
+
+// String is the line.
+func (c commandLine) String() string { return strings.Join(c, " ") }
+
+// quote writes a word so that a POSIX shell reads it as one.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=@%+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// limit adds a limit in milliseconds, if there is one.
+func (c *commandLine) limit(flag string, s units.Seconds) {
+	if math.IsInf(float64(s), 1) {
+		c.add(true, flag, "inf")
+		return
+	}
+	c.add(s > 0, flag, s.TypedMs())
+}
+
+// sources adds the files an answer rests on.
+func (c *commandLine) sources(s *ops.Sources) {
+	c.add(s.DeviceFile != "", "device-file", s.DeviceFile)
+	c.add(s.PerfData.Dir != "", "perf-data", s.PerfData.Dir)
+	c.add(s.PerfData.Engine != "", "perf-engine", s.PerfData.Engine)
+	c.add(s.Calibration != "", "calibration", s.Calibration)
+}
+
+// formats adds quantization.
+func (c *commandLine) formats(f *deployment.Formats) {
+	c.add(f.Linear != "", "quantize-linear-action", f.Linear)
+	c.add(f.NonExpert != "", "quantize-non-expert-linear-action", f.NonExpert)
+	c.add(f.Attention != "", "quantize-attention-action", f.Attention)
+	c.add(f.MXFP4Group != 0 && f.MXFP4Group != graph.DefaultMXFP4Group, "mxfp4-group-size", f.MXFP4Group)
+}
+
+// modelling adds how steps are modelled.
+func (c *commandLine) modelling(m *deployment.Modelling, multi bool) {
+	c.add(m.EmbeddingTP == graph.EmbeddingCols, "word-embedding-tp", "col")
+	c.add(m.EmbeddingTP == graph.EmbeddingRows, "word-embedding-tp", "row")
+	c.add(m.Policy != "", "policy", m.Policy)
+	c.add(m.Pricing != "", "pricing", m.Pricing)
+	c.word(m.SharedExpertTP, "--enable-shared-expert-tp")
+	c.word(m.Fusion == deployment.Compiled, "--compile")
+	c.word(m.Fusion == deployment.Eager, "--no-compile")
+	c.word(multi || m.SequenceParallel || m.MatMulAllReduce || m.DispatchCombine, "--compilation-config")
+	c.word(multi, multistream)
+	c.word(m.SequenceParallel, sequenceParallel)
+	c.word(m.MatMulAllReduce, matmulAllreduce)
+	c.word(m.DispatchCombine, dispatchCombine)
+}
+
+// engine adds an engine, if there is one.
+func (c *commandLine) engine(e *deployment.Engine) {
+	c.add(e.Name != "", "engine", e.Name)
+	c.add(e.Version != "", "engine-version", e.Version)
+	c.add(e.Preset != "", "engine-preset", e.Preset)
+	list(c, "set", e.Settings)
+}
+
+// images adds the size of images.
+func (c *commandLine) images(height, width int) {
+	c.add(height > 0, "image-height", height)
+	c.add(width > 0, "image-width", width)
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+)
+
+// shell is a shell that completions can be written for.
+type shell struct {
+	name  string
+	write func(root *cobra.Command, w io.Writer) error
+}
+
+// shells lists the shells cobra knows.
+func shells() []shell {
+	return []shell{
+		{"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) }},
+		{"zsh", func(root *cobra.Command, w io.Writer) error { return root.GenZshCompletion(w) }},
+		{"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
+		{"powershell", func(root *cobra.Command, w io.Writer) error { return root.GenPowerShellCompletionWithDesc(w) }},
+	}
+}
+
+// newCompletionCmd makes "plimsoll completion SHELL".
+func newCompletionCmd(env *Env) *cobra.Command {
+	var names []string
+	for _, s := range shells() {
+		names = append(names, s.name)
+	}
+	return &cobra.Command{
+		Use:   "completion {bash|zsh|fish|powershell}",
+		Short: "Print a script that completes commands in a shell",
+		Long:  "Print a script that makes a shell complete commands, flags and names.",
+		Example: `  source <(plimsoll completion bash)           # this session
+  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll
+  plimsoll completion zsh > "${fpath[1]}/_plimsoll"
+  plimsoll completion fish > ~/.config/fish/completions/plimsoll.fish
+  plimsoll completion powershell | Out-String | Invoke-Expression`,
+		GroupID:           groupAbout,
+		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("completion: want one of %s", strings.Join(names, ", "))
+			}
+			name, err := nargs.OneOf(names...)(args[0])
+			if err != nil {
+				return usagef("completion: unknown shell %q: %w", args[0], err)
+			}
+			return shells()[slices.Index(names, name)].write(cmd.Root(), env.Stdout)
+		},
+	}
+}

@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// newConfigureCmd makes "plimsoll cli", the command line of AIConfigurator.
+func newConfigureCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cli COMMAND",
+		Short: "Compare aggregated and disaggregated serving: AIConfigurator's commands",
+		Long: `Cli has the commands of NVIDIA's AIConfigurator, in both spellings of its flags (--total_gpus, --total-gpus) and with
+both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it ranks is simulated: "plimsoll simulate" gives
+the same figures.`,
+		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
+  plimsoll cli exp --yaml_path example.yaml
+  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
+  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20
+  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all`,
+		GroupID: groupPlan,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withHint(usagef("%s: no command given", cmd.CommandPath()), "\"%s --help\" lists them", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(
+		newDefaultCmd(env), newExperimentsCmd(env), newGenerateCmd(env), newEstimateCmd(env), newRecommendCmd(env), newSupportCmd(env),
+	)
+	return cmd
+}
+
+// outputFlags are those of all commands of "plimsoll cli".
+type outputFlags struct {
+	json, quiet, noColor bool
+}
+
+// define adds the flags that help shows.
+func (f *outputFlags) define(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
+	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
+}
+
+// notes prints notes, unless nobody wants them.
+func (f *outputFlags) notes(env *Env, notes []string) {
+	if f.quiet {
+		return
+	}
+	for _, n := range notes {
+		env.Note(n)
+	}
+}
+
+// silentFlags adds the tool's flags about its logs, which there are none of.
+func silentFlags(fs *pflag.FlagSet) {
+	fs.Bool("debug", false, "accepted for compatibility, without effect")
+	fs.String("log-level", "", "accepted for compatibility, without effect")
+	fs.Lookup("debug").Hidden, fs.Lookup("log-level").Hidden = true, true
+}
+
+// ignoredKey is the annotation of flags that are accepted without effect.
+const ignoredKey = "plimsoll_ignored"
+
+// ignoredFlags adds flags of the tool that say nothing here.
+func ignoredFlags(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		fs.String(name, "", "accepted for compatibility, without effect")
+		f := fs.Lookup(name)
+		f.Hidden, f.Annotations = true, map[string][]string{ignoredKey: nil}
+	}
+}
+
+// ignored are notes on flags that were given and have no effect.
+func ignored(fs *pflag.FlagSet) []string {
+	var names []string
+	fs.Visit(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[ignoredKey]; ok {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if names == nil {
+		return nil
+	}
+	return []string{"without effect here: " + join(names)}
+}
+
+// configureFlags are those of all commands that compare experiments.
+type configureFlags struct {
+	ops.ConfigureRequest
+	outputFlags
+
+	save       saveFlags
+	noPlots    bool
+	generation aiconfigurator.Generation // of the tool, as flags are spelled
+}
+
+// define adds the flags.
+func (f *configureFlags) define(into *pflag.FlagSet) {
+	section(into, "Output", func(fs *pflag.FlagSet) {
+		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
+		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
+		f.outputFlags.define(fs)
+		calibration(fs, &f.Calibration, "80 % intervals")
+		perfData(fs, &f.PerfData)
+		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
+	})
+	f.save.define(into)
+	silentFlags(into)
+}
+
+// run searches and prints. It fails where an experiment does.
+func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
+	if isZero(cmd.Flags(), "top-n") || f.Top < 0 {
+		return usagef("--top-n must be positive, got %d", f.Top)
+	}
+	world, line := env.world(), env.progress(f.quiet)
+	world.Progress = line.show
+	r, err := world.Configure(cmd.Context(), f.ConfigureRequest)
+	line.done()
+	if err != nil {
+		return asked(err)
+	}
+	if f.json {
+		err = env.JSON(document.NewConfigure(r))
+	} else {
+		report.Configure(env.Stdout, r, report.OptimizeView{
+			Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old,
+		})
+	}
+	if f.save.dir != "" {
+		say := func(text string) {
+			if !f.quiet {
+				env.Note(text)
+			}
+		}
+		err = errors.Join(err, f.save.save(env, world, r, say))
+	}
+	return errors.Join(err, failures(r))
+}
+
+// failures are the experiments that could not be run.
+func failures(r *ops.ConfigureResponse) error {
+	var errs []error
+	for i := range r.Results {
+		if x := &r.Results[i]; x.Failure != "" {
+			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// newDefaultCmd makes "plimsoll cli default".
+func newDefaultCmd(env *Env) *cobra.Command {
+	f, d := &configureFlags{}, &defaultFlags{}
+	cmd := &cobra.Command{
+		Use:   "default",
+		Short: "Compare aggregated and disaggregated serving of a model",
+		Long: `Default searches the best aggregated and the best disaggregated deployments of a model on a number of GPUs within limits
+on TTFT and TPOT, and compares them: tables of the best, and the Pareto frontier of throughput per GPU against speed per user.
+
+Without limits those of the tool's generation apply: with an upper-case name or flags with underscores TTFT 1000 ms and TPOT
+20 ms, else 2000 ms and 30 ms. The report shows them.
+
+With --target-request-rate or --target-concurrency instead of --total-gpus it does what "plimsoll cli recommend" does.`,
+		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
+  plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
+  plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fs := cmd.Flags(); fs.Changed("target-request-rate") || fs.Changed("target-concurrency") {
+				if !fs.Changed("total-gpus") {
+					return recommendInstead(cmd, env, f, d)
+				}
+				f.notes(env, []string{"a target has no effect with --total-gpus: without it the fewest GPUs are found"})
+			}
+			if err := d.complete(cmd, env); err != nil {
+				return err
+			}
+			plan, err := d.Plan()
+			if err != nil {
+				return usage(err)
+			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
+			return f.run(cmd, env)
+		},
+	}
+	fs := cmd.Flags()
+	d.define(fs)
+	section(fs, "Problem", d.targetFlags)
+	f.define(fs)
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
+	return cmd
+}
+
+// defaultFlags are those of "plimsoll cli default".
+type defaultFlags struct {
+	aiconfigurator.Flags
+
+	rate        float64
+	inFlight    int
+	path, nextn string
+	accepted    float64
+	percentile  string
+}
+
+// define adds the flags.
+func (d *defaultFlags) define(fs *pflag.FlagSet) {
+	section(fs, "Problem", func(fs *pflag.FlagSet) {
+		d.modelFlags(fs)
+		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		d.backendFlags(fs)
+		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+		d.wideFlag(fs)
+	})
+	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
+		d.lengthFlags(fs, 4000, 1000)
+		d.limitFlags(fs)
+		d.confidenceFlags(fs)
+		d.draftFlags(fs)
+		d.engineFlags(fs)
+		d.settingFlags(fs)
+	})
+	sourceFlags(fs)
+	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
+	fs.Lookup("strict-sla").Hidden = true
+}
+
+// sourceFlags adds the tool's flags about the data that predictions come from.
+func sourceFlags(fs *pflag.FlagSet) {
+	ignoredFlags(fs, "database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths")
+}
+
+// modelFlags are what is served on what.
+func (d *defaultFlags) modelFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
+	fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
+	fs.StringVar(&d.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
+	fs.StringVar(&d.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+}
+
+// targetFlags are the load that a number of GPUs is sought for.
+func (d *defaultFlags) targetFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.rate, "target-request-rate", 0, "requests per second to carry")
+	fs.IntVar(&d.inFlight, "target-concurrency", 0, "requests in flight to carry")
+}
+
+// backendFlags are the engines of a search.
+func (d *defaultFlags) backendFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
+	d.versionFlag(fs)
+}
+
+func (d *defaultFlags) versionFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&d.BackendVersion, "backend-version", "", "engine version (default the newest)")
+}
+
+func (d *defaultFlags) wideFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
+}
+
+// lengthFlags are those of requests, with the defaults that help names.
+func (d *defaultFlags) lengthFlags(fs *pflag.FlagSet, input, output int) {
+	fs.IntVar(&d.Input, "isl", 0, fmt.Sprintf("input `tokens` (default %d)", input))
+	fs.IntVar(&d.Output, "osl", 0, fmt.Sprintf("output `tokens` (default %d)", output))
+	fs.IntVar(&d.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
+}
+
+func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
+	nargs.Var(fs, &d.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
+	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
+}
+
+// confidenceFlags say how limits are held.
+func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
+	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
+	fs.Float64Var(&d.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
+}
+
+func (d *defaultFlags) draftFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
+	fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+}
+
+// precisionFlags are formats in the tool's words.
+func (d *defaultFlags) precisionFlags(fs *pflag.FlagSet) {
+	const text = "format of %s: float16, fp8, fp8_block, nvfp4 … (default by model and system)"
+	fs.StringVar(&d.Modes.GEMM, "gemm-quant-mode", "", fmt.Sprintf(text, "linear layers"))
+	fs.StringVar(&d.Modes.MoE, "moe-quant-mode", "", fmt.Sprintf(text, "routed experts"))
+	fs.StringVar(&d.Modes.KVCache, "kvcache-quant-mode", "", "format of the KV cache: float16, fp8 or int8 (default by model and system)")
+}
+
+func (d *defaultFlags) settingFlags(fs *pflag.FlagSet) {
+	nargs.ListVar(fs, &d.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+}
+
+// engineFlags are engine settings that the tool has flags for.
+func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
+	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
+	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "longest sequence that the engine has room for, in `tokens` (default the model's)")
+	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
+}
+
+// complete turns words into numbers.
+func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
+	d.Underscores = underscored(env.Args)
+	if d.Model == "" {
+		d.Model = d.path
+	}
+	switch n, err := strconv.Atoi(d.nextn); {
+	case d.nextn == "":
+	case d.nextn == "auto":
+		d.NextN = new(aiconfigurator.AutoNextN)
+	case err != nil:
+		return usagef("--nextn must be a whole number or auto, got %q", d.nextn)
+	default:
+		d.NextN = &n
+	}
+	if cmd.Flags().Changed("nextn-accepted") {
+		d.NextNAccepted = &d.accepted
+	}
+	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
+		n, err := strconv.Atoi(p)
+		d.Percentile = float64(n)
+		return err
+	}
+	return nil
+}
+
+// served is the path of the weights, where it was given beside the model.
+func (d *defaultFlags) served() string {
+	if d.path == d.Model {
+		return ""
+	}
+	return d.path
+}
+
+// underscored reports whether a flag is spelled as the older generation did.
+func underscored(args []string) bool {
+	for _, a := range args {
+		name, _, _ := strings.Cut(a, "=")
+		if strings.HasPrefix(name, "--") && strings.Contains(name, "_") {
+			return true
+		}
+	}
+	return false
+}
+
+// newExperimentsCmd makes "plimsoll cli exp".
+func newExperimentsCmd(env *Env) *cobra.Command {
+	f := &configureFlags{}
+	var file string
+	cmd := &cobra.Command{
+		Use:   "exp",
+		Short: "Run the experiments of a YAML file",
+		Long: `Exp runs the experiments of a YAML file, in either form of AIConfigurator: nested (mode, config, profiles) or flat. They
+run at the same time; one that fails is reported, the others finish, and the exit status is not 0.`,
+		Example: `  plimsoll cli exp --yaml_path example.yaml
+  plimsoll cli exp --yaml-path example.yaml --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return usagef("--yaml-path is required")
+			}
+			data, err := env.ReadFile(file)
+			if err != nil {
+				return usagef("reading --yaml-path: %w", err)
+			}
+			var notes []string
+			if f.Experiments, notes, err = aiconfigurator.Read(data, file); err != nil {
+				return usage(err)
+			}
+			f.notes(env, notes)
+			return f.run(cmd, env)
+		},
+	}
+	cmd.Flags().StringVar(&file, "yaml-path", "", "the `file` with the experiments; - is standard input")
+	f.define(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+)
+
+// newDiffCmd makes "plimsoll diff".
+func newDiffCmd(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "diff A.json B.json",
+		Short: "Say what changed between two plans, and why",
+		Long: `Diff compares two records of "plimsoll plan" (plan.json, or what --json prints): the best deployment, its figures and the
+ranks of all contenders; and the causes: the version of the program, its data, and the fields of the requests. For each field
+that differs, A is planned again with that field of B alone, so that the effect of each can be told.`,
+		Example: `  plimsoll diff monday/plan.json tuesday/plan.json
+  plimsoll diff a.json b.json --json`,
+		GroupID: groupPlan,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var plans [2]*document.Plan
+			for i, name := range args {
+				data, err := env.ReadFile(name)
+				if err != nil {
+					return usagef("%v", err)
+				}
+				if plans[i], err = document.ReadPlan(data); err != nil {
+					return usagef("%s: %v", name, err)
+				}
+			}
+			effects, err := env.world().PlanEffects(cmd.Context(), *plans[0].Request, *plans[1].Request)
+			if err != nil {
+				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
+			}
+			d := document.NewPlanDiff(plans[0], plans[1], effects)
+			if asJSON {
+				return env.JSON(d)
+			}
+			report.PlanDiff(env.Stdout, d)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/plimsoll-project/plimsoll"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// rememberedSimulations bounds the memory that searches share: some kilobytes each, twice as many at most.
+const rememberedSimulations = 4096
+
+// desk is what answers programs: in the folder that the user named, if any, files are read and written, and nowhere else.
+func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
+	world := &ops.World{}
+	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
+		world.Hub = e.DirFS(dir)
+	}
+	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Commands: operation.Commands{
+		Plan: planCommand, Step: stepCommand,
+		Optimize: func(r *ops.OptimizeRequest) string { return optimizeCommand(r, "") },
+		Simulate: func(r *ops.SimulateRequest) string { return simulateCommand(r, "", "", "") },
+	}}
+	if folder == nil { // files may change from one request to the next
+		world.Memo = &ops.Memo{Size: rememberedSimulations}
+	} else {
+		world.ReadFile = folder.ReadFile
+		world.Dir = func(name string) fs.FS {
+			sub, err := fs.Sub(folder.FS(), path.Clean(filepath.ToSlash(name)))
+			if err != nil {
+				return noFiles{}
+			}
+			return sub
+		}
+		k.Write = func(under string, files []launch.File) error { return writeInto(folder, under, files) }
+	}
+	return operation.NewDesk(k, operation.Capacity{Searches: max(2, runtime.GOMAXPROCS(0)), Waiting: waiting})
+}
+
+// noFiles is a directory without any.
+type noFiles struct{}
+
+// Open finds nothing.
+func (noFiles) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// openFolder opens the folder of a flag; nil without one.
+func (e *Env) openFolder(flag, name string) (*os.Root, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // no folder is a choice
+	}
+	root, err := os.OpenRoot(e.path(name))
+	if err != nil {
+		return nil, usagef("--%s %s: %w", flag, name, cause(err))
+	}
+	return root, nil
+}
+
+// writeInto writes new files below a folder. It replaces none, and follows no link out of the folder.
+func writeInto(root *os.Root, under string, files []launch.File) error {
+	if !filepath.IsLocal(filepath.FromSlash(under)) {
+		return errors.New("the folder must be below the one named at start")
+	}
+	for _, f := range files {
+		name := path.Join(filepath.ToSlash(under), f.Path)
+		switch _, err := root.Lstat(name); {
+		case err == nil:
+			return fmt.Errorf("%s is there already", name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return cause(err)
+		}
+	}
+	for _, f := range files {
+		name := path.Join(filepath.ToSlash(under), f.Path)
+		if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
+			return cause(err)
+		}
+		if err := root.WriteFile(name, f.Data, fs.FileMode(f.Mode)); err != nil {
+			return cause(err)
+		}
+	}
+	return nil
+}
+
+// untilSignal is done when the process is asked to end.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// listen opens an address, and says which on stderr.
+func (e *Env) listen(ctx context.Context, flag, addr, at string) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, usagef("--%s %s: %w", flag, addr, err)
+	}
+	e.Note(fmt.Sprintf("listening on http://%s%s", l.Addr(), at))
+	return l, nil
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+)
+
+// enginesRequest is what "plimsoll engines" was asked for.
+type enginesRequest struct {
+	version    string
+	device     string
+	deviceFile string
+	devices    int
+	set        []string
+	json       bool
+}
+
+// newEnginesCmd makes "plimsoll engines".
+func newEnginesCmd(env *Env) *cobra.Command {
+	var r enginesRequest
+	cmd := &cobra.Command{
+		Use:   "engines [NAME]",
+		Short: "List the serving engines, or print the defaults of one",
+		Long: `Engines lists the serving engines. With a NAME it prints all defaults of one: scheduling policy, token budget, memory
+share, KV blocks, host times, the engine's own option for each setting, and its presets: settings of published deployments, with
+their source, which --engine-preset of other commands takes.
+
+Some defaults depend on the device (--device) and on the devices of a replica (--num-devices). --set changes any value, by
+the key printed with it.`,
+		Example: `  plimsoll engines
+  plimsoll engines vllm
+  plimsoll engines vllm --engine-version 0.11.2
+  plimsoll engines sglang --device h200 --num-devices 8
+  plimsoll engines trtllm --set token_budget=16384 batch_wait.steps=20 --json`,
+		Aliases: []string{"backends"},
+		GroupID: groupCatalog,
+		Args:    atMostOne("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showEngine(env, args[0], &r)
+			}
+			if r.version != "" || r.device != "" || r.deviceFile != "" || len(r.set) > 0 {
+				return usagef("--engine-version, --device and --set need the NAME of an engine")
+			}
+			return listEngines(env, r.json)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return engine.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().StringVar(&r.version, "engine-version", "", "engine `VERSION` (default the newest)")
+	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults on the device `NAME`")
+	cmd.Flags().StringVar(&r.deviceFile, "device-file", "", "your own device profile")
+	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices of one replica")
+	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "change settings, each as `KEY=VALUE`")
+	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
+	return cmd
+}
+
+// enginePreset adds the flag that names published settings.
+func enginePreset(fs *pflag.FlagSet, name *string) {
+	fs.StringVar(name, "engine-preset", "", "take settings that are not given from published deployments: "+join(engine.PresetNames())+" (plimsoll engines NAME shows them)")
+}
+
+// completePreset offers the presets of engines.
+func completePreset(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return engine.PresetNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSetting offers the settings, which are the same for all engines.
+func completeSetting(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	p, err := engine.LookupVersion("generic", "")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offers []string
+	for _, s := range append(p.Settings(), p.Hosts[engine.Generic].Settings()...) {
+		for _, w := range s.Words {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"="+w.Name, w.Meaning))
+		}
+		if len(s.Words) == 0 {
+			offers = append(offers, cobra.CompletionWithDesc(s.Key+"=", s.Meaning))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+func showEngine(env *Env, name string, r *enginesRequest) error {
+	p, err := engine.LookupVersion(name, r.version)
+	if err != nil {
+		return usage(err)
+	}
+	if newer := p.Newer(r.version); newer != "" {
+		env.Note(newer)
+	}
+	if p, err = p.With(r.set...); err != nil {
+		return usage(err)
+	}
+	if r.device != "" || r.deviceFile != "" {
+		if r.devices < 1 {
+			return usagef("--num-devices must be positive, got %d", r.devices)
+		}
+		d, err := env.world().Device(r.device, r.deviceFile)
+		if err != nil {
+			return asked(err)
+		}
+		p = p.On(d, r.devices, "")
+	}
+	if r.json {
+		return env.JSON(engine.WithPresets{Profile: p})
+	}
+	report.Engine(env.Stdout, p)
+	return nil
+}
+
+func listEngines(env *Env, asJSON bool) error {
+	var all []*engine.Profile
+	for _, name := range engine.Names() {
+		versions, err := engine.Versions(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, versions...)
+	}
+	if asJSON {
+		out := make([]engine.WithPresets, len(all))
+		for i, p := range all {
+			out[i].Profile = p
+		}
+		return env.JSON(out)
+	}
+	report.Engines(env.Stdout, all)
+	return nil
+}

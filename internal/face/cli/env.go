@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+
+	"golang.org/x/term"
+)
+
+// Env is the world outside the program. Nothing else reads arguments, environment, clock or files, so a test that fills
+// an Env runs the whole program.
+type Env struct {
+	Args    []string // without the program's name
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Getenv  func(string) string
+	WorkDir string // what relative file names start from; "" is the process's own
+	Now     func() time.Time
+}
+
+// OSEnv returns the world of the running process.
+func OSEnv() *Env {
+	return &Env{
+		Args:   os.Args[1:],
+		Stdin:  os.Stdin,
+		Stdout: os.Stdout,
+		Stderr: os.Stderr,
+		Getenv: os.Getenv,
+		Now:    time.Now,
+	}
+}
+
+// Open opens a file for reading; "-" is standard input.
+func (e *Env) Open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(e.Stdin), nil
+	}
+	f, err := os.Open(e.path(name))
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		failed.Path = name // as it was given
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile returns the content of a file; "-" is standard input.
+func (e *Env) ReadFile(name string) ([]byte, error) {
+	f, err := e.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return data, errors.Join(err, f.Close())
+}
+
+// DirFS returns the files under a directory, for loaders that take an [fs.FS].
+func (e *Env) DirFS(dir string) fs.FS { return os.DirFS(e.path(dir)) }
+
+// CreateAtomic writes a file so that no one ever sees half of it: write fills a new file beside it, which then takes its
+// name. A file that was there keeps its permissions. "-" is standard output, and what is not a regular file (a pipe, a
+// terminal) is written directly.
+func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(e.Stdout)
+	}
+	path := e.path(name)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link stays a link
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // a new file; if its directory is the trouble, opening says so
+		return replace(name, path, 0o666, write)
+	case info.IsDir():
+		return fmt.Errorf("writing %s: it is a directory", name)
+	case !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fill(f, write), f.Close())
+	}
+	return replace(name, path, info.Mode().Perm(), write)
+}
+
+// replace writes a new file beside path and renames it to path; errors call it name. The libraries for this do less: google/renameio does not
+// work on Windows, natefinch/atomic and moby/sys/atomicwriter take no heed of umask, replace or refuse a link, and name the
+// file beside in their errors.
+func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) error {
+	dir, base := filepath.Split(path)
+	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = failed.Err // names a file the user never asked for
+		}
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	err = fill(f, write)
+	if err == nil {
+		err = f.Sync() // or a crash after the rename can leave an empty file
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(beside))
+	}
+	return nil
+}
+
+// fill writes a file through a buffer.
+func fill(f *os.File, write func(io.Writer) error) error {
+	buffered := bufio.NewWriter(f)
+	if err := write(buffered); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// path places a file name in the working directory.
+func (e *Env) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(e.WorkDir, name)
+}
+
+// IsTerminal reports whether a stream of this Env is a terminal, where a person reads.
+func (e *Env) IsTerminal(stream any) bool {
+	_, ok := terminal(stream)
+	return ok
+}
+
+// Color reports whether a stream of this Env wants colour. NO_COLOR is the convention of no-color.org.
+func (e *Env) Color(stream io.Writer) bool {
+	return e.IsTerminal(stream) && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+}
+
+// Width returns the columns of the answer: COLUMNS if set, otherwise the terminal's. It is 0 when stdout goes to a file or
+// a program, which want whole lines: then nothing is wrapped or cut.
+func (e *Env) Width() int {
+	if n, err := strconv.Atoi(e.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if fd, ok := terminal(e.Stdout); ok {
+		if n, _, err := term.GetSize(fd); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// terminal returns the descriptor behind a stream if it is a terminal.
+func terminal(stream any) (fd int, ok bool) {
+	if w, wrapped := stream.(*watchedWriter); wrapped {
+		stream = w.to
+	}
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	fd = int(f.Fd())
+	return fd, term.IsTerminal(fd)
+}
+
+// Note prints what is neither a result nor an error: a warning about a number, a default that was used.
+func (e *Env) Note(text string) { e.say("note", text) }
+
+// JSON prints v as the result.
+func (e *Env) JSON(v any) error {
+	return operation.Encode(e.Stdout, v)
+}
+
+// watchedWriter remembers the first failed write, so that commands may print freely and a full disk is still an error.
+type watchedWriter struct {
+	to  io.Writer
+	err error
+}
+
+// Write passes p on until a write has failed.
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.to.Write(p)
+	w.err = err
+	return n, err
+}

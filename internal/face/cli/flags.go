@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// sectionKey is the annotation under which a flag carries the heading that help prints it below.
+const sectionKey = "plimsoll_section"
+
+// section defines flags that belong together; help prints them below title, in the order of their definition, and the
+// sections in the order of their first flag. Calling it twice with one title adds to that section.
+func section(into *pflag.FlagSet, title string, define func(*pflag.FlagSet)) {
+	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	fs.SortFlags = false
+	define(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[sectionKey] = []string{title}
+	})
+	into.SortFlags = false
+	into.AddFlagSet(fs)
+}
+
+// flagSection is the flags below one heading.
+type flagSection struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// sections sorts the visible flags of fs by heading; flags that have none come first, below "Flags".
+func sections(fs *pflag.FlagSet) []flagSection {
+	all := []flagSection{{title: "Flags"}}
+	at := map[string]int{"Flags": 0}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		title := "Flags"
+		if v := f.Annotations[sectionKey]; len(v) == 1 {
+			title = v[0]
+		}
+		i, known := at[title]
+		if !known {
+			i = len(all)
+			at[title] = i
+			all = append(all, flagSection{title: title})
+		}
+		all[i].flags = append(all[i].flags, f)
+	})
+	if len(all[0].flags) == 0 {
+		all = all[1:]
+	}
+	return all
+}
+
+// zeros reports counts that were given as zero, which requests take for left out.
+func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
+	var errs []error
+	for _, name := range fields {
+		if isZero(fs, strings.TrimPrefix(flagOf(name), "--")) {
+			errs = append(errs, ops.Zero(name))
+		}
+	}
+	return asked(errors.Join(errs...))
+}
+
+// lengthLow reports a share of lengths that was given as zero.
+func lengthLow(fs *pflag.FlagSet) error {
+	if isZero(fs, "length-ratio-low") {
+		return usagef("--length-ratio-low must be above 0 and at most 1, got 0")
+	}
+	return nil
+}
+
+// confidence reports a --confidence of zero: its default is not that.
+func confidence(fs *pflag.FlagSet) error {
+	if isZero(fs, "confidence") {
+		return usagef("--confidence must be above 0 and below 1, got 0")
+	}
+	return nil
+}
+
+// isZero reports whether a number was given as zero.
+func isZero(fs *pflag.FlagSet, flag string) bool {
+	f := fs.Lookup(flag)
+	x, err := strconv.ParseFloat(f.Value.String(), 64)
+	return f.Changed && err == nil && x == 0
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+)
+
+// newGenerateCmd makes "plimsoll cli generate".
+func newGenerateCmd(env *Env) *cobra.Command {
+	f, d := &configureFlags{}, &defaultFlags{}
+	f.save.dir = "output"
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "A deployment that works, without a search",
+		Long: `Generate writes the files of a deployment that works, without a search: copies of the smallest worker that holds the
+model and the cache of a few requests. It is not the best one, which "plimsoll cli default" finds; its figures are simulated
+all the same.`,
+		Example: `  plimsoll cli generate --model-path Qwen/Qwen3-32B --total-gpus 8 --system h200_sxm --backend vllm
+  plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d.ServingMode = "agg"
+			if err := d.complete(cmd, env); err != nil {
+				return err
+			}
+			plan, err := d.Plan()
+			if err != nil {
+				return usage(err)
+			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.save.site.ModelPath = d.served()
+			world := env.world()
+			r, err := world.Generate(cmd.Context(), plan.Experiments[0], f.Sources)
+			if err != nil {
+				return asked(err)
+			}
+			if f.json {
+				err = env.JSON(document.NewConfigure(r))
+			} else {
+				report.Generated(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor})
+			}
+			if err != nil {
+				return err
+			}
+			return f.save.save(env, world, r, func(text string) {
+				if !f.quiet {
+					env.Note(text)
+				}
+			})
+		},
+	}
+	d.define(cmd.Flags())
+	f.define(cmd.Flags())
+	cmd.Flags().Lookup("save-dir").DefValue = f.save.dir
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	return cmd
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// lintFlags is what "plimsoll lint" was asked.
+type lintFlags struct {
+	ops.LintRequest
+
+	ttft, tpot float64
+	json       bool
+}
+
+// newLintCmd makes "plimsoll lint".
+func newLintCmd(env *Env) *cobra.Command {
+	f := &lintFlags{}
+	cmd := &cobra.Command{
+		Use:   "lint {FILE... | COMMAND | -- COMMAND...}",
+		Short: "Say what a launch command, Compose file or manifest will do",
+		Long: `Lint reads what starts vLLM, SGLang or TensorRT-LLM: a command line (one quoted argument, or the words after "--"), a
+launch script, a Compose file, a Kubernetes manifest or TensorRT-LLM's YAML file, written by Plimsoll or by others; "-" is standard
+input. It prints what was read, whether it fits, the KV cache, the highest safe concurrency, and the figures of "plimsoll simulate"
+there; what is wrong; and single settings that would raise the throughput.
+
+Files by Plimsoll name their devices, engine version and lengths in a comment; for those of others give --system. The version also
+comes from the tag of an image. An argument with a space in it is a command.
+
+The exit status is 1 if a finding is an error, 2 if nothing could be read.`,
+		Example: `  plimsoll lint --system h200_sxm "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64"
+  plimsoll lint --system h100_sxm --engine-version 0.5.9 --isl 4000 --osl 500 --tpot-limit 30 -- \
+      python -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 4
+  plimsoll lint --system b200_sxm compose.yaml
+  plimsoll lint results/*/agg/top1/agg/kubernetes/deploy.yaml`,
+		GroupID: groupPlan,
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	f.define(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
+	return cmd
+}
+
+// define adds the flags.
+func (f *lintFlags) define(into *pflag.FlagSet) {
+	section(into, deploymentSection, func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.System, "device", "", "device profile (--system; default what the file says)")
+		fs.StringVar(&f.Model, "model", "", "model, instead of the one that the file names")
+		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default what the file or its image says, or the newest)")
+	})
+	section(into, "Requests", func(fs *pflag.FlagSet) {
+		for _, l := range []struct {
+			to          *int
+			name, short string
+			usual       int
+		}{{&f.Input, "input-length", "isl", ops.DefaultInput}, {&f.Output, "output-length", "osl", ops.DefaultOutput}} {
+			what := map[string]string{"isl": "prompt", "osl": "output"}[l.short]
+			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default what the file says, or %d)", what, l.usual))
+			fs.IntVar(l.to, l.short, 0, "same as --"+l.name)
+		}
+		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe number)")
+		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
+		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
+	})
+	section(into, "Output", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+	})
+}
+
+// subject takes files, or a command, from the arguments.
+func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case len(args) == 0:
+		return withHint(usagef("%s: no FILE or COMMAND given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
+	case dash > 0:
+		return usagef("%s: unexpected argument %q before --", cmd.CommandPath(), args[0])
+	case dash == 0:
+		words := make([]string, len(args))
+		for i, a := range args {
+			words[i] = quote(a)
+		}
+		f.Command = strings.Join(words, " ")
+		if len(args) == 1 {
+			f.Command = args[0]
+		}
+	case len(args) == 1 && strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n"):
+		f.Command = args[0]
+	default:
+		f.Files = args
+	}
+	return nil
+}
+
+// run lints and prints.
+func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
+	if err := f.subject(cmd, args); err != nil {
+		return err
+	}
+	if err := zeros(cmd.Flags(), "input_length", "output_length", "concurrency", "isl", "osl"); err != nil {
+		return err
+	}
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	r, err := env.world().Lint(cmd.Context(), f.LintRequest)
+	if err != nil {
+		return asked(err)
+	}
+	if f.json {
+		err = env.JSON(document.NewLint(r))
+	} else {
+		report.Lint(env.Stdout, r)
+	}
+	if n := r.Errors(); err == nil && n > 0 {
+		return fmt.Errorf("findings that are errors: %d", n)
+	}
+	return err
+}

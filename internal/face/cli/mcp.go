@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/docs"
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
+	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
+)
+
+// mcpFlags is what "plimsoll mcp" was asked.
+type mcpFlags struct {
+	addr, token, dir string
+}
+
+// tokenVariable is the environment variable with the token.
+const tokenVariable = "PLIMSOLL_TOKEN"
+
+// newMCPCmd makes "plimsoll mcp".
+func newMCPCmd(env *Env) *cobra.Command {
+	f := &mcpFlags{}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Let agents plan: a server of the Model Context Protocol",
+		Long: `Mcp serves the Model Context Protocol on standard input and output, or with --http by streamable HTTP at /mcp. Tools: list models,
+devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, check, support; with --dir also write_files. The
+documentation and the plans that were made are resources, the dialogue that leads to a plan is a prompt.
+
+Files are read and written only below the folder of --dir, and none are replaced. Over HTTP, requests of foreign pages and for
+foreign host names are refused; an address that others can reach needs a token (--token, or ` + tokenVariable + ` in the environment), which
+clients send as "Authorization: Bearer TOKEN".`,
+		Example: `  plimsoll mcp
+  plimsoll mcp --dir deployments
+  plimsoll mcp --http 127.0.0.1:8081
+  ` + tokenVariable + `=… plimsoll mcp --http 0.0.0.0:8081`,
+		GroupID: groupServe,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.addr, "http", "", "serve by HTTP on this `address` (default standard input and output)")
+	fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
+	fs.StringVar(&f.dir, "dir", "", "`folder` below which files may be read and written (default none)")
+	return cmd
+}
+
+// run serves until the client or the user ends it.
+func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
+	ctx, stop := untilSignal(cmd.Context())
+	defer stop()
+	folder, err := env.openFolder("dir", f.dir)
+	if err != nil {
+		return err
+	}
+	if folder != nil {
+		defer func() { err = errors.Join(err, folder.Close()) }()
+	}
+	const waiting = 256 // agents wait rather than try again
+	server, err := mcp.New(mcp.Options{Desk: env.desk(folder, waiting), Version: programVersion(), Docs: docs.Files, Writes: folder != nil})
+	if err != nil {
+		return err
+	}
+	if f.addr == "" {
+		if err := server.Serve(ctx, env.Stdin, env.Stdout); ctx.Err() == nil {
+			return err
+		}
+		return nil // ended by a signal
+	}
+	if f.token == "" {
+		f.token = env.Getenv(tokenVariable)
+	}
+	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: f.token, Body: mcp.MaxBody}
+	if !g.Loopback && g.Token == "" {
+		return withHint(usagef("--http %s can be reached by others and needs a token", f.addr), "give --token, or an address of 127.0.0.1")
+	}
+	l, err := env.listen(ctx, "http", f.addr, "/mcp")
+	if err != nil {
+		return err
+	}
+	return serve.Serve(ctx, l, server.Handler(g), serve.Streams())
+}

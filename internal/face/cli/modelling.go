@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// modellingFlags say how a step is modelled.
+type modellingFlags struct {
+	compile, eager bool
+	compilation    []string
+	pricing        string
+	embedding      string
+}
+
+// define adds the flags to a section.
+func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
+	fs.BoolVar(&f.compile, "compile", false, "fuse operators as a graph compiler does (default except on Ascend devices and with --pricing roofline)")
+	fs.BoolVar(&f.eager, "no-compile", false, "do not fuse operators (default on Ascend devices and with --pricing roofline)")
+	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
+		"further compiler passes: "+join(compilationTokens()))
+	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
+		"tensorcast uses the assumptions of Ascend's model (default on Ascend), physical does not")
+	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
+		"cost model of operators: roofline, from the profile's peaks; calibrated, from fits to measured kernels; surfaces, those fits times what measured kernels deviate from them (default roofline with --policy tensorcast, else the last of these that the device has)")
+}
+
+// defineSharding adds the flags for sharding embeddings and shared experts.
+func (f *modellingFlags) defineSharding(fs *pflag.FlagSet, to *deployment.Modelling) {
+	nargs.Var(fs, &f.embedding, "word-embedding-tp", nargs.OneOf("col", "row"), "shard the word embedding over TP: col or row")
+	fs.BoolVar(&to.SharedExpertTP, "enable-shared-expert-tp", false, "shard the shared experts over TP (needs EP)")
+}
+
+// The tokens of --compilation-config.
+const (
+	multistream      = "enable_multistream"
+	sequenceParallel = "enable_sequence_parallel"
+	matmulAllreduce  = "enable_matmul_allreduce"
+	dispatchCombine  = "enable_dispatch_ffn_combine"
+)
+
+// compilationTokens are what --compilation-config accepts.
+func compilationTokens() []string {
+	return []string{multistream, sequenceParallel, matmulAllreduce, dispatchCombine}
+}
+
+// complete reads what was given into a request.
+func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) error {
+	if f.pricing != "auto" {
+		to.Pricing = prices.Pricing(f.pricing)
+	}
+	to.SequenceParallel = slices.Contains(f.compilation, sequenceParallel)
+	to.MatMulAllReduce = slices.Contains(f.compilation, matmulAllreduce)
+	to.DispatchCombine = slices.Contains(f.compilation, dispatchCombine)
+	to.EmbeddingTP = embeddingTP(f.embedding)
+	fused := func(yes bool) {
+		if to.Fusion = deployment.Eager; yes {
+			to.Fusion = deployment.Compiled
+		}
+	}
+	switch given := fs.Changed; {
+	case given("compile") && given("no-compile"):
+		return usagef("--compile and --no-compile exclude each other")
+	case given("compile"):
+		fused(f.compile)
+	case given("no-compile"):
+		fused(!f.eager)
+	}
+	return nil
+}
+
+// multistream reports whether communication has a stream of its own.
+func (f *modellingFlags) multistream() bool { return slices.Contains(f.compilation, multistream) }
+
+// embeddingTP reads --word-embedding-tp.
+func embeddingTP(word string) graph.EmbeddingTP {
+	switch word {
+	case "col":
+		return graph.EmbeddingCols
+	case "row":
+		return graph.EmbeddingRows
+	}
+	return graph.EmbeddingCopied
+}
+
+// layoutFlags adds the sizes of one replica's layout that most commands take.
+func layoutFlags(fs *pflag.FlagSet, l *parallel.Layout, devices, dp string) {
+	fs.IntVar(&l.Devices, "num-devices", 0, devices)
+	fs.IntVar(&l.TP, "tp-size", 1, "tensor parallelism of attention and dense layers")
+	fs.IntVar(&l.DP, "dp-size", 0, dp)
+	fs.IntVar(&l.PP, "pp-size", 1, "pipeline parallelism")
+	fs.IntVar(&l.EP, "ep-size", 1, "expert parallelism")
+	fs.IntVar(&l.MoETP, "moe-tp-size", 0, "tensor parallelism of each expert (default devices / (EP·MoE-DP·PP))")
+}
+
+// formatFlags adds the quantization of linear layers and of the KV cache.
+func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
+	action(fs, &f.Linear, "quantize-linear-action", dtype.LinearActions(),
+		"quantization of linear layers: "+join(actionWords(dtype.LinearActions()))+" (default W8A8_DYNAMIC on Ascend, elsewhere AUTO, the checkpoint's own)")
+	action(fs, &f.Attention, "quantize-attention-action", dtype.AttentionActions(),
+		"quantization of the KV cache: "+join(actionWords(dtype.AttentionActions()))+" (default DISABLED on Ascend, elsewhere AUTO)")
+}
+
+// expertFormatFlags adds the quantization that only some commands take.
+func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
+	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "quantization of attention, dense and shared-expert layers, if different")
+	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
+}
+
+// engineFlags adds the engine, its version and its settings.
+func engineFlags(fs *pflag.FlagSet, e *deployment.Engine, usage string) {
+	fs.StringVar(&e.Name, "engine", e.Name, usage+" (plimsoll engines lists them)")
+	fs.StringVar(&e.Version, "engine-version", "", "engine `version` (default the newest)")
+	nargs.ListVar(fs, &e.Settings, "set", nargs.OneOrMore, nargs.Text, "engine settings, each as `KEY=VALUE`")
+}
+
+// action defines a flag whose value is one of the quantization actions.
+func action(fs *pflag.FlagSet, dst *dtype.Action, name string, among []dtype.Action, usage string) {
+	oneOf := nargs.OneOf(actionWords(among)...)
+	nargs.Var(fs, dst, name, func(word string) (dtype.Action, error) {
+		w, err := oneOf(word)
+		return dtype.Action(w), err
+	}, usage)
+}
+
+// actionWords are quantization actions as the user writes them.
+func actionWords(actions []dtype.Action) []string {
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		words[i] = string(a)
+	}
+	return words
+}

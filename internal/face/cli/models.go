@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+)
+
+// newModelsCmd makes "plimsoll models".
+func newModelsCmd(env *Env) *cobra.Command {
+	var asJSON bool
+	var family, as string
+	cmd := &cobra.Command{
+		Use:   "models [ID]",
+		Short: "List the models of the catalog, or print the facts of one",
+		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: total and active
+parameters, KV cache per token, and the size of the weights in several number formats.
+
+ID is an id of the catalog, a directory with a config.json, an id in the Hugging Face cache, or another name of a model of
+the catalog: of a mirror, of a quantized upload, or without the organisation. The result says what such a name resolved to.`,
+		Example: `  plimsoll models
+  plimsoll models --family deepseek
+  plimsoll models Qwen/Qwen3-235B-A22B
+  plimsoll models RedHatAI/Qwen3-32B-FP8-dynamic
+  plimsoll models ./my-checkpoint --json
+  plimsoll models ./new-architecture --as-family generic`,
+		GroupID: groupCatalog,
+		Args:    atMostOne("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return showModel(env, args[0], as, asJSON)
+			}
+			if as != "" {
+				return usagef("--as-family needs an ID")
+			}
+			return listModels(env, family, asJSON)
+		},
+		ValidArgsFunction: completeModel,
+	}
+	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins with this")
+	asFamily(cmd.Flags(), &as)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func showModel(env *Env, id, as string, asJSON bool) error {
+	m, err := env.world().Model(id, as)
+	if err != nil {
+		return asked(err)
+	}
+	f := m.Facts()
+	if asJSON {
+		return env.JSON(f)
+	}
+	report.Model(env.Stdout, &f)
+	return nil
+}
+
+func listModels(env *Env, family string, asJSON bool) error {
+	var rows []report.ModelRow
+	families := map[string]bool{}
+	for _, m := range plimsoll.Models() {
+		families[m.Family] = true
+		if strings.HasPrefix(m.Family, strings.ToLower(family)) {
+			rows = append(rows, report.ModelRow(m))
+		}
+	}
+	if len(rows) == 0 {
+		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))
+	}
+	if asJSON {
+		return env.JSON(rows)
+	}
+	report.Models(env.Stdout, rows)
+	return nil
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// plotFormats are the pictures --plot draws.
+func plotFormats() []string { return []string{"png", "svg"} }
+
+// plotFormat is the format a file's ending asks for.
+func plotFormat(file string) string {
+	return strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+}
+
+// checkFiles reports files that cannot be written as asked, before the search.
+func (f *optimizeFlags) checkFiles() error {
+	var errs []error
+	if f.plot != "" && !slices.Contains(plotFormats(), plotFormat(f.plot)) {
+		errs = append(errs, usagef("invalid value %q for --plot: want a file that ends in .png or .svg", f.plot))
+	}
+	if f.csv == "-" && (f.json || f.dump) {
+		errs = append(errs, usagef("--csv -, --json and --dump-original-results exclude each other"))
+	}
+	if f.trace == "-" {
+		errs = append(errs, usagef("invalid value %q for --chrome-trace: want a file name, since each row writes its own file", f.trace))
+	}
+	return errors.Join(errs...)
+}
+
+// files writes the files that were asked for, as many of them as can be written.
+func (f *optimizeFlags) files(env *Env, r *ops.OptimizeResponse) error {
+	var errs []error
+	write := func(name string, write func(io.Writer) error) { errs = append(errs, env.CreateAtomic(name, write)) }
+	if f.csv != "" {
+		write(f.csv, func(w io.Writer) error { return report.OptimizeCSV(w, r) })
+	}
+	if f.plot != "" {
+		write(f.plot, func(w io.Writer) error { return report.PlotFile(w, plotFormat(f.plot), r) })
+	}
+	if f.trace == "" {
+		return errors.Join(errs...)
+	}
+	for i := range r.Traces {
+		t := &r.Traces[i]
+		ext := filepath.Ext(f.trace)
+		name := strings.TrimSuffix(f.trace, ext) + "_" + t.Name + ext
+		write(name, func(w io.Writer) error { return report.Trace(w, &t.Result) })
+		if errs[len(errs)-1] != nil {
+			break // the others go to the same folder
+		}
+	}
+	return errors.Join(errs...)
+}

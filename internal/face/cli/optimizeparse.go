@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+)
+
+// builtinDistribution is what --length-distribution means alone.
+const builtinDistribution = "builtin"
+
+// modelArg accepts the model as an argument or as --model-id.
+func (f *optimizeFlags) modelArg(env *Env, cmd *cobra.Command, args []string) error {
+	switch {
+	case f.modelID != "" && len(args) > 0:
+		return usagef("give the model either as an argument or with --model-id, not both")
+	case f.modelID != "":
+		f.Model = f.modelID
+		return nil
+	case len(args) == 0 && f.tookModel(env):
+		f.Model, f.distribution = f.distribution, builtinDistribution
+		return nil
+	}
+	if err := modelArg(cmd, args); err != nil {
+		return err
+	}
+	f.Model, f.noModel = theModel(cmd, args)
+	return nil
+}
+
+// tookModel reports whether the file of --length-distribution is the model: the
+// guide's flag is a switch, and a model may follow it.
+func (f *optimizeFlags) tookModel(env *Env) bool {
+	if f.distribution == "" || f.distribution == builtinDistribution {
+		return false
+	}
+	_, err := env.ReadFile(f.distribution)
+	return err != nil
+}
+
+// positiveOrInf parses a positive number of milliseconds, or inf.
+func positiveOrInf(word string) (float64, error) {
+	x, err := strconv.ParseFloat(word, 64)
+	switch {
+	case err != nil || math.IsNaN(x):
+		return 0, errors.New("want a positive number of milliseconds, or inf")
+	case x <= 0:
+		return 0, errors.New("must be positive")
+	}
+	return x, nil
+}
+
+// complete turns flags into a request.
+func (f *optimizeFlags) complete(env *Env) error {
+	if f.DeviceFile != "" && !f.set.Changed("device") {
+		f.Devices = nil
+	}
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.Traces, f.Evaluate = f.trace != "", ops.Evaluation(f.evaluate)
+	if f.set.Changed("reserved-memory-gb") {
+		f.ReservedGiB = &f.reserved
+	}
+	f.ServingCost = units.Seconds(f.servingCost / 1e3)
+	f.Accounting = formulas.Accounting(f.accounting)
+	var draft, tokens error
+	f.Draft, draft = f.draft.draft()
+	if f.set.Changed("max-batched-tokens") || f.set.Changed("max-prefill-tokens") {
+		f.Budget, tokens = f.tokens()
+		f.AutoBudget = f.Budget == 0 && tokens == nil
+	}
+	return errors.Join(f.noModel, f.modelling.complete(f.set, &f.Modelling), f.checkGiven(), f.checkFiles(), f.profiling.check(),
+		draft, tokens, f.lengths(env))
+}
+
+// checkGiven reports counts that were given and are none, and what must be
+// given.
+func (f *optimizeFlags) checkGiven() error {
+	errs := []error{
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set), confidence(f.set),
+	}
+	for _, c := range []struct {
+		flag  string
+		value int
+	}{
+		{"prefill-devices-per-instance", f.PrefillDevices},
+		{"decode-devices-per-instance", f.DecodeDevices},
+		{"image-batch-size", f.ImageBatch},
+		{"image-height", f.ImageHeight},
+		{"image-width", f.ImageWidth},
+	} {
+		if f.set.Changed(c.flag) && c.value < 1 {
+			errs = append(errs, usagef("--%s must be positive, got %d", c.flag, c.value))
+		}
+	}
+	if f.warnCombinations < 0 {
+		errs = append(errs, usagef("--max-search-combinations must not be negative, got %d", f.warnCombinations))
+	}
+	if !f.set.Changed("output-length") {
+		errs = append(errs, usagef("--output-length is required"))
+	}
+	return errors.Join(errs...)
+}
+
+// tokens is the budget of a step; auto is 0. Its older name was for prompts that are
+// computed whole: it may not be less than one takes.
+func (f *optimizeFlags) tokens() (int, error) {
+	const name = "max-prefill-tokens"
+	if !f.set.Changed(name) {
+		return budget(f.budget)
+	}
+	need := 0
+	if n, err := strconv.Atoi(f.input); err == nil && f.PrefixHitRate >= 0 && f.PrefixHitRate < 1 && !f.Disagg && !f.PDRatio {
+		need = workload.Effective(n, f.PrefixHitRate)
+	}
+	switch {
+	case f.set.Changed("max-batched-tokens"):
+		return 0, usagef("give either --max-batched-tokens or --%s, its older name, not both", name)
+	case f.prefillTokens < 1:
+		return 0, usagef("--%s must be positive, got %d", name, f.prefillTokens)
+	case f.prefillTokens < need:
+		return 0, withHint(usagef("--%s %d is less than the %d tokens to compute of a prompt", name, f.prefillTokens, need),
+			"--max-batched-tokens cuts prompts into chunks")
+	}
+	return f.prefillTokens, nil
+}
+
+// budget parses --max-batched-tokens; auto is 0.
+func budget(word string) (int, error) {
+	if strings.EqualFold(word, "auto") {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 {
+		return 0, usagef("invalid value %q for --max-batched-tokens: want a positive whole number, or auto", word)
+	}
+	return n, nil
+}
+
+// lengths reads --input-length and --length-distribution. A length may also be
+// a file, as in newer versions of the vendor's tool.
+func (f *optimizeFlags) lengths(env *Env) error {
+	if f.set.Changed("input-length") && f.set.Changed("length-distribution") {
+		return usagef("give either --input-length or --length-distribution, not both")
+	}
+	if f.set.Changed("length-distribution") {
+		return f.readLengths(env, f.distribution)
+	}
+	if !f.set.Changed("input-length") {
+		return nil // the request is checked for it
+	}
+	n, err := strconv.Atoi(f.input)
+	switch {
+	case err == nil && n > 0:
+		f.Input = n
+		return nil
+	case err == nil:
+		return usagef("invalid value %q for --input-length: must be positive", f.input)
+	case errors.Is(err, strconv.ErrRange):
+		return usagef("invalid value %q for --input-length: out of range", f.input)
+	}
+	if err := f.readLengths(env, f.input); err != nil {
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
+			return usagef("invalid value %q for --input-length: want a positive whole number or a file of lengths", f.input)
+		}
+		return err
+	}
+	return nil
+}
+
+// lengthsFile names the file of a distribution, or the built-in one.
+func (f *optimizeFlags) lengthsFile() string {
+	if f.set.Changed("length-distribution") {
+		return f.distribution
+	}
+	return f.input
+}
+
+// readLengths reads the distribution of prompts in a file.
+func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
+	if f.Distribution, err = readDistribution(env, "length-distribution", file); err != nil {
+		f.Distribution = workload.Builtin() // stands for it while the rest is checked
+	}
+	return err
+}
+
+// readDistribution reads the distribution a flag names: the built-in one, or that
+// in a file.
+func readDistribution(env *Env, flag, file string) (*workload.Distribution, error) {
+	if file == builtinDistribution {
+		return workload.Builtin(), nil
+	}
+	data, err := env.ReadFile(file)
+	if err != nil {
+		return nil, usagef("reading --%s: %w", flag, err)
+	}
+	d, err := workload.ReadDistribution(data, file)
+	return d, usage(err)
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// talk is what a search says on standard error.
+type talk struct {
+	env      *Env
+	level    int
+	quiet    bool
+	progress *progress
+}
+
+// The log levels of the vendor's tool.
+const (
+	levelDebug = iota
+	levelInfo
+	levelWarning
+	levelError
+)
+
+func newTalk(env *Env, f *optimizeFlags) *talk {
+	levels := map[string]int{"debug": levelDebug, "info": levelInfo, "warning": levelWarning, "error": levelError, "critical": levelError}
+	level := levels[f.logLevel]
+	if f.verbose && !f.set.Changed("log-level") {
+		level = levelDebug
+	}
+	return &talk{env: env, level: level, quiet: f.quiet, progress: env.progress(f.quiet)}
+}
+
+// note says something that is not an error, unless silence was asked for.
+func (t *talk) note(format string, args ...any) {
+	if !t.quiet {
+		t.env.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// warnSize warns of searches with very many combinations.
+func (t *talk) warnSize(f *optimizeFlags) {
+	n := f.NumDevices
+	if f.PDRatio {
+		n = max(f.PrefillDevices, f.DecodeDevices)
+	}
+	s := f.Space.Resolve(max(1, n))
+	if f.warnCombinations > 0 && s.Size() > f.warnCombinations {
+		t.note("%d combinations to search (TP:%d x EP:%d x MOE-DP:%d x MTP:%d x DCP:%d x PP:%d)",
+			s.Size(), len(s.TP), len(s.EP), len(s.MoEDP), len(s.MTP), len(s.DCP), len(s.PP))
+	}
+}
+
+// ignored names what was asked for and has no effect, or another one than may
+// be expected.
+func (t *talk) ignored(f *optimizeFlags, r *ops.OptimizeResponse) {
+	for _, c := range []struct{ flag, why string }{
+		{"draft-model-config-path", "the draft's layers are modelled like the model's last"},
+		{"dspark-markov-rank", "the Markov head is not modelled"},
+		{"dspark-markov-head", "the Markov head is not modelled"},
+	} {
+		if f.set.Changed(c.flag) {
+			t.note("--%s has no effect: %s", c.flag, c.why)
+		}
+	}
+	for _, flag := range unread(r) {
+		if f.set.Changed(flag) {
+			t.note("--%s has no effect on rows evaluated by %s", flag, r.Devices[0].Searches[0].Evaluation)
+		}
+	}
+	if f.modelling.multistream() {
+		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
+	}
+	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {
+		t.note("--serving-cost has no effect: it is added to disaggregated phases only")
+	}
+	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
+		t.note("--num-devices %d is too few for one instance of each phase (%d): the instances are not counted", f.NumDevices, need)
+	}
+}
+
+// unread are the flags that no evaluation of a search read.
+func unread(r *ops.OptimizeResponse) []string {
+	by := map[ops.Evaluation]bool{}
+	for i := range r.Devices {
+		for k := range r.Devices[i].Searches {
+			by[r.Devices[i].Searches[k].Evaluation] = true
+		}
+	}
+	switch {
+	case !by[ops.BySimulation]:
+		return []string{"engine", "engine-version", "set", "length-ratio-low", "confidence"}
+	case !by[ops.ByFormulas]: // an engine has rules of its own
+		return []string{"accounting"}
+	}
+	return nil
+}
+
+// done ends the line of progress and says how long the search took.
+func (t *talk) done() {
+	t.progress.done()
+	if t.level <= levelInfo {
+		t.note("searched in %.3f s", t.env.Now().Sub(t.progress.start).Seconds())
+	}
+}
+
+// results says what became of each candidate: the feasible ones at level info,
+// all at level debug.
+func (t *talk) results(r *ops.OptimizeResponse) {
+	if t.level > levelInfo {
+		return
+	}
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		for k := range d.Searches {
+			p := &d.Searches[k]
+			for j := range p.Candidates {
+				t.result(d, p, &p.Candidates[j])
+			}
+		}
+	}
+}
+
+func (t *talk) result(d *ops.DeviceResult, p *ops.Search, c *ops.Row) {
+	o := &c.Best
+	switch {
+	case c.OK:
+		latency := ""
+		if p.Mode != search.DecodeOnly {
+			latency += fmt.Sprintf(", TTFT %.2f ms", o.TTFT.Ms())
+		}
+		if p.Mode != search.PrefillOnly {
+			latency += fmt.Sprintf(", TPOT %.2f ms", o.TPOT.Ms())
+		}
+		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s%s, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
+			d.Device.Name, ops.Phase(p.Mode), c.Label, o.Throughput, latency, o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
+	case t.level == levelDebug:
+		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, ops.Phase(p.Mode), c.Label, c.Reason)
+	}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// newPlanCmd makes "plimsoll plan".
+func newPlanCmd(env *Env) *cobra.Command {
+	f := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan MODEL",
+		Short: "Find how to serve a model: which deployment, how much it carries, what it costs, and the files that run it",
+		Long: `Plan compares every engine and mode (prefill and decode on the same workers, or on separate ones) on one or several systems,
+evaluates each deployment by simulation, and prints one page: the answer, the contenders with their errors and the probability
+that they meet the limits, what they cost, what limits the best of them, what would change the answer, and the next commands.
+
+Give the GPUs there are (--gpus), or the load to carry (--rate, or --daily for rates over the day): the answer is then the
+fewest, and across systems the cheapest. Lengths are those of --isl and --osl, of a --preset, a --trace or a distribution;
+several workloads that share one deployment are given as --workload NAME=ISL:OSL[:SHARE].
+
+On a terminal, what is missing is asked for, and the command is shown before it is run; the answers can be saved and given
+again with --answers.
+
+--out DIRECTORY writes the record (plan.json), the pages (report.html, report.md) and the files that run the best deployment.`,
+		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
+  plimsoll plan openai/gpt-oss-120b --rate 40 --systems h200_sxm b200_sxm mi355x --preset chat --ttft 500 --tpot 20 --percentile p95
+  plimsoll plan deepseek-ai/DeepSeek-V3 --gpus 64 --systems h200_sxm --workload chat=chat:3 rag=8000:500:1 --tpot 40 --out plan
+  plimsoll plan Qwen/Qwen3-8B --daily 2 2 1 1 2 5 9 14 20 22 20 15 --system l40s --trace requests.csv --ttft 800`,
+		GroupID:           groupPlan,
+		Args:              cobra.MaximumNArgs(1),
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+		ValidArgsFunction: completeModel,
+	}
+	f.define(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
+	return cmd
+}
+
+// run plans and prints.
+func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
+	if err := f.complete(cmd.Flags(), env, args); err != nil {
+		return err
+	}
+	if f.wizard.answers != "" || f.asksFor(cmd.Flags(), env) {
+		return f.ask(cmd, env)
+	}
+	if err := f.missing(); err != nil {
+		return err
+	}
+	world, line := env.world(), env.progress(f.quiet)
+	world.Progress = line.show
+	r, err := world.Plan(cmd.Context(), f.PlanRequest)
+	line.done()
+	if err != nil {
+		return asked(err)
+	}
+	doc := document.NewPlan(r, programVersion(), planCommand)
+	if f.out != "" {
+		if err := f.write(env, world, r, doc); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return env.JSON(doc)
+	}
+	report.Plan(env.Stdout, doc)
+	return nil
+}
+
+// programVersion is the version of this build.
+func programVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	v := versionOf(info)
+	if v.Revision == "" {
+		return v.Version
+	}
+	return fmt.Sprintf("%s (%s)", v.Version, v.Revision)
+}
+
+// planCommand is the command that asks for a plan.
+func planCommand(r *ops.PlanRequest) string {
+	c := commandLine{"plimsoll plan", quote(r.Model)}
+	list(&c, "system", r.Systems)
+	c.sources(&r.Sources)
+	c.add(r.Devices > 0, "gpus", r.Devices)
+	c.add(r.Rate > 0, "rate", r.Rate)
+	list(&c, "daily", r.Daily)
+	c.workloads(r.Workloads)
+	c.limit("ttft", r.Limits.TTFT)
+	c.limit("tpot", r.Limits.TPOT)
+	c.limit("request-latency", r.Limits.Latency)
+	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
+	c.add(r.Confidence > 0 && r.Confidence != ops.DefaultConfidence, "confidence", r.Confidence)
+	list(&c, "engine", r.Engines)
+	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)
+	c.add(len(r.Modes) == 1, "serving-mode", modeWord(r.Modes))
+	c.add(r.Formats.Checkpoint != "", "weights", r.Formats.Checkpoint)
+	c.add(r.Formats.KV != "", "kv-cache", r.Formats.KV)
+	c.formats(&r.Formats)
+	c.add(r.MTP > 0, "nextn", r.MTP)
+	list(&c, "nextn-accept-rates", r.AcceptanceRates)
+	c.prices(r)
+	if p := r.EnergyPrice; p != nil {
+		c.add(*p != ops.DefaultEnergyPrice, "energy-price", *p)
+	}
+	c.word(r.NoChanges, "--no-changes")
+	return c.String()
+}
+
+func modeWord(modes []ops.ServingMode) string {
+	if len(modes) == 0 {
+		return ""
+	}
+	return string(modes[0])
+}

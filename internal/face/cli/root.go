@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+)
+
+// command is how a command is made, and the names it is called by.
+type command struct {
+	make  func(*Env) *cobra.Command
+	names []string
+}
+
+// commandTable lists the commands. Help sorts them by name within their group.
+func commandTable() []command {
+	return []command{
+		{newPlanCmd, []string{"plan"}},
+		{newDiffCmd, []string{"diff"}},
+		{newConfigureCmd, []string{"cli"}},
+		{newOptimizeCmd, []string{"throughput-optimizer", "optimize", "throughput_optimizer"}},
+		{newExplainCmd, []string{"explain"}},
+		{newLintCmd, []string{"lint"}},
+		{newSimulateCmd, []string{"simulate"}},
+		{newStepCmd, []string{"step", "text_generate", "text-generate"}},
+		{newModelsCmd, []string{"models"}},
+		{newDevicesCmd, []string{"devices", "systems"}},
+		{newEnginesCmd, []string{"engines", "backends"}},
+		{newMCPCmd, []string{"mcp"}},
+		{newServeCmd, []string{"serve"}},
+		{newAccuracyCmd, []string{"accuracy"}},
+		{newCheckCmd, []string{"check"}},
+		{newCalibrateCmd, []string{"calibrate"}},
+		{newVersionCmd, []string{"version"}},
+		{newCompletionCmd, []string{"completion"}},
+	}
+}
+
+// commands makes the command that the first argument names, or all of them where it names none: help and completion ask
+// about all, a mistyped name is compared with all. Defining the flags of all takes a third of the time of "plimsoll version".
+func commands(env *Env) []*cobra.Command {
+	var all []*cobra.Command
+	for _, c := range commandTable() {
+		if len(env.Args) > 0 && slices.Contains(c.names, env.Args[0]) {
+			return []*cobra.Command{c.make(env)}
+		}
+	}
+	for _, c := range commandTable() {
+		all = append(all, c.make(env))
+	}
+	return all
+}
+
+// The groups under which help lists commands; a command names one in its GroupID.
+const (
+	groupPlan    = "plan"
+	groupServe   = "serve"
+	groupCatalog = "catalog"
+	groupTrust   = "trust"
+	groupAbout   = "about"
+)
+
+// groups returns the groups in the order help prints them.
+func groups() []*cobra.Group {
+	return []*cobra.Group{
+		{ID: groupPlan, Title: "Plan"},
+		{ID: groupServe, Title: "For browsers and agents"},
+		{ID: groupCatalog, Title: "Look up"},
+		{ID: groupTrust, Title: "Compare with measurements"},
+		{ID: groupAbout, Title: "About this program"},
+	}
+}
+
+// flagAliases maps other spellings of a flag, on any command, to its name.
+func flagAliases() map[string]string {
+	return map[string]string{
+		"devices": "device",
+		"system":  "device",
+		"systems": "device",
+
+		// Older and newer spellings of the Ascend tools.
+		"ttft-limits":         "ttft-limit",
+		"tpot-limits":         "tpot-limit",
+		"mtp-acceptance-rate": "mtp-acceptance-rates",
+		"chrome-trace-file":   "chrome-trace",
+		"profiling-database":  "profiling-database-path",
+		"graph-log-url":       "graph-log-path",
+		"graph-log-file":      "graph-log-path",
+		"disable-repetition":  "no-repetition",
+	}
+}
+
+// configureAliases are the spellings of AIConfigurator, which has a long and a short one
+// of each size of a worker.
+func configureAliases() map[string]string {
+	out := flagAliases()
+	out["perf-db-version"] = "backend-version"
+	for long, others := range map[string][]string{
+		"tp-size": {"tp"}, "pp-size": {"pp"}, "dp-size": {"dp", "attention-dp-size"}, "moe-tp-size": {"etp"}, "ep-size": {"ep", "moe-ep-size"},
+		"batch-size": {"bs"}, "workers": {"num-workers"},
+	} {
+		for role, short := range map[string]string{"": "", "prefill-": "p-", "decode-": "d-"} {
+			out[short+long] = role + long
+			for _, other := range others {
+				out[role+other], out[short+other] = role+long, role+long
+			}
+		}
+	}
+	return out
+}
+
+// newRootCmd assembles the program.
+func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "plimsoll COMMAND",
+		Short: "Find how to serve a language model on given hardware",
+		Long: `Plimsoll finds how to serve a language model on given hardware: the parallel layout, batch and mode with the most
+throughput within your latency limits.
+
+It needs neither the hardware nor the weights. Results go to standard output, everything else to standard error.`,
+		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
+  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
+      --output-length 1500 --tpot-limit 50
+  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
+  plimsoll models Qwen/Qwen3-32B
+  plimsoll devices h200_sxm
+  source <(plimsoll completion bash)`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return prof.start() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(env, false, false)
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	section(root.PersistentFlags(), "Global", func(fs *pflag.FlagSet) {
+		fs.BoolP("help", "h", false, "print help")
+		prof.flags(fs)
+	})
+	root.AddGroup(groups()...)
+	root.AddCommand(commands...)
+	root.SetHelpCommand(newHelpCmd())
+	root.InitDefaultHelpCmd()
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })
+	root.SetFlagErrorFunc(flagError)
+	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
+	for _, c := range commands {
+		if c.Name() == "cli" {
+			c.SetGlobalNormalizationFunc(nargs.Normalizer(configureAliases()))
+		}
+	}
+	return root
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
+	"github.com/plimsoll-project/plimsoll/internal/face/web"
+)
+
+// newServeCmd makes "plimsoll serve".
+func newServeCmd(env *Env) *cobra.Command {
+	var addr string
+	var profile bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Plan in a browser, and by a JSON API",
+		Long: `Serve answers on a local address: a page with the question, the answer and its charts, and a JSON API with the same operations
+as "plimsoll mcp", described by /api/openapi.json. The same request gives the same document as "plimsoll plan --json".
+
+It reads no files and writes none, so anyone who reaches the address can plan and nothing else. Searches beyond what the cores can
+do wait for their turn, then are refused (503).`,
+		Example: `  plimsoll serve
+  plimsoll serve --addr 127.0.0.1:9000
+  curl -s localhost:8080/api/models?q=qwen3
+  curl -s localhost:8080/api/plan -d '{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":3000,"osl":512}]}'`,
+		GroupID: groupServe,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			const waiting = 64
+			local := guard.Loopback(addr)
+			handler, err := serve.New(serve.Options{
+				Desk: env.desk(nil, waiting), Version: programVersion(), Loopback: local, Profile: profile,
+				Page: web.Page(), HTML: web.Report, Markdown: web.Markdown,
+			})
+			if err != nil {
+				return err
+			}
+			l, err := env.listen(ctx, "addr", addr, "/")
+			if err != nil {
+				return err
+			}
+			if !local {
+				env.Note("anyone who reaches this address can use it")
+			}
+			return serve.Serve(ctx, l, handler, serve.Limits{})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
+	fs.BoolVar(&profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
+	fs.Lookup("pprof").Hidden = true
+	return cmd
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// simulateFlags is what "plimsoll simulate" was asked.
+type simulateFlags struct {
+	ops.SimulateRequest
+
+	serves     deployment.Pool // both, or decode
+	prefill    deployment.Pool
+	rates      []float64
+	ttft, tpot float64
+	json       bool
+	perRequest string
+	input      string // --length-distribution
+	output     string // --output-distribution
+	set        *pflag.FlagSet
+	noPlots    bool
+	file       string   // --deployment
+	several    []string // --workload
+}
+
+// newSimulateCmd makes "plimsoll simulate".
+func newSimulateCmd(env *Env) *cobra.Command {
+	f := &simulateFlags{}
+	f.Deployment.Engine.Name, f.Deployment.System = ops.DefaultEngine, ops.DefaultSystem
+	cmd := &cobra.Command{
+		Use:   "simulate MODEL",
+		Short: "Simulate requests served by an engine, event by event",
+		Long: `Simulate serves requests with MODEL under an engine's scheduling rules: queues, token budget, KV blocks, preemption
+and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput under limits, and the use of the engine
+and its KV cache.
+
+Requests arrive in a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
+JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" prints the engine's settings; --set changes any.
+
+--prefill-replicas runs prefill on separate replicas (disaggregated serving). The client then sees the first token when a
+decode replica has received the KV cache and admitted the request. --prefill-set changes settings of the prefill replicas only.`,
+		Example: `  plimsoll simulate Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4 --concurrency 64 \
+      --input-length 1024 --output-length 1024
+  plimsoll simulate meta-llama/Llama-3.1-70B --system b200_sxm --engine trtllm --tp-size 4 --rate 5 \
+      --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json
+  plimsoll simulate deepseek-ai/DeepSeek-V3 --system h200_sxm --engine sglang --dp-size 8 --ep-size 8 \
+      --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --prefill-set token_budget=32768 --rate 4`,
+		GroupID:           groupPlan,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runSimulate(cmd, env, f, args) },
+		ValidArgsFunction: completeModel,
+	}
+	f.set = cmd.Flags()
+	f.define(f.set)
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
+	return cmd
+}
+
+// distributions reads the lengths that are not the same for all requests.
+func (f *simulateFlags) distributions(env *Env) (err error) {
+	for _, d := range []struct {
+		length, flag, file string
+		to                 **workload.Distribution
+	}{
+		{"input-length", "length-distribution", f.input, &f.InputLengths},
+		{"output-length", "output-distribution", f.output, &f.OutputLengths},
+	} {
+		if !f.set.Changed(d.flag) {
+			continue
+		}
+		if f.set.Changed(d.length) || f.Trace != "" {
+			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
+		}
+		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workloads reads requests of several kinds.
+func (f *simulateFlags) workloads() (err error) {
+	if f.several == nil {
+		return nil
+	}
+	for _, flag := range []string{"input-length", "output-length", "prefix-length", "length-ratio-low", "length-distribution", "output-distribution", "trace"} {
+		if f.set.Changed(flag) {
+			return usagef("--workload excludes --%s", flag)
+		}
+	}
+	f.Workloads, err = workloadsOf(f.several)
+	return err
+}
+
+// define adds the flags, in the sections help shows.
+func (f *simulateFlags) define(fs *pflag.FlagSet) {
+	section(fs, deploymentSection, f.defineDeployment)
+	section(fs, "Requests", func(fs *pflag.FlagSet) {
+		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (closed loop)")
+		fs.Float64Var(&f.Rate, "rate", 0, "requests per second (open loop)")
+		nargs.Var(fs, &f.Process, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
+		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals: 1 is poisson, more is burstier")
+		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
+		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
+		fs.IntVar(&f.Input, "input-length", ops.DefaultInput, "prompt length in tokens")
+		fs.IntVar(&f.Output, "output-length", ops.DefaultOutput, "output length in tokens")
+		fs.IntVar(&f.Prefix, "prefix-length", 0, "tokens that all prompts begin with and that are in the prefix cache from the start")
+		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
+		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
+		nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
+			"requests of several kinds, each `NAME=ISL:OSL[:SHARE]`; a preset (plimsoll plan lists them) or a trace file may stand for ISL:OSL")
+		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform between this share of the length and the whole length")
+		fs.Uint64Var(&f.Seed, "seed", 1, "seed of the random numbers")
+		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
+		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
+	})
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.StringVar(&f.perRequest, "per-request", "", "also write every request to a CSV `file`")
+		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
+	})
+}
+
+// deploymentSection holds the flags that describe the deployment.
+const deploymentSection = "Deployment"
+
+// defineDeployment adds the flags that describe the deployment.
+func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
+	d := &f.Deployment
+	fs.StringVar(&f.file, "deployment", "", "a whole deployment, a `file` in JSON as a row of \"plimsoll cli --json\" has it, instead of MODEL and the flags below")
+	asFamily(fs, &d.AsFamily)
+	fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
+	fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
+	engineFlags(fs, &d.Engine, "serving engine")
+	enginePreset(fs, &d.Engine.Preset)
+	fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
+	perfData(fs, &f.PerfData)
+	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
+	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
+	fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
+	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; the others then only decode")
+	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
+	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
+	fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
+	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
+	formatFlags(fs, &d.Formats)
+	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
+}
+
+// arrival reads the name of an arrival process.
+func arrival(word string) (sim.Process, error) {
+	processes := []sim.Process{sim.Poisson, sim.Gamma, sim.Constant}
+	words := make([]string, len(processes))
+	for i, p := range processes {
+		words[i] = p.String()
+	}
+	word, err := nargs.OneOf(words...)(word)
+	return processes[max(0, slices.Index(words, word))], err
+}
+
+// pools are those the flags describe.
+func (f *simulateFlags) pools() ([]deployment.Pool, error) {
+	s, p := f.serves, f.prefill
+	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
+	if p.Replicas < 0 {
+		return nil, usagef("--prefill-replicas must be at least 0, got %d", p.Replicas)
+	}
+	if p.Replicas == 0 {
+		if l := &p.Layout; l.TP != 0 || l.DP != 0 || l.EP != 0 || p.Settings != nil {
+			return nil, usagef("--prefill-tp-size, --prefill-dp-size, --prefill-ep-size and --prefill-set need --prefill-replicas")
+		}
+		s.Role = deployment.Both
+		return []deployment.Pool{s}, nil
+	}
+	s.Role, p.Role = deployment.Decode, deployment.Prefill
+	p.MTP, p.AcceptanceRates = s.MTP, s.AcceptanceRates
+	p.Layout.TP, p.Layout.DP, p.Layout.EP = cmp.Or(p.Layout.TP, s.Layout.TP), cmp.Or(p.Layout.DP, s.Layout.DP), cmp.Or(p.Layout.EP, s.Layout.EP)
+	p.Layout.PP = s.Layout.PP
+	return []deployment.Pool{p, s}, nil
+}
+
+// readDeployment reads a deployment that another command printed. Nothing else may
+// describe one.
+func (f *simulateFlags) readDeployment(env *Env, args []string) error {
+	if len(args) > 0 {
+		return usagef("--deployment excludes MODEL, got %q", args[0])
+	}
+	var also []string
+	f.set.Visit(func(o *pflag.Flag) {
+		if o.Name != "deployment" && o.Name != "calibration" && slices.Equal(o.Annotations[sectionKey], []string{deploymentSection}) {
+			also = append(also, "--"+o.Name)
+		}
+	})
+	if len(also) > 0 {
+		return usagef("--deployment excludes %s", join(also))
+	}
+	data, err := env.ReadFile(f.file)
+	if err != nil {
+		return usagef("reading --deployment: %w", err)
+	}
+	f.Deployment = deployment.Deployment{}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f.Deployment); err != nil {
+		return usagef("reading --deployment %s: %w", f.file, err)
+	}
+	return nil
+}
+
+// complete turns flags and arguments into a request.
+func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.Records = f.perRequest != ""
+	if f.DeviceFile != "" && !f.set.Changed("device") {
+		f.Deployment.System = ""
+	}
+	var errs [3]error
+	if f.file != "" {
+		errs[0] = f.readDeployment(env, args)
+	} else {
+		f.Deployment.Model, errs[0] = theModel(cmd, args)
+		f.Deployment.Pools, errs[1] = f.pools()
+	}
+	if isZero(f.set, "seed") {
+		errs[2] = usagef("--seed must be positive, got 0")
+	}
+	return errors.Join(errors.Join(errs[:]...),
+		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env), f.workloads())
+}
+
+// runSimulate simulates and prints.
+func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) error {
+	world := env.world()
+	if err := f.complete(cmd, env, args); err != nil {
+		return together(err, world.CheckSimulate(f.SimulateRequest))
+	}
+	line := env.progress(false)
+	world.Progress = line.show
+	r, err := world.Simulate(cmd.Context(), f.SimulateRequest)
+	line.done()
+	if err != nil {
+		return asked(err)
+	}
+	tableNotes(env.Note, r.Tables)
+	if f.json {
+		doc := document.NewSimulate(r)
+		doc.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
+		err = env.JSON(doc)
+	} else {
+		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
+	}
+	if f.perRequest != "" {
+		err = errors.Join(err, env.CreateAtomic(f.perRequest, func(w io.Writer) error { return sim.WriteCSV(w, r.Result.Records) }))
+	}
+	return err
+}

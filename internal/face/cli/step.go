@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// stepFlags is what "plimsoll step" was asked.
+type stepFlags struct {
+	ops.StepRequest
+
+	modelling modellingFlags
+	vendor    textGenerateFlags
+	json      bool
+	trace     string
+}
+
+// newStepCmd makes "plimsoll step".
+func newStepCmd(env *Env) *cobra.Command {
+	f := &stepFlags{}
+	f.Deployment.System = ops.DefaultDevice
+	f.Deployment.Pools = []deployment.Pool{{}}
+	cmd := &cobra.Command{
+		Use:     "step MODEL",
+		Aliases: []string{"text_generate", "text-generate"},
+		Short:   "Time and memory of one forward pass",
+		Long: `Step predicts one forward pass of MODEL: the time of every operator and what bounds it, the total, and the memory per
+device.
+
+MODEL is an id of the catalog (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another
+name of a model of the catalog: of a mirror, of a quantized upload, or without the organisation. --num-queries counts the
+requests of all data-parallel ranks; --context-length is the tokens already cached, so a sequence has context plus query
+tokens. A decode query is one token plus the draft tokens, unless --query-length says otherwise.
+
+On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results can be compared
+with it; the result names those that change the step noticeably. --policy physical drops them. Command lines of Ascend's
+text_generate run here; what they ask for and is not modelled is refused.
+
+--perf-data takes the times of operators from measured kernels, if the directory covers their shape; the result gives their
+share of the step.
+
+--engine adds a line with the step time under an engine: calibrated kernel times, gaps between kernels, kernel launches
+outside captured graphs, and host work that the device waits for, as in "plimsoll simulate". The settings of graphs, host
+times, draft tokens and KV cache format have an effect; those of scheduling and memory have none.`,
+		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
+      --num-queries 32 --context-length 4096 --decode --compile
+  plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
+      --num-queries 16 --query-length 4096 --compile --json
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --num-queries 64 --context-length 4096 --engine vllm
+  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --perf-data systems/data`,
+		GroupID:           groupPlan,
+		Args:              modelArg,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runStep(cmd, env, f, args) },
+		ValidArgsFunction: completeModel,
+	}
+	f.define(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
+	return cmd
+}
+
+// define adds the flags, in the sections help shows.
+func (f *stepFlags) define(fs *pflag.FlagSet) {
+	d := &f.Deployment
+	l := &d.Pools[0].Layout
+	section(fs, "Model", func(fs *pflag.FlagSet) { asFamily(fs, &d.AsFamily) })
+	section(fs, "Hardware", func(fs *pflag.FlagSet) {
+		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them)")
+		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
+		perfData(fs, &f.PerfData)
+		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory kept free on each device, in GiB")
+	})
+	section(fs, "Engine", func(fs *pflag.FlagSet) {
+		engineFlags(fs, &d.Engine, "also predict the step time, including host work, under the engine `NAME`")
+		enginePreset(fs, &d.Engine.Preset)
+	})
+	section(fs, "Layout", func(fs *pflag.FlagSet) {
+		layoutFlags(fs, l, "number of devices (default 1)", "data parallelism (default devices / (TP·PP))")
+		fs.IntVar(&l.MoEDP, "moe-dp-size", 1, "copies of the experts")
+		fs.IntVar(&l.DCP, "dcp-size", 1, "decode context parallelism inside a TP group")
+		f.modelling.defineSharding(fs, &d.Modelling)
+	})
+	section(fs, "Batch", func(fs *pflag.FlagSet) {
+		fs.IntVar(&f.Queries, "num-queries", 1, "number of requests, over all data-parallel ranks")
+		fs.IntVar(&f.QueryLength, "query-length", 0, "new tokens per request (decode: 1 + MTP tokens)")
+		fs.IntVar(&f.ContextLength, "context-length", 0, "tokens per request cached before the step")
+		fs.BoolVar(&f.Decode, "decode", false, "a decode step: logits for every new token")
+		fs.IntVar(&d.Pools[0].MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
+		fs.Float64Var(&f.PrefixHitRate, "prefix-cache-hit-rate", 0, "share of a prompt found in the prefix cache")
+		fs.IntVar(&f.ImageBatch, "image-batch-size", 0, "images per request (default 1)")
+		fs.IntVar(&f.ImageHeight, "image-height", 0, "height of an image in pixels")
+		fs.IntVar(&f.ImageWidth, "image-width", 0, "width of an image in pixels")
+	})
+	section(fs, "Number formats", func(fs *pflag.FlagSet) {
+		formatFlags(fs, &d.Formats)
+		expertFormatFlags(fs, &d.Formats)
+	})
+	section(fs, "Modelling", func(fs *pflag.FlagSet) {
+		f.modelling.define(fs, &d.Modelling)
+		fs.IntVar(&f.Layers, "num-hidden-layers-override", 0, "evaluate only the first `layers` of the model")
+	})
+	section(fs, "Output", func(fs *pflag.FlagSet) {
+		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
+	})
+	f.vendor.define(fs)
+}
+
+// calibration defines the flag of commands that read their intervals, or more, from
+// a calibration.
+func calibration(fs *pflag.FlagSet, dst *string, what string) {
+	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate instead of the shipped one")
+}
+
+// complete turns flags and arguments into a request.
+func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
+	d := &f.Deployment
+	if f.DeviceFile != "" && !cmd.Flags().Changed("device") {
+		d.System = ""
+	}
+	var errs [2]error
+	if args, errs[0] = f.vendor.arguments(args); errs[0] == nil {
+		d.Model, errs[0] = theModel(cmd, args)
+	}
+	switch e := &d.Engine; {
+	case e.Name == "" && e.Version != "":
+		errs[1] = usagef("--engine-version needs --engine")
+	case e.Name == "" && e.Settings != nil:
+		errs[1] = usagef("--set needs --engine")
+	}
+	f.Multistream = f.modelling.multistream()
+	l := &d.Pools[0].Layout
+	tp, dp := max(1, l.TP), l.DP
+	if each := tp * max(1, l.PP); dp == 0 && each > 0 {
+		dp = max(1, l.Devices) / each
+	}
+	return errors.Join(errors.Join(errs[:]...), f.vendor.check(cmd, tp, dp),
+		f.modelling.complete(cmd.Flags(), &d.Modelling), zeros(cmd.Flags(), "num_queries", "mxfp4_group_size"))
+}
+
+// runStep evaluates and prints.
+func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
+	world := env.world()
+	if err := f.complete(cmd, args); err != nil {
+		return together(err, world.CheckStep(f.StepRequest))
+	}
+	r, err := world.Step(cmd.Context(), f.StepRequest)
+	if err != nil {
+		return asked(err)
+	}
+	tableNotes(env.Note, r.Tables)
+	if f.json {
+		doc := document.NewStep(r)
+		doc.Command = stepCommand(&r.Request)
+		err = env.JSON(doc)
+	} else {
+		report.Step(env.Stdout, r)
+	}
+	if f.trace != "" {
+		err = errors.Join(err, env.CreateAtomic(f.trace, func(w io.Writer) error { return report.Trace(w, &r.Result) }))
+	}
+	return err
+}
+
+// asFamily defines the flag of commands that take a model.
+func asFamily(fs *pflag.FlagSet, dst *string) {
+	fs.StringVar(dst, "as-family", "", "read the model's config.json as this `family`, whatever its architecture; generic takes any decoder")
+}
+
+// completeModel offers catalog ids to the shell.
+func completeModel(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, e := range model.IDs() {
+		ids = append(ids, e.ID)
+	}
+	return ids, cobra.ShellCompDirectiveDefault
+}
+
+// completeDevice offers device names to the shell.
+func completeDevice(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return device.Names(), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// supportFlags are those of "plimsoll cli support".
+type supportFlags struct {
+	ops.SupportRequest
+	outputFlags
+
+	path, backend string
+}
+
+// all stands for every system or engine.
+const all = "all"
+
+// newSupportCmd makes "plimsoll cli support".
+func newSupportCmd(env *Env) *cobra.Command {
+	f := &supportFlags{}
+	cmd := &cobra.Command{
+		Use:   "support",
+		Short: "List what can be predicted, and how well",
+		Long: `Support lists models, systems and engines with the fewest GPUs that hold the model, where operator times come from (tier),
+and the error to expect of aggregated and disaggregated deployments. Without a model it lists those of which measured
+deployments are known; every other model of the catalog, and your own, can be predicted too.`,
+		Example: `  plimsoll cli support --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm
+  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all --backend all
+  plimsoll cli support --system b200_sxm --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+	}
+	section(cmd.Flags(), "Question", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json (default those measured)")
+		fs.StringVar(&f.path, "model-path", "", "same as --model")
+		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "the systems (--system), or all (default all)")
+		nargs.Var(fs, &f.backend, "backend", nargs.OneOf("trtllm", "sglang", "vllm", "mindie", "atom", all), "engine: trtllm, sglang, vllm, mindie, atom, or all for the first three (default all)")
+		fs.StringVar(&f.Version, "backend-version", "", "engine version (default the newest)")
+	})
+	section(cmd.Flags(), "Output", func(fs *pflag.FlagSet) {
+		f.define(fs)
+		calibration(fs, &f.Calibration, "errors")
+	})
+	silentFlags(cmd.Flags())
+	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
+	return cmd
+}
+
+// run asks and prints.
+func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
+	if f.Model == "" {
+		f.Model = f.path
+	}
+	if len(f.Systems) == 1 && f.Systems[0] == all {
+		f.Systems = nil
+	}
+	if f.backend != "" && f.backend != all {
+		f.Engines = []string{f.backend}
+	}
+	if f.Version != "" && f.Engines == nil {
+		return usagef("--backend-version %s is of one engine: give --backend", f.Version)
+	}
+	if err := f.formats(); err != nil {
+		return usage(err)
+	}
+	r, err := env.world().Support(cmd.Context(), f.SupportRequest)
+	if err != nil {
+		return asked(err)
+	}
+	if f.json {
+		return env.JSON(document.NewSupported(r))
+	}
+	report.Support(env.Stdout, r)
+	return nil
+}
+
+// formats are those that an older name has on each system. Systems that do not exist are
+// left to the operation.
+func (f *supportFlags) formats() error {
+	if f.Model == "" {
+		return nil
+	}
+	systems := f.Systems
+	if systems == nil {
+		systems = device.Names()
+	}
+	f.Formats = map[string]deployment.Formats{}
+	var errs []error
+	for _, s := range systems {
+		if _, err := device.Lookup(s); err != nil {
+			continue
+		}
+		formats, _, err := aiconfigurator.Formats(f.Model, s, aiconfigurator.Modes{})
+		f.Formats[s] = formats
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+)
+
+// textGenerateFlags are flags of Ascend's text_generate that "plimsoll step" reads so that its command lines run here.
+type textGenerateFlags struct {
+	modelID   string
+	profiling profilingFlags
+	sizes     map[string]*int // of a module, where they must be what TP and DP make of it
+	vision    int
+	plugins   []string
+}
+
+// define adds the flags. Those without effect are not in the help.
+func (f *textGenerateFlags) define(into *pflag.FlagSet) {
+	section(into, "Of Ascend's text_generate", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.modelID, "model-id", "", "the model, instead of the argument")
+		f.sizes = map[string]*int{}
+		for _, module := range []string{"o-proj", "mlp", "lmhead"} {
+			for _, way := range []string{"tp", "dp"} {
+				name := module + "-" + way + "-size"
+				f.sizes[name] = fs.Int(name, 0, "accepted if it is the size that --"+way+"-size gives")
+			}
+		}
+		fs.IntVar(&f.vision, "vision-tp-size", 1, "accepted if 1: vision towers are not sharded")
+	})
+	f.profiling.define(into)
+	hidden := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range f.without() {
+		hidden.Bool(name, false, "accepted for compatibility, without effect")
+	}
+	for _, name := range f.unsupported() {
+		hidden.Bool(name, false, "not supported")
+	}
+	nargs.ListVar(hidden, &f.plugins, "fusion-plugin", nargs.OneOrMore, nargs.Text, "not supported")
+	for _, name := range []string{"graph-log-path", "remote-source", "log-level"} {
+		hidden.String(name, "", "accepted for compatibility, without effect")
+	}
+	hidden.VisitAll(func(flag *pflag.Flag) {
+		flag.Hidden = true
+		into.AddFlag(flag)
+	})
+}
+
+// without are switches whose effect is always there, or concerns how the vendor's program runs.
+func (*textGenerateFlags) without() []string {
+	return []string{
+		"compile-allow-graph-break",
+		"no-repetition",         // equal layers are computed once, with the same result
+		"dump-input-shapes",     // the vendor's table by shapes
+		"dump-op-bound-results", // every result says what bounds its operators
+	}
+}
+
+// unsupported are switches that would change the result.
+func (*textGenerateFlags) unsupported() []string {
+	return []string{
+		"quantize-lmhead", "enable-redundant-experts", "enable-external-shared-experts", "host-external-shared-experts",
+	}
+}
+
+// arguments are the arguments with the model that --model-id names.
+func (f *textGenerateFlags) arguments(args []string) ([]string, error) {
+	switch {
+	case f.modelID == "":
+		return args, nil
+	case len(args) > 0:
+		return args, usagef("give the model either as an argument or with --model-id, not both")
+	}
+	return []string{f.modelID}, nil
+}
+
+// check reports what a command line asks for that "plimsoll step" does not model.
+func (f *textGenerateFlags) check(cmd *cobra.Command, tp, dp int) error {
+	fs := cmd.Flags()
+	errs := []error{f.profiling.check()}
+	for _, name := range f.unsupported() {
+		if fs.Changed(name) {
+			errs = append(errs, usagef("--%s is not supported", name))
+		}
+	}
+	if f.plugins != nil {
+		errs = append(errs, usagef("--fusion-plugin is not supported"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.sizes)) {
+		want, way := tp, "tp-size"
+		if strings.HasSuffix(name, "dp-size") {
+			want, way = dp, "dp-size"
+		}
+		if got := *f.sizes[name]; fs.Changed(name) && got != want {
+			errs = append(errs, usagef("--%s %d is not supported: every module has --%s %d", name, got, way, want))
+		}
+	}
+	if f.vision != 1 {
+		errs = append(errs, usagef("--vision-tp-size %d is not supported: vision towers are not sharded", f.vision))
+	}
+	return errors.Join(errs...)
+}

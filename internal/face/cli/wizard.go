@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// wizardFlags are about the questions that "plimsoll plan" asks.
+type wizardFlags struct {
+	lang, answers string
+}
+
+// define adds the flags.
+func (f *wizardFlags) define(fs *pflag.FlagSet) {
+	nargs.Var(fs, &f.lang, "lang", nargs.OneOf("en", "zh"), "language of the questions: en or zh (default by the locale)")
+	fs.StringVar(&f.answers, "answers", "", "take the answers saved in a `file`, and ask for the rest")
+}
+
+// asks reports whether a person can be asked.
+func (e *Env) asks() bool { return e.IsTerminal(e.Stdin) && e.IsTerminal(e.Stdout) }
+
+// asksFor reports whether inputs are missing and can be asked for. Questions know nothing of other flags than theirs.
+func (f *planFlags) asksFor(fs *pflag.FlagSet, env *Env) bool {
+	return f.lacking() != nil && env.asks() && f.unasked(fs) == ""
+}
+
+// unasked is a flag that was given and that no question is about, "" for none.
+func (f *planFlags) unasked(fs *pflag.FlagSet) string {
+	asked := []string{
+		"device", "gpus", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
+		"quantize-linear-action", "quantize-attention-action", "lang", "answers", "quiet",
+	}
+	other := ""
+	fs.Visit(func(x *pflag.Flag) {
+		if !slices.Contains(asked, x.Name) && other == "" {
+			other = x.Name
+		}
+	})
+	return other
+}
+
+// known are the answers that flags give.
+func (f *planFlags) known(fs *pflag.FlagSet) wizard.Answers {
+	out := wizard.Answers{}
+	give := func(given bool, id wizard.ID, value string) {
+		if given {
+			out[id] = wizard.Answer{Value: value, Source: wizard.Source{Origin: wizard.Flag}}
+		}
+	}
+	var rates []string
+	for _, x := range f.AcceptanceRates {
+		rates = append(rates, fmt.Sprint(x))
+	}
+	ttft, tpot := fs.Changed("ttft"), fs.Changed("tpot")
+	give(f.Model != "", wizard.Model, f.Model)
+	give(f.Systems != nil, wizard.Devices, strings.Join(f.Systems, " "))
+	give(f.Devices > 0, wizard.NumDevices, strconv.Itoa(f.Devices))
+	give(f.alone.Input > 0, wizard.Input, strconv.Itoa(f.alone.Input))
+	give(f.alone.Output > 0, wizard.Output, strconv.Itoa(f.alone.Output))
+	give(ttft && tpot, wizard.SLO, wizard.Both)
+	give(ttft && !tpot, wizard.SLO, wizard.TTFTOnly)
+	give(tpot && !ttft, wizard.SLO, wizard.TPOTOnly)
+	give(ttft, wizard.TTFT, fmt.Sprint(f.ttft))
+	give(tpot, wizard.TPOT, fmt.Sprint(f.tpot))
+	give(f.alone.Prefix > 0, wizard.PrefixCache, wizard.Yes)
+	give(f.alone.Prefix > 0, wizard.PrefixTokens, strconv.Itoa(f.alone.Prefix))
+	give(f.MTP > 0, wizard.MTP, wizard.Yes)
+	give(f.MTP > 0, wizard.MTPTokens, strconv.Itoa(f.MTP))
+	give(rates != nil, wizard.MTPRates, strings.Join(rates, " "))
+	give(f.Formats.Linear != "" || f.Formats.Attention != "", wizard.Quantization, wizard.Custom)
+	give(f.Formats.Linear != "", wizard.Linear, string(f.Formats.Linear))
+	give(f.Formats.Attention != "", wizard.Attention, string(f.Formats.Attention))
+	return out
+}
+
+// ask asks for what the flags and the file of answers lack, and runs it.
+func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
+	known := f.known(cmd.Flags())
+	if file := f.wizard.answers; file != "" {
+		if other := f.unasked(cmd.Flags()); other != "" {
+			return usagef("--answers excludes --%s: no question is about it", other)
+		}
+		data, err := env.ReadFile(file)
+		if err != nil {
+			return usagef("reading --answers: %w", err)
+		}
+		saved, err := wizard.Read(data, file)
+		if err != nil {
+			return usage(err)
+		}
+		maps.Copy(saved, known) // what is given now counts
+		known = saved
+	}
+	c := env.wizard(f)
+	c.Answers = known
+	err := wizard.Run(cmd.Context(), c)
+	switch missing, ok := errors.AsType[*wizard.MissingError](err); {
+	case ok:
+		return withHint(usagef("%s: %w", f.wizard.answers, missing), "on a terminal the program asks for them")
+	case errors.Is(err, wizard.ErrQuit):
+		return errors.New(c.Lang.Say().NothingRun)
+	}
+	return asked(err)
+}
+
+// wizard is a wizard in this world.
+func (e *Env) wizard(f *planFlags) *wizard.Config {
+	out := e.Stdout
+	if w, ok := out.(*watchedWriter); ok && e.asks() {
+		out = w.to // whose terminal is drawn on
+	}
+	world := e.world()
+	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != ""
+	c := &wizard.Config{
+		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
+		Lang: wizard.Lang(f.wizard.lang), World: world, Say: flagOf, Save: e.CreateAtomic,
+		OptimizeCommand: func(r ops.OptimizeRequest) string {
+			r = r.Completed()
+			return optimizeCommand(&r, "")
+		},
+		PlanCommand: func(r ops.PlanRequest) string { return planCommand(&r) },
+		Optimize: func(ctx context.Context, r ops.OptimizeRequest) (*ops.OptimizeResponse, error) {
+			line := e.progress(f.quiet)
+			world.Progress = line.show
+			defer line.done()
+			return world.Optimize(ctx, r)
+		},
+		Report: func(r *ops.OptimizeResponse) {
+			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
+		},
+		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, world, r, f.quiet) },
+	}
+	if f.wizard.lang == "" {
+		c.Lang = wizard.FromLocale(e.Getenv)
+	}
+	return c
+}
+
+// plan plans and prints the page.
+func (e *Env) plan(ctx context.Context, out io.Writer, world *ops.World, q ops.PlanRequest, quiet bool) error {
+	line := e.progress(quiet)
+	world.Progress = line.show
+	r, err := world.Plan(ctx, q)
+	line.done()
+	if err != nil {
+		return err
+	}
+	report.Plan(out, document.NewPlan(r, programVersion(), planCommand))
+	return nil
+}

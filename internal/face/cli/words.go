@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+)
+
+// flagOf names a field of a request as the command line does.
+func flagOf(name field.Name) string {
+	switch name {
+	case "pd_ratio":
+		return "--enable-optimize-prefill-decode-ratio"
+	case "shared_expert_tp":
+		return "--enable-shared-expert-tp"
+	}
+	return "--" + strings.ReplaceAll(string(name), "_", "-")
+}

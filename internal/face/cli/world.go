@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/plimsoll-project/plimsoll"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// world gives the operations their files: local directories, and the Hugging
+// Face cache where the environment says it is.
+func (e *Env) world() *ops.World {
+	w := &ops.World{Dir: e.DirFS, ReadFile: e.ReadFile}
+	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
+		w.Hub = e.DirFS(dir)
+	}
+	return w
+}
+
+// asked marks mistakes in a request as bad usage.
+func asked(err error) error {
+	if _, ok := errors.AsType[*ops.InputError](err); !ok {
+		return err
+	}
+	if m, ok := errors.AsType[*model.UnknownError](err); ok && len(m.Nearest) == 0 {
+		return withHint(usage(err), "\"plimsoll models\" lists the catalog; a directory with a config.json works too")
+	}
+	return usage(err)
+}

@@ -1,0 +1,55 @@
+package document
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Explanation says why the best row of a pass is what it is.
+type Explanation struct {
+	Device   string      `json:"device"`
+	Phase    string      `json:"phase"`
+	Parallel string      `json:"parallel"`
+	Binds    string      `json:"bound_by"`
+	Steps    []StepShare `json:"steps"`
+	Next     string      `json:"next_parallel,omitempty"`
+	Gap      *float64    `json:"next_gap,omitempty"`
+	WhatIf   []WhatIf    `json:"what_if"`
+}
+
+// StepShare is where the time of a step goes.
+type StepShare struct {
+	Phase     string     `json:"phase"`
+	TotalS    float64    `json:"total_s"`
+	Breakdown *Breakdown `json:"breakdown"`
+	Fixed     float64    `json:"fixed_share"`
+	Command   string     `json:"command,omitempty"`
+}
+
+// WhatIf is the effect of a change on the throughput.
+type WhatIf struct {
+	Change     string  `json:"change"`
+	Feasible   bool    `json:"feasible"`
+	Throughput float64 `json:"throughput"`
+	Share      float64 `json:"change_of_throughput"`
+}
+
+func explanation(x *ops.Explanation, command func(*ops.StepRequest) string) Explanation {
+	out := Explanation{
+		Device: x.Device, Phase: ops.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
+		Steps: []StepShare{}, WhatIf: []WhatIf{},
+	}
+	for _, s := range x.Steps {
+		step := StepShare{Phase: s.Phase, TotalS: float64(s.Time), Breakdown: breakdown(s.Bound), Fixed: share(s.Fixed, s.Time) / 100}
+		if command != nil && s.Request != nil {
+			step.Command = command(s.Request)
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	if x.Next != nil {
+		out.Next, out.Gap = x.Next.Label, &x.Gap
+	}
+	for _, w := range x.What {
+		out.WhatIf = append(out.WhatIf, WhatIf{w.Change, w.OK, w.Throughput, w.Share})
+	}
+	return out
+}

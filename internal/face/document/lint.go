@@ -1,0 +1,71 @@
+package document
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Lint is what files or a command that start an engine will do, for programs; times in
+// milliseconds.
+type Lint struct {
+	Request    *ops.LintRequest       `json:"request"`
+	Deployment *deployment.Deployment `json:"deployment"`
+
+	Model   string         `json:"model"`
+	Device  string         `json:"device"`
+	Engine  string         `json:"engine"`
+	Version string         `json:"engine_version,omitempty"`
+	Devices int            `json:"devices"`
+	Pools   []ops.LintPool `json:"pools"`
+
+	// Capacity and Prediction are null where there is none; Prediction is that of
+	// "plimsoll simulate".
+	Capacity   *Capacity     `json:"capacity"`
+	Prediction *Simulate     `json:"prediction"`
+	Errors     int           `json:"errors"`
+	Findings   []ops.Finding `json:"findings"`
+	Better     []Improvement `json:"better"`
+}
+
+// Capacity is what the engines that generate hold, all ranks and replicas together but
+// for the memory, which is that of one device.
+type Capacity struct {
+	Memory  Budget  `json:"memory"`
+	FreeGiB float64 `json:"free_gib"`
+	Ranks   int     `json:"ranks"`
+	Tokens  int     `json:"kv_tokens"`
+	Limit   int     `json:"batch_limit"`
+	Held    int     `json:"cache_holds"`
+	Safe    int     `json:"safe_concurrency"`
+}
+
+// Improvement is a change of settings that raises throughput within the limits.
+type Improvement struct {
+	Change      string   `json:"change"`
+	Settings    []string `json:"settings"`
+	Note        string   `json:"note,omitempty"`
+	Gain        float64  `json:"gain"` // 0 where the files meet the limits at no concurrency
+	Concurrency int      `json:"concurrency"`
+	TTFT        float64  `json:"ttft_ms"`
+	TPOT        float64  `json:"tpot_ms"`
+	Throughput  float64  `json:"output_tokens_per_s"`
+}
+
+// NewLint converts a response.
+func NewLint(r *ops.LintResponse) *Lint {
+	out := &Lint{
+		Request: &r.Request, Deployment: &r.Deployment, Model: r.Model, Device: r.Device, Engine: r.Deployment.Engine.Name,
+		Version: r.Version, Devices: r.Devices, Pools: append([]ops.LintPool{}, r.Pools...), Errors: r.Errors(),
+		Findings: append([]ops.Finding{}, r.Findings...), Better: []Improvement{},
+	}
+	if c := r.Capacity; c != nil {
+		out.Capacity = &Capacity{budgetOf(&c.Memory), c.Free.GiB(), c.Ranks, c.Tokens, c.Limit, c.Held, c.Safe}
+	}
+	if r.Simulated != nil {
+		out.Prediction = NewSimulate(r.Simulated)
+	}
+	for _, b := range r.Better {
+		out.Better = append(out.Better, Improvement{b.Change, b.Settings, b.Note, b.Gain, b.Concurrency, b.TTFT.Ms(), b.TPOT.Ms(), b.Throughput})
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package document
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// PlanSchema names the form of a [Plan]; a change that a reader could trip over has
+// another number.
+const PlanSchema = "plimsoll/plan/1"
+
+// Plan is the record of a plan: the question, the answer, and what it rests on. The
+// same program gives the same bytes for the same request, whoever asks. Every page is
+// made from it alone.
+type Plan struct {
+	Schema  string `json:"schema"`
+	Version string `json:"version"` // of the program
+	Data    []Data `json:"data"`    // embedded, which the figures rest on
+	// Command asks for this plan on the command line, Request everywhere.
+	Command string           `json:"command"`
+	Request *ops.PlanRequest `json:"request"`
+
+	Model  string `json:"model"`
+	Answer Answer `json:"answer"`
+	// Contenders are the best deployments of every system, engine and mode, the best
+	// first by RankedBy; those that do not meet the limits come last.
+	RankedBy   string      `json:"ranked_by"`
+	Contenders []Contender `json:"contenders"`
+	NotRun     []NotRun    `json:"not_run"`
+
+	// What follows is about the first contender.
+
+	Changes   []Change       `json:"changes"`
+	Loads     []Load         `json:"loads"`
+	Pools     []EstimatePool `json:"pools"`
+	Timeline  []Moment       `json:"timeline"`
+	Workloads []PlanWorkload `json:"workloads"`
+	Day       *Day           `json:"day,omitempty"`
+	Next      []Next         `json:"next"`
+	Notes     []string       `json:"notes"`
+	Caution   string         `json:"caution"`
+}
+
+// Data is embedded data by its hash.
+type Data struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// Answer is the plan in sentences.
+type Answer struct {
+	Meets bool `json:"meets_limits"`
+	// Sentence says it in words that need no knowledge of the field; Reason what
+	// limits it.
+	Sentence string `json:"sentence"`
+	Reason   string `json:"reason"`
+	// Nearest are limits that can be met where those asked for cannot.
+	Nearest *Limits `json:"nearest_limits,omitempty"`
+}
+
+// Range is a predicted value with its 80 % interval.
+type Range struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Contender is the best deployment of one system, engine and mode.
+type Contender struct {
+	Name          string `json:"name"` // "h200_sxm vllm disagg"
+	System        string `json:"system"`
+	Engine        string `json:"engine"`
+	EngineTitle   string `json:"engine_title"`
+	EngineVersion string `json:"engine_version,omitempty"`
+	Mode          string `json:"mode"`     // agg or disagg
+	Deployment    string `json:"in_words"` // "4 replicas of TP 8"
+	Meets         bool   `json:"meets_limits"`
+	GPUs          int    `json:"gpus_used"`
+	GPUsGiven     int    `json:"gpus"`
+	Concurrency   int    `json:"concurrency"`
+	Batch         int    `json:"batch_size"`
+
+	Tokens        Range   `json:"tokens_per_second"`
+	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`
+	TokensPerUser Range   `json:"tokens_per_second_user"`
+	RequestRate   Range   `json:"request_rate"`
+	TTFT          Range   `json:"ttft_ms"`
+	TPOT          Range   `json:"tpot_ms"`
+	TTFT95        Range   `json:"ttft_p95_ms"`
+	TPOT95        Range   `json:"tpot_p95_ms"`
+	Latency       float64 `json:"request_latency_ms"`
+	// Chance is the probability that the means meet the limits, Chance95 that the 95th
+	// percentiles do; null without limits.
+	Chance   *float64 `json:"within_limits"`
+	Chance95 *float64 `json:"within_limits_p95"`
+	BoundBy  string   `json:"bound_by,omitempty"`
+	// Load is the share of its capacity in use, where a rate was asked for.
+	Load     *float64    `json:"load,omitempty"`
+	Cost     *Cost       `json:"cost"` // null where no price is known
+	Energy   *Energy     `json:"energy,omitempty"`
+	Memory   Budget      `json:"memory"`
+	KVPeak   float64     `json:"kv_use_peak"`
+	KVTokens int         `json:"kv_tokens"`
+	Tier     string      `json:"tier"`
+	Basis    string      `json:"basis"`
+	Nearest  *Limits     `json:"nearest_limits,omitempty"`
+	Frontier []ops.Speed `json:"frontier"`
+
+	Run deployment.Deployment `json:"deployment"`
+}
+
+// Cost is what a deployment costs in US dollars.
+type Cost struct {
+	PerGPUHour float64 `json:"usd_per_gpu_hour"`
+	Source     string  `json:"source"`
+	PerMillion Range   `json:"usd_per_million_output_tokens"`
+	PerRequest Range   `json:"usd_per_request"`
+	PerMonth   float64 `json:"usd_per_month"` // 730 hours
+	// Energy is its part of the cost of output tokens, EnergyPrice the price of a
+	// kilowatt-hour behind it; missing where the power of the device is unknown.
+	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
+	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
+	// Scaled is that of a month with only the GPUs that each part of the day needs.
+	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
+}
+
+// NotRun is a system, engine and mode that cannot serve the model, with the reason.
+type NotRun struct {
+	System string `json:"system"`
+	Engine string `json:"engine"`
+	Mode   string `json:"mode"`
+	Reason string `json:"reason"`
+}
+
+// Change is the answer with one thing changed.
+type Change struct {
+	What string `json:"what"`
+	// Command asks for it.
+	Command string `json:"command"`
+	Meets   bool   `json:"meets_limits"`
+	Failure string `json:"failure,omitempty"`
+	// Ratio is that of tokens per second and GPU to the answer's; where a load was given,
+	// that of the GPUs. What there is none of is null.
+	TokensPerGPU *float64 `json:"tokens_per_second_gpu"`
+	GPUs         *int     `json:"gpus_used"`
+	PerMillion   *float64 `json:"usd_per_million_output_tokens"`
+	Ratio        *float64 `json:"ratio"`
+	// WithinError says that the prediction's error may be all there is to it.
+	WithinError bool   `json:"within_error"`
+	Deployment  string `json:"in_words,omitempty"`
+}
+
+// Load is the answer's deployment with a number of requests in flight.
+type Load struct {
+	Concurrency int     `json:"concurrency"`
+	Tokens      Range   `json:"tokens_per_second"`
+	RequestRate float64 `json:"request_rate"`
+	TTFT        Range   `json:"ttft_ms"`
+	TPOT        Range   `json:"tpot_ms"`
+	TTFT95      float64 `json:"ttft_p95_ms"`
+	TPOT95      float64 `json:"tpot_p95_ms"`
+	Chance      float64 `json:"within_limits"`
+}
+
+// Moment is the state of the cluster in the simulated run.
+type Moment struct {
+	Second  float64 `json:"second"`
+	Waiting int     `json:"waiting"`
+	Running int     `json:"running"`
+	KV      float64 `json:"kv_use"`
+}
+
+// PlanWorkload is a workload with the lengths it came to.
+type PlanWorkload struct {
+	Name   string  `json:"name"`
+	Share  float64 `json:"share"` // of all requests
+	Input  float64 `json:"mean_isl"`
+	Output float64 `json:"mean_osl"`
+	Source string  `json:"source"` // of the lengths: given, a preset and its source, a file
+}
+
+// Day is what a load that changes over the day needs.
+type Day struct {
+	Rates []float64 `json:"rates"`
+	GPUs  []int     `json:"gpus"`
+	Mean  float64   `json:"mean_gpus"`
+}
+
+// Next is a command to go on with.
+type Next struct {
+	What    string `json:"what"`
+	Command string `json:"command"`
+}

@@ -1,0 +1,166 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// PlanDiff is what differs between two plans, and why.
+type PlanDiff struct {
+	// Causes are differences of the program, of its data and of the requests; Fields
+	// those of the requests, with what each does alone.
+	Causes []string      `json:"causes"`
+	Fields []FieldEffect `json:"fields"`
+
+	Best    [2]string `json:"best"` // the first contenders
+	Changed bool      `json:"changed"`
+	// Figures are those of the first contenders.
+	Figures []FigureDiff `json:"figures"`
+	// Contenders are those that both plans have, by name, and where they stand.
+	Contenders []ContenderDiff `json:"contenders"`
+}
+
+// FieldEffect is a field of the requests that differs.
+type FieldEffect struct {
+	Field string `json:"field"`
+	A     string `json:"a"`
+	B     string `json:"b"`
+	// Ratio is what the field does alone to tokens per second and GPU, or to the GPUs
+	// where a load was given; null where that cannot be said.
+	Ratio   *float64 `json:"ratio"`
+	Failure string   `json:"failure,omitempty"`
+}
+
+// FigureDiff is a figure in both plans.
+type FigureDiff struct {
+	Name string  `json:"name"`
+	A    float64 `json:"a"`
+	B    float64 `json:"b"`
+	// WithinError says that B lies in the interval of A.
+	WithinError bool `json:"within_error"`
+}
+
+// ContenderDiff is a contender of either plan; a rank of 0 is none.
+type ContenderDiff struct {
+	Name   string   `json:"name"`
+	Ranks  [2]int   `json:"ranks"`
+	Tokens [2]Range `json:"tokens_per_second_gpu"`
+}
+
+// ReadPlan reads a record.
+func ReadPlan(data []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if p.Schema != PlanSchema {
+		return nil, fmt.Errorf("not a plan of this program: want the schema %s, got %q", PlanSchema, p.Schema)
+	}
+	if p.Request == nil {
+		return nil, errors.New("not a plan: there is no request")
+	}
+	return p, nil
+}
+
+// NewPlanDiff compares two records; effects are those of the fields that differ.
+func NewPlanDiff(a, b *Plan, effects []ops.FieldEffect) *PlanDiff {
+	out := &PlanDiff{Causes: []string{}, Fields: []FieldEffect{}, Figures: []FigureDiff{}, Contenders: []ContenderDiff{}}
+	out.causes(a, b)
+	for _, e := range effects {
+		x := FieldEffect{Field: e.Field, A: e.A, B: e.B, Failure: e.Failure}
+		if e.Ratio > 0 {
+			x.Ratio = &e.Ratio
+		}
+		out.Fields = append(out.Fields, x)
+		out.Causes = append(out.Causes, "the request: "+e.Field)
+	}
+	if len(a.Contenders) > 0 && len(b.Contenders) > 0 {
+		out.compare(&a.Contenders[0], &b.Contenders[0])
+	}
+	out.contenders(a, b)
+	return out
+}
+
+// causes finds differences of the program and its data.
+func (d *PlanDiff) causes(a, b *Plan) {
+	if a.Version != b.Version {
+		d.Causes = append(d.Causes, fmt.Sprintf("the program: %s, %s", a.Version, b.Version))
+	}
+	hashes := map[string]string{}
+	for _, x := range a.Data {
+		hashes[x.Path] = x.SHA256
+	}
+	for _, x := range b.Data {
+		if was, ok := hashes[x.Path]; !ok || was != x.SHA256 {
+			d.Causes = append(d.Causes, "data: "+x.Path)
+		}
+		delete(hashes, x.Path)
+	}
+	for _, x := range a.Data {
+		if _, gone := hashes[x.Path]; gone {
+			d.Causes = append(d.Causes, "data: "+x.Path+" is gone")
+		}
+	}
+}
+
+// compare compares the first contenders.
+func (d *PlanDiff) compare(a, b *Contender) {
+	d.Best = [2]string{a.Name + ": " + a.Deployment, b.Name + ": " + b.Deployment}
+	add := func(name string, x, y Range) {
+		d.Figures = append(d.Figures, FigureDiff{name, x.Value, y.Value, y.Value >= x.Low && y.Value <= x.High})
+	}
+	plain := func(x float64) Range { return Range{x, x, x} }
+	add("GPUs", plain(float64(a.GPUs)), plain(float64(b.GPUs)))
+	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
+	add("requests/s", a.RequestRate, b.RequestRate)
+	add("TTFT ms", a.TTFT, b.TTFT)
+	add("TPOT ms", a.TPOT, b.TPOT)
+	add("TTFT p95 ms", a.TTFT95, b.TTFT95)
+	add("TPOT p95 ms", a.TPOT95, b.TPOT95)
+	if a.Cost != nil && b.Cost != nil {
+		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
+		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))
+	}
+	if a.Energy != nil && b.Energy != nil {
+		joules := func(e *Energy) Range { return Range{e.PerToken, e.PerTokenInterval.Low, e.PerTokenInterval.High} }
+		add("joules per output token", joules(a.Energy), joules(b.Energy))
+	}
+	d.Changed = d.Best[0] != d.Best[1]
+	for _, f := range d.Figures {
+		d.Changed = d.Changed || f.A != f.B
+	}
+}
+
+// contenders places every contender in both plans.
+func (d *PlanDiff) contenders(a, b *Plan) {
+	at := map[string]int{}
+	for side, p := range []*Plan{a, b} {
+		for i := range p.Contenders {
+			c := &p.Contenders[i]
+			k, known := at[c.Name]
+			if !known {
+				k = len(d.Contenders)
+				at[c.Name] = k
+				d.Contenders = append(d.Contenders, ContenderDiff{Name: c.Name})
+			}
+			d.Contenders[k].Ranks[side], d.Contenders[k].Tokens[side] = i+1, c.TokensPerGPU
+		}
+	}
+}
+
+// errNoContender is of plans without a deployment.
+var errNoContender = errors.New("the plan has no deployment")
+
+// Expected is the simulation of a plan's first contender.
+func (p *Plan) Expected() (ops.SimulateRequest, error) {
+	if len(p.Contenders) == 0 {
+		return ops.SimulateRequest{}, errNoContender
+	}
+	best := &p.Contenders[0]
+	r := ops.SimulateRequest{Deployment: best.Run, Sources: p.Request.Sources}
+	r.Concurrency, r.Workloads = best.Concurrency, p.Request.Workloads
+	return r, nil
+}

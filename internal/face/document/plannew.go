@@ -1,0 +1,129 @@
+package document
+
+import (
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// NewPlan makes the record. Command gives the command line that asks for a request.
+func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
+	out := &Plan{
+		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
+		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
+		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: []PlanWorkload{}, Notes: append([]string{}, r.Notes...), Caution: Caution,
+	}
+	for i := range r.Contenders {
+		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
+	}
+	for _, f := range r.Failed {
+		out.NotRun = append(out.NotRun, NotRun{f.System, f.Engine, string(f.Mode), f.Reason})
+	}
+	for i := range r.Changes {
+		out.Changes = append(out.Changes, changeOf(&r.Changes[i], command))
+	}
+	for i := range r.Loads {
+		out.Loads = append(out.Loads, loadOf(&r.Loads[i]))
+	}
+	for i := range r.Pools {
+		out.Pools = append(out.Pools, estimatePool(&r.Pools[i]))
+	}
+	for _, p := range r.Series {
+		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
+	}
+	for _, x := range r.Workloads {
+		out.Workloads = append(out.Workloads, PlanWorkload{x.Name, x.Share, x.Input, x.Output, x.Source})
+	}
+	if d := r.Day; d != nil {
+		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}
+		if c := out.Contenders[0].Cost; c != nil {
+			c.Scaled = &d.PerMonth
+		}
+	}
+	out.Answer, out.Next = answerOf(out), nextOf(out)
+	return out
+}
+
+func dataHashes() []Data {
+	out := []Data{}
+	for _, e := range provenance.Entries() {
+		if strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/web/") {
+			continue
+		}
+		out = append(out, Data{e.Path, e.SHA256})
+	}
+	return out
+}
+
+// rangeOf is a value with its interval.
+func rangeOf(value float64, e calibration.Error) Range {
+	low, high := e.Interval(value)
+	return Range{value, low, high}
+}
+
+func contenderOf(c *ops.Contender) Contender {
+	e, x := &c.Experiment, &c.Expected
+	devices := float64(c.Devices())
+	out := Contender{
+		Name: c.Name(), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
+		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
+		Concurrency: c.Concurrency, Batch: c.Batch,
+		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
+		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: rangeOf(c.TPOTMean.Ms(), x.TPOT),
+		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: rangeOf(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
+		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
+		Frontier: append([]ops.Speed{}, c.Frontier...), Run: c.Deployment,
+	}
+	out.Energy = energyOf(c.Energy)
+	if c.TPOTMean > 0 {
+		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
+	}
+	if e.Limits.Any() {
+		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
+	}
+	if c.Load > 0 {
+		out.Load = &c.Load
+	}
+	if !c.Meets && c.Nearest.Any() {
+		out.Nearest = &Limits{LimitMs(c.Nearest.TTFT), LimitMs(c.Nearest.TPOT)}
+	}
+	if k := &c.Cost; k.USDPerHour > 0 {
+		more := x.Throughput.Inverse()
+		if c.Load > 0 { // the load is what it is
+			more = calibration.Error{}
+		}
+		out.Cost = &Cost{
+			PerGPUHour: k.USDPerHour, Source: k.Source, PerMillion: rangeOf(k.PerMillion, more), PerRequest: rangeOf(k.PerRequest, more), PerMonth: k.PerMonth,
+			Energy: k.Energy, EnergyPrice: k.EnergyPrice,
+		}
+	}
+	return out
+}
+
+func changeOf(c *ops.Change, command func(*ops.PlanRequest) string) Change {
+	out := Change{What: c.What, Command: command(&c.Request), Failure: c.Failure, WithinError: c.WithinError}
+	b := c.Best
+	if b == nil || !b.Meets {
+		return out
+	}
+	out.Meets, out.Deployment, out.GPUs = true, deploymentInWords(b), &b.Used
+	perGPU := b.Throughput / float64(b.Devices())
+	out.TokensPerGPU = &perGPU
+	if b.Cost.PerMillion > 0 {
+		out.PerMillion = &b.Cost.PerMillion
+	}
+	if c.Ratio > 0 {
+		out.Ratio = &c.Ratio
+	}
+	return out
+}
+
+func loadOf(l *ops.LoadPoint) Load {
+	x := &l.Expected
+	return Load{
+		Concurrency: l.Concurrency, Tokens: rangeOf(l.Throughput, x.Throughput), RequestRate: l.RequestRate,
+		TTFT: rangeOf(l.TTFT.Ms(), x.TTFT), TPOT: rangeOf(l.TPOT.Ms(), x.TPOT), TTFT95: l.TTFT95.Ms(), TPOT95: l.TPOT95.Ms(), Chance: l.Chance,
+	}
+}

@@ -1,0 +1,193 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill of
+// one GPU, 1 decode of TP=8)".
+func deploymentInWords(c *ops.Contender) string {
+	of := func(n string, role deployment.Role) string {
+		for i := range c.Deployment.Pools {
+			if p := &c.Deployment.Pools[i]; p.Role == role {
+				return n + " of " + shortLabel(p.Layout.Label(c.Experts))
+			}
+		}
+		return ""
+	}
+	if c.X == 0 {
+		return of(count(c.Copies, "replica"), deployment.Both)
+	}
+	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
+	if c.Copies == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%d × (%s)", c.Copies, unit)
+}
+
+// shortLabel leaves out the dimensions of a layout that are 1.
+func shortLabel(label string) string {
+	var parts []string
+	for p := range strings.SplitSeq(label, " | ") {
+		if !strings.HasSuffix(p, "=1") {
+			parts = append(parts, p)
+		}
+	}
+	if parts == nil {
+		return "one GPU"
+	}
+	return strings.Join(parts, " ")
+}
+
+// count is a number of things: "1 replica", "4 replicas".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%s %ss", units.Thousands(n), what)
+}
+
+// limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
+func limitsInWords(r *ops.PlanRequest) string {
+	var parts []string
+	add := func(name string, s units.Seconds) {
+		if s > 0 {
+			parts = append(parts, fmt.Sprintf("%s %g ms", name, s.TypedMs()))
+		}
+	}
+	l := r.Limits.Finite()
+	add("TTFT", l.TTFT)
+	add("TPOT", l.TPOT)
+	add("request latency", l.Latency)
+	if parts == nil {
+		return ""
+	}
+	out := strings.Join(parts, " and ")
+	if r.Percentile > 0 {
+		out += fmt.Sprintf(" (p%g)", r.Percentile)
+	}
+	return out
+}
+
+// answerOf says a plan in words.
+func answerOf(p *Plan) Answer {
+	r := p.Request
+	within := limitsInWords(r)
+	if len(p.Contenders) == 0 {
+		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
+	}
+	best := &p.Contenders[0]
+	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
+	if !best.Meets {
+		out.Sentence = fmt.Sprintf("Nothing serves %s on %s within %s.", r.Model, gpusInWords(r, best), within)
+		out.Reason = fmt.Sprintf("The nearest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
+			figure(best.TTFT.Value), figure(best.TPOT.Value))
+		if n := best.Nearest; n != nil {
+			out.Reason += " It meets " + nearestInWords(n) + "."
+		}
+		return out
+	}
+	if within != "" {
+		within = " within " + within
+	}
+	rate := best.RequestRate
+	if best.Load != nil {
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, figure(peakOf(r)), gpusInWords(r, best), within)
+	} else {
+		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
+			gpusInWords(r, best), r.Model, figure(rate.Value), figure(rate.Low), figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
+		out.Sentence = strings.Replace(out.Sentence, ",.", ".", 1)
+	}
+	out.Sentence += fmt.Sprintf(" Run %s %s: %s.", best.EngineTitle, modeInWords(best.Mode), best.Deployment)
+	if c := best.Cost; c != nil {
+		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
+	}
+	out.Reason = reasonOf(best)
+	return out
+}
+
+func nearestInWords(l *Limits) string {
+	var parts []string
+	if l.TTFT != nil {
+		parts = append(parts, "TTFT "+figure(*l.TTFT)+" ms")
+	}
+	if l.TPOT != nil {
+		parts = append(parts, "TPOT "+figure(*l.TPOT)+" ms")
+	}
+	return strings.Join(parts, " and ")
+}
+
+func peakOf(r *ops.PlanRequest) float64 {
+	most := r.Rate
+	for _, x := range r.Daily {
+		most = max(most, x)
+	}
+	return most
+}
+
+func gpusInWords(r *ops.PlanRequest, c *Contender) string {
+	n := c.GPUsGiven
+	if r.Devices > 0 {
+		n = r.Devices
+	}
+	return fmt.Sprintf("%s %s", units.Thousands(n), c.System)
+}
+
+func modeInWords(mode string) string {
+	if mode == string(ops.Disaggregated) {
+		return "with prefill and decode on separate workers"
+	}
+	return "with prefill and decode on the same workers"
+}
+
+// reasonOf says what limits a contender, and how sure the limits are.
+func reasonOf(c *Contender) string {
+	out := map[string]string{
+		"memory":                "Memory binds: more requests do not fit the KV cache.",
+		"TTFT limit":            "The TTFT limit binds: with more requests in flight, first tokens come too late.",
+		"TPOT limit":            "The TPOT limit binds: with more requests in flight, tokens come too slowly.",
+		"request latency limit": "The request latency limit binds: with more requests in flight, answers take too long.",
+		"saturation":            "Throughput binds: with more requests in flight, they only wait longer.",
+	}[c.BoundBy]
+	if c.Chance != nil {
+		out = strings.TrimSpace(fmt.Sprintf("%s The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", out, 100**c.Chance, 100**c.Chance95))
+	}
+	return out
+}
+
+// figure is a number to three digits.
+func figure(x float64) string { return units.Figure(x) }
+
+// nextOf are the commands to go on with.
+func nextOf(p *Plan) []Next {
+	out := []Next{}
+	if len(p.Contenders) == 0 {
+		return out
+	}
+	const dir = "plan"
+	best := &p.Contenders[0]
+	out = append(out,
+		Next{"write this page, the record and the files that run it", p.Command + " --out " + dir},
+		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench_run.sh"},
+	)
+	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
+		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
+		if best.Load != nil {
+			load = fmt.Sprintf("--rate %g", peakOf(p.Request))
+		}
+		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
+		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {
+			line += fmt.Sprintf(" --length-ratio-low %g", x[0].LengthLow)
+		}
+		if x[0].Prefix > 0 {
+			line += fmt.Sprintf(" --prefix-length %d", x[0].Prefix)
+		}
+		out = append(out, Next{"look at another load", line})
+	}
+	return out
+}

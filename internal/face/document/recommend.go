@@ -1,0 +1,71 @@
+package document
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Recommend is how many devices a load needs, for programs; times in milliseconds.
+type Recommend struct {
+	Rate        float64 `json:"target_request_rate,omitempty"`
+	Concurrency int     `json:"target_concurrency,omitempty"`
+	// Best names the experiment that needs the fewest devices; nil if none carries the
+	// load within its limits. GPUs is how many.
+	Best        *string        `json:"best"`
+	GPUs        *int           `json:"total_gpus_needed"`
+	Experiments []NeedsOfModes `json:"experiments"`
+	Caution     string         `json:"caution"`
+}
+
+// NeedsOfModes is the result of one experiment.
+type NeedsOfModes struct {
+	Request  ops.Experiment `json:"request"`
+	Failure  string         `json:"failure,omitempty"`
+	Tier     string         `json:"tier,omitempty"`
+	Rows     []Need         `json:"rows"`
+	Nearest  *Option        `json:"nearest,omitempty"`
+	Feasible *Limits        `json:"nearest_limits,omitempty"` // that it meets
+	Notes    []string       `json:"notes"`
+}
+
+// Need is a deployment that carries the load. Its times are those at the load, its
+// throughput and rates what it can carry.
+type Need struct {
+	Replicas int     `json:"replicas_needed"`
+	GPUs     int     `json:"total_gpus_needed"`
+	Least    int     `json:"replicas_by_capacity"`
+	Load     float64 `json:"load"` // share of what is carried
+	Option
+}
+
+// NewRecommend makes the document.
+func NewRecommend(r *ops.RecommendResponse) *Recommend {
+	out := &Recommend{Rate: r.Request.Rate, Concurrency: r.Request.Concurrency, Experiments: []NeedsOfModes{}, Caution: Caution}
+	if r.Best >= 0 {
+		best := &r.Results[r.Best]
+		out.Best, out.GPUs = &best.Experiment.Name, &best.Rows[0].Used
+	}
+	for i := range r.Results {
+		x := &r.Results[i]
+		found := NeedsOfModes{Request: x.Experiment, Failure: x.Failure, Tier: string(x.Tier), Rows: []Need{}, Notes: append([]string{}, x.Notes...)}
+		for k := range x.Rows {
+			n := &x.Rows[k]
+			found.Rows = append(found.Rows, Need{n.Copies, n.Used, n.Least, n.Load, optionOf(n.PerDevice(), &n.Option)})
+		}
+		if x.Near != nil {
+			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
+			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
+		}
+		out.Experiments = append(out.Experiments, found)
+	}
+	return out
+}
+
+// TargetLoad is the load in words.
+func TargetLoad(r *ops.RecommendRequest) string {
+	if r.Concurrency > 0 {
+		return fmt.Sprintf("%d concurrent requests", r.Concurrency)
+	}
+	return fmt.Sprintf("%g req/s", r.Rate)
+}

@@ -1,0 +1,157 @@
+package document
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Simulate is a simulated run for programs; times in milliseconds.
+type Simulate struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string               `json:"command,omitempty"`
+	Request *ops.SimulateRequest `json:"request"`
+
+	Model    string `json:"model"`
+	Device   string `json:"device"`
+	Engine   string `json:"engine"`
+	Layout   string `json:"layout"`
+	Tier     string `json:"tier"`
+	KVTokens int    `json:"kv_tokens"`
+	// Memory is how the engine divides that of one device.
+	Memory Budget `json:"memory"`
+
+	Requests  int     `json:"requests"`
+	Finished  int     `json:"finished"`
+	Refused   int     `json:"refused"`
+	DurationS float64 `json:"duration_s"`
+
+	TTFT    Times `json:"ttft_ms"`
+	TPOT    Times `json:"tpot_ms"`
+	ITL     Times `json:"itl_ms"`
+	Latency Times `json:"latency_ms"`
+
+	// Chance is the probability that mean TTFT and TPOT meet the limits, null
+	// without limits; Basis says what the intervals come from.
+	Chance *float64 `json:"chance_within_limits"`
+	Basis  string   `json:"interval_basis"`
+
+	RequestRate float64 `json:"requests_per_s"`
+	InputRate   float64 `json:"input_tokens_per_s"`
+	OutputRate  float64 `json:"output_tokens_per_s"`
+	// OutputInterval is null where requests come at a rate or from a trace: they
+	// then decide the throughput.
+	OutputInterval *Interval `json:"output_tokens_per_s_80"`
+	GoodRate       float64   `json:"goodput_per_s"`
+	GoodShare      float64   `json:"good_share"`
+
+	Busy        float64 `json:"utilization"`
+	KVMean      float64 `json:"kv_use_mean"`
+	KVPeak      float64 `json:"kv_use_peak"`
+	Preemptions int     `json:"preemptions"`
+	CachedShare float64 `json:"prefix_cached_share"`
+
+	// Energy is missing where the power of the device is unknown.
+	Energy *Energy `json:"energy,omitempty"`
+
+	// Of the replicas for prompts, the same as the others unless there are such.
+	PrefillLayout string  `json:"prefill_layout,omitempty"`
+	PrefillBusy   float64 `json:"prefill_utilization"`
+
+	Tables *Tables  `json:"tables,omitempty"`
+	Notes  []string `json:"notes"`
+	// Assumed are the settings that a preset gives.
+	Assumed []AssumedSetting `json:"assumed_settings,omitempty"`
+}
+
+// AssumedSetting is a setting that a preset gives workers with a role. Also are values that
+// such deployments have too; without a value the engine's default is meant.
+type AssumedSetting struct {
+	Role  string   `json:"role"`
+	Key   string   `json:"key"`
+	Value string   `json:"value,omitempty"`
+	Also  []string `json:"also,omitempty"`
+}
+
+// Budget is how an engine divides the memory of one device.
+type Budget struct {
+	DeviceGiB     float64 `json:"device_gib"`
+	Share         float64 `json:"share"`
+	ShareOf       string  `json:"share_of"`
+	WeightsGiB    float64 `json:"weights_gib"`
+	ActivationGiB float64 `json:"activation_gib"`
+	WorkspaceGiB  float64 `json:"workspace_gib"`
+	KVGiB         float64 `json:"kv_gib"`
+	StatesGiB     float64 `json:"states_gib,omitempty"`
+	KVPerTokenKiB float64 `json:"kv_per_token_kib"`
+}
+
+func budgetOf(b *engine.Budget) Budget {
+	return Budget{
+		b.Memory.GiB(), b.Share, string(b.ShareOf), b.Weights.GiB(), b.Activation.GiB(), b.Workspace.GiB(),
+		b.KV.GiB(), b.States.GiB(), float64(b.PerToken / units.KiB),
+	}
+}
+
+// Times is how a time is distributed. Low and High bound the mean with
+// 80 % confidence.
+type Times struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+	Low  float64 `json:"low80"`
+	High float64 `json:"high80"`
+}
+
+func timesOf(s *sim.Summary, e calibration.Error) Times {
+	lo, hi := e.Times(s.Mean)
+	return Times{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
+}
+
+// NewSimulate converts a response.
+func NewSimulate(r *ops.SimulateResponse) *Simulate {
+	s := &r.Result
+	use, prompts := Pools(s)
+	out := &Simulate{
+		Request: &r.Request,
+		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
+		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
+		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: timesOf(&s.TPOT, r.Expected.TPOT),
+		ITL: timesOf(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
+		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
+		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
+	}
+	for i := range r.Assumed {
+		a := &r.Assumed[i]
+		out.Assumed = append(out.Assumed, AssumedSetting{string(a.Role), a.Key, a.Value, a.Others})
+	}
+	if r.Request.Concurrency > 0 {
+		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
+	}
+	if r.Request.Limits.Any() {
+		out.Chance = &r.Chance
+	}
+	out.Energy = energyOf(r.Energy)
+	return out
+}
+
+// LatencyError is that of whole requests. In a closed loop, of which residuals
+// are, throughput is the number in flight over their time.
+func LatencyError(r *ops.SimulateResponse) calibration.Error {
+	return r.Expected.Throughput.Inverse()
+}
+
+// Pools are the replicas that generate, and those that compute prompts: the same
+// unless the run was disaggregated.
+func Pools(s *sim.Result) (generate, prompts *sim.PoolUse) {
+	if s.Decode != nil {
+		return s.Decode, &s.Workers
+	}
+	return &s.Workers, &s.Workers
+}

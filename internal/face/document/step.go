@@ -1,0 +1,124 @@
+package document
+
+import "github.com/plimsoll-project/plimsoll/internal/ops"
+
+// Step is a step for programs. Field names are part of the contract.
+type Step struct {
+	// Command asks for this answer on the command line, Request everywhere.
+	Command string           `json:"command,omitempty"`
+	Request *ops.StepRequest `json:"request"`
+
+	Model  string `json:"model"`
+	Device string `json:"device"`
+	Layout string `json:"layout"`
+	Policy string `json:"policy"`
+	// Pricing is the cost model of operators that no kernel table covers.
+	Pricing  string `json:"pricing"`
+	Compiled bool   `json:"compiled"` // operators are fused
+
+	TotalS          float64   `json:"total_s"`
+	TotalInterval   *Interval `json:"total_s_80"` // holds a measurement with a probability of 0.8
+	TokensPerSecond float64   `json:"tokens_per_s_per_device"`
+	TokensInterval  *Interval `json:"tokens_per_s_per_device_80"`
+	Basis           string    `json:"interval_basis"`
+
+	Engine *EngineStep `json:"engine,omitempty"`
+	// Energy is missing where the power of the device is unknown.
+	Energy *StepEnergy `json:"energy,omitempty"`
+
+	WeightsGiB    float64 `json:"weights_gib"`
+	KVGiB         float64 `json:"kv_gib"`
+	ActivationGiB float64 `json:"activation_gib"`
+	ReservedGiB   float64 `json:"reserved_gib"`
+	AvailableGiB  float64 `json:"available_gib"`
+
+	BoundS  Bound   `json:"bound_s"`
+	FixedS  float64 `json:"fixed_s"`
+	HiddenS float64 `json:"hidden_s"`
+	// MeasuredS is the part of the step's time from kernel tables.
+	MeasuredS float64 `json:"measured_s"`
+
+	Operators []Operator `json:"operators"`
+	Artefacts []Artefact `json:"artefacts"`
+	Tier      string     `json:"tier"`
+	Tables    *Tables    `json:"tables,omitempty"`
+	Notes     []string   `json:"notes"`
+}
+
+// EngineStep is what an engine makes of a step.
+type EngineStep struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// StepS is the sum of KernelsS, as calibrated, and HostS.
+	StepS    float64 `json:"step_s"`
+	KernelsS float64 `json:"kernels_s"`
+	HostS    float64 `json:"host_s"`
+}
+
+// Bound is the time of operators by what bounds them, launches aside.
+type Bound struct {
+	Memory        float64 `json:"memory_bound"`
+	Communication float64 `json:"communication_bound"`
+	Cube          float64 `json:"compute_bound_mma"`
+	Vector        float64 `json:"compute_bound_gp"`
+}
+
+// Operator is the sum of all calls of one operator.
+type Operator struct {
+	Name    string  `json:"name"`
+	Calls   float64 `json:"calls"`
+	TotalS  float64 `json:"total_s"`
+	Bound   string  `json:"bound"`
+	CubeS   float64 `json:"cube_s"`
+	VectorS float64 `json:"vector_s"`
+	MemoryS float64 `json:"memory_s"`
+	CommS   float64 `json:"comm_s"`
+	FixedS  float64 `json:"fixed_s"`
+	// MeasuredS is the part from kernel tables, Kernels which.
+	MeasuredS float64 `json:"measured_s"`
+	Kernels   string  `json:"kernels,omitempty"`
+}
+
+// Artefact is a policy entry that changed the step visibly.
+type Artefact struct {
+	Name  string  `json:"name"`
+	Doc   string  `json:"doc"`
+	Share float64 `json:"share"`
+}
+
+// NewStep converts a response.
+func NewStep(r *ops.StepResponse) *Step {
+	s := &r.Result
+	out := &Step{
+		Request: &r.Request, Model: r.Model, Device: r.Device,
+		Layout: r.Label, Policy: r.Policy, Pricing: string(r.Pricing), Compiled: r.Compiled,
+		TotalS: float64(s.Time), TotalInterval: interval(r.Error, float64(s.Time)),
+		TokensPerSecond: r.TokensPerSecond, TokensInterval: interval(r.Error.Inverse(), r.TokensPerSecond), Basis: r.Basis,
+		WeightsGiB: r.Memory.Weights.GiB(), KVGiB: r.Memory.KV.GiB(), ActivationGiB: r.Memory.Activation.GiB(),
+		ReservedGiB: r.Memory.Reserved.GiB(), AvailableGiB: r.Memory.Available.GiB(),
+		BoundS: Bound{
+			float64(s.Bound.Memory), float64(s.Bound.Comm), float64(s.Bound.Cube), float64(s.Bound.Vector),
+		},
+		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden), MeasuredS: float64(s.Measured),
+		Operators: []Operator{}, Artefacts: []Artefact{},
+		Tier: string(r.Tier), Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
+	}
+	if e := r.Engine; e != nil {
+		out.Engine = &EngineStep{e.Name, e.Title, float64(e.Time), float64(e.Kernels), float64(e.Host)}
+	}
+	if e := r.Energy; e != nil {
+		out.Energy = &StepEnergy{float64(e.Watts), float64(e.PerDevice), float64(e.All), float64(e.PerToken), string(e.Tier)}
+	}
+	for i := range s.Operators {
+		o := &s.Operators[i]
+		out.Operators = append(out.Operators, Operator{
+			o.Name, o.Calls, float64(o.Time), o.Bound.String(),
+			float64(o.Parts.Matrix), float64(o.Parts.Vector), float64(o.Parts.Memory),
+			float64(o.Parts.Comm), float64(o.Parts.Fixed), float64(o.Parts.Measured), r.Kernels[i],
+		})
+	}
+	for _, a := range r.Artefacts {
+		out.Artefacts = append(out.Artefacts, Artefact(a))
+	}
+	return out
+}

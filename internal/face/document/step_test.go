@@ -1,0 +1,122 @@
+package document_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// steps are a prefill, a decode with nothing left out of it, and a step under an
+// engine.
+func steps(t *testing.T) map[string]*ops.StepResponse {
+	t.Helper()
+	const a3 = "ATLAS_800_A3_752T_128G_DIE"
+	compiled := deployment.Modelling{Fusion: deployment.Compiled}
+	out := map[string]*ops.StepResponse{}
+	for name, r := range map[string]ops.StepRequest{
+		"prefill": {
+			Deployment: deployment.Deployment{
+				Model: "Qwen/Qwen3-32B", System: a3, Modelling: compiled,
+				Pools: []deployment.Pool{{Layout: parallel.Layout{Devices: 8, TP: 8}}},
+			},
+			Queries: 2, QueryLength: 4096,
+		},
+		"decode": {
+			Deployment: deployment.Deployment{
+				Model: "deepseek-ai/DeepSeek-V3.1", System: a3, Modelling: compiled,
+				Pools: []deployment.Pool{{Layout: parallel.Layout{Devices: 16, EP: 16}, MTP: 1}},
+			},
+			Decode: true, Multistream: true, Queries: 256, ContextLength: 4096, ReservedGiB: 2,
+		},
+		"engine": {
+			Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}},
+			Decode:     true, Queries: 8, ContextLength: 1024,
+		},
+	} {
+		var w ops.World
+		got, err := w.Step(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Error, got.Basis = calibration.Error{Low: -0.4, High: 0.5}, "nothing"
+		out[name] = got
+	}
+	return out
+}
+
+// TestStep holds the names of the fields, which are a promise, and their values to
+// those of the response.
+func TestStep(t *testing.T) {
+	all := steps(t)
+	var keys []string
+	for _, r := range all {
+		data, err := json.Marshal(document.NewStep(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		collect(&keys, "", got)
+	}
+	slices.Sort(keys)
+	golden.Check(t, "testdata/step-keys.golden", []byte(strings.Join(slices.Compact(keys), "\n")+"\n"))
+
+	r := all["decode"]
+	j := document.NewStep(r)
+	sum := 0.0
+	for _, o := range j.Operators {
+		sum += o.TotalS
+	}
+	near := func(what string, want, got float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s: want %g, got %g", what, want, got)
+		}
+	}
+	near("operators", j.TotalS+j.HiddenS, sum)
+	near("tokens", 256*2/j.TotalS/16, j.TokensPerSecond)
+	near("memory", r.DeviceMemory.GiB(), j.WeightsGiB+j.KVGiB+j.ActivationGiB+j.ReservedGiB+j.AvailableGiB)
+	if j.Engine != nil {
+		t.Errorf("an engine where none was asked for: %+v", j.Engine)
+	}
+	e := document.NewStep(all["engine"]).Engine
+	near("an engine's step", e.KernelsS+e.HostS, e.StepS)
+}
+
+// collect lists the paths to every value.
+func collect(keys *[]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			collect(keys, path+"."+k, inner)
+		}
+	case []any:
+		*keys = append(*keys, path+"[]")
+		for _, inner := range v {
+			collect(keys, path+"[]", inner)
+		}
+	default:
+		*keys = append(*keys, path)
+	}
+}
+
+// TestListsAreNeverNull: lists are lists even when they are empty.
+func TestListsAreNeverNull(t *testing.T) {
+	r := steps(t)["decode"]
+	r.Notes, r.Artefacts, r.Result.Operators = nil, nil, nil
+	data, err := json.Marshal(document.NewStep(r))
+	if err != nil || strings.Contains(string(data), "null") {
+		t.Errorf("%v: %s", err, data)
+	}
+}

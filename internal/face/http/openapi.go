@@ -1,0 +1,107 @@
+package http
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// object is a JSON object.
+type object = map[string]any
+
+// describe makes the OpenAPI document of the table.
+func (a *api) describe() ([]byte, error) {
+	schemas := object{"Problem": problemSchema()}
+	for name, s := range a.schemas.Definitions(schemaPrefix) {
+		schemas[name] = s
+	}
+	paths := object{}
+	for i := range a.table {
+		o := &a.table[i]
+		if o.Writes {
+			continue
+		}
+		request, response := a.schemas.Names(o)
+		call := callOf(o.Name, o.Title, o.Description, content(jsonType, object{"$ref": schemaPrefix + response}))
+		if lists(o) {
+			if request != "" {
+				call["parameters"] = []object{parameter("q", "words that an entry must have", "string"), parameter("limit", "the most entries to list", "integer")}
+			}
+			paths["/api/"+o.Name] = object{"get": call}
+			continue
+		}
+		call["requestBody"] = object{"required": true, "content": content(jsonType, object{"$ref": schemaPrefix + request})}
+		paths["/api/"+o.Name] = object{"post": call}
+	}
+	a.others(paths)
+	var b bytes.Buffer
+	err := operation.Encode(&b, object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "Plimsoll", "version": a.Version, "license": object{"name": "see LICENSE"},
+			"description": "Plans the serving of language models. The same operations as the MCP server; times in requests are milliseconds.",
+		},
+		"servers": []object{{"url": "/"}}, "paths": paths, "components": object{"schemas": schemas},
+	})
+	return b.Bytes(), err
+}
+
+// others are the addresses beside the operations.
+func (a *api) others(paths object) {
+	plan := operation.Lookup(a.table, "plan")
+	request, _ := a.schemas.Names(plan)
+	ask := func(name string) object {
+		return object{"required": true, "content": content(jsonType, object{"$ref": schemaPrefix + name})}
+	}
+	text := object{"type": "string"}
+	report := callOf("report", "Report", "A plan as one page that needs nothing else.", object{
+		"text/html": object{"schema": text}, "text/markdown": object{"schema": text},
+	})
+	report["requestBody"] = ask(request)
+	report["parameters"] = []object{parameter("format", "html or md", "string")}
+	paths["/api/report"] = object{"post": report}
+
+	deployed, _ := a.schemas.Names(operation.Lookup(a.table, "write_files"))
+	files := callOf("files", "Files", "The files that run a plan's best deployment, or a given one.", content("application/zip", object{"type": "string", "format": "binary"}))
+	files["requestBody"] = object{"required": true, "content": content(jsonType, object{
+		"anyOf": []object{{"$ref": schemaPrefix + deployed}, {"$ref": schemaPrefix + request}},
+	})}
+	paths["/api/files"] = object{"post": files}
+
+	paths["/api/openapi.json"] = object{"get": callOf("openapi", "OpenAPI", "This document.", content(jsonType, object{"type": "object"}))}
+}
+
+// callOf is one call with its answers.
+func callOf(name, title, description string, answer object) object {
+	answers := object{"200": object{"description": "the answer", "content": answer}}
+	for _, status := range []int{
+		http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable,
+	} {
+		answers[strconv.Itoa(status)] = object{
+			"description": http.StatusText(status), "content": content("application/problem+json", object{"$ref": schemaPrefix + "Problem"}),
+		}
+	}
+	return object{"operationId": name, "summary": title, "description": strings.ReplaceAll(description, "\n", " "), "responses": answers}
+}
+
+func content(kind string, schema object) object { return object{kind: object{"schema": schema}} }
+
+func parameter(name, description, kind string) object {
+	return object{"name": name, "in": "query", "required": false, "description": description, "schema": object{"type": kind}}
+}
+
+func problemSchema() object {
+	text := object{"type": "string"}
+	return object{
+		"type": "object", "description": "An error as RFC 9457 has it.", "required": []string{"type", "title", "status", "detail"},
+		"properties": object{
+			"type": text, "title": text, "status": object{"type": "integer"}, "detail": text,
+			"fields": object{"type": "array", "items": text, "description": "the fields of the request that are wrong"},
+		},
+	}
+}

@@ -1,0 +1,143 @@
+package http
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+)
+
+// Options are what a server is made of.
+type Options struct {
+	Desk    *operation.Desk
+	Version string
+	// Page serves "/" and what it needs; nil = a list of addresses.
+	Page http.Handler
+	// HTML and Markdown write the report of a plan; nil = there is none.
+	HTML, Markdown func(io.Writer, *document.Plan) error
+	// Loopback says that only this machine is listened to.
+	Loopback bool
+	// Profile adds /debug/pprof, on loopback alone.
+	Profile bool
+}
+
+// Limits are how long a client may take; 0 is the usual time.
+type Limits struct{ Header, Read, Write, Idle time.Duration }
+
+// Streams are the limits where answers are streams without an end.
+func Streams() Limits { return Limits{Read: -1, Write: -1} }
+
+// MaxBody is the most bytes of a request.
+const MaxBody = 1 << 20
+
+// api is the JSON API.
+type api struct {
+	Options
+
+	table   []operation.Operation
+	schemas *operation.Schemas
+	openAPI []byte
+}
+
+// New makes the handler of a server.
+func New(o Options) (http.Handler, error) {
+	a := &api{Options: o, table: operation.Table()}
+	var err error
+	if a.schemas, err = operation.NewSchemas(a.table); err != nil {
+		return nil, err
+	}
+	if a.openAPI, err = a.describe(); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for i := range a.table {
+		if op := &a.table[i]; !op.Writes {
+			mux.Handle("/api/"+op.Name, a.operation(op))
+		}
+	}
+	mux.Handle("/api/report", only(http.MethodPost, a.report))
+	mux.Handle("/api/files", only(http.MethodPost, a.files))
+	mux.Handle("/api/openapi.json", only(http.MethodGet, a.document))
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists what there is")
+	})
+	if o.Profile && o.Loopback {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
+	page := o.Page
+	if page == nil {
+		page = http.HandlerFunc(a.welcome)
+	}
+	mux.Handle("/", page)
+	g := &guard.Guard{Loopback: o.Loopback, Body: MaxBody}
+	return headers(g.Handler(http.NewCrossOriginProtection().Handler(mux))), nil
+}
+
+// headers adds what every answer says about itself.
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
+			"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// only lets one method through.
+func only(method string, next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
+			w.Header().Set("Allow", method)
+			guard.Refuse(w, http.StatusMethodNotAllowed, "use "+method)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// welcome stands where no page is built in.
+func (a *api) welcome(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" {
+		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>Plimsoll</title><p>The API is described by <a href="/api/openapi.json">/api/openapi.json</a>.`+"\n")
+}
+
+// Serve answers on a listener until ctx is done, then lets requests under way finish.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, limits Limits) error {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: cmp.Or(limits.Header, 5*time.Second), ReadTimeout: cmp.Or(limits.Read, 15*time.Second),
+		WriteTimeout: cmp.Or(limits.Write, 90*time.Second), IdleTimeout: cmp.Or(limits.Idle, 2*time.Minute), MaxHeaderBytes: 16 << 10,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	const patience = 5 * time.Second
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	err := s.Shutdown(last)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.Close()
+	}
+	<-ended
+	return err
+}

@@ -1,0 +1,264 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// small is a plan that takes little time.
+const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,` +
+	`"workloads":[{"isl":512,"osl":64}],"limits":{"ttft_ms":1000,"tpot_ms":20}}`
+
+// large is one that takes seconds.
+const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":64,"workloads":[{"isl":4000,"osl":1000}],"limits":{"tpot_ms":30}}`
+
+func kit() *operation.Kit {
+	return &operation.Kit{
+		World: &ops.World{}, Version: "test",
+		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
+		Write:    func(string, []launch.File) error { return errors.New("the disk is full") },
+	}
+}
+
+func server(t *testing.T) *mcp.Server {
+	t.Helper()
+	s, err := mcp.New(mcp.Options{
+		Desk: operation.NewDesk(kit(), operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
+		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// overHTTP connects a client by HTTP.
+func overHTTP(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	web := httptest.NewServer(server(t).Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
+	t.Cleanup(web.Close)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL + "/mcp"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func call(ctx context.Context, s *sdk.ClientSession, name, arguments string) (*sdk.CallToolResult, error) {
+	return s.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+}
+
+func text(r *sdk.CallToolResult) string { return r.Content[0].(*sdk.TextContent).Text }
+
+// TestList: tools have schemas, the documentation and the dialogue are there.
+func TestList(t *testing.T) {
+	s := overHTTP(t, nil)
+	tools, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, x := range tools.Tools {
+		names = append(names, x.Name)
+		if x.InputSchema == nil || x.OutputSchema == nil || x.Description == "" {
+			t.Errorf("%s has no schema or description", x.Name)
+		}
+		if x.Annotations.ReadOnlyHint == (x.Name == "write_files") {
+			t.Errorf("%s: read-only is %v", x.Name, x.Annotations.ReadOnlyHint)
+		}
+	}
+	slices.Sort(names)
+	if got, want := strings.Join(names, " "), "check devices engines explain lint models optimize plan simulate step support validate write_files"; got != want {
+		t.Errorf("tools are %s, want %s", got, want)
+	}
+	doc, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://docs/glossary"})
+	if err != nil || !strings.HasPrefix(doc.Contents[0].Text, "# Glossary") {
+		t.Errorf("docs: %v %v", doc, err)
+	}
+	for name, word := range map[string]string{"plan": "validate", "plan_zh": "PD混部"} {
+		p, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: map[string]string{"request": "8 H200"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(got, word) || !strings.HasSuffix(got, "8 H200") {
+			t.Errorf("prompt %s is %s", name, got)
+		}
+	}
+}
+
+// TestPlan: the record of a plan is the document that package operation makes, byte by byte.
+func TestPlan(t *testing.T) {
+	o := operation.Lookup(operation.Table(), "plan")
+	request, err := o.Decode([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := o.Run(t.Context(), kit(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, structured bytes.Buffer
+	if err := operation.Encode(&want, doc); err != nil {
+		t.Fatal(err)
+	}
+	s := overHTTP(t, nil)
+	r, err := call(t.Context(), s, "plan", small)
+	if err != nil || r.IsError {
+		t.Fatalf("%v %v", err, r)
+	}
+	for _, part := range []string{"Command: plimsoll plan", "h200_sxm vllm agg"} {
+		if !strings.Contains(text(r), part) {
+			t.Errorf("the summary lacks %q:\n%s", part, text(r))
+		}
+	}
+	link := r.Content[1].(*sdk.ResourceLink)
+	record, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: link.URI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record.Contents[0].Text != want.String() {
+		t.Error("the record differs from the document")
+	}
+	if err := operation.Encode(&structured, r.StructuredContent); err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if json.Unmarshal(want.Bytes(), &a) != nil || json.Unmarshal(structured.Bytes(), &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Error("the structured content differs from the document")
+	}
+	if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://plan/none"}); err == nil {
+		t.Error("a plan that nobody made can be read")
+	}
+}
+
+// TestBadArguments: mistakes are results that say so in one line.
+func TestBadArguments(t *testing.T) {
+	s := overHTTP(t, nil)
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
+		{"plan", `{"gpu":1}`, `invalid parameters: there is no field "gpu"`},
+		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length must be between 1 and 100000000, got 0"},
+		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},
+		{"step", `{"deployment":{"model":"Qwen/Qwen3-8B"},"query_length":1,"calibration":"/etc/passwd"}`, "invalid parameters: calibration /etc/passwd: files cannot be read here"},
+	} {
+		r, err := call(t.Context(), s, c.tool, c.arguments)
+		if err != nil || !r.IsError || text(r) != c.want {
+			t.Errorf("%s %s: %v %s, want %s", c.tool, c.arguments, err, text(r), c.want)
+		}
+	}
+	if _, err := call(t.Context(), s, "nonsense", `{}`); err == nil {
+		t.Error("an unknown tool can be called")
+	}
+}
+
+// TestCancel: a call that is cancelled ends soon, and the server answers the next.
+func TestCancel(t *testing.T) {
+	var told atomic.Int64
+	heard := make(chan struct{}, 1000)
+	s := overHTTP(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+		if !strings.Contains(r.Params.Message, "comparing") {
+			t.Errorf("progress is %q", r.Params.Message)
+		}
+		told.Add(1)
+		heard <- struct{}{}
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &sdk.CallToolParams{Name: "plan", Arguments: json.RawMessage(large)}
+	p.SetProgressToken("p1")
+	ended := make(chan error)
+	go func() {
+		_, err := s.CallTool(ctx, p)
+		ended <- err
+	}()
+	<-heard
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("a cancelled call has an answer")
+	}
+	start := time.Now()
+	if r, err := call(t.Context(), s, "plan", small); err != nil || r.IsError {
+		t.Errorf("after it: %v %v", err, r)
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("the next call took %v", d)
+	}
+}
+
+// TestTogether: fifty calls at a time are all answered.
+func TestTogether(t *testing.T) {
+	s := overHTTP(t, nil)
+	var wait sync.WaitGroup
+	for i := range 50 {
+		wait.Go(func() {
+			tool, arguments := "models", `{"q":"qwen3","limit":5}`
+			if i%2 == 0 {
+				tool, arguments = "step", fmt.Sprintf(`{"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm"},"decode":true,"context_length":%d}`, 100+i)
+			}
+			if r, err := call(t.Context(), s, tool, arguments); err != nil || r.IsError {
+				t.Errorf("%s: %v %v", tool, err, r)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestRefused: who may not ask gets no session.
+func TestRefused(t *testing.T) {
+	s := server(t)
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	for _, c := range []struct {
+		what    string
+		guard   guard.Guard
+		headers map[string]string
+		body    string
+		want    int
+	}{
+		{"a plain client", guard.Guard{Loopback: true}, nil, initialize, http.StatusOK},
+		{"a page of its own", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://localhost:1234"}, initialize, http.StatusOK},
+		{"a foreign page", guard.Guard{Loopback: true}, map[string]string{"Origin": "http://evil.example"}, initialize, http.StatusForbidden},
+		{"a page without origin", guard.Guard{Loopback: true}, map[string]string{"Origin": "null"}, initialize, http.StatusForbidden},
+		{"another site", guard.Guard{Loopback: true}, map[string]string{"Sec-Fetch-Site": "cross-site"}, initialize, http.StatusForbidden},
+		{"a foreign name", guard.Guard{Loopback: true}, map[string]string{"Host": "evil.example"}, initialize, http.StatusForbidden},
+		{"no token", guard.Guard{Token: "secret"}, nil, initialize, http.StatusUnauthorized},
+		{"a wrong token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secre"}, initialize, http.StatusUnauthorized},
+		{"the token", guard.Guard{Token: "secret"}, map[string]string{"Authorization": "Bearer secret"}, initialize, http.StatusOK},
+		{"too much", guard.Guard{Loopback: true}, nil, strings.Repeat(" ", mcp.MaxBody+1), http.StatusRequestEntityTooLarge},
+	} {
+		c.guard.Body = mcp.MaxBody
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost:1234/mcp", strings.NewReader(c.body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		for k, v := range c.headers {
+			r.Header.Set(k, v)
+		}
+		if host := c.headers["Host"]; host != "" {
+			r.Host = host
+		}
+		w := httptest.NewRecorder()
+		s.Handler(&c.guard).ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s: %d, want %d: %s", c.what, w.Code, c.want, w.Body)
+		}
+	}
+}

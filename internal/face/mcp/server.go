@@ -1,0 +1,107 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"net/http"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/guard"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+)
+
+// Options are what a server is made of.
+type Options struct {
+	Desk    *operation.Desk
+	Version string
+	// Docs are the files NAME.md to be read as resources; nil = none.
+	Docs fs.FS
+	// Writes says that a folder was named, so that files can be written.
+	Writes bool
+}
+
+// Server serves agents.
+type Server struct {
+	desk    *operation.Desk
+	records *records
+	server  *sdk.Server
+}
+
+// The bounds of a server over HTTP.
+const (
+	MaxBody     = 1 << 20
+	maxSessions = 64
+	idleSession = 30 * time.Minute
+)
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	table := operation.Table()
+	schemas, err := operation.NewSchemas(table)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{desk: o.Desk, records: newRecords()}
+	s.server = sdk.NewServer(
+		&sdk.Implementation{Name: "plimsoll", Title: "Plimsoll", Version: o.Version},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}},
+	)
+	for i := range table {
+		if table[i].Writes && !o.Writes {
+			continue
+		}
+		s.addTool(&table[i], schemas)
+	}
+	addPrompts(s.server)
+	s.addRecords()
+	return s, addDocs(s.server, o.Docs)
+}
+
+// Serve speaks with one client over streams, until they end.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: MaxBody})
+}
+
+// nopCloser leaves a stream open.
+type nopCloser struct{ io.Writer }
+
+// Close does nothing.
+func (nopCloser) Close() error { return nil }
+
+// Handler serves clients by streamable HTTP under /mcp.
+func (s *Server) Handler(g *guard.Guard) http.Handler {
+	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
+		SessionTimeout: idleSession, MaxRequestBodyBytes: MaxBody, PropagateRequestCancellation: true,
+	})
+	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") == "" && s.sessions() >= maxSessions {
+			w.Header().Set("Retry-After", "60")
+			guard.Refuse(w, http.StatusServiceUnavailable, "too many sessions are open")
+			return
+		}
+		streams.ServeHTTP(w, r)
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", limited)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		guard.Refuse(w, http.StatusNotFound, "the server is at /mcp")
+	})
+	return g.Handler(mux)
+}
+
+// sessions counts the open ones.
+func (s *Server) sessions() int {
+	n := 0
+	for range s.server.Sessions() {
+		n++
+	}
+	return n
+}
+
+const instructions = `Plimsoll predicts how to serve a language model on given hardware; it needs neither the hardware nor the weights.
+Ask the user only for what "validate" says is missing; never fill in values silently; show its assumptions with their sources and its
+command, and run "plan" or "optimize" after the user agreed. Times in requests are milliseconds. Figures are predictions with 80 %
+intervals: end with the caution of the answer. The prompts "plan" and "plan_zh" hold the whole dialogue.`

@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// addTool offers an operation.
+func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
+	s.server.AddTool(&sdk.Tool{
+		Name: o.Name, Title: o.Title, Description: strings.ReplaceAll(o.Description, "\n", " "),
+		InputSchema: schemas.Request(o), OutputSchema: schemas.Response(o),
+		Annotations: &sdk.ToolAnnotations{
+			Title: o.Title, ReadOnlyHint: !o.Writes, IdempotentHint: true, DestructiveHint: new(false), OpenWorldHint: new(false),
+		},
+	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return s.call(ctx, o, r)
+	})
+}
+
+// call answers a call. What is wrong with the request is a result that says so, for the
+// agent to correct.
+func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	request, err := o.Decode(r.Params.Arguments)
+	var doc any
+	if err == nil {
+		tell, told := progress(ctx, r)
+		doc, err = s.desk.Run(ctx, o, request, tell)
+		told()
+	}
+	if err != nil {
+		return failed(ctx, err)
+	}
+	var b bytes.Buffer
+	if err := operation.Encode(&b, doc); err != nil {
+		return nil, err
+	}
+	out := &sdk.CallToolResult{StructuredContent: json.RawMessage(b.Bytes())}
+	p, ok := doc.(*document.Plan)
+	if !ok {
+		out.Content = []sdk.Content{&sdk.TextContent{Text: b.String()}}
+		return out, nil
+	}
+	link := s.record(p, b.Bytes())
+	out.Content = []sdk.Content{&sdk.TextContent{Text: summary(p, link.URI)}, link}
+	return out, nil
+}
+
+// failed is a call that has no answer.
+func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := &sdk.CallToolResult{IsError: true}
+	wrong, ok := errors.AsType[*operation.Error](err)
+	switch {
+	case ok:
+		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Detail}}
+	case errors.Is(err, operation.ErrInternal):
+		out.Content = []sdk.Content{&sdk.TextContent{Text: "internal error: this is a bug in plimsoll"}}
+	default:
+		out.Content = []sdk.Content{&sdk.TextContent{Text: err.Error()}}
+	}
+	return out, nil
+}
+
+// progress tells a client how far a call is, if it asked for that; told waits until it
+// was. A client that is slow to read misses some: no search waits for it.
+func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(ops.Progress), told func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return nil, func() {}
+	}
+	const some = 16
+	news, done := make(chan ops.Progress, some), make(chan struct{})
+	go func() {
+		defer close(done)
+		n := 0.0
+		for p := range news {
+			n++
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // who does not listen misses nothing
+				ProgressToken: token, Progress: n, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
+			})
+		}
+	}()
+	tell = func(p ops.Progress) {
+		select {
+		case news <- p:
+		default:
+		}
+	}
+	return tell, func() { close(news); <-done }
+}
+
+// summary is a plan in words, for agents that read no structures.
+func summary(p *document.Plan, uri string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n\nCommand: %s\n\nContenders, by %s:\n", p.Answer.Sentence, p.Answer.Reason, p.Command, p.RankedBy)
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		within := ""
+		if c.Chance != nil {
+			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
+		}
+		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), TTFT %.0f ms, TPOT %.1f ms%s\n",
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Value, within)
+	}
+	for _, n := range p.NotRun {
+		fmt.Fprintf(&b, "- %s %s %s cannot be run: %s\n", n.System, n.Engine, n.Mode, n.Reason)
+	}
+	if len(p.Changes) > 0 {
+		b.WriteString("\nWhat would change the answer:\n")
+	}
+	for _, c := range p.Changes {
+		switch {
+		case c.Ratio != nil:
+			fmt.Fprintf(&b, "- %s: ×%.2f\n", c.What, *c.Ratio)
+		case c.Failure != "":
+			fmt.Fprintf(&b, "- %s: %s\n", c.What, c.Failure)
+		}
+	}
+	fmt.Fprintf(&b, "\nThe whole record is structured content, and the resource %s.\n\n%s\n", uri, p.Caution)
+	return b.String()
+}

@@ -1,0 +1,203 @@
+package operation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// ErrBusy is a request that found as many waiting as may wait.
+var ErrBusy = errors.New("too many requests are waiting; try again in a second")
+
+// ErrInternal is part of errors that are bugs of the program.
+var ErrInternal = errors.New("internal error")
+
+// Capacity is how much is done at a time.
+type Capacity struct {
+	Searches int // that run at a time; 0 = 2
+	Waiting  int // that wait for their turn; 0 = 64
+	Cache    int // bytes of answers that are kept; 0 = 32 MiB
+}
+
+// Desk answers requests, a bounded number at a time. Requests that are equal share one
+// answer, those of a short while ago have it at once: an answer depends on nothing but
+// its request. It is safe for concurrent use.
+type Desk struct {
+	kit     *Kit
+	slots   chan struct{}
+	most    int64
+	waiting atomic.Int64
+
+	mu      sync.Mutex
+	flights map[key]*flight
+	kept    *cache
+}
+
+// key stands for a request.
+type key [sha256.Size]byte
+
+// flight is an answer under way.
+type flight struct {
+	done   chan struct{}
+	cancel context.CancelFunc
+	asking int // those who wait for it
+	data   []byte
+	err    error
+}
+
+// NewDesk opens a desk.
+func NewDesk(k *Kit, c Capacity) *Desk {
+	return &Desk{
+		kit: k, slots: make(chan struct{}, cmp.Or(c.Searches, 2)), most: int64(cmp.Or(c.Waiting, 64)),
+		flights: map[key]*flight{}, kept: newCache(cmp.Or(c.Cache, 32<<20)),
+	}
+}
+
+// Run answers one request in its turn, and tells its progress.
+func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(ops.Progress)) (document any, err error) {
+	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
+		return o.Run(ctx, d.kit.with(progress), request)
+	})
+}
+
+// Answer is the answer to a request, encoded. Make makes the document, nil for what the
+// operation does; kind tells its answers from others to the same request.
+func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) ([]byte, error) {
+	request, err := o.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	if render == nil {
+		render = func(ctx context.Context, k *Kit, request any) ([]byte, error) {
+			doc, err := o.Run(ctx, k, request)
+			if err != nil {
+				return nil, err
+			}
+			var b bytes.Buffer
+			err = Encode(&b, doc)
+			return b.Bytes(), err
+		}
+	}
+	k, err := keyOf(o.Name+" "+kind, request)
+	if err != nil {
+		return nil, err
+	}
+	return d.share(ctx, k, func(ctx context.Context) ([]byte, error) {
+		out, err := d.turn(ctx, o.Light, func(ctx context.Context) (any, error) { return render(ctx, d.kit, request) })
+		data, _ := out.([]byte)
+		return data, err
+	})
+}
+
+// keyOf is the same for the same request, however it was spelled.
+func keyOf(operation string, request any) (key, error) {
+	canonical, err := json.Marshal(request)
+	if err != nil {
+		return key{}, &Error{Detail: err.Error()}
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
+}
+
+// turn does work when its turn has come. A bug in it is an error and no end of the
+// program.
+func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (any, error)) (out any, err error) {
+	if !light {
+		if err := d.enter(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { <-d.slots }()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("%w: %v\n%s", ErrInternal, r, debug.Stack())
+		}
+	}()
+	return do(ctx)
+}
+
+// enter waits for a slot.
+func (d *Desk) enter(ctx context.Context) error {
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if d.waiting.Add(1) > d.most {
+		d.waiting.Add(-1)
+		return ErrBusy
+	}
+	defer d.waiting.Add(-1)
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// share gives everyone who asks the same one answer. The work ends when nobody is left
+// who waits for it.
+func (d *Desk) share(ctx context.Context, k key, do func(context.Context) ([]byte, error)) ([]byte, error) {
+	d.mu.Lock()
+	if data, ok := d.kept.get(k); ok {
+		d.mu.Unlock()
+		return data, nil
+	}
+	f := d.flights[k]
+	if f == nil {
+		working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		f = &flight{done: make(chan struct{}), cancel: cancel}
+		d.flights[k] = f
+		go d.fly(working, k, f, do)
+	}
+	f.asking++
+	d.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.data, f.err
+	case <-ctx.Done():
+		d.leave(k, f)
+		return nil, ctx.Err()
+	}
+}
+
+// fly does the work of a flight.
+func (d *Desk) fly(ctx context.Context, k key, f *flight, do func(context.Context) ([]byte, error)) {
+	f.data, f.err = do(ctx)
+	d.mu.Lock()
+	if d.flights[k] == f {
+		delete(d.flights, k)
+	}
+	if f.err == nil {
+		d.kept.put(k, f.data)
+	}
+	d.mu.Unlock()
+	f.cancel()
+	close(f.done)
+}
+
+// leave waits no longer.
+func (d *Desk) leave(k key, f *flight) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f.asking--
+	if f.asking > 0 {
+		return
+	}
+	f.cancel()
+	if d.flights[k] == f { // the next one who asks begins anew
+		delete(d.flights, k)
+	}
+}

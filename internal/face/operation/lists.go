@@ -1,0 +1,186 @@
+package operation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+)
+
+// ListRequest asks for entries of a catalog.
+type ListRequest struct {
+	// Query is words that an entry must have, in any case and order; "" = all.
+	Query string `json:"q,omitempty"`
+	// Limit is the most entries to list; 0 = 50 models, and all of other catalogs.
+	Limit int `json:"limit,omitempty"`
+}
+
+// Models is a list of models.
+type Models struct {
+	Models []Model `json:"models"`
+	Total  int     `json:"total"` // that match
+}
+
+// Model is a model of the catalog, with what decides which questions to ask about it.
+type Model struct {
+	ID      string `json:"id"`
+	Family  string `json:"family"`
+	AliasOf string `json:"alias_of,omitempty"` // the id that another name stands for
+
+	Parameters int64 `json:"parameters"`
+	Active     int64 `json:"active_parameters"`
+	Context    int   `json:"max_position"`
+	// Experts says that it is a mixture of experts, Vision that requests may have images,
+	// MTP that it has modules that draft tokens.
+	Experts bool `json:"experts"`
+	Vision  bool `json:"vision"`
+	MTP     bool `json:"mtp"`
+}
+
+// Devices is a list of device profiles, which requests call systems.
+type Devices struct {
+	Devices []device.Facts `json:"devices"`
+	Total   int            `json:"total"` // that match
+}
+
+// Engines is a list of serving engines, and of known uses with their lengths.
+type Engines struct {
+	Engines []Engine `json:"engines"`
+	Presets []Preset `json:"presets"`
+}
+
+// Engine is a serving engine.
+type Engine struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Versions are those from which its defaults differ, the newest first; Known is the
+	// newest release that anything was compared with.
+	Versions []string `json:"versions"`
+	Known    string   `json:"known,omitempty"`
+	// Vendors are those of the devices that plans try it on.
+	Vendors []string `json:"vendors"`
+	// Presets are settings of published deployments, each with its source.
+	Presets []EnginePreset `json:"engine_presets"`
+}
+
+// EnginePreset is settings of published deployments of an engine.
+type EnginePreset struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+}
+
+// Preset is the lengths of a known use.
+type Preset struct {
+	Name   string `json:"name"`
+	Input  int    `json:"mean_isl"`
+	Output int    `json:"mean_osl"`
+	Prefix int    `json:"prefix"` // tokens of the input found in the prefix cache
+	Source string `json:"source"`
+}
+
+// someModels is how many models are listed where nobody says how many.
+const someModels = 50
+
+func lists() []Operation {
+	out := []Operation{
+		define("models", "Models", "List the models of the catalog, or search it by words of the id or family.", listModels),
+		define("devices", "Devices", "List the device profiles (systems): memory, peaks, links, list price.", listDevices),
+		define("engines", "Engines", "List the serving engines with their versions, and the presets of workloads.", listEngines),
+	}
+	for i := range out {
+		out[i].Light = true
+	}
+	return out
+}
+
+// has reports whether texts have every word of a query.
+func has(query string, texts ...string) bool {
+	all := strings.ToLower(strings.Join(texts, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(all, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// first is the beginning of a list.
+func first[T any](all []T, limit, usual int) ([]T, error) {
+	if limit < 0 {
+		return nil, &Error{"limit must not be negative", []string{"limit"}}
+	}
+	if limit == 0 {
+		limit = usual
+	}
+	return all[:min(limit, len(all))], nil
+}
+
+func listModels(_ context.Context, _ *Kit, r ListRequest) (*Models, error) {
+	entries := slices.DeleteFunc(model.IDs(), func(e model.Entry) bool { return !has(r.Query, e.ID, e.Family) })
+	out := &Models{Models: []Model{}, Total: len(entries)}
+	entries, err := first(entries, r.Limit, someModels)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		m, err := model.Lookup(e.ID)
+		if err != nil {
+			return nil, err
+		}
+		f := m.Facts()
+		out.Models = append(out.Models, Model{
+			ID: e.ID, Family: e.Family, AliasOf: e.AliasOf, Parameters: f.Parameters, Active: f.Active, Context: f.MaxPosition,
+			Experts: m.HasExperts(), Vision: m.Vision != nil, MTP: f.MTPParameters > 0,
+		})
+	}
+	return out, nil
+}
+
+func listDevices(_ context.Context, _ *Kit, r ListRequest) (*Devices, error) {
+	all := []device.Facts{}
+	for _, name := range device.Names() {
+		p, err := device.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if has(r.Query, p.Name, string(p.Vendor), p.Generation, strings.Join(p.Aliases, " ")) {
+			all = append(all, p.Facts())
+		}
+	}
+	some, err := first(all, r.Limit, len(all))
+	return &Devices{some, len(all)}, err
+}
+
+func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {
+	out := &Engines{Engines: []Engine{}, Presets: []Preset{}}
+	for _, name := range engine.Names() {
+		versions, err := engine.Versions(name)
+		if err != nil {
+			return nil, err
+		}
+		e := Engine{Name: name, Title: versions[0].Title, Known: versions[0].Known, Versions: []string{}, Vendors: []string{}, Presets: []EnginePreset{}}
+		for _, p := range engine.Presets(name) {
+			e.Presets = append(e.Presets, EnginePreset{p.Name, p.Source})
+		}
+		for _, p := range versions {
+			if p.Versions.Since != "" {
+				e.Versions = append(e.Versions, p.Versions.Since)
+			}
+		}
+		for _, v := range []device.Vendor{device.NVIDIA, device.AMD, device.Ascend} {
+			if slices.Contains(launch.Engines(v), name) {
+				e.Vendors = append(e.Vendors, string(v))
+			}
+		}
+		out.Engines = append(out.Engines, e)
+	}
+	for _, p := range workload.Presets() {
+		out.Presets = append(out.Presets, Preset(p))
+	}
+	return out, nil
+}

@@ -1,0 +1,105 @@
+package operation
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Kit is what operations work with.
+type Kit struct {
+	World *ops.World
+	// Version is that of the program.
+	Version  string
+	Commands Commands
+	// Write puts files into a folder below the one that the user named; nil where
+	// none was.
+	Write func(folder string, files []launch.File) error
+	// Jobs bounds the workers of one search, which no answer depends on; 0 = 8.
+	Jobs int
+}
+
+// Commands give the command lines that ask for the same answers.
+type Commands struct {
+	Plan     func(*ops.PlanRequest) string
+	Optimize func(*ops.OptimizeRequest) string
+	Step     func(*ops.StepRequest) string
+	Simulate func(*ops.SimulateRequest) string
+}
+
+// with is the kit with another listener to progress.
+func (k *Kit) with(progress func(ops.Progress)) *Kit {
+	out, world := *k, *k.World
+	world.Progress = progress
+	out.World = &world
+	return &out
+}
+
+// say is a command line, "" where none is known.
+func say[T any](command func(*T) string, r *T) string {
+	if command == nil {
+		return ""
+	}
+	return command(r)
+}
+
+// Operation is something that can be asked.
+type Operation struct {
+	Name        string
+	Title       string
+	Description string
+	// Writes says that files are written. All others change nothing.
+	Writes bool
+	// Light operations look things up, and need no turn among searches.
+	Light bool
+
+	request  reflect.Type
+	response reflect.Type
+	decode   func(data []byte) (request any, err error)
+	run      func(ctx context.Context, k *Kit, request any) (document any, err error)
+}
+
+// define makes an operation of a function.
+func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
+	return Operation{
+		Name: name, Title: title, Description: description,
+		request: reflect.TypeFor[Request](), response: reflect.TypeFor[Document](),
+		decode: func(data []byte) (any, error) {
+			var r Request
+			err := decode(data, &r)
+			return r, err
+		},
+		run: func(ctx context.Context, k *Kit, request any) (any, error) {
+			doc, err := run(ctx, k, request.(Request))
+			if err != nil {
+				return nil, mistake(err, name)
+			}
+			return doc, nil
+		},
+	}
+}
+
+// Decode reads a request, strictly: unknown fields and wrong types are an [*Error].
+func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
+
+// Run answers a request of [Operation.Decode].
+func (o *Operation) Run(ctx context.Context, k *Kit, request any) (document any, err error) {
+	return o.run(ctx, k, request)
+}
+
+// Table lists the operations.
+func Table() []Operation {
+	return slices.Concat(lists(), searches(), []Operation{validateOperation(), filesOperation()})
+}
+
+// Lookup finds an operation of a table.
+func Lookup(table []Operation, name string) *Operation {
+	i := slices.IndexFunc(table, func(o Operation) bool { return o.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &table[i]
+}

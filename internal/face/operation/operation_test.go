@@ -1,0 +1,240 @@
+package operation_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/operation"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// kit works with what is built in.
+func kit() *operation.Kit {
+	return &operation.Kit{
+		World: &ops.World{}, Version: "test",
+		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
+		Write:    func(string, []launch.File) error { return nil },
+	}
+}
+
+const (
+	small   = `"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64}]`
+	vllmRun = `"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm","engine":{"name":"vllm"}}`
+)
+
+// requests are some of every operation.
+func requests() map[string][]string {
+	return map[string][]string{
+		"models":  {``, `{"q":"qwen3 30b","limit":3}`, `{"q":"no such model"}`},
+		"devices": {`{}`, `{"q":"nvidia","limit":2}`},
+		"engines": {`{}`},
+		"plan": {
+			`{` + small + `,"limits":{"tpot_ms":20}}`,
+			`{` + small + `,"limits":{"tpot_ms":0.1},"no_changes":true}`,
+			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","l40s"],"rate":3,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"preset":"chat"}],"limits":{"ttft_ms":"inf"}}`,
+			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"daily":[1,5,2],"no_changes":true,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64,"share":2},{"name":"b","isl":99,"osl":9}]}`,
+		},
+		"optimize": {
+			`{"model":"Qwen/Qwen3-32B","devices":["TEST_DEVICE"],"num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`,
+			`{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":2,"length_distribution":{"bins":[{"min_tokens":100,"max_tokens":200,"weight":1}]},"output_length":64}`,
+			`{"model":"Qwen/Qwen3-32B","pd_ratio":true,"prefill_devices_per_instance":4,"decode_devices_per_instance":4,"input_length":3500,"output_length":1500}`,
+		},
+		"explain":  {`{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`},
+		"step":     {`{` + vllmRun + `,"decode":true,"num_queries":8,"context_length":1000}`},
+		"simulate": {`{` + vllmRun + `,"concurrency":4,"input_length":100,"output_length":20,"num_prompts":20,"arrival":"poisson"}`, `{` + vllmRun + `,"rate":2,"num_prompts":20,"limits":{"ttft_ms":100}}`},
+		"lint": {
+			`{"command":"vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64","device":"h200_sxm"}`,
+			`{"files":[{"name":"run.sh","content":"#!/bin/sh\nvllm serve Qwen/Qwen3-8B --nonsense 3\n"}],"device":"h200_sxm"}`,
+		},
+		"check":   {`{"result":{"name":"r.json","content":"{\"backend\": \"vllm\", \"model_id\": \"Qwen/Qwen3-8B\", \"num_prompts\": 40, \"max_concurrency\": 4, \"duration\": 10.0, \"completed\": 40, \"total_input_tokens\": 4000, \"total_output_tokens\": 800, \"output_throughput\": 80.0, \"mean_ttft_ms\": 120.0, \"mean_tpot_ms\": 9.5}"},"expected":{` + vllmRun + `}}`},
+		"support": {`{"model":"Qwen/Qwen3-32B","systems":["h200_sxm","ATLAS_800_A2_280T_64G"]}`},
+		"validate": {
+			`{"plan":{"model":"Qwen/Qwen3-8B","workloads":[]}}`, `{"plan":{` + small + `}}`,
+			`{"optimize":{"model":"nonsense","output_length":-1,"disagg":true}}`,
+			`{"optimize":{"model":"Qwen/Qwen3-32B","devices":["TEST_DEVICE"],"num_devices":8,"input_length":3500,"output_length":1500}}`,
+		},
+		"write_files": {`{"plan":{` + small + `},"folder":"x"}`, `{` + vllmRun + `,"isl":100,"osl":20,"concurrency":8,"targets":["plain","bench"]}`},
+	}
+}
+
+// compiled is a schema, ready to validate.
+func compiled(t *testing.T, schema any) *jsonschema.Schema {
+	t.Helper()
+	data, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("s.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.Compile("s.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func validates(t *testing.T, s *jsonschema.Schema, what string, data []byte) {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(v); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// TestSchemas: requests and documents of every operation are as their schemas say.
+func TestSchemas(t *testing.T) {
+	table := operation.Table()
+	schemas, err := operation.NewSchemas(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range table {
+		o := &table[i]
+		t.Run(o.Name, func(t *testing.T) {
+			t.Parallel()
+			in, out := compiled(t, schemas.Request(o)), compiled(t, schemas.Response(o))
+			if len(requests()[o.Name]) == 0 {
+				t.Error("no request is tested")
+			}
+			for _, text := range requests()[o.Name] {
+				if text != "" {
+					validates(t, in, "request "+text, []byte(text))
+				}
+				r, err := o.Decode([]byte(text))
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				doc, err := o.Run(t.Context(), kit(), r)
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				var b bytes.Buffer
+				if err := operation.Encode(&b, doc); err != nil {
+					t.Fatal(err)
+				}
+				validates(t, out, "document of "+text, b.Bytes())
+			}
+		})
+	}
+}
+
+// TestMistakes: what is wrong with a request is said with the fields' names in JSON.
+func TestMistakes(t *testing.T) {
+	table := operation.Table()
+	for _, c := range []struct{ name, request, want, fields string }{
+		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"workloads":[{"isl":1,"osl":1}]}`, "gpus is missing", "gpus"},
+		{"plan", `{}`, "model is missing\nsystems is missing\ngpus is missing\nworkloads.isl is missing\nworkloads.osl is missing", "model systems gpus workloads.isl workloads.osl"},
+		{"plan", `{"gpus":"many"}`, "gpus must be a whole number, got a string", "gpus"},
+		{"plan", `{"gpus":1.5}`, "gpus must be a whole number, got 1.5", "gpus"},
+		{"plan", `{"workloads":[{"isl":[]}]}`, "workloads.isl must be a whole number, got a list", "workloads.isl"},
+		{"plan", `{"device_file":1}`, "device_file must be a string, got a number", "device_file"},
+		{"plan", `{"gpuss":3}`, `there is no field "gpuss"`, "gpuss"},
+		{"plan", `[]`, "the request is a JSON object, got a list", ""},
+		{"plan", `{`, "the request is not JSON: it ends too early", ""},
+		{"plan", `{} {}`, "the request is one JSON object: more follows it", ""},
+		{"plan", `{` + small + `,"limits":{"tpot_ms":-1}}`, "limits.tpot_ms must be positive, got -1", "limits.tpot_ms"},
+		{"plan", `{` + small + `,"device_file":"/etc/passwd"}`, "give device_file or systems", "device_file systems"},
+		{"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"device_file":"x.yaml","concurrency":1}`, "device_file x.yaml: files cannot be read here", "device_file"},
+		{"optimize", `{"model":"Qwen/Qwen3-8B","output_length":0,"input_length":1}`, "output_length must be between 1 and 100000000, got 0", "output_length"},
+		{"lint", `{}`, "", ""},
+		{"validate", `{}`, "give one of plan and optimize", "plan optimize"},
+		{"models", `{"limit":-1}`, "limit must not be negative", "limit"},
+	} {
+		o := operation.Lookup(table, c.name)
+		r, err := o.Decode([]byte(c.request))
+		if err == nil {
+			_, err = o.Run(t.Context(), kit(), r)
+		}
+		var wrong *operation.Error
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s %s: got %v", c.name, c.request, err)
+			continue
+		}
+		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Detail != c.want || got != c.fields) {
+			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Detail, got, c.want, c.fields)
+		}
+	}
+}
+
+// TestDesk: equal requests share the work, the queue is bounded, a bug is an error, and
+// work that nobody waits for ends.
+func TestDesk(t *testing.T) {
+	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
+	table := operation.Table()
+	o := operation.Lookup(table, "plan")
+	var runs atomic.Int64
+	begun, release := make(chan struct{}, 9), make(chan struct{})
+	slow := func(ctx context.Context, _ *operation.Kit, _ any) ([]byte, error) {
+		runs.Add(1)
+		begun <- struct{}{}
+		select {
+		case <-release:
+			return []byte("done"), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	ask := func(ctx context.Context, n int) error {
+		_, err := d.Answer(ctx, o, "", fmt.Appendf(nil, `{"gpus":%d}`, n), slow)
+		return err
+	}
+	var wait sync.WaitGroup
+	for range 5 {
+		wait.Go(func() {
+			if err := ask(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	queued := make(chan error)
+	go func() {
+		err := ask(ctx, 2)
+		for errors.Is(err, operation.ErrBusy) { // a request 3 waits just now
+			err = ask(ctx, 2)
+		}
+		queued <- err
+	}()
+	for busy := false; !busy; { // until the queue is full
+		short, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		busy = errors.Is(ask(short, 3), operation.ErrBusy)
+		stop()
+	}
+	cancel()
+	if err := <-queued; !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while it waited: %v", err)
+	}
+	close(release)
+	wait.Wait()
+	if n := runs.Load(); n != 1 {
+		t.Errorf("five equal requests ran %d times", n)
+	}
+	if err := ask(t.Context(), 1); err != nil || runs.Load() != 1 {
+		t.Errorf("the answer was not kept: %v", err)
+	}
+	_, err := d.Answer(t.Context(), o, "bug", nil, func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") })
+	if !errors.Is(err, operation.ErrInternal) {
+		t.Errorf("a bug is %v", err)
+	}
+}

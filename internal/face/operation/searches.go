@@ -1,0 +1,140 @@
+package operation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+func searches() []Operation {
+	return []Operation{
+		define("plan", "Plan", `Find how to serve a model within limits: compares every engine and mode (agg, disagg) on one or several systems by
+simulation. The answer is a sentence; contenders have 80 % intervals, the probability of meeting the limits, and costs; changes say
+what would change the answer. Needs model, systems, one of gpus, rate and daily, and workloads (isl and osl, or a preset). Validate first,
+show the command, and run it only after the user agreed.`, plan),
+		define("optimize", "Search layouts", `Search layouts and batches of one model for the most throughput within limits, on one or several devices: Ascend's
+throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_ratio matches prefill and decode instances.`, optimize),
+		define("explain", "Explain a search", "The search of optimize, with the reasons: where the time of a step goes, what limits the batch, the next best layout, and the effect of small changes.", explain),
+		define("step", "One step", "Time and memory of one forward pass of a deployment, by operator.", step),
+		define("simulate", "Simulate", "Simulate requests through a given deployment: percentiles of TTFT, TPOT and latency, throughput, cache use.", simulate),
+		define("lint", "Check a launch command", `Say what a launch command (vllm serve …), script, Compose file or manifest will do, what is wrong with it, and which
+single settings would be better. Give the command, or the files with their content.`, lint),
+		define("check", "Check a benchmark's result", `Compare the result of a benchmark run (vllm bench serve, SGLang bench_serving, AIPerf, genai-perf, trtllm-bench,
+InferenceX) with the prediction of its deployment: what is inside the intervals, and which assumption explains what is not.`, check),
+		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the fewest GPUs, how well predictions are known, and their expected errors.", support),
+	}
+}
+
+func plan(ctx context.Context, k *Kit, r ops.PlanRequest) (*document.Plan, error) {
+	r.Jobs = k.Jobs
+	out, err := k.World.Plan(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return document.NewPlan(out, k.Version, func(r *ops.PlanRequest) string { return say(k.Commands.Plan, r) }), nil
+}
+
+func optimize(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Optimize, error) {
+	r.Jobs = k.Jobs
+	out, err := k.World.Optimize(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	doc := document.NewOptimize(out, k.Commands.Step)
+	if out.Request.Distribution == nil { // a command names a file, which there is none of
+		doc.Command = say(k.Commands.Optimize, &out.Request)
+	}
+	return doc, nil
+}
+
+func explain(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Optimize, error) {
+	r.Explain = true
+	return optimize(ctx, k, r)
+}
+
+func step(ctx context.Context, k *Kit, r ops.StepRequest) (*document.Step, error) {
+	out, err := k.World.Step(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	doc := document.NewStep(out)
+	doc.Command = say(k.Commands.Step, &out.Request)
+	return doc, nil
+}
+
+func simulate(ctx context.Context, k *Kit, r ops.SimulateRequest) (*document.Simulate, error) {
+	out, err := k.World.Simulate(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	doc := document.NewSimulate(out)
+	if q := &out.Request; q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil {
+		doc.Command = say(k.Commands.Simulate, q)
+	}
+	return doc, nil
+}
+
+func support(ctx context.Context, k *Kit, r ops.SupportRequest) (*document.Supported, error) {
+	out, err := k.World.Support(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return document.NewSupported(out), nil
+}
+
+// LintRequest asks what files or a command that start an engine will do.
+type LintRequest struct {
+	ops.LintRequest
+
+	// Files are those of one target, with their content; in place of a command.
+	Files []Content `json:"files,omitempty"`
+}
+
+// Content is a file.
+type Content struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
+	for _, f := range r.Files {
+		r.LintRequest.Files = append(r.LintRequest.Files, f.Name)
+	}
+	out, err := k.reading(r.Files...).Lint(ctx, r.LintRequest)
+	if err != nil {
+		return nil, err
+	}
+	return document.NewLint(out), nil
+}
+
+// reading is a world whose only files are given.
+func (k *Kit) reading(files ...Content) *ops.World {
+	world := *k.World
+	world.ReadFile = func(name string) ([]byte, error) {
+		for _, f := range files {
+			if f.Name == name {
+				return []byte(f.Content), nil
+			}
+		}
+		return nil, errors.New("its content was not given")
+	}
+	return &world
+}
+
+// CheckRequest asks how a benchmark's result agrees with its prediction.
+type CheckRequest struct {
+	// Result is what the load generator wrote.
+	Result Content `json:"result"`
+	// Expected is the deployment; zero lengths and no load are those of the result.
+	Expected ops.SimulateRequest `json:"expected"`
+}
+
+func check(ctx context.Context, k *Kit, r CheckRequest) (*document.CheckResult, error) {
+	out, err := k.reading(r.Result).CheckResult(ctx, ops.CheckResultRequest{File: r.Result.Name, Expected: r.Expected})
+	if err != nil {
+		return nil, err
+	}
+	return document.NewCheckResult(out), nil
+}

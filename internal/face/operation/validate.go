@@ -1,0 +1,226 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// ValidateRequest asks what a request lacks. One of its fields is given.
+type ValidateRequest struct {
+	Plan     *ops.PlanRequest     `json:"plan,omitempty"`
+	Optimize *ops.OptimizeRequest `json:"optimize,omitempty"`
+}
+
+// Validation is what a request lacks, and what it leaves to defaults. Nothing was run.
+type Validation struct {
+	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
+	// Missing are the inputs to ask for.
+	Missing  []string  `json:"missing"`
+	Problems []Mistake `json:"problems"`
+	// Assumptions are values that would be used because none were given. Show them
+	// before running.
+	Assumptions []Assumption `json:"assumptions"`
+	// Command is what would be run, "" while something is missing or wrong.
+	Command string `json:"command"`
+}
+
+// Mistake is something wrong with a request.
+type Mistake struct {
+	Fields []string `json:"fields"`
+	Detail string   `json:"detail"`
+}
+
+// Assumption is a value that was not given.
+type Assumption struct {
+	Field string `json:"field"`
+	Value string `json:"value"`
+	// Source is where the value comes from: "default", the profile of a device, a
+	// preset's publication.
+	Source string `json:"source"`
+}
+
+const byDefault = "default"
+
+func validateOperation() Operation {
+	o := define("validate", "Validate a request", `Check a plan or optimize request without running it: what is missing (ask the user for just that), what is wrong, which
+defaults would be used and where each comes from, and the command to show the user before running.`, validate)
+	o.Light = true
+	return o
+}
+
+func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error) {
+	switch {
+	case r.Plan != nil && r.Optimize == nil:
+		return validatePlan(k, *r.Plan), nil
+	case r.Optimize != nil && r.Plan == nil:
+		return validateOptimize(k, *r.Optimize), nil
+	}
+	return nil, &Error{"give one of plan and optimize", []string{"plan", "optimize"}}
+}
+
+func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
+	out := newValidation()
+	for _, name := range given.Missing() {
+		out.Missing = append(out.Missing, jsonName("plan", name))
+	}
+	full, about, err := k.World.CheckPlan(given)
+	out.problems(err, "plan")
+	out.planAssumptions(k, &given, &full)
+	for i, w := range about {
+		if w.Source != "" && i < len(given.Workloads) && given.Workloads[i].Preset != "" {
+			out.assume(fmt.Sprintf("workloads.%d lengths", i), fmt.Sprintf("%g in, %g out on average", w.Input, w.Output), w.Source)
+		}
+	}
+	return out.finish(func() string { return say(k.Commands.Plan, &full) })
+}
+
+// planAssumptions lists what a plan takes where nothing was given.
+func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
+	if !given.Limits.Any() {
+		v.assume("limits", "none: the most throughput, whatever the latency", byDefault)
+	}
+	if given.Percentile == 0 && given.Limits.Any() {
+		v.assume("percentile", "mean", byDefault)
+	}
+	if given.Confidence == 0 {
+		v.assume("confidence", fmt.Sprint(full.Confidence), byDefault)
+	}
+	if given.EnergyPrice == nil {
+		v.assume("energy_price", fmt.Sprintf("%g USD per kilowatt-hour", ops.DefaultEnergyPrice), byDefault)
+	}
+	if given.Modes == nil {
+		v.assume("modes", "agg and disagg are compared", byDefault)
+	}
+	if given.MTP == 0 {
+		v.assume("nextn", "no draft tokens", byDefault)
+	}
+	for _, name := range full.Systems {
+		d, err := k.World.Device(name, "")
+		if err != nil {
+			continue // among the problems
+		}
+		v.systemAssumptions(given, d)
+	}
+	if f := given.Formats; f.Checkpoint == "" && f.GEMM == "" && f.Linear == "" {
+		v.assume("formats", "the checkpoint's own", byDefault)
+	}
+	if !slices.ContainsFunc(given.Workloads, func(w ops.Workload) bool { return w.Prefix > 0 || w.Preset != "" }) {
+		v.assume("workloads.prefix", "no prefix cache hits", byDefault)
+	}
+}
+
+// systemAssumptions are those that depend on a system.
+func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile) {
+	if given.Engines == nil {
+		if engines := launch.Engines(d.Vendor); engines != nil {
+			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "the engines that there are deployment files for")
+		} else {
+			v.assume("engines", ops.DefaultEngine+" on "+d.Name, byDefault)
+		}
+	}
+	if _, ok := given.Prices[d.Name]; ok {
+		return
+	}
+	if p := d.Price; p.USDPerHour > 0 {
+		v.assume("prices."+d.Name, fmt.Sprintf("%g USD per GPU and hour", p.USDPerHour), p.Source)
+	} else {
+		v.assume("prices."+d.Name, "unknown: no costs", "the profile of the device has no price")
+	}
+}
+
+func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
+	out := newValidation()
+	for name, missing := range map[string]bool{
+		"model": given.Model == "", "output_length": given.Output == 0, "input_length": given.Input == 0 && given.Distribution == nil,
+		"devices": given.Devices == nil && given.DeviceFile == "", "num_devices": given.NumDevices == 0 && !given.PDRatio,
+	} {
+		if missing {
+			out.Missing = append(out.Missing, name)
+		}
+	}
+	slices.Sort(out.Missing)
+	full, err := k.World.CompleteOptimize(given)
+	out.problems(err, "optimize")
+	out.optimizeAssumptions(&given, &full)
+	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
+}
+
+// optimizeAssumptions lists what a search takes where nothing was given.
+func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
+	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
+	s := &given.Space
+	for _, x := range []struct {
+		open                 bool
+		field, value, source string
+	}{
+		{!given.Limits.Any(), "limits", "none: the most throughput, whatever the latency", byDefault},
+		{given.Engine.Name == "", "engine.name", full.Engine.Name, simulated},
+		{given.Confidence == 0, "confidence", fmt.Sprint(full.Confidence), simulated},
+		{given.Formats.Linear == "", "formats.linear", "W8A8_DYNAMIC on Ascend devices, the checkpoint's own elsewhere", guide},
+		{given.Modelling.Fusion == "", "modelling.fusion", "compiled on GPUs, eager on Ascend devices", guide},
+		{given.PrefixHitRate == 0, "prefix_cache_hit_rate", "0", byDefault},
+		{s.TP == nil && s.EP == nil && s.MoEDP == nil, "space", "TP sizes, or the layouts that engines run where candidates are simulated", byDefault},
+		{s.MTP != nil && given.AcceptanceRates == nil, "mtp_acceptance_rates", fmt.Sprint(full.AcceptanceRates), guide},
+	} {
+		if x.open {
+			v.assume(x.field, x.value, x.source)
+		}
+	}
+}
+
+func newValidation() *Validation {
+	return &Validation{Missing: []string{}, Problems: []Mistake{}, Assumptions: []Assumption{}}
+}
+
+func (v *Validation) assume(field, value, source string) {
+	v.Assumptions = append(v.Assumptions, Assumption{field, value, source})
+}
+
+// problems adds what is wrong, but for what is missing, which was said.
+func (v *Validation) problems(err error, operation string) {
+	if err == nil {
+		return
+	}
+	for line := range strings.SplitSeq(field.Say(err, func(name field.Name) string { return "\x00" + jsonName(operation, name) + "\x00" }), "\n") {
+		p := Mistake{Fields: []string{}}
+		parts := strings.Split(line, "\x00")
+		for i := 1; i < len(parts); i += 2 {
+			if !slices.Contains(p.Fields, parts[i]) {
+				p.Fields = append(p.Fields, parts[i])
+			}
+		}
+		if p.Detail = strings.Join(parts, ""); v.said(&p) {
+			continue
+		}
+		v.Problems = append(v.Problems, p)
+	}
+}
+
+// said reports whether a problem is only that something is missing.
+func (v *Validation) said(p *Mistake) bool {
+	if len(p.Fields) == 0 {
+		return p.Detail == ops.ErrNoModel.Error()
+	}
+	for _, f := range p.Fields {
+		if !slices.Contains(v.Missing, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// finish adds the command, where there is one to run.
+func (v *Validation) finish(command func() string) *Validation {
+	v.Ready = len(v.Missing) == 0 && len(v.Problems) == 0
+	if v.Ready {
+		v.Command = command()
+	}
+	return v
+}

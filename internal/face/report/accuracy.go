@@ -1,0 +1,276 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Accuracy prints error figures for people.
+func Accuracy(w io.Writer, r *ops.AccuracyResponse) {
+	clean := measured.Clean(r.Rows)
+	all := document.GroupOf(r.Rows)
+	t := newErrorTable(&all)
+	t.add("clean", document.GroupOf(clean))
+	if s := measured.Speculative(r.Rows); len(s) > 0 {
+		t.add("speculative (mtp), clean otherwise", document.GroupOf(s))
+	}
+	t.add("all", all)
+	for _, by := range []struct {
+		prefix string
+		key    func(*measured.Row) string
+	}{
+		{"", func(r *measured.Row) string { return r.Mode + "regated" }},
+		{"", func(r *measured.Row) string { return r.Engine }},
+		{"concurrency up to ", document.ConcurrencyOf},
+		{"", func(r *measured.Row) string { return r.System }},
+		{"", func(r *measured.Row) string { return r.Model }},
+	} {
+		t.AppendSeparator()
+		for _, p := range measured.By(clean, by.key) {
+			t.add(by.prefix+p.Name, document.GroupOf(p.Rows))
+		}
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "\nThe 80 %% intervals cover %s (clean rows). Bias is the median of ln(predicted/measured).\n", covered(clean))
+	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
+	defaulted(w, r.Rows)
+	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
+	inOneLine(w, "Columns without a meaning for these engines", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Unused }))
+	inOneLine(w, "Rows that disagree with their engine's settings", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Disagrees }))
+	reasons(w, "Assumed", r.Rows, func(p *measured.Prediction) []string { return p.Assumed })
+	reasons(w, "Not predicted", r.Rows, document.Failures)
+}
+
+// errorTable is a table of errors by groups of rows, with the quantities that any of
+// the rows has.
+type errorTable struct {
+	*table.Writer
+
+	shown []measured.Quantity
+}
+
+func newErrorTable(all *document.AccuracyGroup) *errorTable {
+	t := &errorTable{}
+	header := table.Row{"group", "rows", "predicted"}
+	right := []int{2, 3}
+	for _, q := range measured.Quantities() {
+		if e := all.Of(q); e == nil || e.Rows == 0 {
+			continue
+		}
+		t.shown = append(t.shown, q)
+		for _, word := range []string{quantityTitle(q) + " MAPE", "median", "p90", "bias", "coverage"} {
+			header, right = append(header, word), append(right, len(right)+2)
+		}
+	}
+	t.Writer = table.New(right...)
+	t.AppendHeader(header)
+	return t
+}
+
+func (t *errorTable) add(name string, g document.AccuracyGroup) {
+	row := table.Row{name, g.Rows, g.Predicted}
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for _, q := range t.shown {
+		e := g.Of(q)
+		if e == nil || e.Rows == 0 {
+			row = append(row, "–", "–", "–", "–", "–")
+			continue
+		}
+		row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
+	}
+	t.AppendRow(row)
+}
+
+// quantityTitle is a quantity in a header.
+func quantityTitle(q measured.Quantity) string {
+	switch q {
+	case measured.TTFT:
+		return "TTFT"
+	case measured.TPOT:
+		return "TPOT"
+	case measured.PerGPU:
+		return "tokens/s/GPU"
+	case measured.Joules:
+		return "J/token"
+	case measured.TTFTEstimate:
+	}
+	return "estimated TTFT"
+}
+
+// covered says how many measurements lie in their intervals.
+func covered(rows []measured.Compared) string {
+	var parts []string
+	for _, q := range measured.Quantities() {
+		if q.Errors(rows).Rows == 0 {
+			continue
+		}
+		words := "of the " + quantityTitle(q) + "s"
+		switch q {
+		case measured.TTFT:
+			words = "of the measured TTFTs"
+		case measured.PerGPU:
+			words = "of the throughputs"
+		case measured.Joules:
+			words = "of the joules per output token"
+		case measured.TPOT, measured.TTFTEstimate:
+		}
+		parts = append(parts, fmt.Sprintf("%.0f %% %s", 100*q.Coverage(rows), words))
+	}
+	switch n := len(parts); {
+	case n == 0:
+		return "nothing: no row has a measurement and a prediction of it"
+	case n > 2:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, " and ")
+}
+
+// inOneLine lists words with their rows.
+func inOneLine(w io.Writer, title string, all []measured.Counted) {
+	if len(all) == 0 {
+		return
+	}
+	words := make([]string, len(all))
+	for i, c := range all {
+		words[i] = fmt.Sprintf("%s (%d row%s)", c.Name, c.Rows, plural(c.Rows))
+	}
+	fmt.Fprintf(w, "%s: %s.\n", title, strings.Join(words, ", "))
+}
+
+// defaulted lists the columns that rows leave empty, those empty in all rows first.
+func defaulted(w io.Writer, rows []measured.Compared) {
+	var all, some []string
+	for _, d := range measured.DefaultedColumns(rows) {
+		if d.Rows == len(rows) {
+			all = append(all, d.Column)
+		} else {
+			some = append(some, fmt.Sprintf("%s (%d rows)", d.Column, d.Rows))
+		}
+	}
+	if missing := slices.Concat(all, some); len(missing) > 0 {
+		fmt.Fprintf(w, "Missing or empty columns, replaced by defaults: %s.\n", strings.Join(missing, ", "))
+	}
+}
+
+// reasons counts rows by reason, the most frequent first.
+func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measured.Prediction) []string) {
+	for _, c := range measured.Count(rows, of) {
+		fmt.Fprintf(w, "%s (%d row%s): %s\n", title, c.Rows, plural(c.Rows), c.Name)
+	}
+}
+
+// AccuracyCSV writes every row with its prediction.
+func AccuracyCSV(w io.Writer, r *ops.AccuracyResponse) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{
+		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
+		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
+		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms",
+		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error",
+	}); err != nil {
+		return err
+	}
+	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	known := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', 6, 64)
+	}
+	for i := range r.Rows {
+		c := &r.Rows[i]
+		m, p, reason := c.Row, &c.Pred, ""
+		e := &c.Expected
+		ttftLow, ttftHigh := e.TTFT.Times(p.TTFT)
+		tpotLow, tpotHigh := e.TPOT.Times(p.TPOT)
+		if p.Err != nil {
+			reason = p.Err.Error()
+		}
+		if err := out.Write([]string{
+			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
+			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
+			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
+			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason,
+		}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// Calibration prints the errors of a fit, on the rows it used and on rows it held
+// out.
+func Calibration(w io.Writer, r *ops.CalibrateResponse) {
+	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"prediction", "rows", "TTFT MAPE", "median", "p90", "coverage", "TPOT MAPE", "median", "p90", "coverage"})
+	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
+		rows = measured.OfMode(rows, mode)
+		if len(rows) == 0 {
+			return
+		}
+		g := measured.Summarize("", rows)
+		inTTFT, inTPOT := "", ""
+		if len(o.Residuals) > 0 {
+			measured.Expect(o, rows)
+			a, b := measured.Coverage(rows)
+			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
+		}
+		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+		t.AppendRow(table.Row{
+			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,
+			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
+		})
+	}
+	for i, mode := range [...]string{"agg", "disagg"} {
+		if i > 0 {
+			t.AppendSeparator()
+		}
+		for _, f := range document.FitsOf(r) {
+			add(mode+"regated: "+f.Of, mode, f.Rows, f.Expects)
+		}
+	}
+	calibrated(w, &r.Results)
+	fmt.Fprintln(w, t.Render())
+	if r.Unchanged {
+		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
+	}
+	if len(r.ByCell) > 0 {
+		fmt.Fprintln(w, "Cell held out:", regretLine(measured.Regrets(r.ByCell)))
+	}
+}
+
+// calibrated says which results are fitted, by cell and layout.
+func calibrated(w io.Writer, found *ops.FoundResults) {
+	if len(found.Used) == 0 {
+		return
+	}
+	var names []string
+	of := map[string]int{}
+	for i := range found.Used {
+		u := &found.Used[i]
+		name := fmt.Sprintf("%s on %s under %s, %s", u.Row.Model, u.Row.System, u.Row.Engine, u.Layout)
+		if of[name] == 0 {
+			names = append(names, name)
+		}
+		of[name]++
+	}
+	for _, name := range names {
+		fmt.Fprintf(w, "Results of %s: %d\n", name, of[name])
+	}
+	if n := len(found.Unused); n > 0 {
+		fmt.Fprintf(w, "Results not used: %d\n", n)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// ModelRow is one line of the catalog.
+type ModelRow struct {
+	ID         string  `json:"id"`
+	Family     string  `json:"family"`
+	AliasOf    string  `json:"alias_of,omitempty"`
+	Parameters int64   `json:"parameters,omitempty"`
+	Active     int64   `json:"active_parameters,omitempty"`
+	KVBytes    float64 `json:"kv_bytes_per_token,omitempty"`
+}
+
+// Models prints the catalog, aliases behind the models they stand for.
+func Models(w io.Writer, rows []ModelRow) {
+	t := table.New(3, 4, 5)
+	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "aliases"})
+	also := map[string][]string{}
+	for _, r := range rows {
+		if r.AliasOf != "" {
+			also[r.AliasOf] = append(also[r.AliasOf], r.ID)
+		}
+	}
+	for _, r := range rows {
+		if r.AliasOf != "" {
+			continue
+		}
+		t.AppendRow(table.Row{
+			r.ID, r.Family, units.Count(float64(r.Parameters)), units.Count(float64(r.Active)),
+			units.Bytes(r.KVBytes), strings.Join(also[r.ID], ", "),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// Model prints the facts of one model.
+func Model(w io.Writer, f *model.Facts) {
+	line := func(name, format string, a ...any) {
+		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
+	}
+	line("Model", "%s", f.ID)
+	if f.TakenAs != "" {
+		line("Resolved to", "%s", f.TakenAs)
+	}
+	line("Architecture", "%s (family %s)", f.Architecture, f.Family)
+	line("Shape", "%d layers, hidden %d, vocabulary %d, up to %d positions", f.Layers, f.Hidden, f.Vocab, f.MaxPosition)
+	params := units.Count(float64(f.Parameters))
+	if f.Active != f.Parameters {
+		params += ", active per token " + units.Count(float64(f.Active))
+	}
+	line("Parameters", "%s", params)
+	if f.MTPParameters > 0 {
+		line("", "plus %s in MTP modules", units.Count(float64(f.MTPParameters)))
+	}
+	format := f.DType
+	if f.Quantization != "" {
+		format += ", quantized (" + f.Quantization + ")"
+	}
+	line("Checkpoint", "%s, %s", format, f.Weights.Checkpoint)
+	line("Weights", "bf16 %s, fp8 %s, int8 %s, int4 %s, nvfp4 %s",
+		f.Weights.BF16, f.Weights.FP8, f.Weights.INT8, f.Weights.INT4, f.Weights.NVFP4)
+	kv := fmt.Sprintf("bf16 %s, fp8 %s", f.KV.BF16, f.KV.FP8)
+	if f.KV.Windowed > 0 {
+		kv += fmt.Sprintf(" (%s of the bf16 in sliding windows)", f.KV.Windowed)
+	}
+	line("KV per token", "%s", kv)
+	if f.StateBytes > 0 {
+		line("State", "%s per sequence", f.StateBytes)
+	}
+	fmt.Fprintln(w)
+	t := table.New(1, 3, 4)
+	t.AppendHeader(table.Row{"layers", "kind", "parameters per layer", "KV per token"})
+	for _, k := range f.Kinds {
+		t.AppendRow(table.Row{k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes})
+	}
+	fmt.Fprintln(w, t.Render())
+	for _, n := range f.Notes {
+		fmt.Fprintf(w, "\nNote: %s\n", n)
+	}
+}
+
+// Devices prints the profiles, a rule between vendors.
+func Devices(w io.Writer, all []device.Facts) {
+	t := table.New(4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"device", "vendor", "generation", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
+	for i := range all {
+		f := &all[i]
+		if i > 0 && f.Vendor != all[i-1].Vendor {
+			t.AppendSeparator()
+		}
+		m := &f.Peak.Matrix
+		t.AppendRow(table.Row{
+			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
+			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// Device prints one profile in full.
+func Device(w io.Writer, f *device.Facts) {
+	line := func(name, format string, a ...any) {
+		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
+	}
+	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
+	if f.Base != "" {
+		line("Based on", "%s", f.Base)
+	}
+	if len(f.Aliases) > 0 {
+		line("Aliases", "%s", strings.Join(f.Aliases, ", "))
+	}
+	if f.Description != "" {
+		line("", "%s", f.Description)
+	}
+	if len(f.Instances) > 0 {
+		line("Instances", "%s", strings.Join(f.Instances, ", "))
+	}
+	line("Memory", "%s GiB at %s GB/s", number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs))
+	if f.Memory.ReportedGiB > 0 {
+		line("", "%s GiB visible to a process", number(f.Memory.ReportedGiB))
+	}
+	line("Matrix TFLOPS", "%s", peaks(&f.Peak.Matrix))
+	line("Vector TFLOPS", "%s", peaks(&f.Peak.Vector))
+	line("Efficiency", "compute %g, memory %g", f.Efficiency.Compute, f.Efficiency.Memory)
+	line("Launch", "matrix %g µs, vector %g µs, communication %g µs", f.Fixed.Matrix, f.Fixed.Vector, f.Fixed.Communication)
+	line("Node", "%d devices; links connect up to %d", f.Node, f.Devices)
+	if f.PowerW > 0 {
+		line("Power", "%g W", f.PowerW)
+	}
+	line("Price", "%s", priceLine(f))
+	line("Tier", "%s: %s", f.Tier, f.Tier.Meaning())
+	line("Source", "%s", f.Source)
+	fmt.Fprintln(w)
+	t := table.New(2, 3, 4, 5)
+	t.AppendHeader(table.Row{"link", "ranks", "GB/s", "latency", "efficiency", "topology"})
+	for _, l := range f.Links {
+		t.AppendRow(table.Row{l.Name, l.Size, number(l.BandwidthGBs), fmt.Sprintf("%g µs", l.LatencyUs), l.Efficiency, l.Topology})
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+func priceLine(f *device.Facts) string {
+	if f.Price.USDPerHour == 0 {
+		return f.Price.Source
+	}
+	return fmt.Sprintf("%.2f USD per device-hour (%s)", f.Price.USDPerHour, f.Price.Source)
+}
+
+func peaks(p *device.FormatFacts) string {
+	var parts []string
+	for _, x := range []struct {
+		name string
+		peak float64
+	}{
+		{"f32", p.F32},
+		{"bf16", p.BF16},
+		{"f16", p.F16},
+		{"fp8", p.FP8},
+		{"int8", p.INT8},
+		{"fp4", p.FP4},
+		{"int4", p.INT4},
+	} {
+		if x.peak > 0 {
+			parts = append(parts, x.name+" "+number(x.peak))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// number prints a figure without needless digits, a dash for none.
+func number(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.1f", x), "0"), ".")
+}
+
+func price(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}

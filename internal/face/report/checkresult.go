@@ -1,0 +1,120 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// CheckResult prints how measured runs agree with their predictions.
+func CheckResult(w io.Writer, d *document.CheckResult) {
+	for i := range d.Runs {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		checkedRun(w, d.File, &d.Runs[i])
+	}
+}
+
+func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
+	fmt.Fprintf(w, "%s: a run of %s%s\n\n", file, r.Format, aboutRun(r))
+	t := table.New(2, 3, 4, 5)
+	t.AppendHeader(table.Row{"figure", "predicted", "80 % interval", "measured", "measured/predicted", ""})
+	for _, f := range r.Figures {
+		word := "inside"
+		if !f.Inside {
+			word = "outside"
+		}
+		t.AppendRow(table.Row{f.Name, amount(&f, f.Predicted), amount(&f, f.Low) + " to " + amount(&f, f.High), amount(&f, f.Measured), fmt.Sprintf("×%.2f", f.Ratio), word})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "\nIntervals from %s.\n", r.Basis)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
+	}
+	if r.Inside {
+		fmt.Fprintln(w, "The run is inside the intervals: it agrees with the prediction.")
+		return
+	}
+	fmt.Fprintln(w, "The run is outside the intervals. Assumptions that may be wrong, each tested by simulating with it changed:")
+	fmt.Fprintln(w)
+	causes(w, r)
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, verdict(r.Causes))
+}
+
+// aboutRun is what a result says of its load.
+func aboutRun(r *document.CheckedRun) string {
+	var words []string
+	if r.Requests > 0 {
+		words = append(words, fmt.Sprintf("%d requests", r.Requests))
+	}
+	if r.Concurrency > 0 {
+		words = append(words, fmt.Sprintf("%d in flight", r.Concurrency))
+	}
+	if r.Rate > 0 {
+		words = append(words, fmt.Sprintf("%.3g a second", r.Rate))
+	}
+	if r.Input > 0 && r.Output > 0 {
+		words = append(words, fmt.Sprintf("%.0f tokens in, %.0f out", r.Input, r.Output))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// amount is a time or a rate.
+func amount(f *document.CheckedFigure, x float64) string {
+	if strings.HasSuffix(f.Name, "/s") {
+		return fmt.Sprintf("%.4g", x)
+	}
+	return fmt.Sprintf("%.4g ms", x)
+}
+
+// causes lists what was tested.
+func causes(w io.Writer, r *document.CheckedRun) {
+	t := table.New()
+	head := table.Row{"assumption changed", ""}
+	for _, f := range r.Figures {
+		head = append(head, f.Name)
+	}
+	t.AppendHeader(append(head, "error left", ""))
+	for _, c := range r.Causes {
+		from, word := "a guess", ""
+		if c.Stated {
+			from = "the result says so"
+		}
+		row := table.Row{c.What, from}
+		if c.Failure != "" {
+			t.AppendRow(append(row, "not possible: "+c.Failure))
+			continue
+		}
+		if c.Explains {
+			word = "explains it"
+		}
+		for _, f := range c.Figures {
+			row = append(row, amount(&f, f.Predicted))
+		}
+		t.AppendRow(append(row, fmt.Sprintf("%.0f %%", 100*c.Left), word))
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// verdict says which cause is the likeliest.
+func verdict(causes []document.Cause) string {
+	for _, c := range causes {
+		if c.Explains && c.Stated {
+			return "The likeliest cause: " + c.What + "."
+		}
+	}
+	for _, c := range causes {
+		if c.Explains {
+			return "A possible cause: " + c.What + ". Compare it with how the server was started."
+		}
+	}
+	return "No single assumption explains it: the model, the device or the software differs from what is modelled. \"plimsoll calibrate\" fits it to measured rows."
+}

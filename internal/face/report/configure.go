@@ -1,0 +1,301 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Configure prints the comparison of experiments in the sections and columns of
+// AIConfigurator's guide.
+func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	rule := "  " + strings.Repeat("-", frame-4)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	target(w, r)
+	fmt.Fprintln(w, rule)
+	overall(w, r)
+	if v.Plots {
+		fmt.Fprintln(w, rule)
+		fmt.Fprintln(w, "  Pareto Frontier:")
+		p := termplot.Plot{Chart: paretoChart(r), Width: v.Width, Color: v.Color}
+		p.Render(w)
+	}
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Deployment Details:")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank, a replica the smallest unit that is copied")
+	fmt.Fprintln(w, "    total gpus used = replicas * gpus/replica")
+	fmt.Fprintln(w, "    gpus/replica = (p)gpus/worker * (p)workers + (d)gpus/worker * (d)workers; for agg, gpus/worker")
+	fmt.Fprintln(w, "    gpus/worker = tp * pp * dp = etp * ep * pp for MoE models; tp * pp for dense ones")
+	for i := range r.Results {
+		experimentBlock(w, &r.Results[i], v)
+	}
+	fmt.Fprintln(w, stars)
+	var notes []string
+	for i := range r.Results {
+		for _, n := range r.Results[i].Notes {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+		}
+	}
+	for _, n := range notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, document.Caution)
+}
+
+// target prints what was asked, and which experiment is best.
+func target(w io.Writer, r *ops.ConfigureResponse) {
+	first := &r.Results[0]
+	e := &first.Experiment
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
+	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
+	asked(w, e)
+	if r.Best < 0 {
+		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
+		for i := range r.Results {
+			x := &r.Results[i]
+			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
+		}
+		return
+	}
+	best := &r.Results[r.Best]
+	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
+}
+
+// asked prints the lengths of requests and the limits.
+func asked(w io.Writer, e *ops.Experiment) {
+	prefix := ""
+	if e.Prefix > 0 {
+		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
+	}
+	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
+}
+
+// violated says what keeps an experiment from its limits, and limits that its nearest
+// deployment meets.
+func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.Limits) {
+	if n == nil {
+		if failure != "" {
+			fmt.Fprintf(w, "      %s: %s\n", name, failure)
+		}
+		return
+	}
+	var met []string
+	if t := meets.TTFT; t > 0 {
+		met = append(met, fmt.Sprintf("TTFT %.2f ms", t.Ms()))
+	}
+	if t := meets.TPOT; t > 0 {
+		met = append(met, fmt.Sprintf("TPOT %.2f ms", t.Ms()))
+	}
+	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms, and meets limits of %s\n",
+		name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
+}
+
+// compared says how much better the best of two experiments is than the other.
+func compared(r *ops.ConfigureResponse) string {
+	if len(r.Results) != 2 {
+		return ""
+	}
+	best, other := &r.Results[r.Best], &r.Results[1-r.Best]
+	if len(other.Rows) == 0 {
+		return fmt.Sprintf(" (%s does not meet the limits)", other.Experiment.Name)
+	}
+	ratio, within := best.Ahead(other)
+	text := fmt.Sprintf(" (%s %.2fx better than %s", best.Experiment.Name, ratio, other.Experiment.Name)
+	if within {
+		text += ", within error"
+	}
+	return text + ")"
+}
+
+// overall prints the best deployment of all.
+func overall(w io.Writer, r *ops.ConfigureResponse) {
+	if r.Best < 0 {
+		fmt.Fprintln(w, "  Overall Best Configuration: none")
+		return
+	}
+	x := &r.Results[r.Best]
+	o := &x.Rows[0]
+	e := &o.Expected
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
+	fmt.Fprintf(w, "    - User Throughput: %.2f tokens/s/user\n", o.User())
+	fmt.Fprintf(w, "    - TTFT: %.2fms (%s)\n", o.TTFT.Ms(), plusMinus(e.TTFT))
+	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
+	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
+	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
+	energyLine(w, o.Energy)
+	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// energyLine prints what the best deployment draws.
+func energyLine(w io.Writer, e *ops.Energy) {
+	if e != nil {
+		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))
+	}
+}
+
+// paretoChart is throughput of a device against speed for a user.
+func paretoChart(r *ops.ConfigureResponse) scatter.Chart {
+	c := scatter.Chart{
+		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
+		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
+	}
+	if r.Best >= 0 {
+		x := &r.Results[r.Best]
+		o := &x.Rows[0]
+		c.Series = append(c.Series, scatter.Series{
+			Name: x.Experiment.Name + " best", Points: []scatter.Point{{X: o.User(), Y: o.PerDevice(&x.Experiment), Mark: true}},
+		})
+	}
+	for i := range r.Results {
+		s := scatter.Series{Name: r.Results[i].Experiment.Name}
+		for _, p := range r.Results[i].Frontier {
+			s.Points = append(s.Points, scatter.Point{X: p.User, Y: p.Device})
+		}
+		if len(s.Points) > 0 {
+			c.Series = append(c.Series, s)
+		}
+	}
+	if t := r.Results[0].Experiment.Limits.Finite().TPOT; t > 0 {
+		c.Limits = append(c.Limits, scatter.Limit{Name: "TPOT limit", Vertical: true, At: 1 / float64(t)})
+	}
+	return c
+}
+
+// experimentBlock prints the table of an experiment.
+func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
+	name := x.Experiment.Name
+	switch {
+	case x.Failure != "":
+		fmt.Fprintf(w, "\n%s: failed: %s\n", name, x.Failure)
+		return
+	case len(x.Rows) == 0 && x.Near == nil:
+		fmt.Fprintf(w, "\nNo configurations for %s met the limits.\n", name)
+		return
+	}
+	rows := x.Rows
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "\nNo configurations for %s met the limits. Nearest, over the %s:\n", name, x.Near.Binds)
+		rows = []ops.Option{*x.Near}
+	} else {
+		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
+	}
+	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
+	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o ops.Option) bool { return o.Energy == nil })
+	if powered {
+		t.header = append(t.header, "power_w")
+	}
+	for i := range rows {
+		row := optionRow(i+1, x, &rows[i])
+		if powered {
+			row = append(row, fmt.Sprintf("%.1fW", float64(rows[i].Energy.Watts)))
+		}
+		t.rows = append(t.rows, row)
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+	if told := budgets(rows); told != "" {
+		fmt.Fprintf(w, "Token budgets other than the engine's own: %s\n", told)
+	}
+}
+
+// budgets are the token budgets that rows set.
+func budgets(rows []ops.Option) string {
+	var out []string
+	for i := range rows {
+		if p := &rows[i].Deployment.Pools[0]; slices.Contains(p.Settings, fmt.Sprintf("token_budget=%d", rows[i].Budget)) {
+			out = append(out, fmt.Sprintf("%d (rank %d)", rows[i].Budget, i+1))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func optionHeader(m ops.ServingMode) []string {
+	return append([]string{
+		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas",
+	}, workersHeader(m)...)
+}
+
+// workersHeader heads the columns about the workers of a unit.
+func workersHeader(m ops.ServingMode) []string {
+	if m == ops.Aggregated {
+		return []string{"gpus/replica", "gpus/worker", "parallel", "bs"}
+	}
+	return []string{"gpus/replica", "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs"}
+}
+
+func optionRow(rank int, x *ops.ExperimentResult, o *ops.Option) []string {
+	e := &x.Experiment
+	each := o.Used / o.Copies
+	row := []string{
+		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
+		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
+		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
+	}
+	return append(row, workersOf(e.Mode, o, x.Experts)...)
+}
+
+// workersOf are the columns about the workers of a unit.
+func workersOf(m ops.ServingMode, o *ops.Option, experts bool) []string {
+	d, each := &o.Deployment.Pools[len(o.Deployment.Pools)-1], o.Used/o.Copies
+	if m == ops.Aggregated {
+		return []string{strconv.Itoa(each), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch)}
+	}
+	p := &o.Deployment.Pools[0]
+	return []string{
+		fmt.Sprintf("%d (=%dx%d+%dx%d)", each, o.X, p.Layout.Devices, o.Y, d.Layout.Devices),
+		strconv.Itoa(o.X), gpusOf(p, experts), parallelOf(p, experts), strconv.Itoa(o.Prompts),
+		strconv.Itoa(o.Y), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch),
+	}
+}
+
+// gpusOf is the devices of a worker as the guide writes them.
+func gpusOf(p *deployment.Pool, experts bool) string {
+	l := &p.Layout
+	if experts {
+		return fmt.Sprintf("%d (=%dx%dx%d)", l.Devices, l.TP, l.PP, l.DP)
+	}
+	return fmt.Sprintf("%d (=%dx%d)", l.Devices, l.TP, l.PP)
+}
+
+// parallelOf is the layout of a worker as the guide writes it.
+func parallelOf(p *deployment.Pool, experts bool) string {
+	l := &p.Layout
+	if experts {
+		return fmt.Sprintf("tp%dpp%ddp%detp%dep%d", l.TP, l.PP, l.DP, l.MoETP, l.EP)
+	}
+	return fmt.Sprintf("tp%dpp%d", l.TP, l.PP)
+}
+
+// Generated prints a deployment that was made without a search.
+func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
+	x := &r.Results[0]
+	o := &x.Rows[0]
+	e := &x.Experiment
+	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
+	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %.2f ms (%s), %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
+		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), o.TPOT.Ms(), plusMinus(o.Expected.TPOT), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
+	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
+	fmt.Fprintln(w, t.render(v.Color))
+	for _, n := range x.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, "This deployment works; it was not compared with others. \"plimsoll cli default\" finds the best.")
+	fmt.Fprintln(w, document.Caution)
+}

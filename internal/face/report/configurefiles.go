@@ -1,0 +1,106 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
+	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// ParetoFile draws the Pareto frontier to a file, as PNG or SVG.
+func ParetoFile(w io.Writer, format string, r *ops.ConfigureResponse) error {
+	return chart.Write(w, format, []scatter.Chart{paretoChart(r)})
+}
+
+// OptionsCSV writes the rows of an experiment in AIConfigurator's columns, as far as they
+// are known here.
+func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{optionColumns(x.Experiment.Mode)}
+	for i := range x.Rows {
+		rows = append(rows, optionCells(x, &x.Rows[i]))
+	}
+	return out.WriteAll(rows)
+}
+
+// NeedsCSV writes the rows of a recommendation in the same columns and those that
+// AIConfigurator adds. Figures per GPU are of the GPUs of the row.
+func NeedsCSV(w io.Writer, x *ops.Recommended) error {
+	out := csv.NewWriter(w)
+	all := x.Options()
+	rows := [][]string{append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")}
+	for i := range x.Rows {
+		n := &x.Rows[i]
+		all.Experiment.Devices = n.Used
+		rows = append(rows, append(optionCells(all, &n.Option), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
+	}
+	return out.WriteAll(rows)
+}
+
+func optionColumns(m ops.ServingMode) []string {
+	head := []string{
+		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
+		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "ctx_tokens", "backend", "version", "system",
+	}
+	worker := func(prefix string) {
+		for _, c := range []string{"bs", "workers", "tp", "pp", "dp", "moe_tp", "moe_ep", "parallel"} {
+			head = append(head, prefix+c)
+		}
+	}
+	if m == ops.Aggregated {
+		worker("")
+	} else {
+		worker("(p)")
+		worker("(d)")
+		head = append(head, "(d)system")
+	}
+	return append(head, "power_w", "joules_per_output_token")
+}
+
+func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
+	e := &x.Experiment
+	g := float64(e.Devices)
+	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+	n := strconv.Itoa
+	row := []string{
+		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
+		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
+		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
+	}
+	worker := func(p *deployment.Pool, batch, workers int) {
+		l := &p.Layout
+		row = append(row, n(batch), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
+	}
+	pools := o.Deployment.Pools
+	if e.Mode == ops.Aggregated {
+		worker(&pools[0], o.Batch, o.Y)
+	} else {
+		worker(&pools[0], o.Prompts, o.X)
+		worker(&pools[1], o.Batch, o.Y)
+		row = append(row, cmp.Or(e.DecodeSystem, e.System))
+	}
+	watts, joules := "", "" // where the power of a device is unknown
+	if p := o.Energy; p != nil {
+		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
+	}
+	return append(row, watts, joules)
+}
+
+// ParetoCSV writes the frontier of an experiment.
+func ParetoCSV(w io.Writer, x *ops.ExperimentResult) error {
+	if _, err := fmt.Fprintln(w, "tokens/s/user,tokens/s/gpu"); err != nil {
+		return err
+	}
+	for _, s := range x.Frontier {
+		if _, err := fmt.Fprintf(w, "%.3f,%.3f\n", s.User, s.Device); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// The widths of the vendor's frames around comparisons.
+const (
+	profileFrame   = 108
+	aggregateFrame = 100
+	phaseFrame     = 108
+)
+
+// crossHardware prints the comparison of devices: their profiles, then the best
+// row of each, per search.
+func crossHardware(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+	profiles(w, r, v)
+	if r.Devices[0].Ratio != nil {
+		crossRatio(w, r, v)
+		return
+	}
+	for k := range r.Devices[0].Searches {
+		crossSearch(w, r, k, v)
+	}
+}
+
+// banner opens a comparison.
+func banner(w io.Writer, width int, lines ...string) {
+	fmt.Fprintln(w, "\n"+strings.Repeat("*", width))
+	for _, l := range lines {
+		fmt.Fprintln(w, "  "+l)
+	}
+	fmt.Fprintln(w, "  "+strings.Repeat("-", width-4))
+}
+
+// profiles prints the modelling parameters of the devices.
+func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+	banner(w, profileFrame,
+		"Cross-hardware - device profile summary (modeling abstraction vs performance merge tables)",
+		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
+	t := &pretty{bold: -1, header: []string{
+		"Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)",
+	}}
+	for i := range r.Devices {
+		d := &r.Devices[i].Device
+		var grid, links []string
+		for _, l := range d.Links {
+			grid = append(grid, strconv.Itoa(l.Size))
+			links = append(links, strconv.FormatFloat(float64(l.Bandwidth)*l.Efficiency/1e9, 'g', 6, 64))
+		}
+		t.rows = append(t.rows, []string{
+			d.Name, f2(wide(&d.Matrix) * d.ComputeEfficiency), f2(wide(&d.Vector) * d.ComputeEfficiency),
+			fmt.Sprintf("%.3f", float64(d.Bandwidth)*d.MemoryEfficiency/float64(units.TiB)),
+			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "),
+		})
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+	fmt.Fprintln(w, "Notes: compute is the 16-bit peak, and every rate is multiplied by its efficiency; HBM bandwidth is in binary TB/s.")
+}
+
+// wide is the 16-bit peak in TFLOPS, bfloat16 before float16.
+func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
+	if p[dtype.BF16] > 0 {
+		return float64(p[dtype.BF16]) / 1e12
+	}
+	return float64(p[dtype.F16]) / 1e12
+}
+
+// bestOf is a device with the best row of a search.
+type bestOf struct {
+	device *device.Profile
+	search *ops.Search
+	row    *ops.Row
+}
+
+// crossSearch prints the best row of every device for search k.
+func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
+	var rows []bestOf
+	var without []string
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if p := &d.Searches[k]; len(p.Rows) > 0 {
+			rows = append(rows, bestOf{&d.Device, p, &p.Rows[0]})
+		} else {
+			without = append(without, d.Device.Name)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b bestOf) int {
+		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
+	})
+	mode := rows[0].search.Mode
+	t := &pretty{bold: 2}
+	if mode == search.Aggregated {
+		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
+		t.header = []string{"Top", "Device", "Throughput (token/s)", "TTFT (ms)", "TPOT (ms)", "Concurrency", "Parallel", "Batch", "num_devices"}
+	} else {
+		phase := map[search.Mode]string{search.PrefillOnly: "Prefill", search.DecodeOnly: "Decode"}[mode]
+		banner(w, phaseFrame, fmt.Sprintf("Cross-hardware - PD Disaggregated %s (best throughput config per device under its limit)", phase))
+		t.header = []string{
+			"Top", "Device", phase + " throughput (token/s)", "QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
+			"Concurrency", "Parallel", "Batch", "num_devices",
+		}
+	}
+	for i, b := range rows {
+		t.rows = append(t.rows, crossRow(i+1, &b))
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+	crossIntervals(w, rows)
+	infeasible(w, without)
+}
+
+// crossIntervals prints the intervals of the compared rows, and which of them overlap.
+func crossIntervals(w io.Writer, rows []bestOf) {
+	t := table.New(1, 3, 4)
+	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
+	alike := false
+	for i := range rows {
+		low, high := rows[i].interval()
+		var same []string
+		for k := range rows {
+			if l, h := rows[k].interval(); k != i && l <= high && low <= h {
+				same = append(same, rows[k].device.Name)
+			}
+		}
+		alike = alike || len(same) > 0
+		price := "–"
+		if c := rows[i].row.Cost; c > 0 {
+			price = usd(c)
+		}
+		t.AppendRow(table.Row{
+			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
+			price, cmp.Or(strings.Join(same, ", "), "–"),
+		})
+	}
+	fmt.Fprintln(w, "80 % prediction intervals:")
+	fmt.Fprintln(w, t.Render())
+	if alike {
+		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")
+	}
+}
+
+// interval is the 80 % interval of the throughput.
+func (b *bestOf) interval() (low, high float64) {
+	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
+}
+
+// infeasible names the devices a comparison has no row for.
+func infeasible(w io.Writer, devices []string) {
+	if len(devices) > 0 {
+		fmt.Fprintf(w, "Nothing feasible on: %s\n", strings.Join(devices, ", "))
+	}
+}
+
+func crossRow(top int, b *bestOf) []string {
+	o := &b.row.Best
+	ttft, tpot := f2(o.TTFT.Ms()), f2(o.TPOT.Ms())
+	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
+	switch b.search.Mode {
+	case search.PrefillOnly:
+		cells = append(cells, f2(b.row.QPS))
+		tpot = "-"
+	case search.DecodeOnly:
+		cells = append(cells, f2(b.row.QPS))
+		ttft = "-"
+	case search.Aggregated:
+	}
+	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.row.Devices()))
+}
+
+// crossRatio prints the best pair of every device.
+func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+	var rows []*ops.DeviceResult
+	var without []string
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if len(d.Ratio.Pairs) > 0 {
+			rows = append(rows, d)
+		} else {
+			without = append(without, d.Device.Name)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(a, b *ops.DeviceResult) int {
+		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
+	})
+	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")
+	t := &pretty{bold: 2, header: []string{
+		"Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS",
+	}}
+	split := false
+	for i, d := range rows {
+		p := &d.Ratio.Pairs[0]
+		cells := []string{
+			strconv.Itoa(i + 1), d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
+			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
+		}
+		if s := d.Ratio.Sustained; s.Split.Prefill > 0 {
+			cells = append(cells, strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split)))
+			split = true
+		} else {
+			cells = append(cells, "-", "-", "-")
+		}
+		t.rows = append(t.rows, cells)
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+	infeasible(w, without)
+	if split {
+		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that carries the most requests per second.\n", r.Request.NumDevices)
+	}
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+)
+
+// Engines prints the engines, a line for each range of versions.
+func Engines(w io.Writer, all []*engine.Profile) {
+	t := table.New(4, 5, 6, 8)
+	t.AppendHeader(table.Row{"engine", "versions", "policy", "token budget", "max sequences", "memory share", "of", "block", "host work", "aliases", "presets"})
+	for _, p := range all {
+		host := "serial"
+		if p.Exposed < 1 {
+			host = "overlapped"
+		}
+		t.AppendRow(table.Row{
+			p.Name, p.Versions, p.Policy, p.TokenBudget, p.MaxSequences,
+			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "), strings.Join(presetNames(p), ", "),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// Engine prints every default of one engine.
+func Engine(w io.Writer, p *engine.Profile) {
+	line := func(name, format string, a ...any) {
+		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
+	}
+	line("Engine", "%s (%s)", p.Name, p.Title)
+	line("Versions", "%s", p.Versions)
+	if len(p.Aliases) > 0 {
+		line("Aliases", "%s", strings.Join(p.Aliases, ", "))
+	}
+	line("Source", "%s", p.Source)
+	fmt.Fprintln(w)
+
+	t := table.New()
+	t.AppendHeader(table.Row{"setting", "default", "engine option", "meaning"})
+	for _, s := range p.Settings() {
+		t.AppendRow(table.Row{s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w)
+	engineTiers(w, p)
+	engineHost(w, p)
+	enginePresets(w, p)
+}
+
+// presetNames are those of an engine.
+func presetNames(p *engine.Profile) []string {
+	var out []string
+	for _, s := range engine.Presets(p.Name) {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// enginePresets prints the settings of published deployments.
+func enginePresets(w io.Writer, p *engine.Profile) {
+	for _, s := range engine.Presets(p.Name) {
+		fmt.Fprintf(w, "\nPreset %s, source: %s\n", s.Name, s.Source)
+		if s.Extends != "" {
+			fmt.Fprintf(w, "As %s, and:\n", s.Extends)
+		}
+		switch s.Assumed {
+		case engine.Disaggregated:
+			fmt.Fprintln(w, "Measured rows of disaggregated deployments are taken to have what they do not say from it.")
+		case engine.Aggregated:
+			fmt.Fprintln(w, "Measured rows of aggregated deployments that give no settings are taken to have these.")
+		}
+		t := table.New()
+		t.AppendHeader(table.Row{"workers", "settings", "such deployments also have"})
+		for i := range s.Rules {
+			r := &s.Rules[i]
+			var set, others []string
+			set = append(set, r.Set...)
+			for _, a := range r.Least {
+				set = append(set, strings.Replace(a, "=", "≥", 1))
+			}
+			for _, key := range slices.Sorted(maps.Keys(r.Others)) {
+				others = append(others, key+"="+strings.Join(r.Others[key], " or "))
+			}
+			t.AppendRow(table.Row{ruleName(r), strings.Join(set, " "), strings.Join(others, ", ")})
+		}
+		fmt.Fprintln(w, t.Render())
+	}
+}
+
+// ruleName says which workers a rule is about.
+func ruleName(r *engine.Rule) string {
+	parts := []string{map[string]string{"": "any", "both": "aggregated"}[r.Role]}
+	if parts[0] == "" {
+		parts[0] = r.Role
+	}
+	if len(r.Generations) > 0 {
+		parts = append(parts, strings.Join(r.Generations, " "))
+	}
+	if r.Narrow {
+		parts = append(parts, "8-bit or 4-bit weights")
+	}
+	if r.Ranks > 0 {
+		parts = append(parts, fmt.Sprintf("%d or more data-parallel ranks", r.Ranks))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// engineTiers prints the defaults that depend on the device.
+func engineTiers(w io.Writer, p *engine.Profile) {
+	if len(p.Tiers) > 0 {
+		t := table.New(2, 3, 4)
+		t.AppendHeader(table.Row{"device", "token_budget", "max_sequences", "graph.max_batch"})
+		for i := range p.Tiers {
+			tier := &p.Tiers[i]
+			graph := orDash(tier.GraphBatch)
+			if tier.WideGraphBatch > 0 {
+				graph += fmt.Sprintf(" (%d on 4 or more devices)", tier.WideGraphBatch)
+			}
+			t.AppendRow(table.Row{tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph})
+		}
+		fmt.Fprintln(w, t.Render())
+		fmt.Fprintln(w)
+	}
+	if r := p.LatentRule; r != nil {
+		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
+			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
+	}
+	if len(p.SharedFusion) > 0 {
+		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is computed among the others.\n\n", strings.Join(p.SharedFusion, " and "))
+	}
+	for i := range p.Slow {
+		k := &p.Slow[i]
+		fmt.Fprintf(w, "On %s, dense products of weights in %s take %g times as long and those of experts %g times",
+			strings.Join(k.Generations, " and "), k.Weights, max(1, k.Products), max(1, k.Experts))
+		if len(k.Widths) > 0 {
+			fmt.Fprintf(w, ", but those of models %s wide", strings.Join(k.Widths, " or "))
+		}
+		fmt.Fprint(w, ".\n\n")
+	}
+	if r := p.ShareRule; r != nil {
+		mib := func(b units.Bytes) float64 { return float64(b / units.MiB) }
+		fmt.Fprintf(w, "On a device, memory_share leaves %g MiB free, plus %g per token of token_budget, %g per sequence of graph.max_batch\n"+
+			"and %g per device of the replica", mib(r.Fixed), mib(r.PerToken), mib(r.PerGraph), mib(r.PerDevice))
+		if r.Least > 0 {
+			fmt.Fprintf(w, "; at least %g MiB on devices above %g GiB", mib(r.Least), r.LeastAbove.GiB())
+		}
+		fmt.Fprint(w, ".\n\n")
+	}
+}
+
+func tierName(t *engine.Tier) string {
+	var parts []string
+	if t.Below > 0 {
+		parts = append(parts, fmt.Sprintf("below %g GiB", t.Below.GiB()))
+	}
+	if len(t.Generations) > 0 {
+		parts = append(parts, strings.Join(t.Generations, ", "))
+	}
+	if len(parts) == 0 {
+		parts = []string{"other"}
+	}
+	if t.SetAside > 0 {
+		parts = append(parts, fmt.Sprintf("%g GiB left free", t.SetAside.GiB()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// engineHost prints the host's times, a column for each generation.
+func engineHost(w io.Writer, p *engine.Profile) {
+	// The default is for those not listed: last.
+	generations := slices.Sorted(maps.Keys(p.Hosts))
+	generations = append(slices.DeleteFunc(generations, func(g string) bool { return g == engine.Generic }), engine.Generic)
+	header := table.Row{"host time, µs"}
+	var right []int
+	var columns [][]engine.Setting
+	for i, g := range generations {
+		header, right, columns = append(header, g), append(right, i+2), append(columns, p.Hosts[g].Settings())
+	}
+	t := table.New(right...)
+	t.AppendHeader(append(header, "meaning"))
+	for i, s := range columns[0] {
+		row := table.Row{s.Key}
+		for _, c := range columns {
+			row = append(row, c[i].Value)
+		}
+		t.AppendRow(append(row, s.Meaning))
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+func orDash(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return strconv.Itoa(n)
+}

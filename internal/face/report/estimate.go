@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// EstimateView is which parts of an estimate are printed beside its summary.
+type EstimateView struct{ Memory, Time, Source bool }
+
+// Estimate prints the figures of one deployment in the lines of AIConfigurator.
+func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
+	heavy, light := strings.Repeat("=", frame), strings.Repeat("-", frame)
+	fmt.Fprintf(w, "%s\n  Performance Estimate (%s)\n%s\n", heavy, document.EstimateMode(r), heavy)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "  %-18s%s\n", name+":", fmt.Sprintf(format, args...))
+	}
+	q := &r.Request
+	e := &q.Experiment
+	line("Model", "%s", e.Model)
+	line("System", "%s", e.System)
+	line("Backend", "%s", strings.TrimSpace(e.Engine.Name+" "+e.Engine.Version))
+	fmt.Fprintln(w, light)
+	line("ISL", "%d", e.Input)
+	line("OSL", "%d", e.Output)
+	if e.Prefix > 0 {
+		line("Prefix", "%d", e.Prefix)
+	}
+	for i := range r.Pools {
+		workersLines(line, r, &r.Pools[i])
+	}
+	line("Total GPUs", "%d", r.Devices)
+	line("Concurrency", "%d", q.Concurrency)
+	fmt.Fprintln(w, light)
+	figures(line, r)
+	for i := range r.Pools {
+		p := &r.Pools[i]
+		line(roleMark(p)+"Memory (GPU)", "%.2f of %.2f GiB in use", p.InUse().GiB(), p.Memory.Memory.GiB())
+	}
+	fmt.Fprintln(w, light)
+	line("Tier", "%s: operator times from %s", r.Tier, r.Tier.Meaning())
+	line("Intervals (80 %)", "%s", r.Expected.Basis)
+	fmt.Fprintln(w, heavy)
+	for i := range r.Pools {
+		poolDetail(w, r, &r.Pools[i], v)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, document.Caution)
+}
+
+// roleMark is the mark of a role in AIConfigurator's tables.
+func roleMark(p *ops.PoolEstimate) string {
+	switch p.Role {
+	case deployment.Prefill:
+		return "(p) "
+	case deployment.Decode:
+		return "(d) "
+	case deployment.Both:
+	}
+	return ""
+}
+
+// workersLines print the workers of a role.
+func workersLines(line func(name, format string, args ...any), r *ops.EstimateResponse, p *ops.PoolEstimate) {
+	mark, pool := roleMark(p), deployment.Pool{Layout: p.Workers.Layout}
+	if p.System != r.Pools[0].System {
+		line(mark+"System", "%s", p.System)
+	}
+	line(mark+"Parallel", "%s", parallelOf(&pool, r.Experts || p.Workers.Layout.DP > 1))
+	line(mark+"Batch Size", "%d", p.Workers.Batch)
+	line(mark+"Workers", "%d of %s GPUs", p.Workers.Count, gpusOf(&pool, r.Experts || p.Workers.Layout.DP > 1))
+}
+
+// figures prints times and rates. Those that a static part does not have are left out.
+func figures(line func(name, format string, args ...any), r *ops.EstimateResponse) {
+	x := &r.Expected
+	timed := func(name string, t units.Seconds, e calibration.Error) {
+		if t > 0 {
+			line(name, "%.3f ms (%s)", t.Ms(), plusMinus(e))
+		}
+	}
+	timed("TTFT", r.TTFT, x.TTFT)
+	timed("TPOT", r.TPOT, x.TPOT)
+	timed("Request Latency", r.Latency, x.Throughput.Inverse())
+	line("tokens/s", "%.2f (%s)", r.Throughput, plusMinus(x.Throughput))
+	line("tokens/s/gpu", "%.2f", r.PerDevice())
+	if r.TPOT > 0 {
+		line("tokens/s/user", "%.2f", r.User())
+	}
+	line("seq/s", "%.3f", r.RequestRate)
+	if e := r.Energy; e != nil {
+		line("Power", "%.1f W per GPU, %s J per output token (%s)%s", float64(e.Watts), units.Figure(float64(e.PerToken)), plusMinus(e.Error), unmeasured(e.Tier))
+	}
+	if r.Request.Experiment.Limits.Any() {
+		line("Within limits", "%s", chance(r.Chance))
+	}
+}
+
+// poolDetail prints what was asked beyond the summary.
+func poolDetail(w io.Writer, r *ops.EstimateResponse, p *ops.PoolEstimate, v EstimateView) {
+	mark := roleMark(p)
+	if v.Memory {
+		memoryBars(w, mark, r, p)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if v.Time {
+			stepTimes(w, mark, s)
+		}
+		if v.Source {
+			stepSources(w, mark, s, !v.Time)
+		}
+	}
+}
+
+// bar draws a share in a number of cells.
+func bar(share float64, cells int) string {
+	n := int(math.Round(min(max(share, 0), 1) * float64(cells)))
+	return strings.Repeat("█", n) + strings.Repeat("░", cells-n)
+}
+
+// memoryBars prints how the engine divides the memory of a device.
+func memoryBars(w io.Writer, mark string, r *ops.EstimateResponse, p *ops.PoolEstimate) {
+	const cells = 40
+	m := &p.Memory
+	fmt.Fprintf(w, "\n%sMemory of a GPU (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
+	t := table.New(2, 4)
+	t.AppendHeader(table.Row{"part", "GiB", "", "share"})
+	add := func(name string, b units.Bytes) {
+		share := float64(b / m.Memory)
+		t.AppendRow(table.Row{name, fmt.Sprintf("%.3f", b.GiB()), bar(share, cells), fmt.Sprintf("%.1f %%", 100*share)})
+	}
+	used := units.Bytes(p.KVPeak) * m.KV
+	add("weights", m.Weights)
+	add("activations", m.Activation)
+	add("workspace", m.Workspace)
+	add("KV cache in use at most", used)
+	add("KV cache free", m.KV-used)
+	if m.States > 0 {
+		add("recurrent states", m.States)
+	}
+	add("not taken", m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
+	fmt.Fprintln(w, t.Render())
+	e := &r.Request.Experiment
+	fmt.Fprintf(w, "KV cache: %s per token and GPU; %d tokens, or %d requests of %d, on a data-parallel rank\n",
+		m.PerToken, m.Tokens, m.Tokens/(e.Input+e.Output), e.Input+e.Output)
+}
+
+// stepTitle is what a step does.
+func stepTitle(mark string, s *ops.StepDetail) string {
+	name := "Prefill step"
+	if s.Decode {
+		name = "Decode step"
+	}
+	title := fmt.Sprintf("%s%s of %d request%s per rank, %d new token%s each", mark, name, s.Requests, plural(s.Requests), s.Query, plural(s.Query))
+	if cached := s.Seq - s.Query; cached > 0 {
+		title += fmt.Sprintf(" after %d", cached)
+	}
+	return title
+}
+
+// stepTimes prints the operators of a step beside their physical limits.
+func stepTimes(w io.Writer, mark string, s *ops.StepDetail) {
+	const cells = 12
+	fmt.Fprintf(w, "\n%s\n", stepTitle(mark, s))
+	all := &s.Result
+	t := table.New(2, 3, 4, 5, 7)
+	t.AppendHeader(table.Row{"operator", "calls", "time", "limit", "of limit", "", "share", "bound", "source"})
+	for i := range all.Operators {
+		o := &all.Operators[i]
+		t.AppendRow(table.Row{
+			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, s.Limits[i], fmt.Sprintf("%.1f %%", percent(s.Limits[i], o.Time)),
+			bar(float64(o.Time/all.Time), cells), fmt.Sprintf("%.1f %%", percent(o.Time, all.Time)), o.Bound.String(), s.Sources[i],
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of the limit's speed)", all.Time, s.Limit, percent(s.Limit, all.Time))
+	if e := s.Engine; e != nil {
+		fmt.Fprintf(w, "; %s takes %s: kernels %s after calibration, host %s", e.Title, e.Time, e.Kernels, e.Host)
+	}
+	fmt.Fprintln(w)
+}
+
+// stepSources prints where the times of a step come from, for each operator where no
+// table above says it.
+func stepSources(w io.Writer, mark string, s *ops.StepDetail, each bool) {
+	fmt.Fprintf(w, "\n%s: source of times\n", stepTitle(mark, s))
+	var order []string
+	count, share := map[string]int{}, map[string]float64{}
+	for i, source := range s.Sources {
+		if count[source] == 0 {
+			order = append(order, source)
+		}
+		count[source]++
+		share[source] += percent(s.Result.Operators[i].Time, s.Result.Time)
+	}
+	t := table.New(2, 3)
+	t.AppendHeader(table.Row{"source", "operators", "share"})
+	for _, source := range order {
+		t.AppendRow(table.Row{source, strconv.Itoa(count[source]), fmt.Sprintf("%.1f %%", share[source])})
+	}
+	fmt.Fprintln(w, t.Render())
+	for i := range s.Result.Operators {
+		if !each && s.Kernels[i] == "" {
+			continue
+		}
+		kernels := ""
+		if k := s.Kernels[i]; k != "" {
+			kernels = " (" + k + ")"
+		}
+		fmt.Fprintf(w, "  %-30s %s%s\n", s.Result.Operators[i].Name, s.Sources[i], kernels)
+	}
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Kernels prints the errors of the operator forms against measured kernels.
+func Kernels(w io.Writer, r *ops.KernelsResponse) {
+	t := table.New(4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"generation", "operator", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		t.AppendRow(table.Row{
+			e.Generation, e.Form, e.Format, e.Rows,
+			pc(e.Shipped.MedianAPE), pc(e.Shipped.P90), fmt.Sprintf("%+.2f", e.Shipped.Bias),
+			pc(e.Fitted.MedianAPE), pc(e.Fitted.P90), fmt.Sprintf("%+.2f", e.Fitted.Bias),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, "\nErrors of single kernels; of each shape the fastest kernel counts. Bias is the median of ln(predicted/measured).")
+}
+
+// Surfaces prints the errors of surfaces on shapes left out of them.
+func Surfaces(w io.Writer, r *ops.SurfacesResponse) {
+	t := table.New(3, 4, 5, 6, 7, 8, 9, 10)
+	t.AppendHeader(table.Row{"system", "family", "left out", "missed", "surfaces: median", "p90", "tables: median", "p90", "forms: median", "p90"})
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		t.AppendRow(table.Row{
+			e.System, e.Family, e.Surface.Rows, e.Missed, pc(e.Surface.MedianAPE), pc(e.Surface.P90),
+			pc(e.Tables.MedianAPE), pc(e.Tables.P90), pc(e.Form.MedianAPE), pc(e.Form.P90),
+		})
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape, by surfaces and tables without those shapes, and by the operator forms alone.")
+}

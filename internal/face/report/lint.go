@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Lint prints what files or a command that start an engine will do.
+func Lint(w io.Writer, r *ops.LintResponse) {
+	release := r.Version
+	if release == "" {
+		release = "(newest release)"
+	}
+	fmt.Fprintf(w, "%s on %d × %s under %s %s\n", r.Model, r.Devices, r.Device, r.Title, release)
+	for _, p := range r.Pools {
+		what := "Workers"
+		switch p.Role {
+		case deployment.Prefill:
+			what = "Prefill"
+		case deployment.Decode:
+			what = "Decode"
+		case deployment.Both:
+		}
+		fmt.Fprintf(w, "%-16s%d × %s (%d devices each)\n", what, p.Replicas, p.Layout, p.Devices)
+		if len(p.Settings) > 0 {
+			fmt.Fprintf(w, "%-16s%s\n", "Settings", strings.Join(p.Settings, ", "))
+		}
+	}
+	if r.Capacity != nil {
+		capacity(w, r)
+	}
+	if r.Simulated != nil {
+		predicted(w, r.Simulated)
+	}
+	findings(w, r)
+	improvements(w, r)
+	if r.Simulated != nil {
+		fmt.Fprintf(w, "\n%s\n", document.Caution)
+	}
+}
+
+// capacity prints memory, cache and the highest safe concurrency.
+func capacity(w io.Writer, r *ops.LintResponse) {
+	c := r.Capacity
+	m := &c.Memory
+	fmt.Fprintf(w, "Memory          %s per device: weights %s, activations %s, workspace %s, KV cache %s, free %s\n",
+		m.Memory, m.Weights, m.Activation, m.Workspace, m.KV, c.Free)
+	fmt.Fprintf(w, "KV cache        %d tokens", c.Tokens)
+	if c.Ranks > 1 {
+		fmt.Fprintf(w, " on %d ranks of %d", c.Ranks, m.Tokens)
+	}
+	limits := "the batch limit"
+	if c.Held < c.Limit {
+		limits = "the KV cache"
+	}
+	q := &r.Request
+	fmt.Fprintf(w, "\nConcurrency     up to %d requests of %d + %d tokens: the batch limit is %d, the cache holds %d; %s limits\n",
+		c.Safe, q.Input, q.Output, c.Limit, c.Held, limits)
+}
+
+// predicted prints the figures.
+func predicted(w io.Writer, s *ops.SimulateResponse) {
+	e, r := &s.Expected, &s.Result
+	fmt.Fprintf(w, "\nPredicted at %d requests in flight, with 80 %% intervals:\n", s.Request.Concurrency)
+	fmt.Fprintf(w, "  TTFT          %s (%s)\n", r.TTFT.Mean, plusMinus(e.TTFT))
+	fmt.Fprintf(w, "  TPOT          %s (%s)\n", r.TPOT.Mean, plusMinus(e.TPOT))
+	fmt.Fprintf(w, "  Throughput    %.1f output tokens/s (%s)\n", r.OutputRate, plusMinus(e.Throughput))
+	if s.Request.Limits.Any() {
+		fmt.Fprintf(w, "  Limits        met with %s probability\n", chance(s.Chance))
+	}
+	if s.InStep() {
+		fmt.Fprintln(w, "  Requests of equal length run in lockstep, unlike real traffic: TTFT is that of whole waves.")
+	}
+}
+
+// findings prints what is wrong.
+func findings(w io.Writer, r *ops.LintResponse) {
+	if len(r.Findings) == 0 {
+		fmt.Fprintln(w, "\nNo findings.")
+		return
+	}
+	fmt.Fprintln(w, "\nFindings:")
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		fmt.Fprintf(w, "  %-8s", f.Severity)
+		if f.File != "" {
+			fmt.Fprintf(w, "%s: ", f.File)
+		}
+		if f.Where != "" && !strings.HasPrefix(f.What, f.Where+" ") {
+			fmt.Fprintf(w, "%s: ", f.Where)
+		}
+		fmt.Fprintln(w, f.What)
+		if f.Better != "" {
+			fmt.Fprintf(w, "          better: %s\n", f.Better)
+		}
+	}
+}
+
+// improvements prints changes that are worth it.
+func improvements(w io.Writer, r *ops.LintResponse) {
+	if len(r.Better) == 0 {
+		return
+	}
+	within := "; without limits on TTFT and TPOT, they may cost latency"
+	if r.Request.Limits.Any() {
+		within = " within the limits"
+	}
+	fmt.Fprintf(w, "\nBetter settings, each by itself (output tokens/s%s):\n", within)
+	for i := range r.Better {
+		b := &r.Better[i]
+		gain := "new"
+		if b.Gain > 0 {
+			gain = fmt.Sprintf("%+.0f %%", 100*b.Gain)
+		}
+		fmt.Fprintf(w, "  %-8s%s: %.1f at %d in flight, TTFT %s, TPOT %s", gain, b.Change, b.Throughput, b.Concurrency, b.TTFT, b.TPOT)
+		if b.Note != "" {
+			fmt.Fprintf(w, " (%s)", b.Note)
+		}
+		fmt.Fprintln(w)
+	}
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// nothing says that no configuration is feasible, why not, and what would be.
+func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search) {
+	counts := map[search.Verdict]int{}
+	for i := range p.Candidates {
+		counts[p.Candidates[i].Binds]++
+	}
+	stars := strings.Repeat("*", frame)
+	fmt.Fprintln(w, "\n"+stars)
+	switch {
+	case counts[search.OverTPOT]+counts[search.OverTTFT] > 0:
+		fmt.Fprintln(w, "No configurations satisfy the current TTFT/TPOT filters.")
+	case counts[search.NoMemory] > 0:
+		fmt.Fprintln(w, "No configurations fit in memory.")
+	default:
+		fmt.Fprintln(w, "No configurations are possible with these sizes.")
+	}
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
+	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
+		if n := counts[verdict]; n > 0 {
+			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Candidates), verdict)
+		}
+	}
+	for i := range p.Candidates {
+		fmt.Fprintf(w, "    %s: %s\n", p.Candidates[i].Label, p.Candidates[i].Reason)
+	}
+	switch n := p.Nearest; {
+	case n != nil:
+		fmt.Fprintf(w, "  Nearest feasible limits: %s, with %s at batch %d\n", nearestLimits(p), n.Label, n.Batch)
+	case counts[search.NoMemory] > 0:
+		fmt.Fprintln(w, "  Use more devices, lower precision, shorter prompts or less reserved memory.")
+	default:
+		fmt.Fprintln(w, "  The model allows none of these layouts: change the sizes named above.")
+	}
+	fmt.Fprintln(w, stars)
+}
+
+// nearestLimits names the limits to raise, and the latency beside them.
+func nearestLimits(p *ops.Search) string {
+	n := p.Nearest
+	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
+	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
+	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT
+	switch {
+	case p.Mode == search.PrefillOnly:
+		return ttft
+	case p.Mode == search.DecodeOnly:
+		return tpot
+	case overTTFT && !overTPOT:
+		return ttft + " (" + tpot + ")"
+	case overTPOT && !overTTFT:
+		return tpot + " (" + ttft + ")"
+	}
+	return ttft + " and " + tpot
+}

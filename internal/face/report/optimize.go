@@ -1,0 +1,239 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// OptimizeView is how the tables of a search are shown.
+type OptimizeView struct {
+	Color  bool
+	Memory bool // with columns and a block on memory
+	Width  int  // of the terminal, 0 = none
+	Plots  bool
+	// NoPower leaves out the column of power, which the older guide does not have.
+	NoPower bool
+	// Command, if not nil, says how the reader would ask for a step alone.
+	Command func(*ops.StepRequest) string
+}
+
+// The widths of the vendor's frames.
+const (
+	frame      = 80
+	ratioFrame = 120
+)
+
+// Optimize prints the result of a search: the block of every device, the
+// comparison of devices where there are several, and explanations if there are.
+func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if d.Ratio != nil {
+			ratioBlock(w, r, d, v)
+		} else {
+			for k := range d.Searches {
+				searchBlock(w, r, d, &d.Searches[k], v)
+			}
+		}
+		if len(r.Devices) == 1 && v.Plots {
+			plots(w, r.Model, d, v)
+		}
+	}
+	if len(r.Devices) > 1 {
+		crossHardware(w, r, v)
+	}
+	if len(r.Explanations) > 0 {
+		explainAll(w, r, v)
+	}
+	fmt.Fprintln(w)
+	tables(w, r.Tables)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, document.Caution)
+}
+
+// passBlock prints the block of one pass.
+func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, v OptimizeView) {
+	if len(p.Rows) == 0 {
+		nothing(w, r, d, p)
+		return
+	}
+	best := &p.Rows[0]
+	rule := "  " + strings.Repeat("-", frame-4)
+	fmt.Fprintln(w, "\n"+strings.Repeat("*", frame))
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration:")
+	fmt.Fprintf(w, "    Model: %s\n", r.Model)
+	fmt.Fprintf(w, "    Quantize Linear action: %s\n", p.Linear)
+	fmt.Fprintf(w, "    Quantize Attention action: %s\n", p.Attention)
+	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
+	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
+	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(p))
+	fmt.Fprintln(w, rule)
+	if v.Memory {
+		fmt.Fprintln(w, "  Memory Info:")
+		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
+		if p.Evaluation == ops.BySimulation {
+			fmt.Fprintf(w, "    Reserved memory:      default of %s\n", p.Engine)
+		} else {
+			fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
+		}
+		fmt.Fprintln(w, rule)
+	}
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "    Best Throughput: %.2f tokens/s\n", best.Best.Throughput)
+	if p.Mode != search.DecodeOnly {
+		fmt.Fprintf(w, "    TTFT: %.2f ms\n", best.Best.TTFT.Ms())
+	}
+	if p.Mode != search.PrefillOnly {
+		fmt.Fprintf(w, "    TPOT: %.2f ms\n", best.Best.TPOT.Ms())
+	}
+	fmt.Fprintln(w, rule)
+	shown := min(len(p.Rows), mostRows(p))
+	fmt.Fprintf(w, "Top %d %s Configurations:\n", shown, searchTitle(p.Mode))
+	t := searchTable(r, p, v)
+	fmt.Fprintln(w, t.render(v.Color))
+	fmt.Fprintln(w, strings.Repeat("*", frame))
+	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
+		fmt.Fprintln(w, "Samples: of all DP ranks in rows for all lengths, of one DP rank in rows for one length.")
+	}
+	intervals(w, d, p)
+	shapedBy(w, p)
+}
+
+// mostRows is how many rows of a search are printed: those of the guide's rules
+// all, as the vendor does; of all that engines run, the best.
+func mostRows(p *ops.Search) int {
+	const most = 10
+	if p.Evaluation == ops.BySimulation {
+		return most
+	}
+	return len(p.Rows)
+}
+
+// modelling says how the steps of a search are modelled.
+func modelling(p *ops.Search) string {
+	out := fmt.Sprintf("%s, policy %s, %s cost model", kernels(p.Compiled), p.Policy, p.Pricing)
+	if p.Evaluation == ops.BySimulation {
+		out += ", simulated with " + p.Engine
+	}
+	return out
+}
+
+// shapedBy says which artefacts of the policy shaped the best row.
+func shapedBy(w io.Writer, p *ops.Search) {
+	if p.Measured > 0 {
+		fmt.Fprintf(w, "Kernel tables give %.1f %% of the best row's step time\n", 100*p.Measured)
+	}
+	for _, a := range p.Artefacts {
+		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+}
+
+func searchTitle(m search.Mode) string {
+	switch m {
+	case search.PrefillOnly:
+		return "Disaggregation (Prefill)"
+	case search.DecodeOnly:
+		return "Disaggregation (Decode)"
+	case search.Aggregated:
+	}
+	return "Aggregation"
+}
+
+// limit prints a limit as Python prints a float, or None.
+func limit(s units.Seconds) string {
+	x := document.LimitMs(s)
+	if x == nil {
+		return "None"
+	}
+	text := strconv.FormatFloat(*x, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// passTable is the table of one pass.
+func searchTable(r *ops.OptimizeResponse, p *ops.Search, v OptimizeView) *pretty {
+	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
+		return distributionTable(p)
+	}
+	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
+	latency := func(r *ops.Row) []string {
+		o := &r.Best
+		switch p.Mode {
+		case search.PrefillOnly:
+			return []string{f2(r.QPS), f2(o.TTFT.Ms())}
+		case search.DecodeOnly:
+			return []string{f2(r.QPS), f2(o.TPOT.Ms())}
+		case search.Aggregated:
+		}
+		return []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms())}
+	}
+	switch p.Mode {
+	case search.PrefillOnly:
+		t.header = append(t.header, "QPS (req/s)", "TTFT (ms)")
+	case search.DecodeOnly:
+		t.header = append(t.header, "QPS (req/s)", "TPOT (ms)")
+	case search.Aggregated:
+		t.header = append(t.header, "TTFT (ms)", "TPOT (ms)")
+	}
+	t.header = append(t.header, "concurrency", "num_devices", "parallel", "batch_size")
+	if v.Memory {
+		t.header = append(t.header, "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB")
+	}
+	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
+		row := &p.Rows[i]
+		o := &row.Best
+		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(row)...)
+		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(row.Devices()), row.Label, strconv.Itoa(o.Batch))
+		if v.Memory {
+			u := &o.Use
+			cells = append(cells, f2(u.Weights.GiB()), f2(u.KV.GiB()), f2(u.Activation.GiB()), f2(u.Available.GiB()))
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t
+}
+
+// distributionTable has one row for the whole batch and one per length in it.
+func distributionTable(p *ops.Search) *pretty {
+	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
+	if p.Mode == search.Aggregated {
+		t.header = append(t.header, "TPOT (ms)")
+		t.bold = 8
+	}
+	t.header = append(t.header, "Throughput (token/s)", "parallel", "batch_size")
+	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
+		row := &p.Rows[i]
+		o := &row.Best
+		devices, c, batch := strconv.Itoa(row.Devices()), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
+		cells := func(top, tokens, ratio, samples, ttft, tpot, throughput string) []string {
+			out := []string{top, devices, tokens, ratio, samples, c, ttft}
+			if p.Mode == search.Aggregated {
+				out = append(out, tpot)
+			}
+			return append(out, throughput, row.Label, batch)
+		}
+		t.rows = append(t.rows, cells(strconv.Itoa(i+1), "all", "1.000", c, f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)))
+		for _, l := range row.Composition {
+			t.rows = append(t.rows, cells("-", strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples), "-", "-", "-"))
+		}
+	}
+	return t
+}
+
+func f2(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// optimizeColumns are the columns of the raw table, those of the vendor's dump
+// first.
+func optimizeColumns() []string {
+	return []string{
+		"device_name", "num_devices", "model_id", "quantize_linear_action", "quantize_attention_action",
+		"input_length", "output_length", "effective_input_length", "max_batched_tokens", "prefill_num_chunks",
+		"concurrency", "ttft", "tpot", "token/s", "token/s/device", "parallel", "batch_size",
+		"percentage_breakdowns(p)", "percentage_breakdowns(d)", "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB",
+		"phase", "feasible", "bound_by", "reason",
+	}
+}
+
+// OptimizeCSV writes every candidate of a search, best first in each pass, the
+// rejected ones behind with their reason.
+func OptimizeCSV(w io.Writer, r *ops.OptimizeResponse) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(optimizeColumns()); err != nil {
+		return err
+	}
+	for _, row := range rawRows(r) {
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// OptimizeDump prints the same table in aligned columns.
+func OptimizeDump(w io.Writer, r *ops.OptimizeResponse) {
+	rows := append([][]string{optimizeColumns()}, rawRows(r)...)
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = fmt.Sprintf("%*s", widths[i], cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, " "), " "))
+	}
+}
+
+// rawRows are the candidates of all passes as text.
+func rawRows(r *ops.OptimizeResponse) [][]string {
+	var rows [][]string
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		for k := range d.Searches {
+			p := &d.Searches[k]
+			for j := range p.Rows {
+				rows = append(rows, rawRow(r, d, p, &p.Rows[j]))
+			}
+			for j := range p.Candidates {
+				if !p.Candidates[j].OK {
+					rows = append(rows, rawRow(r, d, p, &p.Candidates[j]))
+				}
+			}
+		}
+	}
+	return rows
+}
+
+func rawRow(r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, row *ops.Row) []string {
+	o := &row.Best
+	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	input := "distribution"
+	if r.Request.Distribution == nil {
+		input = strconv.Itoa(r.Request.Input)
+	}
+	cells := []string{
+		d.Device.Name, strconv.Itoa(p.NumDevices), r.Model, p.Linear, p.Attention,
+		input, strconv.Itoa(r.Request.Output), strconv.Itoa(row.Effective), strconv.Itoa(row.Budget), strconv.Itoa(o.Chunks),
+	}
+	if !row.OK {
+		for range 5 {
+			cells = append(cells, "")
+		}
+		cells = append(cells, row.Label, "", "", "", "", "", "", "")
+		return append(cells, ops.Phase(p.Mode), "false", string(row.Binds), row.Reason)
+	}
+	u := &o.Use
+	cells = append(cells, strconv.Itoa(o.Concurrency), latency(o.TTFT.Ms()), latency(o.TPOT.Ms()),
+		f3(o.Throughput), f3(o.Throughput/float64(p.NumDevices)), row.Label, strconv.Itoa(o.Batch),
+		bounds(o.PrefillBound), bounds(o.DecodeBound),
+		f3(u.Weights.GiB()), f3(u.KV.GiB()), f3(u.Activation.GiB()), f3(u.Available.GiB()))
+	return append(cells, ops.Phase(p.Mode), "true", string(row.Binds), "")
+}
+
+// latency prints milliseconds, nothing for a phase that has none.
+func latency(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', 3, 64)
+}
+
+// bounds prints a breakdown, nothing for a phase that did not run.
+func bounds(b step.Bounds) string {
+	if b == (step.Bounds{}) {
+		return ""
+	}
+	return shares(b)
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// planWidth is that of the text above and below the tables.
+const planWidth = 110
+
+// Plan prints a plan on one page: the answer, the contenders, what would change the
+// answer, where time and memory go, and the next commands.
+func Plan(w io.Writer, p *document.Plan) {
+	for _, text := range []string{p.Answer.Sentence, p.Answer.Reason} {
+		for _, line := range table.Wrap(text, planWidth) {
+			fmt.Fprintln(w, line)
+		}
+	}
+	planWorkloads(w, p)
+	planContenders(w, p)
+	planDay(w, p)
+	planChanges(w, p)
+	planParts(w, p)
+	planNotRun(w, p)
+	if len(p.Next) > 0 {
+		fmt.Fprintln(w, "\nNext")
+		for _, n := range p.Next {
+			fmt.Fprintf(w, "  # %s\n  %s\n", n.What, n.Command)
+		}
+	}
+	fmt.Fprintln(w)
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, p.Caution)
+}
+
+// planWorkloads prints the requests where they are more than two lengths.
+func planWorkloads(w io.Writer, p *document.Plan) {
+	if len(p.Workloads) == 1 && p.Workloads[0].Source == "given" {
+		return
+	}
+	fmt.Fprintln(w, "\nRequests")
+	for _, x := range p.Workloads {
+		name := ""
+		if x.Name != "" {
+			name = x.Name + ", "
+		}
+		fmt.Fprintf(w, "  %s%.0f %%: %s input and %s output tokens on average (%s)\n", name, 100*x.Share, units.Figure(x.Input), units.Figure(x.Output), x.Source)
+	}
+}
+
+// planContenders prints the table of contenders.
+func planContenders(w io.Writer, p *document.Plan) {
+	if len(p.Contenders) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nContenders, by %s (80 %% intervals in brackets)\n", p.RankedBy)
+	rate := "requests/s"
+	if p.Contenders[0].Load != nil {
+		rate = "can carry req/s"
+	}
+	first, second := table.New(6), table.New(2, 3, 4, 5, 6, 7, 9, 10)
+	first.AppendHeader(table.Row{"", "system", "engine", "mode", "deployment", "GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms"})
+	second.AppendHeader(table.Row{"", rate, "TTFT p95", "TPOT p95", "in limits: mean", "p95", "J/token", "$/M tokens", "$/request", "$/month"})
+	shown := shownContenders(p)
+	for k, i := range shown {
+		c := &p.Contenders[i]
+		if k > 0 && !c.Meets && p.Contenders[shown[k-1]].Meets {
+			first.AppendSeparator()
+			second.AppendSeparator()
+		}
+		mark := strconv.Itoa(i + 1)
+		if !c.Meets {
+			mark += " over the limits"
+		}
+		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT)})
+		row := table.Row{
+			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), units.Figure(c.TPOT95.Value), probability(c.Chance), probability(c.Chance95),
+			joules(c.Energy),
+		}
+		if k := c.Cost; k != nil {
+			row = append(row, bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth+0.5)))
+		} else {
+			row = append(row, "–", "–", "–")
+		}
+		second.AppendRow(row)
+	}
+	fmt.Fprintf(w, "%s\n\n%s\n", indent(first.Render()), indent(second.Render()))
+	if n := len(p.Contenders) - len(shown); n > 0 {
+		fmt.Fprintf(w, "  %d more are in the record (--json, --out): other engines and modes of these systems, and other systems\n", n)
+	}
+	planSources(w, p, shown)
+}
+
+// shownContenders are the places of the contenders that fit a page: all of one or two
+// systems, else the best of each.
+func shownContenders(p *document.Plan) []int {
+	const most, few = 20, 2
+	var all, best []int
+	systems := map[string]bool{}
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		if !systems[c.System] {
+			best = append(best, i)
+		}
+		systems[c.System] = true
+		all = append(all, i)
+	}
+	if len(systems) <= few {
+		return all[:min(most, len(all))]
+	}
+	return best[:min(most, len(best))]
+}
+
+// planSources prints where prices and intervals come from, once each.
+func planSources(w io.Writer, p *document.Plan, shown []int) {
+	var said []string
+	say := func(line string) {
+		if !slices.Contains(said, line) {
+			said = append(said, line)
+			fmt.Fprintln(w, "  "+line)
+		}
+	}
+	for _, i := range shown {
+		if k := p.Contenders[i].Cost; k != nil {
+			say(fmt.Sprintf("$%s per %s and hour: %s", units.Figure(k.PerGPUHour), p.Contenders[i].System, k.Source))
+		}
+	}
+	for _, i := range shown {
+		if k := p.Contenders[i].Cost; k != nil && k.Energy > 0 {
+			say(fmt.Sprintf("costs include energy at $%s per kWh: $%s per million output tokens, %.1f %%, of %s",
+				units.Figure(k.EnergyPrice), units.Figure(k.Energy), 100*k.Energy/k.PerMillion.Value, p.Contenders[i].Name))
+			break
+		}
+	}
+	for i, line := range table.Wrap("intervals of the first: "+p.Contenders[0].Basis, planWidth-4) {
+		if i > 0 {
+			line = "  " + line
+		}
+		say(line)
+	}
+}
+
+// joules is the energy of an output token.
+func joules(e *document.Energy) string {
+	if e == nil {
+		return "–"
+	}
+	return units.Figure(e.PerToken)
+}
+
+func bracketed(r document.Range) string {
+	if r.Value == 0 {
+		return "–"
+	}
+	if r.Low == r.High {
+		return units.Figure(r.Value)
+	}
+	return fmt.Sprintf("%s (%s–%s)", units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High))
+}
+
+func probability(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100**x)
+}
+
+// indent moves lines to the right.
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}
+
+// planDay prints what a day needs.
+func planDay(w io.Writer, p *document.Plan) {
+	d := p.Day
+	if d == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nOver the day\n  GPUs for each of %d parts: %s\n", len(d.GPUs), strings.Trim(fmt.Sprint(d.GPUs), "[]"))
+	fmt.Fprintf(w, "  %s on average", units.Figure(d.Mean))
+	if k := p.Contenders[0].Cost; k != nil && k.Scaled != nil {
+		fmt.Fprintf(w, ": $%s per month if GPUs come and go with the load, $%s if all stay", units.Thousands(int(*k.Scaled+0.5)), units.Thousands(int(k.PerMonth+0.5)))
+	}
+	fmt.Fprintln(w)
+}
+
+// planChanges prints what would change the answer.
+func planChanges(w io.Writer, p *document.Plan) {
+	if len(p.Changes) == 0 {
+		return
+	}
+	best := &p.Contenders[0]
+	fmt.Fprintf(w, "\nWhat would change the answer (%s, %s)\n", best.Engine, best.Mode)
+	t := table.New(2, 3, 4)
+	t.AppendHeader(table.Row{"change", "by", "tokens/s/GPU", "$/M tokens", ""})
+	if best.Load != nil {
+		t = table.New(2, 3, 4)
+		t.AppendHeader(table.Row{"change", "by", "GPUs", "$/M tokens", ""})
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		by, value, cost, note := "–", "–", "–", c.Deployment
+		switch {
+		case c.Failure != "":
+			note = c.Failure
+		case !c.Meets:
+			note = "does not meet the limits"
+		case best.Load != nil:
+			value = strconv.Itoa(*c.GPUs)
+		default:
+			value = units.Figure(*c.TokensPerGPU)
+		}
+		if c.Ratio != nil {
+			by = fmt.Sprintf("×%.2f", *c.Ratio)
+			if c.WithinError {
+				note += " (within error)"
+			}
+		}
+		if c.PerMillion != nil {
+			cost = units.Figure(*c.PerMillion)
+		}
+		t.AppendRow(table.Row{c.What, by, value, cost, note})
+	}
+	fmt.Fprintln(w, indent(t.Render()))
+}
+
+// planParts prints where the time of a step and the memory of a device go.
+func planParts(w io.Writer, p *document.Plan) {
+	if len(p.Pools) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nWhere time and memory go")
+	const most = 4
+	for i := range p.Pools {
+		pool := &p.Pools[i]
+		for k := range pool.Steps {
+			s := &pool.Steps[k]
+			ops := slices.Clone(s.Operators)
+			slices.SortStableFunc(ops, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Share, a.Share) })
+			var parts []string
+			for _, o := range ops[:min(most, len(ops))] {
+				parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Name, 100*o.Share))
+			}
+			fmt.Fprintf(w, "  %s step: %s ms of kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time), strings.Join(parts, ", "), 100*s.LimitShare)
+		}
+	}
+	last := &p.Pools[len(p.Pools)-1]
+	m := &last.Memory
+	fmt.Fprintf(w, "  memory of a GPU that generates: %s GiB weights, %s GiB cache (%s tokens, %.0f %% in use at most), %s GiB activations, of %s GiB\n",
+		units.Figure(m.WeightsGiB), units.Figure(m.KVGiB), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.ActivationGiB), units.Figure(m.DeviceGiB))
+}
+
+// planNotRun prints what could not be compared.
+func planNotRun(w io.Writer, p *document.Plan) {
+	if len(p.NotRun) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nNot compared")
+	for _, n := range p.NotRun {
+		fmt.Fprintf(w, "  %s %s %s: %s\n", n.System, n.Engine, n.Mode, n.Reason)
+	}
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// PlanDiff prints what differs between two plans, and why.
+func PlanDiff(w io.Writer, d *document.PlanDiff) {
+	switch {
+	case !d.Changed && len(d.Causes) == 0:
+		fmt.Fprintln(w, "The plans are the same.")
+		return
+	case !d.Changed:
+		fmt.Fprintln(w, "The answer is the same.")
+	case d.Best[0] == d.Best[1]:
+		fmt.Fprintf(w, "The same deployment, %s, has other figures.\n", d.Best[0])
+	default:
+		fmt.Fprintf(w, "The answer changes from %s to %s.\n", d.Best[0], d.Best[1])
+	}
+	diffFigures(w, d)
+	diffCauses(w, d)
+	if len(d.Contenders) > 1 {
+		fmt.Fprintln(w, "\nContenders")
+		t := table.New(2, 3)
+		t.AppendHeader(table.Row{"", "rank A", "rank B", "tokens/s/GPU A", "B"})
+		for i := range d.Contenders {
+			c := &d.Contenders[i]
+			t.AppendRow(table.Row{c.Name, rankOf(c.Ranks[0]), rankOf(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
+		}
+		fmt.Fprintln(w, indent(t.Render()))
+	}
+}
+
+func rankOf(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return strconv.Itoa(n)
+}
+
+// diffFigures prints the figures that differ.
+func diffFigures(w io.Writer, d *document.PlanDiff) {
+	if !d.Changed {
+		return
+	}
+	t := table.New(2, 3, 4)
+	t.AppendHeader(table.Row{"", "A", "B", "B/A", ""})
+	for _, f := range d.Figures {
+		ratio, note := "–", ""
+		if f.A > 0 {
+			ratio = fmt.Sprintf("×%.2f", f.B/f.A)
+		}
+		if f.A != f.B && f.WithinError {
+			note = "within the error of A"
+		}
+		t.AppendRow(table.Row{f.Name, units.Figure(f.A), units.Figure(f.B), ratio, note})
+	}
+	fmt.Fprintf(w, "\n%s\n", indent(t.Render()))
+}
+
+// diffCauses prints why.
+func diffCauses(w io.Writer, d *document.PlanDiff) {
+	fmt.Fprintln(w, "\nWhy")
+	if len(d.Causes) == 0 {
+		fmt.Fprintln(w, "  nothing differs that the plans tell of")
+	}
+	for _, c := range d.Causes[:len(d.Causes)-len(d.Fields)] {
+		fmt.Fprintf(w, "  %s\n", c)
+	}
+	for _, f := range d.Fields {
+		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, orNone(f.B), orNone(f.A))
+		switch {
+		case f.Failure != "":
+			fmt.Fprintf(w, "; alone it cannot be planned: %s", f.Failure)
+		case f.Ratio != nil:
+			fmt.Fprintf(w, "; alone ×%.2f", *f.Ratio)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
+	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// plots draws the sweep of a single device in the terminal: throughput against
+// concurrency, and against the latency of the phase, whether it meets its limit
+// or not.
+func plots(w io.Writer, model string, d *ops.DeviceResult, v OptimizeView) {
+	for _, c := range charts(model, d) {
+		if len(c.Series) == 0 {
+			continue // nothing fits in memory, as printed above
+		}
+		p := termplot.Plot{Chart: c, Width: v.Width, Color: v.Color}
+		fmt.Fprintln(w)
+		p.Render(w)
+	}
+}
+
+// PlotFile draws the sweep of every device to a file, as PNG or SVG.
+func PlotFile(w io.Writer, format string, r *ops.OptimizeResponse) error {
+	var all []scatter.Chart
+	for i := range r.Devices {
+		all = append(all, charts(r.Model, &r.Devices[i])...)
+	}
+	return chart.Write(w, format, all)
+}
+
+// charts are the two pictures of each search; of a ratio, those of its decode.
+func charts(model string, d *ops.DeviceResult) []scatter.Chart {
+	var out []scatter.Chart
+	for k := range d.Searches {
+		p := &d.Searches[k]
+		if d.Ratio != nil && p.Mode == search.PrefillOnly {
+			continue
+		}
+		title := fmt.Sprintf("%s, %s on %d × %s", model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name)
+		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
+	}
+	return out
+}
+
+// The legend's words for points.
+const (
+	within = "within the limits"
+	over   = "over a limit"
+	likely = "80 % interval of the best batch"
+)
+
+func concurrencyChart(title string, p *ops.Search) scatter.Chart {
+	c := scatter.Chart{
+		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
+		Marked: within, Unmarked: over, Interval: likely,
+	}
+	sweep(&c, p, func(o *formulas.Outcome) float64 { return float64(o.Concurrency) }, func(e *calibration.Expected, b *scatter.Bar) {
+		b.Low, b.High = e.Throughput.Interval(b.Y)
+		b.Vertical = true
+	})
+	return c
+}
+
+func latencyChart(title string, p *ops.Search) scatter.Chart {
+	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
+	if p.Mode == search.PrefillOnly {
+		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
+		sweep(&c, p, func(o *formulas.Outcome) float64 { return o.TTFT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
+			b.Low, b.High = e.TTFT.Interval(b.X)
+		})
+		if l := p.Limits.TTFT; l > 0 {
+			c.Limits = []scatter.Limit{{Name: "TTFT limit", Vertical: true, At: l.Ms()}}
+		}
+		return c
+	}
+	c.Title, c.XLabel = title+": throughput and TPOT", "TPOT (ms)"
+	sweep(&c, p, func(o *formulas.Outcome) float64 { return o.TPOT.Ms() }, func(e *calibration.Expected, b *scatter.Bar) {
+		b.Low, b.High = e.TPOT.Interval(b.X)
+	})
+	if l := p.Limits.TPOT; l > 0 {
+		c.Limits = []scatter.Limit{{Name: "TPOT limit", Vertical: true, At: l.Ms()}}
+	}
+	return c
+}
+
+// sweep adds the points of each layout, all that fit in memory, those inside
+// the limits marked, and the interval of its best batch.
+func sweep(c *scatter.Chart, p *ops.Search, x func(*formulas.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
+	for k := range p.Candidates {
+		r := &p.Candidates[k]
+		if len(r.Points) == 0 {
+			continue
+		}
+		s := scatter.Series{Name: r.Label}
+		for i := range r.Points {
+			o := &r.Points[i]
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Meets(o, p.Limits)})
+		}
+		if r.OK {
+			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}
+			interval(&r.Expected, &b)
+			c.Bars = append(c.Bars, b)
+		}
+		c.Series = append(c.Series, s)
+	}
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibrate"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Power prints the errors of fitted constants of power against measured rows.
+func Power(w io.Writer, r *ops.PowerResponse) {
+	t := table.New(3, 4, 5, 6, 7, 8)
+	t.AppendHeader(table.Row{"system", "prediction", "rows", "J/token MAPE", "median", "p90", "watts MAPE", "median"})
+	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+	for i := range r.Systems {
+		s := &r.Systems[i]
+		if i > 0 {
+			t.AppendSeparator()
+		}
+		for _, e := range []struct {
+			name string
+			of   *calibrate.PowerError
+		}{{"fitted rows", &s.Fitted}, {"configuration held out", &s.Configurations}, {"cell held out", &s.Cells}} {
+			if e.of.Joules.Rows > 0 {
+				t.AppendRow(table.Row{
+					s.System, e.name, e.of.Joules.Rows, pc(e.of.Joules.MAPE), pc(e.of.Joules.MedianAPE), pc(e.of.Joules.P90),
+					pc(e.of.Watts.MAPE), pc(e.of.Watts.MedianAPE),
+				})
+			}
+		}
+	}
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "\n%d numbers fitted to %d rows. Watts are predicted at the measured throughput.\n", r.Numbers, r.Rows)
+	if len(r.Left) > 0 {
+		fmt.Fprintf(w, "Fewer than %d rows, not fitted: %s\n", calibrate.FewestPowerRows, strings.Join(r.Left, ", "))
+	}
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// ratioBlock prints how prefill and decode instances are matched on a device.
+func ratioBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, v OptimizeView) {
+	pairs := d.Ratio.Pairs
+	if len(pairs) == 0 {
+		for k := range d.Searches {
+			if len(d.Searches[k].Rows) == 0 {
+				nothing(w, r, d, &d.Searches[k])
+			}
+		}
+		return
+	}
+	q := &r.Request
+	rule := "  " + strings.Repeat("-", ratioFrame-4)
+	fmt.Fprintln(w, "\n"+strings.Repeat("*", ratioFrame))
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration:")
+	fmt.Fprintf(w, "    Model: %s\n", r.Model)
+	if q.NumDevices >= q.PrefillDevices+q.DecodeDevices {
+		fmt.Fprintf(w, "    Devices: %d %s\n", q.NumDevices, d.Device.Name)
+	} else {
+		fmt.Fprintf(w, "    Device: %s\n", d.Device.Name)
+	}
+	fmt.Fprintf(w, "    Prefill Devices Per Instance: %d\n", q.PrefillDevices)
+	fmt.Fprintf(w, "    Decode Devices Per Instance: %d\n", q.DecodeDevices)
+	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(q.Limits.TTFT))
+	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(q.Limits.TPOT))
+	fmt.Fprintf(w, "    Modelling: %s\n", modelling(&d.Searches[0]))
+	fmt.Fprintln(w, rule)
+	if v.Memory {
+		fmt.Fprintln(w, "  Memory Info:")
+		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
+		fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", *q.ReservedGiB)
+		fmt.Fprintln(w, rule)
+	}
+	bestPair(w, r, d, &pairs[0])
+	fmt.Fprintln(w, rule)
+	fmt.Fprintf(w, "  Top %d PD Ratio Configurations:\n", len(pairs))
+	fmt.Fprintln(w, ratioTable(r, pairs).render(v.Color))
+	fmt.Fprintln(w, strings.Repeat("*", ratioFrame))
+	pairIntervals(w, d, pairs)
+	for k := range d.Searches {
+		shapedBy(w, &d.Searches[k])
+	}
+}
+
+// bestPair prints the best pair as the guide counts it, then what instances sustain
+// and how many of each carry the most.
+func bestPair(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Pair) {
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
+	fmt.Fprintf(w, "      Prefill QPS: %.2f req/s  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
+		p.PrefillQPS, p.Prefill.TTFT.Ms(), p.P.Label, p.Prefill.Batch, p.Prefill.Concurrency)
+	fmt.Fprintf(w, "      Decode QPS:  %.2f req/s  (TPOT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
+		p.DecodeQPS, p.Decode.TPOT.Ms(), p.D.Label, p.Decode.Batch, p.Decode.Concurrency)
+	s, q := d.Ratio.Sustained, &r.Request
+	fmt.Fprintf(w, "      Sustained:   %.2f req/s of prefill  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
+		s.PrefillQPS, s.P.Best.TTFT.Ms(), s.P.Label, s.P.Best.Batch, s.P.Best.Concurrency)
+	if n := s.Split; n.Prefill > 0 {
+		fmt.Fprintf(w, "      P Instances: %d (%d devices)\n", n.Prefill, n.Prefill*q.PrefillDevices)
+		fmt.Fprintf(w, "      D Instances: %d (%d devices)\n", n.Decode, n.Decode*q.DecodeDevices)
+		fmt.Fprintf(w, "      System QPS:  %.2f req/s\n", s.QPS(n))
+		n = s.Nearest
+		fmt.Fprintf(w, "      Nearest to the PD ratio: %d P and %d D instances (%d devices), %.2f req/s\n",
+			n.Prefill, n.Decode, n.Devices(q.PrefillDevices, q.DecodeDevices), s.QPS(n))
+	}
+}
+
+func ratioTable(r *ops.OptimizeResponse, pairs []ops.Pair) *pretty {
+	t := &pretty{bold: 2, header: []string{
+		"Top", "PD Ratio", "Balanced QPS (req/s)", "P QPS (req/s)", "D QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
+		"P Parallel", "D Parallel", "P Devices/Instance", "D Devices/Instance",
+		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)",
+	}}
+	for i := range pairs {
+		p := &pairs[i]
+		t.rows = append(t.rows, []string{
+			strconv.Itoa(i + 1), f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS),
+			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), p.P.Label, p.D.Label,
+			strconv.Itoa(r.Request.PrefillDevices), strconv.Itoa(r.Request.DecodeDevices),
+			strconv.Itoa(p.Prefill.Batch), strconv.Itoa(p.Decode.Batch),
+			strconv.Itoa(p.Prefill.Concurrency), strconv.Itoa(p.Decode.Concurrency),
+			f2(p.Sustained),
+		})
+	}
+	return t
+}

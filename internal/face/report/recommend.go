@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Recommend prints how many devices a load needs.
+func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
+	stars, rule := strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	needed(w, r)
+	fmt.Fprintln(w, rule)
+	if r.Best >= 0 {
+		fewest(w, &r.Results[r.Best])
+		fmt.Fprintln(w, rule)
+	}
+	fmt.Fprintln(w, "  Deployment Details:")
+	fmt.Fprintln(w, "    tokens/s/gpu and req/s are what the GPUs can carry, load the share of it that the target takes; TTFT and TPOT are at the target")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank; total gpus = replicas * gpus/replica")
+	var notes []string
+	for i := range r.Results {
+		x := &r.Results[i]
+		needBlock(w, r, x, v)
+		for _, n := range x.Notes {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+		}
+	}
+	fmt.Fprintln(w, stars)
+	for _, n := range notes {
+		fmt.Fprintf(w, "Note: %s\n", n)
+	}
+	fmt.Fprintln(w, document.Caution)
+}
+
+// needed prints what was asked, and what each experiment needs.
+func needed(w io.Writer, r *ops.RecommendResponse) {
+	first := &r.Results[0]
+	e := &first.Experiment
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
+	fmt.Fprintf(w, "    Target Load: %s\n", document.TargetLoad(&r.Request))
+	asked(w, e)
+	if r.Best < 0 {
+		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
+		for i := range r.Results {
+			x := &r.Results[i]
+			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
+		}
+		return
+	}
+	for i := range r.Results {
+		x := &r.Results[i]
+		if len(x.Rows) == 0 {
+			fmt.Fprintf(w, "    %s GPUs needed: cannot carry the target within the limits\n", x.Experiment.Name)
+			continue
+		}
+		n := &x.Rows[0]
+		fmt.Fprintf(w, "    %s GPUs needed: %d (replicas: %d)\n", x.Experiment.Name, n.Used, n.Copies)
+	}
+	fmt.Fprintf(w, "    Best Experiment Chosen: %s\n", r.Results[r.Best].Experiment.Name)
+}
+
+// fewest prints the deployment that needs the fewest devices.
+func fewest(w io.Writer, x *ops.Recommended) {
+	n := &x.Rows[0]
+	e := &n.Expected
+	fmt.Fprintln(w, "  Overall Best Configuration:")
+	fmt.Fprintf(w, "    - GPUs: %d, %d replicas of %d\n", n.Used, n.Copies, n.Used/n.Copies)
+	if n.Least < n.Copies {
+		fmt.Fprintf(w, "    - By what one replica carries %d would do; simulated at the target they miss the limits\n", n.Least)
+	}
+	fmt.Fprintf(w, "    - Carries: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
+	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %.2fms (%s), Request Latency: %.2fms\n",
+		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), n.TPOT.Ms(), plusMinus(e.TPOT), n.Latency.Ms())
+	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
+	energyLine(w, n.Energy)
+	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// needBlock prints the table of an experiment.
+func needBlock(w io.Writer, r *ops.RecommendResponse, x *ops.Recommended, v OptimizeView) {
+	name, m := x.Experiment.Name, x.Experiment.Mode
+	switch {
+	case x.Failure != "":
+		fmt.Fprintf(w, "\n%s: failed: %s\n", name, x.Failure)
+		return
+	case len(x.Rows) == 0:
+		fmt.Fprintf(w, "\nNo configuration for %s carries %s within the limits.\n", name, document.TargetLoad(&r.Request))
+		return
+	}
+	fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by total_gpus_needed)\n", name)
+	t := &pretty{header: append([]string{
+		"Rank", "backend", "total_gpus", "replicas", "load", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency",
+	}, workersHeader(m)...), bold: 2}
+	for i := range x.Rows {
+		n := &x.Rows[i]
+		t.rows = append(t.rows, append([]string{
+			strconv.Itoa(i + 1), x.Experiment.Engine.Name, strconv.Itoa(n.Used), strconv.Itoa(n.Copies), fmt.Sprintf("%.0f %%", 100*n.Load),
+			f2(n.PerDevice()), f2(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), f2(n.TPOT.Ms()), chance(n.Chance),
+			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies),
+		}, workersOf(m, &n.Option, x.Experts)...))
+	}
+	fmt.Fprintln(w, t.render(v.Color))
+}

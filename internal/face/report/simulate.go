@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Simulate prints a simulated run for people, with a timeline.
+func Simulate(w io.Writer, r *ops.SimulateResponse, v OptimizeView) {
+	s := &r.Result
+	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model, r.Device, r.Title, r.Layout)
+	if n := r.Request.Deployment.Pools[len(r.Request.Deployment.Pools)-1].Replicas; n > 1 {
+		fmt.Fprintf(w, ", %d replicas", n)
+	}
+	if r.PrefillLayout != "" {
+		fmt.Fprintf(w, ", prefill on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
+	}
+	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
+	if s.Refused > 0 {
+		fmt.Fprintf(w, ", %d refused: longer than the KV cache", s.Refused)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := table.New(2, 3, 4, 5, 6, 7)
+	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
+	add := func(name string, x *sim.Summary, e calibration.Error) {
+		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
+	}
+	add("TTFT", &s.TTFT, r.Expected.TTFT)
+	add("TPOT", &s.TPOT, r.Expected.TPOT)
+	add("inter-token latency", &s.ITL, r.Expected.TPOT)
+	add("request latency", &s.Latency, document.LatencyError(r))
+	fmt.Fprintln(w, t.Render())
+	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
+	if r.Request.Concurrency > 0 {
+		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))
+	}
+	fmt.Fprintln(w)
+	if r.Request.Limits.Any() {
+		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
+		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with %s probability\n", chance(r.Chance))
+	}
+	if e := r.Energy; e != nil {
+		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
+			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
+	}
+	engineUse(w, r)
+	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
+	tables(w, r.Tables)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note            %s\n", n)
+	}
+	if r.InStep() {
+		fmt.Fprintln(w, "Note            requests of equal length run in lockstep, unlike real traffic: TTFT is that of whole waves; benchmarks draw lengths from 80 to 100 % of the nominal length")
+	}
+	fmt.Fprintf(w, "Basis           %s\n", operatorTimes(r.Tier))
+	if v.Plots {
+		timeline(w, s, v)
+	}
+}
+
+// engineUse prints how busy the engine and how full its KV cache was.
+func engineUse(w io.Writer, r *ops.SimulateResponse) {
+	use, prompts := document.Pools(&r.Result)
+	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens, %.0f %% used on average, %.0f %% at peak; %d preemptions\n",
+		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)
+	m := &r.Memory
+	fmt.Fprintf(w, "Memory          %s per device, memory_share %g (of %s): weights %s, activations %s, workspace %s, KV cache %s at %s per token",
+		m.Memory, m.Share, m.ShareOf, m.Weights, m.Activation, m.Workspace, m.KV, m.PerToken)
+	if m.States > 0 {
+		fmt.Fprintf(w, ", recurrent states %s", m.States)
+	}
+	fmt.Fprintln(w)
+	if r.Result.Decode != nil {
+		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
+	}
+}
+
+// timeline draws requests waiting and running over time.
+func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
+	p := termplot.Plot{Width: v.Width, Height: 14, Color: v.Color}
+	p.Title, p.XLabel, p.YLabel = "Requests over time", "s", "requests"
+	var waiting, running scatter.Series // without names: the legend says what solid points and dots are
+	for _, x := range s.Series {
+		at := float64(x.At / units.Seconds(1))
+		waiting.Points = append(waiting.Points, scatter.Point{X: at, Y: float64(x.Waiting)})
+		running.Points = append(running.Points, scatter.Point{X: at, Y: float64(x.Running), Mark: true})
+	}
+	p.Series = []scatter.Series{running, waiting}
+	p.Marked, p.Unmarked = "running", "waiting"
+	fmt.Fprintln(w)
+	p.Render(w)
+}

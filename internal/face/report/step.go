@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Step prints a step for people.
+func Step(w io.Writer, r *ops.StepResponse) {
+	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model, r.Layout.Devices, r.Device, r.Label)
+	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(r))
+	operators(w, r)
+	fmt.Fprintf(w, "\nStep            %s %s", r.Result.Time, plusMinus(r.Error))
+	if r.Result.Hidden > 0 {
+		fmt.Fprintf(w, " (%s overlaps with communication)", r.Result.Hidden)
+	}
+	if e := r.Engine; e != nil {
+		fmt.Fprintf(w, "\nEngine          %s: %s per step, of which %s host work; kernels take %s after calibration", e.Title, e.Time, e.Host, e.Kernels)
+	}
+	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
+	if e := r.Energy; e != nil {
+		fmt.Fprintf(w, "Energy          %s W and %s J per device, %s J in all, %s J per new token%s\n", units.Figure(float64(e.Watts)),
+			units.Figure(float64(e.PerDevice)), units.Figure(float64(e.All)), units.Figure(float64(e.PerToken)), unmeasured(e.Tier))
+	}
+	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
+	memoryLine(w, r)
+	if r.Tables != nil {
+		fmt.Fprintf(w, "Measured        kernel tables give %.1f %% of the step's time; the basis below gives the rest\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
+	}
+	tables(w, r.Tables)
+	for _, a := range r.Artefacts {
+		fmt.Fprintf(w, "Artefact        %s: %s (%+.1f %% of the step)\n", a.Name, a.Doc, 100*a.Share)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "Note            %s\n", n)
+	}
+	fmt.Fprintf(w, "Interval        %s (80 %%), from %s\n", span(r.Error, r.Result.Time), r.Basis)
+	fmt.Fprintf(w, "Basis           %s\n", basis(r))
+}
+
+// unmeasured says that the power of a device is an estimate.
+func unmeasured(t device.Tier) string {
+	if t == device.Transferred {
+		return "; estimated: the power of this generation was not measured"
+	}
+	return ""
+}
+
+// basis says what kind of number this is.
+func basis(r *ops.StepResponse) string {
+	b := operatorTimes(r.Tier)
+	if r.Policy == graph.TensorCast().Name {
+		b += "; with TensorCast's assumptions, which the physical policy drops"
+	}
+	return b
+}
+
+// operatorTimes says where the operator times behind a prediction come from.
+func operatorTimes(t device.Tier) string {
+	from := t.Meaning()
+	if t == device.Measured {
+		from += " where they cover an operator, fits or data-sheet peaks elsewhere"
+	}
+	return "predicted, not measured; operator times from " + from + " (tier " + string(t) + ")"
+}
+
+func batchLine(r *ops.StepResponse) string {
+	phase := "prefill"
+	if r.Decode {
+		phase = "decode"
+	}
+	line := fmt.Sprintf("%s step, %d request%s per DP rank, %d new token%s each", phase, r.Requests, plural(r.Requests), r.Query, plural(r.Query))
+	if cached := r.Seq - r.Query; cached > 0 {
+		line += fmt.Sprintf(" after %d cached", cached)
+	}
+	if n := r.MTP; n > 0 {
+		line += fmt.Sprintf(", MTP %d", n)
+	}
+	if im := r.Images; im.Count > 0 {
+		line += fmt.Sprintf(", %s of %d patches (%d tokens) each", images(im.Count/r.Requests), im.Patches, im.Tokens)
+	}
+	return line
+}
+
+// images are those of a request in words.
+func images(n int) string {
+	if n == 1 {
+		return "one image"
+	}
+	return fmt.Sprintf("%d images", n)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func formatLine(r *ops.StepResponse) string {
+	linear := r.Formats.Linear
+	if e := r.Formats.Experts; e != "" {
+		linear += ", experts " + e
+	}
+	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, r.Formats.KV, kernels(r.Compiled), r.Policy)
+}
+
+// kernels says whether operators are fused.
+func kernels(compiled bool) string {
+	if compiled {
+		return "compiled"
+	}
+	return "eager"
+}
+
+// operators prints the table of operators, in the order of their first call. With
+// measured kernels it also names their engine.
+func operators(w io.Writer, response *ops.StepResponse) {
+	r := &response.Result
+	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
+	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
+	if response.Tables != nil {
+		header = append(header, "measured")
+	}
+	t.AppendHeader(header)
+	for i := range r.Operators {
+		o := &r.Operators[i]
+		p := &o.Parts
+		row := table.Row{
+			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound.String(),
+			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed),
+		}
+		if p.Measured > 0 {
+			row = append(row, fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), response.Kernels[i]))
+		}
+		t.AppendRow(row)
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// blank prints a duration, or nothing for none.
+func blank(s units.Seconds) string {
+	if s == 0 {
+		return ""
+	}
+	return s.String()
+}
+
+func percent(part, whole units.Seconds) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part/whole)
+}
+
+// Split prints the four bounds as shares of their sum, in the order the Ascend
+// tools print them.
+func Split(b step.Bounds) string { return shares(b) + " %" }
+
+// shares is the same without the unit, as it stands in their tables.
+func shares(b step.Bounds) string {
+	sum := b.Memory + b.Comm + b.Cube + b.Vector
+	return fmt.Sprintf("Mem %.2f | Comm %.2f | Cube %.2f | Vec %.2f",
+		percent(b.Memory, sum), percent(b.Comm, sum), percent(b.Cube, sum), percent(b.Vector, sum))
+}
+
+func memoryLine(w io.Writer, r *ops.StepResponse) {
+	m := &r.Memory
+	fmt.Fprintf(w, "Memory          weights %.2f + KV %.2f + activation %.2f", m.Weights.GiB(), m.KV.GiB(), m.Activation.GiB())
+	if m.Reserved > 0 {
+		fmt.Fprintf(w, " + reserved %.2f", m.Reserved.GiB())
+	}
+	fmt.Fprintf(w, " of %.2f GiB per device: ", r.DeviceMemory.GiB())
+	if m.Available < 0 {
+		fmt.Fprintf(w, "does not fit, %.2f GiB short\n", -m.Available.GiB())
+		return
+	}
+	fmt.Fprintf(w, "%.2f GiB left\n", m.Available.GiB())
+}

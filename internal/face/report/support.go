@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Support prints what can be predicted, and how well.
+func Support(w io.Writer, r *ops.SupportResponse) {
+	if len(r.Rows) == 0 {
+		fmt.Fprintln(w, "No measured deployment of these systems and engines is known. --model says how well one model can be predicted.")
+		return
+	}
+	if r.Request.Model != "" && len(r.Request.Systems) > 1 {
+		fmt.Fprintf(w, "Model: %s\n\n", r.Request.Model)
+		matrix(w, r)
+	} else {
+		list(w, r)
+	}
+	fmt.Fprintf(w, "\nGPUs: the fewest that hold a worker. agg, disagg: 80 %% interval of TPOT at 32 requests in flight; – cannot be deployed,\n"+
+		"* measured deployments of this model, system and engine are among those that predictions were compared with.\n"+
+		"Tier, where operator times come from: calibrated, fits to this generation's kernels and deployments; transferred, fits to\n"+
+		"kernels of it or a related one; datasheet, peaks and default efficiencies; with --perf-data the other commands also have measured.\n")
+}
+
+// list prints a row for each model, system and engine.
+func list(w io.Writer, r *ops.SupportResponse) {
+	t := table.New(4)
+	t.AppendHeader(table.Row{"model", "system", "backend", "GPUs", "tier", "agg", "disagg", "note"})
+	for i := range r.Rows {
+		s := &r.Rows[i]
+		t.AppendRow(table.Row{s.Model, s.System, s.Engine, gpus(s), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// matrix prints one model: a row for each system, with columns for each engine.
+func matrix(w io.Writer, r *ops.SupportResponse) {
+	var numbers []int
+	head := table.Row{"system", "tier"}
+	for i, e := range r.Request.Engines {
+		head = append(head, e+": GPUs", "agg", "disagg")
+		numbers = append(numbers, 3+3*i)
+	}
+	t := table.New(numbers...)
+	t.AppendHeader(head)
+	for from := 0; from < len(r.Rows); from += len(r.Request.Engines) {
+		row := table.Row{r.Rows[from].System, string(r.Rows[from].Tier)}
+		for i := range r.Request.Engines {
+			s := &r.Rows[from+i]
+			row = append(row, gpus(s), trust(s.Aggregated), trust(s.Disaggregated))
+		}
+		t.AppendRow(row)
+	}
+	fmt.Fprintln(w, t.Render())
+}
+
+// gpus is the fewest devices.
+func gpus(s *ops.Support) string {
+	if s.Devices == 0 {
+		return "–"
+	}
+	return strconv.Itoa(s.Devices)
+}
+
+// trust is what to expect in a cell.
+func trust(t *ops.Trust) string {
+	switch {
+	case t == nil:
+		return "–"
+	case t.Compared:
+		return plusMinus(t.TPOT) + " *"
+	}
+	return plusMinus(t.TPOT)
+}

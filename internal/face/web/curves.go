@@ -1,0 +1,174 @@
+package web
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// drawn is the most contenders that one chart shows.
+const drawn = colours
+
+// limits are those of a plan in milliseconds; 0 = none.
+func limits(p *document.Plan) (ttft, tpot float64) {
+	if p.Request == nil {
+		return 0, 0
+	}
+	l := p.Request.Limits
+	return l.TTFT.Ms(), l.TPOT.Ms()
+}
+
+// frontier is throughput against speed for each contender.
+func frontier(p *document.Plan) *chart {
+	c := &chart{
+		ID: "frontier", Title: "Throughput against speed",
+		About: "Tokens per second and GPU against tokens per second and user, a line for each contender; rings are the chosen points, with 80 % intervals.",
+		X:     axis{Title: "tokens/s per user"}, Y: axis{Title: "tokens/s per GPU"},
+	}
+	for i := range p.Contenders[:min(drawn, len(p.Contenders))] {
+		k := &p.Contenders[i]
+		s := series{Name: k.Name, Colour: i + 1, Points: true}
+		for _, f := range k.Frontier {
+			s.X, s.Y = append(s.X, f.User), append(s.Y, f.Device)
+		}
+		user, gpu := k.TokensPerUser, k.TokensPerGPU
+		if len(s.X) == 0 && gpu.Value > 0 {
+			s.X, s.Y = []float64{user.Value}, []float64{gpu.Value}
+		}
+		c.Series = append(c.Series, s)
+		if k.Meets {
+			c.Marks = append(c.Marks, mark{k.Name + ", chosen", i + 1, user.Value, user.Low, user.High, gpu.Value, gpu.Low, gpu.High})
+		}
+	}
+	if _, tpot := limits(p); tpot > 0 && tpot < never {
+		c.Limits = []limit{{"TPOT " + milliseconds(tpot), true, 1e3 / tpot}}
+	}
+	return c.fit()
+}
+
+// never is a limit that limits nothing, in milliseconds.
+const never = 1e12
+
+// loads are the figures of the best contender against the requests in flight.
+func loads(p *document.Plan) []*chart {
+	if len(p.Loads) == 0 {
+		return nil
+	}
+	ttft, tpot := limits(p)
+	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *document.Load) (document.Range, float64) { return l.Tokens, 0 })
+	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *document.Load) (document.Range, float64) { return l.TTFT, l.TTFT95 })
+	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *document.Load) (document.Range, float64) { return l.TPOT, l.TPOT95 })
+	for _, x := range []struct {
+		to *chart
+		at float64
+	}{{first, ttft}, {each, tpot}} {
+		if x.at > 0 && x.at < never {
+			x.to.Limits = append(x.to.Limits, limit{"limit " + milliseconds(x.at), false, x.at})
+		}
+	}
+	out := []*chart{throughput, first, each}
+	for _, c := range out {
+		c.fit()
+	}
+	return out
+}
+
+func loadChart(p *document.Plan, id, title, unit string, of func(*document.Load) (mean document.Range, p95 float64)) *chart {
+	mean, p95 := series{Name: "mean", Colour: 1, Points: true}, series{Name: "95th percentile", Colour: 2, Dash: true}
+	for i := range p.Loads {
+		l := &p.Loads[i]
+		x := float64(l.Concurrency)
+		m, high := of(l)
+		mean.X, mean.Y = append(mean.X, x), append(mean.Y, m.Value)
+		mean.Low, mean.High = append(mean.Low, m.Low), append(mean.High, m.High)
+		if high > 0 {
+			p95.X, p95.Y = append(p95.X, x), append(p95.Y, high)
+		}
+	}
+	c := &chart{
+		ID: id, Title: title, About: title + " (" + unit + ") against requests in flight, with the 80 % interval of the mean.",
+		X: axis{Title: "requests in flight", Log: true}, Y: axis{Title: unit}, Series: []series{mean},
+	}
+	if len(p95.X) > 0 {
+		c.Series = append(c.Series, p95)
+	} else {
+		c.Series[0].Name = unit
+	}
+	if len(p.Contenders) > 0 && p.Contenders[0].Concurrency > 0 {
+		c.Limits = []limit{{"chosen: " + whole(p.Contenders[0].Concurrency), true, float64(p.Contenders[0].Concurrency)}}
+	}
+	return c
+}
+
+// timeline is the state of the cluster over the simulated run.
+func timeline(p *document.Plan) []*chart {
+	if len(p.Timeline) == 0 {
+		return nil
+	}
+	running, waiting := series{Name: "running", Colour: 1}, series{Name: "waiting", Colour: 2, Dash: true}
+	kv := series{Name: "KV cache in use", Colour: 3}
+	for _, m := range thinned(p.Timeline, moments) {
+		for _, x := range []struct {
+			to *series
+			y  float64
+		}{{&running, float64(m.Running)}, {&waiting, float64(m.Waiting)}, {&kv, m.KV}} {
+			x.to.X, x.to.Y = append(x.to.X, m.Second), append(x.to.Y, x.y)
+		}
+	}
+	end := p.Timeline[len(p.Timeline)-1].Second
+	requests := &chart{
+		ID: "timeline-requests", Title: "Requests", About: "Requests running and waiting over the seconds of the simulated run.",
+		X: axis{Title: "seconds", Max: end}, Y: axis{Title: "requests"}, Series: []series{running, waiting},
+	}
+	cache := &chart{
+		ID: "timeline-kv", Title: "KV cache", About: "Share of the KV cache in use over the seconds of the simulated run.",
+		X: axis{Title: "seconds", Max: end}, Y: axis{Title: "share in use", Share: true}, Series: []series{kv},
+	}
+	return []*chart{requests.fit(), cache.fit()}
+}
+
+// moments is how many a picture of the run shows.
+const moments = 240
+
+// thinned leaves out all but about most of the values, evenly; the last one stays.
+func thinned[T any](values []T, most int) []T {
+	every := (len(values) + most - 1) / most
+	if every <= 1 {
+		return values
+	}
+	out := make([]T, 0, most+1)
+	for i := 0; i < len(values); i += every {
+		out = append(out, values[i])
+	}
+	if (len(values)-1)%every != 0 {
+		out = append(out, values[len(values)-1])
+	}
+	return out
+}
+
+// day is the load over a day and the GPUs it needs.
+func day(p *document.Plan) []*chart {
+	if p.Day == nil || len(p.Day.Rates) == 0 {
+		return nil
+	}
+	rates, gpus := series{Name: "requests/s", Colour: 1, Step: true}, series{Name: "GPUs", Colour: 3, Step: true}
+	hour := 24 / float64(len(p.Day.Rates))
+	put := func(to *series, at int, y float64) { to.X, to.Y = append(to.X, hour*float64(at)), append(to.Y, y) }
+	for i, r := range p.Day.Rates {
+		put(&rates, i, r)
+	}
+	put(&rates, len(p.Day.Rates), p.Day.Rates[len(p.Day.Rates)-1])
+	for i, n := range p.Day.GPUs {
+		put(&gpus, i, float64(n))
+	}
+	if n := len(p.Day.GPUs); n > 0 {
+		put(&gpus, n, float64(p.Day.GPUs[n-1]))
+	}
+	load := &chart{
+		ID: "day-rate", Title: "Load", About: "Requests per second over the hours of a day.",
+		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "requests/s"}, Series: []series{rates},
+	}
+	need := &chart{
+		ID: "day-gpus", Title: "GPUs needed", About: "GPUs that the load needs over the hours of a day.",
+		X: axis{Title: "hour of the day", Max: 24}, Y: axis{Title: "GPUs"}, Series: []series{gpus},
+	}
+	return []*chart{load.fit(), need.fit()}
+}

@@ -1,0 +1,116 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/face/web"
+)
+
+// plan is a record that the tests show: of plan.json, GPUs that are given; of day.json, a load over a day.
+func plan(t testing.TB, name string) *document.Plan {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &document.Plan{}
+	if err := json.Unmarshal(data, p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func report(t testing.TB, p *document.Plan) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := web.Report(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func markdown(t testing.TB, p *document.Plan) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := web.Markdown(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestReport(t *testing.T) {
+	for _, name := range []string{"plan", "day"} {
+		p := plan(t, name)
+		html := report(t, p)
+		golden.Check(t, "testdata/"+name+".html", []byte(html))
+		golden.Check(t, "testdata/"+name+".md", []byte(markdown(t, p)))
+		wellFormed(t, html)
+	}
+}
+
+// A report loads nothing: it names no address that a browser would follow.
+func TestReportStandsAlone(t *testing.T) {
+	html := report(t, plan(t, "plan"))
+	for _, scheme := range []string{"http://", "https://", "url(", "@import", "src="} {
+		if at := strings.Index(html, scheme); at >= 0 {
+			t.Errorf("%q in %q", scheme, html[max(0, at-60):min(len(html), at+60)])
+		}
+	}
+}
+
+// Words of the data stay words, in every place they are shown at.
+func TestEscaping(t *testing.T) {
+	const bad = `</script><script>alert("1")</script><img src=x onerror='alert(2)'>`
+	p := plan(t, "day")
+	p.Model, p.Version, p.Schema, p.Command, p.Caution, p.RankedBy = bad, bad, bad, bad, bad, bad
+	p.Answer = document.Answer{Sentence: bad + ". " + bad, Reason: bad}
+	p.Notes, p.Data = []string{bad}, []document.Data{{Path: bad, SHA256: bad}}
+	p.Next = []document.Next{{What: bad, Command: bad}}
+	p.NotRun = []document.NotRun{{System: bad, Engine: bad, Mode: bad, Reason: bad}}
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		c.Name, c.System, c.Engine, c.EngineTitle, c.Mode, c.Deployment, c.BoundBy, c.Tier, c.Basis = bad, bad, bad, bad, bad, bad, bad, bad, bad
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		c.What, c.Command, c.Failure, c.Deployment = bad, bad, bad, bad
+	}
+	for i := range p.Workloads {
+		p.Workloads[i].Name, p.Workloads[i].Source = bad, bad
+	}
+	for i := range p.Pools {
+		p.Pools[i].Role, p.Pools[i].Memory.ShareOf = bad, bad
+		for j := range p.Pools[i].Steps {
+			s := &p.Pools[i].Steps[j]
+			s.Phase = bad
+			for k := range s.Operators {
+				s.Operators[k].Name, s.Operators[k].Bound = bad, bad
+			}
+		}
+	}
+	html := report(t, p)
+	wellFormed(t, html)
+	own := strings.Count(report(t, plan(t, "day")), "<script")
+	if got := strings.Count(html, "<script"); got != own {
+		t.Errorf("want %d scripts, got %d", own, got)
+	}
+	if strings.Contains(html, "<img") {
+		t.Error("a picture of the data's making")
+	}
+	if md := markdown(t, p); strings.Contains(strings.ReplaceAll(md, "```sh\n"+bad, ""), "<script>") {
+		t.Error("a script in Markdown, outside of code")
+	}
+}
+
+func BenchmarkReport(b *testing.B) {
+	p := plan(b, "plan")
+	for b.Loop() {
+		report(b, p)
+	}
+}

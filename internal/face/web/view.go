@@ -1,0 +1,184 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// view is a plan as the templates of a report show it.
+type view struct {
+	*document.Plan
+
+	Best     *document.Contender // nil if there is none
+	Headline string              // the first sentence of the answer
+	Further  string              // the others
+	Figures  []figure
+	Frontier *chart
+	Omitted  int // contenders that the chart leaves out
+	Loads    []*chart
+	Steps    []stack
+	Memories []stack
+	Timeline []*chart
+	DayCurve []*chart
+	Most     float64 // the end of the scale of the contenders' throughput
+	Carries  bool    // a load is given, and the GPUs are what is asked for
+	Priced   bool    // a contender has a price
+	Octaves  float64 // the ends of the scale of changes
+	Ask      string  // the request as JSON
+
+	Charts, Record template.JS
+	Style          template.CSS
+	Script         template.JS
+}
+
+// figure is one of the numbers at the head of a report.
+type figure struct {
+	Name, Value, Unit, Interval, Note string
+	// Bar shows an interval against its limit.
+	Bar template.HTML
+	Bad bool // beyond the limit
+}
+
+func newView(p *document.Plan) (*view, error) {
+	v := &view{
+		Plan: p, Frontier: frontier(p), Omitted: max(0, len(p.Contenders)-drawn), Loads: loads(p),
+		Octaves: octaves(p.Changes), Steps: steps(p), Memories: memories(p), Timeline: timeline(p), DayCurve: day(p),
+	}
+	if r := p.Request; r != nil {
+		v.Carries = r.Rate > 0 || len(r.Daily) > 0
+		ask, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("writing the request of a plan: %w", err)
+		}
+		v.Ask = string(ask)
+	}
+	for i := range p.Contenders {
+		c := &p.Contenders[i]
+		v.Most = max(v.Most, c.TokensPerGPU.High)
+		v.Priced = v.Priced || c.Cost != nil
+	}
+	v.Headline, v.Further, _ = strings.Cut(p.Answer.Sentence, ". ")
+	if v.Further != "" {
+		v.Headline += "."
+	}
+	if len(p.Contenders) > 0 {
+		v.Best = &p.Contenders[0]
+		v.Figures = figures(p, v.Best)
+	}
+	charts := append(append(append(v.Loads, v.Timeline...), v.DayCurve...), v.Frontier)
+	data, err := encoded(charts)
+	if err != nil {
+		return nil, fmt.Errorf("writing the charts of a plan: %w", err)
+	}
+	record, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("writing the record of a plan: %w", err)
+	}
+	v.Charts, v.Record = template.JS(data), template.JS(record) // JSON with its angle brackets escaped
+	return v, nil
+}
+
+// figures are those of the best contender.
+func figures(p *document.Plan, c *document.Contender) []figure {
+	ttft, tpot := limits(p)
+	out := []figure{
+		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
+		ranged("Requests", c.RequestRate, "per second", whole(c.Concurrency)+" in flight"),
+		timed("Time to first token", c.TTFT, c.TTFT95, ttft),
+		timed("Time per output token", c.TPOT, c.TPOT95, tpot),
+		ranged("Speed", c.TokensPerUser, "tokens/s per user", "a whole request takes "+milliseconds(c.Latency)),
+	}
+	if c.Chance != nil {
+		f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
+		if c.Chance95 != nil {
+			f.Note = percent(*c.Chance95) + " of the 95th percentiles"
+		}
+		out = append(out, f)
+	}
+	if m := c.Cost; m != nil {
+		out = append(out, figure{
+			Name: "Cost", Value: dollars(m.PerMillion.Value), Unit: "per million output tokens",
+			Interval: dollars(m.PerMillion.Low) + " to " + dollars(m.PerMillion.High),
+			Note:     dollars(m.PerMonth) + " a month, at " + dollars(m.PerGPUHour) + " per GPU and hour" + withEnergy(m),
+		})
+	}
+	if e := c.Energy; e != nil {
+		out = append(out, figure{
+			Name: "Energy", Value: number(e.PerToken), Unit: "J per output token",
+			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(e.Watts) + " W per GPU on average",
+		})
+	}
+	return out
+}
+
+// withEnergy says that a cost includes energy, and at which price.
+func withEnergy(m *document.Cost) string {
+	if m.Energy == 0 {
+		return ""
+	}
+	return " and " + dollars(m.EnergyPrice) + " per kWh"
+}
+
+func ranged(name string, r document.Range, unit, note string) figure {
+	return figure{Name: name, Value: number(r.Value), Unit: unit, Interval: interval(r), Note: note}
+}
+
+func timed(name string, mean, p95 document.Range, limit float64) figure {
+	f := ranged(name, mean, "ms, mean", "95th percentile "+milliseconds(p95.Value))
+	if limit > 0 && limit < never {
+		f.Note += "; limit " + milliseconds(limit)
+		f.Bad = mean.Value > limit
+		f.Bar = limitBar(mean, limit)
+	}
+	return f
+}
+
+// interval writes the ends of an interval; nothing where there is none.
+func interval(r document.Range) string {
+	if r.Low == r.High {
+		return ""
+	}
+	return number(r.Low) + " to " + number(r.High)
+}
+
+// limitBar shows an interval against a limit, which is at two thirds of the width.
+func limitBar(r document.Range, limit float64) template.HTML {
+	at := func(v float64) float64 { return min(max(v/limit*200/3, 0), 100) }
+	return template.HTML(fmt.Sprintf( // numbers
+		`<svg class="against" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
+			`<path class="track" d="M0 5H100"/><path class="interval" d="M%.1f 5H%.1f"/><path class="value" d="M%.1f 1V9"/>`+
+			`<path class="at" d="M66.7 0V10"/></svg>`, at(r.Low), at(r.High), at(r.Value)))
+}
+
+func gpus(n int) string { return counted(n, "GPU") }
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return whole(n) + " " + what + "s"
+}
+
+// mode says what agg and disagg are.
+func mode(m string) string {
+	switch m {
+	case "agg":
+		return "aggregated"
+	case "disagg":
+		return "disaggregated"
+	}
+	return m
+}
+
+// functions are those of the templates.
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"number": number, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
+		"interval": interval, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
+		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample,
+	}
+}

@@ -1,0 +1,168 @@
+package wizard
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// Check reads an answer to a question as it was typed and returns it as it is kept,
+// or what is wrong with it: by its kind, and by what the program says of the request
+// that it makes.
+func (q *Question) Check(k *Known, typed string) (string, error) {
+	value := strings.TrimSpace(typed)
+	if value == "" {
+		return "", errors.New(k.Text.NeedAnswer)
+	}
+	value, err := q.read(k, value)
+	if err != nil {
+		return "", err
+	}
+	with := *k
+	with.Answers = maps.Clone(k.Answers)
+	with.Answers[q.ID] = Answer{Value: value}
+	if q.ID == Model {
+		return value, with.checkModel(value)
+	}
+	if len(q.Field) == 0 {
+		return value, nil
+	}
+	return value, with.about(q.Field)
+}
+
+// read reads a choice or a text.
+func (q *Question) read(k *Known, value string) (string, error) {
+	if q.Choices == nil {
+		return q.Kind.read(k.Text, value)
+	}
+	if c, ok := q.choice(k, value); ok {
+		return c, nil
+	}
+	if near, ok := nearest.Match(value, q.Choices(k)); ok {
+		return "", fmt.Errorf(k.Text.NoChoiceNear, value, near)
+	}
+	return "", fmt.Errorf(k.Text.NoChoice, value, strings.Join(q.Choices(k), ", "))
+}
+
+// read reads a text.
+func (kind Kind) read(t *Text, value string) (string, error) {
+	list := strings.Join(split(value), " ")
+	switch kind {
+	case Pixels:
+		if strings.EqualFold(value, NoImages) {
+			return NoImages, nil
+		}
+		return value, readCount(t, value)
+	case Count:
+		return value, readCount(t, value)
+	case Ms:
+		return value, readNumber(t.WantMs, value, func(x float64) bool { return x > 0 })
+	case Share:
+		return value, readNumber(t.WantShare, value, func(x float64) bool { return x >= 0 && x < 1 })
+	case Shares:
+		for _, w := range split(value) {
+			if err := readNumber(t.WantShares, w, func(x float64) bool { return x >= 0 && x <= 1 }); err != nil {
+				return "", err
+			}
+		}
+		return list, nil
+	case Names:
+		return list, nil
+	default:
+		return value, nil
+	}
+}
+
+// readCount reads a positive whole number.
+func readCount(t *Text, value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n < 1 {
+		return fmt.Errorf(t.WantCount, value)
+	}
+	return nil
+}
+
+// readNumber reads a number in a range.
+func readNumber(wrong, value string, in func(float64) bool) error {
+	if x, err := strconv.ParseFloat(value, 64); err != nil || math.IsNaN(x) || !in(x) {
+		return fmt.Errorf(wrong, value)
+	}
+	return nil
+}
+
+// checkModel looks a model up.
+func (k *Known) checkModel(id string) error {
+	_, err := k.World.Model(id, "")
+	if unknown, ok := errors.AsType[*model.UnknownError](err); ok {
+		if len(unknown.Nearest) == 0 {
+			return fmt.Errorf(k.Text.NoModel, id)
+		}
+		return fmt.Errorf(k.Text.NoModelNear, id, strings.Join(unknown.Nearest, ", "))
+	}
+	return err
+}
+
+// about is what the program says of the request that concerns a field.
+func (k *Known) about(name field.Name) error {
+	r := k.checked()
+	if name == "device" {
+		for _, d := range r.Devices {
+			if _, err := k.World.Device(d, ""); err != nil {
+				return err
+			}
+		}
+		r.NumDevices = 1 // checked with its own answer
+	}
+	var errs []error
+	for _, err := range each(k.World.CheckOptimize(r)) {
+		if slices.Contains(fields(err), name) {
+			errs = append(errs, errors.New(field.Say(err, k.Say)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fields are the fields that an error names.
+func fields(err error) []field.Name {
+	var out []field.Name
+	field.Say(err, func(n field.Name) string {
+		out = append(out, n)
+		return string(n)
+	})
+	return out
+}
+
+// each are the errors that are joined in one.
+func each(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case nil:
+		return nil
+	case *ops.InputError:
+		return each(e.Err)
+	case interface{ Unwrap() []error }:
+		inner := e.Unwrap()
+		if len(present(inner)) == 0 || errors.Join(inner...).Error() != err.Error() {
+			return []error{err} // a message around others
+		}
+		var out []error
+		for _, i := range inner {
+			out = append(out, each(i)...)
+		}
+		return out
+	default:
+		return []error{err}
+	}
+}
+
+// present are the errors of a list that are there.
+func present(errs []error) []error {
+	return slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+}

@@ -1,0 +1,145 @@
+package wizard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// ErrInfeasible says that nothing meets the limits.
+var ErrInfeasible = errors.New("nothing meets the limits")
+
+// execute runs what the answers ask for.
+func (w *wizard) execute(ctx context.Context) error {
+	_, err := w.outcome(ctx)
+	return err
+}
+
+// outcome runs what the answers ask for and sums up what came of it. The response is
+// nil where there is none with tables of its own.
+func (w *wizard) outcome(ctx context.Context) (*ops.OptimizeResponse, error) {
+	command := w.command()
+	if w.Answers.is(Mode, Compare) {
+		fmt.Fprintf(w.config.Out, "\n%s\n  %s\n\n", w.text.Executed, command)
+		err := w.config.Plan(ctx, w.Plan())
+		if err != nil {
+			w.failure(command, w.classify(err))
+		}
+		return nil, err
+	}
+	r, err := w.config.Optimize(ctx, w.Optimize())
+	if err != nil {
+		w.failure(command, w.classify(err))
+		return nil, err
+	}
+	if f := w.infeasible(r); f != nil {
+		w.failure(command, f)
+		return r, ErrInfeasible
+	}
+	w.summary(command, r)
+	return r, nil
+}
+
+// failure is what went wrong and what to do about it.
+type failed struct{ kind, line, fix string }
+
+// failure prints a failure.
+func (w *wizard) failure(command string, f *failed) {
+	t := w.text
+	fmt.Fprintf(w.config.Out, "\n%s\n  %s\n", t.Failed, command)
+	for _, x := range [][2]string{{t.Kind, f.kind}, {t.Important, f.line}, {t.Correction, f.fix}} {
+		fmt.Fprintf(w.config.Out, "  %s: %s\n", x[0], x[1])
+	}
+}
+
+// classify says what kind of failure an error is. Of several mistakes the first is
+// the important one.
+func (w *wizard) classify(err error) *failed {
+	t := w.text
+	first := err
+	if all := each(err); len(all) > 0 {
+		first = all[0]
+	}
+	f := &failed{line: firstLine(field.Say(first, w.Say))}
+	_, path := errors.AsType[*fs.PathError](err)
+	_, input := errors.AsType[*ops.InputError](err)
+	_, unknown := errors.AsType[*model.UnknownError](err)
+	var about *Question
+	for _, n := range fields(first) {
+		for i := range w.all {
+			if q := &w.all[i]; q.Field == n && about == nil {
+				about = q
+			}
+		}
+	}
+	switch {
+	case path || !input:
+		f.kind, f.fix = t.Environment, t.FixEnvironment
+	case unknown || about == nil || about.ID == Devices || about.ID == Linear || about.ID == Attention:
+		f.kind, f.fix = t.Assumption, t.FixAssumption
+	default:
+		f.kind, f.fix = t.Invalid, fmt.Sprintf(t.FixInvalid, t.Questions[about.ID].Title)
+	}
+	return f
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// infeasible is the failure of a search without any row; nil if there is one, or in
+// a ratio a pair.
+func (w *wizard) infeasible(r *ops.OptimizeResponse) *failed {
+	var empty *ops.Search
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		found := d.Ratio != nil && len(d.Ratio.Pairs) > 0
+		for k := range d.Searches {
+			if p := &d.Searches[k]; len(p.Rows) == 0 && empty == nil {
+				empty = p
+			} else if len(p.Rows) > 0 && d.Ratio == nil {
+				found = true
+			}
+		}
+		if found {
+			return nil
+		}
+	}
+	if empty == nil {
+		return nil
+	}
+	t := w.text
+	f := &failed{kind: t.Infeasible, line: fmt.Sprintf(t.NoRow, t.phase(empty.Mode)), fix: t.FixSizes}
+	if len(empty.Candidates) > 0 {
+		f.line = empty.Candidates[0].Label + ": " + empty.Candidates[0].Reason
+	}
+	switch {
+	case empty.Nearest != nil:
+		f.fix = fmt.Sprintf(t.FixLimit, nearestLimits(t, empty))
+	case len(empty.Candidates) > 0 && empty.Candidates[0].Binds == search.NoMemory:
+		f.fix = t.FixMemory
+	}
+	return f
+}
+
+// nearestLimits names the limits to raise.
+func nearestLimits(t *Text, p *ops.Search) string {
+	n := p.Nearest
+	var out []string
+	if p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT {
+		out = append(out, fmt.Sprintf("%s %.2f ms", t.TTFT, document.UpMs(n.TTFT)))
+	}
+	if p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT {
+		out = append(out, fmt.Sprintf("%s %.2f ms", t.TPOT, document.UpMs(n.TPOT)))
+	}
+	return strings.Join(out, ", ")
+}

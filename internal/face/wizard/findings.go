@@ -1,0 +1,77 @@
+package wizard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// problems are what the program would refuse.
+func (w *wizard) problems() []string {
+	r := w.checked()
+	r.Space = w.Optimize().Space
+	var out []string
+	for _, err := range each(w.World.CheckOptimize(r)) {
+		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// findings are what was checked before the run.
+func (w *wizard) findings() []string {
+	t, a, r := w.text, w.relevant(), w.Optimize()
+	var out []string
+	add := func(when bool, text string) {
+		if when {
+			out = append(out, text)
+		}
+	}
+	for _, p := range w.problems() {
+		add(true, fmt.Sprintf(t.Problem, p))
+	}
+	add(len(out) == 0, t.Accepted)
+	add(len(r.Devices) > 1, fmt.Sprintf(t.SharedCount, len(r.Devices), r.NumDevices))
+	ttft, tpot := a.limits()
+	add(r.Disagg && ttft && tpot, t.BothPhases)
+	need := r.PrefillDevices + r.DecodeDevices
+	add(r.PDRatio && r.NumDevices < need, fmt.Sprintf(t.TooFew, r.NumDevices, need))
+	add(drafts(&w.Known) && hasMTP(&w.Known), fmt.Sprintf(t.HasMTP, w.mtpLayers()))
+	add(drafts(&w.Known) && !hasMTP(&w.Known), t.NoMTP)
+	add(a.is(Mode, Aggregation) && r.Input > ops.DefaultBudget, fmt.Sprintf(t.Chunks, r.Input, ops.DefaultBudget))
+	return out
+}
+
+// mtpLayers is the MTP modules of the model.
+func (w *wizard) mtpLayers() int {
+	if m := w.Model(); m != nil {
+		return m.MTP.Layers
+	}
+	return 0
+}
+
+// assumptions are what the user did not say: values that were suggested, and what no
+// question asks.
+func (w *wizard) assumptions() []string {
+	t, a := w.text, w.relevant()
+	var out []string
+	for _, q := range w.Answered() {
+		if x := a[q.ID]; x.Source.Suggested() {
+			out = append(out, fmt.Sprintf(t.AssumedValue, t.Questions[q.ID].Title, t.value(q, x.Value), t.source(x.Source)))
+		}
+	}
+	out = append(out, t.FixedLengths)
+	if a.is(ImageHeight, NoImages) {
+		out = append(out, t.TextOnly)
+	}
+	if a.is(MTP, Yes) && !drafts(&w.Known) {
+		out = append(out, t.NoMTPUsed)
+	}
+	if a.is(Mode, Compare) {
+		out = append(out, t.ComparesEngines)
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package wizard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// example is a value of the first examples that a command's help prints.
+func example(value, command string) Suggestion {
+	return Suggestion{value, Source{Example, "plimsoll " + command + " --help"}}
+}
+
+// heuristic is a value by a rule of thumb.
+func heuristic(value, why string) Suggestion { return Suggestion{value, Source{Heuristic, why}} }
+
+// byDefault is what a command takes if nothing is given.
+func byDefault(value, why string) Suggestion { return Suggestion{value, Source{Default, why}} }
+
+const optimizer = "throughput-optimizer"
+
+func suggestModel(*Known) Suggestion   { return example("Qwen/Qwen3-32B", optimizer) }
+func suggestDevices(*Known) Suggestion { return example("h200_sxm", optimizer) }
+func suggestInput(*Known) Suggestion   { return example("3500", optimizer) }
+func suggestOutput(*Known) Suggestion  { return example("1500", optimizer) }
+func suggestTTFT(*Known) Suggestion    { return example("1000", "cli recommend") }
+func suggestTPOT(*Known) Suggestion    { return example("50", optimizer) }
+
+// suggestCount is what the fastest links of every device connect.
+func suggestCount(k *Known) Suggestion {
+	n, of := 0, ""
+	for _, p := range k.Profiles() {
+		if d := p.Domain(); n == 0 || d < n {
+			n, of = d, p.Name
+		}
+	}
+	if n == 0 {
+		return example("8", optimizer)
+	}
+	return heuristic(strconv.Itoa(n), fmt.Sprintf(k.Text.WhyDomain, n, of))
+}
+
+func suggestMode(k *Known) Suggestion   { return heuristic(Aggregation, k.Text.WhyAggregation) }
+func suggestGoal(k *Known) Suggestion   { return heuristic(EachPhase, k.Text.WhyPhases) }
+func suggestPhases(k *Known) Suggestion { return heuristic(Both, k.Text.WhyBothPhases) }
+func suggestSLO(k *Known) Suggestion    { return heuristic(Both, k.Text.WhyBothLimits) }
+
+// suggestInstance gives each phase half of the devices.
+func suggestInstance(k *Known) Suggestion {
+	n, _ := strconv.Atoi(k.Answers.value(NumDevices))
+	return heuristic(strconv.Itoa(max(1, n/2)), k.Text.WhyHalf)
+}
+
+func suggestHeight(k *Known) Suggestion  { return heuristic("1080", k.Text.WhyFullHD) }
+func suggestWidth(k *Known) Suggestion   { return heuristic("1920", k.Text.WhyFullHD) }
+func suggestExperts(k *Known) Suggestion { return heuristic(TPOnly, k.Text.WhyNarrow) }
+func suggestOff(k *Known) Suggestion     { return byDefault(No, k.Text.WhyOff) }
+
+// adviseHitRate has no value: only the traffic knows.
+func adviseHitRate(k *Known) Suggestion {
+	return Suggestion{Source: Source{Heuristic, k.Text.AdviseHitRate}}
+}
+
+// adviseSupport says what the config of the model says.
+func adviseSupport(k *Known) Suggestion {
+	return Suggestion{Source: Source{Heuristic, fmt.Sprintf(k.Text.AdviseSupport, k.Answers.value(Model))}}
+}
+
+// suggestTokens is a token for every module of the model.
+func suggestTokens(k *Known) Suggestion {
+	if m := k.Model(); m != nil && m.MTP.Layers > 0 {
+		return heuristic(strconv.Itoa(m.MTP.Layers), fmt.Sprintf(k.Text.WhyModules, m.MTP.Layers))
+	}
+	return heuristic("1", k.Text.WhyOneToken)
+}
+
+func suggestRates(*Known) Suggestion {
+	var rates []string
+	for _, r := range ops.AcceptanceRates() {
+		rates = append(rates, number(r))
+	}
+	return byDefault(strings.Join(rates, " "), "--mtp-acceptance-rates")
+}
+
+func suggestQuantization(k *Known) Suggestion { return heuristic(Recommended, k.Text.WhyRecommended) }
+
+func suggestLinear(k *Known) Suggestion {
+	return heuristic(string(dtype.W8A8Dynamic), k.Text.WhyRecommended)
+}
+
+func suggestAttention(k *Known) Suggestion {
+	return heuristic(string(dtype.Disabled), k.Text.WhyRecommended)
+}
+
+func suggestKeep(*Known) Suggestion { return byDefault(Keep, "--mxfp4-group-size") }
+
+func suggestGroup(*Known) Suggestion {
+	return byDefault(strconv.Itoa(graph.DefaultMXFP4Group), "--mxfp4-group-size")
+}
+
+func suggestCompile(k *Known) Suggestion { return heuristic(Yes, k.Text.WhyCompile) }
+
+// number is a number as people type it.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -1,0 +1,169 @@
+package wizard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// topRows is how many candidates a summary shows.
+const topRows = 3
+
+// phase names a mode.
+func (t *Text) phase(m search.Mode) string {
+	return [...]string{search.Aggregated: t.Aggregated, search.PrefillOnly: t.Prefill, search.DecodeOnly: t.Decode}[m]
+}
+
+// on is a device with its search of one phase.
+type on struct {
+	device *ops.DeviceResult
+	search *ops.Search
+}
+
+// best are the devices with a row for phase k, the most throughput first.
+func best(r *ops.OptimizeResponse, k int) (found []on, without []string) {
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		if p := &d.Searches[k]; len(p.Rows) > 0 {
+			found = append(found, on{d, p})
+		} else {
+			without = append(without, d.Device.Name)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b on) int {
+		return cmp.Compare(b.search.Rows[0].Best.Throughput, a.search.Rows[0].Best.Throughput)
+	})
+	return found, without
+}
+
+// summary prints what was found: the command, the best, the devices, candidates,
+// the matching of phases, and the caution.
+func (w *wizard) summary(command string, r *ops.OptimizeResponse) {
+	t, out := w.text, w.config.Out
+	fmt.Fprintf(out, "\n%s\n  %s\n", t.Executed, command)
+	if r.Request.PDRatio {
+		w.ratio(r)
+	} else {
+		w.phases(r)
+	}
+	fmt.Fprintf(out, "\n%s\n", t.Caution)
+}
+
+// phases prints each phase on its own.
+func (w *wizard) phases(r *ops.OptimizeResponse) {
+	t, out := w.text, w.config.Out
+	for k := range r.Devices[0].Searches {
+		found, without := best(r, k)
+		if len(found) == 0 {
+			fmt.Fprintf(out, "\n%s\n", fmt.Sprintf(t.NoRow, t.phase(r.Devices[0].Searches[k].Mode)))
+			continue
+		}
+		first := &found[0]
+		row := &first.search.Rows[0]
+		fmt.Fprintf(out, "\n%s\n", t.Best)
+		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.search.Mode), row.Devices(), first.device.Device.Name))
+		w.line(t.Parallel, row.Label)
+		w.line(t.Batch, strconv.Itoa(row.Best.Batch))
+		w.line(t.Concurrency, strconv.Itoa(row.Best.Concurrency))
+		w.line(t.Throughput, fmt.Sprintf("%.2f %s", row.Best.Throughput, t.Tokens))
+		w.latency(first.search.Mode, row)
+		if len(r.Devices) > 1 {
+			fmt.Fprintf(out, "\n%s\n", t.Across)
+			for i := range found {
+				w.row(i, found[i].device.Device.Name+" "+found[i].search.Rows[0].Label, found[i].search, &found[i].search.Rows[0])
+			}
+			for _, name := range without {
+				fmt.Fprintf(out, "  "+t.NoRow+"\n", name)
+			}
+		}
+		fmt.Fprintf(out, "\n%s\n", t.Top)
+		for i := range first.search.Rows[:min(topRows, len(first.search.Rows))] {
+			w.row(i, first.search.Rows[i].Label, first.search, &first.search.Rows[i])
+		}
+	}
+}
+
+// line prints a figure.
+func (w *wizard) line(name, value string) { fmt.Fprintf(w.config.Out, "  %s: %s\n", name, value) }
+
+// latency prints the latencies that a mode has.
+func (w *wizard) latency(m search.Mode, row *ops.Row) {
+	if m != search.DecodeOnly {
+		w.line(w.text.TTFT, fmt.Sprintf("%.2f ms", row.Best.TTFT.Ms()))
+	}
+	if m != search.PrefillOnly {
+		w.line(w.text.TPOT, fmt.Sprintf("%.2f ms", row.Best.TPOT.Ms()))
+	}
+}
+
+// row prints a candidate on one line.
+func (w *wizard) row(i int, name string, p *ops.Search, row *ops.Row) {
+	t := w.text
+	figures := []string{fmt.Sprintf("%.2f %s", row.Best.Throughput, t.Tokens)}
+	if p.Mode != search.DecodeOnly {
+		figures = append(figures, fmt.Sprintf("TTFT %.2f ms", row.Best.TTFT.Ms()))
+	}
+	if p.Mode != search.PrefillOnly {
+		figures = append(figures, fmt.Sprintf("TPOT %.2f ms", row.Best.TPOT.Ms()))
+	}
+	fmt.Fprintf(w.config.Out, "  "+t.Row+"\n", i+1, name, strings.Join(figures, ", "), row.Best.Batch, row.Best.Concurrency)
+}
+
+// ratio prints how phases are matched, the device with the most requests first.
+func (w *wizard) ratio(r *ops.OptimizeResponse) {
+	t, out := w.text, w.config.Out
+	var found []*ops.DeviceResult
+	for i := range r.Devices {
+		if len(r.Devices[i].Ratio.Pairs) > 0 {
+			found = append(found, &r.Devices[i])
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *ops.DeviceResult) int {
+		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
+	})
+	p := &found[0].Ratio.Pairs[0]
+	fmt.Fprintf(out, "\n%s\n", t.Best)
+	w.line(t.Mode, fmt.Sprintf("%s, %d + %d x %s", t.Matched, r.Request.PrefillDevices, r.Request.DecodeDevices, found[0].Device.Name))
+	w.line(t.Parallel, fmt.Sprintf("%s %s, %s %s", t.Prefill, p.P.Label, t.Decode, p.D.Label))
+	w.line(t.Batch, fmt.Sprintf("%d, %d", p.Prefill.Batch, p.Decode.Batch))
+	w.line(t.Concurrency, fmt.Sprintf("%d, %d", p.Prefill.Concurrency, p.Decode.Concurrency))
+	w.line(t.Throughput, fmt.Sprintf("%s %.2f %s, %s %.2f %s", t.Prefill, p.Prefill.Throughput, t.Tokens, t.Decode, p.Decode.Throughput, t.Tokens))
+	w.line(t.TTFT, fmt.Sprintf("%.2f ms", p.Prefill.TTFT.Ms()))
+	w.line(t.TPOT, fmt.Sprintf("%.2f ms", p.Decode.TPOT.Ms()))
+	if len(r.Devices) > 1 {
+		fmt.Fprintf(out, "\n%s\n", t.Across)
+		for _, d := range found {
+			fmt.Fprintf(out, "  %s: "+t.RatioLine+"\n", d.Device.Name, d.Ratio.Pairs[0].Ratio, d.Ratio.Pairs[0].Balanced)
+		}
+		for i := range r.Devices {
+			if len(r.Devices[i].Ratio.Pairs) == 0 {
+				fmt.Fprintf(out, "  "+t.NoRow+"\n", r.Devices[i].Device.Name)
+			}
+		}
+	}
+	w.pairs(r, found[0])
+}
+
+// pairs prints the pairs of a device, and how many instances carry the most.
+func (w *wizard) pairs(r *ops.OptimizeResponse, d *ops.DeviceResult) {
+	t, out := w.text, w.config.Out
+	pairs := d.Ratio.Pairs
+	fmt.Fprintf(out, "\n%s\n", t.Top)
+	for i := range pairs[:min(topRows, len(pairs))] {
+		fmt.Fprintf(out, "  %d. %s / %s: "+t.RatioLine+"\n", i+1, pairs[i].P.Label, pairs[i].D.Label, pairs[i].Ratio, pairs[i].Balanced)
+	}
+	p := &pairs[0]
+	fmt.Fprintf(out, "\n%s\n", t.RatioTitle)
+	fmt.Fprintf(out, "  "+t.RatioLine+"\n", p.Ratio, p.Balanced)
+	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Prefill, p.P.Label, p.Prefill.Batch, p.Prefill.Concurrency, p.PrefillQPS)
+	fmt.Fprintf(out, "  "+t.PhaseLine+"\n", t.Decode, p.D.Label, p.Decode.Batch, p.Decode.Concurrency, p.DecodeQPS)
+	if s := d.Ratio.Sustained; s != nil && s.Split.Prefill > 0 {
+		n := s.Split
+		fmt.Fprintf(out, "  "+t.Instances+"\n", n.Prefill, n.Decode, n.Devices(r.Request.PrefillDevices, r.Request.DecodeDevices), s.QPS(n))
+	}
+}

@@ -1,0 +1,378 @@
+package wizard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+func flagOf(n field.Name) string { return "--" + strings.ReplaceAll(string(n), "_", "-") }
+
+func session(known map[ID]string) *Session {
+	a := Answers{}
+	for id, v := range known {
+		a[id] = Answer{Value: v}
+	}
+	return NewSession(Known{Answers: a, World: &ops.World{}, Text: English.Say(), Say: flagOf})
+}
+
+// core inputs before the mode.
+func inputs(more map[ID]string) map[ID]string {
+	out := map[ID]string{Model: "Qwen/Qwen3-0.6B", Devices: "TEST_DEVICE", NumDevices: "4", Input: "512", Output: "64"}
+	maps.Copy(out, more)
+	return out
+}
+
+// TestOrder: which questions are asked, in which order, by what was answered.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	rest := []ID{PrefixCache, MTP, Quantization}
+	for _, c := range []struct {
+		name    string
+		known   map[ID]string
+		answers map[ID]string
+		want    []ID
+	}{
+		{
+			"everything", nil, inputs(map[ID]string{Mode: Aggregation, SLO: Both, TTFT: "1000", TPOT: "50"}),
+			append([]ID{Model, Devices, NumDevices, Input, Output, Mode, SLO, TTFT, TPOT}, rest...),
+		},
+		{"aggregation, TTFT", inputs(nil), map[ID]string{Mode: "PD混部", SLO: TTFTOnly, TTFT: "1000"}, append([]ID{Mode, SLO, TTFT}, rest...)},
+		{
+			"prefill", inputs(nil),
+			map[ID]string{Mode: "PD分离", Goal: EachPhase, Phases: PrefillOnly, TTFT: "1000"},
+			append([]ID{Mode, Goal, Phases, TTFT}, rest...),
+		},
+		{
+			"decode", inputs(nil),
+			map[ID]string{Mode: Disaggregation, Goal: EachPhase, Phases: DecodeOnly, TPOT: "50"},
+			append([]ID{Mode, Goal, Phases, TPOT}, rest...),
+		},
+		{
+			"both phases", inputs(nil),
+			map[ID]string{Mode: Disaggregation, Goal: EachPhase, Phases: Both, TTFT: "1000", TPOT: "inf"},
+			append([]ID{Mode, Goal, Phases, TTFT, TPOT}, rest...),
+		},
+		{
+			"ratio by way of disaggregation", inputs(nil),
+			map[ID]string{Mode: Disaggregation, Goal: Ratio, PrefillDevices: "1", DecodeDevices: "2", SLO: TPOTOnly, TPOT: "50"},
+			append([]ID{Mode, Goal, PrefillDevices, DecodeDevices, SLO, TPOT}, rest...),
+		},
+		{
+			"ratio", inputs(nil),
+			map[ID]string{Mode: "P/D配比", PrefillDevices: "1", DecodeDevices: "2", SLO: TPOTOnly, TPOT: "50"},
+			append([]ID{Mode, PrefillDevices, DecodeDevices, SLO, TPOT}, rest...),
+		},
+		{
+			"images", inputs(map[ID]string{Model: "Qwen/Qwen2.5-VL-7B-Instruct", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{ImageHeight: "224", ImageWidth: "224"},
+			append([]ID{ImageHeight, ImageWidth}, rest...),
+		},
+		{
+			"no images", inputs(map[ID]string{Model: "Qwen/Qwen2.5-VL-7B-Instruct", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{ImageHeight: "None"},
+			append([]ID{ImageHeight}, rest...),
+		},
+		{
+			"experts", inputs(map[ID]string{Model: "Qwen/Qwen3-30B-A3B", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{Experts: AllExperts},
+			append([]ID{Experts}, rest...),
+		},
+		{
+			"compare asks neither for images nor experts", inputs(map[ID]string{Model: "Qwen/Qwen3-30B-A3B", Mode: Compare, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{PrefixCache: Yes, PrefixTokens: "8"},
+			[]ID{PrefixCache, PrefixTokens, MTP, Quantization},
+		},
+		{
+			"prefix, MTP, MXFP4", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{PrefixCache: Yes, HitRate: "0.5", MTP: Yes, MTPSupport: Yes, MTPTokens: "2", MTPRates: "0.9,0.5", Quantization: Custom, Linear: "mxfp4", Attention: "INT8", MXFP4: Custom, MXFP4Group: "64"},
+			[]ID{PrefixCache, HitRate, MTP, MTPSupport, MTPTokens, MTPRates, Quantization, Linear, Attention, MXFP4, MXFP4Group},
+		},
+		{
+			"no MTP after all", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50"}),
+			map[ID]string{PrefixCache: No, MTP: Yes, MTPSupport: No},
+			[]ID{PrefixCache, MTP, MTPSupport, Quantization},
+		},
+		{
+			"a model with MTP modules", inputs(map[ID]string{Model: "deepseek-ai/DeepSeek-V3", Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", Experts: TPOnly}),
+			map[ID]string{PrefixCache: No, MTP: Yes, MTPTokens: "1", MTPRates: "0.9"},
+			[]ID{PrefixCache, MTP, MTPTokens, MTPRates, Quantization},
+		},
+		{"known formats", inputs(map[ID]string{Mode: Aggregation, SLO: TPOTOnly, TPOT: "50", PrefixCache: No, MTP: No, Quantization: Custom, Linear: "MXFP4", Attention: "FP8"}), map[ID]string{MXFP4: Keep}, []ID{MXFP4}},
+	} {
+		s := session(c.known)
+		var got []ID
+		for q, wrong := s.Next(); q != nil; q, wrong = s.Next() {
+			if wrong != nil {
+				t.Fatalf("%s: %s: %v", c.name, q.ID, wrong)
+			}
+			got = append(got, q.ID)
+			value, ok := c.answers[q.ID]
+			if !ok {
+				value = map[ID]string{PrefixCache: No, MTP: No, Quantization: Recommended}[q.ID]
+			}
+			if err := s.Answer(q, value, Source{}); err != nil {
+				t.Fatalf("%s: %s %q: %v", c.name, q.ID, value, err)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+		if err := s.World.CheckOptimize(s.Optimize()); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestCheck: what is refused, by the program's own checks where there are some.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id          ID
+		value, want string
+	}{
+		{Model, "Qwen/Qwen3-32", `no model is called "Qwen/Qwen3-32"; nearest: Qwen/Qwen3-32B`},
+		{Model, "zzzzzz", `no model is called "zzzzzz"`},
+		{Model, " ", "an answer is needed"},
+		{Devices, "TEST_DEVICE h200_sxx", "nearest: h200_sxm"},
+		{NumDevices, "0", `want a positive whole number, got "0"`},
+		{NumDevices, "eight", `want a positive whole number, got "eight"`},
+		{NumDevices, "1000000", "--num-devices 1000000 is more than"},
+		{Input, "100000", "--input-length 100000 and --output-length 64"},
+		{Mode, "agregation", "did you mean aggregation?"},
+		{Mode, "zzz", `"zzz" is not a choice`},
+		{TTFT, "-1", "want a positive number of milliseconds"},
+		{TPOT, "fast", "want a positive number of milliseconds"},
+		{HitRate, "1", `want a number from 0 to below 1, got "1"`},
+		{MTPRates, "0.9 1.1", `want numbers from 0 to 1, got "1.1"`},
+		{MTPTokens, "1000", "--num-mtp-tokens must be between"},
+		{Linear, "W8A9", "is not a choice"},
+	} {
+		s := session(inputs(map[ID]string{Mode: Aggregation, SLO: Both, TTFT: "1000", TPOT: "50", PrefixCache: Yes, HitRate: "0", MTP: Yes, MTPSupport: Yes}))
+		_, err := s.question(c.id).Check(&s.Known, c.value)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: want %q, got %v", c.id, c.value, c.want, err)
+		}
+	}
+}
+
+// TestBackAndChange: back asks the question before, a change may make others wrong.
+func TestBackAndChange(t *testing.T) {
+	t.Parallel()
+	s := session(map[ID]string{Model: "Qwen/Qwen3-0.6B"})
+	answer := func(id ID, value string) {
+		t.Helper()
+		q, _ := s.Next()
+		if q == nil || q.ID != id {
+			t.Fatalf("want the question %s, got %v", id, q)
+		}
+		if err := s.Answer(q, value, Source{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Back(Devices) {
+		t.Error("there is no question before the first")
+	}
+	answer(Devices, "ATLAS_800_A2_280T_64G")
+	answer(NumDevices, "16")
+	s.Back(Input)
+	s.Back(NumDevices)
+	answer(Devices, "TEST_DEVICE")
+	answer(Input, "512")
+	s.Change(Devices)
+	answer(Devices, "gb10")
+	if q, wrong := s.Next(); q.ID != NumDevices || wrong == nil {
+		t.Errorf("16 of gb10: want a problem with the number, got %s, %v", q.ID, wrong)
+	}
+	answer(NumDevices, "4")
+	answer(Output, "64")
+}
+
+// TestSuggestions: every question has one, with its source, and the program accepts it.
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	for _, lang := range Languages() {
+		known := inputs(map[ID]string{
+			Model: "Qwen/Qwen3-30B-A3B", Mode: Aggregation, SLO: Both, TTFT: "1000", TPOT: "50", PrefixCache: Yes, HitRate: "0",
+			MTP: Yes, MTPSupport: Yes, MTPTokens: "1", Quantization: Custom, Linear: "MXFP4", Attention: "FP8",
+		})
+		s := session(known)
+		s.Text = lang.Say()
+		for i := range s.all {
+			q := &s.all[i]
+			x := q.Suggest(&s.Known)
+			if x.Source.Why == "" || !x.Source.Suggested() {
+				t.Errorf("%s: no source", q.ID)
+			}
+			if x.Value == "" {
+				continue // advice
+			}
+			if _, err := q.Check(&s.Known, x.Value); err != nil && q.ID != ImageHeight && q.ID != ImageWidth { // no images in this model
+				t.Errorf("%s %q: %v", q.ID, x.Value, err)
+			}
+		}
+	}
+}
+
+// TestText: both languages say everything, with the same verbs.
+func TestText(t *testing.T) {
+	t.Parallel()
+	en, zh := reflect.ValueOf(*English.Say()), reflect.ValueOf(*Chinese.Say())
+	verbs := func(s string) []string {
+		var out []string
+		for i := range len(s) - 1 {
+			if s[i] == '%' {
+				out = append(out, s[i:min(len(s), i+2)])
+			}
+		}
+		return out
+	}
+	same := func(name, a, b string) {
+		if a == "" || b == "" || !slices.Equal(verbs(a), verbs(b)) {
+			t.Errorf("%s: %q and %q", name, a, b)
+		}
+	}
+	for i := range en.NumField() {
+		name := en.Type().Field(i).Name
+		switch f := en.Field(i); f.Kind() { //nolint:exhaustive // the kinds there are
+		case reflect.String:
+			same(name, f.String(), zh.Field(i).String())
+		case reflect.Array:
+			for k := range f.Len() {
+				same(name, f.Index(k).String(), zh.Field(i).Index(k).String())
+			}
+		}
+	}
+	s := session(nil)
+	for _, lang := range Languages() {
+		text := lang.Say()
+		for _, do := range []string{doRun, doChange, doSave, doReport, doDone, doQuit} {
+			if text.Actions[do] == "" {
+				t.Errorf("%s: no words for %s", lang, do)
+			}
+		}
+		for i := range s.all {
+			q := &s.all[i]
+			asked := text.Questions[q.ID]
+			if asked.Title == "" || asked.Help == "" {
+				t.Errorf("%s: no words for %s", lang, q.ID)
+			}
+			for _, c := range choicesOf(q, &s.Known) {
+				if asked.Choices[c] == "" && q.ID != Linear && q.ID != Attention { // those are names
+					t.Errorf("%s: no words for %s of %s", lang, c, q.ID)
+				}
+			}
+		}
+	}
+}
+
+func choicesOf(q *Question, k *Known) []string {
+	if q.Choices == nil {
+		return nil
+	}
+	return q.Choices(k)
+}
+
+// TestLocale: the first variable that is set decides.
+func TestLocale(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		vars map[string]string
+		want Lang
+	}{
+		{nil, English},
+		{map[string]string{"LANG": "zh_CN.UTF-8"}, Chinese},
+		{map[string]string{"LANG": "zh_TW", "LC_ALL": "C"}, English},
+		{map[string]string{"LANG": "de_DE", "LC_MESSAGES": "zh_CN"}, Chinese},
+	} {
+		if got := FromLocale(func(n string) string { return c.vars[n] }); got != c.want {
+			t.Errorf("%v: want %s, got %s", c.vars, c.want, got)
+		}
+	}
+}
+
+// TestFile: what is written is read; mistakes have their line.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	a := Answers{Model: {Value: `a "b": c`}, Devices: {Value: "x y"}, PrefixCache: {Value: No}, HitRate: {Value: "0.5"}}
+	var out bytes.Buffer
+	if err := Write(&out, a); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(out.Bytes(), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range a {
+		if got[id].Value != a[id].Value || got[id].Source != (Source{Saved, "f"}) {
+			t.Errorf("%s: want %q, got %v", id, a[id].Value, got[id])
+		}
+	}
+	json, err := Read([]byte(`{"model": "m", "device": ["a", "b"], "num_devices": 8, "mtp": false, "prefix_cache": "yes"}`), "f")
+	if err != nil || json.value(Devices) != "a b" || json.value(NumDevices) != "8" || json.value(MTP) != No || json.value(PrefixCache) != Yes {
+		t.Errorf("got %v, %v", json, err)
+	}
+	for text, want := range map[string]string{
+		"modell: x\n":              "f:1: modell: no question has this name; did you mean model?",
+		"model: a\nmodel: b\n":     "f:2: model: given twice",
+		"model: {a: b}\n":          "f:1: model: must be a word or a list of words, got a mapping",
+		"device: [[a]]\n":          "f:1: device: must be a list of words",
+		"mode:\n":                  "f:1: mode: must be a word",
+		"- a\n":                    "f:1: must be a mapping",
+		strings.Repeat("x", 1<<17): "f:1: answers take less than 64 KiB",
+	} {
+		if _, err := Read([]byte(text), "f"); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// TestSilent: without a terminal everything must be known.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	run := func(known map[ID]string) error {
+		return Run(context.Background(), &Config{Silent: true, Out: &bytes.Buffer{}, World: &ops.World{}, Answers: session(known).Answers, Say: flagOf})
+	}
+	err := run(map[ID]string{Model: "Qwen/Qwen3-0.6B", Input: "512"})
+	if missing, ok := errors.AsType[*MissingError](err); !ok || len(missing.Questions) < 5 || !strings.HasPrefix(err.Error(), "missing answers: device, num_devices, output_length, mode, ") {
+		t.Errorf("got %v", err)
+	}
+	if err := run(map[ID]string{Model: "Qwen/Qwen3-0.6B", Devices: "h2000"}); err == nil || !strings.Contains(err.Error(), "device: unknown device") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestClassify: what kind of failure an error is.
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	w := &wizard{Session: session(inputs(nil)), text: English.Say()}
+	world := &ops.World{}
+	_, unknown := world.Model("zzz", "")
+	for _, c := range []struct {
+		err        error
+		kind, line string
+	}{
+		{&ops.InputError{Err: field.Errorf("%s must be positive, got 0", field.Name("num_devices"))}, w.text.Invalid, "--num-devices must be positive, got 0"},
+		{&ops.InputError{Err: field.Errorf("%s FP8: x has no arithmetic", field.Name("quantize_linear_action"))}, w.text.Assumption, "--quantize-linear-action FP8: x has no arithmetic"},
+		{unknown, w.text.Assumption, unknown.Error()},
+		{&ops.InputError{Err: fmt.Errorf("reading: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist})}, w.text.Environment, "reading: open x: file does not exist"},
+		{errors.New("no space"), w.text.Environment, "no space"},
+	} {
+		f := w.classify(c.err)
+		if f.kind != c.kind || f.line != c.line || f.fix == "" {
+			t.Errorf("%v: got %+v", c.err, *f)
+		}
+	}
+}

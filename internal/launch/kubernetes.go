@@ -1,0 +1,274 @@
+package launch
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet
+// where a worker needs several nodes, a Service for each, and for a disaggregated
+// deployment a router for each unit.
+func (w *writer) kubernetes() ([]File, error) {
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Engine == mindie || v.Engine == trtllm && v.Nodes > 1 {
+			return nil, cannot(Kubernetes, "%s on %d nodes needs an operator that starts MPI; Dynamo's does", v.Engine, v.Nodes)
+		}
+	}
+	documents := []*mapping{w.claim()}
+	if w.pools[0].Engine == trtllm {
+		config, err := w.configMap(w.Site.Name)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, config)
+	}
+	for unit := range w.units() {
+		for i := range w.pools {
+			v := &w.pools[i]
+			object, err := w.workload(v, unit)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, object, w.service(v, unit))
+		}
+		if w.disaggregated() {
+			more, err := w.kubernetesRouter(unit)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, more...)
+		}
+	}
+	data, err := encode(w.heading("Kubernetes"), documents...)
+	if err != nil {
+		return nil, err
+	}
+	files := []File{{"kubernetes/deploy.yaml", plainFile, data}}
+	if scaler := w.autoscaler(); scaler != nil {
+		heading := w.heading("A hint for scaling, to be applied by choice") +
+			"# A worker was predicted to serve the target of requests below; the metric comes from\n# the engine through a metrics adapter, whose name for it may differ.\n"
+		data, err := encode(heading, scaler)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{"kubernetes/hpa.yaml", plainFile, data})
+	}
+	return files, nil
+}
+
+// object begins an object.
+func (w *writer) object(version, kind, name string) *mapping {
+	meta := fields("name", name)
+	meta.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
+	return fields("apiVersion", version, "kind", kind, "metadata", meta)
+}
+
+// claim is the volume of the weights, shared by all nodes.
+func (w *writer) claim() *mapping {
+	return w.object("v1", "PersistentVolumeClaim", w.Site.CacheClaim).set("spec", fields(
+		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.Site.CacheStorage))))
+}
+
+// configMap has the engine's files of settings.
+func (w *writer) configMap(name string) (*mapping, error) {
+	data := &mapping{}
+	for i := range w.pools {
+		text, err := encode("", w.pools[i].engineYAML())
+		if err != nil {
+			return nil, err
+		}
+		data.set(engineFile(w.pools[i].Role), string(text))
+	}
+	return w.object("v1", "ConfigMap", name+"-engine").set("data", data), nil
+}
+
+// poolName names the objects of a pool.
+func (w *writer) poolName(v *Values, unit int) string {
+	if v.Role == deployment.Both {
+		return w.unitName(unit)
+	}
+	return w.unitName(unit) + "-" + string(v.Role)
+}
+
+// labels tell the pods of a pool; those that answer requests have one more.
+func (w *writer) labels(v *Values, unit int, leads bool) *mapping {
+	return fields("app", w.poolName(v, unit)).setIf(leads, "serves", w.poolName(v, unit))
+}
+
+// workload is what starts the pods of a pool.
+func (w *writer) workload(v *Values, unit int) (*mapping, error) {
+	at := slot{Values: v, unit: unit}
+	name := w.poolName(v, unit)
+	leader, err := w.pod(&at, unit)
+	if err != nil {
+		return nil, err
+	}
+	if v.Nodes == 1 {
+		return w.object("apps/v1", "Deployment", name).set("spec", fields("replicas", w.workers(v),
+			"selector", fields("matchLabels", fields("app", name)), "template", leader)), nil
+	}
+	at.rank = 1
+	follower, err := w.pod(&at, unit)
+	if err != nil {
+		return nil, err
+	}
+	return w.object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name).set("spec", fields("replicas", w.workers(v),
+		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
+			"leaderTemplate", leader, "workerTemplate", follower))), nil
+}
+
+// pod is the template of a worker's pod on its first node or another.
+func (w *writer) pod(at *slot, unit int) (*mapping, error) {
+	command, err := w.podCommand(at)
+	if err != nil {
+		return nil, err
+	}
+	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome), fields("name", "shm", "mountPath", "/dev/shm")}
+	volumes := []*mapping{
+		fields("name", "cache", "persistentVolumeClaim", fields("claimName", w.Site.CacheClaim)),
+		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi")),
+	}
+	if at.Engine == trtllm {
+		mounts = append(mounts, fields("name", "engine", "mountPath", configHome, "readOnly", true))
+		volumes = append(volumes, fields("name", "engine", "configMap", fields("name", w.Site.Name+"-engine")))
+	}
+	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
+		"env", w.podEnvironment(at), "resources", fields("limits", fields(at.resource(), at.PerNode)), "volumeMounts", mounts)
+	if at.leads() {
+		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
+		// Loading and compiling take up to an hour for the largest models.
+		container.set("startupProbe", probe(10, 360)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
+	}
+	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
+	// By this SGLang's router knows where decode workers meet the prefill worker.
+	meta.setIf(at.Engine == sglang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", itoa(bootstrap)))
+	return fields("metadata", meta,
+		"spec", fields("containers", []*mapping{container}, "volumes", volumes)), nil
+}
+
+// probe asks the server for its health.
+func probe(period, failures int) *mapping {
+	return fields("httpGet", fields("path", "/health", "port", "http"), "periodSeconds", period, "timeoutSeconds", 5, "failureThreshold", failures)
+}
+
+// podCommand is a worker's command: in a shell where it needs the variables of a
+// LeaderWorkerSet.
+func (w *writer) podCommand(at *slot) ([]string, error) {
+	command := at.command(ownServer, w.Site.ServedName, configHome+engineFile(at.Role))
+	rank := "0"
+	if !at.leads() {
+		rank = "${LWS_WORKER_INDEX}"
+	}
+	flags, err := at.spanning(rank, "${LWS_LEADER_ADDRESS}")
+	if err != nil {
+		return nil, err
+	}
+	command = append(command, flags...)
+	switch {
+	case at.leads():
+		command = append(command, listen(itoa(w.Site.Port))...)
+		if at.Engine == sglang && at.Role == deployment.Prefill {
+			command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap))
+		}
+	case at.Engine == vllm:
+		command = append(command, at.option("nodes.follows"))
+	}
+	if at.Nodes == 1 {
+		return command, nil
+	}
+	return []string{"/bin/bash", "-c", "exec " + lines(command, "  ")}, nil
+}
+
+// podEnvironment are the variables of a pod.
+func (w *writer) podEnvironment(at *slot) []*mapping {
+	out := []*mapping{
+		fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
+			fields("name", w.Site.TokenSecret, "key", "HF_TOKEN", "optional", true))),
+		fields("name", cacheVariable, "value", cacheHome),
+	}
+	for _, e := range w.environment(at) {
+		out = append(out, fields("name", e[0], "value", e[1]))
+	}
+	if at.Engine == vllm && at.Role != deployment.Both { // other pods reach it by its address
+		out = append(out, fields("name", "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom", fields("fieldRef", fields("fieldPath", "status.podIP"))))
+	}
+	return out
+}
+
+// service is the address of a pool.
+func (w *writer) service(v *Values, unit int) *mapping {
+	name := w.poolName(v, unit)
+	return w.object("v1", "Service", name).set("spec", fields("selector", fields("serves", name),
+		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
+}
+
+// kubernetesRouter is what clients of a unit talk to. The routers of vLLM and SGLang
+// find the pods themselves, by their labels, and need leave to look for them;
+// trtllm-serve is given the services.
+func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
+	name := w.unitName(unit)
+	label := fields("app", name+"-router")
+	pool := func(r deployment.Role) string { return name + "-" + string(r) }
+	var out []*mapping
+	container := fields("name", "router")
+	spec := fields("serviceAccountName", name+"-router", "containers", []*mapping{container})
+	if w.hasRouter() {
+		command := w.routerCommand(nil, 0, nil)
+		command = append(command[:len(command)-4], "--service-discovery", "--service-discovery-port", itoa(w.Site.Port),
+			"--prefill-selector", "serves="+pool(deployment.Prefill), "--decode-selector", "serves="+pool(deployment.Decode))
+		shell := w.routerShell(append(command, listen(itoa(w.Site.Port))...))
+		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:])
+		out = append(out, w.finder(name+"-router")...)
+	} else {
+		text, err := encode("", fields("hostname", "0.0.0.0", "port", w.Site.Port, "backend", "pytorch",
+			"context_servers", fields("num_instances", 1, "urls", []string{fmt.Sprintf("%s:%d", pool(deployment.Prefill), w.Site.Port)}),
+			"generation_servers", fields("num_instances", 1, "urls", []string{fmt.Sprintf("%s:%d", pool(deployment.Decode), w.Site.Port)})))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w.object("v1", "ConfigMap", name+"-router").set("data", fields("disagg_config.yaml", string(text))))
+		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"})
+		container.set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
+		spec = fields("containers", []*mapping{container}, "volumes", []*mapping{fields("name", "config", "configMap", fields("name", name+"-router"))})
+	}
+	container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
+	return append(
+		out,
+		w.object("apps/v1", "Deployment", name+"-router").set("spec", fields("replicas", 1, "selector", fields("matchLabels", label),
+			"template", fields("metadata", fields("labels", label), "spec", spec))),
+		w.object("v1", "Service", name).set("spec", fields("selector", label,
+			"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")})),
+	), nil
+}
+
+// finder lets a router look for pods.
+func (w *writer) finder(name string) []*mapping {
+	subject := fields("kind", "ServiceAccount", "name", name)
+	subject.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
+	return []*mapping{
+		w.object("v1", "ServiceAccount", name),
+		w.object("rbac.authorization.k8s.io/v1", "Role", name).set("rules", []*mapping{
+			fields("apiGroups", []string{""}, "resources", []string{"pods"}, "verbs", []string{"get", "list", "watch"}),
+		}),
+		w.object("rbac.authorization.k8s.io/v1", "RoleBinding", name).set("subjects", []*mapping{subject}).
+			set("roleRef", fields("apiGroup", "rbac.authorization.k8s.io", "kind", "Role", "name", name)),
+	}
+}
+
+// autoscaler hints at the load of a worker: the requests the prediction gave it.
+// Only workers that do everything scale alone.
+func (w *writer) autoscaler() *mapping {
+	v := &w.pools[0]
+	metric := map[string]string{vllm: "vllm:num_requests_running", sglang: "sglang:num_running_reqs"}[v.Engine]
+	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
+		return nil
+	}
+	each := max(1, w.Concurrency/v.Workers)
+	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.Site.Name).set("spec", fields(
+		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.Site.Name),
+		"minReplicas", 1, "maxReplicas", v.Workers,
+		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
+			"target", fields("type", "AverageValue", "averageValue", itoa(each))))},
+	))
+}

@@ -1,0 +1,365 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Launch is a command that starts an engine, as it was read.
+type Launch struct {
+	File   string // where it was found
+	Engine string
+	Role   deployment.Role
+	Count  int // how often it is started
+	// Requested is the devices that a manifest asks for, for one worker on all its
+	// nodes; 0 where it does not say.
+	Requested int
+	// Version is that of the image it runs in, "" if it does not tell.
+	Version string
+	// Other are flags that are not part of a deployment, with their values.
+	Other [][]string
+
+	told   told
+	given  map[string]bool // keys that the engine is told
+	extras map[string]string
+	config string   // the file with TensorRT-LLM's settings
+	flags  []string // of the engine's own server, as they are written
+	keys   []string // of the file with settings, as paths
+
+	profile *engine.Profile // of the newest release, with the names of all
+}
+
+// Problem is something in a file that its engine would not understand.
+type Problem struct {
+	File    string
+	Flag    string
+	Nearest string // a flag that was probably meant
+	Text    string
+	// Unsure says that the engine may start all the same.
+	Unsure bool
+}
+
+// Error says what is wrong.
+func (p *Problem) Error() string {
+	text := p.Text
+	if p.Nearest != "" {
+		text += "; nearest: " + p.Nearest
+	}
+	if p.Flag != "" {
+		text = p.Flag + ": " + text
+	}
+	if p.File != "" {
+		text = p.File + ": " + text
+	}
+	return text
+}
+
+// starts finds the engine that a command starts and where its arguments begin.
+func starts(words []string) (name string, by program, rest []string) {
+	modules := map[string]string{
+		"vllm.entrypoints.openai.api_server": vllm, "sglang.launch_server": sglang,
+		"dynamo.vllm": vllm, "dynamo.sglang": sglang, "dynamo.trtllm": trtllm,
+	}
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch base := path.Base(w); {
+		case w == "-m" && modules[next] != "":
+			if strings.HasPrefix(next, "dynamo.") {
+				return modules[next], dynamoWorker, words[i+2:]
+			}
+			return modules[next], ownServer, words[i+2:]
+		case base == "vllm" && next == "serve", base == "sglang" && next == "serve":
+			return base, ownServer, words[i+2:]
+		case base == "trtllm-serve" && next == "serve":
+			return trtllm, ownServer, words[i+2:]
+		case base == "trtllm-serve" && next != "disaggregated" && next != "":
+			return trtllm, ownServer, words[i+1:]
+		}
+	}
+	return "", "", nil
+}
+
+// other spellings that the engines' parsers accept.
+func spellings() map[string]map[string]string {
+	return map[string]map[string]string{
+		vllm: {
+			"-tp": "layout.tp", "-pp": "layout.pp", "-dp": "layout.dp", "-dcp": "layout.dcp", "-dpl": "nodes.dp_local", "-ep": "layout.expert_switch",
+			"-q": "checkpoint", "-n": "nodes.count", "-r": "nodes.rank", "--model": "model", "-sc": "mtp.tokens",
+		},
+		sglang: {
+			"--tp-size": "layout.tp", "--tp": "layout.tp", "--pp-size": "layout.pp", "--pp": "layout.pp", "--dp-size": "layout.dp", "--dp": "layout.dp",
+			"--ep-size": "layout.ep", "--ep": "layout.ep", "--moe-dp-size": "layout.moe_dp", "--dcp-size": "layout.dcp",
+			"--attn-dp-size": "layout.attention_dp", "--model": "model",
+		},
+		trtllm: {
+			"--tp-size": "layout.tp", "--pp-size": "layout.pp", "--ep-size": "layout.ep", "--expert-parallel-size": "layout.ep", "--model": "model",
+			"--model-path": "model", "--served-model-name": "served_name", "--kv-cache-free-gpu-memory-fraction": "memory_share",
+			"--free-gpu-memory-fraction": "memory_share", "--max-seq-len": "max_context", "--enable-attention-dp": "attention_dp.switch",
+		},
+	}
+}
+
+// keyOf finds what a flag tells. "_" and "-" are the same to all these parsers.
+func keyOf(p *engine.Profile, flag string) string {
+	plain := flag
+	if strings.HasPrefix(flag, "--") {
+		plain = strings.ReplaceAll(flag, "_", "-")
+	}
+	if key, ok := spellings()[p.Name][plain]; ok {
+		return key
+	}
+	for key := range p.Options {
+		for _, name := range p.OptionNames(key) {
+			if plain == name || p.Name == trtllm && plain == "--"+strings.ReplaceAll(name, "_", "-") {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+// parse reads the arguments of an engine.
+func (l *Launch) parse(by program, words []string) (problems []Problem) {
+	for i := 0; i < len(words); {
+		flag := words[i]
+		i++
+		if !strings.HasPrefix(flag, "-") {
+			if l.told.Model == "" && l.Engine != sglang {
+				l.told.Model = flag
+			}
+			continue
+		}
+		var values []string
+		if name, value, ok := strings.Cut(flag, "="); ok {
+			flag, values = name, []string{value}
+		}
+		for i < len(words) && len(flag) > 1 && (!strings.HasPrefix(words[i], "-") || isNumber(words[i])) {
+			values = append(values, words[i])
+			i++
+		}
+		if problem := l.flag(by, flag, values); problem != nil {
+			problems = append(problems, *problem)
+		}
+	}
+	return problems
+}
+
+// isNumber reports a negative number, which is a value and no flag.
+func isNumber(word string) bool {
+	_, ok := number(word)
+	return ok
+}
+
+// flag takes over one flag.
+func (l *Launch) flag(by program, flag string, values []string) *Problem {
+	if by == ownServer {
+		l.flags = append(l.flags, flag)
+	}
+	switch {
+	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == trtllm || flag == "--extra-engine-args":
+		l.config = strings.Join(values, "")
+		return nil
+	case flag == "--disaggregation-mode" && by == dynamoWorker && l.Engine != sglang:
+		l.given["role"], l.told.Role = true, strings.Join(values, "")
+		return nil
+	}
+	key, negated := keyOf(l.profile, flag), false
+	if rest, ok := strings.CutPrefix(flag, "--no-"); ok && key == "" {
+		key, negated = keyOf(l.profile, "--"+rest), true
+	}
+	if key == "" {
+		l.Other = append(l.Other, append([]string{flag}, values...))
+		return l.unknown(by, flag)
+	}
+	if strings.HasPrefix(key, "nodes.") {
+		l.Other = append(l.Other, append([]string{flag}, values...))
+	}
+	if err := l.take(key, flag, values, negated); err != nil {
+		return &Problem{File: l.File, Flag: flag, Text: err.Error()}
+	}
+	return nil
+}
+
+// unknown reports a flag that the engine does not have in any release. Dynamo's
+// workers have more flags than the engine's own server, so nothing is said of them.
+func (l *Launch) unknown(by program, flag string) *Problem {
+	if by == dynamoWorker || !strings.HasPrefix(flag, "--") {
+		return nil
+	}
+	var known []string
+	for _, f := range engine.Flags(l.Engine) {
+		known = append(known, f.Name)
+	}
+	plain := strings.ReplaceAll(flag, "_", "-")
+	base, _, _ := strings.Cut(plain, ".") // "--kv-transfer-config.kv_role" sets a field of JSON
+	if len(known) == 0 || slices.Contains(known, base) || slices.Contains(known, "--"+strings.TrimPrefix(base, "--no-")) {
+		return nil
+	}
+	near, _ := nearest.Match(flag, known)
+	return &Problem{File: l.File, Flag: flag, Nearest: near, Text: "unknown flag of " + l.Engine}
+}
+
+// take sets a parameter.
+func (l *Launch) take(key, flag string, values []string, negated bool) error {
+	l.given[key] = true
+	at, ok := paramOf(l.Engine, key)
+	if !ok || slices.Contains(extraKeys(l.profile), key) {
+		l.extras[key] = extraText(l.Engine, key, strings.Join(values, " "))
+		return nil
+	}
+	to := at.at(&l.told)
+	if _, isBool := to.(*bool); isBool && (len(values) == 0 || negated || disables(key, flag)) {
+		*to.(*bool) = !negated && !disables(key, flag)
+		return nil
+	}
+	err := setWords(to, plainNumbers(l.Engine, key, values))
+	if err != nil {
+		delete(l.given, key)
+	}
+	return err
+}
+
+// plainNumbers are values with vLLM's short forms of large numbers written out: "32k" is
+// 32,000 and "32K" is 32,768 (vllm/engine/arg_utils.py, human_readable_int).
+func plainNumbers(name, key string, values []string) []string {
+	if name != vllm || len(values) != 1 || key != "max_context" && key != "token_budget" {
+		return values
+	}
+	word := values[0]
+	if key == "max_context" && (word == "auto" || word == "-1") {
+		return []string{"0"} // as long as the model and the cache allow
+	}
+	units := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+	for unit, by := range units {
+		if x, err := strconv.ParseFloat(strings.TrimSuffix(word, unit), 64); err == nil && strings.HasSuffix(word, unit) {
+			return []string{strconv.Itoa(int(x * by))}
+		}
+	}
+	return values
+}
+
+// settle draws conclusions: the role, and what JSON says.
+func (l *Launch) settle() error {
+	t := &l.told
+	l.Role = deployment.Both
+	switch {
+	case t.Role == string(deployment.Prefill) || t.Role == string(deployment.Decode):
+		l.Role = deployment.Role(t.Role)
+	case l.Engine == vllm && t.Transfer != "":
+		var x transfer
+		if err := json.Unmarshal([]byte(t.Transfer), &x); err != nil {
+			return fmt.Errorf("the KV transfer is not JSON: %w", err)
+		}
+		if r, ok := map[string]deployment.Role{"kv_producer": deployment.Prefill, "kv_consumer": deployment.Decode}[x.Role]; ok {
+			l.Role = r
+		}
+	case l.Engine == trtllm && t.Transfer != "":
+		l.Role = deployment.Decode
+		if t.NoOverlap {
+			l.Role = deployment.Prefill
+		}
+	}
+	if l.Engine == vllm && t.Speculative != "" {
+		var x speculative
+		if err := json.Unmarshal([]byte(t.Speculative), &x); err != nil {
+			return fmt.Errorf("the speculation is not JSON: %w", err)
+		}
+		t.MTP = x.Tokens
+		for i := range t.Graphs {
+			t.Graphs[i] /= 1 + t.MTP
+		}
+	}
+	return nil
+}
+
+// nodes is how many nodes a worker says it has.
+func (l *Launch) nodes() int {
+	if n, ok := number(l.extras["nodes.count"]); ok {
+		return max(1, n)
+	}
+	if local, ok := number(l.extras["nodes.dp_local"]); ok && local > 0 {
+		return max(1, l.told.DP/local)
+	}
+	return 1
+}
+
+// follows reports a process of a worker whose first node has another.
+func (l *Launch) follows() bool {
+	for _, f := range l.Other {
+		switch strings.ReplaceAll(f[0], "_", "-") {
+		case "--headless":
+			return true
+		case "--node-rank", "-r":
+			return len(f) > 1 && f[1] != "0"
+		}
+	}
+	return false
+}
+
+// Given reports whether the engine is told something, by the key of its option.
+func (l *Launch) Given(key string) bool { return l.given[key] }
+
+// Pool is what the launch says of a pool: only what the engine is told.
+func (l *Launch) Pool() deployment.Pool {
+	t := &l.told
+	layout, batch := t.hear(l.Engine)
+	out := deployment.Pool{Role: l.Role, Layout: layout, MTP: t.MTP}
+	set := func(key string, value any) { out.Settings = append(out.Settings, fmt.Sprintf("%s=%v", key, value)) }
+	if l.given["max_context"] {
+		set("max_context", t.MaxLength)
+	}
+	if l.given["max_sequences"] {
+		set("max_sequences", batch)
+	}
+	l.budget(set)
+	if l.given["memory_share"] {
+		set("memory_share", words(&t.MemoryShare)[0])
+	}
+	if l.given["kv_format"] {
+		set("kv_format", map[bool]string{true: "fp8", false: t.KV}[strings.HasPrefix(t.KV, "fp8")])
+	}
+	if l.given["prefix_caching"] || l.Engine == sglang {
+		set("prefix_caching", l.Engine == sglang && !l.given["prefix_caching"] || t.PrefixCaching)
+	}
+	switch {
+	case t.NoGraphs:
+		set("graph.max_batch", 0)
+	case len(t.Graphs) > 0:
+		set("graph.max_batch", slices.Max(t.Graphs))
+	}
+	for _, s := range l.profile.Settings() {
+		if text, ok := l.extras[s.Key]; ok {
+			set(s.Key, text)
+		}
+	}
+	return out
+}
+
+// budget says how prompts are cut. SGLang is told both by one flag.
+func (l *Launch) budget(set func(string, any)) {
+	t := &l.told
+	switch {
+	case l.Engine == sglang && t.TokenBudget < 0:
+		if t.PrefillLimit > 0 {
+			set("token_budget", t.PrefillLimit)
+		}
+		set("chunked_prefill", false)
+		return
+	case l.given["token_budget"]:
+		set("token_budget", t.TokenBudget)
+	}
+	if l.given["chunked_prefill"] || l.Engine == sglang && l.given["token_budget"] {
+		set("chunked_prefill", l.Engine == sglang || t.ChunkedPrefill)
+	}
+}

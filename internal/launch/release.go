@@ -1,0 +1,182 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Lacks reports the flags of a launch that a release of its engine ("" is the newest)
+// does not have, though another has. What no release has is a problem of reading.
+func (l *Launch) Lacks(release string) []Problem {
+	all := engine.Flags(l.Engine)
+	var out []Problem
+	for _, flag := range l.flags {
+		plain := strings.ReplaceAll(flag, "_", "-")
+		i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == plain })
+		if i < 0 {
+			continue
+		}
+		text, unsure := absent(all, &all[i].Versions, release, "flag")
+		if text == "" {
+			continue
+		}
+		p := Problem{File: l.File, Flag: flag, Text: text, Unsure: unsure}
+		if now := l.profile.Option(keyOf(l.profile, flag), release); now != plain {
+			p.Nearest = now
+		}
+		out = append(out, p)
+	}
+	return append(out, l.lacksKeys(release)...)
+}
+
+// lacksKeys reports the keys of a file of settings in the same way.
+func (l *Launch) lacksKeys(release string) []Problem {
+	all := engine.Keys(l.Engine)
+	var out []Problem
+	for _, key := range l.keys {
+		i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == key })
+		if i < 0 {
+			continue
+		}
+		if text, unsure := absent(all, &all[i].Versions, release, "key"); text != "" {
+			out = append(out, Problem{File: l.config, Flag: key, Text: text, Unsure: unsure})
+		}
+	}
+	return out
+}
+
+// absent says why a release has no flag with a range of versions, and whether that is
+// certain: not every release was looked at, so the first one with a flag may be older
+// than the first in which it was seen.
+func absent(all []engine.Named, r *engine.Range, release, what string) (text string, unsure bool) {
+	switch {
+	case r.Until != "" && (release == "" || version.Compare(release, r.Until) >= 0):
+		return fmt.Sprintf("this %s was removed, at the latest in %s", what, r.Until), false
+	case release != "" && r.Since != "" && version.Compare(release, r.Since) < 0:
+		looked := func(n engine.Named) bool { // a release between the two that was looked at has no such flag
+			for _, v := range []string{n.Versions.Since, n.Versions.Until} {
+				if v != "" && version.Compare(release, v) <= 0 && version.Compare(v, r.Since) < 0 {
+					return true
+				}
+			}
+			return false
+		}
+		return fmt.Sprintf("%s does not have this %s yet; it was first seen in %s", release, what, r.Since), !slices.ContainsFunc(all, looked)
+	}
+	return "", false
+}
+
+// Say is a setting of a pool in the words of its engine in a release ("" is the
+// newest): a flag and its value, or a key and value of TensorRT-LLM's file. A setting
+// that the engine has no name for is said as it is; what is told by leaving a flag out
+// is "".
+func Say(p *deployment.Served, release, key, value string) string {
+	e := p.Engine
+	name := Name(e, release, key)
+	switch {
+	case key == "chunked_prefill" && value == "true" && e.Name == sglang: // one flag says both
+		return e.Option("token_budget", release) + " " + strconv.Itoa(e.TokenBudget)
+	case name == key:
+		return key + "=" + value
+	case key == "graph.max_batch" && value == "0" && e.Option("graph.off", release) != "":
+		name, value = e.Option("graph.off", release), ""
+	case key == "graph.max_batch" && name == e.Option("graph.sizes", release):
+		n, _ := strconv.Atoi(value)
+		sizes := engine.GraphSizes(n)
+		value = shortened(words(&sizes))
+	case key == "prefix_caching" || key == "chunked_prefill":
+		return truth(e.Name, key, name, value)
+	default:
+		value = valueWord(p, key, value)
+	}
+	return pair(e.Name, name, value)
+}
+
+// pair is a flag, or a key of TensorRT-LLM's file, with its value.
+func pair(engineName, name, value string) string {
+	if engineName == trtllm {
+		return name + ": " + value
+	}
+	return strings.TrimSpace(name + " " + value)
+}
+
+// valueWord is a value as the engine reads it.
+func valueWord(p *deployment.Served, key, value string) string {
+	switch {
+	case p.Engine.Name != sglang:
+	case key == "kv_format" && value == "fp8":
+		return "fp8_e4m3"
+	case key == "max_sequences":
+		n, _ := strconv.Atoi(value)
+		return strconv.Itoa(n * sharing(p))
+	}
+	return extraWord(p.Engine.Name, key, value)
+}
+
+// shortened is a list of sizes whose middle is easily guessed.
+func shortened(sizes []string) string {
+	const most, ends = 8, 4
+	if len(sizes) > most {
+		sizes = slices.Concat(sizes[:ends], []string{"…"}, sizes[len(sizes)-2:])
+	}
+	return strings.Join(sizes, " ")
+}
+
+// Name is what an engine calls a setting in a release; the setting's own key if it has
+// no name for it.
+func Name(e *engine.Profile, release, key string) string {
+	name := e.Option(key, release)
+	if key == "graph.max_batch" && (name == "" || lacks(e.Name, name, release)) {
+		name = e.Option("graph.sizes", release)
+	}
+	if name == "" {
+		return key
+	}
+	return name
+}
+
+// lacks reports whether a release does not have a flag that others have.
+func lacks(name, flag, release string) bool {
+	all := engine.Flags(name)
+	i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == flag })
+	if i < 0 {
+		return false
+	}
+	text, _ := absent(all, &all[i].Versions, release, "flag")
+	return text != ""
+}
+
+// sharing is the ranks that one limit of SGLang on sequences is for: those of
+// attention with data parallelism.
+func sharing(p *deployment.Served) int {
+	l := &p.Spec.Layout
+	if !p.Spec.Model.HasExperts() || l.MoEDP == l.DP {
+		return 1
+	}
+	return max(1, l.DP)
+}
+
+// truth is a setting that is on or off.
+func truth(name, key, flag, value string) string {
+	on := value == "true"
+	switch {
+	case name == trtllm:
+		return flag + ": " + value
+	case disables(key, flag) == on || !on && isSwitch(name, key):
+		return "" // told by leaving the flag out
+	case !on && !disables(key, flag):
+		return "--no-" + strings.TrimPrefix(flag, "--")
+	}
+	return flag
+}
+
+// Words is a size in the words of an engine.
+func Words(e *engine.Profile, release, key string, n int) string {
+	return pair(e.Name, Name(e, release, key), strconv.Itoa(n))
+}

@@ -1,0 +1,64 @@
+package launch_test
+
+import (
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+)
+
+// TestLacks: flags of other releases are problems, with the name that this one has.
+func TestLacks(t *testing.T) {
+	for _, c := range []struct {
+		command, release string
+		nearest          string // "" is no problem
+		unsure           bool
+	}{
+		{"vllm serve m --cuda-graph-sizes 1 2", "0.12.0", "", false},
+		{"vllm serve m --cuda-graph-sizes 1 2", "0.14.1", "--cudagraph-capture-sizes", false},
+		{"vllm serve m --cuda_graph_sizes 1 2", "", "--cudagraph-capture-sizes", false},
+		{"vllm serve m --cudagraph-capture-sizes 1 2", "0.11.0", "--cuda-graph-sizes", false},
+		{"vllm serve m --cudagraph-capture-sizes 1 2", "0.11.1", "", false},
+		{"vllm serve m --cudagraph-capture-sizes 1 2", "", "", false},
+		{"python -m sglang.launch_server --model-path m --cuda-graph-bs 1 2", "0.5.23", "--cuda-graph-bs-decode", false},
+		{"python -m sglang.launch_server --model-path m --tp 2", "0.5.9", "", false},
+	} {
+		found, err := launch.ReadCommand(c.command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := found.Launches[0].Lacks(c.release)
+		if c.nearest == "" {
+			for _, p := range got {
+				if !p.Unsure {
+					t.Errorf("%s under %q: %v", c.command, c.release, p.Error())
+				}
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Nearest != c.nearest || got[0].Unsure != c.unsure {
+			t.Errorf("%s under %q: want %s, got %+v", c.command, c.release, c.nearest, got)
+		}
+	}
+}
+
+// TestImageVersion: the projects' own images tell the engine's version, others do not.
+func TestImageVersion(t *testing.T) {
+	for image, want := range map[string]string{
+		"vllm/vllm-openai:v0.24.0":                          "0.24.0",
+		"docker.io/vllm/vllm-openai:v0.11.2":                "0.11.2",
+		"vllm/vllm-openai:latest":                           "",
+		"vllm/vllm-openai":                                  "",
+		"lmsysorg/sglang:v0.5.9-rocm700-mi30x":              "0.5.9",
+		"nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.3.0":       "",
+		"nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc6":      "1.2.0rc6",
+		"registry.example.com:5000/vllm/vllm-openai:v0.9.2": "0.9.2",
+	} {
+		found, err := launch.Read(launch.File{Path: "pod.yaml", Data: []byte("kind: Pod\nspec: {containers: [{image: '" + image + "', command: [vllm, serve, m]}]}\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found.Deployment.Engine.Version; got != want {
+			t.Errorf("%s: want %q, got %q", image, want, got)
+		}
+	}
+}

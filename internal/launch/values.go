@@ -1,0 +1,239 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Values are what the engines of a pool are started with. Every target writes
+// these and nothing else.
+type Values struct {
+	Role    deployment.Role
+	Engine  string // its name
+	Version string
+	Model   string
+	// Checkpoint is a conversion of the model that the engine makes while loading:
+	// "fp8"; "" is none.
+	Checkpoint string
+
+	// Layout is complete; Experts says whether the model has any.
+	Layout  parallel.Layout
+	Experts bool
+
+	Batch          int // most sequences on a rank
+	TokenBudget    int
+	MemoryShare    float64
+	MaxLength      int    // of a request: prompt and output
+	KV             string // format of the cache: "fp8", or "auto" for the model's own
+	ChunkedPrefill bool
+	PrefixCaching  bool
+	Graphs         []int // batch sizes to capture, ascending; none captures nothing
+	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
+	MTP            int   // draft tokens of a step
+	// Extras are further settings that the plan asks for and the engine has a name
+	// for, as "key=value" in the order of their keys.
+	Extras []string
+	// Untold are settings that the plan asks for and the engine has no name for: they
+	// describe how it is modelled.
+	Untold []string
+
+	Device  *device.Profile
+	Devices int // of a worker
+	Workers int // in all copies
+	Nodes   int // of a worker
+	PerNode int // devices of a worker on each of its nodes
+
+	profile *engine.Profile
+}
+
+// Values derives what the engines of each pool are told.
+func (p *Plan) Values() ([]Values, error) {
+	if p.Resolved == nil || len(p.Resolved.Pools) != len(p.Deployment.Pools) {
+		return nil, errors.New("a plan needs its deployment resolved")
+	}
+	var out []Values
+	var errs []error
+	for i := range p.Resolved.Pools {
+		v, err := p.pool(i)
+		if err != nil && p.Resolved.Disaggregated() {
+			err = fmt.Errorf("%s workers: %w", v.Role, err)
+		}
+		out, errs = append(out, v), append(errs, err)
+	}
+	return out, errors.Join(errs...)
+}
+
+// pool derives the values of a pool.
+func (p *Plan) pool(i int) (Values, error) {
+	s, asked := &p.Resolved.Pools[i], &p.Deployment.Pools[i]
+	e := s.Engine
+	if e == nil {
+		return Values{Role: s.Role}, errors.New("files need an engine; the deployment has none")
+	}
+	v := Values{
+		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, e.Known),
+		Model: p.site().ModelPath, Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
+		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
+		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
+		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
+		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
+		Workers: s.Replicas * p.copies(), profile: e,
+	}
+	if asked.Formats != (deployment.Formats{}) {
+		v.Checkpoint = asked.Formats.Checkpoint
+	}
+	if i < len(p.Batch) && p.Batch[i] > 0 {
+		v.Batch = p.Batch[i]
+	}
+	if v.wholePrompts() && e.MaxContext == 0 {
+		v.MaxLength = max(p.longest(), min(v.MaxLength, v.TokenBudget))
+	}
+	switch g := &e.Graph; {
+	case g.MaxBatch == 0:
+	case g.EagerPrefill: // graphs of more are never replayed
+		v.Graphs = engine.GraphSizes(min(g.MaxBatch, v.Batch))
+	case g.Given && (v.option("graph.max_batch") == "" || v.MTP > 0): // the flag counts drafted tokens
+		v.Graphs = engine.GraphSizes(g.MaxBatch)
+	default:
+		v.OwnGraphs = true
+	}
+	v.split()
+	v.Extras, v.Untold = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))
+	v.Devices = v.Layout.Devices
+	if most := p.reach(); most > 0 && p.longest() > most {
+		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.longest(), most, p.Resolved.Model.Name())
+	}
+	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
+}
+
+// assumed are the settings that a preset gives workers with a role.
+func (p *Plan) assumed(role deployment.Role) []string {
+	var out []string
+	for _, a := range p.Resolved.Assumed {
+		if a.Role == role && a.Value != "" {
+			out = append(out, a.Key+"="+a.Value)
+		}
+	}
+	return out
+}
+
+// length is the longest request that is served: prompt, output, and room for what a
+// chat template adds to a prompt, as far as the model reaches. Without that room a
+// server refuses the very requests that were predicted.
+func (p *Plan) length() int {
+	const template = 256
+	all := p.longest()
+	if most := p.reach(); most > 0 {
+		return max(all, min(all+template, most))
+	}
+	return all + template
+}
+
+// longest is the most tokens of a request.
+func (p *Plan) longest() int { return max(p.Longest, p.Input+p.Output) }
+
+// reach is the longest sequence the model knows, 0 if its config does not say.
+func (p *Plan) reach() int {
+	m := p.Resolved.Model
+	return max(m.MaxPosition, m.ScaledPosition)
+}
+
+// kvWord is the format of a KV cache as Values name it.
+func kvWord(f dtype.Format) string {
+	if f == dtype.FP8 || f == dtype.INT8 {
+		return f.String()
+	}
+	return "auto"
+}
+
+// split makes workers of data-parallel ranks that share nothing, for engines whose
+// servers have one rank.
+func (v *Values) split() {
+	l := &v.Layout
+	alone := !v.Experts || l.MoEDP == l.DP
+	if l.DP == 1 || !alone || v.Engine != trtllm {
+		return
+	}
+	v.Workers *= l.DP
+	l.Devices /= l.DP
+	l.DP, l.MoEDP = 1, 1
+}
+
+// place finds the nodes of a worker.
+func (v *Values) place(node int) error {
+	node = max(1, node)
+	v.Nodes = (v.Devices + node - 1) / node
+	v.PerNode = v.Devices / v.Nodes
+	if v.PerNode*v.Nodes != v.Devices {
+		return fmt.Errorf("%d devices cannot be spread evenly over %d nodes of %d", v.Devices, v.Nodes, node)
+	}
+	return nil
+}
+
+// wholePrompts reports whether the engine refuses to start if its longest request
+// does not fit a step (vllm/config/scheduler.py).
+func (v *Values) wholePrompts() bool { return v.Engine == vllm && !v.ChunkedPrefill }
+
+// check reports what the engine would refuse, or could not serve.
+func (v *Values) check(input int) error {
+	var errs []error
+	if v.KV == dtype.INT8.String() && v.Engine != mindie {
+		errs = append(errs, fmt.Errorf("%s has no KV cache in int8", v.Engine))
+	}
+	if need := v.Batch * (1 + v.MTP); v.TokenBudget < need && v.Role != deployment.Prefill && v.Engine != sglang {
+		errs = append(errs, fmt.Errorf("token_budget %d is less than the %d tokens of a decode step: %d sequences with %d drafts each", v.TokenBudget, need, v.Batch, v.MTP))
+	}
+	if v.Role != deployment.Decode && !v.ChunkedPrefill && v.TokenBudget < input {
+		errs = append(errs, fmt.Errorf("token_budget %d is less than a prompt of %d tokens, and chunked_prefill is off", v.TokenBudget, input))
+	}
+	if v.wholePrompts() && v.TokenBudget < v.MaxLength {
+		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))
+	}
+	_, err := v.tell()
+	return errors.Join(append(errs, err)...)
+}
+
+// derived are settings that Values have fields for.
+func derived() []string {
+	return []string{"max_sequences", "token_budget", "memory_share", "max_context", "kv_format", "chunked_prefill", "prefix_caching", "graph.max_batch", "mtp.tokens"}
+}
+
+// extras divides the settings that were asked for and have no field here into those
+// the engine has a name for and others. SGLang's --schedule-conservativeness is not
+// the reserve itself but scales it, so it cannot be told a reserve.
+func (v *Values) extras(asked []string) (told, untold []string) {
+	named := map[string]string{}
+	for _, s := range v.profile.Settings() {
+		if v.profile.Option(s.Key, v.Version) != "" && (s.Key != "reserve" || v.Engine != sglang) {
+			named[s.Key] = s.Value
+		}
+	}
+	for _, a := range asked {
+		key, value, _ := strings.Cut(a, "=")
+		key = strings.ReplaceAll(strings.TrimSpace(key), "-", "_")
+		settled, ok := named[key]
+		switch {
+		case slices.Contains(derived(), key) && (!v.OwnGraphs || key != "graph.max_batch"):
+		case !ok:
+			untold = append(untold, key+"="+strings.TrimSpace(value))
+		case !slices.Contains(told, key+"="+settled):
+			told = append(told, key+"="+settled)
+		}
+	}
+	// In the order of the engine's settings, as they are read.
+	order := func(a string) int {
+		key, _, _ := strings.Cut(a, "=")
+		return slices.IndexFunc(v.profile.Settings(), func(s engine.Setting) bool { return s.Key == key })
+	}
+	slices.SortFunc(told, func(a, b string) int { return order(a) - order(b) })
+	return told, untold
+}

@@ -1,0 +1,210 @@
+package ops_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// figures are what all ways to ask about a deployment must agree on.
+type figures struct {
+	ttft, tpot         units.Seconds
+	throughput, chance float64
+	expected           calibration.Expected
+	joules             units.Joules // of an output token
+}
+
+func ofSimulation(s *ops.SimulateResponse) figures {
+	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Chance, s.Expected, s.Energy.PerToken}
+}
+
+func ofOption(o *ops.Option) figures {
+	return figures{o.TTFT, o.TPOT, o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
+}
+
+func ofEstimate(r *ops.EstimateResponse) figures {
+	return figures{r.TTFT, r.TPOT, r.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
+}
+
+func ofRow(r *ops.Row) figures {
+	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
+}
+
+// agreement compares the searches with simulations, of the same random deployments.
+type agreement struct {
+	*testing.T
+	random *rand.Rand
+	// Deployments that "cli", "throughput-optimizer" and "simulate" all gave figures of,
+	// by the search that found them, and those with prefill workers, which only two of
+	// them can express.
+	byExperiment, byOptimizer, separate int
+}
+
+// TestSearchesAgreeWithSimulation: experiments ("cli"), "throughput-optimizer" and
+// "simulate" give the same figures of the same deployment, to the digit, whichever of the
+// searches found it; so do the files of a row. 200 random deployments of all three.
+func TestSearchesAgreeWithSimulation(t *testing.T) {
+	t.Parallel()
+	a := &agreement{T: t, random: rand.New(rand.NewPCG(1, 2))}
+	for a.byExperiment+a.byOptimizer < 200 || a.separate < 40 || a.byExperiment < 60 {
+		e := anyExperiment(a.random)
+		if a.separate >= 40 {
+			e.Mode, e.DecodeSystem = ops.Aggregated, ""
+		}
+		a.experiment(&e)
+		if e.Mode == ops.Aggregated {
+			a.optimizer(&e)
+		}
+	}
+}
+
+// experiment looks at the rows of an experiment.
+func (a *agreement) experiment(e *ops.Experiment) {
+	res, err := new(ops.World).Configure(a.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{*e}})
+	if err != nil {
+		a.Fatalf("%+v: %v", e, err)
+	}
+	x := &res.Results[0]
+	for i := range x.Rows {
+		o := &x.Rows[i]
+		what := fmt.Sprintf("%+v at %d", o.Deployment, o.Concurrency)
+		a.is(what, ofOption(o), a.simulate(e, o.Deployment, o.Concurrency, 1))
+		if d := written(a.T, x, o); d != nil {
+			got := a.simulate(e, *d, o.Concurrency, 1)
+			if got.tpot != o.TPOT || got.throughput != o.Throughput {
+				a.Errorf("the files of %s run something else: %+v", what, *d)
+			}
+		}
+		if o.Deployment.Devices() != o.Used || o.Used > e.Devices {
+			a.Errorf("%s uses %d devices of %d, the row says %d", what, o.Deployment.Devices(), e.Devices, o.Used)
+		}
+		if e.Limits.Any() && o.Chance < ops.DefaultConfidence {
+			a.Errorf("%s meets its limits with %g", what, o.Chance)
+		}
+		if i > 0 && o.Throughput > x.Rows[i-1].Throughput {
+			a.Errorf("row %d carries %g, the one before %g", i, o.Throughput, x.Rows[i-1].Throughput)
+		}
+		if e.Mode == ops.Disaggregated {
+			a.separate++
+			continue
+		}
+		a.found(e, o, what)
+	}
+}
+
+// found asks the optimizer for the one deployment that an experiment found, if it can
+// express it: every rank has as many requests.
+func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
+	p := &o.Deployment.Pools[0]
+	ranks := p.Replicas * max(1, p.Layout.DP)
+	if e.Prefix > 0 || o.Concurrency%ranks != 0 {
+		return
+	}
+	q := optimizerOf(e, o.Used, p.Settings)
+	q.BatchRange = []int{o.Concurrency / ranks, o.Concurrency / ranks}
+	r, err := new(ops.World).Optimize(a.Context(), q)
+	if err != nil {
+		a.Fatalf("%s: %v", what, err)
+	}
+	rows := r.Devices[0].Searches[0].Rows
+	for i := range rows {
+		if row := &rows[i]; sameLayout(&row.Layout, &p.Layout) && max(1, row.Replicas) == p.Replicas && row.Best.Concurrency == o.Concurrency {
+			a.is(what+" of the optimizer", ofRow(row), ofOption(o))
+			a.byExperiment++
+		}
+	}
+}
+
+// optimizer searches the same space and looks at its rows.
+func (a *agreement) optimizer(e *ops.Experiment) {
+	batch := e.Workers.MaxBatch
+	settings := []string{fmt.Sprintf("max_sequences=%d", batch)}
+	if e.Engine.Name == "vllm" && e.Model != "openai/gpt-oss-20b" {
+		settings = append(settings, fmt.Sprintf("graph.max_batch=%d", a.captured(e.System))) // as experiments have it
+	}
+	q := optimizerOf(e, e.Devices, settings)
+	q.BatchRange, q.Confidence = []int{batch}, 0.2+0.7*a.random.Float64()
+	q.LengthLow = []float64{1, 1, 0.8}[a.random.IntN(3)]
+	r, err := new(ops.World).Optimize(a.Context(), q)
+	if err != nil {
+		a.Fatalf("%+v: %v", q, err)
+	}
+	p := &r.Devices[0].Searches[0]
+	if p.Evaluation != ops.BySimulation {
+		a.Fatalf("%s is evaluated by %s", e.System, p.Evaluation)
+	}
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		what := fmt.Sprintf("%s on %d %s under %s, %s, %d requests", q.Model, q.NumDevices, e.System, q.Engine.Name, row.Label, row.Best.Concurrency)
+		pool := deployment.Pool{Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP}
+		d := deployment.Deployment{Model: q.Model, System: e.System, Engine: q.Engine, Pools: []deployment.Pool{pool}}
+		whole := *e
+		whole.Prefix = 0
+		a.is(what, ofRow(row), a.simulate(&whole, d, row.Best.Concurrency, q.LengthLow))
+		if q.Limits.Any() && row.Chance < q.Confidence {
+			a.Errorf("%s meets its limits with %g, asked for %g", what, row.Chance, q.Confidence)
+		}
+		if q.LengthLow < 1 { // of experiments all lengths are equal
+			continue
+		}
+		got, err := new(ops.World).Estimate(a.Context(), ops.EstimateRequest{
+			Experiment: whole, Workers: ops.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch}, Concurrency: row.Best.Concurrency,
+		})
+		if err != nil {
+			a.Fatalf("%s: %v", what, err)
+		}
+		a.is(what+" of cli estimate", ofEstimate(got), ofRow(row))
+		a.byOptimizer++
+	}
+	if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= ops.Safe {
+		a.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
+	}
+}
+
+// captured is how many tokens vLLM captures for many sequences.
+func (a *agreement) captured(system string) int {
+	p, err := engine.LookupVersion("vllm", "")
+	d, unknown := device.Lookup(system)
+	if err != nil || unknown != nil {
+		a.Fatal(err, unknown)
+	}
+	return p.On(d, 1, "").Graph.MaxBatch
+}
+
+// simulate is the simulation of a deployment under the load of an experiment.
+func (a *agreement) simulate(e *ops.Experiment, d deployment.Deployment, concurrency int, low float64) figures {
+	q := ops.SimulateRequest{Deployment: d, Limits: e.Limits}
+	q.Concurrency, q.Input, q.Output, q.Prefix, q.LengthLow = concurrency, e.Input, e.Output, e.Prefix, low
+	got, err := new(ops.World).Simulate(a.Context(), q)
+	if err != nil {
+		a.Fatalf("%+v: %v", d, err)
+	}
+	return ofSimulation(got)
+}
+
+// is compares.
+func (a *agreement) is(what string, got, want figures) {
+	if got != want {
+		a.Errorf("%s: %+v, elsewhere %+v", what, got, want)
+	}
+}
+
+// optimizerOf is an experiment as the optimizer is asked, with engine settings.
+func optimizerOf(e *ops.Experiment, devices int, settings []string) ops.OptimizeRequest {
+	q := ops.OptimizeRequest{Model: e.Model, Devices: []string{e.System}, NumDevices: devices, Input: e.Input, Output: e.Output, Limits: e.Limits, Engine: e.Engine}
+	q.Engine.Settings = settings
+	return q
+}
+
+// sameLayout compares what engines are told of layouts.
+func sameLayout(a, b *parallel.Layout) bool {
+	return a.Devices == b.Devices && a.TP == b.TP && a.PP == b.PP && max(1, a.DP) == max(1, b.DP) && max(1, a.EP) == max(1, b.EP)
+}

@@ -1,0 +1,125 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+const (
+	// maxTokens bounds lengths and counts, as the Ascend command line does.
+	maxTokens = 100_000_000
+	// maxPixels bounds the sides of an image.
+	maxPixels = 1 << 16
+	// usualDrafts is how many acceptance rates are given by default.
+	usualDrafts = 4
+	// imageMarks are the two tokens around an image's own.
+	imageMarks = 2
+)
+
+// between checks a whole number.
+func between(name field.Name, v, least, most int) error {
+	if v < least || v > most {
+		return field.Errorf("%s must be between %d and %d, got %d", name, least, most, v)
+	}
+	return nil
+}
+
+// Zero is the error of a count given as zero. In a request zero is the default: an
+// interface that can distinguish the two reports it.
+func Zero(name field.Name) error { return badInput(between(name, 0, 1, maxTokens)) }
+
+// optional checks a count that may be left out.
+func optional(name field.Name, v int) error {
+	if v == 0 {
+		return nil
+	}
+	return between(name, v, 1, maxTokens)
+}
+
+// acceptance checks the probabilities that draft tokens are accepted.
+func acceptance(rates []float64) error {
+	var errs []error
+	for _, rate := range rates {
+		if !(rate >= 0 && rate <= 1) {
+			errs = append(errs, field.Errorf("%s must be between 0 and 1, got %g", field.Name("mtp_acceptance_rates"), rate))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// AcceptanceRates are the vendor's default probabilities that draft tokens are
+// accepted.
+func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
+
+// hitRate checks the share of a prompt that is cached: some of it must be left
+// to compute.
+func hitRate(x float64) error {
+	if !(x >= 0 && x < 1) {
+		return field.Errorf("%s must be at least 0 and below 1, got %g", field.Name("prefix_cache_hit_rate"), x)
+	}
+	return nil
+}
+
+// notNegative checks a finite amount.
+func notNegative(name field.Name, x float64) error {
+	if !(x >= 0) || math.IsInf(x, 0) {
+		return field.Errorf("%s must be finite and not negative, got %g", name, x)
+	}
+	return nil
+}
+
+// checkLimits checks latencies that may be left out or infinite.
+func checkLimits(l workload.Limits) error {
+	limit := func(name field.Name, s units.Seconds) error {
+		if !(s >= 0) {
+			return field.Errorf("%s must be positive, got %g", name, s.Ms())
+		}
+		return nil
+	}
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
+}
+
+// checkImages checks number and size of the images, if there are any.
+func checkImages(m *model.Model, number, height, width int) error {
+	if number == 0 {
+		return checkImage(m, height, width)
+	}
+	switch {
+	case m.Vision == nil:
+		return noVision("image_batch_size", m)
+	case height == 0 && width == 0:
+		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
+	}
+	return errors.Join(between("image_batch_size", number, 1, maxTokens), checkImage(m, height, width))
+}
+
+// checkImage checks the size of the images, if there are any.
+func checkImage(m *model.Model, height, width int) error {
+	switch {
+	case height == 0 && width == 0:
+		return nil
+	case m.Vision == nil && height != 0:
+		return noVision("image_height", m)
+	case m.Vision == nil:
+		return noVision("image_width", m)
+	}
+	return errors.Join(
+		between("image_height", height, 1, maxPixels),
+		between("image_width", width, 1, maxPixels),
+	)
+}
+
+func noVision(name field.Name, m *model.Model) error {
+	return field.Errorf("%s: %s has no vision tower", name, m.Name())
+}
+
+// words prints numbers with blanks between them.
+func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

@@ -1,0 +1,284 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// ConfigureRequest asks for the best deployments of several experiments.
+type ConfigureRequest struct {
+	Experiments []Experiment `json:"experiments"`
+	Sources
+
+	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+}
+
+// ConfigureResponse is what was found.
+type ConfigureResponse struct {
+	Request ConfigureRequest
+	// Results are those of the experiments, in their order.
+	Results []ExperimentResult
+	// Best is the index of the experiment with the most throughput per device within
+	// its limits, or -1.
+	Best int
+}
+
+// ExperimentResult is the result of one experiment.
+type ExperimentResult struct {
+	Experiment Experiment // complete
+	// Failure is why the experiment could not be run; "" if it was.
+	Failure string
+	Experts bool
+	Tier    device.Tier
+	// Rows are the best deployments within the limits, one for each layout that
+	// decodes, the most throughput first.
+	Rows []Option
+	// Near is the deployment nearest to the limits where none is within them, and
+	// Nearest limits that it meets.
+	Near    *Option
+	Nearest workload.Limits
+	// Frontier is the trade-off of speed for a user and throughput of a device.
+	Frontier []Speed
+	// Rejected are the layouts that cannot be run, each with its reason.
+	Rejected []string
+	Notes    []string
+}
+
+// Option is a deployment with its figures.
+type Option struct {
+	// Deployment is whole: simulating it at the concurrency gives the figures.
+	Deployment deployment.Deployment
+	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
+	Copies, X, Y int
+	Used         int // devices
+	Concurrency  int
+	// Batch is the largest batch of a data-parallel rank, Prompts that of one for
+	// prefill.
+	Batch, Prompts int
+	// Budget is the most tokens of a step of the workers that compute prompts.
+	Budget int
+
+	TTFT, TPOT, Latency units.Seconds
+	Throughput          float64 // output tokens per second of the cluster
+	RequestRate         float64
+	Memory              units.Bytes // of a device that generates
+	Expected            calibration.Expected
+	Chance              float64 // that the limits are met
+	// TTFTMean and TPOTMean are means, TTFT95 and TPOT95 95th percentiles, Chance95 the
+	// probability that these meet the limits.
+	TTFTMean, TPOTMean units.Seconds
+	TTFT95, TPOT95     units.Seconds
+	Chance95           float64
+	Engine             string // as people call it
+	MemoryBudget       engine.Budget
+	KVPeak             float64 // share of the cache in use at most
+	Binds              search.Verdict
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *Energy
+}
+
+// Speed is one point of a trade-off.
+type Speed struct {
+	User   float64 `json:"tokens_per_second_user"`
+	Device float64 `json:"tokens_per_second_gpu"`
+}
+
+// The defaults of AIConfigurator.
+const (
+	defaultTop         = 5
+	defaultISL         = 4000
+	defaultOSL         = 1000
+	defaultBatch       = 512
+	defaultWorkers     = 32
+	maxCluster         = 1 << 15
+	maxBatch           = 1 << 14
+	meanPercentile     = 0
+	experimentsAtATime = 2
+)
+
+// Configure runs experiments. One that fails is reported and the others finish; that
+// there is none, or that all fail, is an error.
+func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureResponse, error) {
+	if len(r.Experiments) == 0 {
+		return nil, badInput(errors.New("there is no experiment to run"))
+	}
+	r.Top = cmp.Or(r.Top, defaultTop)
+	out := &ConfigureResponse{Request: r, Results: make([]ExperimentResult, len(r.Experiments)), Best: -1}
+	failed := make([]error, len(r.Experiments))
+	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
+		x, err := w.experiment(&r, r.Experiments[i])
+		if err == nil {
+			err = x.run(ctx)
+		}
+		if err == nil {
+			err = x.meter(ctx)
+		}
+		out.Results[i] = x.out
+		if err != nil {
+			failed[i], out.Results[i].Failure = err, err.Error()
+		}
+	})
+	if err == nil && !slices.Contains(failed, nil) {
+		err = allFailed(r.Experiments, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	most := 0.0
+	for i := range out.Results {
+		if rows := out.Results[i].Rows; len(rows) > 0 {
+			if v := rows[0].PerDevice(&out.Results[i].Experiment); v > most {
+				most, out.Best = v, i
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// allFailed says why no experiment could be run: once, if it is the same for all.
+func allFailed(e []Experiment, failed []error) error {
+	same := func(err error) bool { return err.Error() == failed[0].Error() }
+	if !slices.ContainsFunc(failed, func(err error) bool { return !same(err) }) {
+		return failed[0]
+	}
+	var errs []error
+	for i, err := range failed {
+		errs = append(errs, fmt.Errorf("experiment %s: %w", e[i].Name, err))
+	}
+	return badInput(errors.Join(errs...))
+}
+
+// PerDevice is the throughput per device of an experiment, idle ones included.
+func (o *Option) PerDevice(e *Experiment) float64 { return o.Throughput / float64(e.Devices) }
+
+// Ahead is how many times as much per device the best row carries as another
+// experiment's, and whether that may be due to the errors of both predictions, taken as
+// independent.
+func (x *ExperimentResult) Ahead(other *ExperimentResult) (ratio float64, withinError bool) {
+	a, b := &x.Rows[0], &other.Rows[0]
+	ratio = a.PerDevice(&x.Experiment) / b.PerDevice(&other.Experiment)
+	half := func(e calibration.Error) float64 { return (e.High - e.Low) / 2 } // of an 80 % interval, in logarithms
+	return ratio, math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput))
+}
+
+// User is the tokens per second that a user sees.
+func (o *Option) User() float64 { return 1 / float64(o.TPOT) }
+
+// experiment is one in progress.
+type experiment struct {
+	world *World
+	r     *ConfigureRequest
+	e     *Experiment
+	stage *stage
+	out   ExperimentResult
+
+	prefill, decode []parallel.Layout
+	least           float64     // throughput below which nothing is of interest
+	budget          map[int]int // token budgets of decode layouts that have not the engine's own
+
+	mu       sync.Mutex // of what follows
+	seen     map[trialOf]*trialResult
+	expected map[trialOf][2]calibration.Expected
+	resolved map[int]*deployment.Resolved // by the decode layout
+}
+
+// experiment prepares one.
+func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
+	mix, err := w.lengths(&e)
+	e.complete()
+	x := &experiment{
+		world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
+		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{},
+	}
+	if err = errors.Join(err, e.check()); err != nil {
+		return x, badInput(err)
+	}
+	asked := e.asked()
+	if x.stage, err = w.stage(&asked, &r.Sources); err != nil {
+		return x, err
+	}
+	x.out.Experts = x.stage.Model.HasExperts()
+	if x.stage.kinds = mix; mix != nil {
+		return x, badInput(fits(x.stage.Model, mix.longest))
+	}
+	return x, badInput(within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0))
+}
+
+// deployment is an option as it is simulated, one copy or all, with a limit on the
+// batch of each data-parallel rank that decodes.
+func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.Deployment {
+	copies := 1
+	if all {
+		copies = u.Copies
+	}
+	prefill := Workers{Count: u.X * copies, Batch: x.e.Workers.MaxBatch}
+	if x.e.Mode == Disaggregated {
+		prefill.Layout = x.prefill[u.Prefill]
+	}
+	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]}, x.stage.captured())
+}
+
+// runBest searches, without the trade-off of all speeds.
+func (x *experiment) runBest(ctx context.Context) error {
+	_, found, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	x.summarize(found, nil)
+	return nil
+}
+
+// run searches and sums up.
+func (x *experiment) run(ctx context.Context) error {
+	s, found, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	points, err := s.Sweep(ctx)
+	if err != nil {
+		return err
+	}
+	x.summarize(found, points)
+	return nil
+}
+
+// search finds the best units of workers.
+func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
+	e := x.e
+	s, err := x.world.Memo.prepared(x, func() (*search.Units, error) {
+		s := &search.Units{Input: e.Input, Output: e.Output, Prefix: e.Prefix}
+		err := x.workers(s)
+		return s, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Packing = search.Packing{
+		Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
+		MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
+	}
+	s.Top, s.Workers, s.Simulate, s.Least = x.r.Top, cmp.Or(x.r.Jobs, defaultJobs), x.simulate, x.least
+	s.Plausible, s.Percentile = x.plausible, e.Percentile
+	found, err := s.Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err = x.budgets(ctx, s, found)
+	return s, found, err
+}

@@ -1,0 +1,144 @@
+package ops_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// TestEstimatesAreRows: the estimate of a row's workers at its concurrency has its
+// figures to the digit, as the simulation of its deployment has.
+func TestEstimatesAreRows(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for rows := 0; rows < 60; {
+		e := anyExperiment(r)
+		found, err := new(ops.World).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found.Results[0].Rows {
+			o := &found.Results[0].Rows[i]
+			q := ops.EstimateRequest{Experiment: e, Concurrency: o.Concurrency}
+			last := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
+			q.Workers = ops.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
+			if e.Mode == ops.Aggregated {
+				q.Workers.Budget = o.Budget
+			}
+			if e.Mode == ops.Disaggregated {
+				p := &o.Deployment.Pools[0]
+				q.Prefill = ops.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
+			}
+			got, err := new(ops.World).Estimate(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%+v: %v", q, err)
+			}
+			if got.TTFT != o.TTFT || got.TPOT != o.TPOT || got.Latency != o.Latency || got.Throughput != o.Throughput || got.Chance != o.Chance ||
+				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse() != o.Memory || got.Expected != o.Expected || got.User() != o.User() {
+				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
+			}
+			s := ops.SimulateRequest{Deployment: got.Deployment, Limits: e.Limits}
+			s.Concurrency, s.Input, s.Output, s.Prefix = o.Concurrency, e.Input, e.Output, e.Prefix
+			sim, err := new(ops.World).Simulate(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x := &sim.Result; x.TTFT.Mean != got.TTFT || x.TPOT.Mean != got.TPOT || x.Latency.Mean != got.Latency || x.OutputRate != got.Throughput || x.RequestRate != got.RequestRate {
+				t.Errorf("estimate of %+v: %+v, the simulation has %+v", q, got, x)
+			}
+			rows++
+		}
+	}
+}
+
+// one is a request for the estimate of one worker.
+func one(model string, l parallel.Layout, batch int) ops.EstimateRequest {
+	return ops.EstimateRequest{
+		Experiment: ops.Experiment{Mode: ops.Aggregated, Model: model, System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 101},
+		Workers:    ops.Workers{Layout: l, Batch: batch}, Steps: true,
+	}
+}
+
+// TestStatic: a static estimate is the steps of one batch, with nothing between them:
+// its prefill is the step in detail, and its parts add up.
+func TestStatic(t *testing.T) {
+	for _, q := range []ops.EstimateRequest{
+		one("Qwen/Qwen3-8B", parallel.Layout{TP: 2}, 16), one("Qwen/Qwen3-8B", parallel.Layout{DP: 2}, 8),
+		one("Qwen/Qwen3-30B-A3B", parallel.Layout{TP: 2, DP: 2, EP: 4}, 4),
+	} {
+		got := map[ops.Static]*ops.EstimateResponse{}
+		for _, part := range []ops.Static{ops.Whole, ops.PromptsOnly, ops.GeneratesOnly} {
+			q.Static = part
+			r, err := new(ops.World).Estimate(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[part] = r
+		}
+		all, prompts, rest := got[ops.Whole], got[ops.PromptsOnly], got[ops.GeneratesOnly]
+		if all.TTFT != prompts.TTFT || prompts.TPOT != 0 || all.TPOT != rest.TPOT || rest.TTFT != 0 {
+			t.Errorf("%+v: parts have %v and %v, the whole %v and %v", q.Workers, prompts.TTFT, rest.TPOT, all.TTFT, all.TPOT)
+		}
+		near := func(what string, a, b float64) {
+			if math.Abs(a/b-1) > 0.01 {
+				t.Errorf("%+v: %s: got %g, want %g", q.Workers, what, a, b)
+			}
+		}
+		near("latency", float64(all.Latency), float64(all.TTFT)+100*float64(all.TPOT))
+		steps := all.Pools[0].Steps
+		if len(steps) != 2 || len(prompts.Pools[0].Steps) != 1 || len(rest.Pools[0].Steps) != 1 || !rest.Pools[0].Steps[0].Decode {
+			t.Fatalf("%+v: %d, %d and %d steps", q.Workers, len(steps), len(prompts.Pools[0].Steps), len(rest.Pools[0].Steps))
+		}
+		near("prefill", float64(all.TTFT), float64(steps[0].Engine.Time))
+		near("decode", float64(all.TPOT), float64(steps[1].Engine.Time)) // halfway
+		requests := float64(q.Workers.Batch * max(1, q.Workers.Layout.DP))
+		near("throughput", all.Throughput, requests*101/float64(all.Latency))
+		near("generated", rest.Throughput, requests*100/float64(rest.Latency))
+		near("first tokens", prompts.Throughput, requests/float64(prompts.Latency))
+	}
+	q := one("Qwen/Qwen3-8B", parallel.Layout{}, 10000)
+	q.Static = ops.Whole
+	wrong, err := new(ops.World).Estimate(t.Context(), q)
+	if input := (*ops.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), "batch_size 10000: the requests of a rank hold 6010000 tokens") {
+		t.Errorf("got %v, %v", wrong, err)
+	}
+}
+
+// TestPhysicalLimit: no operator is predicted to be faster than its device can be.
+func TestPhysicalLimit(t *testing.T) {
+	for _, system := range []string{"h200_sxm", "b200_sxm", "a100_sxm", "mi300x", "l40s", "gb200"} {
+		for _, q := range []ops.EstimateRequest{
+			one("Qwen/Qwen3-32B", parallel.Layout{TP: 4}, 64), one("Qwen/Qwen3-30B-A3B", parallel.Layout{TP: 1, DP: 4, EP: 4}, 64),
+		} {
+			q.Experiment.System = system
+			r, err := new(ops.World).Estimate(t.Context(), q)
+			if err != nil {
+				t.Errorf("%s: %v", system, err)
+				continue
+			}
+			for _, s := range r.Pools[0].Steps {
+				var sum units.Seconds
+				for i := range s.Result.Operators {
+					o := &s.Result.Operators[i]
+					sum += s.Limits[i]
+					if s.Limits[i] > o.Time*(1+1e-9) {
+						t.Errorf("%s, %s: %s takes %v, the limit is %v", system, r.Model, o.Name, o.Time, s.Limits[i])
+					}
+					if s.Sources[i] != string(r.Tier) {
+						t.Errorf("%s: %s is %s, all of it %s", system, o.Name, s.Sources[i], r.Tier)
+					}
+				}
+				if math.Abs(float64(sum/s.Limit)-1) > 1e-9 {
+					t.Errorf("%s: the limits add up to %v, the limit is %v", system, sum, s.Limit)
+				}
+			}
+		}
+	}
+}

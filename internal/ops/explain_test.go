@@ -1,0 +1,36 @@
+package ops_test
+
+import (
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+)
+
+// TestBetterHardware: more of anything never carries less, and a search for
+// prompts feels more compute whether prices are fitted or follow from peaks.
+func TestBetterHardware(t *testing.T) {
+	t.Parallel()
+	for _, device := range []string{"h200_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
+		var w ops.World
+		q := search32B(device)
+		q.Disagg, q.Limits.TTFT, q.Explain = true, 2000*units.Millisecond, true
+		r, err := w.Optimize(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Explanations) != 1 {
+			t.Fatalf("%d explanations", len(r.Explanations))
+		}
+		for _, x := range r.Explanations {
+			for _, what := range x.What {
+				if !what.OK || what.Share < -1e-9 {
+					t.Errorf("%s: %s changes throughput by %+.1f %%", device, what.Change, 100*what.Share)
+				}
+				if what.Change == "compute +10 %" && what.Share < 0.02 {
+					t.Errorf("%s: %s gives only %+.1f %% for prompts", device, what.Change, 100*what.Share)
+				}
+			}
+		}
+	}
+}

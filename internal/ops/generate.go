@@ -1,0 +1,83 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// naiveBatch is the batch of a configuration without a search, as AIConfigurator has it.
+const naiveBatch = 128
+
+// Generate gives a deployment that works, without a search: as many copies as there is
+// room for of the smallest worker whose cache holds a few requests, with the usual way
+// to cut such a model. Its figures are simulated.
+func (w *World) Generate(ctx context.Context, e Experiment, s Sources) (*ConfigureResponse, error) {
+	e.Mode = Aggregated
+	r := ConfigureRequest{Experiments: []Experiment{e}, Sources: s, Top: 1}
+	x, err := w.experiment(&r, e)
+	if err != nil {
+		return nil, err
+	}
+	x.decode = x.fitting(x.usual(), naiveBatch, false)
+	if len(x.decode) == 0 {
+		return nil, badInput(x.nothingRuns())
+	}
+	u, requests, err := x.smallest()
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := x.simulate(ctx, u, requests, true); err != nil {
+		return nil, err
+	}
+	x.out.Rows = []Option{x.option(u, requests, "")}
+	x.summarize(nil, nil)
+	return &ConfigureResponse{Request: r, Results: []ExperimentResult{x.out}}, nil
+}
+
+// usual are the layouts of workers in the order of their size: tensor parallelism for
+// dense models; experts are spread over all devices where attention is latent, whose
+// cache tensor parallelism would copy, and cut elsewhere.
+func (x *experiment) usual() []parallel.Layout {
+	m := x.stage.Model
+	latent := slices.ContainsFunc(m.Kinds, func(l model.Layer) bool { return l.Attention.Kind == model.MLA })
+	all := x.layouts(&x.e.Workers, x.stage.Device)
+	all = slices.DeleteFunc(all, func(l parallel.Layout) bool {
+		switch {
+		case !m.HasExperts():
+			return l.DP > 1
+		case latent:
+			return l.TP > 1 || l.EP < l.Devices
+		}
+		return l.DP > 1 || l.EP > 1
+	})
+	slices.SortStableFunc(all, func(a, b parallel.Layout) int { return cmp.Compare(a.Devices, b.Devices) })
+	return all
+}
+
+// smallest is the smallest worker whose cache holds a few requests of a rank, or else
+// the largest there is, and how many requests it then serves.
+func (x *experiment) smallest() (search.Unit, int, error) {
+	const few = 8
+	e := x.e
+	u, requests := search.Unit{}, 0
+	for i := range x.decode {
+		l := &x.decode[i]
+		u = search.Unit{Decode: i, Y: 1, Copies: e.Devices / l.Devices}
+		d := x.deployment(u, naiveBatch, false)
+		_, f, err := x.stage.fleet(&d)
+		if err != nil {
+			return u, 0, badInput(err)
+		}
+		holds := f.Generates().KVTokens / (e.Input + e.Output)
+		requests = max(1, min(naiveBatch, holds)) * max(1, l.DP)
+		if holds >= few {
+			break
+		}
+	}
+	return u, requests, nil
+}

@@ -1,0 +1,235 @@
+package ops
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// Fields that several messages name.
+const (
+	batchRange         field.Name = "batch_range"
+	decodeDevices      field.Name = "decode_devices_per_instance"
+	inputLength        field.Name = "input_length"
+	lengthDistribution field.Name = "length_distribution"
+	mtpTokens          field.Name = "num_mtp_tokens"
+	outputLength       field.Name = "output_length"
+	pdRatio            field.Name = "pd_ratio"
+	prefillDevices     field.Name = "prefill_devices_per_instance"
+)
+
+// check reports everything wrong with a request that does not need a device, without
+// a model (nil) what does not need one either.
+func (r *OptimizeRequest) check(m *model.Model) error {
+	var fits error
+	if m != nil {
+		fits = errors.Join(checkImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth), r.checkPositions(m))
+	}
+	return errors.Join(
+		r.checkCounts(),
+		r.checkShares(),
+		r.checkBatchRange(),
+		r.checkMode(),
+		r.checkSpace(),
+		r.checkSpeculation(),
+		r.checkLengths(),
+		fits,
+		r.checkEvaluation(),
+	)
+}
+
+// checkCounts reports whole numbers out of range.
+func (r *OptimizeRequest) checkCounts() error {
+	return errors.Join(
+		between("num_devices", r.NumDevices, 1, maxTokens),
+		between("output_length", r.Output, 1, maxTokens),
+		between("jobs", cmp.Or(r.Jobs, defaultJobs), 1, maxTokens),
+		between("mxfp4_group_size", r.Formats.MXFP4Group, 1, maxTokens),
+		optional("input_length", r.Input),
+		optional("max_batched_tokens", r.Budget),
+		optional("prefill_devices_per_instance", r.PrefillDevices),
+		optional("decode_devices_per_instance", r.DecodeDevices),
+	)
+}
+
+// checkShares reports numbers out of range that need not be whole.
+func (r *OptimizeRequest) checkShares() error {
+	return errors.Join(
+		hitRate(r.PrefixHitRate),
+		r.checkReserved(),
+		notNegative("price", r.Price),
+		notNegative("serving_cost", r.ServingCost.Ms()),
+		checkLimits(r.Limits),
+		acceptance(r.AcceptanceRates),
+	)
+}
+
+func (r *OptimizeRequest) checkReserved() error {
+	if r.ReservedGiB == nil {
+		return nil
+	}
+	return notNegative("reserved_memory_gb", *r.ReservedGiB)
+}
+
+func (r *OptimizeRequest) checkBatchRange() error {
+	switch n := r.BatchRange; {
+	case len(n) > 2:
+		return field.Errorf("%s must be [max] or [min max], got %d values: %s", batchRange, len(n), words(n))
+	case slices.ContainsFunc(n, func(x int) bool { return x < 1 || x > maxTokens }):
+		return field.Errorf("%s must be between 1 and %d, got %s", batchRange, maxTokens, words(n))
+	case len(n) == 2 && n[0] > n[1]:
+		return field.Errorf("%s must be [max] or [min max], got a min of %d above a max of %d", batchRange, n[0], n[1])
+	}
+	return nil
+}
+
+// checkEvaluation reports what cannot be simulated.
+func (r *OptimizeRequest) checkEvaluation() error {
+	const evaluate field.Name = "evaluate"
+	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
+		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow)
+	}
+	if err := share("confidence", r.Confidence); err != nil {
+		return err
+	}
+	switch {
+	case r.Evaluate == ByFormulas || r.Evaluate == "":
+		return nil
+	case r.Evaluate != BySimulation:
+		return field.Errorf("%s must be %s or %s, got %q", evaluate, string(ByFormulas), string(BySimulation), string(r.Evaluate))
+	case r.Disagg || r.PDRatio:
+		return field.Errorf("%s %s is for aggregated deployments only, not for %s or %s", evaluate, string(BySimulation), field.Name("disagg"), pdRatio)
+	case r.Draft.Method != "":
+		return field.Errorf("%s %s does not support draft models: omit %s", evaluate, string(BySimulation), field.Name("speculative_method"))
+	case r.ImageHeight > 0:
+		return field.Errorf("%s %s does not support images: omit %s", evaluate, string(BySimulation), field.Name("image_height"))
+	case r.PrefixHitRate > 0:
+		return field.Errorf("%s %s does not support a fixed hit rate: omit %s", evaluate, string(BySimulation), field.Name("prefix_cache_hit_rate"))
+	}
+	return nil
+}
+
+// checkMode reports modes that exclude one another or lack something.
+func (r *OptimizeRequest) checkMode() error {
+	switch {
+	case r.PDRatio && r.Disagg:
+		return field.Errorf("%s cannot be used together with %s", pdRatio, field.Name("disagg"))
+	case r.PDRatio && (r.PrefillDevices == 0 || r.DecodeDevices == 0):
+		return field.Errorf("%s needs both %s and %s", pdRatio, prefillDevices, decodeDevices)
+	case !r.PDRatio && (r.PrefillDevices != 0 || r.DecodeDevices != 0):
+		return field.Errorf("%s and %s need %s", prefillDevices, decodeDevices, pdRatio)
+	case r.Disagg && r.Limits.TTFT == 0 && r.Limits.TPOT == 0:
+		return field.Errorf("%s needs %s (for prefill), %s (for decode) or both", field.Name("disagg"), field.Name("ttft_limit"), field.Name("tpot_limit"))
+	}
+	return nil
+}
+
+// dimension is the sizes of one kind of parallelism and their field.
+type dimension struct {
+	name  field.Name
+	sizes []int
+}
+
+func dimensions(s search.Space) []dimension {
+	return []dimension{
+		{"tp_sizes", s.TP},
+		{"ep_sizes", s.EP},
+		{"moe_dp_sizes", s.MoEDP},
+		{"dcp_sizes", s.DCP},
+		{"pp_sizes", s.PP},
+	}
+}
+
+// checkSpace reports sizes no phase has devices for.
+func (r *OptimizeRequest) checkSpace() error {
+	var errs []error
+	name, most := r.largest()
+	for _, d := range dimensions(r.Space) {
+		for _, n := range d.sizes {
+			if most > 0 && (n < 1 || n > most) {
+				errs = append(errs, field.Errorf("%s must be between 1 and %s %d, got %d", d.name, name, most, n))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// errNoCombination is a search without a legal layout.
+func errNoCombination(asked search.Space, devices int) error {
+	resolved := dimensions(asked.Resolve(devices))
+	var given []any
+	format := ""
+	for i, d := range dimensions(asked) {
+		if d.sizes != nil {
+			if format != "" {
+				format += ", "
+			}
+			format += "%s %s"
+			given = append(given, d.name, words(resolved[i].sizes))
+		}
+	}
+	return field.Errorf("no combination of "+format+" fits %d devices: TP·PP and EP·MoE-DP·PP must divide them, and DCP must divide TP",
+		append(given, devices)...)
+}
+
+// checkSpeculation reports draft tokens that lack something or exclude
+// others.
+func (r *OptimizeRequest) checkSpeculation() error {
+	var errs []error
+	for _, n := range r.Space.MTP {
+		err := between(mtpTokens, n, 0, deployment.MaxMTP)
+		if rates := len(r.AcceptanceRates); err == nil && n > rates+1 {
+			err = field.Errorf("%s %d needs at least %d %s, got %d", mtpTokens, n, n-1, field.Name("mtp_acceptance_rates"), rates)
+		}
+		if err == nil && n > 0 && r.Draft.Method != "" {
+			err = field.Errorf("%s %d and %s %s exclude each other", mtpTokens, n, field.Name("speculative_method"), r.Draft.Method)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (r *OptimizeRequest) checkLengths() error {
+	switch {
+	case r.Input != 0 && r.Distribution != nil:
+		return field.Errorf("give either %s or %s, not both", inputLength, lengthDistribution)
+	case r.Input == 0 && r.Distribution == nil:
+		return field.Errorf("give %s or %s", inputLength, lengthDistribution)
+	}
+	return nil
+}
+
+// devices finds the profiles and checks that they can hold the devices asked
+// for.
+func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
+	var out []*device.Profile
+	var errs []error
+	limit, most := r.largest()
+	add := func(p *device.Profile, err error) {
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case p.Ranks() < most && most <= maxTokens: // more is reported as such
+			errs = append(errs, deployment.CheckDevices(p, limit, most))
+		case !slices.ContainsFunc(out, func(o *device.Profile) bool { return o.Name == p.Name }):
+			out = append(out, p)
+		}
+	}
+	if r.DeviceFile != "" {
+		add(w.Device("", r.DeviceFile))
+	}
+	for _, name := range r.Devices {
+		if name == "" {
+			errs = append(errs, field.Errorf("%s: an empty name", field.Name("device")))
+			continue
+		}
+		add(w.Device(name, ""))
+	}
+	return out, badInput(errors.Join(errs...))
+}

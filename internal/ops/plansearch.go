@@ -1,0 +1,236 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+)
+
+// Plan compares systems, engines and modes by simulation, and says what the best
+// deployment carries, what it costs and what would change the answer.
+func (w *World) Plan(ctx context.Context, r PlanRequest) (*PlanResponse, error) {
+	if err := w.completePlan(&r); err != nil {
+		return nil, err
+	}
+	k, err := w.kinds(r.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	p := &planning{world: &World{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.tell, r: &r}
+	out, err := p.compare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Request, out.Workloads = r, k.about
+	if err := p.detail(ctx, out); err != nil {
+		return nil, err
+	}
+	if !r.NoChanges {
+		if out.Changes, err = p.changes(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// planning is a plan in progress.
+type planning struct {
+	world *World // without progress: that of single simulations says nothing
+	tell  func(Progress)
+	r     *PlanRequest
+}
+
+// compare finds the best deployment of every system, engine and mode, and ranks them.
+func (p *planning) compare(ctx context.Context) (*PlanResponse, error) {
+	all, err := p.world.planExperiments(p.r)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Contender, len(all))
+	failed := make([]error, len(all))
+	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "systems, engines and modes"}
+	err = pool.Each(ctx, len(all), experimentsAtATime, func(i int) {
+		found[i], failed[i] = p.contender(ctx, all[i], true)
+		done.add()
+	})
+	if err == nil && !slices.Contains(failed, nil) {
+		err = allFailed(all, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &PlanResponse{RankedBy: p.order(found, failed)}
+	for i := range all {
+		if failed[i] != nil {
+			out.Failed = append(out.Failed, FailedContender{all[i].System, all[i].Engine.Name, all[i].Mode, failed[i].Error()})
+			continue
+		}
+		out.Contenders = append(out.Contenders, found[i])
+	}
+	slices.SortStableFunc(out.Contenders, func(a, b Contender) int { return out.RankedBy.compare(&a, &b) })
+	if len(out.Contenders) > 0 {
+		out.Notes = out.Contenders[0].Notes
+	}
+	return out, nil
+}
+
+// order is what contenders are ranked by: by cost where systems with a price differ;
+// those without one come after them.
+func (p *planning) order(found []Contender, failed []error) RankedBy {
+	priced := map[string]bool{}
+	for i := range found {
+		if failed[i] == nil && found[i].Cost.USDPerHour > 0 {
+			priced[found[i].Experiment.System] = true
+		}
+	}
+	byCost := len(priced) > 1
+	switch loads := p.r.peak() > 0; {
+	case loads && byCost:
+		return ByCost
+	case loads:
+		return ByDevices
+	case byCost:
+		return ByTokenCost
+	}
+	return ByThroughput
+}
+
+// compare orders contenders: those that meet the limits first, the best of them first;
+// of the others, those nearest to the limits.
+func (o RankedBy) compare(a, b *Contender) int {
+	if a.Meets != b.Meets {
+		if a.Meets {
+			return -1
+		}
+		return 1
+	}
+	if !a.Meets {
+		return cmp.Compare(a.over(), b.over())
+	}
+	price := func(of func(*Cost) float64) int {
+		known := func(c *Contender) float64 {
+			if c.Cost.USDPerHour == 0 {
+				return math.Inf(1)
+			}
+			return of(&c.Cost)
+		}
+		return cmp.Compare(known(a), known(b))
+	}
+	devices := func() int { return cmp.Compare(a.Used, b.Used) }
+	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
+	switch o {
+	case ByCost:
+		return cmp.Or(price(func(c *Cost) float64 { return c.PerMonth }), devices(), tokens())
+	case ByDevices:
+		return cmp.Or(devices(), tokens())
+	case ByTokenCost:
+		return cmp.Or(price(func(c *Cost) float64 { return c.PerMillion }), tokens())
+	case ByThroughput:
+	}
+	return tokens()
+}
+
+// over is how many times as long as its limit the latency takes that misses it most.
+func (c *Contender) over() float64 {
+	out := 0.0
+	for _, p := range [][2]units.Seconds{
+		{c.TTFT, c.Experiment.Limits.TTFT}, {c.TPOT, c.Experiment.Limits.TPOT}, {c.Latency, c.Experiment.Limits.Latency},
+	} {
+		if p[1] > 0 {
+			out = max(out, float64(p[0]/p[1]))
+		}
+	}
+	return out
+}
+
+// Name tells the contenders of a plan apart: "h200_sxm vllm disagg".
+func (c *Contender) Name() string {
+	e := &c.Experiment
+	return e.System + " " + e.Engine.Name + " " + string(e.Mode)
+}
+
+// perDevice is the throughput per device, idle ones included.
+func (c *Contender) perDevice() float64 { return c.Throughput / float64(c.Devices()) }
+
+// Devices is those that are paid for: all there are, or those that a load needs.
+func (c *Contender) Devices() int {
+	if c.Load > 0 {
+		return c.Used
+	}
+	return c.Experiment.Devices
+}
+
+// contender is the best deployment of an experiment, or the nearest to the limits; with
+// its trade-off if that is wanted.
+func (p *planning) contender(ctx context.Context, e Experiment, frontier bool) (Contender, error) {
+	var out Contender
+	var err error
+	if p.r.peak() > 0 {
+		out, err = p.carrying(ctx, e)
+	} else {
+		out, err = p.within(ctx, e, frontier)
+	}
+	if err != nil {
+		return out, err
+	}
+	d, err := p.world.Device(e.System, p.r.DeviceFile)
+	if err != nil {
+		return out, err
+	}
+	out.Experiment.System = d.Name
+	if err := p.meter(ctx, &out); err != nil {
+		return out, err
+	}
+	out.Cost = p.cost(d, &out)
+	return out, nil
+}
+
+// within is the best deployment on the devices there are.
+func (p *planning) within(ctx context.Context, e Experiment, frontier bool) (Contender, error) {
+	x, err := p.world.experiment(&ConfigureRequest{Sources: p.r.Sources, Top: 1, Jobs: p.r.Jobs}, e)
+	if err != nil {
+		return Contender{}, err
+	}
+	if frontier {
+		err = x.run(ctx)
+	} else {
+		err = x.runBest(ctx)
+	}
+	if err != nil {
+		return Contender{}, err
+	}
+	r := &x.out
+	return newContender(&r.Experiment, r.Rows, r.Near, r.Nearest, Contender{Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes}), nil
+}
+
+// carrying is the deployment with the fewest devices that carries a load.
+func (p *planning) carrying(ctx context.Context, e Experiment) (Contender, error) {
+	n := &needs{world: p.world, r: &RecommendRequest{Sources: p.r.Sources, Rate: p.r.peak(), Top: 1, Jobs: p.r.Jobs}}
+	if err := n.run(ctx, e); err != nil {
+		return Contender{}, err
+	}
+	r := &n.out
+	var rows []Option
+	load := 0.0
+	for i := range r.Rows {
+		rows, load = append(rows, r.Rows[i].Option), r.Rows[i].Load
+	}
+	return newContender(&r.Experiment, rows, r.Near, r.Nearest, Contender{Experts: r.Experts, Tier: r.Tier, Notes: r.Notes, Load: load}), nil
+}
+
+// newContender takes the first of the rows, or the nearest option.
+func newContender(e *Experiment, rows []Option, near *Option, nearest workload.Limits, out Contender) Contender {
+	out.Experiment = *e
+	switch {
+	case len(rows) > 0:
+		out.Option, out.Meets = rows[0], true
+	case near != nil:
+		out.Option, out.Nearest = *near, nearest
+	}
+	return out
+}

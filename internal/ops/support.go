@@ -1,0 +1,211 @@
+package ops
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// SupportRequest asks what can be predicted, and how well.
+type SupportRequest struct {
+	// Model is one; "" = those of which measured deployments are known.
+	Model string `json:"model,omitempty"`
+	// Systems and Engines are those to list; nil = all systems, and the engines of
+	// [SupportEngines].
+	Systems []string `json:"systems,omitempty"`
+	Engines []string `json:"engines,omitempty"`
+	// Version is that of the only engine; "" = the newest.
+	Version     string `json:"engine_version,omitempty"`
+	Calibration string `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	// Formats are those of the model on a system, if they are not the checkpoint's.
+	Formats map[string]deployment.Formats `json:"formats,omitempty"`
+}
+
+// SupportEngines are the engines listed where none is named.
+func SupportEngines() []string { return []string{"trtllm", "sglang", "vllm"} }
+
+// SupportResponse is a row for every model, system and engine.
+type SupportResponse struct {
+	Request SupportRequest
+	Rows    []Support
+}
+
+// Support is how well a model on a system under an engine can be predicted.
+type Support struct {
+	Model, System, Engine string
+	// Devices is the fewest that hold a worker, 0 where none does and Why says so.
+	Devices int
+	Why     string
+	Tier    device.Tier
+	// Aggregated and Disaggregated are nil where that cannot be deployed.
+	Aggregated, Disaggregated *Trust
+}
+
+// Trust is what to expect of predictions, with a moderate load.
+type Trust struct {
+	calibration.Expected
+
+	// Compared says that measured deployments of this model, system and engine are
+	// among those that predictions were fitted to.
+	Compared bool
+}
+
+// supportLoad is the load that errors are given for: one of the middle range, with
+// prompts as long as benchmarks have them.
+const (
+	supportLoad  = 32
+	supportInput = 1024
+)
+
+// Support lists what can be predicted. It simulates nothing.
+func (w *World) Support(ctx context.Context, r SupportRequest) (*SupportResponse, error) {
+	o, err := w.overlay(r.Calibration)
+	if err != nil {
+		return nil, err
+	}
+	if r.Systems == nil {
+		r.Systems = device.Names()
+	}
+	if r.Engines == nil {
+		r.Engines = SupportEngines()
+	}
+	if len(r.Engines) > 1 && r.Version != "" {
+		return nil, badInput(field.Errorf("%s %s is of one engine, got several", field.Name("engine_version"), r.Version))
+	}
+	l := &lister{world: w, overlay: o, models: map[string]*model.Model{}, version: r.Version}
+	if r.Model != "" {
+		if l.models[r.Model], err = w.Model(r.Model, ""); err != nil {
+			return nil, err
+		}
+	}
+	out := &SupportResponse{Request: r}
+	for _, name := range r.Systems {
+		d, err := w.Device(name, "")
+		if err != nil {
+			return nil, err
+		}
+		rows, err := l.on(d, &r, r.Formats[name])
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, rows...)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if r.Model == "" {
+		slices.SortStableFunc(out.Rows, func(a, b Support) int { return strings.Compare(a.Model, b.Model) })
+	}
+	return out, nil
+}
+
+// lister makes rows.
+type lister struct {
+	world   *World
+	overlay *calibration.Overlay
+	models  map[string]*model.Model
+	version string
+}
+
+// on are the rows of one system.
+func (l *lister) on(d *device.Profile, r *SupportRequest, f deployment.Formats) ([]Support, error) {
+	var out []Support
+	for _, e := range r.Engines {
+		p, err := engine.LookupVersion(e, r.Version)
+		if err != nil {
+			return nil, badInput(err)
+		}
+		names := []string{r.Model}
+		if r.Model == "" {
+			names = l.overlay.Models(p.Name, d.Name)
+		}
+		for _, m := range names {
+			row, err := l.row(m, d, p, f)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// row is one model on one system under one engine.
+func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deployment.Formats) (Support, error) {
+	m := l.models[name]
+	if m == nil {
+		var err error
+		if m, err = l.world.Model(name, ""); err != nil {
+			return Support{}, err
+		}
+		l.models[name] = m
+	}
+	pricing := prices.Best(d)
+	out := Support{Model: name, System: d.Name, Engine: p.Name, Tier: pricing.Tier(d)}
+	if out.Why = foreign(p.Name, d); out.Why != "" {
+		return out, nil
+	}
+	x := &experiment{stage: &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, prices: &prices.Prices{}, overlay: l.overlay}}
+	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
+	e.Workers.Formats, e.Input, e.Output = f, supportInput, supportInput
+	x.e = &e
+	spec, why := x.fewest()
+	if out.Why = why; why != "" {
+		return out, nil
+	}
+	out.Devices = spec.Layout.Devices
+	out.Aggregated = l.trust(spec, d, p, out.Tier, false)
+	if d.Ranks() >= 2*out.Devices { // caches travel over its links
+		out.Disaggregated = l.trust(spec, d, p, out.Tier, true)
+	}
+	return out, nil
+}
+
+// foreign says that an engine is not made for a device; "" if it may be.
+func foreign(name string, d *device.Profile) string {
+	switch {
+	case name == "trtllm" && d.Vendor != device.NVIDIA:
+		return "TensorRT-LLM runs on NVIDIA GPUs"
+	case name == "atom" && d.Vendor != device.AMD:
+		return "ATOM runs on AMD GPUs"
+	case name == "mindie" && !d.FollowsAscend():
+		return "MindIE runs on Ascend devices"
+	}
+	return ""
+}
+
+// fewest is the model in the smallest layout that runs, or why none does.
+func (x *experiment) fewest() (spec *graph.Spec, why string) {
+	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
+		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
+			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad}, x.stage.captured())
+			resolved, _, err := x.stage.fleet(&d)
+			if err == nil {
+				err = runs(d, resolved, x.e)
+			}
+			if err == nil {
+				return &resolved.Pools[0].Spec, ""
+			}
+			why = field.Say(err, parallel.Word)
+		}
+	}
+	return nil, why
+}
+
+// trust is what to expect of predictions of a layout under a moderate load.
+func (l *lister) trust(s *graph.Spec, d *device.Profile, p *engine.Profile, tier device.Tier, disaggregated bool) *Trust {
+	c := about(s, d, prices.Best(d), tier)
+	c.Engine, c.Disaggregated, c.Input = p.Name, disaggregated, supportInput
+	c.On(s.Layout.Devices, supportLoad, s.Layout.DP, s.Model.HasExperts())
+	return &Trust{l.overlay.Expect(&c), l.overlay.Compared(&c.Subject)}
+}

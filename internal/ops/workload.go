@@ -1,0 +1,243 @@
+package ops
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// kinds is workloads as they are simulated, and what is known of them.
+type kinds struct {
+	mix sim.Mix
+	// about is a description of each.
+	about []WorkloadFacts
+	// input and output are the mean lengths over all requests; longest is the most
+	// tokens of a request, prefix the mean found in the prefix cache.
+	input, output, prefix int
+	longest               int
+}
+
+// WorkloadFacts is a workload with the lengths it came to.
+type WorkloadFacts struct {
+	Name          string
+	Share         float64 // of all requests
+	Input, Output float64 // means
+	Source        string
+}
+
+// complete takes what a preset has to say; a prefix only if the workload is alone.
+func (x *Workload) complete(alone bool) (source string, err error) {
+	x.Share = cmp.Or(x.Share, 1)
+	source = "given"
+	switch {
+	case x.Trace != "":
+		source = x.Trace
+	case x.InputLengths != nil || x.OutputLengths != nil:
+		source = "given as a distribution"
+	}
+	if x.Preset != "" {
+		p, ok := workload.LookupPreset(x.Preset)
+		if !ok {
+			return "", unknownPreset(x.Preset)
+		}
+		input, output, low := p.Longest()
+		if x.Input == 0 && x.Output == 0 && x.LengthLow == 0 {
+			x.LengthLow = low
+		}
+		if alone && x.Input == 0 && x.Prefix == 0 {
+			x.Prefix = p.Prefix
+		}
+		x.Input, x.Output = cmp.Or(x.Input, input), cmp.Or(x.Output, output)
+		source = p.Source
+	}
+	x.Name = cmp.Or(x.Name, x.Preset)
+	x.LengthLow = cmp.Or(x.LengthLow, 1)
+	return source, nil
+}
+
+// IsPreset says that the lengths are those of a preset, with nothing changed.
+func (x *Workload) IsPreset() bool {
+	if x.Preset == "" {
+		return false
+	}
+	alone, shared := Workload{Preset: x.Preset}, Workload{Preset: x.Preset}
+	if _, err := alone.complete(true); err != nil {
+		return false
+	}
+	_, _ = shared.complete(false)
+	same := func(p *Workload) bool {
+		return x.Input == p.Input && x.Output == p.Output && x.LengthLow == p.LengthLow && x.Prefix == p.Prefix
+	}
+	return same(&alone) || same(&shared) || same(&Workload{})
+}
+
+func unknownPreset(name string) error {
+	var names []string
+	for _, p := range workload.Presets() {
+		names = append(names, p.Name)
+	}
+	hint := ""
+	if n, ok := nearest.Match(name, names); ok {
+		hint = fmt.Sprintf("; did you mean %q?", n)
+	}
+	return field.Errorf("%s: unknown preset %q%s", field.Name("preset"), name, hint)
+}
+
+// check reports what is wrong with a workload that is complete.
+func (x *Workload) check() error {
+	errs := []error{}
+	if !(x.Share > 0) || math.IsInf(x.Share, 1) {
+		errs = append(errs, fmt.Errorf("workload %s: the share must be positive and finite, got %g", x.Name, x.Share))
+	}
+	if x.Trace != "" {
+		return errors.Join(errs...)
+	}
+	if x.InputLengths == nil {
+		errs = append(errs, between("isl", x.Input, 1, maxTokens), between("prefix", x.Prefix, 0, max(0, x.Input-1)))
+	}
+	if x.OutputLengths == nil {
+		errs = append(errs, between("osl", x.Output, 1, maxTokens))
+	}
+	if !(x.LengthLow > 0 && x.LengthLow <= 1) {
+		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), x.LengthLow))
+	}
+	return errors.Join(errs...)
+}
+
+// kind is the workload as it is simulated.
+func (w *World) kind(x *Workload) (sim.Kind, error) {
+	out := sim.Kind{
+		Share:  x.Share,
+		Input:  sim.Lengths{Tokens: x.Input, Low: x.LengthLow, Distribution: x.InputLengths},
+		Output: sim.Lengths{Tokens: x.Output, Low: x.LengthLow, Distribution: x.OutputLengths},
+	}
+	if x.Trace == "" {
+		return out, nil
+	}
+	data, err := w.read("trace", x.Trace)
+	if err != nil {
+		return out, err
+	}
+	trace, err := workload.ReadTrace(bytes.NewReader(data), x.Trace)
+	if err != nil {
+		return out, err
+	}
+	out.Like = trace.Requests
+	return out, nil
+}
+
+// means are the average lengths of a kind, and the longest request.
+func means(k *sim.Kind) (input, output float64, longestRequest int) {
+	if k.Like != nil {
+		for i := range k.Like {
+			q := &k.Like[i]
+			input, output = input+float64(q.Input), output+float64(q.Output)
+			longestRequest = max(longestRequest, q.Input+q.Output)
+		}
+		n := float64(len(k.Like))
+		return input / n, output / n, longestRequest
+	}
+	of := func(l *sim.Lengths) (mean float64, most int) {
+		if l.Distribution != nil {
+			return float64(l.Distribution.MeanEffective(0)), longest(l.Distribution)
+		}
+		return float64(l.Tokens) * (1 + l.Low) / 2, l.Tokens
+	}
+	input, a := of(&k.Input)
+	output, b := of(&k.Output)
+	return input, output, a + b
+}
+
+// kinds resolves workloads; those given are completed.
+func (w *World) kinds(all []Workload) (*kinds, error) {
+	out := &kinds{}
+	var errs []error
+	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
+	for i := range all {
+		x := &all[i]
+		source, err := x.complete(len(all) == 1)
+		if err == nil {
+			err = x.check()
+		}
+		var k sim.Kind
+		if err == nil {
+			k, err = w.kind(x)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		in, gen, most := means(&k)
+		out.mix = append(out.mix, k)
+		out.about = append(out.about, WorkloadFacts{x.Name, k.Share, in, gen, source})
+		out.longest = max(out.longest, most)
+		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
+	}
+	if err := errors.Join(errs...); err != nil || sum == 0 {
+		return nil, badInput(cmp.Or(err, errors.New("no workload given")))
+	}
+	for i := range out.about {
+		out.about[i].Share /= sum
+	}
+	if len(all) > 1 && prefix > 0 {
+		return nil, badInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the one with a prefix alone", field.Name("prefix")))
+	}
+	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
+	out.input, out.output, out.prefix = whole(input), whole(output), int(math.Round(prefix/sum))
+	return out, nil
+}
+
+// workloads reads the workloads of some traffic.
+func (w *World) workloads(s *stage, t *Traffic) error {
+	if t.Workloads == nil {
+		return nil
+	}
+	t.Workloads = slices.Clone(t.Workloads) // those given may be other requests' too
+	k, err := w.kinds(t.Workloads)
+	if err != nil {
+		return err
+	}
+	s.kinds, t.Prefix = k, k.prefix
+	return nil
+}
+
+// lengths reads the workloads of an experiment, whose lengths are then their means. A
+// single one whose requests are all alike is no more than those.
+func (w *World) lengths(e *Experiment) (*kinds, error) {
+	if e.Workloads == nil {
+		return nil, nil
+	}
+	e.Workloads = slices.Clone(e.Workloads)
+	k, err := w.kinds(e.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	e.Input, e.Output, e.Prefix = k.input, k.output, k.prefix
+	if k.plain(e.Workloads) {
+		e.Workloads, k = nil, nil
+	}
+	return k, nil
+}
+
+// fits reports requests longer than the model's positions.
+func fits(m *model.Model, tokens int) error {
+	if tokens <= m.Context() {
+		return nil
+	}
+	return fmt.Errorf("the longest requests have %d tokens, more than the %d positions of %s", tokens, m.Context(), m.Name())
+}
+
+// plain says that all requests have the lengths of one workload, and nothing varies.
+func (k *kinds) plain(all []Workload) bool {
+	x := &all[0]
+	return len(all) == 1 && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
+}

@@ -1,0 +1,118 @@
+package deployment
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+)
+
+// Deployment says how a model is served. Zero fields take their defaults.
+type Deployment struct {
+	Model string `json:"model"`
+	// AsFamily is the family in whose form the model's config.json is read; "" is
+	// that of its architecture.
+	AsFamily string `json:"as_family,omitempty"`
+	System   string `json:"system"` // a device profile
+	// Engine is empty where no engine is modelled: single steps, and the formulas
+	// of throughput-optimizer.
+	Engine  Engine  `json:"engine"`
+	Formats Formats `json:"formats"`
+	Pools   []Pool  `json:"pools"`
+	// LeastLoaded routes requests to the least loaded replica instead of in turn.
+	LeastLoaded bool      `json:"least_loaded,omitempty"`
+	Modelling   Modelling `json:"modelling"`
+}
+
+// Engine is a serving engine, its version ("" is the newest) and settings that
+// differ from its defaults, each as "key=value". Preset names published settings
+// that hold where no other is given.
+type Engine struct {
+	Name     string   `json:"name"`
+	Version  string   `json:"version,omitempty"`
+	Preset   string   `json:"preset,omitempty"`
+	Settings []string `json:"settings,omitempty"`
+}
+
+// Role is what a pool's replicas do.
+type Role string
+
+// The roles.
+const (
+	Both    Role = "both" // prefill and decode on the same devices
+	Prefill Role = "prefill"
+	Decode  Role = "decode"
+)
+
+// Pool is a number of equal replicas.
+type Pool struct {
+	Role     Role            `json:"role"`
+	Replicas int             `json:"replicas"`
+	Layout   parallel.Layout `json:"layout"`
+	// System and Formats are those of this pool, if they differ from the deployment's.
+	System  string  `json:"system,omitempty"`
+	Formats Formats `json:"formats,omitzero"`
+	// Settings are engine settings of this pool beyond the deployment's.
+	Settings []string `json:"settings,omitempty"`
+	// MTP is the tokens the model's own modules draft in a step; 0 is the engine's
+	// default. AcceptanceRates are the chances of each to be kept.
+	MTP             int       `json:"mtp,omitempty"`
+	AcceptanceRates []float64 `json:"acceptance_rates,omitempty"`
+}
+
+// Formats are the number formats that differ from the checkpoint's own.
+type Formats struct {
+	// Checkpoint is a published conversion of the model: fp8, fp4 or int4.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Linear, NonExpert and Attention are quantization actions of the Ascend tools.
+	Linear    dtype.Action `json:"linear,omitempty"`
+	NonExpert dtype.Action `json:"non_expert,omitempty"`
+	Attention dtype.Action `json:"attention,omitempty"`
+	// MXFP4Group is the number of elements that share an MXFP4 scale.
+	MXFP4Group int `json:"mxfp4_group,omitempty"`
+	// GEMM is the format of linear layers other than routed experts, MoE that of routed
+	// experts, in the words of [WeightFormats]; they go over everything above.
+	GEMM string `json:"gemm,omitempty"`
+	MoE  string `json:"moe,omitempty"`
+	// KV is the format of the cache: fp8, int8, or bf16 for the model's own.
+	KV string `json:"kv,omitempty"`
+}
+
+// Modelling is how a step is modelled, beside what is deployed.
+type Modelling struct {
+	Policy string `json:"policy,omitempty"` // "" = TensorCast's where it is at home
+	// Pricing is the cost model of operators; "" = roofline with TensorCast's policy,
+	// the best there is elsewhere.
+	Pricing          prices.Pricing    `json:"pricing,omitempty"`
+	Fusion           Fusion            `json:"fusion,omitempty"`
+	SequenceParallel bool              `json:"sequence_parallel,omitempty"`
+	MatMulAllReduce  bool              `json:"matmul_allreduce,omitempty"`
+	DispatchCombine  bool              `json:"dispatch_combine,omitempty"`
+	EmbeddingTP      graph.EmbeddingTP `json:"embedding_tp,omitempty"`
+	SharedExpertTP   bool              `json:"shared_expert_tp,omitempty"`
+	Draft            graph.Draft       `json:"draft,omitzero"`
+	// Images says that requests have images.
+	Images bool `json:"images,omitempty"`
+}
+
+// Fusion says whether elementwise steps are fused as a graph compiler does.
+type Fusion string
+
+// The choices.
+const (
+	ByDefault Fusion = "" // fused under an engine and where prices are fitted to engines' kernels; eager elsewhere
+	Compiled  Fusion = "compiled"
+	Eager     Fusion = "eager"
+)
+
+// Devices is the number of devices of the whole deployment.
+func (d *Deployment) Devices() int {
+	n := 0
+	for i := range d.Pools {
+		n += d.Pools[i].Layout.Devices * max(1, d.Pools[i].Replicas)
+	}
+	return n
+}
+
+// Disaggregated reports whether prefill and decode have pools of their own.
+func (d *Deployment) Disaggregated() bool { return len(d.Pools) > 1 }

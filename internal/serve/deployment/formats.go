@@ -1,0 +1,246 @@
+package deployment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// resolve finds the format of every part of a model.
+func (f *Formats) resolve(m *model.Model, p graph.Policy, d *device.Profile) (graph.Quant, error) {
+	if f.MXFP4Group < 0 {
+		return graph.Quant{}, field.Errorf("%s must be positive, got %d", field.Name("mxfp4_group_size"), f.MXFP4Group)
+	}
+	if f.MXFP4Group != 0 && f.MXFP4Group != graph.DefaultMXFP4Group && f.Linear != dtype.MXFP4Action && f.NonExpert != dtype.MXFP4Action {
+		return graph.Quant{}, field.Errorf("%s %d needs %s or %s MXFP4", field.Name("mxfp4_group_size"), f.MXFP4Group,
+			field.Name("quantize_linear_action"), field.Name("quantize_non_expert_linear_action"))
+	}
+	if err := errors.Join(f.words(), f.runs(d)); err != nil {
+		return graph.Quant{}, err
+	}
+	q := graph.Resolve(m, p, f.actions(d))
+	f.convert(m, &q)
+	narrowInputs(&q, d)
+	widenMXFP8(&q, d)
+	if d.Vendor == device.AMD && q.Experts.Weight == dtype.FP4 {
+		// AITER's kernels of MXFP4 experts take widths of so many: ATOM (atom/model_ops/moe.py), SGLang (get_moe_weight_sizes) and
+		// vLLM (mxfp4_round_up_hidden_size_and_intermediate_size) pad them.
+		q.ExpertTile = 256
+	}
+	if s, ok := weights(f.GEMM, q.Base); ok {
+		q.Attention, q.Dense, q.Shared = s, s, s
+	}
+	if s, ok := weights(f.MoE, q.Base); ok {
+		q.Experts = s
+	}
+	switch f.KV {
+	case "fp8":
+		q.KV = dtype.FP8
+	case "int8":
+		q.KV = dtype.INT8
+	case "bf16", "bfloat16":
+		q.KV = q.Base
+	}
+	return q, nil
+}
+
+// narrowInputs has the inputs of MXFP4 experts in MXFP8 where a device multiplies 4-bit weights by them, as TensorRT-LLM does by
+// default, vLLM and SGLang with FlashInfer's kernels, and AITER on CDNA 4 for the experts of gpt-oss from 256 tokens on (fused_moe.py);
+// elsewhere weights are widened to 16 bits.
+func narrowInputs(q *graph.Quant, d *device.Profile) {
+	if q.Experts.Weight == dtype.FP4 && q.Experts.Group == graph.DefaultMXFP4Group && q.Experts.WeightOnly() && (strings.HasPrefix(d.Generation, "blackwell") || d.Generation == "cdna4") {
+		q.Experts.Activation = dtype.FP8
+	}
+}
+
+// widenMXFP8 has MXFP8 as vLLM runs it on devices whose matrix units take no scales. On NVIDIA's, Marlin multiplies its weights by
+// 16-bit inputs (MarlinMxfp8LinearKernel; of DeepGEMM's experts those in MXFP8 need Blackwell); on CDNA 3 weights are widened once,
+// when they are loaded (EmulationMxfp8LinearKernel, Mxfp8EmulationTritonExperts).
+func widenMXFP8(q *graph.Quant, d *device.Profile) {
+	marlin := d.Vendor == device.NVIDIA && !strings.HasPrefix(d.Generation, "blackwell")
+	if !marlin && d.Generation != "cdna3" {
+		return
+	}
+	for _, s := range []*dtype.Scheme{&q.Attention, &q.Dense, &q.Experts, &q.Shared, &q.Head} {
+		switch {
+		case s.MXFP8() && marlin:
+			s.Activation = q.Base
+		case s.MXFP8():
+			*s = dtype.Unquantized(q.Base)
+		}
+	}
+}
+
+// WeightFormats are the words for formats of weights: bf16 for what is not quantized,
+// whole tensors or blocks of 128×128 in fp8, and 4 bits under activations that the
+// name tells, a16 where it tells none and "wo" is "weights only". sq is the INT8 of
+// SmoothQuant.
+func WeightFormats() []string {
+	return []string{
+		"bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq",
+	}
+}
+
+// weights is the scheme that a word of [WeightFormats] means.
+func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
+	s = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+	switch word {
+	case "bf16":
+		s = dtype.Unquantized(base)
+	case "fp8":
+	case "fp8_static":
+		s.Static = true
+	case "fp8_block":
+		s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
+	case "nvfp4":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
+	case "w4afp8":
+		s = dtype.Scheme{Weight: dtype.INT4, Activation: dtype.FP8, Group: 128, Scale: dtype.BF16}
+	case "w4a16_mxfp4":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: base, Group: 32, Scale: dtype.FP8}
+	case "w4a8_mxfp4_mxfp8":
+		s = dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP8, Group: 32, Scale: dtype.FP8}
+	case "int8_wo":
+		s = dtype.Scheme{Weight: dtype.INT8, Activation: base}
+	case "int4_wo":
+		s = dtype.Scheme{Weight: dtype.INT4, Activation: base, Group: 128, Scale: dtype.BF16}
+	case "sq":
+		s = dtype.Scheme{Weight: dtype.INT8, Activation: dtype.INT8, Static: true}
+	default:
+		return dtype.Scheme{}, false
+	}
+	return s, true
+}
+
+// words reports formats of weights that are none.
+func (f *Formats) words() error {
+	var errs []error
+	for _, w := range []struct {
+		name field.Name
+		word string
+	}{{"gemm_quant_mode", f.GEMM}, {"moe_quant_mode", f.MoE}} {
+		if _, ok := weights(w.word, dtype.BF16); w.word != "" && !ok {
+			errs = append(errs, field.Errorf("%s must be one of %s, got %q", w.name, strings.Join(WeightFormats(), ", "), w.word))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// narrow is a quantization of 8 or 4 bits that was asked for and whose products a
+// device has no arithmetic for.
+type narrow struct {
+	name  any // a field, or a word where no face has one
+	asked string
+	in    dtype.Format
+}
+
+// lacks are the quantizations asked for that a device has no arithmetic for.
+func (f *Formats) lacks(d *device.Profile) []narrow {
+	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
+	gemm, _ := weights(f.GEMM, dtype.None)
+	moe, _ := weights(f.MoE, dtype.None)
+	all := []narrow{
+		{field.Name("quantize_linear_action"), string(f.Linear), f.Linear.Scheme(dtype.None, 0).Activation},
+		{field.Name("quantize_non_expert_linear_action"), string(f.NonExpert), f.NonExpert.Scheme(dtype.None, 0).Activation},
+		{"checkpoint", f.Checkpoint, conversions[f.Checkpoint]},
+		{field.Name("gemm_quant_mode"), f.GEMM, gemm.Activation},
+	}
+	if f.MoE != f.GEMM { // said once
+		all = append(all, narrow{field.Name("moe_quant_mode"), f.MoE, moe.Activation})
+	}
+	return slices.DeleteFunc(all, func(n narrow) bool { return n.in == dtype.None || d.Matrix[n.in] > 0 })
+}
+
+// bare are generations of devices for which engines have no kernels that widen
+// weights of 8-bit and 4-bit floats either: vLLM's need compute capability 8.0
+// (Fp8Config.get_min_capability), and on AMD FP8 begins with CDNA3.
+func bare() []string { return []string{"pascal", "volta", "turing", "cdna1", "cdna2"} }
+
+// runs reports quantizations that no kernel of the device's generation computes.
+func (f *Formats) runs(d *device.Profile) error {
+	var errs []error
+	for _, n := range f.lacks(d) {
+		if slices.Contains(bare(), d.Generation) && n.in != dtype.INT8 {
+			errs = append(errs, field.Errorf("%s %s: %s has neither arithmetic in %v nor kernels that widen it", n.name, n.asked, d.Name, n.in))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// widened are the notes on quantizations asked for that the device has no arithmetic
+// for.
+func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
+	var out []string
+	for _, n := range f.lacks(d) {
+		how := "weights are widened before each product"
+		switch {
+		case p.IsTensorCast() && n.in == dtype.FP8:
+			how = "the policy tensorcast counts its products at the INT8 peak"
+		case p.IsTensorCast():
+			how = "the policy tensorcast counts its products as free"
+		}
+		out = append(out, fmt.Sprintf("%s has no arithmetic in %v, which %s asks for: %s", d.Name, n.in, n.asked, how))
+	}
+	return out
+}
+
+// actions are the quantization actions asked for, and where the Ascend tools are
+// at home their guide's defaults for the rest. Elsewhere the checkpoint's own
+// formats are the default.
+func (f *Formats) actions(d *device.Profile) graph.Actions {
+	a := graph.Actions{Linear: f.Linear, NonExpert: f.NonExpert, Attention: f.Attention, MXFP4Group: f.MXFP4Group}
+	if !d.FollowsAscend() {
+		return a
+	}
+	if a.Linear == "" {
+		a.Linear = dtype.W8A8Dynamic
+	}
+	if a.Attention == "" {
+		a.Attention = dtype.Disabled
+	}
+	return a
+}
+
+// convert applies a published conversion, as its publishers make them: 8 bits
+// everywhere, 4 bits everywhere in a dense model, and in the feed-forward parts of
+// a mixture, whose attention stays wide. Converted checkpoints ask for a cache in
+// fp8, as NVIDIA's do.
+func (f *Formats) convert(m *model.Model, q *graph.Quant) {
+	if m.Quant.Method == "mxfp4" {
+		return // gpt-oss has one checkpoint, whatever it is called
+	}
+	experts := m.HasExperts()
+	switch f.Checkpoint {
+	case "fp8":
+		if q.Attention.Weight == dtype.FP8 {
+			return // the checkpoint's own
+		}
+		s := dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
+		switch {
+		case m.MXFP8:
+			s.Group, s.Scale = 32, dtype.FP8
+		case experts:
+			s.Group, s.Rows, s.Scale = 128, 128, dtype.F32
+		}
+		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8
+	case "fp4":
+		if q.Experts.Weight == dtype.FP4 {
+			return // the checkpoint's own, as DeepSeek-V4's
+		}
+		s := dtype.Scheme{Weight: dtype.FP4, Activation: dtype.FP4, Group: 16, Scale: dtype.FP8}
+		wide := dtype.Unquantized(q.Base)
+		q.Attention, q.Dense, q.Experts, q.Shared, q.KV = s, s, s, s, dtype.FP8
+		if experts {
+			q.Attention = wide
+		}
+	case "int4":
+		q.Experts = dtype.Scheme{Weight: dtype.INT4, Activation: q.Base, Group: 32, Scale: dtype.BF16}
+	}
+}

@@ -1,0 +1,302 @@
+package deployment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+)
+
+// Parts are what the names of a deployment stand for.
+type Parts struct {
+	Model  *model.Model
+	Device *device.Profile
+	Engine *engine.Profile // nil where the deployment has none
+	// Systems are the profiles of pools with a system of their own, by that name.
+	Systems map[string]*device.Profile
+}
+
+// Resolved is a deployment whose parts are found, defaults filled in and layouts
+// checked.
+type Resolved struct {
+	Model       *model.Model
+	Device      *device.Profile
+	Pricing     prices.Pricing
+	Pools       []Served // one, or prefill and decode in this order
+	LeastLoaded bool
+	Notes       []string // on what was asked for and is modelled otherwise
+	// Assumed is what a preset gives.
+	Assumed []Assumption
+}
+
+// Served is a pool ready to be priced.
+type Served struct {
+	Role     Role
+	Replicas int
+	Device   *device.Profile
+	Engine   *engine.Profile // with its settings, on the device; nil without one
+	Release  string          // of the engine, if older than the newest that is known
+	Spec     graph.Spec
+	// Pricing is the cost model of operators that no kernel table covers.
+	Pricing prices.Pricing
+	// AcceptedPerStep is the tokens a decode step yields on average.
+	AcceptedPerStep float64
+}
+
+// Disaggregated reports whether prefill and decode have pools of their own.
+func (r *Resolved) Disaggregated() bool { return len(r.Pools) > 1 }
+
+// Generates is the pool that generates tokens.
+func (r *Resolved) Generates() *Served { return &r.Pools[len(r.Pools)-1] }
+
+// Resolve fills in defaults and checks every pool. It reports everything that is
+// wrong.
+func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
+	base, err := d.Base(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.checkRoles(); err != nil {
+		return nil, err
+	}
+	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded, Notes: base.Notes}
+	if d, err = d.preset(base, out); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for i := range d.Pools {
+		own, err := d.own(base, &d.Pools[i])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		served, err := own.pool(&d.Pools[i], d.Engine.Settings)
+		if err != nil && d.Pools[i].Role == Prefill {
+			err = fmt.Errorf("prefill replicas: %w", err)
+		}
+		errs = append(errs, err)
+		out.Pools = append(out.Pools, served)
+	}
+	return out, errors.Join(errs...)
+}
+
+// own is the base of a pool: the deployment's, unless it has a system or formats of
+// its own.
+func (d *Deployment) own(base *Base, p *Pool) (*Base, error) {
+	if p.System == "" && p.Formats == (Formats{}) {
+		return base, nil
+	}
+	asked, parts := *d, base.Parts
+	if p.Formats != (Formats{}) {
+		asked.Formats = p.Formats
+	}
+	if p.System != "" {
+		other, ok := parts.Systems[p.System]
+		if !ok {
+			return nil, field.Errorf("%s %q has no profile", field.Name("system"), p.System)
+		}
+		parts.Device = other
+	}
+	return asked.Base(parts)
+}
+
+// checkRoles reports pools that do not make a deployment together.
+func (d *Deployment) checkRoles() error {
+	roles := make([]Role, len(d.Pools))
+	for i := range d.Pools {
+		roles[i] = d.Pools[i].Role
+	}
+	switch {
+	case slices.Equal(roles, []Role{Both}), slices.Equal(roles, []Role{Prefill, Decode}):
+		return nil
+	}
+	return field.Errorf("%s: want one pool with role both, or one with role prefill followed by one with role decode, got %v", field.Name("pools"), roles)
+}
+
+// Base is what all layouts of a deployment have in common.
+type Base struct {
+	Parts
+
+	// Pricing is the cost model of operators that no kernel table covers.
+	Pricing prices.Pricing
+	Notes   []string // on what was asked for and is modelled otherwise
+	release string   // of the engine
+	spec    graph.Spec
+}
+
+// older is a release before the newest that is known, "" for that one, which is what
+// deployments without a version have.
+func older(e *engine.Profile, release string) string {
+	if e == nil || e.Known != "" && version.Check(release) == nil && version.Compare(release, e.Known) >= 0 {
+		return ""
+	}
+	return release
+}
+
+// Base resolves everything but the pools.
+func (d *Deployment) Base(p Parts) (*Base, error) {
+	m := &d.Modelling
+	policy, err := PolicyFor(m.Policy, p.Device)
+	if err != nil {
+		return nil, err
+	}
+	quant, err := d.Formats.resolve(p.Model, policy, p.Device)
+	if err != nil {
+		return nil, err
+	}
+	pricing, err := m.pricing(p.Device, policy)
+	if err != nil {
+		return nil, err
+	}
+	notes := d.Formats.widened(p.Device, &policy)
+	if p.Engine != nil {
+		if newer := p.Engine.Newer(d.Engine.Version); newer != "" {
+			notes = append(notes, newer)
+		}
+	}
+	return &Base{Parts: p, Pricing: pricing, Notes: notes, release: older(p.Engine, d.Engine.Version), spec: graph.Spec{
+		Model: p.Model, Policy: policy, Quant: quant, Compile: m.compiles(&p, policy, pricing),
+		EmbeddingTP: m.EmbeddingTP, SharedExpertTP: m.SharedExpertTP, SequenceParallel: m.SequenceParallel,
+		MatMulAllReduce: m.MatMulAllReduce, DispatchCombine: m.DispatchCombine, Draft: m.Draft,
+		Vision: policy.LoadsVision(p.Model, m.Images), FusesShared: p.fusesShared(),
+	}}, nil
+}
+
+// fusesShared reports whether the engine computes the model's shared expert among the others.
+func (p *Parts) fusesShared() bool {
+	return p.Engine != nil && slices.ContainsFunc(p.Model.Kinds, func(k model.Layer) bool {
+		return k.FFN.Kind == model.MoE && p.Engine.FusesShared(p.Device.Generation, k.FFN.Experts)
+	})
+}
+
+// Spec is what one layout computes with a number of draft tokens. The layout is
+// completed; whether it is legal is the graph's to say.
+func (b *Base) Spec(l parallel.Layout, mtp int) graph.Spec {
+	s := b.spec
+	s.Layout, s.MTP = l.Complete(b.Model), mtp
+	return s
+}
+
+// CheckDevices reports more devices than the profile's links connect.
+func CheckDevices(d *device.Profile, name field.Name, devices int) error {
+	if n := d.Ranks(); devices > n {
+		return field.Errorf("%s %d is more than the %d that %s can connect", name, devices, n, d.Name)
+	}
+	return nil
+}
+
+// pool resolves a pool.
+func (b *Base) pool(p *Pool, settings []string) (Served, error) {
+	out := Served{Role: p.Role, Replicas: max(1, p.Replicas), Device: b.Device, Pricing: b.Pricing, Spec: b.Spec(p.Layout, p.MTP), Release: b.release}
+	l := &out.Spec.Layout
+	if err := errors.Join(CheckDevices(b.Device, "num_devices", l.Devices), l.Check(b.Model)); err != nil {
+		return out, err
+	}
+	if b.Engine != nil {
+		e, err := b.Engine.With(slices.Concat(settings, p.Settings)...)
+		if err != nil {
+			return out, err
+		}
+		out.Engine = e.On(b.Device, l.Devices, b.Model.Family)
+		out.Spec.MTP = cmp.Or(p.MTP, out.Engine.MTP.Tokens)
+		if f := out.Engine.KVFormat; f != dtype.None {
+			out.Spec.Quant.KV = f
+		}
+		out.Spec.Quant.State = out.Engine.StateFormat
+	}
+	rates := p.AcceptanceRates
+	if rates == nil && b.Device.FollowsAscend() {
+		rates = UsualAcceptance(out.Spec.MTP)
+	} else if rates == nil {
+		rates = MeasuredAcceptance(b.Model, out.Spec.MTP)
+	}
+	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, rates)
+	return out, b.checkDrafts(p, out.Spec.MTP)
+}
+
+// MaxMTP is the most draft tokens the Ascend command line accepts.
+const MaxMTP = 9
+
+// checkDrafts reports what is wrong with the tokens a pool drafts: the pool, or
+// else a setting of its engine, says how many.
+func (b *Base) checkDrafts(p *Pool, n int) error {
+	from := any(field.Name("num_mtp_tokens"))
+	if p.MTP == 0 {
+		from = "engine setting mtp.tokens"
+	}
+	switch rates := len(p.AcceptanceRates); {
+	case n < 0 || n > MaxMTP:
+		return field.Errorf("%s must be between 0 and %d, got %d", from, MaxMTP, n)
+	case n == 0 || b.Engine == nil:
+		return nil
+	case b.Model.MTP.Layers == 0:
+		return field.Errorf("%s must be 0, got %d: %s has no MTP modules", from, n, b.Model.Name())
+	case n > rates && p.AcceptanceRates != nil:
+		return field.Errorf("%s %d needs as many %s, got %d", from, n, field.Name("mtp_acceptance_rates"), rates)
+	}
+	return nil
+}
+
+// AcceptedPerStep is the tokens a decode step yields on average with n drafted
+// ones, each rate being the chance that a position is accepted.
+func AcceptedPerStep(n int, rates []float64) float64 {
+	f := 1.0
+	for _, r := range rates[:min(n, len(rates))] {
+		f += r
+	}
+	return f
+}
+
+// PolicyFor finds a policy by name; the default is TensorCast's where TensorCast
+// is at home.
+func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
+	switch name {
+	case "":
+		if d.FollowsAscend() {
+			return graph.TensorCast(), nil
+		}
+		return graph.Physical(), nil
+	case graph.TensorCast().Name:
+		return graph.TensorCast(), nil
+	case graph.Physical().Name:
+		return graph.Physical(), nil
+	}
+	return graph.Policy{}, field.Errorf("%s must be tensorcast or physical, got %q", field.Name("policy"), name)
+}
+
+// pricing is the cost model: the one asked for, or the policy's default.
+func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, error) {
+	switch {
+	case m.Pricing != "":
+		return m.Pricing, m.Pricing.Check(d)
+	case p.IsTensorCast():
+		return prices.Roofline, nil
+	}
+	return prices.Best(d), nil
+}
+
+// compiles reports whether steps are fused: as asked, or as engines do. Fitted
+// prices are of their kernels, and no engine runs norms and activations operator
+// by operator; Ascend's own tool, whose policy and whose prices a request may also
+// ask for elsewhere, is eager unless told otherwise.
+func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Pricing) bool {
+	switch m.Fusion {
+	case Compiled:
+		return true
+	case Eager:
+		return false
+	case ByDefault:
+	}
+	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
+	return p.Engine != nil || pricing.Fitted() || !asAscend
+}

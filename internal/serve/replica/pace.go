@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// Multipliers multiplies the prices of a step's parts and the host's times; a
+// calibration fits it. Ones leave everything as it is.
+type Multipliers struct {
+	Decode, Prefill                                     [step.Parts]float64
+	PerStep, PerSequence, PerPrefillStep                float64
+	PerLayer, LaunchFloor, APIFixed, APIPerToken, First float64
+}
+
+// Ones leave prices and host times as they are.
+func Ones() Multipliers {
+	t := Multipliers{
+		PerStep: 1, PerSequence: 1, PerPrefillStep: 1, PerLayer: 1, LaunchFloor: 1, APIFixed: 1, APIPerToken: 1, First: 1,
+	}
+	for p := range t.Decode {
+		t.Decode[p], t.Prefill[p] = 1, 1
+	}
+	return t
+}
+
+// Pace is how long an engine takes for a step whose kernels are known: they, the
+// gaps between them, launches where no captured graph is replayed, and what of the
+// host's work the device waits for.
+type Pace struct {
+	host        engine.Host
+	graph       engine.Graph
+	multipliers Multipliers
+	layers      int
+	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
+	// experts whatever the step.
+	decode, prompt    units.Seconds
+	products, experts units.Seconds
+}
+
+// NewPace prepares the pace of an engine with a model on a device.
+func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
+	p := Pace{
+		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
+		multipliers: Ones(), layers: len(s.Model.Layers), decode: 1, prompt: 1,
+	}
+	if heads := latentHeads(s); heads > 0 {
+		decode, prefill := e.LatentKernels(d.Generation, heads)
+		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
+	}
+	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
+	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
+	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
+		p.host.Exposed *= e.Alone
+	}
+	if s.MTP > 0 && !e.MTP.Overlapped {
+		p.host.Exposed, p.host.Overlapped = 1, false
+	}
+	return p
+}
+
+// latentHeads are the heads of latent attention on a rank, 0 without any. Sparse
+// attention has kernels of its own.
+func latentHeads(s *graph.Spec) int {
+	for i := range s.Model.Kinds {
+		if a := &s.Model.Kinds[i].Attention; a.Kind == model.MLA && a.Indexer.TopK == 0 {
+			return a.Heads / max(1, s.Layout.TP)
+		}
+	}
+	return 0
+}
+
+// Scaled is the pace with the prices of kernels and host times multiplied.
+func (p Pace) Scaled(t Multipliers) Pace {
+	p.multipliers = t
+	h := &p.host
+	scale := func(x *units.Seconds, f float64) { *x *= units.Seconds(f) }
+	scale(&h.PerStep, t.PerStep)
+	scale(&h.PerSequence, t.PerSequence)
+	scale(&h.PerPrefillStep, t.PerPrefillStep)
+	scale(&h.PerLayer, t.PerLayer)
+	scale(&h.PerLayerFloor, t.LaunchFloor)
+	scale(&h.PerLayerPieces, t.LaunchFloor)
+	scale(&h.APIFixed, t.APIFixed)
+	scale(&h.APIPerToken, t.APIPerToken)
+	scale(&h.First, t.First)
+	return p
+}
+
+// Step is the time of a step with so many requests in decode, prompts and tokens of
+// these, whose kernels take t, and how much of it is the kernels', as scaled.
+func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels units.Seconds) {
+	prefill := tokens > 0
+	f := &p.multipliers.Decode
+	if prefill {
+		f = &p.multipliers.Prefill
+	}
+	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*p.experts +
+		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
+	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
+	if prefill {
+		attention *= p.prompt
+	} else {
+		attention *= p.decode
+	}
+	kernels = layers + head + attention
+	layers += p.host.PerLayer * units.Seconds(p.layers)
+	switch {
+	case prefill && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
+		layers = engine.Launch(layers, p.host.PerLayerFloor, p.layers)
+	case prefill:
+		layers = engine.Launch(layers, p.host.PerLayerPieces, p.layers)
+	}
+	return p.host.Step(layers+head+attention, decode+prompts, prefill), kernels
+}

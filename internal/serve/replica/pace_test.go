@@ -1,0 +1,76 @@
+package replica_test
+
+import (
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// TestPaceIsTheReplicas: a step evaluated operator by operator, at the pace of its
+// engine, takes as long as the replica's: decodes inside captured graphs and beyond
+// them, and prompts.
+func TestPaceIsTheReplicas(t *testing.T) {
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, _ := calibrated.New(d)
+	for _, id := range []string{"Qwen/Qwen3-32B", "Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3"} {
+		m, err := model.Lookup(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := parallel.Layout{Devices: 8, TP: 8}.Complete(m)
+		spec := graph.Spec{
+			Model: m, Layout: l, Policy: graph.Physical(), Compile: true,
+			Quant: graph.Resolve(m, graph.Physical(), graph.Actions{}),
+		}
+		g, err := graph.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		multipliers := replica.Ones()
+		multipliers.Decode[step.Products], multipliers.Prefill[step.Attention], multipliers.PerStep, multipliers.LaunchFloor = 1.2, 0.7, 3, 2
+		for _, name := range []string{"vllm", "sglang", "trtllm"} {
+			e, err := engine.LookupVersion(name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			e = e.On(d, 8, spec.Model.Family)
+			r, err := replica.New(&deployment.Served{Spec: spec, Device: d, Engine: e, Replicas: 1}, prices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pace := replica.NewPace(&spec, d, e).Scaled(multipliers)
+			for _, c := range []struct {
+				batch   sim.Batch
+				segment graph.Segment
+			}{
+				{sim.Batch{Decode: 64, DecodeContext: 64 * 2000, Sampled: 64}, graph.Segment{Requests: 64, Query: 1, Seq: 2000, Decode: true}},
+				{sim.Batch{Decode: 1024, DecodeContext: 1024 * 300, Sampled: 1024}, graph.Segment{Requests: 1024, Query: 1, Seq: 300, Decode: true}},
+				{
+					sim.Batch{PrefillRequests: 2, PrefillTokens: 4096, PrefillPairs: 2 * 2048 * 2049 / 2, Sampled: 2},
+					graph.Segment{Requests: 2, Query: 2048, Seq: 2048},
+				},
+			} {
+				times := step.New(g, prices).Evaluate(graph.Batch{Segments: []graph.Segment{c.segment}}, false).Times
+				got, kernels := pace.Step(&times, c.batch.Decode, c.batch.PrefillRequests, c.batch.PrefillTokens)
+				if want := r.Scaled(multipliers).Step(c.batch); !near(got, want) {
+					t.Errorf("%s under %s, %+v: %v, the replica %v", id, name, c.segment, got, want)
+				}
+				if kernels <= 0 || kernels >= got {
+					t.Errorf("%s under %s: kernels take %v of %v", id, name, kernels, got)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
+	"github.com/plimsoll-project/plimsoll/internal/cost/op"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Replica is one copy of a deployment. It is immutable and safe for concurrent
+// use.
+type Replica struct {
+	spec     graph.Spec
+	engine   *engine.Profile
+	pace     Pace
+	curve    *step.Curve
+	query    float64 // tokens of a decode query
+	accepted float64 // tokens a decode step yields on average
+
+	// KVTokens is the cache of one data-parallel rank.
+	KVTokens int
+	// Memory is how the engine divides that of one device.
+	Memory engine.Budget
+	// BytesPerToken is the cache of one token over all devices of a rank.
+	BytesPerToken units.Bytes
+}
+
+// ErrNoCache says that weights leave no room for a cache.
+var ErrNoCache = errors.New("the weights leave no room for a KV cache")
+
+// New prepares a replica of a pool, which must have an engine.
+func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
+	g, err := graph.New(p.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return along(p, step.NewCurve(g, prices))
+}
+
+// along is a replica of a pool whose steps a curve prices.
+func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
+	s, d, e, g := p.Spec, p.Device, p.Engine, curve.Graph()
+	r := &Replica{
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve,
+		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
+	}
+	m := memory.New(&s)
+	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
+	r.Memory = budget(m, g, d, e)
+	r.KVTokens = r.Memory.Tokens
+	if r.KVTokens < e.BlockTokens {
+		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
+			ErrNoCache, r.Memory.Weights, r.Memory.Activation, r.Memory.Workspace, r.Memory.Memory, d.Name, e.MemoryShare, e.MemoryShareOf)
+	}
+	return r, nil
+}
+
+// budget is how the engine divides the memory of one device.
+func budget(m *memory.Model, g *graph.Graph, d *device.Profile, e *engine.Profile) engine.Budget {
+	s := g.Spec()
+	return e.Budget(engine.Needs{
+		Memory: d.Usable(), Weights: m.Weights(), Activation: m.Trial(rankTokens(s, e), e.MaxSequences, e.LogitsCopies),
+		PerToken: m.BytesPerToken(e.WindowShare), Recurrent: engine.Classify(s.Model) == engine.Linear,
+		Kernels: kernels(g), IndexKey: m.IndexKey(), Context: s.Model.MaxPosition,
+	})
+}
+
+// rankTokens is the token budget of one data-parallel rank.
+func rankTokens(s *graph.Spec, e *engine.Profile) int {
+	if s.Model.HasExperts() && e.AttentionDP.SplitsBudget {
+		return max(1, e.TokenBudget/max(1, s.Layout.DP))
+	}
+	return e.TokenBudget
+}
+
+// kernels is how many a decode step launches.
+func kernels(g *graph.Graph) int {
+	n := 0.0
+	for _, item := range g.Append(nil, graph.Batch{Segments: []graph.Segment{{Requests: 1, Query: 1, Seq: 2, Decode: true}}}) {
+		n += item.Count
+	}
+	return int(n)
+}
+
+// Scaled is the replica with its prices and host times multiplied.
+func (r *Replica) Scaled(m Multipliers) *Replica {
+	out := *r
+	out.pace, out.curve = r.pace.Scaled(m), r.curve.Fork()
+	return &out
+}
+
+// Pool is n copies of the replica for a simulation, each with all of its
+// data-parallel ranks. They step together where they share experts; those of a
+// dense model are copies of their own.
+func (r *Replica) Pool(n int) sim.Pool {
+	e := r.engine
+	ranks, tokens := inStep(&r.spec), rankTokens(&r.spec, e)
+	if ranks == 1 {
+		n *= max(1, r.spec.Layout.DP)
+	}
+	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
+		Policy:      policy(e.Policy),
+		TokenBudget: tokens * ranks, MaxSequences: e.MaxSequences * ranks,
+		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
+		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, Held: e.HeldTokens,
+		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
+		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
+		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
+	}}
+}
+
+// inStep is how many data-parallel ranks step together: those that share experts.
+func inStep(s *graph.Spec) int {
+	if !s.Model.HasExperts() {
+		return 1
+	}
+	return max(1, s.Layout.DP)
+}
+
+// Link carries the replica's caches from a prefill replica, over the device's
+// outermost link: the two may stand in different nodes.
+func (r *Replica) Link(d *device.Profile) sim.Link {
+	outer := &d.Links[0]
+	return sim.Link{
+		BytesPerToken: r.BytesPerToken, Latency: outer.Latency,
+		Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
+	}
+}
+
+// policy is the scheduler of an engine as the simulation names it.
+func policy(p engine.Policy) sim.Policy {
+	switch p {
+	case engine.PrefillFirst:
+		return sim.PrefillFirst
+	case engine.InFlight:
+		return sim.InFlight
+	case engine.DecodeFirst:
+	}
+	return sim.DecodeFirst
+}
+
+// Step implements sim.Stepper.
+func (r *Replica) Step(b sim.Batch) units.Seconds {
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+	return took
+}
+
+// sums is a batch as attention sees it. The context of a step is what is cached
+// after it.
+func (r *Replica) sums(b *sim.Batch) graph.Sums {
+	s := graph.Sums{Prefill: op.Span{
+		Requests: float64(b.PrefillRequests), Tokens: float64(b.PrefillTokens),
+		Pairs: b.PrefillPairs, Context: float64(b.PrefillContext + b.PrefillTokens),
+	}}
+	if b.Decode > 0 {
+		n := float64(b.Decode)
+		s.Decode = op.Equal(n, r.query, b.DecodeContext/n+r.query)
+	}
+	return s
+}
+
+// Decode implements sim.Stepper. Time is linear in the context but for the
+// hidden host work, so the steps of a run take as long as that many at the mean
+// context: up to 2 % longer than they do where contexts outgrow a window on the
+// way.
+func (r *Replica) Decode(n int, context, growth float64, steps int) units.Seconds {
+	mean := meanContext(context, growth, steps)
+	return units.Seconds(steps) * r.Step(sim.Batch{Decode: n, DecodeContext: mean, Sampled: n})
+}
+
+// meanContext is that of consecutive steps.
+func meanContext(context, growth float64, steps int) float64 {
+	return context + growth*max(0, float64(steps-1))/2
+}
+
+// Holds is how many sequences of so many tokens the cache of a data-parallel rank
+// holds at once, in whole blocks.
+func (r *Replica) Holds(tokens int) int {
+	block := r.engine.BlockTokens
+	return r.KVTokens / block / max(1, (tokens+block-1)/block)
+}

@@ -1,0 +1,195 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+)
+
+// Formulas evaluates candidates by the closed formulas of throughput-optimizer. It
+// holds everything but the layout.
+type Formulas struct {
+	Mode   Mode
+	Spec   graph.Spec // without its layout and MTP
+	Coster cost.Coster
+	// Memory and Reserved are per device.
+	Memory, Reserved units.Bytes
+	Load             formulas.Load // without what depends on the layout
+	// AutoBudget tries 4, 2 and 1 prompts' worth of tokens as the step's budget.
+	AutoBudget bool
+	Rates      []float64 // acceptance of draft tokens
+	// Block and Accepted describe a draft model in place of Rates: the tokens of
+	// a decode step and how many of them are accepted on average.
+	Block    int
+	Accepted float64
+	Suffix   string // behind every label
+	// Matched says that the phase is to be matched with another one.
+	Matched bool
+	Limits  workload.Limits
+	Range   Range
+	Images  graph.Images
+}
+
+// Label is a candidate as printed.
+func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
+
+// Evaluate implements [Evaluator]: it finds the best batch of one candidate.
+func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
+	r := Result{Candidate: c, Label: p.Label(c)}
+	spec := p.Spec
+	spec.Layout, spec.MTP = c.Layout, c.MTP
+	r.Spec = spec
+	r.Load = p.load(c)
+	exact, err := p.deploy(spec)
+	if err != nil {
+		r.Binds, r.Reason = IllegalShape, sentence(err)
+		return r
+	}
+	relaxed := exact
+	if spec.JumpsWithBatch() {
+		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
+			r.Binds, r.Reason = IllegalShape, sentence(err)
+			return r
+		}
+	}
+	var f found
+	for _, budget := range p.budgets() {
+		r.Load.Budget = budget
+		f = p.search(exact, relaxed, &r.Load)
+		// A smaller budget helps only where the prefill step itself does not fit.
+		if f.ok || f.first.OOM != formulas.PrefillPhase {
+			break
+		}
+	}
+	r.Best, r.OK, r.Binds, r.First, r.Points = f.best, f.ok, f.binds, f.first, f.points
+	if !r.OK {
+		r.Reason = p.reason(&r)
+	}
+	r.MostQPS = r.Best
+	// Several waves within a limit lower the mean TTFT of the requests in flight,
+	// and so raise what the guide counts.
+	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Limits.TTFT > 0 && r.Load.Distribution == nil {
+		r.MostQPS = p.searchBy(exact, relaxed, &r.Load, func(o *formulas.Outcome) float64 { return o.Prompts(&r.Load) }).best
+	}
+	return r
+}
+
+// search finds the batch with the most throughput under one load.
+func (p *Formulas) search(exact, relaxed *Steps, l *formulas.Load) found {
+	if l.Distribution != nil && p.Mode != DecodeOnly {
+		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
+	}
+	return p.searchBy(exact, relaxed, l, throughput)
+}
+
+// searchBy finds the batch with the best rating under one load of equal prompts.
+func (p *Formulas) searchBy(exact, relaxed *Steps, l *formulas.Load, rate rating) found {
+	s := p.batchSearch(exact, relaxed, l, rate)
+	return s.run()
+}
+
+func (p *Formulas) batchSearch(exact, relaxed *Steps, l *formulas.Load, rate rating) batchSearch {
+	return batchSearch{
+		exact: p.outcome(exact, l), relaxed: p.outcome(relaxed, l), r: p.batches(l), limits: p.Limits,
+		rate: rate, window: p.window(l), waves: p.Mode == PrefillOnly && !l.Chunked(),
+	}
+}
+
+func (p *Formulas) deploy(spec graph.Spec) (*Steps, error) {
+	return NewSteps(spec, p.Coster, p.Memory, p.Reserved, p.Images)
+}
+
+// load fills in what depends on the layout.
+func (p *Formulas) load(c Candidate) formulas.Load {
+	l := p.Load
+	l.DP, l.PP, l.Devices = c.Layout.DP, c.Layout.PP, c.Layout.Devices
+	l.DecodeQuery = 1 + c.MTP
+	l.Fold = deployment.AcceptedPerStep(c.MTP, p.Rates)
+	if p.Block > 0 {
+		l.DecodeQuery, l.Fold = p.Block, 1+p.Accepted
+	}
+	return l
+}
+
+// budgets are the token budgets to try.
+func (p *Formulas) budgets() []int {
+	if !p.AutoBudget {
+		return []int{p.Load.Budget}
+	}
+	n := p.Load.Input
+	if d := p.Load.Distribution; d != nil {
+		n = d.MeanEffective(p.Load.HitRate)
+	}
+	return []int{4 * n, 2 * n, n}
+}
+
+// batches is the range to search. Where prompts are computed in chunks, every
+// request of a batch runs: it has begun before the first has ended. Engines run no
+// more requests than a step has tokens, for each in decode takes one (vLLM refuses
+// max_num_seqs above max_num_batched_tokens). A prefill without a limit would queue
+// prompts without end and gain nothing: it is searched for a few full steps only, and
+// one of unequal prompts, each step of which is another, for no more than many.
+func (p *Formulas) batches(l *formulas.Load) Range {
+	r := p.Range
+	switch {
+	case p.Mode == Aggregated && l.Chunked():
+		if most := max(1, l.Budget/l.PP); most < r.Max && most >= r.Min {
+			r.Max, r.Ends = most, OverBudget
+		}
+	case p.Mode == PrefillOnly && p.Limits.TTFT == 0 && !r.Given:
+		const few = 4
+		r.Max = max(r.Min, min(r.Max, few*max(1, l.Budget/l.EffectiveInput())))
+	case p.Mode == PrefillOnly && l.Distribution != nil:
+		const many = 1024
+		r.Max = max(r.Min, min(r.Max, many*l.Budget/l.EffectiveInput()))
+	}
+	return r
+}
+
+// window is smaller where an evaluation simulates every step, and holds a whole
+// wave of prompts, with which throughput repeats.
+func (p *Formulas) window(l *formulas.Load) int {
+	switch {
+	case p.Mode == DecodeOnly:
+		return window
+	case p.Mode == Aggregated && l.Chunked():
+		return mixedWindow
+	case p.Mode == Aggregated:
+		return min(max(window, l.Budget*l.DP/l.EffectiveInput()+1), wide)
+	}
+	input := l.EffectiveInput()
+	last := 1 + (input-1)%l.Budget // tokens of the last chunk, whose waves are the largest
+	return min(max(window, l.Budget*l.DP/last+1), max(mixedWindow, widest*l.Budget/max(input, l.Budget)))
+}
+
+func (p *Formulas) outcome(e formulas.Engine, l *formulas.Load) evaluate {
+	switch p.Mode {
+	case PrefillOnly:
+		return func(b int) formulas.Outcome { return formulas.PrefillOnly(e, l, b) }
+	case DecodeOnly:
+		return func(b int) formulas.Outcome { return formulas.DecodeOnly(e, l, b) }
+	case Aggregated:
+	}
+	return func(b int) formulas.Outcome { return formulas.Aggregated(e, l, b) }
+}
+
+// reason says why a candidate has no feasible batch.
+func (p *Formulas) reason(r *Result) string {
+	o := &r.First
+	v := judge(o, p.Limits)
+	r.Binds = v
+	switch v {
+	case NoMemory:
+		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
+	case OverTPOT, OverTTFT:
+		return overLimit(v, o, p.Limits)
+	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated, OverLatency:
+	}
+	return "no batch in the range meets the limits"
+}

@@ -1,0 +1,129 @@
+package search_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/calibrated"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// gpu builds fleets of a model under vLLM on H200s.
+func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error) {
+	t.Helper()
+	m, err := model.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := device.Lookup("h200_sxm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.LookupVersion("vllm", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prices, ok := calibrated.New(d)
+	if !ok {
+		t.Fatal("no prices")
+	}
+	return func(c search.Candidate) (*replica.Fleet, error) {
+		asked := deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: c.Layout}}}
+		r, err := asked.Resolve(deployment.Parts{Model: m, Device: d, Engine: e})
+		if err != nil {
+			return nil, err
+		}
+		return replica.NewFleet(r, func(*deployment.Served) (cost.Coster, error) { return prices, nil })
+	}
+}
+
+// TestSimulated holds the search to simulating every batch: its best row is one of
+// them to the digit, meets the limits, and carries as much as any but for what
+// bisection may miss between two neighbours.
+func TestSimulated(t *testing.T) {
+	t.Parallel()
+	fleet := gpu(t, "meta-llama/Llama-3.1-8B-Instruct")
+	candidate := search.Candidate{Layout: parallel.Layout{Devices: 1, TP: 1, DP: 1, PP: 1, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}}
+	for _, limits := range []workload.Limits{
+		{TPOT: 8 * units.Millisecond},
+		{TPOT: 10 * units.Millisecond, TTFT: 150 * units.Millisecond},
+		{},
+	} {
+		t.Run(fmt.Sprint(limits), func(t *testing.T) {
+			t.Parallel()
+			s := search.Simulated{
+				Fleet: fleet, Input: sim.Lengths{Tokens: 512, Low: 0.8}, Output: sim.Lengths{Tokens: 64, Low: 0.8},
+				Limits: limits, Range: search.Range{Min: 1, Max: 48}, Seed: 1,
+			}
+			got := s.Evaluate(t.Context(), candidate)
+			if !got.OK || !search.Meets(&got.Best, limits) {
+				t.Fatalf("nothing keeps %+v: %s", limits, got.Reason)
+			}
+			f, err := fleet(candidate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most := 0.0
+			for b := 1; b <= 48; b++ {
+				config := f.Config(sim.Benchmark(b, s.Input, s.Output))
+				config.Seed = s.Seed
+				r, err := sim.Run(t.Context(), &config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b == got.Best.Concurrency && (r.TTFT.Mean != got.Best.TTFT || r.TPOT.Mean != got.Best.TPOT || r.OutputRate != got.Best.Throughput) {
+					t.Errorf("batch %d simulated gives %v, %v and %g; the search says %v, %v and %g",
+						b, r.TTFT.Mean, r.TPOT.Mean, r.OutputRate, got.Best.TTFT, got.Best.TPOT, got.Best.Throughput)
+				}
+				if limits.Meets(r.TTFT.Mean, r.TPOT.Mean, 0) {
+					most = max(most, r.OutputRate)
+				}
+			}
+			const near = 0.97
+			if got.Best.Throughput < near*most {
+				t.Errorf("found %.1f tokens/s, batch by batch %.1f", got.Best.Throughput, most)
+			}
+		})
+	}
+}
+
+// TestSimulatedRefuses says why a candidate has no best.
+func TestSimulatedRefuses(t *testing.T) {
+	t.Parallel()
+	one := parallel.Layout{Devices: 1, TP: 1, DP: 1, PP: 1, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}
+	odd := one
+	odd.Devices, odd.TP = 3, 3
+	for _, c := range []struct {
+		name, model string
+		layout      parallel.Layout
+		limits      workload.Limits
+		want        search.Verdict
+	}{
+		{"memory", "meta-llama/Llama-3.1-405B", one, workload.Limits{}, search.NoMemory},
+		{"layout", "Qwen/Qwen3-8B", odd, workload.Limits{}, search.IllegalShape},
+		{"TPOT", "Qwen/Qwen3-8B", one, workload.Limits{TPOT: units.Microsecond}, search.OverTPOT},
+		{"TTFT", "Qwen/Qwen3-8B", one, workload.Limits{TTFT: units.Microsecond}, search.OverTTFT},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := search.Simulated{
+				Fleet: gpu(t, c.model), Input: sim.Lengths{Tokens: 256, Low: 1}, Output: sim.Lengths{Tokens: 16, Low: 1},
+				Limits: c.limits, Range: search.DefaultRange(), Seed: 1,
+			}
+			got := s.Evaluate(t.Context(), search.Candidate{Layout: c.layout})
+			if got.OK || got.Binds != c.want || got.Reason == "" {
+				t.Errorf("want it rejected by %s, got %v by %q: %q", c.want, got.OK, got.Binds, got.Reason)
+			}
+		})
+	}
+}

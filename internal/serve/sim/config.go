@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+)
+
+// Config is one simulation.
+type Config struct {
+	Client Client
+	// Workers take every request. With a Decode pool they compute prompts only.
+	Workers Pool
+	// Decode, if given, generates what the workers prefilled, and Link carries
+	// the caches between them.
+	Decode *Pool
+	Link   Link
+
+	Seed uint64
+	// Limits define goodput.
+	Limits workload.Limits
+	// Progress, if not nil, is told now and then how many of the requests have ended.
+	Progress func(ended, requests int)
+	// stands is how many replicas the only one stands for; 0 is itself.
+	stands int
+	// Records asks for one [Record] per request in the result.
+	Records bool
+}
+
+// Pool is replicas of one kind.
+type Pool struct {
+	Replicas int // 0 means 1
+	Routing  Routing
+	Engine   Engine
+	Stepper  Stepper
+	// Meter, if not nil, is told every step that is taken, once.
+	Meter Meter
+}
+
+// Link is the network between a prefill and a decode replica. Each prefill
+// replica sends one cache after the other.
+type Link struct {
+	BytesPerToken units.Bytes // of KV cache
+	Bandwidth     units.BytesPerSecond
+	Latency       units.Seconds
+}
+
+// maxReplicas bounds a pool.
+const maxReplicas = 1 << 14
+
+func (p *Pool) check(name string) error {
+	errs := []error{p.Engine.check(name)}
+	if p.Replicas < 0 || p.Replicas > maxReplicas {
+		errs = append(errs, fmt.Errorf("%s: replicas must be between 1 and %d, got %d", name, maxReplicas, p.Replicas))
+	}
+	if p.Stepper == nil {
+		errs = append(errs, errors.New(name+": no step model"))
+	}
+	if p.Routing < RoundRobin || p.Routing > LeastLoaded {
+		errs = append(errs, fmt.Errorf("%s: unknown %v", name, p.Routing))
+	}
+	return errors.Join(errs...)
+}
+
+// check returns all that is wrong with a configuration.
+func (c *Config) check() error {
+	errs := []error{c.Workers.check("workers")}
+	if c.Client == nil {
+		errs = append(errs, errors.New("no client given"))
+	} else if err := c.Client.check(); err != nil {
+		errs = append(errs, fmt.Errorf("client: %w", err))
+	}
+	if c.Decode != nil {
+		errs = append(errs, c.Decode.check("decode"))
+		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) {
+			errs = append(errs, errors.New("link: bandwidth must be positive, bytes and latency must not be negative"))
+		}
+	}
+	return errors.Join(errs...)
+}

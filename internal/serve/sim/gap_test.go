@@ -1,0 +1,60 @@
+package sim
+
+import (
+	"context"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// TestGapsAreTheTime: the gaps between the tokens of all requests are as many as tokens after the first, and together the
+// time from first tokens to ends, whatever is preempted and computed again.
+func TestGapsAreTheTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &Config{
+			Client: anyClient(t), Workers: Pool{Replicas: rapid.IntRange(1, 3).Draw(t, "replicas"), Engine: anyEngine(t, ""), Stepper: anyStepper(t, "")},
+			Seed: rapid.Uint64().Draw(t, "seed"), Records: true,
+		}
+		c.Workers.Engine.AcceptedPerStep = 1 // else several tokens come in a step
+		r, err := Run(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, sum := 0, units.Seconds(0)
+		for _, q := range r.Records {
+			if !q.Refused {
+				count += q.Output - 1
+				sum += q.Latency - q.TTFT
+			}
+		}
+		if r.ITL.Count != count {
+			t.Fatalf("%d gaps between %d tokens", r.ITL.Count, count)
+		}
+		if count > 0 {
+			near(t, "mean gap", sum/units.Seconds(count), r.ITL.Mean)
+		}
+	})
+}
+
+// TestLongRunning: the order of admission is kept however many have left meanwhile: the last admitted is preempted first.
+func TestLongRunning(t *testing.T) {
+	requests := make([]request, 1000)
+	for i := range requests {
+		requests[i].id = i
+	}
+	l := running{requests: requests}
+	for i := range requests {
+		l.push(&requests[i])
+		if i%3 != 0 {
+			l.remove(&requests[i])
+		}
+		if got, want := l.last().id, i/3*3; got != want {
+			t.Fatalf("after %d: want %d last, got %d", i, want, got)
+		}
+	}
+	if l.n != 334 {
+		t.Errorf("%d run", l.n)
+	}
+}

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+)
+
+// Mix is requests of several kinds in one stream.
+type Mix []Kind
+
+// Kind is requests whose lengths are drawn alike.
+type Kind struct {
+	Share  float64 // of the requests, in proportion to the other kinds
+	Input  Lengths
+	Output Lengths
+	// Like, if given, replaces the lengths: those of one of these requests, each as
+	// likely. Prompts and answers that belong together stay together.
+	Like []workload.Request
+}
+
+// check reports kinds that no request can be drawn from.
+func (m Mix) check() error {
+	var errs []error
+	sum := 0.0
+	for i := range m {
+		k := &m[i]
+		if !(k.Share >= 0) || math.IsInf(k.Share, 1) {
+			errs = append(errs, fmt.Errorf("kind %d: the share must not be negative, got %g", i+1, k.Share))
+		}
+		sum += k.Share
+		if k.Like == nil {
+			errs = append(errs, checkLengths(&k.Input, &k.Output, nil)...)
+		}
+		for j := range k.Like {
+			if q := &k.Like[j]; min(q.Input, q.Output) < 1 || max(q.Input, q.Output) > maxTokens {
+				errs = append(errs, fmt.Errorf("kind %d: request %d: tokens must be between 1 and %d, got %d and %d", i+1, j+1, maxTokens, q.Input, q.Output))
+				break
+			}
+		}
+	}
+	if !(sum > 0) {
+		errs = append(errs, errors.New("the shares of a mix must have a positive sum"))
+	}
+	return errors.Join(errs...)
+}
+
+// shortest is the shortest prompt that may be drawn.
+func (m Mix) shortest() int {
+	least := maxTokens
+	for i := range m {
+		k := &m[i]
+		if k.Like == nil {
+			least = min(least, k.Input.shortest())
+		}
+		for j := range k.Like {
+			least = min(least, k.Like[j].Input)
+		}
+	}
+	return least
+}
+
+// drawer returns a function that draws the lengths of requests: those of the mix, or
+// without one input and output.
+func (m Mix) drawer(input, output *Lengths, seed uint64) func(*request) {
+	inputs, outputs := stream(seed, inputStream), stream(seed, outputStream)
+	if m == nil {
+		in, out := input.drawer(inputs), output.drawer(outputs)
+		return func(q *request) { q.input, q.output = in(), out() }
+	}
+	kinds := stream(seed, kindStream)
+	upTo := make([]float64, len(m))
+	draw := make([]func() (int, int), len(m))
+	sum := 0.0
+	for i := range m {
+		k := &m[i]
+		sum += k.Share
+		upTo[i] = sum
+		if k.Like != nil {
+			draw[i] = func() (int, int) { q := &k.Like[inputs.IntN(len(k.Like))]; return q.Input, q.Output }
+			continue
+		}
+		in, out := k.Input.drawer(inputs), k.Output.drawer(outputs)
+		draw[i] = func() (int, int) { return in(), out() }
+	}
+	return func(q *request) {
+		x := kinds.Float64() * sum
+		i := 0
+		for i < len(m)-1 && x >= upTo[i] {
+			i++
+		}
+		q.kind = int32(i)
+		q.input, q.output = draw[i]()
+	}
+}

@@ -1,0 +1,321 @@
+package sim
+
+import "github.com/plimsoll-project/plimsoll/internal/basic/units"
+
+// replica is one engine: an API server, a scheduler, a cache. Its life is to
+// begin a step (look at the queue, fill it), to complete it (hand out tokens),
+// and to begin the next.
+type replica struct {
+	sim     *simulation
+	place   int32 // in simulation.replicas
+	index   int   // in its pool
+	engine  *Engine
+	stepper Stepper
+	meter   Meter // nil without one
+	decodes bool  // false in a prefill pool: requests leave after their prompt
+	held    int   // tokens held back; 0 where prompts are computed too
+	burst   int   // the most tokens a request can gain in one step
+
+	apiFree units.Seconds // when the API server has done what it has
+	load    int           // requests sent here that have not left
+
+	incoming queue // ready, but the scheduler has not looked
+	noticed  int   // of those, how many the scheduler puts into the next step it fills
+	fresh    bool  // the last step came after a time without any
+	waiting  queue
+	running  running
+	partial  *request // the prompt that was cut off; always the last of running
+	decode   decodeSet
+	parked   parked
+	cache    cache
+
+	plan     plan
+	chunks   []chunk
+	priced   *priced // of the pool
+	since    int     // steps of generation since the last look, modulo the interval
+	waited   int     // steps counted towards a wait, most of them while prompts were held back
+	patience int     // and the most
+	hold     bool
+	evicted  bool // something was preempted when this step was filled
+	busy     bool
+	due      bool // to begin once all else at this time has happened
+	sending  int  // requests whose cache is on its way out
+	carrying int  // and their tokens
+	linkAt   units.Seconds
+
+	gaps  gapMeter
+	usage usage
+}
+
+// plan is what a replica is doing: one step with prefill, or a run of steps
+// without.
+type plan struct {
+	start, end units.Seconds
+	version    uint32 // counts plans, so that an event of a plan that was cut is known
+	steps      int64
+	decodes    int // requests that generate in it
+	context    float64
+	run        bool // no prefill
+	cut        bool // ends early, where a new request will be seen
+}
+
+// chunk is a piece of a prompt in a step.
+type chunk struct {
+	q      *request
+	tokens int
+}
+
+// usage is what a replica did, summed up.
+type usage struct {
+	busy         units.Seconds
+	steps        int64
+	prefillSteps int64
+	preemptions  int
+	blockTime    float64 // Σ blocks held · seconds
+	peak         int     // blocks
+}
+
+// deliver puts a request in front of the scheduler.
+func (r *replica) deliver(q *request) {
+	r.incoming.push(q)
+	if r.busy {
+		r.interrupt()
+	} else {
+		r.wake()
+	}
+}
+
+// wake has an idle replica begin.
+func (r *replica) wake() {
+	if !r.busy && !r.due {
+		r.due = true
+		r.sim.due = append(r.sim.due, r.place)
+	}
+}
+
+// begin starts the next step, or nothing.
+func (r *replica) begin() {
+	r.look()
+	r.chunks = r.chunks[:0]
+	r.evicted, r.hold = false, false
+	decodes := false
+	switch r.engine.Policy {
+	case PrefillFirst:
+		decodes = r.prefillFirst()
+	case InFlight:
+		decodes = r.inFlight()
+	default:
+		decodes = r.decodeFirst()
+	}
+	p := plan{start: r.sim.now, version: r.plan.version + 1, steps: 1}
+	if decodes {
+		p.decodes, p.context = r.decode.n, r.decode.context()
+	}
+	p.run = len(r.chunks) == 0
+	if p.run && p.decodes == 0 {
+		return
+	}
+	var took units.Seconds
+	if p.run {
+		p.steps = r.runLength()
+		took = r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps))
+	} else {
+		b := r.batch(&p)
+		took = r.mixed(b)
+		if r.meter != nil { // unlike a run it is never cut short
+			r.meter.Step(b, took)
+		}
+	}
+	r.busy = true
+	p.end = p.start + r.sim.sound(took, &p)
+	r.plan = p
+	r.sim.agenda.step(p.end, r.place, p.version)
+}
+
+// look moves what came in to where the scheduler sees it. A step that was filled ahead has
+// what was noticed when the step before it began.
+func (r *replica) look() {
+	idle := r.running.n == 0 && r.waiting.n == 0
+	now := !r.engine.Overlapped || idle || r.fresh && r.plan.steps == 1
+	r.fresh = idle
+	if now {
+		r.notice()
+	}
+	for ; r.noticed > 0; r.noticed-- {
+		r.waiting.push(r.incoming.pop())
+	}
+	if !now {
+		r.notice()
+	}
+}
+
+// notice has the scheduler receive what came in, if it is time to.
+func (r *replica) notice() {
+	if r.incoming.n == 0 || r.since != 0 && r.running.n > 0 {
+		return
+	}
+	r.since = 0
+	r.noticed = r.incoming.n
+}
+
+// growth is how much the context of n requests grows per step.
+func (r *replica) growth(n int) float64 { return float64(n) * r.decode.perStep }
+
+// priced are steps with prefill that a pool took lately, by their prompts: where
+// prompts are equal and nothing generates, there are few different ones.
+type priced [8]struct {
+	batch Batch
+	took  units.Seconds
+}
+
+// mixed is the time of a step with prefill.
+func (r *replica) mixed(b Batch) units.Seconds {
+	p := &r.priced[b.PrefillRequests%len(r.priced)]
+	if b != p.batch {
+		p.batch, p.took = b, r.stepper.Step(b)
+	}
+	return p.took
+}
+
+// batch is the shape of a step with prefill.
+func (r *replica) batch(p *plan) Batch {
+	b := Batch{
+		PrefillRequests: len(r.chunks), Decode: p.decodes, DecodeContext: p.context, Sampled: p.decodes,
+	}
+	for _, c := range r.chunks {
+		b.PrefillTokens += c.tokens
+		b.PrefillContext += c.q.context
+		b.PrefillPairs += float64(c.tokens) * (float64(c.q.context) + float64(c.tokens+1)/2)
+		if c.q.context+c.tokens == c.q.need {
+			b.Sampled++
+		}
+	}
+	return b
+}
+
+// complete ends the step or run: tokens are handed out, requests end, pieces of
+// prompts are in the cache.
+func (r *replica) complete() {
+	p := &r.plan
+	took := p.end - p.start
+	before := r.cache.held()
+	r.busy = false
+	if p.decodes > 0 {
+		r.gaps.steps(p)
+		gained := r.decode.clockAfter(p.steps) - r.decode.clock
+		r.cache.take(r.decode.growth(gained))
+		r.decode.clock += gained
+		r.decode.steps += p.steps
+	}
+	held := r.cache.held()
+	r.usage.busy += took
+	r.usage.steps += p.steps
+	r.usage.blockTime += float64(before+held) / 2 * float64(took)
+	r.usage.peak = max(r.usage.peak, held)
+	if p.run {
+		if r.meter != nil {
+			r.meter.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps), took)
+		}
+		r.since = int((int64(r.since) + p.steps) % int64(r.engine.ReceiveInterval))
+		r.count(p.steps)
+	} else {
+		r.since = 0 // engines look after every step with prefill
+		r.usage.prefillSteps++
+	}
+	for r.decode.n > 0 {
+		q := r.decode.next()
+		if q.finish > r.decode.clock {
+			break
+		}
+		r.decode.leave(q)
+		r.end(q)
+	}
+	for _, c := range r.chunks {
+		r.advance(c)
+	}
+	r.wake()
+}
+
+// advance puts a piece of a prompt into the cache; the last piece brings a
+// token.
+func (r *replica) advance(c chunk) {
+	q := c.q
+	q.context += c.tokens
+	r.cache.give(r.cache.prefix.learn(q))
+	if q.context < q.need {
+		r.partial = q
+		return
+	}
+	if r.partial == q {
+		r.partial = nil
+	}
+	q.generated++
+	if q.generated == 1 {
+		q.first = r.sim.now
+	} else {
+		r.gaps.add(r.sim.now-q.last, 1)
+	}
+	switch {
+	case q.generated >= q.output:
+		r.end(q)
+	case r.decodes:
+		r.join(q, r.sim.now)
+	default:
+		r.running.remove(q)
+		r.sim.send(q, r)
+	}
+}
+
+// join lets a request generate from the next step on; it got its last token at
+// the time given.
+func (r *replica) join(q *request, last units.Seconds) {
+	q.last = last
+	if r.full() {
+		r.park(q)
+		return
+	}
+	r.decode.join(q)
+	r.gaps.join(q, last)
+}
+
+// end takes leave of a request that has all its tokens.
+func (r *replica) end(q *request) {
+	r.holdBack(q)
+	r.running.remove(q)
+	r.release(q)
+	r.load--
+	r.sim.finish(q)
+}
+
+// holdBack lets a client see the first token later, as many tokens as are held
+// back; they come at the request's own pace.
+func (r *replica) holdBack(q *request) {
+	if r.held == 0 || q.output < 2 {
+		return
+	}
+	share := float64(min(r.held, q.output-1)) / float64(q.output-1)
+	q.first += (r.sim.now - q.first) * units.Seconds(share)
+}
+
+// release gives back the blocks of a request.
+func (r *replica) release(q *request) {
+	r.cache.give(r.holds(q) - q.shared*r.cache.prefix.span)
+	r.cache.prefix.drop(q)
+}
+
+// holds is how many blocks a request has, shared ones included.
+func (r *replica) holds(q *request) int {
+	if r.engine.Policy == InFlight {
+		return r.cache.blocks(r.kept(q))
+	}
+	return r.cache.blocks(q.context)
+}
+
+// kept is for how many tokens InFlight keeps blocks: prompt and answer, or the
+// prompt alone where the answer is generated elsewhere.
+func (r *replica) kept(q *request) int {
+	if r.decodes {
+		return q.input + q.output + r.burst - 1
+	}
+	return q.input
+}

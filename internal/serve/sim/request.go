@@ -1,0 +1,155 @@
+package sim
+
+import (
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// state is where a request is in its life.
+type state uint8
+
+const (
+	unborn     state = iota // its client has not sent it yet
+	queued                  // at an API server, or waiting for a scheduler
+	prefilling              // running: its prompt is being computed
+	decoding                // running: it generates
+	moving                  // its cache is on the way to a decode replica
+	finished
+	refused // it could never fit
+)
+
+// request is one request and all that is known of it, except for the contents
+// of its prompt: without pointers it is no work for the garbage collector.
+// There are many, so it is kept small.
+type request struct {
+	id            int
+	input, output int // tokens
+	kind          int32
+	state         state
+	carried       bool // its cache came with it
+
+	// While it runs. need is how many tokens are computed before one is
+	// sampled: the prompt, and after a preemption also what it had generated.
+	need      int
+	context   int // tokens in the cache; while decoding this grows with the replica's token clock, see decode.go
+	generated int // likewise
+	shared    int // leading blocks that the prefix cache holds for it
+
+	offset, finish int64         // while decoding: context and end on the token clock
+	last           units.Seconds // when it got its last token, if it does not run
+	sooner, later  int32         // those in the same bucket of the wheel, while decoding
+	epoch          uint32        // counts joins and removals, so that old joiners are known
+	older, newer   int32         // those admitted before and after it, while it runs; see running
+
+	arrived, first, done units.Seconds
+
+	worker, decoder int32 // replicas, from 0 in their pool
+	cached          int32 // prompt tokens found in the prefix cache at first
+	preempted       int32 // times
+}
+
+// spare are the requests of simulations that have ended: a search runs thousands, one
+// after the other.
+//
+//nolint:gochecknoglobals // memory alone
+var spare sync.Pool
+
+// newRequests makes requests about which nothing is known.
+func newRequests(n int) []request {
+	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
+		made := (*old)[:n]
+		clear(made)
+		return made
+	}
+	return make([]request, n)
+}
+
+// running is the requests a scheduler has admitted: a list through them in order of
+// admission, by identity from 1.
+type running struct {
+	n        int
+	requests []request // of the simulation, by identity
+	newest   int32
+}
+
+func (l *running) push(q *request) {
+	id := int32(q.id) + 1
+	q.older, q.newer = l.newest, 0
+	if l.newest > 0 {
+		l.last().newer = id
+	}
+	l.newest = id
+	l.n++
+}
+
+func (l *running) remove(q *request) {
+	if q.older > 0 {
+		l.requests[q.older-1].newer = q.newer
+	}
+	if q.newer > 0 {
+		l.requests[q.newer-1].older = q.older
+	} else {
+		l.newest = q.older
+	}
+	l.n--
+}
+
+// last is the request admitted last; there must be one.
+func (l *running) last() *request { return &l.requests[l.newest-1] }
+
+// queue is requests in line, a ring that grows. Preempted requests go to the
+// front.
+type queue struct {
+	requests []request // of the simulation, by identity
+	ring     []int32
+	head     int
+	n        int
+}
+
+func (u *queue) slot(i int) *int32 { return &u.ring[(u.head+i)&(len(u.ring)-1)] }
+
+func (u *queue) at(i int) *request { return &u.requests[*u.slot(i)] }
+
+func (u *queue) grow() {
+	if u.n < len(u.ring) {
+		return
+	}
+	ring := make([]int32, max(16, 2*len(u.ring)))
+	for i := range u.n {
+		ring[i] = *u.slot(i)
+	}
+	u.ring, u.head = ring, 0
+}
+
+func (u *queue) push(q *request) {
+	u.grow()
+	*u.slot(u.n) = int32(q.id)
+	u.n++
+}
+
+func (u *queue) pushFront(q *request) {
+	u.grow()
+	u.head = (u.head - 1) & (len(u.ring) - 1)
+	*u.slot(0) = int32(q.id)
+	u.n++
+}
+
+// remove takes a request out, from wherever it stands; most often it is near the end.
+func (u *queue) remove(q *request) {
+	i := u.n - 1
+	for u.at(i) != q {
+		i--
+	}
+	for ; i < u.n-1; i++ {
+		*u.slot(i) = *u.slot(i + 1)
+	}
+	u.n--
+}
+
+func (u *queue) pop() *request {
+	q := u.at(0)
+	u.head = (u.head + 1) & (len(u.ring) - 1)
+	u.n--
+	return q
+}

@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// simulation is a run in progress.
+type simulation struct {
+	config   *Config
+	load     load
+	requests []request
+	replicas []replica
+	workers  pool // of the replicas
+	decode   pool // likewise; none unless disaggregated
+
+	now     units.Seconds
+	agenda  agenda
+	due     []int32 // places of replicas to begin a step once all else at this time has happened
+	sent    int     // requests the client has sent, or has planned to
+	left    int     // requests that have not ended
+	refused int
+	series  series
+	gaps    histogram
+	err     error
+
+	// For tests: single takes every step by itself, watch sees every replica
+	// that has completed a step.
+	single bool
+	watch  func(*replica)
+}
+
+// Run simulates a configuration to its end. Of replicas that are alike it simulates one.
+func Run(ctx context.Context, c *Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	n := c.alike()
+	if n == 1 {
+		return runAll(ctx, c)
+	}
+	out, err := runAll(ctx, c.one(n))
+	if err == nil {
+		out.times(n)
+	}
+	return out, err
+}
+
+// runAll simulates every replica.
+func runAll(ctx context.Context, c *Config) (*Result, error) {
+	s, err := newSimulation(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	out, requests := s.result(), s.requests
+	spare.Put(&requests)
+	return out, nil
+}
+
+// run takes events in order until all requests have ended.
+func (s *simulation) run(ctx context.Context) error {
+	const often = 1 << 14
+	s.open()
+	_, more := s.agenda.next()
+	for count := 1; s.left > 0 && more; count++ {
+		e := s.agenda.pop()
+		s.now = e.at
+		if s.now >= s.series.next {
+			s.sample()
+		}
+		s.happen(&e)
+		var at units.Seconds
+		if at, more = s.agenda.next(); len(s.due) > 0 && (!more || at > s.now) {
+			for _, place := range s.due {
+				r := &s.replicas[place]
+				r.due = false
+				r.begin()
+			}
+			s.due = s.due[:0]
+			_, more = s.agenda.next()
+		}
+		if s.err != nil {
+			return s.err
+		}
+		if count%often == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if s.config.Progress != nil {
+				s.config.Progress(len(s.requests)-s.left, len(s.requests))
+			}
+		}
+	}
+	if s.left > 0 {
+		return fmt.Errorf("simulating: %d requests never finished", s.left)
+	}
+	return nil
+}
+
+// happen acts on one event.
+func (s *simulation) happen(e *event) {
+	switch e.kind() {
+	case stepEnds:
+		if r := &s.replicas[e.replica]; r.busy && e.of == r.plan.version {
+			r.complete()
+			if s.watch != nil {
+				s.watch(r)
+			}
+		}
+	case cacheArrives:
+		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
+	case clientSends:
+		s.receive(&s.requests[e.of])
+	case requestReady:
+		s.replicas[e.replica].deliver(&s.requests[e.of])
+	}
+}
+
+// open plans the first requests.
+func (s *simulation) open() {
+	n := 1
+	if s.load.window > 0 {
+		n = s.load.window
+	}
+	for range min(n, len(s.requests)) {
+		s.plan(s.requests[s.sent].arrived)
+	}
+}
+
+// plan has the client send its next request.
+func (s *simulation) plan(at units.Seconds) {
+	q := &s.requests[s.sent]
+	q.arrived = at
+	s.sent++
+	s.agenda.send(at, q.id)
+}
+
+// receive takes a request from the client, through a router and an API server.
+func (s *simulation) receive(q *request) {
+	if s.load.window == 0 && s.sent < len(s.requests) {
+		s.plan(s.requests[s.sent].arrived)
+	}
+	if !s.possible(q) {
+		q.state = refused
+		s.refused++
+		s.gone(q)
+		return
+	}
+	q.state = queued
+	r := s.workers.route()
+	q.worker = int32(r.index)
+	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
+	if service == 0 {
+		r.deliver(q)
+		return
+	}
+	r.apiFree = max(r.apiFree, s.now) + service
+	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
+}
+
+// possible reports whether a request would fit if it were alone.
+func (s *simulation) possible(q *request) bool {
+	fits := func(p *pool) bool {
+		r := &p.replicas[0]
+		return r.cache.blocks(r.kept(q)) <= r.cache.total
+	}
+	return fits(&s.workers) && (len(s.decode.replicas) == 0 || q.output == 1 || fits(&s.decode))
+}
+
+// finish hands a request back to its client.
+func (s *simulation) finish(q *request) {
+	q.state = finished
+	s.gone(q)
+}
+
+func (s *simulation) gone(q *request) {
+	q.done = s.now
+	s.left--
+	if s.load.window > 0 && s.sent < len(s.requests) {
+		s.plan(s.now + s.load.think)
+	}
+}
+
+// sound checks what a step model said.
+func (s *simulation) sound(took units.Seconds, p *plan) units.Seconds {
+	if took > 0 && !math.IsInf(float64(took), 0) {
+		return took
+	}
+	if s.err == nil {
+		s.err = fmt.Errorf("step model: %v for %d steps with %d decoding requests, context %g; a time must be positive and finite",
+			float64(took), p.steps, p.decodes, p.context)
+	}
+	return 1
+}

@@ -1,0 +1,51 @@
+package sim
+
+import "github.com/plimsoll-project/plimsoll/internal/basic/units"
+
+// Batch is the shape of one step: what a step model needs to price it, and
+// nothing of who is in it.
+type Batch struct {
+	PrefillRequests int     // prompts, or pieces of them, in this step
+	PrefillTokens   int     // their tokens to compute, Σ c
+	PrefillContext  int     // their tokens that are cached already, Σ ctx
+	PrefillPairs    float64 // pairs of query and key in their causal attention, Σ c·(ctx + (c+1)/2)
+	Decode          int     // requests that generate
+	DecodeContext   float64 // their cached tokens; whole without speculation
+	Sampled         int     // requests that get a token: Decode and the prompts that end here
+}
+
+// Stepper is a step model: how long the engine takes for a batch. Times are
+// positive and finite.
+type Stepper interface {
+	// Step is the time of one step.
+	Step(b Batch) units.Seconds
+	// Decode is the time of consecutive steps in which n requests generate and
+	// nothing else happens; their context is as given in the first and grows by
+	// growth from step to step. It must equal the sum of the single steps, and
+	// is best computed without taking them.
+	Decode(n int, context, growth float64, steps int) units.Seconds
+}
+
+// Meter sees the steps that replicas take and how long they last.
+type Meter interface {
+	// Step sees one step with prefill.
+	Step(b Batch, took units.Seconds)
+	// Decode sees consecutive steps as [Stepper.Decode] prices them.
+	Decode(n int, context, growth float64, steps int, took units.Seconds)
+}
+
+// StepFunc is a step model without a closed form: runs are summed up step by
+// step.
+type StepFunc func(Batch) units.Seconds
+
+// Step implements [Stepper].
+func (f StepFunc) Step(b Batch) units.Seconds { return f(b) }
+
+// Decode implements [Stepper].
+func (f StepFunc) Decode(n int, context, growth float64, steps int) units.Seconds {
+	var sum units.Seconds
+	for i := range steps {
+		sum += f(Batch{Decode: n, DecodeContext: context + float64(i)*growth, Sampled: n})
+	}
+	return sum
+}
