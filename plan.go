@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -117,7 +118,7 @@ func (p *Planner) Plan(ctx context.Context, q Question) (*Plan, error) {
 			return nil, failure(err)
 		}
 	}
-	r, err := w.Optimize(ctx, request)
+	r, err := ops.On(w).Optimize(ctx, request)
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -131,16 +132,16 @@ func (p *Planner) optimize(q *Question) (ops.OptimizeRequest, error) {
 		Model: q.Model, AsFamily: q.AsFamily, NumDevices: cmp.Or(q.Devices, 1), Sources: p.sources(), Formats: formats,
 		// As Predict models steps.
 		Modelling:    deployment.Modelling{Policy: "physical", Fusion: deployment.Compiled},
-		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, ops.DefaultOutput), LengthLow: q.Low,
+		Distribution: distribution(q.InputBins), Output: cmp.Or(q.Output, simulate.DefaultOutput), LengthLow: q.Low,
 		Limits: q.Limits.internal(), Space: q.Sizes.internal(), AcceptanceRates: slices.Clone(q.AcceptanceRates),
 		Evaluate: ops.BySimulation, Engine: q.Engine.internal(),
 	}
-	out.Engine.Name = cmp.Or(out.Engine.Name, ops.DefaultEngine)
+	out.Engine.Name = cmp.Or(out.Engine.Name, simulate.DefaultEngine)
 	if out.Distribution == nil {
-		out.Input = cmp.Or(q.Input, ops.DefaultInput)
+		out.Input = cmp.Or(q.Input, simulate.DefaultInput)
 	}
 	if p.DeviceFile == "" {
-		out.Devices = []string{cmp.Or(q.System, ops.DefaultSystem)}
+		out.Devices = []string{cmp.Or(q.System, simulate.DefaultSystem)}
 	}
 	errs := []error{err, q.checkLengths(), q.Limits.check()}
 	if q.OutputBins != nil {

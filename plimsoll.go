@@ -50,7 +50,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -89,17 +89,17 @@ type Progress struct {
 }
 
 // world is the planner in the form of package app.
-func (p *Planner) world() *ops.World {
-	w := &ops.World{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub}
+func (p *Planner) world() *session.Session {
+	w := &session.Session{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub}
 	if p.Progress != nil {
-		w.Progress = func(x ops.Progress) { p.Progress(Progress(x)) }
+		w.Progress = func(x session.Progress) { p.Progress(Progress(x)) }
 	}
 	return w
 }
 
 // sources are the files of the planner.
-func (p *Planner) sources() ops.Sources {
-	return ops.Sources{
+func (p *Planner) sources() session.Sources {
+	return session.Sources{
 		DeviceFile: p.DeviceFile, Calibration: p.Calibration,
 		PerfData: prices.Tables{Dir: p.PerfData, Engine: p.PerfEngine},
 	}
@@ -168,7 +168,7 @@ func fieldName(n field.Name) string {
 
 // failure passes on an operation's error, mistakes as an InputError.
 func failure(err error) error {
-	if _, ok := errors.AsType[*ops.InputError](err); ok {
+	if _, ok := errors.AsType[*session.InputError](err); ok {
 		return mistake(err)
 	}
 	return err

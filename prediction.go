@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -96,7 +96,7 @@ func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limit
 	if err := ctx.Err(); err != nil { // a short simulation would not look
 		return nil, err
 	}
-	r, err := p.world().Simulate(ctx, request)
+	r, err := simulate.Run(ctx, p.world(), request)
 	if err != nil {
 		return nil, failure(err)
 	}
@@ -104,15 +104,15 @@ func (p *Planner) Predict(ctx context.Context, d Deployment, w Workload, l Limit
 }
 
 // request is the input in the form of package app.
-func (p *Planner) request(d *Deployment, w *Workload, l Limits) (ops.SimulateRequest, error) {
+func (p *Planner) request(d *Deployment, w *Workload, l Limits) (simulate.Request, error) {
 	deployed, wrongDeployment := d.internal()
 	traffic, wrongTraffic := w.internal()
-	return ops.SimulateRequest{
+	return simulate.Request{
 		Deployment: deployed, Sources: p.sources(), Traffic: traffic, Seed: w.Seed, Limits: l.internal(),
 	}, errors.Join(wrongDeployment, wrongTraffic, l.check())
 }
 
-func predictionOf(r *ops.SimulateResponse) *Prediction {
+func predictionOf(r *simulate.Response) *Prediction {
 	s, e := &r.Result, &r.Expected
 	use, _ := document.Pools(s)
 	out := &Prediction{

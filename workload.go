@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -151,9 +151,9 @@ func duration(s units.Seconds) time.Duration {
 }
 
 // internal is the workload in the form of package app.
-func (w *Workload) internal() (ops.Traffic, error) {
+func (w *Workload) internal() (simulate.Traffic, error) {
 	process, err := w.Arrival.internal()
-	out := ops.Traffic{
+	out := simulate.Traffic{
 		Concurrency: w.Concurrency, Rate: w.Rate, Trace: w.Trace, Process: process, Variation: w.Variation, Requests: w.Requests,
 		Input: w.Input, Output: w.Output, LengthLow: w.Low, Prefix: w.Prefix,
 		InputLengths: distribution(w.InputBins), OutputLengths: distribution(w.OutputBins),
@@ -213,7 +213,7 @@ func (l *Lengths) checkLengths() error {
 		return nil
 	}
 	return errors.Join(
-		one("input_length", "input_distribution", l.Input, ops.DefaultInput, l.InputBins),
-		one("output_length", "output_distribution", l.Output, ops.DefaultOutput, l.OutputBins),
+		one("input_length", "input_distribution", l.Input, simulate.DefaultInput, l.InputBins),
+		one("output_length", "output_distribution", l.Output, simulate.DefaultOutput, l.OutputBins),
 	)
 }

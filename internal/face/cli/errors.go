@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // The exit codes of the program.
@@ -104,7 +104,7 @@ func together(flags, request error) error {
 	said := flagsIn(field.Say(flags, flagOf))
 	for _, err := range each(request) {
 		again := func(flag string) bool { return slices.Contains(said, flag) }
-		if errors.Is(err, ops.ErrNoModel) || slices.ContainsFunc(flagsIn(field.Say(err, flagOf)), again) {
+		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(flagsIn(field.Say(err, flagOf)), again) {
 			continue
 		}
 		flags = errors.Join(flags, asked(err))
@@ -128,9 +128,9 @@ func each(err error) []error {
 	var out []error
 	switch e := err.(type) { //nolint:errorlint // the tree is walked here
 	case nil:
-	case *ops.InputError:
+	case *session.InputError:
 		for _, inner := range each(e.Err) {
-			out = append(out, &ops.InputError{Err: inner})
+			out = append(out, &session.InputError{Err: inner})
 		}
 	case interface{ Unwrap() []error }:
 		if inner := e.Unwrap(); errors.Join(inner...) != nil && errors.Join(inner...).Error() == err.Error() {

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Error is a mistake in a request, which who asked can correct.
@@ -121,7 +121,7 @@ func mistake(err error, operation string) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*ops.InputError](err); !ok {
+	if _, ok := errors.AsType[*session.InputError](err); !ok {
 		return err
 	}
 	out := &Error{}

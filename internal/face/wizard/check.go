@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Check reads an answer to a question as it was typed and returns it as it is kept,
@@ -122,7 +123,7 @@ func (k *Known) about(name field.Name) error {
 		r.NumDevices = 1 // checked with its own answer
 	}
 	var errs []error
-	for _, err := range each(k.World.CheckOptimize(r)) {
+	for _, err := range each(ops.On(k.World).CheckOptimize(r)) {
 		if slices.Contains(fields(err), name) {
 			errs = append(errs, errors.New(field.Say(err, k.Say)))
 		}
@@ -145,7 +146,7 @@ func each(err error) []error {
 	switch e := err.(type) { //nolint:errorlint // the tree is walked here
 	case nil:
 		return nil
-	case *ops.InputError:
+	case *opssession.InputError:
 		return each(e.Err)
 	case interface{ Unwrap() []error }:
 		inner := e.Unwrap()
