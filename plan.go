@@ -27,12 +27,12 @@ type Question struct {
 	Formats  Formats `json:"formats,omitzero"`
 	// Lengths are those of the requests; plans do not support OutputBins.
 	Lengths
-	// Limits apply to mean TTFT and TPOT; plans do not support Latency.
+	// Limits apply to means.
 	Limits Limits `json:"limits,omitzero"`
 	// Sizes are the layouts to try.
 	Sizes Sizes `json:"sizes,omitzero"`
-	// AcceptanceRates are the probabilities that draft tokens are accepted; nil is
-	// 0.9, 0.6, 0.4 and 0.2.
+	// AcceptanceRates are the probabilities that draft tokens are accepted; nil is as in
+	// [Deployment].
 	AcceptanceRates []float64 `json:"mtp_acceptance_rates,omitempty"`
 }
 
@@ -147,10 +147,6 @@ func (p *Planner) optimize(q *Question) (ops.OptimizeRequest, error) {
 	if q.OutputBins != nil {
 		errs = append(errs, field.Errorf("plans do not support %s; give %s", field.Name("output_distribution"), field.Name("output_length")))
 	}
-	if q.Limits.Latency != 0 {
-		errs = append(errs, field.Errorf("plans do not support %s; give %s or %s",
-			field.Name("latency_limit"), field.Name("ttft_limit"), field.Name("tpot_limit")))
-	}
 	return out, errors.Join(errs...)
 }
 
@@ -180,15 +176,13 @@ func planOf(q *ops.OptimizeRequest, r *ops.OptimizeResponse) *Plan {
 	if r.Tables != nil {
 		out.Notes = append(out.Notes, r.Tables.Notes()...)
 	}
-	deployed := func(c *ops.Row) Deployment {
-		asked.Pools = []deployment.Pool{{
-			Role: deployment.Both, Replicas: c.Replicas, Layout: c.Layout, MTP: c.MTP, AcceptanceRates: q.AcceptanceRates,
-		}}
+	deployed := func(c *ops.Row, batch int) Deployment {
+		asked.Pools = s.Deployment(c, batch).Pools
 		return fromInternal(&asked)
 	}
 	for i := range s.Rows {
 		row := &s.Rows[i]
-		out.Options = append(out.Options, optionOf(row, deployed(row)))
+		out.Options = append(out.Options, optionOf(row, deployed(row, row.Best.Batch)))
 	}
 	layouts := map[string]*ops.Row{}
 	for i := range s.Candidates {
@@ -198,20 +192,18 @@ func planOf(q *ops.OptimizeRequest, r *ops.OptimizeResponse) *Plan {
 			out.Rejected = append(out.Rejected, Rejection{layoutOf(&c.Layout), c.MTP, c.Reason})
 		}
 	}
-	point := func(label string, batch int) *Point {
-		c := layouts[label]
-		return pointOf(at(c, batch), deployed(c))
-	}
 	for _, f := range s.Frontier {
-		out.Frontier = append(out.Frontier, *point(f.Label, f.Batch))
+		c := layouts[f.Label]
+		out.Frontier = append(out.Frontier, *pointOf(at(c, f.Batch, f.Throughput), deployed(c, f.Batch)))
 	}
 	if x := s.Safe; x != nil {
-		out.Safe = pointOf(&x.Best, deployed(x))
+		out.Safe = pointOf(&x.Best, deployed(x, x.Best.Batch))
 	}
 	if x := s.Nearest; x != nil {
-		out.Nearest = point(x.Label, x.Batch)
-		out.Nearest.TTFT += time.Nanosecond // as limits they are met in spite of rounding
-		out.Nearest.TPOT += time.Nanosecond
+		c := layouts[x.Label]
+		out.Nearest = pointOf(at(c, x.Batch, 0), deployed(c, x.Batch))
+		// As limits they are met in spite of rounding.
+		out.Nearest.TTFT, out.Nearest.TPOT = duration(x.TTFT)+time.Nanosecond, duration(x.TPOT)+time.Nanosecond
 	}
 	return out
 }
@@ -228,10 +220,11 @@ func pointOf(o *formulas.Outcome, d Deployment) *Point {
 	return &Point{d, o.Concurrency, duration(o.TTFT), duration(o.TPOT), o.Throughput}
 }
 
-// at is the outcome of a layout at a batch that was simulated.
-func at(c *ops.Row, batch int) *formulas.Outcome {
+// at is the outcome of a layout at a batch that was simulated, with a throughput if that
+// is not 0.
+func at(c *ops.Row, batch int, throughput float64) *formulas.Outcome {
 	for i := range c.Points {
-		if c.Points[i].Batch == batch {
+		if c.Points[i].Batch == batch && (throughput == 0 || c.Points[i].Throughput == throughput) {
 			return &c.Points[i]
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 const (
@@ -16,8 +15,6 @@ const (
 	MaxTokens = 100_000_000
 	// maxPixels bounds the sides of an image.
 	maxPixels = 1 << 16
-	// usualDrafts is how many acceptance rates are given by default.
-	usualDrafts = 4
 	// ImageMarks are the two tokens around an image's own.
 	ImageMarks = 2
 )
@@ -53,10 +50,6 @@ func Acceptance(rates []float64) error {
 	return errors.Join(errs...)
 }
 
-// AcceptanceRates are the vendor's default probabilities that draft tokens are
-// accepted.
-func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
-
 // HitRate checks the share of a prompt that is cached: some of it must be left
 // to compute.
 func HitRate(x float64) error {
@@ -74,6 +67,14 @@ func NotNegative(name field.Name, x float64) error {
 	return nil
 }
 
+// CheckPercentile checks the percentile that limits apply to; 0 is the mean.
+func CheckPercentile(p float64) error {
+	if p != 0 && !(p > 0 && p < 100) {
+		return field.Errorf("%s must be above 0 and below 100, or 0 for the mean, got %g", field.Name("percentile"), p)
+	}
+	return nil
+}
+
 // CheckLimits checks latencies that may be left out or infinite.
 func CheckLimits(l workload.Limits) error {
 	limit := func(name field.Name, s units.Seconds) error {
@@ -82,7 +83,7 @@ func CheckLimits(l workload.Limits) error {
 		}
 		return nil
 	}
-	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("latency_limit", l.Latency))
 }
 
 // CheckImages checks number and size of the images, if there are any.

@@ -52,6 +52,7 @@ type Load struct {
 type Trial struct {
 	TTFT, TPOT, Latency sim.Summary
 	Throughput          float64 // output tokens per second
+	Input               float64 // mean tokens of a prompt
 	KVPeak              float64 // share of the cache in use at most
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
@@ -110,6 +111,9 @@ func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
+	}
+	if r.RequestRate > 0 {
+		out.Input = r.InputRate / r.RequestRate
 	}
 	if r.Decode != nil {
 		out.Preempted = out.Preempted || r.Decode.Preemptions > 0

@@ -22,8 +22,9 @@ type worker struct {
 	once  sync.Once
 	known prompts
 
-	mu    sync.Mutex
-	times map[int]float64 // of a token, by the batch of a rank
+	mu     sync.Mutex
+	times  map[int]float64 // of a token, by the batch of a rank
+	shares map[int]float64 // of the worker's time that a request takes, likewise
 }
 
 type workerOf struct {
@@ -90,7 +91,7 @@ func (b *Bench) largest(c Candidate) (Built, error) {
 }
 
 func (b *Bench) worker(l *parallel.Layout, p sim.Pool, link sim.Link) *worker {
-	return &worker{bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), times: map[int]float64{}}
+	return &worker{bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), times: map[int]float64{}, shares: map[int]float64{}}
 }
 
 // token is the least time of a token at a batch per rank. A step is taken to last as long
@@ -111,6 +112,88 @@ func (w *worker) token(batch int) float64 {
 	return t
 }
 
+// share is the least time that a request takes of a worker that does both, with batches of
+// a rank up to a size: that of the cheapest mix of steps that together compute its prompt
+// and its tokens. Steps of a full batch without prompts, with a few and with many of their
+// tokens, and steps of prompts alone are mixed; no others do more for their time, but those
+// of a smaller batch where an engine captured graphs for no larger one.
+func (w *worker) share(batch int) float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.least(batch)
+}
+
+func (w *worker) least(batch int) float64 {
+	t, ok := w.shares[batch]
+	if !ok {
+		if t = w.mix(batch); batch > 1 {
+			t = min(t, w.least(power(batch-1)))
+		}
+		w.shares[batch] = t
+	}
+	return t
+}
+
+// mix is the time of the cheapest mix of steps of one batch.
+func (w *worker) mix(batch int) float64 {
+	e := &w.pool.Engine
+	prompt, pairs := w.prompt()
+	n := batch * max(1, w.ranks/max(1, w.pool.Replicas))
+	context := float64(w.bench.Input) + w.bench.generated()/2
+	step := func(decode, tokens int) mixed {
+		requests := 0
+		if tokens > 0 {
+			requests = max(1, tokens/prompt)
+		}
+		part := float64(tokens) / float64(prompt)
+		t := w.pool.Stepper.Step(sim.Batch{
+			Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
+			PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
+		})
+		return mixed{float64(decode), part, float64(t)}
+	}
+	const few = 512
+	most := max(1, e.TokenBudget-n)
+	all := []mixed{step(n, 0), step(n, min(few, most)), step(n, most), step(0, e.TokenBudget), step(0, min(prompt, e.TokenBudget))}
+	return cheapest(all, w.bench.generated()/math.Max(1, e.AcceptedPerStep)) / slack / float64(w.stages*max(1, w.pool.Replicas))
+}
+
+// mixed is a step that decodes so many requests and computes a part of a prompt.
+type mixed struct{ decodes, prompts, time float64 }
+
+// cheapest is the least time of steps that decode so often and compute one prompt in all:
+// of one kind, or of two of which neither does too much.
+func cheapest(all []mixed, decodes float64) float64 {
+	best := math.Inf(1)
+	for i, a := range all {
+		if a.decodes > 0 && a.prompts > 0 {
+			best = min(best, a.time*math.Max(decodes/a.decodes, 1/a.prompts))
+		}
+		for _, b := range all[i+1:] {
+			det := a.decodes*b.prompts - b.decodes*a.prompts
+			if det == 0 {
+				continue
+			}
+			x, y := (decodes*b.prompts-b.decodes)/det, (a.decodes-decodes*a.prompts)/det
+			if x >= 0 && y >= 0 {
+				best = min(best, x*a.time+y*b.time)
+			}
+		}
+	}
+	return best
+}
+
+// prompt is the tokens of a prompt to compute, and their pairs with those before them.
+func (w *worker) prompt() (tokens int, pairs float64) {
+	e := &w.pool.Engine
+	cached := 0 // whole blocks of the prefix are found
+	if e.PrefixCache && e.BlockTokens > 0 {
+		cached = w.bench.Prefix / e.BlockTokens * e.BlockTokens
+	}
+	tokens = w.bench.Input - cached
+	return tokens, float64(tokens) * (float64(cached) + float64(tokens+1)/2)
+}
+
 // generated is the tokens of an output that decode steps generate: the first comes
 // with the prompt.
 func (b *Bench) generated() float64 { return math.Max(1, float64(b.Output-1)) }
@@ -124,12 +207,8 @@ func (w *worker) prompts() prompts {
 
 func (w *worker) bound() prompts {
 	e := &w.pool.Engine
-	cached := 0 // whole blocks of the prefix are found
-	if e.PrefixCache && e.BlockTokens > 0 {
-		cached = w.bench.Prefix / e.BlockTokens * e.BlockTokens
-	}
-	tokens := w.bench.Input - cached
-	pairs := float64(tokens) * (float64(cached) + float64(tokens+1)/2)
+	tokens, pairs := w.prompt()
+	cached := w.bench.Input - tokens
 	rate := 0.0
 	step := func(prompts float64, requests int) float64 {
 		t := w.pool.Stepper.Step(sim.Batch{
@@ -187,7 +266,27 @@ func (s *bounds) throughput(requests int) float64 {
 	w, n := s.computes()
 	p := w.prompts()
 	took := s.tpot(requests)*s.generated() + p.alone
-	return s.scale() * min(float64(n)*p.rate, float64(requests)/took) * float64(s.Output)
+	rate := min(float64(n)*p.rate, float64(requests)/took)
+	if s.x == 0 {
+		rate = min(rate, float64(s.y)/s.share(requests))
+	}
+	return s.scale() * rate * float64(s.Output)
+}
+
+// share is the least time that a request takes of a worker that does both.
+func (s *bounds) share(requests int) float64 {
+	return s.generates.share(parallel.Fullest(requests, s.y*s.generates.ranks))
+}
+
+// latency is the least mean latency of requests: so many are in flight, and each takes its
+// share of a worker, but for the end of a run, when the last ones are alone. That is at
+// most twice the latency of one in ten.
+func (s *bounds) latency(requests int) float64 {
+	if s.x > 0 {
+		return 0
+	}
+	const end = 1 + 2./sim.BenchmarkRequests
+	return float64(requests) * s.share(requests) / float64(s.y) / end
 }
 
 func (b *Bench) scale() float64 {

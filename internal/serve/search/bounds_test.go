@@ -47,6 +47,9 @@ func TestBoundsHold(t *testing.T) {
 		if least := one.ttft(n, 0); float64(got.TTFT.Mean) < least*(1-1e-9) {
 			t.Fatalf("TTFT %v, bound %g", got.TTFT.Mean, least)
 		}
+		if least := one.latency(n); float64(got.Latency.Mean) < least*(1-1e-9) {
+			t.Fatalf("latency %v, bound %g", got.Latency.Mean, least)
+		}
 		if least := one.tpot(n); n == 1 && float64(got.TPOT.Mean) < least*(1-1e-9) {
 			t.Fatalf("TPOT %v, bound %g", got.TPOT.Mean, least)
 		}

@@ -32,6 +32,25 @@ func Best[K comparable](results []Result, key func(*Result) K) []*Result {
 	return rows
 }
 
+// Merged has one result for each label, in the order of enumeration: the best, or the
+// first where none meets the limits.
+func Merged(results []Result) []Result {
+	var out []Result
+	places := map[string]int{}
+	for i := range results {
+		r := &results[i]
+		at, ok := places[r.Label]
+		switch {
+		case !ok:
+			places[r.Label] = len(out)
+			out = append(out, *r)
+		case r.OK && (!out[at].OK || r.Score > out[at].Score):
+			out[at] = *r
+		}
+	}
+	return out
+}
+
 // ByLabel is a key of [Best]: one row for each label.
 func ByLabel(r *Result) string { return r.Label }
 

@@ -63,6 +63,11 @@ func unique(all []int, least int) []int {
 	return out
 }
 
+// Size is the number of combinations before any is found illegal.
+func (s Space) Size() int {
+	return len(s.TP) * len(s.EP) * len(s.MoEDP) * len(s.PP) * len(s.DCP) * len(s.MTP)
+}
+
 // Enumerate lists the combinations that use exactly the devices. A dense model has no
 // expert dimensions.
 func (s Space) Enumerate(devices int, experts bool) []Candidate {

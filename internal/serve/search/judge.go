@@ -66,6 +66,28 @@ func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
 	return OverTTFT
 }
 
+// latest is the longest TTFT that may meet its limit.
+func (j *Judge) latest(e Errors) units.Seconds {
+	limit := j.Limits.TTFT
+	if limit == 0 || math.IsInf(float64(limit), 1) {
+		return units.Seconds(math.Inf(1))
+	}
+	if e == nil {
+		return limit
+	}
+	low, high := units.Seconds(0), 100*limit
+	const steps = 20 // to a thousandth
+	for range steps {
+		middle := (low + high) / 2
+		if ttft, _, _ := e.Chances(middle, 0, 0, j.Limits); ttft >= j.Confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
 // certain judges the times themselves.
 func (j *Judge) certain(o *formulas.Outcome) Verdict {
 	switch l := &j.Limits; {

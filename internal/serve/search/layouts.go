@@ -137,15 +137,15 @@ func given[T any](list, otherwise []T) []T {
 }
 
 // Fitting splits layouts into those that pass a check and those that do not, each with
-// its error. More stages than hold the model only add to the latency: of layouts that
-// differ in nothing else, those with more than twice the fewest stages that pass are left
-// out.
-func Fitting(all []parallel.Layout, check func(parallel.Layout) error) (fit []parallel.Layout, rejected []Rejected) {
+// its error. Stages are for models that one does not hold: unless all are asked for, of
+// layouts that differ in nothing else those with more stages than pass are left out, but
+// for twice as many where one is not enough.
+func Fitting(layouts []parallel.Layout, all bool, check func(parallel.Layout) error) (fit []parallel.Layout, rejected []Rejected) {
 	fewest := map[parallel.Layout]int{} // stages that pass, by the layout of one
-	for _, l := range all {
+	for _, l := range layouts {
 		stage := l
 		stage.Devices, stage.PP = l.Devices/l.PP, 1
-		if n, ok := fewest[stage]; ok && l.PP > 2*n {
+		if n, ok := fewest[stage]; ok && !all && (n == 1 || l.PP > 2*n) {
 			continue
 		}
 		if err := check(l); err != nil {

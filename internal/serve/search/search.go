@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -83,8 +84,8 @@ type Search struct {
 	// Group tells apart the candidates that are compared with each other: the best of
 	// each group has a row. Nil is every candidate for itself.
 	Group func(*Candidate) any
-	// Rows is how many groups are wanted; 0 is all of them, and every candidate is then
-	// evaluated. It never changes a row.
+	// Rows is how many groups are wanted; 0 is all of them, also those that miss the
+	// limits. It never changes a row.
 	Rows    int
 	Workers int // that evaluate at a time; no answer depends on it
 	// Progress, if not nil, reports how many candidates are done.
@@ -93,6 +94,7 @@ type Search struct {
 	queue   branches
 	results []placed
 	best    map[any]float64 // scores of the groups
+	places  int             // in the enumeration so far
 
 	mu    sync.Mutex
 	count int // of candidates that are done
@@ -139,14 +141,14 @@ func (b *branches) Pop() any {
 }
 
 // wave is how many candidates are evaluated before what they show decides about the
-// others: one while nothing is known, and all where all have rows. It does not depend on the number of workers, or
-// results would.
+// others: one while nothing is known, and all where they are not compared. It does not
+// depend on the number of workers, or results would.
 func (s *Search) wave() int {
 	const several = 4
 	switch {
-	case s.Rows == 0:
+	case s.Rows == 0 && s.Group == nil:
 		return math.MaxInt
-	case len(s.best) < s.Rows:
+	case s.Rows > 0 && len(s.best) == 0:
 		return 1
 	}
 	return several
@@ -170,22 +172,9 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 		s.queue = append(s.queue, queued{space[i], i})
 	}
 	heap.Init(&s.queue)
-	places := len(space)
+	s.places = len(space)
 	for {
-		var todo []queued
-		for len(s.queue) > 0 && len(todo) < s.wave() {
-			x, _ := heap.Pop(&s.queue).(queued)
-			switch {
-			case s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil)):
-			case x.Expand != nil:
-				for _, b := range x.Expand() {
-					heap.Push(&s.queue, queued{b, places})
-					places++
-				}
-			case x.Bound >= s.floor(&x.Candidate):
-				todo = append(todo, x)
-			}
-		}
+		todo := s.next()
 		if len(todo) == 0 {
 			break
 		}
@@ -213,6 +202,35 @@ func (s *Search) Run(ctx context.Context, space []Branch) ([]Result, error) {
 	return out, nil
 }
 
+// next are the candidates to evaluate at once: those with the highest bounds, no two of a
+// group.
+func (s *Search) next() []queued {
+	var todo, later []queued
+	groups := map[any]bool{}
+	const enough = 8 // of one group: what follows is hardly of another
+	for len(s.queue) > 0 && len(todo) < s.wave() && len(later) < enough {
+		x, _ := heap.Pop(&s.queue).(queued)
+		switch {
+		case s.Rows > 0 && (math.IsInf(x.Bound, -1) || x.Bound < s.floor(nil)):
+		case x.Expand != nil:
+			for _, b := range x.Expand() {
+				heap.Push(&s.queue, queued{b, s.places})
+				s.places++
+			}
+		case x.Bound < s.floor(&x.Candidate):
+		case groups[s.group(&x.Candidate)]:
+			later = append(later, x)
+		default:
+			groups[s.group(&x.Candidate)] = true
+			todo = append(todo, x)
+		}
+	}
+	for _, x := range later {
+		heap.Push(&s.queue, x)
+	}
+	return todo
+}
+
 // group is the group of a candidate.
 func (s *Search) group(c *Candidate) any {
 	if s.Group == nil {
@@ -238,17 +256,10 @@ func (s *Search) take(r *Result, place int) {
 // floor is the score below which a candidate cannot have a row: that of the last row, or
 // of the best in its group; without a candidate, that of the last row.
 func (s *Search) floor(c *Candidate) float64 {
-	if s.Rows == 0 {
-		return math.Inf(-1)
-	}
 	out := math.Inf(-1)
-	if len(s.best) >= s.Rows {
-		scores := make([]float64, 0, len(s.best))
-		for _, x := range s.best {
-			scores = append(scores, x)
-		}
-		slices.Sort(scores)
-		out = max(out, scores[len(scores)-s.Rows])
+	if s.Rows > 0 && len(s.best) >= s.Rows {
+		scores := slices.Sorted(maps.Values(s.best))
+		out = scores[len(scores)-s.Rows]
 	}
 	if c == nil {
 		return out

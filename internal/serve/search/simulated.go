@@ -16,9 +16,9 @@ import (
 type Simulated struct {
 	Bench *Bench
 	Judge Judge
-	// Errors are those to expect of one copy of a candidate with so many requests in
-	// flight and a share of its cache in use at most. Nil is none.
-	Errors func(c *Candidate, requests int, kvPeak float64) Errors
+	// Errors are those to expect of the figures of one copy of a candidate with so many
+	// requests in flight. Nil is none.
+	Errors func(c *Candidate, requests int, t *Trial) Errors
 	Range  Range // of the batch per data-parallel rank
 	// Devices are those that units are packed on.
 	Devices int
@@ -42,8 +42,22 @@ func (s *Simulated) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return float64(c.times()) * b.throughput(n)
+	return s.together(c) * float64(c.times()) * b.throughput(n)
 }
+
+// together is how much more copies are taken to carry than one of them by itself times
+// their number. Chance may make it a little more where requests differ.
+func (s *Simulated) together(c *Candidate) float64 {
+	const more = 1.02
+	if s.alike(c) {
+		return 1
+	}
+	return more
+}
+
+// alike says that all copies of a candidate do the same at the same time, so that one
+// shows what all carry.
+func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
 
 // Evaluate implements [Evaluator]. One copy is climbed; where copies together differ from
 // one, its best load is then simulated on several.
@@ -57,7 +71,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	r.Load.Budget = b.budget()
 	last := s.limit(&c, b)
 	t := climb{
-		loads: s.loads(&c, last), step: 1, floor: floor, binds: Fits,
+		loads: s.loads(&c, last), step: 1, floor: floor / s.together(&c), binds: Fits,
 		bound: func(load int) float64 { return float64(c.times()) * b.throughput(load) },
 		try: func(load int) (formulas.Outcome, Verdict, bool, error) {
 			return s.try(ctx, c, load, 1)
@@ -122,29 +136,18 @@ func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o f
 	}
 	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
 	o.Batch, o.Concurrency = batch, load*all
-	return o, s.verdict(&c, load, &o, x.KVPeak), x.Preempted, nil
+	return o, s.verdict(&c, load, &o, x), x.Preempted, nil
 }
 
-func (s *Simulated) verdict(c *Candidate, load int, o *formulas.Outcome, kvPeak float64) Verdict {
-	return s.Judge.Verdict(o, s.errors(c, load, kvPeak))
+func (s *Simulated) verdict(c *Candidate, load int, o *formulas.Outcome, t *Trial) Verdict {
+	return s.Judge.Verdict(o, s.errors(c, load, t))
 }
 
-func (s *Simulated) errors(c *Candidate, load int, kvPeak float64) Errors {
+func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 	if s.Errors == nil {
 		return nil
 	}
-	return s.Errors(c, load, kvPeak)
-}
-
-// Reached judges an outcome of a candidate again, and says with which probability it
-// meets the limits.
-func (s *Simulated) Reached(c *Candidate, o *formulas.Outcome) (Errors, float64) {
-	kv := 0.0
-	if all := o.Use.KV + o.Use.Available; all > 0 {
-		kv = float64(o.Use.KV / all)
-	}
-	e := s.errors(c, o.Concurrency/c.times(), kv)
-	return e, s.Judge.Chance(o, e)
+	return s.Errors(c, load, t)
 }
 
 // plausible says which limit so many requests in flight surely miss, with the errors of
@@ -153,22 +156,32 @@ func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot floa
 	o := formulas.Outcome{
 		TTFT: units.Seconds(ttft * b.ttft(load, s.Judge.Percentile)), TPOT: units.Seconds(tpot * b.tpot(load)),
 	}
-	o.Latency = o.TTFT + o.TPOT*units.Seconds(b.Output-1)
-	v := s.verdict(c, load, &o, 0)
-	if v == Fits || s.Errors == nil {
-		return v
-	}
-	if s.verdict(c, load, &o, 1) == Fits {
+	v := s.surely(b, load, o, s.errors(c, load, &Trial{}))
+	if v != Fits && s.Errors != nil && s.surely(b, load, o, s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
 		return Fits
 	}
 	return v
+}
+
+// surely says which limit times surely miss that are no better than some. Where the mean
+// latency of a request is known to be long, what TTFT may not take of it, TPOT must.
+func (s *Simulated) surely(b *bounds, load int, o formulas.Outcome, e Errors) Verdict {
+	rest := units.Seconds(b.generated())
+	if s.Judge.Percentile == 0 {
+		o.Latency = units.Seconds(b.latency(load))
+		if first := s.Judge.latest(e); first < o.Latency {
+			o.TPOT = max(o.TPOT, (o.Latency-first)/rest)
+		}
+	}
+	o.Latency = max(o.Latency, o.TTFT+o.TPOT*rest)
+	return s.Judge.Verdict(&o, e)
 }
 
 // limit is the most requests in flight in a copy that may meet the limits. It is a whole
 // batch of all ranks where they have several each.
 func (s *Simulated) limit(c *Candidate, b *bounds) int {
 	ranks := c.UnitRanks()
-	n := sort.Search(s.most()*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+	n := sort.Search(s.most(c)*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
 	const several = 16
 	if n >= several*ranks {
 		n = n / ranks * ranks
@@ -180,11 +193,17 @@ func (s *Simulated) limit(c *Candidate, b *bounds) int {
 // sequences as vLLM runs at a time on large devices (max_num_seqs 1024).
 const DefaultBatch = 1024
 
-func (s *Simulated) most() int {
-	if s.Range.Given {
-		return s.Range.Max
+// most is the largest batch of a rank that is tried: engines run no more requests than a
+// step has tokens.
+func (s *Simulated) most(c *Candidate) int {
+	out := s.Range.Max
+	if !s.Range.Given {
+		out = min(DefaultBatch, out)
 	}
-	return min(DefaultBatch, s.Range.Max)
+	if c.Budget > 0 {
+		out = min(out, c.Budget/(1+c.MTP))
+	}
+	return out
 }
 
 // loads are those to try.
@@ -201,7 +220,10 @@ func (s *Simulated) loads(c *Candidate, last int) []int {
 // usually are.
 func (s *Simulated) start(c *Candidate, b *bounds, loads []int) int {
 	const nearly = 0.99
-	const ttft, tpot = 1.3, 1.06
+	ttft, tpot := 1.3, 1.06
+	if c.X == 0 { // prompts between its tokens
+		tpot = 1.25
+	}
 	most := b.throughput(loads[len(loads)-1])
 	i := sort.Search(len(loads), func(i int) bool { return b.throughput(loads[i]) >= nearly*most })
 	over := sort.Search(len(loads), func(i int) bool { return s.plausible(c, b, loads[i], ttft, tpot) != Fits })
@@ -216,7 +238,7 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 		return t.binds
 	case t.best.load < last:
 		return Saturated
-	case last < s.most()*c.UnitRanks():
+	case last < s.most(c)*c.UnitRanks():
 		return s.plausible(c, b, last+1, 1, 1)
 	case s.Range.Given:
 		return RangeEnds
@@ -225,15 +247,14 @@ func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 }
 
 // confirm takes the best load. Where copies of a candidate are not alike, several are
-// simulated, and a few requests less may be needed to meet the limits. The score is that
-// of one copy unless several carry less.
+// simulated, and a few requests less may be needed to meet the limits.
 func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Result) error {
 	r.Best, r.OK, r.Binds, r.Score = t.best.outcome, true, t.binds, t.best.outcome.Throughput
 	r.MostQPS = r.Best
-	copies := min(c.times(), MaxCopies)
-	if copies == 1 || !s.Bench.Varied && c.X == 0 {
+	if s.alike(c) {
 		return nil
 	}
+	copies, most := min(c.times(), MaxCopies), s.together(c)*r.Score
 	const tries, less = 8, 0.95
 	load := t.best.load
 	for range tries {
@@ -241,7 +262,7 @@ func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Resu
 		if err != nil {
 			return err
 		}
-		r.Best, r.OK, r.MostQPS, r.Score = o, v == Fits, o, min(r.Score, o.Throughput)
+		r.Best, r.OK, r.MostQPS, r.Score = o, v == Fits, o, min(most, o.Throughput)
 		if r.OK || load == 1 {
 			break
 		}
@@ -265,6 +286,9 @@ func (s *Simulated) least(ctx context.Context, c *Candidate, t *climb, r *Result
 		return err
 	}
 	r.First = o
+	if o.OOM == "" {
+		r.Points = append(r.Points, o)
+	}
 	if r.Binds = v; v == Fits {
 		r.Binds = t.binds
 	}

@@ -85,7 +85,7 @@ func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result
 		}
 		o := x.outcome(s.Judge.Percentile, 1)
 		o.Batch, o.Concurrency = alone.Batch, requests*n
-		if v := s.verdict(&unit, inFlight(x, load), &o, x.KVPeak); v != Fits {
+		if v := s.verdict(&unit, inFlight(x, load), &o, x); v != Fits {
 			r.Binds, r.First = v, o
 			continue
 		}

@@ -160,7 +160,7 @@ type promising struct {
 func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
 	var todo []promising
 	most := 0.0
-	for batch := 1; batch <= s.most(); batch *= 2 {
+	for batch := 1; batch <= s.most(&Candidate{}); batch *= 2 {
 		best := w.promising(s, batch)
 		if best.bound == 0 {
 			break
@@ -187,7 +187,7 @@ func (w *Workers) promising(s *Simulated, batch int) promising {
 			if err != nil {
 				continue
 			}
-			full := b.full(s.most())
+			full := b.full(s.most(&c))
 			load := min(batch, full) * c.UnitRanks()
 			if x := float64(c.times()) * b.throughput(load); batch < 2*full && x > best.bound {
 				best = promising{c, load, x}
