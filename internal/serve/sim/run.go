@@ -107,7 +107,7 @@ func (s *simulation) run(ctx context.Context) error {
 func (s *simulation) happen(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.busy && e.of == r.plan.version {
+		if r := &s.replicas[e.replica]; r.lands(e.of) {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
