@@ -131,7 +131,7 @@ func anyConfig(t *rapid.T) *Config {
 	if rapid.Bool().Draw(t, "disaggregated") {
 		decode := pool("decode ")
 		c.Decode = &decode
-		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191}
+		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191, Parallel: rapid.IntRange(0, 3).Draw(t, "parallel")}
 	}
 	return c
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // newSimulation checks a configuration and sets the stage.
@@ -33,6 +35,9 @@ func newSimulation(c *Config) (*simulation, error) {
 		s.remember(&s.workers.replicas[i])
 	}
 	if c.Decode != nil {
+		for i := range s.workers.replicas {
+			s.workers.replicas[i].links = make([]units.Seconds, max(1, c.Link.Parallel))
+		}
 		caches := *c.Decode
 		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
 		s.decode = s.build(&caches, workers, workers+decode, true)

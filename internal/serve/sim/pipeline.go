@@ -74,6 +74,18 @@ func (r *replica) lands(version uint32) bool {
 	return false
 }
 
+// Through is the time of a step of a batch, and how soon the step of another may follow: after
+// the slowest stage of a pipeline, or else after all of it.
+func (p *Pool) Through(b Batch) (took, next units.Seconds) {
+	if p.Engine.Stages < 2 {
+		took = p.Stepper.Step(b)
+		return took, took
+	}
+	pipe := newPipeline(p.Stepper, p.Engine.Stages)
+	took, stage := pipe.model.Through(b)
+	return took, max(stage, took/units.Seconds(p.Engine.Stages))
+}
+
 // launch sends a step of the batch through the pipeline.
 func (r *replica) launch(p *plan) {
 	took, stage := r.pipeline.model.Through(r.shape)

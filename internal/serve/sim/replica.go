@@ -34,16 +34,16 @@ type replica struct {
 	batches     []microBatch
 	flying      int // of these, in flight
 	pipeline    pipeline
-	version     uint32  // counts plans, so that an event of a plan that was cut is known
-	priced      *priced // of the pool
-	since       int     // steps of generation since the last look, modulo the interval
-	waited      int     // steps counted towards a wait, most of them while prompts were held back
-	patience    int     // and the most
-	evicted     bool    // something was preempted when this step was filled
-	due         bool    // to begin once all else at this time has happened
-	sending     int     // requests whose cache is on its way out
-	carrying    int     // and their tokens
-	linkAt      units.Seconds
+	version     uint32          // counts plans, so that an event of a plan that was cut is known
+	priced      *priced         // of the pool
+	since       int             // steps of generation since the last look, modulo the interval
+	waited      int             // steps counted towards a wait, most of them while prompts were held back
+	patience    int             // and the most
+	evicted     bool            // something was preempted when this step was filled
+	due         bool            // to begin once all else at this time has happened
+	sending     int             // requests whose cache is on its way out
+	carrying    int             // and their tokens
+	links       []units.Seconds // when each has carried what it has
 
 	usage usage
 }
