@@ -61,7 +61,8 @@ func TestSlowestStage(t *testing.T) {
 			t.Fatal("no pipeline")
 		}
 		for _, b := range []sim.Batch{
-			{Decode: 1, DecodeContext: 1000, Sampled: 1}, {Decode: 200, DecodeContext: 4e5, Sampled: 200},
+			{Decode: 1, DecodeContext: 1000, Sampled: 1},
+			{Decode: 200, DecodeContext: 4e5, Sampled: 200},
 			{PrefillRequests: 1, PrefillTokens: 8000, PrefillPairs: 3.2e7, Sampled: 1},
 		} {
 			took, stage := p.Through(b)

@@ -115,7 +115,7 @@ func (r *replica) makeRoom() {
 // it had is computed again later, what is in flight of it too.
 func (r *replica) preempt() {
 	q := r.running.last()
-	switch q.state { //nolint:exhaustive // others do not run
+	switch q.state {
 	case prefilling:
 		r.callOff(q)
 	case ready:

@@ -65,6 +65,9 @@ func (r *replica) choose() bool {
 
 // lands takes up the batch whose plan has such a version, and reports whether there is one.
 func (r *replica) lands(version uint32) bool {
+	if r.busy && r.plan.version == version {
+		return true
+	}
 	for i := range r.batches {
 		if m := &r.batches[i]; m.busy && m.plan.version == version {
 			r.microBatch = m

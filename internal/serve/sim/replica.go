@@ -100,9 +100,13 @@ func (r *replica) wake() {
 // begin starts the next step, or nothing; in a pipeline that of every batch that is not in flight.
 func (r *replica) begin() {
 	r.look()
+	if len(r.batches) == 1 {
+		r.fill()
+		return
+	}
 	for r.choose() {
 		empty := r.decode.n == 0
-		if !r.fill() && empty && (!r.evicted || len(r.batches) == 1) {
+		if !r.fill() && empty && !r.evicted {
 			return // nor would another have anything to do
 		}
 	}
@@ -226,7 +230,9 @@ func (r *replica) complete() {
 	before := r.cache.held()
 	r.busy = false
 	r.flying--
-	r.promise(r.microBatch, 0)
+	if r.takes > 0 {
+		r.promise(r.microBatch, 0)
+	}
 	if r.shape.Decode > 0 {
 		r.gaps.steps(p)
 		gained := r.decode.clockAfter(p.steps) - r.decode.clock
