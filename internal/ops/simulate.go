@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -243,7 +244,7 @@ func (s *stage) build(d *deployment.Resolved) (*replica.Fleet, error) {
 // coster is the prices of a pool.
 func (s *stage) coster(p *deployment.Served) (cost.Coster, error) {
 	policy := &p.Spec.Policy
-	return s.prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+	return s.prices.Coster(p.Device, p.Pricing, tensorcast.Is(policy), policy.FreeUnsupported)
 }
 
 // InStep reports whether nothing tells one request from another: those in flight

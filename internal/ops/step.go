@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
@@ -147,7 +148,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	}
 	served := &resolved.Pools[0]
 	spec := &served.Spec
-	if served.Engine != nil && spec.Policy.IsTensorCast() {
+	if served.Engine != nil && tensorcast.Is(&spec.Policy) {
 		return nil, badInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
 	batch := r.batch(s.Model, spec)
@@ -155,7 +156,7 @@ func (w *World) Step(_ context.Context, r StepRequest) (*StepResponse, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
-	c, err := s.prices.Coster(s.Device, resolved.Pricing, spec.Policy.IsTensorCast(), spec.Policy.FreeUnsupported)
+	c, err := s.prices.Coster(s.Device, resolved.Pricing, tensorcast.Is(&spec.Policy), spec.Policy.FreeUnsupported)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -249,7 +250,7 @@ func (r *StepResponse) expect(s *stage, d *deployment.Resolved, spec *graph.Spec
 	c.Method, c.Decode = calibration.SingleStep, r.Decode
 	ranks := spec.Layout.DP
 	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())
-	c.TensorCast = spec.Policy.IsTensorCast()
+	c.TensorCast = tensorcast.Is(&spec.Policy)
 	e := s.overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
@@ -325,11 +326,11 @@ func (r *StepRequest) imageTokens(m *model.Model) int {
 // back alone. Prices stay what they are.
 func artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if !a.In(spec.Policy) {
 			continue
 		}
-		other := spec.Without(&a)
+		other := a.From(*spec)
 		g, err := graph.New(other)
 		if err != nil {
 			continue // the artefact is what makes the layout legal

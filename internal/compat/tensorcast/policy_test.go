@@ -1,4 +1,4 @@
-package graph_test
+package tensorcast_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -17,9 +18,9 @@ import (
 // TestArtefactsAreThePolicy: every field of a policy is one artefact, TensorCast
 // repeats them all and Physical none.
 func TestArtefactsAreThePolicy(t *testing.T) {
-	p := graph.TensorCast()
+	p := tensorcast.Policy()
 	names := map[string]bool{}
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if names[a.Name] || a.Name != strings.ToLower(a.Name) || a.Doc == "" {
 			t.Errorf("artefact %q: not a new, documented, lower-case name", a.Name)
 		}
@@ -36,17 +37,28 @@ func TestArtefactsAreThePolicy(t *testing.T) {
 			t.Errorf("%s takes back %d things", a.Name, n)
 		}
 	}
-	if p.Name = "physical"; p != graph.Physical() {
+	none := reflect.ValueOf(p.Rewriter)
+	if p.Name = "physical"; p.Choices != graph.Physical().Choices || !none.IsZero() {
 		t.Errorf("TensorCast without its artefacts: got %+v", p)
+	}
+	for i := range none.NumField() {
+		if none.Type().Field(i).Type.Kind() != reflect.Bool {
+			t.Errorf("%s is no artefact", none.Type().Field(i).Name)
+		}
 	}
 }
 
 // differences counts the fields in which two policies differ.
 func differences(a, b graph.Policy) int {
 	n := 0
-	for i := range reflect.TypeFor[graph.Policy]().NumField() {
-		if !reflect.ValueOf(a).Field(i).Equal(reflect.ValueOf(b).Field(i)) {
-			n++
+	for _, pair := range [2][2]reflect.Value{
+		{reflect.ValueOf(a.Choices), reflect.ValueOf(b.Choices)},
+		{reflect.ValueOf(a.Rewriter), reflect.ValueOf(b.Rewriter)},
+	} {
+		for i := range pair[0].NumField() {
+			if !pair[0].Field(i).Equal(pair[1].Field(i)) {
+				n++
+			}
 		}
 	}
 	return n
@@ -65,7 +77,7 @@ func TestArtefactsAreDocumented(t *testing.T) {
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	var want strings.Builder
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		want.WriteString("| " + a.Name + " | " + a.Doc + " |\n")
 	}
 	if want.String() != table+"\n" {
@@ -76,9 +88,9 @@ func TestArtefactsAreDocumented(t *testing.T) {
 // step is the operators of a decode step under TensorCast but for one artefact.
 func step(t *testing.T, s graph.Spec, without string) []op.Item {
 	t.Helper()
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if a.Name == without {
-			s = s.Without(&a)
+			s = a.From(s)
 		}
 	}
 	g, err := graph.New(s)
@@ -105,7 +117,7 @@ func tensorCast(t *testing.T, id string, l parallel.Layout) graph.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := graph.TensorCast()
+	p := tensorcast.Policy()
 	return graph.Spec{
 		Model: m, Layout: l.Complete(m), Policy: p, Compile: true,
 		Quant: graph.Resolve(m, p, graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled}),
@@ -179,8 +191,8 @@ func TestFormatsByArtefact(t *testing.T) {
 // otherwise with its model.
 func TestVisionByArtefact(t *testing.T) {
 	s := tensorCast(t, "Qwen/Qwen2.5-VL-7B-Instruct", parallel.Layout{})
-	for _, a := range graph.Artefacts() {
-		if got, want := s.Without(&a).Vision, a.Name == "vision-on-demand"; got != want {
+	for _, a := range tensorcast.Artefacts() {
+		if got, want := a.From(s).Vision, a.Name == "vision-on-demand"; got != want {
 			t.Errorf("without %s: loaded %t", a.Name, got)
 		}
 	}
@@ -235,7 +247,7 @@ func TestArtefactsOfFamilies(t *testing.T) {
 		}
 	}
 	whole := tensorCast(t, "MiniMaxAI/MiniMax-M2", two)
-	stated := whole.Without(artefact(t, "whole-rope"))
+	stated := artefact(t, "whole-rope").From(whole)
 	if wide, part := whole.RotaryWidth(), stated.RotaryWidth(); wide != 128 || part != 64 {
 		t.Errorf("MiniMax-M2 rotates %g of 128, with the artefact %g", part, wide)
 	}
@@ -287,9 +299,9 @@ func TestFusedSharedExpert(t *testing.T) {
 }
 
 // artefact finds one by its name.
-func artefact(t *testing.T, name string) *graph.Artefact {
+func artefact(t *testing.T, name string) *tensorcast.Artefact {
 	t.Helper()
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if a.Name == name {
 			return &a
 		}
