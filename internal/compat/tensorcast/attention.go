@@ -84,7 +84,7 @@ func (w cast) rope(p graph.Part) bool {
 	if a.SharedKV {
 		keys = 0
 	}
-	if !w.Spec().Compile || r < d && w.does.TracedRope {
+	if !w.Spec().Compile || r < d && w.does.has(tracedRope) {
 		w.TracedRope(k.Queries, r)
 		w.TracedRope(keys, r)
 	} else {
@@ -92,7 +92,7 @@ func (w cast) rope(p graph.Part) bool {
 	}
 	// Code that rotates a part joins an empty rest too, which a compiler drops.
 	if r < d || !w.Spec().Compile && float64(a.RopeDim) < d {
-		if w.does.JoinedRope {
+		if w.does.has(joinedRope) {
 			w.Cat(w.Tokens * k.Queries * d)
 			w.Cat(w.Tokens * keys * d)
 		}
@@ -105,7 +105,7 @@ func (w cast) rope(p graph.Part) bool {
 // layOut copies heads whose parts were joined head by head into rows of tokens; one
 // head or one token lies there already.
 func (w cast) layOut(heads, d float64) {
-	if w.does.TracedRope && heads > 1 && w.Tokens > 1 {
+	if w.does.has(tracedRope) && heads > 1 && w.Tokens > 1 {
 		w.Elementwise(op.Clone, 2*w.Width()*w.Tokens*heads*d)
 	}
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // tracesDelta reports whether an attention is a gated delta rule as TensorCast has it.
-func (w cast) tracesDelta(a *model.Attention) bool { return w.does.WideDelta && graph.HeadDecay(a) }
+func (w cast) tracesDelta(a *model.Attention) bool {
+	return w.does.has(wideDelta) && graph.HeadDecay(a)
+}
 
 // tracedDelta emits convolution, gating and delta rule as TensorCast has them. A
 // decode is worked off token by token; in any other step all tokens are one sequence.

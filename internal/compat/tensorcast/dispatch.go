@@ -26,14 +26,14 @@ func (w cast) dispatch(k *graph.Kind, r *routed) (back graph.Shipment) {
 // fusesDispatch reports whether dispatch, experts and combination are one kernel, which is
 // made of grouped products and needs them.
 func (w cast) fusesDispatch(r *routed) bool {
-	return w.Spec().FusesDispatch() && (!w.does.PairwiseCombine || r.divides(w.rowMultiple()) && !r.idle())
+	return w.Spec().FusesDispatch() && (!w.does.has(pairwiseCombine) || r.divides(w.rowMultiple()) && !r.idle())
 }
 
 // dispatchCombine emits the fused kernel that exchanges tokens and runs the experts. Even
 // splits of all pairs are exchanged, whatever the load of rank 0.
 func (w cast) dispatchCombine(k *graph.Kind, r *routed) {
 	format := w.DispatchFormat()
-	if w.does.PairwiseCombine {
+	if w.does.has(pairwiseCombine) {
 		w.pairwiseCombine(k, r, format)
 		return
 	}
@@ -43,7 +43,7 @@ func (w cast) dispatchCombine(k *graph.Kind, r *routed) {
 		x = float64(format.Bytes(r.Pairs*h)) * (ep - 1) / ep
 	}
 	experts := k.Experts.Local
-	if !w.does.FrontLoaded {
+	if !w.does.has(frontLoaded) {
 		experts = r.Active
 	}
 	w.DispatchCombine(k, &r.Routed, x, experts)

@@ -30,7 +30,7 @@ func (w cast) experts(k *graph.Kind, r *routed) {
 		w.separateExperts(k, r.many, r.manyRows, multiple, gathered)
 		w.separateExperts(k, r.few, r.fewRows, multiple, gathered)
 	}
-	if w.does.FragmentedRouter {
+	if w.does.has(fragmentedRouter) {
 		w.Cat(r.Received * h)
 	}
 }
@@ -41,7 +41,7 @@ func (w cast) experts(k *graph.Kind, r *routed) {
 func (w cast) rowMultiple() float64 {
 	s := w.Spec()
 	switch {
-	case !s.Policy.FragileGrouping || !w.does.FrontLoaded:
+	case !s.Policy.FragileGrouping || !w.does.has(frontLoaded):
 		return 0
 	case s.Layout.EP == 1:
 		return float64(s.ExpertTP().Size)

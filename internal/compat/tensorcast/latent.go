@@ -78,7 +78,7 @@ func (w cast) attendedLatent(a *model.Attention, o *op.Op) {
 		o.Expanded = o.Prefill.Context
 		o.Bytes = units.Bytes(indexBytes * (w.Requests + 1 + 2*w.Requests + pages))
 	}
-	if w.does.CheapContext {
+	if w.does.has(cheapContext) {
 		o.Expanded = o.Prefill.Tokens
 	}
 	if a.Indexer.TopK > 0 && a.Compress <= 1 {

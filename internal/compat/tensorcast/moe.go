@@ -30,7 +30,7 @@ func (w cast) moe(p graph.Part) bool {
 	}
 	if !w.Spec().SharedExpertTP {
 		rows := m.Rows
-		if !w.does.UnevenTokens {
+		if !w.does.has(unevenTokens) {
 			rows = min(rows, w.Tokens)
 		}
 		w.SharedExperts(k, rows)
@@ -47,7 +47,7 @@ func (w cast) moe(p graph.Part) bool {
 
 // meet finds how tokens come to the experts, by EP and DP alone.
 func (w cast) meet() graph.Meeting {
-	if !w.does.UnevenTokens {
+	if !w.does.has(unevenTokens) {
 		return w.Meet()
 	}
 	var m graph.Meeting
@@ -63,7 +63,7 @@ func (w cast) meet() graph.Meeting {
 
 // padTokens emits the filling up of the tokens to equal shares.
 func (w cast) padTokens(m *graph.Meeting) {
-	if m.Padded > w.Tokens && w.does.PaddedTokens {
+	if m.Padded > w.Tokens && w.does.has(paddedTokens) {
 		w.Elementwise(op.Pad, w.Width()*(w.Tokens+m.Padded)*w.Hidden)
 	}
 }
@@ -72,7 +72,7 @@ func (w cast) padTokens(m *graph.Meeting) {
 func (w cast) route(k *graph.Kind, rows float64) routed {
 	f := &k.Layer.FFN
 	ep := float64(w.Spec().Layout.EP)
-	if !w.does.FrontLoaded {
+	if !w.does.has(frontLoaded) {
 		r := routed{Routed: w.Dealt(k, rows, ep)}
 		r.many, r.manyRows = r.Active, r.Received/r.Active
 		return r
@@ -121,16 +121,16 @@ func (w cast) routedExperts(k *graph.Kind, rows float64) {
 // to their first product.
 func (w cast) sharedGate(p graph.Part) bool {
 	s := w.Spec().Quant.Shared
-	if !w.does.QuantizedGates {
+	if !w.does.has(quantizedGates) {
 		s = dtype.Unquantized(w.Base)
 	}
-	if w.does.QuantizedGates && w.Spec().Compile && s.Weight != dtype.FP4 {
+	if w.does.has(quantizedGates) && w.Spec().Compile && s.Weight != dtype.FP4 {
 		w.Items[p.First].Op.Cols++
 	} else {
 		w.FanOut(s, p.Rows, w.Hidden, 1)
 		w.Linear(s, p.Rows, w.Hidden, 1, 1)
 	}
-	if w.does.TracedGates {
+	if w.does.has(tracedGates) {
 		w.Elementwise(op.Sigmoid, 2*w.Width()*p.Rows)
 	}
 	w.Elementwise(op.Mul, w.Width()*(2*p.Rows*w.Hidden+p.Rows))

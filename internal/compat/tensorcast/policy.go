@@ -14,7 +14,7 @@ func Policy() graph.Policy {
 	p.Name = Name
 	var does forms
 	for _, a := range Artefacts() {
-		a.set(&p.Choices, &does)
+		a.set(&p, &does, true)
 	}
 	p.Rewriter = does
 	return p
@@ -23,35 +23,38 @@ func Policy() graph.Policy {
 // Is reports whether a policy is TensorCast's, with all artefacts or without some.
 func Is(p *graph.Policy) bool { return p.Name == Name }
 
-// Artefact is one assumption of TensorCast that is wrong about hardware.
+// Artefact is one assumption of TensorCast that is wrong about hardware: a choice, a form,
+// or the size of pages.
 type Artefact struct {
-	Name string
-	Doc  string
-	flag func(c *graph.Choices, f *forms) *bool
-	page int // instead of a flag: the tokens of a block of the KV cache
+	Name   string
+	Doc    string
+	choice func(c *graph.Choices) *bool
+	form   forms
+	page   int // tokens of a block of the KV cache
 }
 
-// set gives a policy the artefact.
-func (a *Artefact) set(c *graph.Choices, f *forms) {
-	if a.page > 0 {
-		c.PageTokens = a.page
-		return
+// set gives a policy the artefact, or takes it away.
+func (a *Artefact) set(p *graph.Policy, f *forms, has bool) {
+	switch {
+	case a.choice != nil:
+		*a.choice(&p.Choices) = has
+	case a.page > 0 && has:
+		p.PageTokens = a.page
+	case a.page > 0:
+		p.PageTokens = graph.Physical().PageTokens
+	case has:
+		*f |= a.form
+	default:
+		*f &^= a.form
 	}
-	*a.flag(c, f) = true
 }
 
 // Without is a policy without the artefact.
 func (a *Artefact) Without(p graph.Policy) graph.Policy {
-	does, ok := p.Rewriter.(forms)
-	if !ok {
-		return p
+	if does, ok := p.Rewriter.(forms); ok {
+		a.set(&p, &does, false)
+		p.Rewriter = does
 	}
-	if a.page > 0 {
-		p.PageTokens = graph.Physical().PageTokens
-	} else {
-		*a.flag(&p.Choices, &does) = false
-	}
-	p.Rewriter = does
 	return p
 }
 

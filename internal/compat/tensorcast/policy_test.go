@@ -1,6 +1,7 @@
 package tensorcast_test
 
 import (
+	"math/bits"
 	"os"
 	"reflect"
 	"slices"
@@ -37,28 +38,18 @@ func TestArtefactsAreThePolicy(t *testing.T) {
 			t.Errorf("%s takes back %d things", a.Name, n)
 		}
 	}
-	none := reflect.ValueOf(p.Rewriter)
-	if p.Name = "physical"; p.Choices != graph.Physical().Choices || !none.IsZero() {
+	if p.Choices != graph.Physical().Choices || reflect.ValueOf(p.Rewriter).Uint() != 0 {
 		t.Errorf("TensorCast without its artefacts: got %+v", p)
-	}
-	for i := range none.NumField() {
-		if none.Type().Field(i).Type.Kind() != reflect.Bool {
-			t.Errorf("%s is no artefact", none.Type().Field(i).Name)
-		}
 	}
 }
 
-// differences counts the fields in which two policies differ.
+// differences counts the choices and forms in which two policies differ.
 func differences(a, b graph.Policy) int {
-	n := 0
-	for _, pair := range [2][2]reflect.Value{
-		{reflect.ValueOf(a.Choices), reflect.ValueOf(b.Choices)},
-		{reflect.ValueOf(a.Rewriter), reflect.ValueOf(b.Rewriter)},
-	} {
-		for i := range pair[0].NumField() {
-			if !pair[0].Field(i).Equal(pair[1].Field(i)) {
-				n++
-			}
+	n := bits.OnesCount64(reflect.ValueOf(a.Rewriter).Uint() ^ reflect.ValueOf(b.Rewriter).Uint())
+	x, y := reflect.ValueOf(a.Choices), reflect.ValueOf(b.Choices)
+	for i := range x.NumField() {
+		if !x.Field(i).Equal(y.Field(i)) {
+			n++
 		}
 	}
 	return n

@@ -9,16 +9,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// product amends a quantized product: one byte for each block scale of inputs and weights,
+// product gives a quantized product its scales: one byte for each block scale of inputs and weights,
 // and four-bit weights are dequantized in float32 first. MXFP4 products carry the scales
 // of one of the layers joined into them, and for each expert those of all rows.
 func (w cast) product(p graph.Part) bool {
 	o := w.Emitted()
-	if p.Weight == dtype.FP4 && w.does.NarrowingExperts && o.Name == op.GroupedMatMulQuant {
+	if p.Weight == dtype.FP4 && w.does.has(narrowingExperts) && o.Name == op.GroupedMatMulQuant {
 		o.Name = op.GroupedMatMulFP4
 	}
-	if p.Weight < dtype.FP8 || !w.Spec().QuantizesActivations() {
-		return true
+	if !w.Spec().QuantizesActivations() {
+		return false
 	}
 	matrices := 1.0
 	if o.Kind == op.GroupedGEMM {

@@ -7,68 +7,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
 
-// forms says which parts have the operators that TensorCast has, and not those of the
-// graph. It is the rewriter of its policy.
-type forms struct {
-	// WholeIndex lets a row selection read its whole source: the rotary tables,
-	// and all tokens to pick the last of each request.
-	WholeIndex bool
-	// SlowPrologue charges sixteen launches for the fused projections in front
-	// of latent attention.
-	SlowPrologue bool
-	// CheapContext expands only the new tokens' latents in a prefill, never the
-	// cached context it attends to.
-	CheapContext bool
-	// JoinedRope joins the rotated part of queries and keys with the rest by a
-	// separate operator, where only a part is rotated.
-	JoinedRope bool
-	// TracedRope computes the rotation of a part of each head by elementwise
-	// operators, as the source writes it, and copies the result into place.
-	TracedRope bool
-	// TracedGates computes gates by elementwise operators, as the source writes them.
-	TracedGates bool
-	// QuantizedGates quantizes the gate of shared experts like other linear layers.
-	QuantizedGates bool
-	// FragmentedRouter traces the router and the combination of expert outputs
-	// as a dozen elementwise operators instead of one fused kernel each.
-	FragmentedRouter bool
-	// PaddedTokens pads tokens to equal shares of the ranks by a separate operator.
-	PaddedTokens bool
-	// UnevenTokens divides tokens over TP whenever EP differs from DP, and joins
-	// them over DP whenever there is no EP, whatever the shards of the experts
-	// need: with both EP and MoE-TP some of the work is missing.
-	UnevenTokens bool
-	// FrontLoaded lets every rank assign its tokens to experts starting with the
-	// first, so that with few tokens rank 0 is full while others idle: it counts as
-	// full in the fused dispatch-and-combine kernel.
-	FrontLoaded bool
-	// LocalNorms takes norms over all heads of queries or keys over those of each rank.
-	LocalNorms bool
-	// OwnChoices reads the selected entries of the KV cache for every query of a
-	// prefill with sparse attention, instead of their union once.
-	OwnChoices bool
-	// ScatteredReads divides the bytes that sparse attention and its indexer read from
-	// the cache by the share of the bandwidth that TensorCast assumes for scattered
-	// reads: about 2 % in a decode.
-	ScatteredReads bool
-	// WideDelta computes the gated delta rule of Qwen's linear attention in float32,
-	// with scratch memory, over all tokens of a step as one sequence unless they are
-	// decoded, and computes its gates in a separate operator.
-	WideDelta bool
-	// NarrowingExperts quantizes the output of the first product of MXFP4 experts in
-	// the same operator.
-	NarrowingExperts bool
-	// PairwiseCombine lets the fused dispatch-and-combine kernel compute the pairs of
-	// token and expert that a rank sends, and return them pair by pair.
-	PairwiseCombine bool
-	// TracedVision uses the operators of Qwen3-VL's vision tower as the source writes
-	// them: positions, rotations in float32, casts, attention image by image.
-	TracedVision bool
-	// JoinedLayers fuses the residual sum at the end of a layer with the norm of the
-	// next where layers share index selections. Other layers are compiled one by one.
-	JoinedLayers bool
-}
-
 // cast is a walk through a step whose operators are TensorCast's.
 type cast struct {
 	*graph.Walk
@@ -114,7 +52,7 @@ var parts = [...]struct {
 	graph.AtSharedGate:     {forms.always, cast.sharedGate},
 	graph.AtSharedSum:      {forms.always, cast.sharedSum},
 	graph.AtProduct:        {forms.amendsProducts, cast.product},
-	graph.AtActivated:      {forms.tracesStreams, cast.activated},
+	graph.AtActivated:      {forms.clamps, cast.activated},
 	graph.AtLayerSum:       {forms.joinsLayers, cast.layerSum},
 	graph.AtJoinStreams:    {forms.tracesStreams, cast.joinStreams},
 	graph.AtLastNorm:       {forms.joinsLayers, cast.lastNorm},

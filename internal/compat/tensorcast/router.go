@@ -10,7 +10,7 @@ import (
 // scoresFirst reports whether a router scores all tokens before the ranks divide
 // them: only what is outside the gate module does.
 func (w cast) scoresFirst(f *model.FFN) bool {
-	if w.does.FragmentedRouter {
+	if w.does.has(fragmentedRouter) {
 		return f.Router == model.RawRouter
 	}
 	return f.Router.WideScores()
@@ -29,10 +29,10 @@ func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
 	e, topK := float64(f.Experts), float64(f.TopK)
 	const f32 = 4
 	w.RouterScores(k, rows)
-	if f.Router.WideScores() && padded > rows && w.does.PaddedTokens {
+	if f.Router.WideScores() && padded > rows && w.does.has(paddedTokens) {
 		w.Elementwise(op.Pad, f32*(rows+padded)*e)
 	}
-	if !w.does.FragmentedRouter {
+	if !w.does.has(fragmentedRouter) {
 		w.GatingTopK(k, chosen)
 		return
 	}
@@ -180,18 +180,18 @@ func (w cast) softplusTopK(f *model.FFN, rows float64) {
 // wideCombine reports whether experts' outputs are summed up in float32, which the
 // weights of some routers stay in.
 func (w cast) wideCombine(f *model.FFN) bool {
-	return w.does.FragmentedRouter && (f.Router == model.GroupRouter || f.Router == model.SigmoidRouter)
+	return w.does.has(fragmentedRouter) && (f.Router == model.GroupRouter || f.Router == model.SigmoidRouter)
 }
 
 // combine emits the weighted sum of each token's expert outputs, which a fused
 // kernel may have returned in the order of the tokens.
 func (w cast) combine(k *graph.Kind, r *routed, fused bool) {
 	e, h := w.Width(), k.Experts.Hidden
-	if !w.does.FragmentedRouter {
+	if !w.does.has(fragmentedRouter) {
 		w.Combine(k, &r.Routed)
 		return
 	}
-	if !fused || !w.does.PairwiseCombine {
+	if !fused || !w.does.has(pairwiseCombine) {
 		w.Elementwise(op.Unpermute, 2*e*r.Pairs*h+indexBytes*r.Pairs)
 	}
 	wide := e

@@ -28,7 +28,7 @@ const (
 // a decode reads its choice too.
 func (w cast) sparseReads(a *model.Attention, o *op.Op) {
 	quantized := w.Spec().Quant.AttentionIn >= dtype.FP8
-	if w.does.OwnChoices {
+	if w.does.has(ownChoices) {
 		o.Name = op.SparseLatentAttention
 		o.Prefill.Context = o.Prefill.Pairs
 		if quantized {
@@ -36,7 +36,7 @@ func (w cast) sparseReads(a *model.Attention, o *op.Op) {
 		}
 		o.Bytes = units.Bytes(indexBytes*(3*w.Requests+1) + w.choices(a, quantized))
 	}
-	if w.does.ScatteredReads && !quantized {
+	if w.does.has(scatteredReads) && !quantized {
 		pages := math.Ceil(graph.Attended(a, w.longest()) / w.Spec().PageTokens())
 		share := choiceShare + choiceGrowth*math.Log2(max(1, pages)/choicePages)
 		o.Decode.Context /= max(choiceLeast, min(share, choiceMost))
@@ -110,7 +110,7 @@ func (w cast) selectReads() float64 {
 			queries, share = q, selectShare+selectGrowth*math.Log2(pages/selectPages)
 			share = max(selectLeast, min(share, 1))
 		}
-		if !w.does.ScatteredReads {
+		if !w.does.has(scatteredReads) {
 			share = 1
 		}
 		reads += all.Requests * queries * seq / share

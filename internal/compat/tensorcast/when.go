@@ -14,13 +14,13 @@ func (f forms) contextual(s *graph.Spec) bool { return s.SharesContextInDecodes(
 
 func (f forms) tracesNorms(s *graph.Spec) bool { return s.TracesNorms() }
 
-func (f forms) readsTables(s *graph.Spec) bool { return f.WholeIndex && s.Compile }
+func (f forms) readsTables(s *graph.Spec) bool { return f.has(wholeIndex) && s.Compile }
 
-func (f forms) localNorms(*graph.Spec) bool { return f.LocalNorms }
+func (f forms) localNorms(*graph.Spec) bool { return f.has(localNorms) }
 
-func (f forms) tracesGates(*graph.Spec) bool { return f.TracedGates }
+func (f forms) tracesGates(*graph.Spec) bool { return f.has(tracedGates) }
 
-func (f forms) slowPrologue(*graph.Spec) bool { return f.SlowPrologue }
+func (f forms) slowPrologue(*graph.Spec) bool { return f.has(slowPrologue) }
 
 func (f forms) fusesIndexer(s *graph.Spec) bool { return s.QuantizesIndexer() }
 
@@ -29,16 +29,23 @@ func (f forms) losesOrder(s *graph.Spec) bool { return s.LosesOrder() }
 // tracesVision: Qwen3-VL's tower, with learned positions.
 func (f forms) tracesVision(s *graph.Spec) bool {
 	v := s.Model.Vision
-	return f.TracedVision && v != nil && v.Positions > 0 && v.Ungated && v.Window == 0
+	return f.has(tracedVision) && v != nil && v.Positions > 0 && v.Ungated && v.Window == 0
 }
 
-// tracesStreams: layers with parallel residual streams, and activations with limits.
-func (f forms) tracesStreams(s *graph.Spec) bool { return s.WideStreams() }
+// tracesStreams: layers with parallel residual streams.
+func (f forms) tracesStreams(s *graph.Spec) bool {
+	return hasKind(s, s.TracesStreams)
+}
+
+// clamps: activations with limits.
+func (f forms) clamps(s *graph.Spec) bool {
+	return s.WideStreams() && hasKind(s, func(l *model.Layer) bool { return l.FFN.Clamped })
+}
 
 // joinsLayers: layers that share index selections are compiled together, so that the
 // residual sum of one and the norm of the next are one operator.
 func (f forms) joinsLayers(s *graph.Spec) bool {
-	return f.JoinedLayers && f.SlowPrologue && s.Compile && !s.TracesNorms() &&
+	return f.has(joinedLayers) && f.has(slowPrologue) && s.Compile && !s.TracesNorms() &&
 		hasKind(s, func(l *model.Layer) bool { return l.Attention.Indexer.Shared })
 }
 
@@ -70,11 +77,11 @@ func (f forms) quantizesAttention(s *graph.Spec) bool {
 func (f forms) amendsAttention(s *graph.Spec) bool { return f.quantizesAttention(s) || hasLatent(s) }
 
 func (f forms) narrowsExperts(s *graph.Spec) bool {
-	return f.NarrowingExperts && s.Quant.Experts.Weight == dtype.FP4
+	return f.has(narrowingExperts) && s.Quant.Experts.Weight == dtype.FP4
 }
 
 func (f forms) amendsProducts(s *graph.Spec) bool {
-	return f.NarrowingExperts || s.QuantizesActivations()
+	return f.has(narrowingExperts) || s.QuantizesActivations()
 }
 
 // hasLatent reports whether a model has latent attention.

@@ -10,7 +10,7 @@ import (
 
 // Attention emits the token mixer of a layer, its norm in front included.
 func (w *Walk) Attention(k *Kind) {
-	if w.rewrites(Part{Place: AtMixer, Kind: k}) {
+	if w.rewrites(AtMixer, k) {
 		return
 	}
 	switch a := &k.Layer.Attention; a.Kind {
@@ -57,7 +57,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 	}
 	w.indexer(a, w.Hidden)
 	w.Attend(k, a)
-	if a.OutGate && !w.rewrites(Part{Place: AtOutGate, Kind: k}) {
+	if a.OutGate && !w.rewrites(AtOutGate, k) {
 		w.Elementwise(op.Mul, 3*w.Width()*w.Tokens*k.Queries*v)
 	}
 	w.outProjection(k, a, k.Queries*v)
@@ -85,7 +85,7 @@ func (w *Walk) projectQKV(k *Kind, a *model.Attention) {
 	s, t := w.g.spec.Quant.Attention, w.Tokens
 	q, kk, vv := k.QKV()
 	switch {
-	case w.rewrites(Part{Place: AtQKV, Kind: k}):
+	case w.rewrites(AtQKV, k):
 	case w.g.spec.joinsIndexer(a):
 		w.Linear(s, t, w.Hidden, q+kk+vv+w.indexCols(a), 3)
 	case w.g.spec.Compile:
@@ -157,7 +157,7 @@ func (w *Walk) qkNorm(k *Kind, a *model.Attention) {
 // ranks that have their heads, as a norm over all heads needs (vLLM's MiniMaxText01RMSNormTP,
 // SGLang's MiniMaxM2RMSNormTP). For OLMo vLLM gathers all queries and keys instead.
 func (w *Walk) sumSquares(a *model.Attention) {
-	if w.rewrites(Part{Place: AtSumSquares}) {
+	if w.rewrites(AtSumSquares, nil) {
 		return
 	}
 	const f32 = 4
@@ -206,7 +206,7 @@ func (w *Walk) attendHere(k *Kind, a *model.Attention) {
 		o.Name, o.In = op.GQAttentionQuant, in
 		w.attentionQuant(o)
 	}
-	w.rewrites(Part{Place: AtAttended, Kind: k})
+	w.rewrites(AtAttended, k)
 }
 
 // attentionQuant adds the vector work of quantized attention: scores back to

@@ -29,7 +29,7 @@ func (w *Walk) gatherQueries(k *Kind, a *model.Attention) {
 	}
 	w.Follows = w.ContextFollows
 	w.AllGather(w.g.spec.Layout.DCPGroup(), w.Tokens, k.Queries*float64(a.HeadDim))
-	w.rewrites(Part{Place: AtGatheredQuery, Kind: k})
+	w.rewrites(AtGatheredQuery, k)
 	w.Follows = op.Tokens
 }
 
@@ -41,7 +41,7 @@ func (w *Walk) mergeOutputs(k *Kind, width float64) {
 	}
 	const f32 = 4
 	w.Follows = w.ContextFollows
-	if !w.rewrites(Part{Place: AtMergeOutputs, Kind: k}) {
+	if !w.rewrites(AtMergeOutputs, k) {
 		x := f32 * w.Tokens * k.Queries * width * (w.ContextRanks - 1)
 		w.Collective(op.AllToAll, op.Exchange, w.g.spec.Layout.DCPGroup(), x, 2*x)
 	}

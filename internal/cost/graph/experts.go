@@ -43,7 +43,7 @@ func (w *Walk) GroupedExperts(k *Kind, r *Routed) {
 		up = inter
 	}
 	w.grouped(s, r.Received, r.Active, h, up, inter).Deal = r.Deal
-	if !w.rewrites(Part{Place: AtExpertsBetween}) {
+	if !w.rewrites(AtExpertsBetween, nil) {
 		w.Quantize(s, r.Received, inter)
 	}
 	w.grouped(s, r.Received, r.Active, inter, h, 0).Deal = r.Deal
@@ -56,16 +56,21 @@ func (w *Walk) grouped(s dtype.Scheme, rows, matrices, depth, cols, fused float6
 	o.Rows, o.Depth, o.Cols, o.OutCols = rows, depth, cols, fused
 	o.Experts = matrices
 	o.Out = w.Base
-	w.quantizedProduct(o, s, o.Experts)
+	o.In, o.Weight = w.MatrixFormat(s), s.Weight
+	if !s.Quantized() {
+		o.Weight = w.Base
+	}
 	o.Name = groupedName(s, fused > 0)
+	joined := 1
 	if fused > 0 {
-		o.Vector += units.Ops(7 * rows * fused)
+		o.Vector = units.Ops(7 * rows * fused)
+		if cols > fused {
+			joined = 2
+		}
 	}
-	joined := int32(1)
-	if fused > 0 && cols > fused {
-		joined = 2
+	if s.Quantized() {
+		w.scales(o, s, matrices, joined)
 	}
-	w.rewrites(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: joined})
 	return o
 }
 

@@ -8,7 +8,7 @@ import (
 
 // layer emits one decoder layer.
 func (w *Walk) layer(k *Kind) {
-	if w.rewrites(Part{Place: AtWholeLayer, Kind: k}) {
+	if w.rewrites(AtWholeLayer, k) {
 		return
 	}
 	a, f := k.Layer.Attention.Kind, k.Layer.FFN.Kind
@@ -39,7 +39,7 @@ func (w *Walk) layer(k *Kind) {
 			w.Norm(w.Stream, w.Hidden)
 		}
 	}
-	if !w.rewrites(Part{Place: AtLayerSum}) {
+	if !w.rewrites(AtLayerSum, nil) {
 		w.Add(w.Stream, w.Hidden)
 	}
 	if n := k.Layer.Input; n > 0 {
@@ -102,7 +102,9 @@ func (w *Walk) MLP(s dtype.Scheme, rows, hidden, inter float64, f *model.FFN) {
 		w.Linear(s, rows, hidden, cols, 2)
 		w.Bias(f.Bias, cols)
 		w.Elementwise(op.SwiGLU, e*rows*(cols+inter))
-		w.rewrites(Part{Place: AtActivated, FFN: f, Rows: rows, Cols: inter})
+		if w.offers(AtActivated) {
+			w.rewrite(Part{Place: AtActivated, FFN: f, Rows: rows, Cols: inter})
+		}
 	default:
 		w.Linear(s, rows, hidden, inter, 1)
 		if !f.Ungated {

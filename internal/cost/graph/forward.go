@@ -15,10 +15,10 @@ func (w *Walk) forward(b Batch) {
 	w.Follows = op.Tokens
 	w.embed()
 	w.layerInputs()
-	w.rewrites(Part{Place: AtSplitStreams})
+	w.rewrites(AtSplitStreams, nil)
 	w.ropeTables()
 	w.Inside = true
-	w.rewrites(Part{Place: AtFirstNorm})
+	w.rewrites(AtFirstNorm, nil)
 	for i, r := range w.g.runs {
 		w.Last = i == len(w.g.runs)-1
 		w.Count, w.Run, w.reps, w.Hashed = r.count, uint16(i+1), r.count, r.hashed
@@ -32,8 +32,8 @@ func (w *Walk) forward(b Batch) {
 		o.Payload = units.Bytes(w.Width() * w.Tokens * w.Hidden)
 		w.Count = 1
 	}
-	w.rewrites(Part{Place: AtJoinStreams})
-	if !w.rewrites(Part{Place: AtLastNorm}) {
+	w.rewrites(AtJoinStreams, nil)
+	if !w.rewrites(AtLastNorm, nil) {
 		w.Norm(w.Stream, w.Hidden)
 	}
 	w.Inside, w.Last = false, false
@@ -121,7 +121,7 @@ func (w *Walk) ropeTables() {
 
 // index emits the selection of rows from a table of the same width.
 func (w *Walk) index(table, rows, cols float64) {
-	if w.rewrites(Part{Place: AtIndex, Table: table, Rows: rows, Cols: cols}) {
+	if w.offers(AtIndex) && w.rewrite(Part{Place: AtIndex, Table: table, Rows: rows, Cols: cols}) {
 		return
 	}
 	name := op.Index

@@ -305,8 +305,8 @@ func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
 	var stack Walk
 	w := g.start(&stack, dst)
 	w.measure(b)
-	w.rewrites(Part{Place: AtBegin})
+	w.rewrites(AtBegin, nil)
 	w.forward(b)
-	w.rewrites(Part{Place: AtEnd})
+	w.rewrites(AtEnd, nil)
 	return g.finish(w)
 }

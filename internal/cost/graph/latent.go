@@ -10,15 +10,15 @@ import (
 // latent emits multi-head latent attention up to the sum over TP ranks.
 func (w *Walk) latent(k *Kind, a *model.Attention) {
 	q := &w.g.spec.Quant
-	if !w.rewrites(Part{Place: AtLatentInputs, Kind: k}) {
+	if !w.rewrites(AtLatentInputs, k) {
 		w.InputNorm(q.Attention, true)
 		w.prologue(k, a)
 	}
-	if !w.rewrites(Part{Place: AtIndexer, Kind: k}) {
+	if !w.rewrites(AtIndexer, k) {
 		w.indexer(a, float64(a.QRank))
 	}
 	rank, rope := float64(a.KVRank), float64(a.RopeDim)
-	w.rewrites(Part{Place: AtLatentWrite, Kind: k})
+	w.rewrites(AtLatentWrite, k)
 	w.cacheWrite(rank + rope)
 	w.Items[len(w.Items)-1].Op.Name = op.LatentCacheWrite
 	if a.Compress > 1 {
@@ -89,7 +89,7 @@ func (w *Walk) attendLatentHere(k *Kind, a *model.Attention) {
 	}
 	_, pages := w.Blocks()
 	o.Bytes = units.Bytes(IndexBytes * (w.Requests + 1 + 2*w.Requests + pages))
-	w.rewrites(Part{Place: AtAttended, Kind: k})
+	w.rewrites(AtAttended, k)
 }
 
 // indexer emits the selector of sparse attention, where a layer has one of its

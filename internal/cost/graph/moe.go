@@ -26,7 +26,7 @@ func (w *Walk) moe(k *Kind) {
 	case w.g.spec.AddsUp():
 		w.addedExperts(k)
 		return
-	case w.rewrites(Part{Place: AtMoE, Kind: k}):
+	case w.rewrites(AtMoE, k):
 		return
 	}
 	m := w.Meet()
@@ -145,14 +145,14 @@ func (w *Walk) SharedExperts(k *Kind, rows float64) {
 	}
 	product := len(w.Items)
 	w.MLP(s, rows, w.Hidden, k.Experts.shared, f)
-	if f.SharedGate && !w.rewrites(Part{Place: AtSharedGate, Rows: rows, First: int32(product)}) {
+	if f.SharedGate && !(w.offers(AtSharedGate) && w.rewrite(Part{Place: AtSharedGate, Rows: rows, First: int32(product)})) {
 		w.Linear(dtype.Unquantized(w.Base), rows, w.Hidden, 1, 1) // engines leave it unquantized
 		w.Elementwise(op.Mul, w.Width()*(2*rows*w.Hidden+rows))
 	}
 	if k.Experts.shared < float64(f.SharedIntermediate) && !w.g.spec.AddsUp() {
 		w.AllReduce(w.g.spec.Layout.TPGroup(), rows, w.Hidden)
 	}
-	if !w.rewrites(Part{Place: AtSharedSum, FFN: f, Rows: rows}) {
+	if !(w.offers(AtSharedSum) && w.rewrite(Part{Place: AtSharedSum, FFN: f, Rows: rows})) {
 		w.Add(rows, w.Hidden)
 	}
 	w.Branch = 0

@@ -74,9 +74,9 @@ func (w *Walk) predictOne() {
 	w.Cat(2 * t * h)
 	w.Quantize(s, t, 2*h)
 	w.Linear(s, t, 2*h, h, 1)
-	w.rewrites(Part{Place: AtSplitStreams})
+	w.rewrites(AtSplitStreams, nil)
 	w.layer(&w.g.mtp)
-	w.rewrites(Part{Place: AtJoinStreams})
+	w.rewrites(AtJoinStreams, nil)
 	w.lastRows()
 	w.Follows = op.Requests
 	w.project(b)

@@ -8,7 +8,7 @@ import (
 
 // Norm emits an RMS norm over rows × cols.
 func (w *Walk) Norm(rows, cols float64) {
-	if !w.rewrites(Part{Place: AtNorm, Rows: rows, Cols: cols}) {
+	if !(w.offers(AtNorm) && w.rewrite(Part{Place: AtNorm, Rows: rows, Cols: cols})) {
 		w.plainNorm(rows, cols)
 	}
 }

@@ -49,9 +49,10 @@ func (s *Spec) matrixFormat(q dtype.Scheme) dtype.Format {
 	switch {
 	case !q.Quantized():
 		return s.Quant.Base
-	case s.QuantizesActivations() && q.Weight == dtype.FP4:
-		return dtype.FP4
 	case s.QuantizesActivations():
+		if q.Weight == dtype.FP4 {
+			return dtype.FP4
+		}
 		return dtype.INT8
 	case q.WeightOnly():
 		return s.Quant.Base

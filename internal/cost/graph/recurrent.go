@@ -15,11 +15,11 @@ func (w *Walk) gatedDelta(k *Kind) {
 	kh, vh := w.StateHeads(a)
 	key, value := kh*float64(r.KeyDim), vh*float64(r.ValueDim)
 	w.InputNorm(s, true)
-	if !w.rewrites(Part{Place: AtDeltaInputs, Kind: k}) {
+	if !w.rewrites(AtDeltaInputs, k) {
 		w.deltaInputs(r, key, value, vh)
 	}
 	w.recur(k)
-	if n := t * vh * float64(r.ValueDim); !w.rewrites(Part{Place: AtGatedNorm, Kind: k}) {
+	if n := t * vh * float64(r.ValueDim); !w.rewrites(AtGatedNorm, k) {
 		w.Elementwise(op.RMSNorm, w.Width()*3*n).Vector32 = units.Ops(12 * n)
 	}
 	w.Quantize(s, t, value)
@@ -123,7 +123,7 @@ func (w *Walk) StateHeads(a *model.Attention) (keys, heads float64) {
 // recur emits what of a recurrent layer carries a state from step to step: the
 // convolution of keys, queries and values, and the recurrence.
 func (w *Walk) recur(k *Kind) {
-	if w.rewrites(Part{Place: AtRecurrence, Kind: k}) {
+	if w.rewrites(AtRecurrence, k) {
 		return
 	}
 	a := &k.Layer.Attention

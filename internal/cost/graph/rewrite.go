@@ -69,7 +69,7 @@ const (
 	AtExpertsBetween              // quantization between the products of experts
 	AtSharedGate                  // the gate on the shared experts, whose products begin at First
 	AtSharedSum                   // the sum of shared and routed experts
-	AtProduct                     // a matrix product, just emitted
+	AtProduct                     // the scales of the quantized product just emitted
 	AtActivated                   // the activation of an MLP, just emitted
 	AtLayerSum                    // the residual sum at the end of a layer
 	AtJoinStreams                 // behind the last layer: nothing
@@ -78,10 +78,18 @@ const (
 	AtEnd                         // everything is emitted
 )
 
-// rewrites hands a part to the policy's rewriter, if that may rewrite it.
-func (w *Walk) rewrites(p Part) bool {
-	return w.g.places>>p.Place&1 != 0 && w.g.spec.Policy.Rewriter.Rewrite(w.rewritten, p)
-}
+// offers reports whether a part goes to the policy's rewriter.
+func (w *Walk) offers(at Place) bool { return w.g.places>>at&1 != 0 }
+
+// rewrite hands a part to the policy's rewriter.
+func (w *Walk) rewrite(p Part) bool { return w.g.spec.Policy.Rewriter.Rewrite(w.rewritten, p) }
+
+// rewrites hands a part without sizes to the policy's rewriter, if it is offered. It is
+// inlined, so that a part that is not offered costs one comparison.
+func (w *Walk) rewrites(at Place, k *Kind) bool { return w.offers(at) && w.rewriteKind(at, k) }
+
+//go:noinline
+func (w *Walk) rewriteKind(at Place, k *Kind) bool { return w.rewrite(Part{Place: at, Kind: k}) }
 
 // start prepares a walk: w itself, or one on the heap where a rewriter gets hold of it.
 func (g *Graph) start(w *Walk, dst []op.Item) *Walk {
@@ -90,7 +98,7 @@ func (g *Graph) start(w *Walk, dst []op.Item) *Walk {
 		if heap == nil {
 			heap = new(Walk)
 		}
-		heap.rewritten = heap
+		*heap = Walk{rewritten: heap}
 		w = heap
 	}
 	w.g, w.Items, w.Base, w.Hidden = g, dst, g.base, g.hidden
@@ -102,7 +110,7 @@ func (g *Graph) start(w *Walk, dst []op.Item) *Walk {
 func (g *Graph) finish(w *Walk) []op.Item {
 	items := w.Items
 	if heap := w.rewritten; heap != nil {
-		*heap = Walk{}
+		heap.Items, heap.segments = nil, nil
 		g.spare.Store(heap)
 	}
 	return items

@@ -9,7 +9,7 @@ import (
 // rope emits the rotation of queries and keys.
 func (w *Walk) rope(k *Kind, a *model.Attention) {
 	r := float64(a.RopeDim)
-	if w.rewrites(Part{Place: AtRope, Kind: k}) || r == 0 {
+	if w.rewrites(AtRope, k) || r == 0 {
 		return
 	}
 	keys := k.Keys

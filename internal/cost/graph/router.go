@@ -8,7 +8,7 @@ import (
 // router emits the choice of experts: scores on rows tokens, the choice on the
 // chosen ones that this rank goes on with.
 func (w *Walk) router(k *Kind, rows, chosen float64) {
-	if w.rewrites(Part{Place: AtRouter, Kind: k, Rows: rows}) {
+	if w.offers(AtRouter) && w.rewrite(Part{Place: AtRouter, Kind: k, Rows: rows}) {
 		return
 	}
 	w.RouterScores(k, rows)

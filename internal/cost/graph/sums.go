@@ -36,7 +36,7 @@ func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
 	var stack Walk
 	w := g.varying(&stack, dst, s.Counts())
 	w.sums = *s
-	w.rewrites(Part{Place: AtBegin})
+	w.rewrites(AtBegin, nil)
 	for _, r := range g.recalls {
 		w.Count, w.Run, w.reps = r.count, r.run, r.count
 		w.recall(r.kind)
@@ -83,10 +83,10 @@ func (w *Walk) recall(k *Kind) {
 			w.attendHere(k, a)
 		}
 	case model.MLA:
-		if w.rewrites(Part{Place: AtRecall, Kind: k}) {
+		if w.rewrites(AtRecall, k) {
 			return
 		}
-		if !w.rewrites(Part{Place: AtIndexer, Kind: k}) {
+		if !w.rewrites(AtIndexer, k) {
 			w.choose(a)
 		}
 		if exchanges {

@@ -14,7 +14,7 @@ func (w *Walk) vision(im Images) {
 	if v == nil || im.Count == 0 {
 		return
 	}
-	if !w.rewrites(Part{Place: AtVision}) {
+	if !w.rewrites(AtVision, nil) {
 		w.tower(v, im)
 	}
 }

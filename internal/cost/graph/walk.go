@@ -129,15 +129,7 @@ func (w *Walk) Linear(s dtype.Scheme, rows, depth, cols float64, joined int) {
 	o := w.Next(op.GEMM, op.MatMul)
 	o.Rows, o.Depth, o.Cols = rows, depth, cols
 	o.Out = w.Base
-	w.quantizedProduct(o, s, 1)
-	w.rewrites(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)})
-}
-
-// quantizedProduct sets formats, scales and dequantization of a product whose
-// shape is set. matrices is the number of weight matrices in it.
-func (w *Walk) quantizedProduct(o *op.Op, s dtype.Scheme, matrices float64) {
-	o.In, o.Weight = w.MatrixFormat(s), s.Weight
-	switch {
+	switch o.In, o.Weight = w.MatrixFormat(s), s.Weight; {
 	case !s.Quantized():
 		o.Weight = w.Base
 		return
@@ -150,7 +142,14 @@ func (w *Walk) quantizedProduct(o *op.Op, s dtype.Scheme, matrices float64) {
 	default:
 		o.Name = op.QuantLinear
 	}
-	o.Bytes = units.Bytes(matrices)*(s.WeightBytes(o.Cols, o.Depth)-s.Weight.Bytes(o.Cols*o.Depth)) + actScales(o, s)
+	w.scales(o, s, 1, joined)
+}
+
+// scales adds the scales of a quantized product of so many weight matrices.
+func (w *Walk) scales(o *op.Op, s dtype.Scheme, matrices float64, joined int) {
+	if !(w.offers(AtProduct) && w.rewrite(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)})) {
+		o.Bytes = units.Bytes(matrices)*(s.WeightBytes(o.Cols, o.Depth)-s.Weight.Bytes(o.Cols*o.Depth)) + actScales(o, s)
+	}
 }
 
 // actScales is the traffic of activation scales: one per group, or per row.
