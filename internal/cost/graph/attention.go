@@ -41,7 +41,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 	if w.g.spec.joinsIndexer(a) {
 		w.insertJoined(k, a)
 		w.choose(a)
-		w.Attend(k, a)
+		w.attend(k, a)
 		w.outProjection(k, a, k.Queries*v)
 		return
 	}
@@ -56,7 +56,7 @@ func (w *Walk) gqa(k *Kind, a *model.Attention) {
 		w.cacheWrite(k.Keys * (d + v))
 	}
 	w.indexer(a, w.Hidden)
-	w.Attend(k, a)
+	w.attend(k, a)
 	if a.OutGate && !w.rewrites(AtOutGate, k) {
 		w.Elementwise(op.Mul, 3*w.Width()*w.Tokens*k.Queries*v)
 	}
@@ -184,8 +184,8 @@ func (w *Walk) Narrow(n float64) {
 	w.Elementwise(op.Quantize, (w.Width()+1)*n+ScaleBytes)
 }
 
-// Attend emits the attention kernel, with context parallelism.
-func (w *Walk) Attend(k *Kind, a *model.Attention) {
+// attend emits the attention kernel, with context parallelism.
+func (w *Walk) attend(k *Kind, a *model.Attention) {
 	w.gatherQueries(k, a)
 	w.attendHere(k, a)
 	w.mergeOutputs(k, float64(a.ValueDim))
@@ -251,12 +251,12 @@ func (w *Walk) ReduceTP(rows float64) {
 		w.Collective(op.ReduceScatter, op.ScatterReduce, tp, b, b*(1+1/w.g.tp))
 		return
 	}
-	w.ReduceProduct(tp, rows, w.Hidden)
+	w.reduceProduct(tp, rows, w.Hidden)
 }
 
-// ReduceProduct sums the product just emitted over a group, overlapped with it
+// reduceProduct sums the product just emitted over a group, overlapped with it
 // if MatMulAllReduce is set.
-func (w *Walk) ReduceProduct(g parallel.Group, rows, cols float64) {
+func (w *Walk) reduceProduct(g parallel.Group, rows, cols float64) {
 	before := len(w.Items)
 	w.AllReduce(g, rows, cols)
 	if w.g.spec.MatMulAllReduce && w.g.spec.Compile && len(w.Items) > before {

@@ -105,7 +105,7 @@ func (w *Walk) OneExpert(k *Kind, rows float64) {
 		w.Quantize(s, rows, h)
 	}
 	w.MLP(s, rows, h, k.Experts.Inner, f)
-	if !w.g.spec.AddsUp() {
-		w.ReduceProduct(w.g.spec.ExpertTP(), rows, h)
+	if !w.g.spec.addsUp() {
+		w.reduceProduct(w.g.spec.ExpertTP(), rows, h)
 	}
 }

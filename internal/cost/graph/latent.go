@@ -26,7 +26,7 @@ func (w *Walk) latent(k *Kind, a *model.Attention) {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, 2*a.PoolWidth(), 2)
 		w.Elementwise(op.Sum, w.Width()*w.Tokens*a.PoolWidth()*2)
 	}
-	w.AttendLatent(k, a)
+	w.attendLatent(k, a)
 	v := k.Queries * float64(a.ValueDim)
 	if a.OutGate {
 		w.Linear(q.Attention, w.Tokens, w.Hidden, v, 1)
@@ -58,8 +58,8 @@ func (w *Walk) prologue(k *Kind, a *model.Attention) {
 	}
 }
 
-// AttendLatent emits the attention kernel, with context parallelism.
-func (w *Walk) AttendLatent(k *Kind, a *model.Attention) {
+// attendLatent emits the attention kernel, with context parallelism.
+func (w *Walk) attendLatent(k *Kind, a *model.Attention) {
 	w.gatherQueries(k, a)
 	w.attendLatentHere(k, a)
 	w.mergeOutputs(k, float64(a.KVRank))

@@ -23,7 +23,7 @@ type Routed struct {
 // before the residual sum.
 func (w *Walk) moe(k *Kind) {
 	switch {
-	case w.g.spec.AddsUp():
+	case w.g.spec.addsUp():
 		w.addedExperts(k)
 		return
 	case w.rewrites(AtMoE, k):
@@ -149,7 +149,7 @@ func (w *Walk) SharedExperts(k *Kind, rows float64) {
 		w.Linear(dtype.Unquantized(w.Base), rows, w.Hidden, 1, 1) // engines leave it unquantized
 		w.Elementwise(op.Mul, w.Width()*(2*rows*w.Hidden+rows))
 	}
-	if k.Experts.shared < float64(f.SharedIntermediate) && !w.g.spec.AddsUp() {
+	if k.Experts.shared < float64(f.SharedIntermediate) && !w.g.spec.addsUp() {
 		w.AllReduce(w.g.spec.Layout.TPGroup(), rows, w.Hidden)
 	}
 	if !(w.offers(AtSharedSum) && w.rewrite(Part{Place: AtSharedSum, FFN: f, Rows: rows})) {

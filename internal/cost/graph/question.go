@@ -212,9 +212,9 @@ func (s *Spec) SharesContextInDecodes() bool { return s.Policy.TracedContext }
 // ExchangesPairs reports whether every pair of token and expert is sent on its own.
 func (s *Spec) ExchangesPairs() bool { return s.Policy.ExchangedPairs }
 
-// AddsUp reports whether the ranks of experts hold the same tokens, so that each
+// addsUp reports whether the ranks of experts hold the same tokens, so that each
 // can add up its part of a token's result and the parts are summed once.
-func (s *Spec) AddsUp() bool {
+func (s *Spec) addsUp() bool {
 	l := &s.Layout
 	return !s.ExchangesPairs() && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
 }
@@ -231,7 +231,7 @@ func (s *Spec) ExpertTP() parallel.Group {
 // cut over TP where that is set or where all ranks see the same tokens.
 func (s *Spec) SharedWidth(f *model.FFN) float64 {
 	w := float64(f.SharedIntermediate)
-	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.DP == 1 && (s.Layout.EP == 1 || s.AddsUp()) {
+	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.DP == 1 && (s.Layout.EP == 1 || s.addsUp()) {
 		w = math.Ceil(w / float64(s.Layout.TP))
 	}
 	return w

@@ -78,7 +78,7 @@ func (w *Walk) recall(k *Kind) {
 	case model.GQA:
 		w.choose(a)
 		if exchanges {
-			w.Attend(k, a)
+			w.attend(k, a)
 		} else {
 			w.attendHere(k, a)
 		}
@@ -90,7 +90,7 @@ func (w *Walk) recall(k *Kind) {
 			w.choose(a)
 		}
 		if exchanges {
-			w.AttendLatent(k, a)
+			w.attendLatent(k, a)
 		} else {
 			w.attendLatentHere(k, a)
 		}

@@ -87,7 +87,7 @@ func (w *Walk) measure(b Batch) {
 	w.Count = 1
 }
 
-// next appends an operator and returns it for filling in. The pointer is good
+// Next appends an operator and returns it for filling in. The pointer is good
 // until the next call.
 func (w *Walk) Next(k op.Kind, name op.Name) *op.Op {
 	if len(w.Items) < cap(w.Items) {
@@ -104,14 +104,14 @@ func (w *Walk) Next(k op.Kind, name op.Name) *op.Op {
 	return &it.Op
 }
 
-// elementwise emits an operator that is its traffic.
+// Elementwise emits an operator that is its traffic.
 func (w *Walk) Elementwise(name op.Name, bytes float64) *op.Op {
 	o := w.Next(op.Elementwise, name)
 	o.Bytes = units.Bytes(bytes)
 	return o
 }
 
-// continued emits more work of the operator just emitted, without a launch.
+// Continued emits more work of the operator just emitted, without a launch.
 func (w *Walk) Continued(name op.Name) *op.Op {
 	o := w.Next(op.Elementwise, name)
 	o.Launches = -1
@@ -119,7 +119,7 @@ func (w *Walk) Continued(name op.Name) *op.Op {
 	return o
 }
 
-// width is the size of one unquantized element.
+// Width is the size of one unquantized element.
 func (w *Walk) Width() float64 { return w.Base.Width() }
 
 // Linear emits rows × depth times depth × cols under a scheme. The input is
@@ -166,7 +166,7 @@ func actScales(o *op.Op, s dtype.Scheme) units.Bytes {
 // MatrixFormat is the format the matrix unit works in under a scheme.
 func (w *Walk) MatrixFormat(s dtype.Scheme) dtype.Format { return w.g.spec.matrixFormat(s) }
 
-// narrowBytes is the size of rows × cols activations under a scheme, with their
+// NarrowBytes is the size of rows × cols activations under a scheme, with their
 // scales.
 func (w *Walk) NarrowBytes(s dtype.Scheme, rows, cols float64) float64 {
 	if w.MatrixFormat(s) == dtype.FP4 {
@@ -175,7 +175,7 @@ func (w *Walk) NarrowBytes(s dtype.Scheme, rows, cols float64) float64 {
 	return rows*cols + ScaleBytes
 }
 
-// quantize emits the narrowing of rows × cols activations in front of a
+// Quantize emits the narrowing of rows × cols activations in front of a
 // product, where the scheme has one.
 func (w *Walk) Quantize(s dtype.Scheme, rows, cols float64) {
 	if !w.g.spec.quantizesInput(s) {
@@ -191,7 +191,7 @@ func (w *Walk) Quantize(s dtype.Scheme, rows, cols float64) {
 	}
 }
 
-// collective emits communication in a group; a group of one emits nothing.
+// Collective emits communication in a group; a group of one emits nothing.
 // payload is this rank's input, traffic what memory reads and writes.
 func (w *Walk) Collective(c op.Comm, name op.Name, g parallel.Group, payload, traffic float64) {
 	if g.Size <= 1 {
@@ -202,22 +202,22 @@ func (w *Walk) Collective(c op.Comm, name op.Name, g parallel.Group, payload, tr
 	o.Payload, o.Bytes = units.Bytes(payload), units.Bytes(traffic)
 }
 
-// allReduce sums rows × cols activations over a group.
+// AllReduce sums rows × cols activations over a group.
 func (w *Walk) AllReduce(g parallel.Group, rows, cols float64) {
 	b := w.Width() * rows * cols
 	w.Collective(op.AllReduce, op.ReduceAll, g, b, 2*b)
 }
 
-// allGather joins each rank's rows × cols activations.
+// AllGather joins each rank's rows × cols activations.
 func (w *Walk) AllGather(g parallel.Group, rows, cols float64) {
 	b := w.Width() * rows * cols
 	w.Collective(op.AllGather, op.GatherAll, g, b, b*float64(1+g.Size))
 }
 
-// add emits the sum of two rows × cols tensors.
+// Add emits the sum of two rows × cols tensors.
 func (w *Walk) Add(rows, cols float64) { w.Elementwise(op.Add, 3*w.Width()*rows*cols) }
 
-// cat emits a concatenation that yields n elements.
+// Cat emits a concatenation that yields n elements.
 func (w *Walk) Cat(n float64) { w.Elementwise(op.Cat, 2*w.Width()*n) }
 
 // Convert emits a change of format; eager and compiled traces name it apart.
