@@ -1,22 +1,24 @@
-package launch
+package files
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // dynamo are the files for NVIDIA Dynamo: a script for each node, the engine's
 // settings where they are a file, a DynamoGraphDeployment for each unit, and the
 // values that everything was made of.
-func (w *writer) dynamo() ([]File, error) {
+func (w *writer) dynamo() ([]launch.File, error) {
 	for i := range w.pools {
 		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
-			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+			return nil, cannot(Dynamo, "it runs launch.VLLM, launch.SGLang and launch.TRTLLM on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
 		}
 	}
-	files, err := w.engineFiles("")
+	files, err := w.configFiles("", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +42,7 @@ func (w *writer) dynamo() ([]File, error) {
 }
 
 // unitNamespace keeps the workers of a unit to themselves.
-func (w *writer) unitNamespace(unit int) string { return "unit" + itoa(unit) }
+func unitNamespace(unit int) string { return "unit" + strconv.Itoa(unit) }
 
 // dynamoScript starts the workers of a node, and on the first node of each unit its
 // frontend. All nodes find each other through etcd and NATS on node 0.
@@ -52,11 +54,11 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 	for unit := range w.units() {
 		if leaders(nodes, unit)[0].home == i {
 			s.add("\n# Requests go to port %d.", w.Site.Port+unit)
-			s.add("DYN_NAMESPACE=%s python3 -m dynamo.frontend --namespace %s --http-port %d &", w.unitNamespace(unit), w.unitNamespace(unit), w.Site.Port+unit)
+			s.add("DYN_NAMESPACE=%s python3 -m dynamo.frontend --namespace %s --http-port %d &", unitNamespace(unit), unitNamespace(unit), w.Site.Port+unit)
 		}
 	}
 	for j := range nodes[i] {
-		if err := w.dynamoWorker(s, &nodes[i][j]); err != nil {
+		if err := w.process(s, &nodes[i][j], launch.DynamoWorker); err != nil {
 			return nil, err
 		}
 	}
@@ -67,39 +69,11 @@ func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
 // examples count from it.
 const systemPort = 8081
 
-// dynamoWorker starts a worker's process on a node.
-func (w *writer) dynamoWorker(s *script, at *slot) error {
-	command := at.command(dynamoWorker, w.Site.ServedName, engineFile(at.Role))
-	launcher, err := w.across(at, &command)
-	if err != nil {
-		return err
-	}
-	s.add("")
-	if launcher == nil && !at.leads() && at.Engine == trtllm {
-		s.add("# %s uses devices %s of this node; its first node starts it.", at.title(), at.devicesOf())
-		s.add("sleep infinity &")
-		return nil
-	}
-	if at.Engine == sglang && at.Role == deployment.Prefill && at.leads() {
-		command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap+at.serial))
-	}
-	s.add("# %s: %s", at.title(), counted(at.PerNode))
-	s.add("DYN_NAMESPACE=%s \\", w.unitNamespace(at.unit))
-	s.add("DYN_SYSTEM_PORT=%d \\", systemPort+at.serial)
-	w.exports(s, at)
-	s.add("%s &", lines(append(launcher, command...), "  "))
-	return nil
-}
-
 // dynamoGraphs are the objects that Dynamo's operator makes pods of.
-func (w *writer) dynamoGraphs() (File, error) {
-	documents := []*mapping{w.claim()}
-	if w.pools[0].Engine == trtllm {
-		config, err := w.configMap(w.Site.Name)
-		if err != nil {
-			return File{}, err
-		}
-		documents = append(documents, config)
+func (w *writer) dynamoGraphs() (launch.File, error) {
+	documents, err := w.sharedObjects()
+	if err != nil {
+		return launch.File{}, err
 	}
 	for unit := range w.units() {
 		services := fields("Frontend", fields("componentType", "frontend", "replicas", 1,
@@ -111,12 +85,12 @@ func (w *writer) dynamoGraphs() (File, error) {
 			fields("backendFramework", w.pools[0].Engine, "pvcs", []*mapping{fields("name", w.Site.CacheClaim)}, "services", services)))
 	}
 	data, err := encode(w.heading("Dynamo on Kubernetes"), documents...)
-	return File{"k8s_deploy.yaml", plainFile, data}, err
+	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
 }
 
 // componentName is how Dynamo's examples name a worker's service.
-func componentName(v *Values) string {
-	name := map[string]string{vllm: "Vllm", sglang: "SGLang", trtllm: "TRTLLM"}[v.Engine]
+func componentName(v *launch.Values) string {
+	name := map[string]string{launch.VLLM: "Vllm", launch.SGLang: "SGLang", launch.TRTLLM: "TRTLLM"}[v.Engine]
 	switch v.Role {
 	case deployment.Prefill:
 		name += "Prefill"
@@ -128,41 +102,35 @@ func componentName(v *Values) string {
 }
 
 // component is a pool: so many workers, each with its devices on one node or
-// several. What the engine must know of the nodes the operator adds.
-func (w *writer) component(v *Values, unit int) *mapping {
+// several. The operator adds the flags that name the nodes.
+func (w *writer) component(v *launch.Values, unit int) *mapping {
 	at := &slot{Values: v, unit: unit}
-	command := v.command(dynamoWorker, w.Site.ServedName, configHome+engineFile(v.Role))
-	if v.Engine == sglang && v.Role == deployment.Prefill {
-		command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap))
-	}
+	command := launch.Literals(v.Command(launch.DynamoWorker, w.Site.ServedName, configHome+configFile(v.Role))...).
+		Add(at.bootstrapFlag(0)...).InManifest().Strings()
 	container := fields("image", w.dynamoImage(), "command", command[:3], "args", command[3:])
-	env := []*mapping{fields("name", cacheVariable, "value", cacheHome)}
-	for _, e := range w.environment(at) {
-		env = append(env, fields("name", e[0], "value", e[1]))
-	}
-	container.set("env", env)
+	container.set("env", append([]*mapping{fields("name", cacheVariable, "value", cacheHome)}, w.variables(at)...))
 	pod := fields("mainContainer", container)
-	if v.Engine == trtllm {
-		container.set("volumeMounts", []*mapping{fields("name", "engine", "mountPath", configHome, "readOnly", true)})
-		pod.set("volumes", []*mapping{fields("name", "engine", "configMap", fields("name", w.Site.Name+"-engine"))})
+	if v.Engine == launch.TRTLLM {
+		container.set("volumeMounts", []*mapping{configMount()})
+		pod.set("volumes", []*mapping{w.configMapVolume()})
 	}
 	out := fields("componentType", "worker")
 	out.setIf(v.Role != deployment.Both, "subComponentType", string(v.Role))
 	out.set("replicas", w.workers(v))
 	out.setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes))
 	return out.set("envFromSecret", w.Site.TokenSecret).
-		set("resources", fields("limits", fields("gpu", itoa(v.PerNode)))).
+		set("resources", fields("limits", fields("gpu", strconv.Itoa(v.PerNode)))).
 		set("sharedMemory", fields("size", "64Gi")).
 		set("volumeMounts", []*mapping{fields("name", w.Site.CacheClaim, "mountPoint", cacheHome)}).
 		set("extraPodSpec", pod)
 }
 
 // generatorConfig is what all files were made of, for people and their tools.
-func (w *writer) generatorConfig() (File, error) {
+func (w *writer) generatorConfig() (launch.File, error) {
 	root := fields("model_name", w.Deployment.Model, "served_model_name", w.Site.ServedName,
 		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
 		"dynamo_version", dynamoRelease(&w.pools[0]), "serving_mode", w.mode(),
-		"total_gpus", w.devices(), "copies", w.copies(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
+		"total_gpus", w.devices(), "copies", w.Units(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
 	if w.Prefix > 0 {
 		root.set("prefix", w.Prefix)
 	}
@@ -170,14 +138,14 @@ func (w *writer) generatorConfig() (File, error) {
 		root.set("predicted", fields("ttft_ms", rounded(p.TTFT.Ms()), "tpot_ms", rounded(p.TPOT.Ms()), "tokens_per_second", rounded(p.Throughput)))
 	}
 	for i := range w.pools {
-		root.set(roleName(w.pools[i].Role)+"_worker_config", w.pools[i].summary())
+		root.set(roleName(w.pools[i].Role)+"_worker_config", summary(&w.pools[i]))
 	}
 	data, err := encode(w.heading("Values"), root)
-	return File{"generator_config.yaml", plainFile, data}, err
+	return launch.File{Path: "generator_config.yaml", Mode: plainFile, Data: data}, err
 }
 
 // summary are the values of a pool.
-func (v *Values) summary() *mapping {
+func summary(v *launch.Values) *mapping {
 	l := &v.Layout
 	out := fields("workers", v.Workers, "gpus_per_worker", v.Devices, "nodes_per_worker", v.Nodes, "tp", l.TP, "pp", l.PP, "dp", l.DP)
 	if v.Experts {

@@ -1,4 +1,4 @@
-package launch_test
+package files_test
 
 import (
 	"flag"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 )
 
 // A flag of the test binary has to exist before the testing package parses its
@@ -40,14 +41,14 @@ func TestDump(t *testing.T) {
 				"whole":        planned(t, e, v, dense, on, []int{64}, whole),
 				"two-nodes":    planned(t, e, v, dense, on, []int{64}, both(1, tp(16))),
 			} {
-				files, _, err := launch.Write(p, launch.Plain)
+				all, _, err := files.Write(p, files.Plain)
 				if lacks := name == "two-nodes" && e == "vllm" && version.Compare(v, "0.11.1") < 0; lacks == (err == nil) {
 					t.Errorf("%s %s, %s: %v", e, v, name, err)
 				}
 				if err == nil && v != "0.9.2" { // whose parser lacks flags of several nodes
-					allowed(t, v, name, files)
+					allowed(t, v, name, all)
 				}
-				for _, f := range files {
+				for _, f := range all {
 					path := filepath.Join(into, e, v, name, filepath.FromSlash(f.Path))
 					if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 						t.Fatal(err)
@@ -63,9 +64,9 @@ func TestDump(t *testing.T) {
 
 // allowed checks that a release has every flag, and every key of a settings file, that
 // files tell it.
-func allowed(t *testing.T, release, name string, files []launch.File) {
+func allowed(t *testing.T, release, name string, all []launch.File) {
 	t.Helper()
-	for target, group := range byTarget(files) {
+	for target, group := range byTarget(all) {
 		found, err := launch.Read(group...)
 		if err != nil {
 			t.Fatalf("%s, %s: %v", name, target, err)
@@ -84,10 +85,10 @@ func allowed(t *testing.T, release, name string, files []launch.File) {
 // they are written for has.
 func TestFlagsAllowed(t *testing.T) {
 	for name, p := range cases(t) {
-		files, _, err := launch.Write(p)
+		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		allowed(t, p.Deployment.Engine.Version, name, files)
+		allowed(t, p.Deployment.Engine.Version, name, all)
 	}
 }

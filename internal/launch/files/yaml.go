@@ -1,8 +1,7 @@
-package launch
+package files
 
 import (
 	"bytes"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -88,13 +87,4 @@ func encode(heading string, documents ...*mapping) ([]byte, error) {
 	}
 	err := e.Close()
 	return out.Bytes(), err
-}
-
-// itoa is short for the many numbers that commands are made of.
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// number reads a number that may be a variable.
-func number(s string) (int, bool) {
-	n, err := strconv.Atoi(s)
-	return n, err == nil
 }

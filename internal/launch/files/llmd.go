@@ -1,16 +1,17 @@
-package launch
+package files
 
 import (
 	"slices"
-	"strings"
+	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // llmd are values for llm-d's model service chart, which runs vLLM: one pool of
 // decode workers, which do everything where there is no pool of prefill workers.
-func (w *writer) llmd() ([]File, error) {
-	if e := w.pools[0].Engine; e != vllm {
+func (w *writer) llmd() ([]launch.File, error) {
+	if e := w.pools[0].Engine; e != launch.VLLM {
 		return nil, cannot(LLMD, "its chart runs vLLM, not %s", e)
 	}
 	if w.units() > 1 {
@@ -33,28 +34,22 @@ func (w *writer) llmd() ([]File, error) {
 		root.set("prefill", fields("create", false))
 	}
 	data, err := encode(w.heading("Values of llm-d's model service"), root)
-	return []File{{"llm-d/values.yaml", plainFile, data}}, err
+	return []launch.File{{Path: "llm-d/values.yaml", Mode: plainFile, Data: data}}, err
 }
 
 // llmdPool is a side of the chart. It starts "vllm serve" with the model and the
 // layout itself and takes the other flags from us.
-func (w *writer) llmdPool(v *Values) *mapping {
+func (w *writer) llmdPool(v *launch.Values) *mapping {
 	var args []string
-	for _, f := range v.arguments(ownServer, w.Site.ServedName) {
-		if own := []string{v.option("layout.tp"), v.option("layout.dp"), v.option("served_name")}; !slices.Contains(own, f[0]) {
+	for _, f := range v.Arguments(launch.OwnServer, w.Site.ServedName) {
+		if own := []string{v.Option("layout.tp"), v.Option("layout.dp"), v.Option("served_name")}; !slices.Contains(own, f[0]) {
 			args = append(args, f...)
 		}
 	}
-	env := []*mapping{}
-	for _, e := range w.environment(&slot{Values: v}) {
-		env = append(env, fields("name", e[0], "value", e[1]))
-	}
-	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", args)
+	env := w.variables(&slot{Values: v})
+	container := fields("name", "vllm", "image", w.image(v), "modelCommand", "vllmServe", "args", launch.Literals(args...).InManifest().Strings())
 	container.setIf(len(env) > 0, "env", env)
-	container.set("resources", fields("limits", fields(v.resource(), itoa(v.Devices))))
+	container.set("resources", fields("limits", fields(resource(v), strconv.Itoa(v.Devices))))
 	return fields("create", true, "replicas", v.Workers, "parallelism", fields("tensor", v.Layout.TP, "data", v.Layout.DP, "dataLocal", v.Layout.DP),
 		"containers", []*mapping{container})
 }
-
-// isLLMD reports whether a file holds such values.
-func isLLMD(data string) bool { return strings.Contains(data, "modelCommand: vllmServe") }

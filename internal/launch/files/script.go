@@ -1,8 +1,10 @@
-package launch
+package files
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
 // script is a shell script in the making.
@@ -46,4 +48,19 @@ func addresses(nodes int, rest string) string {
 func nodeIP(node int) string { return fmt.Sprintf("${NODE_%d_IP}", node) }
 
 // file makes a file of a script.
-func (s *script) file(path string) File { return File{path, scriptFile, []byte(s.String())} }
+func (s *script) file(path string) launch.File {
+	return launch.File{Path: path, Mode: scriptFile, Data: []byte(s.String())}
+}
+
+// nodeScript completes a script that starts the processes of a node.
+func (w *writer) nodeScript(heading string, nodes int, body *script) *script {
+	s := newScript(heading)
+	s.supervise()
+	s.WriteString(addresses(nodes, body.String()))
+	if w.engine() == launch.TRTLLM { // its commands name config files beside the script
+		s.add(`cd "$(dirname "$0")"`)
+	}
+	s.WriteString(body.String())
+	s.add("\nwait -n")
+	return s
+}

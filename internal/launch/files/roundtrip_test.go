@@ -1,4 +1,4 @@
-package launch_test
+package files_test
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -110,7 +111,7 @@ func TestRoundTrip(t *testing.T) {
 		if p.Resolved, err = d.Resolve(parts[key]); err != nil {
 			t.Fatal(err)
 		}
-		files, _, err := launch.Write(p)
+		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for target, group := range byTarget(files) {
+		for target, group := range byTarget(all) {
 			found, err := launch.Read(group...)
 			if err != nil {
 				t.Fatalf("%s: %v", target, err)

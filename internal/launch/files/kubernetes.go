@@ -1,27 +1,25 @@
-package launch
+package files
 
 import (
 	"fmt"
+	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet
 // where a worker needs several nodes, a Service for each, and for a disaggregated
 // deployment a router for each unit.
-func (w *writer) kubernetes() ([]File, error) {
+func (w *writer) kubernetes() ([]launch.File, error) {
 	for i := range w.pools {
-		if v := &w.pools[i]; v.Engine == mindie || v.Engine == trtllm && v.Nodes > 1 {
+		if v := &w.pools[i]; v.Engine == launch.MindIE || v.Engine == launch.TRTLLM && v.Nodes > 1 {
 			return nil, cannot(Kubernetes, "%s on %d nodes needs an operator that starts MPI; Dynamo's does", v.Engine, v.Nodes)
 		}
 	}
-	documents := []*mapping{w.claim()}
-	if w.pools[0].Engine == trtllm {
-		config, err := w.configMap(w.Site.Name)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, config)
+	documents, err := w.sharedObjects()
+	if err != nil {
+		return nil, err
 	}
 	for unit := range w.units() {
 		for i := range w.pools {
@@ -44,7 +42,7 @@ func (w *writer) kubernetes() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{"kubernetes/deploy.yaml", plainFile, data}}
+	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
 	if scaler := w.autoscaler(); scaler != nil {
 		heading := w.heading("A hint for scaling, to be applied by choice") +
 			"# A worker was predicted to serve the target of requests below; the metric comes from\n# the engine through a metrics adapter, whose name for it may differ.\n"
@@ -52,7 +50,7 @@ func (w *writer) kubernetes() ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{"kubernetes/hpa.yaml", plainFile, data})
+		files = append(files, launch.File{Path: "kubernetes/hpa.yaml", Mode: plainFile, Data: data})
 	}
 	return files, nil
 }
@@ -70,34 +68,59 @@ func (w *writer) claim() *mapping {
 		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.Site.CacheStorage))))
 }
 
-// configMap has the engine's files of settings.
-func (w *writer) configMap(name string) (*mapping, error) {
+// sharedObjects are the claim, and a ConfigMap with TensorRT-LLM's config files.
+func (w *writer) sharedObjects() ([]*mapping, error) {
+	out := []*mapping{w.claim()}
+	if w.engine() != launch.TRTLLM {
+		return out, nil
+	}
 	data := &mapping{}
 	for i := range w.pools {
-		text, err := encode("", w.pools[i].engineYAML())
+		text, err := encode("", engineYAML(&w.pools[i]))
 		if err != nil {
 			return nil, err
 		}
-		data.set(engineFile(w.pools[i].Role), string(text))
+		data.set(configFile(w.pools[i].Role), string(text))
 	}
-	return w.object("v1", "ConfigMap", name+"-engine").set("data", data), nil
+	return append(out, w.object("v1", "ConfigMap", w.configMapName()).set("data", data)), nil
+}
+
+// configMapName names the ConfigMap of config files.
+func (w *writer) configMapName() string { return w.Site.Name + "-engine" }
+
+// configMount and configVolume give a container this ConfigMap.
+func configMount() *mapping {
+	return fields("name", "engine", "mountPath", configHome, "readOnly", true)
+}
+
+func (w *writer) configMapVolume() *mapping {
+	return fields("name", "engine", "configMap", fields("name", w.configMapName()))
+}
+
+// variables are the engine's own environment.
+func (w *writer) variables(at *slot) []*mapping {
+	out := []*mapping{}
+	for _, e := range w.environment(at) {
+		out = append(out, fields("name", e[0], "value", e[1]))
+	}
+	return out
 }
 
 // poolName names the objects of a pool.
-func (w *writer) poolName(v *Values, unit int) string {
+func (w *writer) poolName(v *launch.Values, unit int) string {
 	if v.Role == deployment.Both {
 		return w.unitName(unit)
 	}
 	return w.unitName(unit) + "-" + string(v.Role)
 }
 
-// labels tell the pods of a pool; those that answer requests have one more.
-func (w *writer) labels(v *Values, unit int, leads bool) *mapping {
+// labels are those of the pods of a pool; pods that answer requests have one more.
+func (w *writer) labels(v *launch.Values, unit int, leads bool) *mapping {
 	return fields("app", w.poolName(v, unit)).setIf(leads, "serves", w.poolName(v, unit))
 }
 
 // workload is what starts the pods of a pool.
-func (w *writer) workload(v *Values, unit int) (*mapping, error) {
+func (w *writer) workload(v *launch.Values, unit int) (*mapping, error) {
 	at := slot{Values: v, unit: unit}
 	name := w.poolName(v, unit)
 	leader, err := w.pod(&at, unit)
@@ -129,12 +152,12 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 		fields("name", "cache", "persistentVolumeClaim", fields("claimName", w.Site.CacheClaim)),
 		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi")),
 	}
-	if at.Engine == trtllm {
-		mounts = append(mounts, fields("name", "engine", "mountPath", configHome, "readOnly", true))
-		volumes = append(volumes, fields("name", "engine", "configMap", fields("name", w.Site.Name+"-engine")))
+	if at.Engine == launch.TRTLLM {
+		mounts = append(mounts, configMount())
+		volumes = append(volumes, w.configMapVolume())
 	}
 	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
-		"env", w.podEnvironment(at), "resources", fields("limits", fields(at.resource(), at.PerNode)), "volumeMounts", mounts)
+		"env", w.podEnvironment(at), "resources", fields("limits", fields(resource(at.Values), at.PerNode)), "volumeMounts", mounts)
 	if at.leads() {
 		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
 		// Loading and compiling take up to an hour for the largest models.
@@ -142,7 +165,7 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 	}
 	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
 	// By this SGLang's router knows where decode workers meet the prefill worker.
-	meta.setIf(at.Engine == sglang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", itoa(bootstrap)))
+	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
 	return fields("metadata", meta,
 		"spec", fields("containers", []*mapping{container}, "volumes", volumes)), nil
 }
@@ -155,29 +178,28 @@ func probe(period, failures int) *mapping {
 // podCommand is a worker's command: in a shell where it needs the variables of a
 // LeaderWorkerSet.
 func (w *writer) podCommand(at *slot) ([]string, error) {
-	command := at.command(ownServer, w.Site.ServedName, configHome+engineFile(at.Role))
-	rank := "0"
-	if !at.leads() {
-		rank = "${LWS_WORKER_INDEX}"
+	command := launch.Literals(at.Command(launch.OwnServer, w.Site.ServedName, configHome+configFile(at.Role))...)
+	if at.Nodes > 1 {
+		rank := 0
+		if !at.leads() {
+			rank = memberRank
+		}
+		flags, err := at.spanning(rank, "${LWS_LEADER_ADDRESS}")
+		if err != nil {
+			return nil, err
+		}
+		command = append(command, flags...)
 	}
-	flags, err := at.spanning(rank, "${LWS_LEADER_ADDRESS}")
-	if err != nil {
-		return nil, err
-	}
-	command = append(command, flags...)
 	switch {
 	case at.leads():
-		command = append(command, listen(itoa(w.Site.Port))...)
-		if at.Engine == sglang && at.Role == deployment.Prefill {
-			command = append(command, "--disaggregation-bootstrap-port", itoa(bootstrap))
-		}
-	case at.Engine == vllm:
-		command = append(command, at.option("nodes.follows"))
+		command = command.Add(listen(w.Site.Port)...).Add(at.bootstrapFlag(0)...)
+	case at.Engine == launch.VLLM:
+		command = command.Add(at.Option("nodes.follows"))
 	}
 	if at.Nodes == 1 {
-		return command, nil
+		return command.InManifest().Strings(), nil
 	}
-	return []string{"/bin/bash", "-c", "exec " + lines(command, "  ")}, nil
+	return []string{"/bin/bash", "-c", "exec " + command.InManifest().Lines("  ")}, nil
 }
 
 // podEnvironment are the variables of a pod.
@@ -187,17 +209,15 @@ func (w *writer) podEnvironment(at *slot) []*mapping {
 			fields("name", w.Site.TokenSecret, "key", "HF_TOKEN", "optional", true))),
 		fields("name", cacheVariable, "value", cacheHome),
 	}
-	for _, e := range w.environment(at) {
-		out = append(out, fields("name", e[0], "value", e[1]))
-	}
-	if at.Engine == vllm && at.Role != deployment.Both { // other pods reach it by its address
-		out = append(out, fields("name", "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom", fields("fieldRef", fields("fieldPath", "status.podIP"))))
+	out = append(out, w.variables(at)...)
+	if at.exchanges() { // other pods reach it by its address
+		out = append(out, fields("name", sideChannelHost, "valueFrom", fields("fieldRef", fields("fieldPath", "status.podIP"))))
 	}
 	return out
 }
 
 // service is the address of a pool.
-func (w *writer) service(v *Values, unit int) *mapping {
+func (w *writer) service(v *launch.Values, unit int) *mapping {
 	name := w.poolName(v, unit)
 	return w.object("v1", "Service", name).set("spec", fields("selector", fields("serves", name),
 		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
@@ -205,7 +225,7 @@ func (w *writer) service(v *Values, unit int) *mapping {
 
 // kubernetesRouter is what clients of a unit talk to. The routers of vLLM and SGLang
 // find the pods themselves, by their labels, and need leave to look for them;
-// trtllm-serve is given the services.
+// trtllm-serve has a list of services.
 func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 	name := w.unitName(unit)
 	label := fields("app", name+"-router")
@@ -214,16 +234,14 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 	container := fields("name", "router")
 	spec := fields("serviceAccountName", name+"-router", "containers", []*mapping{container})
 	if w.hasRouter() {
-		command := w.routerCommand(nil, 0, nil)
-		command = append(command[:len(command)-4], "--service-discovery", "--service-discovery-port", itoa(w.Site.Port),
+		command := w.routerStart().Add("--service-discovery", "--service-discovery-port", strconv.Itoa(w.Site.Port),
 			"--prefill-selector", "serves="+pool(deployment.Prefill), "--decode-selector", "serves="+pool(deployment.Decode))
-		shell := w.routerShell(append(command, listen(itoa(w.Site.Port))...))
+		shell := w.routerShell(command.Add(listen(w.Site.Port)...))
 		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:])
 		out = append(out, w.finder(name+"-router")...)
 	} else {
-		text, err := encode("", fields("hostname", "0.0.0.0", "port", w.Site.Port, "backend", "pytorch",
-			"context_servers", fields("num_instances", 1, "urls", []string{fmt.Sprintf("%s:%d", pool(deployment.Prefill), w.Site.Port)}),
-			"generation_servers", fields("num_instances", 1, "urls", []string{fmt.Sprintf("%s:%d", pool(deployment.Decode), w.Site.Port)})))
+		url := func(r deployment.Role) []string { return []string{fmt.Sprintf("%s:%d", pool(r), w.Site.Port)} }
+		text, err := encode("", routingYAML(w.Site.Port, url(deployment.Prefill), url(deployment.Decode)))
 		if err != nil {
 			return nil, err
 		}
@@ -260,7 +278,7 @@ func (w *writer) finder(name string) []*mapping {
 // Only workers that do everything scale alone.
 func (w *writer) autoscaler() *mapping {
 	v := &w.pools[0]
-	metric := map[string]string{vllm: "vllm:num_requests_running", sglang: "sglang:num_running_reqs"}[v.Engine]
+	metric := map[string]string{launch.VLLM: "vllm:num_requests_running", launch.SGLang: "sglang:num_running_reqs"}[v.Engine]
 	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
 		return nil
 	}
@@ -269,6 +287,6 @@ func (w *writer) autoscaler() *mapping {
 		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.Site.Name),
 		"minReplicas", 1, "maxReplicas", v.Workers,
 		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
-			"target", fields("type", "AverageValue", "averageValue", itoa(each))))},
+			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(each))))},
 	))
 }

@@ -1,4 +1,4 @@
-package launch_test
+package files_test
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +21,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -112,7 +112,7 @@ func cases(t testing.TB) map[string]*launch.Plan {
 // TestGolden: every file of the plans, as reviewed.
 func TestGolden(t *testing.T) {
 	for name, p := range cases(t) {
-		files, skipped, err := launch.Write(p)
+		all, skipped, err := files.Write(p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -123,7 +123,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, f := range files {
+		for _, f := range all {
 			golden.Check(t, filepath.Join(root, filepath.FromSlash(f.Path)), f.Data)
 		}
 		var why []string
@@ -137,42 +137,13 @@ func TestGolden(t *testing.T) {
 // TestSameAgain: the same plan gives the same bytes.
 func TestSameAgain(t *testing.T) {
 	for name, p := range cases(t) {
-		a, _, err := launch.Write(p)
+		a, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _, _ := launch.Write(p)
+		b, _, _ := files.Write(p)
 		if d := cmp.Diff(a, b); d != "" {
 			t.Errorf("%s:\n%s", name, d)
-		}
-	}
-}
-
-// TestShell: bash can read every script, and every script in a manifest.
-func TestShell(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Fatalf("the scripts that are written need bash to be tested: %v", err)
-	}
-	check := func(name, script string) {
-		c := exec.CommandContext(t.Context(), bash, "-n")
-		c.Stdin = strings.NewReader(script)
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
-	}
-	for name, p := range cases(t) {
-		files, _, err := launch.Write(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			if strings.HasSuffix(f.Path, ".sh") {
-				check(name+"/"+f.Path, string(f.Data))
-				if f.Mode&0o111 == 0 {
-					t.Errorf("%s/%s cannot be run", name, f.Path)
-				}
-			}
 		}
 	}
 }
@@ -240,12 +211,12 @@ func requested(n any, times int) int {
 func TestDevicesAddUp(t *testing.T) {
 	for name, p := range cases(t) {
 		want := p.Deployment.Devices() * p.Copies
-		files, _, err := launch.Write(p)
+		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sums := map[string]int{}
-		for _, f := range files {
+		for _, f := range all {
 			if !strings.HasSuffix(f.Path, ".yaml") {
 				continue
 			}
@@ -253,7 +224,7 @@ func TestDevicesAddUp(t *testing.T) {
 				sums[filepath.Dir(f.Path)] += requested(doc, 1)
 			}
 		}
-		for _, f := range files { // scripts: devices of each process
+		for _, f := range all { // scripts: devices of each process
 			if dir := "scripts in " + filepath.Dir(f.Path); strings.HasPrefix(filepath.Base(f.Path), "node_") && strings.HasSuffix(f.Path, ".sh") {
 				for line := range strings.Lines(string(f.Data)) {
 					if _, ids, ok := strings.Cut(line, "CUDA_VISIBLE_DEVICES="); ok {
@@ -278,9 +249,9 @@ func TestDevicesAddUp(t *testing.T) {
 
 // byTarget groups files that are read together: a target's, and of Dynamo's the
 // scripts or the manifest.
-func byTarget(files []launch.File) map[string][]launch.File {
+func byTarget(all []launch.File) map[string][]launch.File {
 	out := map[string][]launch.File{}
-	for _, f := range files {
+	for _, f := range all {
 		target := filepath.Dir(f.Path)
 		base := filepath.Base(f.Path)
 		switch {
@@ -295,13 +266,13 @@ func byTarget(files []launch.File) map[string][]launch.File {
 }
 
 // same compares what was read with what was written.
-func same(t testing.TB, p *launch.Plan, files []launch.File) string {
+func same(t testing.TB, p *launch.Plan, all []launch.File) string {
 	t.Helper()
 	want, err := p.Written()
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := launch.Read(files...)
+	found, err := launch.Read(all...)
 	if err != nil {
 		return err.Error()
 	}
@@ -321,11 +292,11 @@ func same(t testing.TB, p *launch.Plan, files []launch.File) string {
 // TestWayBack: every target of every plan reads as what was written.
 func TestWayBack(t *testing.T) {
 	for name, p := range cases(t) {
-		files, _, err := launch.Write(p)
+		all, _, err := files.Write(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for target, group := range byTarget(files) {
+		for target, group := range byTarget(all) {
 			if d := same(t, p, group); d != "" {
 				t.Errorf("%s, %s (-written +read):\n%s", name, target, d)
 			}
@@ -355,16 +326,16 @@ func TestWaitingRanks(t *testing.T) {
 		for steps, wait := range map[string]bool{"40": true, "0": false} {
 			pool := both(1, wide(8))
 			pool.Settings = []string{"attention_dp.wait_steps=" + steps}
-			files, _, err := launch.Write(planned(t, name, versionOf(name), "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, pool))
+			all, _, err := files.Write(planned(t, name, versionOf(name), "deepseek-ai/DeepSeek-V3", "h200_sxm", []int{64}, pool))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all strings.Builder
-			for _, f := range files {
-				all.Write(f.Data)
+			var text strings.Builder
+			for _, f := range all {
+				text.Write(f.Data)
 			}
-			if strings.Contains(all.String(), want) != wait || !strings.Contains(all.String(), steps) {
-				t.Errorf("%s: waits %s steps:\n%s", name, steps, all.String())
+			if strings.Contains(text.String(), want) != wait || !strings.Contains(text.String(), steps) {
+				t.Errorf("%s: waits %s steps:\n%s", name, steps, text.String())
 			}
 		}
 	}

@@ -1,27 +1,28 @@
-package launch
+package files
 
 import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // mindie is MindIE's config.json (its developer guide, ServerConfig and
 // BackendConfig) and the script that starts the daemon with it. One file is for one
 // worker; the script of each node puts it in place.
-func (w *writer) mindie() ([]File, error) {
-	var files []File
+func (w *writer) mindie() ([]launch.File, error) {
+	var files []launch.File
 	for i := range w.pools {
 		v := &w.pools[i]
 		if v.Nodes > 1 || v.Role != deployment.Both {
 			return nil, cannot(Plain, "MindIE on several nodes or disaggregated needs a rank table of the cluster")
 		}
-		data, err := v.mindieConfig(w.Site.ServedName, w.Site.Port)
+		data, err := mindieConfig(v, w.Site.ServedName, w.Site.Port)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{"plain/config.json", plainFile, data})
+		files = append(files, launch.File{Path: "plain/config.json", Mode: plainFile, Data: data})
 	}
 	s := newScript(w.heading("MindIE"))
 	s.add(`MIES_INSTALL_PATH="${MIES_INSTALL_PATH:-/usr/local/Ascend/mindie/latest/mindie-service}"`)
@@ -85,18 +86,17 @@ type mindieFile struct {
 }
 
 // mindieConfig is the file. A memory of −1 lets the daemon take its share.
-func (v *Values) mindieConfig(servedName string, port int) ([]byte, error) {
-	t, _ := v.tell()
+func mindieConfig(v *launch.Values, servedName string, port int) ([]byte, error) {
 	ids := make([]int, v.Devices)
 	for i := range ids {
 		ids[i] = i
 	}
 	m := mindieModel{
-		Type: "Standard", Name: servedName, Weight: v.Model, WorldSize: v.Devices, TP: t.TP, DP: t.DP,
+		Type: "Standard", Name: servedName, Weight: v.Model, WorldSize: v.Devices, TP: v.Layout.TP, DP: v.Layout.DP,
 		Backend: "atb", NPUMemory: -1, CPUMemory: 5,
 	}
 	if v.Experts {
-		m.EP, m.MoETP = t.EP, t.MoETP
+		m.EP, m.MoETP = v.Layout.EP, v.Layout.MoETP
 	}
 	f := mindieFile{
 		"1.0.0",
@@ -105,7 +105,7 @@ func (v *Values) mindieConfig(servedName string, port int) ([]byte, error) {
 			"mindieservice_llm_engine",
 			[][]int{ids},
 			mindieDeploy{v.MaxLength, v.MaxLength, []mindieModel{m}},
-			mindieSchedule{"Standard", "Standard_LLM", v.profile.BlockTokens, v.Batch, v.TokenBudget, v.Batch, v.MaxLength},
+			mindieSchedule{"Standard", "Standard_LLM", v.BlockTokens(), v.Batch, v.TokenBudget, v.Batch, v.MaxLength},
 		},
 	}
 	var out bytes.Buffer

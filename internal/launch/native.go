@@ -12,17 +12,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// The engines that files can be written for; their names in internal/describe/engine.
-const (
-	vllm   = "vllm"
-	sglang = "sglang"
-	trtllm = "trtllm"
-	mindie = "mindie"
-)
-
-// told is what an engine is told, in its own terms: some count a size over all
-// ranks that another counts on one. Its zero fields are not told.
-type told struct {
+// native is the settings of an engine in its own terms: some engines count a size over
+// all ranks that others count on one. Zero fields are not set.
+type native struct {
 	Model, ServedName, Checkpoint string
 
 	TP, PP, DP, EP, MoETP, MoEDP, DCP int
@@ -47,9 +39,9 @@ type told struct {
 // ErrLayout is part of errors about layouts that no server of the engine runs.
 var ErrLayout = errors.New("the engine cannot run this layout")
 
-// tell says values in an engine's terms, or why it cannot be told them.
-func (v *Values) tell() (told, error) {
-	t := told{
+// native is the values in the engine's own terms, or why it cannot run them.
+func (v *Values) native() (native, error) {
+	t := native{
 		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
 		TokenBudget: v.TokenBudget, MemoryShare: v.MemoryShare, KV: v.KV, ChunkedPrefill: v.ChunkedPrefill,
 		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0 && !v.OwnGraphs, MTP: v.MTP,
@@ -60,30 +52,30 @@ func (v *Values) tell() (told, error) {
 	}
 	if v.Layout.DCP > 1 {
 		t.DCP = v.Layout.DCP
-		if v.option("layout.dcp") == "" {
+		if v.Option("layout.dcp") == "" {
 			return t, fmt.Errorf("%w: %s %s has no context parallelism in decoding (DCP %d)", ErrLayout, v.Engine, v.Version, t.DCP)
 		}
 	}
 	switch v.Engine {
-	case vllm:
-		return t, v.tellVLLM(&t)
-	case sglang:
-		return t, v.tellSGLang(&t)
-	case trtllm:
-		return t, v.tellTRTLLM(&t)
-	case mindie:
+	case VLLM:
+		return t, v.nativeVLLM(&t)
+	case SGLang:
+		return t, v.nativeSGLang(&t)
+	case TRTLLM:
+		return t, v.nativeTRTLLM(&t)
+	case MindIE:
 		t.EP, t.MoETP = v.Layout.EP, v.Layout.MoETP
 		return t, nil
 	}
-	return t, fmt.Errorf("there are no files for the engine %s", v.Engine)
+	return t, fmt.Errorf("cannot generate files for the engine %s", v.Engine)
 }
 
-// option is the engine's name of something in the version of the values.
-func (v *Values) option(key string) string { return v.profile.Option(key, v.Version) }
+// Option is the engine's name of a setting in the version of the values, "" if it has none.
+func (v *Values) Option(key string) string { return v.profile.Option(key, v.Version) }
 
-// tellVLLM: experts are sliced over all ranks, or distributed over all of them.
+// nativeVLLM: experts are sliced over all ranks, or distributed over all of them.
 // Sizes of graphs count tokens, of which a sequence has one more than it drafts.
-func (v *Values) tellVLLM(t *told) error {
+func (v *Values) nativeVLLM(t *native) error {
 	l := &v.Layout
 	if v.Experts {
 		switch {
@@ -94,7 +86,7 @@ func (v *Values) tellVLLM(t *told) error {
 			t.ExpertParallel = true
 		}
 	}
-	t.Checkpoint = onTheFly(v.Checkpoint)
+	t.Checkpoint = OnTheFly(v.Checkpoint)
 	t.Graphs = scaled(v.Graphs, 1+v.MTP)
 	if v.MTP > 0 {
 		t.Speculative = compact(speculative{"mtp", v.MTP})
@@ -128,8 +120,8 @@ func compact(v any) string {
 	return string(data)
 }
 
-// onTheFly is the conversion that vLLM and SGLang make while loading.
-func onTheFly(checkpoint string) string {
+// OnTheFly is the conversion that vLLM and SGLang make while loading.
+func OnTheFly(checkpoint string) string {
 	if checkpoint == "fp8" {
 		return checkpoint
 	}
@@ -145,24 +137,24 @@ func scaled(sizes []int, by int) []int {
 	return out
 }
 
-// tellSGLang: with data-parallel attention TP counts all ranks and the limit of
+// nativeSGLang: with data-parallel attention TP counts all ranks and the limit of
 // sequences holds for all together; without, DP makes whole copies
 // (model_runner.py: requests per worker are max_running_requests // dp_size).
-func (v *Values) tellSGLang(t *told) error {
+func (v *Values) nativeSGLang(t *native) error {
 	l := &v.Layout
 	copies := !v.Experts || l.DP > 1 && l.MoEDP == l.DP
 	if v.Experts {
 		t.EP = l.EP
 		if l.MoEDP > 1 && !copies {
 			t.MoEDP = l.MoEDP
-			if v.option("layout.moe_dp") == "" {
+			if v.Option("layout.moe_dp") == "" {
 				return fmt.Errorf("%w: SGLang %s has no data parallelism of experts (MoE-DP %d)", ErrLayout, v.Version, l.MoEDP)
 			}
 		}
 	}
 	if l.DP > 1 && !copies {
 		t.TP, t.Sequences = l.TP*l.DP, v.Batch*l.DP
-		if v.option("layout.attention_dp") != "" {
+		if v.Option("layout.attention_dp") != "" {
 			t.AttentionRanks, t.DP = l.DP, 1
 		} else {
 			t.AttentionDP = true
@@ -174,7 +166,7 @@ func (v *Values) tellSGLang(t *told) error {
 	if v.KV == "fp8" {
 		t.KV = "fp8_e4m3"
 	}
-	t.Checkpoint = onTheFly(v.Checkpoint)
+	t.Checkpoint = OnTheFly(v.Checkpoint)
 	if v.MTP > 0 { // a chain: one candidate at each of the steps, and the token before them
 		t.MTPMethod, t.MTPWidth, t.MTPDraft = "NEXTN", 1, v.MTP+1
 	}
@@ -184,8 +176,8 @@ func (v *Values) tellSGLang(t *told) error {
 	return nil
 }
 
-// tellTRTLLM: attention is tensor-parallel or data-parallel, over all ranks.
-func (v *Values) tellTRTLLM(t *told) error {
+// nativeTRTLLM: attention is tensor-parallel or data-parallel, over all ranks.
+func (v *Values) nativeTRTLLM(t *native) error {
 	l := &v.Layout
 	if l.DP > 1 && l.TP > 1 || v.Experts && l.MoEDP > 1 {
 		return fmt.Errorf("%w: TensorRT-LLM has attention with TP or with DP and no copies of experts; got TP %d, DP %d, MoE-DP %d",
@@ -209,17 +201,17 @@ func (v *Values) tellTRTLLM(t *told) error {
 	return nil
 }
 
-// hear is the way back: the layout and the sequences on a rank. What was not told
-// stays zero.
-func (t *told) hear(name string) (l parallel.Layout, batch int) {
+// layout inverts native: the layout and the sequences on a rank. What is not set stays
+// zero.
+func (t *native) layout(name string) (l parallel.Layout, batch int) {
 	one := func(n int) int { return max(1, n) }
 	l, batch = parallel.Layout{TP: t.TP, PP: t.PP, DP: t.DP, EP: t.EP, MoETP: t.MoETP, MoEDP: t.MoEDP, DCP: t.DCP}, t.Sequences
 	switch name {
-	case vllm:
+	case VLLM:
 		if t.ExpertParallel {
 			l.EP = one(t.TP) * one(t.DP)
 		}
-	case sglang:
+	case SGLang:
 		ranks := t.AttentionRanks
 		if t.AttentionDP {
 			ranks = t.DP
@@ -230,7 +222,7 @@ func (t *told) hear(name string) (l parallel.Layout, batch int) {
 		case t.DP > 1:
 			l.MoEDP = t.DP // copies, of the experts too
 		}
-	case trtllm:
+	case TRTLLM:
 		if t.AttentionDP {
 			l.TP, l.DP = 1, one(t.TP)
 		}

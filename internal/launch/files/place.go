@@ -1,16 +1,18 @@
-package launch
+package files
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // slot is a worker's place on one node.
 type slot struct {
-	*Values
+	*launch.Values
 
 	unit, index int // which unit, and which worker of its role in it
 	serial      int // which worker of all
@@ -23,10 +25,7 @@ type slot struct {
 func (s *slot) leads() bool { return s.rank == 0 }
 
 // title names the worker in comments and logs.
-func (s *slot) title() string { return roleName(s.Role) + " " + itoa(s.index) }
-
-// nodeSize is the devices of a node.
-func (v *Values) nodeSize() int { return max(1, v.Device.Node) }
+func (s *slot) title() string { return roleName(s.Role) + " " + strconv.Itoa(s.index) }
 
 // placed puts the workers of all units on nodes: each in turn on the first node, or
 // run of nodes, that has room.
@@ -62,13 +61,13 @@ type used struct {
 }
 
 // room is the first node from which on so many have room for a worker.
-func (w *writer) room(v *Values, nodes *[]used) int {
+func (w *writer) room(v *launch.Values, nodes *[]used) int {
 	for home := 0; ; home++ {
 		for len(*nodes) < home+v.Nodes {
 			*nodes = append(*nodes, used{})
 		}
 		full := func(n used) bool {
-			return n.devices+v.PerNode > v.nodeSize() || n.system != "" && n.system != v.Device.Name
+			return n.devices+v.PerNode > max(1, v.Device.Node) || n.system != "" && n.system != v.Device.Name
 		}
 		if !slices.ContainsFunc((*nodes)[home:home+v.Nodes], full) {
 			return home
@@ -96,32 +95,32 @@ func counted(n int) string {
 	if n == 1 {
 		return "1 device"
 	}
-	return itoa(n) + " devices"
+	return strconv.Itoa(n) + " devices"
 }
 
 // devicesOf lists the devices of a slot.
 func (s *slot) devicesOf() string {
 	out := make([]string, s.PerNode)
 	for i := range out {
-		out[i] = itoa(s.first + i)
+		out[i] = strconv.Itoa(s.first + i)
 	}
 	return strings.Join(out, ",")
 }
 
 // visible is the variable that limits a process to some devices.
-func (v *Values) visible() string {
-	switch v.Device.Vendor {
+func (s *slot) visible() string {
+	switch s.Device.Vendor {
 	case device.AMD:
 		return "HIP_VISIBLE_DEVICES"
 	case device.Ascend:
 		return "ASCEND_RT_VISIBLE_DEVICES"
-	default: // NVIDIA: check has refused others
+	default: // NVIDIA: newWriter has refused others
 		return "CUDA_VISIBLE_DEVICES"
 	}
 }
 
 // resource is what Kubernetes calls a device.
-func (v *Values) resource() string {
+func resource(v *launch.Values) string {
 	switch v.Device.Vendor {
 	case device.AMD:
 		return "amd.com/gpu"
@@ -139,14 +138,14 @@ func (w *writer) environment(s *slot) [][2]string {
 	var out [][2]string
 	if s.Device.Vendor == device.AMD {
 		switch s.Engine {
-		case vllm:
+		case launch.VLLM:
 			out = append(out, [2]string{"VLLM_ROCM_USE_AITER", "1"})
-		case sglang:
+		case launch.SGLang:
 			out = append(out, [2]string{"SGLANG_USE_AITER", "1"})
 		}
 	}
-	if s.Engine == vllm && s.Role != deployment.Both {
-		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", itoa(sideChannel + s.serial*w.mostRanks())})
+	if s.exchanges() {
+		out = append(out, [2]string{"VLLM_NIXL_SIDE_CHANNEL_PORT", strconv.Itoa(sideChannel + s.serial*w.mostRanks())})
 	}
 	return out
 }
@@ -162,3 +161,9 @@ func (w *writer) mostRanks() int {
 
 // sideChannel is the first port of KV exchange; vLLM's own default is 5600.
 const sideChannel = 5600
+
+// sideChannelHost is the variable with the address of this exchange.
+const sideChannelHost = "VLLM_NIXL_SIDE_CHANNEL_HOST"
+
+// exchanges reports whether a worker of vLLM sends or receives KV blocks.
+func (s *slot) exchanges() bool { return s.Engine == launch.VLLM && s.Role != deployment.Both }

@@ -1,9 +1,7 @@
 package launch_test
 
 import (
-	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,103 +90,6 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// TestRefuses: what an engine cannot run is an error that says why.
-func TestRefuses(t *testing.T) {
-	for _, c := range []struct {
-		engine, model, system string
-		batch                 int
-		pool                  deployment.Pool
-		want                  string
-	}{
-		{"vllm", "deepseek-ai/DeepSeek-V3", "h200_sxm", 8, both(1, parallel.Layout{Devices: 8, TP: 8, EP: 2, MoETP: 4}), "distributes experts over all TP × DP = 8 ranks"},
-		{"trtllm", "deepseek-ai/DeepSeek-V3", "h200_sxm", 8, both(1, parallel.Layout{Devices: 8, TP: 2, DP: 4, EP: 8}), "attention with TP or with DP"},
-		{"vllm", "Qwen/Qwen3-32B", "h200_sxm", 9000, both(1, tp(1)), "token_budget 8192 is less than the 9000 tokens of a decode step"},
-		{"trtllm", "Qwen/Qwen3-32B", "mi300x", 8, both(1, tp(1)), "there are no files for trtllm on mi300x (amd)"},
-		{"generic", "Qwen/Qwen3-32B", "h200_sxm", 8, both(1, tp(1)), "there are no files for the engine generic"},
-		{"atom", "Qwen/Qwen3-32B", "mi355x", 8, both(1, tp(1)), "there are no files for the engine atom"},
-	} {
-		p := planned(t, c.engine, "", c.model, c.system, []int{c.batch}, c.pool)
-		_, _, err := launch.Write(p)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s on %s: want %q, got %v", c.engine, c.system, c.want, err)
-		}
-	}
-}
-
-// TestWorkersOfRanks: TensorRT-LLM's servers have one rank, so the ranks of a dense
-// model become workers.
-func TestWorkersOfRanks(t *testing.T) {
-	p := planned(t, "trtllm", "1.3.0rc23", "Qwen/Qwen3-32B", "h200_sxm", []int{8}, both(2, parallel.Layout{Devices: 4, TP: 2, DP: 2}))
-	v, err := p.Values()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v[0].Workers != 4 || v[0].Devices != 2 || v[0].Layout.DP != 1 {
-		t.Errorf("%d workers of %d devices, %+v", v[0].Workers, v[0].Devices, v[0].Layout)
-	}
-}
-
-// TestAMD: images, devices and variables are AMD's.
-func TestAMD(t *testing.T) {
-	p := planned(t, "vllm", "0.24.0", "Qwen/Qwen3-32B", "mi300x", []int{32}, both(1, tp(2)))
-	files, skipped, err := launch.Write(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, f := range files {
-		all[f.Path] = string(f.Data)
-	}
-	for path, want := range map[string][]string{
-		"plain/node_0.sh":        {"HIP_VISIBLE_DEVICES=0,1", "VLLM_ROCM_USE_AITER=1"},
-		"compose/compose.yaml":   {"/dev/kfd", "vllm/vllm-openai-rocm:v0.24.0"},
-		"kubernetes/deploy.yaml": {"amd.com/gpu: 2"},
-	} {
-		for _, w := range want {
-			if !strings.Contains(all[path], w) {
-				t.Errorf("%s: no %q in\n%s", path, w, all[path])
-			}
-		}
-	}
-	if len(skipped) != 1 || !errors.Is(skipped[0], launch.ErrCannot) || all["node_0_run.sh"] != "" {
-		t.Errorf("skipped %v", skipped)
-	}
-}
-
-// TestMindIE: the file has the layout and the limits.
-func TestMindIE(t *testing.T) {
-	p := planned(t, "mindie", "", "Qwen/Qwen3-32B", "ATLAS_800_A3_752T_128G_DIE", []int{64}, both(1, tp(4)))
-	files, _, err := launch.Write(p, launch.Plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var config struct {
-		BackendConfig struct {
-			NPU    [][]int `json:"npuDeviceIds"`
-			Deploy struct {
-				MaxLength int `json:"maxSeqLen"`
-				Models    []struct {
-					WorldSize, TP int
-				} `json:"ModelConfig"`
-			} `json:"ModelDeployConfig"`
-			Schedule struct {
-				Batch  int `json:"maxBatchSize"`
-				Tokens int `json:"maxPrefillTokens"`
-			} `json:"ScheduleConfig"`
-		}
-	}
-	if files[0].Path != "plain/config.json" {
-		t.Fatalf("%s", files[0].Path)
-	}
-	if err := json.Unmarshal(files[0].Data, &config); err != nil {
-		t.Fatal(err)
-	}
-	b := &config.BackendConfig
-	if len(b.NPU[0]) != 4 || b.Deploy.Models[0].TP != 4 || b.Deploy.Models[0].WorldSize != 4 || b.Schedule.Batch != 64 || b.Schedule.Tokens != 8192 || b.Deploy.MaxLength < 3512 {
-		t.Errorf("%+v", b)
-	}
-}
-
 // TestForeignManifests: containers that start vLLM by their image.
 func TestForeignManifests(t *testing.T) {
 	for name, text := range map[string]string{
@@ -220,34 +121,37 @@ services:
 	}
 }
 
-// TestTwoSystems: prefill and decode on different devices share no node, and both
-// come back.
-func TestTwoSystems(t *testing.T) {
-	p := &launch.Plan{
-		Deployment: deployment.Deployment{
-			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm", Version: "0.24.0"},
-			Pools: []deployment.Pool{prefill(1, tp(2)), decode(2, tp(4))},
-		},
-		Input: 1000, Output: 100, Batch: []int{1, 32},
-	}
-	p.Deployment.Pools[0].System = "b200_sxm"
-	resolve(t, p)
-	files, _, err := launch.Write(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripts := 0
-	for target, group := range byTarget(files) {
-		if d := same(t, p, group); d != "" {
-			t.Errorf("%s (-written +read):\n%s", target, d)
+// TestScripts: what a shell makes of a script, and not what its text looks like.
+func TestScripts(t *testing.T) {
+	for name, text := range map[string]string{
+		"run.sh":     "export A=1\nif true; then\n  A=2 vllm serve \\\n    'Qwen/Qwen3-8B' \"-tp\" 2 >log 2>&1 & # --bad-flag\nfi\nwait",
+		"quotes.sh":  `vllm serve "Qwen"/'Qwen3-8B' -t\p=2`,
+		"remote.sh":  "ssh node bash <<EOF\nvllm serve Qwen/Qwen3-8B -tp 2\nEOF",
+		"nested.sh":  `docker run x bash -c 'exec vllm serve Qwen/Qwen3-8B -tp 2 "$@"'`,
+		"run.txt":    "# modelCommand: vllmServe\nvllm serve Qwen/Qwen3-8B -tp 2\n",
+		"values.yml": "# modelCommand: vllmServe\nspec: {containers: [{command: [vllm, serve, Qwen/Qwen3-8B, -tp, '2']}]}\n",
+	} {
+		found, err := launch.Read(launch.File{Path: name, Data: []byte(text)})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
 		}
-		for _, f := range group {
-			if strings.HasPrefix(f.Path, "plain/node_") {
-				scripts++
-			}
+		if len(found.Launches) != 1 || found.Deployment.Model != "Qwen/Qwen3-8B" || found.Deployment.Pools[0].Layout.TP != 2 || len(found.Problems) > 0 {
+			t.Errorf("%s: %+v, %v", name, found.Deployment, found.Problems)
 		}
 	}
-	if scripts != 2 {
-		t.Errorf("want two nodes, got %d", scripts)
+	for name, text := range map[string]string{
+		"run.txt":     "# modelCommand: vllmServe\n",
+		"empty.yaml":  "# modelCommand: vllmServe\ndecode:\n",
+		"list.yaml":   "# modelCommand: vllmServe\n- decode\n",
+		"values.yaml": "decode: {containers: []}\nprefill: {containers: [{modelCommand: custom}]}\n",
+	} {
+		if _, err := launch.Read(launch.File{Path: name, Data: []byte(text)}); !errors.Is(err, launch.ErrNoLaunch) {
+			t.Errorf("%s: want ErrNoLaunch, got %v", name, err)
+		}
+	}
+	_, err := launch.Read(launch.File{Path: "run.sh", Data: []byte("vllm serve 'Qwen\n")})
+	if want := "run.sh: not a shell script: 1:12: reached EOF without closing quote `'`"; err == nil || err.Error() != want {
+		t.Errorf("want %q, got %v", want, err)
 	}
 }

@@ -1,27 +1,27 @@
-package launch
+package files
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
 // image is the container image of an engine: as its project publishes it.
-func (w *writer) image(v *Values) string {
+func (w *writer) image(v *launch.Values) string {
 	if w.Site.Image != "" {
 		return w.Site.Image
 	}
 	amd := v.Device.Vendor == device.AMD
 	switch v.Engine {
-	case vllm:
+	case launch.VLLM:
 		if amd {
 			return "vllm/vllm-openai-rocm:v" + full(v.Version)
 		}
 		return "vllm/vllm-openai:v" + full(v.Version)
-	case sglang:
+	case launch.SGLang:
 		if amd { // one image for MI300 and MI325, one for MI350 and MI355
 			chip := "mi30x"
 			if v.Device.Generation == "cdna4" {
@@ -30,7 +30,7 @@ func (w *writer) image(v *Values) string {
 			return "lmsysorg/sglang:v" + v.Version + "-rocm700-" + chip
 		}
 		return "lmsysorg/sglang:v" + v.Version
-	case trtllm:
+	case launch.TRTLLM:
 		return "nvcr.io/nvidia/tensorrt-llm/release:" + v.Version
 	}
 	return "mindie:" + cmp.Or(v.Version, "latest")
@@ -61,11 +61,11 @@ func dynamoReleases() []struct{ dynamo, vllm, sglang, trtllm string } {
 
 // dynamoRelease is the oldest release of Dynamo whose engine is not older than the
 // values', or the newest.
-func dynamoRelease(v *Values) string {
+func dynamoRelease(v *launch.Values) string {
 	all := dynamoReleases()
 	out := all[0].dynamo
 	for _, r := range all {
-		has := map[string]string{vllm: r.vllm, sglang: r.sglang, trtllm: r.trtllm}[v.Engine]
+		has := map[string]string{launch.VLLM: r.vllm, launch.SGLang: r.sglang, launch.TRTLLM: r.trtllm}[v.Engine]
 		if version.Compare(has, v.Version) < 0 {
 			break
 		}
@@ -77,25 +77,6 @@ func dynamoRelease(v *Values) string {
 // dynamoImage is the image of Dynamo with an engine.
 func (w *writer) dynamoImage() string {
 	v := &w.pools[0]
-	runtime := map[string]string{vllm: "vllm-runtime", sglang: "sglang-runtime", trtllm: "tensorrtllm-runtime"}[v.Engine]
+	runtime := map[string]string{launch.VLLM: "vllm-runtime", launch.SGLang: "sglang-runtime", launch.TRTLLM: "tensorrtllm-runtime"}[v.Engine]
 	return cmp.Or(w.Site.Image, "nvcr.io/nvidia/ai-dynamo/"+runtime+":"+dynamoRelease(v))
-}
-
-// vllmImage starts "vllm serve" with the arguments it is given.
-const vllmImage = "vllm/vllm-openai"
-
-// imageVersion is the release of an engine that the name of its project's image
-// tells, "" for other images and for tags like "latest".
-func imageVersion(image string) string {
-	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
-	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")
-	own := []string{vllmImage, vllmImage + "-rocm", "lmsysorg/sglang", "nvcr.io/nvidia/tensorrt-llm/release"}
-	if !slices.ContainsFunc(own, func(s string) bool { return name == s || strings.HasSuffix(name, "/"+s) }) {
-		return ""
-	}
-	release, _, _ := strings.Cut(strings.TrimPrefix(tag, "v"), "-") // "v0.5.9-rocm700-mi30x"
-	if version.Check(release) != nil {
-		return ""
-	}
-	return release
 }

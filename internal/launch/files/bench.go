@@ -1,9 +1,12 @@
-package launch
+package files
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
 // requestsEach is how many requests a benchmark sends for each that runs at a time:
@@ -12,16 +15,16 @@ const requestsEach = 10
 
 // bench is a load like the predicted one, by aiperf (its command line of 0.13): as a
 // script, and as a job in the cluster.
-func (w *writer) bench() ([]File, error) {
+func (w *writer) bench() ([]launch.File, error) {
 	s := newScript(w.heading("Benchmark"))
 	s.add("# pip install aiperf==0.13.0")
 	s.add(`URL="${1:-http://127.0.0.1:%d}"`, w.Site.Port)
 	s.add("for concurrency in ${CONCURRENCY:-%s}; do", strings.Join(w.loads(), " "))
-	s.add("  %s", lines(w.aiperf(`$URL`, `$concurrency`, fmt.Sprintf("$((concurrency * %d))", requestsEach)), "    "))
+	s.add("  %s", w.aiperf("$URL").Lines("    "))
 	s.add("done")
 
 	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + strings.Join(w.loads(), " ") + "; do\n  " +
-		quoted(w.aiperf(fmt.Sprintf("http://%s:%d", w.address(), w.Site.Port), "$concurrency", fmt.Sprintf("$((concurrency * %d))", requestsEach))) + "\ndone\n"
+		w.aiperf(fmt.Sprintf("http://%s:%d", w.address(), w.Site.Port)).InManifest().Line() + "\ndone\n"
 	job := w.object("batch/v1", "Job", w.Site.Name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
 			"command", []string{"bash", "-euc"}, "args", []string{shell})}))))
@@ -29,7 +32,7 @@ func (w *writer) bench() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []File{s.file("bench_run.sh"), {"k8s_bench.yaml", plainFile, data}}, nil
+	return []launch.File{s.file("bench_run.sh"), {Path: "k8s_bench.yaml", Mode: plainFile, Data: data}}, nil
 }
 
 // address is the service that clients of the first unit talk to. Dynamo names its
@@ -48,24 +51,25 @@ func (w *writer) loads() []string {
 	slices.Sort(out)
 	var text []string
 	for _, n := range out {
-		text = append(text, itoa(n))
+		text = append(text, strconv.Itoa(n))
 	}
 	return text
 }
 
-// aiperf is one measurement. Prompts differ, so that none is found in a cache, except in
-// what all begin with.
-func (w *writer) aiperf(url, concurrency, requests string) []string {
-	var prefix []string
+// aiperf is one measurement, in a loop over $concurrency. Prompts differ, so that none is
+// found in a cache, except in their common prefix.
+func (w *writer) aiperf(url string) launch.Command {
+	concurrency := launch.Expansion("$concurrency")
+	out := launch.Literals("aiperf", "profile", "--model", w.Site.ServedName, "--tokenizer", w.Site.ModelPath, "--url")
+	out = append(out, launch.Expansion(url)).Add("--endpoint-type", "chat", "--streaming",
+		"--synthetic-input-tokens-mean", strconv.Itoa(w.Input-w.Prefix), "--synthetic-input-tokens-stddev", "0",
+		"--output-tokens-mean", strconv.Itoa(w.Output), "--output-tokens-stddev", "0",
+		"--extra-inputs", "ignore_eos:true", "--concurrency")
+	out = append(out, concurrency).Add("--request-count")
+	out = append(out, launch.Expansion(fmt.Sprintf("$((concurrency * %d))", requestsEach))).Add("--warmup-request-count")
+	out = append(out, concurrency).Add("--random-seed", "1")
 	if w.Prefix > 0 {
-		prefix = []string{"--prompt-prefix-length", itoa(w.Prefix), "--prompt-prefix-pool-size", "1"}
+		out = out.Add("--prompt-prefix-length", strconv.Itoa(w.Prefix), "--prompt-prefix-pool-size", "1")
 	}
-	return slices.Concat([]string{
-		"aiperf", "profile", "--model", w.Site.ServedName, "--tokenizer", w.Site.ModelPath, "--url", url,
-		"--endpoint-type", "chat", "--streaming",
-		"--synthetic-input-tokens-mean", itoa(w.Input - w.Prefix), "--synthetic-input-tokens-stddev", "0",
-		"--output-tokens-mean", itoa(w.Output), "--output-tokens-stddev", "0",
-		"--extra-inputs", "ignore_eos:true", "--concurrency", concurrency, "--request-count", requests,
-		"--warmup-request-count", concurrency, "--random-seed", "1",
-	}, prefix)
+	return out
 }
