@@ -88,7 +88,7 @@ func (w *writer) sharedObjects() ([]*mapping, error) {
 // configMapName names the ConfigMap of config files.
 func (w *writer) configMapName() string { return w.Site.Name + "-engine" }
 
-// configMount and configVolume give a container this ConfigMap.
+// configMount and configMapVolume give a container this ConfigMap.
 func configMount() *mapping {
 	return fields("name", "engine", "mountPath", configHome, "readOnly", true)
 }
