@@ -174,8 +174,8 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 // vllmImage starts "vllm serve" with the arguments it is given.
 const vllmImage = "vllm/vllm-openai"
 
-// imageVersion is the release of an engine that the name of its project's image
-// tells, "" for other images and for tags like "latest".
+// imageVersion is the release of an engine in the name of its project's image, "" for
+// other images and for tags like "latest".
 func imageVersion(image string) string {
 	colon := max(0, strings.LastIndexByte(image, ':')) // a registry may have a port
 	name, tag := image[:colon], strings.TrimPrefix(image[colon:], ":")

@@ -70,8 +70,7 @@ func paramOf(name, key string) (param, bool) {
 	return param{}, false
 }
 
-// words are the values of a parameter as an engine reads them; none if it is not
-// told.
+// words are the values of a parameter as an engine reads them; none if it is not set.
 func words(at any) []string {
 	switch v := at.(type) {
 	case *int:

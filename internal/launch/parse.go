@@ -22,7 +22,7 @@ type Launch struct {
 	// Requested is the devices that a manifest asks for, for one worker on all its
 	// nodes; 0 where it does not say.
 	Requested int
-	// Version is that of the image it runs in, "" if it does not tell.
+	// Version is that of the image it runs in, "" if the image has none.
 	Version string
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string

@@ -34,7 +34,7 @@ type Found struct {
 var ErrNoLaunch = errors.New("no command that starts an engine was found")
 
 // Read reads the files of one target: scripts, Compose files, manifests, and the
-// files of settings they name.
+// config files they refer to.
 func Read(files ...File) (*Found, error) {
 	r := newReader()
 	for _, f := range files {

@@ -12,7 +12,7 @@ func TestSiteCheck(t *testing.T) {
 	for _, s := range []launch.Site{
 		{},
 		{ServedName: "Qwen/Qwen3-32B", Namespace: "team-a", Image: "registry:5000/vllm/vllm-openai:v0.24.0@sha256:ab", Port: 65535},
-		{ServedName: "./models/a_b", ModelPath: "/data/my models/$x", CacheStorage: "1.5Ti", CacheClaim: "c", TokenSecret: "t", Name: "n"},
+		{ServedName: "./models/a_b", ModelPath: "/data/my models/$x"},
 	} {
 		if err := s.Check(); err != nil {
 			t.Errorf("%+v: %v", s, err)
@@ -23,11 +23,8 @@ func TestSiteCheck(t *testing.T) {
 		"served_model_name must be":   {ServedName: "-x"},
 		"served_model_name must be l": {ServedName: strings.Repeat("x", 257)},
 		"namespace must be":           {Namespace: "Team"},
-		"name must be":                {Name: "a_b"},
+		"namespace must be a":         {Namespace: strings.Repeat("a", 64)},
 		"image must be":               {Image: "${IMAGE}"},
-		"cache_claim must be":         {CacheClaim: "../x"},
-		"token_secret must be":        {TokenSecret: "a b"},
-		"cache_storage must be":       {CacheStorage: "all"},
 		`model_path must not begin with a hyphen or contain control characters, got "a\nb"`: {ModelPath: "a\nb"},
 		"port must be from 1 to 65535, got 65536":                                           {Port: 65536},
 		"port must be from 1 to 65535, got -1":                                              {Port: -1},

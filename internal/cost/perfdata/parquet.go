@@ -39,7 +39,7 @@ type parquetFile struct {
 // open reads a file's footer.
 func open(data []byte) (*parquetFile, error) {
 	const tail = 8 // the footer's length and the magic number
-	if len(data) < tail || uint64(binary.LittleEndian.Uint32(data[len(data)-tail:])) > uint64(len(data)-tail) {
+	if len(data) < tail || !bytes.HasSuffix(data, []byte("PAR1")) || uint64(binary.LittleEndian.Uint32(data[len(data)-tail:])) > uint64(len(data)-tail) {
 		return nil, fmt.Errorf("not a Parquet file: %w footer", errDamaged)
 	}
 	lib, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))

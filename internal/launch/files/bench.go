@@ -25,7 +25,7 @@ func (w *writer) bench() ([]launch.File, error) {
 
 	shell := "pip install -q aiperf==0.13.0\nfor concurrency in " + strings.Join(w.loads(), " ") + "; do\n  " +
 		w.aiperf(fmt.Sprintf("http://%s:%d", w.address(), w.Site.Port)).InManifest().Line() + "\ndone\n"
-	job := w.object("batch/v1", "Job", w.Site.Name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
+	job := w.object("batch/v1", "Job", w.name+"-bench").set("spec", fields("backoffLimit", 0, "template", fields("spec", fields(
 		"restartPolicy", "Never", "containers", []*mapping{fields("name", "bench", "image", routerImage,
 			"command", []string{"bash", "-euc"}, "args", []string{shell})}))))
 	data, err := encode(w.heading("Benchmark in the cluster")+"# With Dynamo the service is called "+w.address()+"-frontend.\n", job)

@@ -28,7 +28,7 @@ func (w *writer) compose() ([]launch.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(w.Site.CacheClaim, fields())))
+		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(cacheClaim, fields())))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (w *writer) composeWorker(at *slot, host string) (*mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	volumes := []string{w.Site.CacheClaim + ":" + cacheHome}
+	volumes := []string{cacheClaim + ":" + cacheHome}
 	if at.Engine == launch.TRTLLM {
 		volumes = append(volumes, configVolume(configFile(at.Role)))
 	}

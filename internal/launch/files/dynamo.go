@@ -82,7 +82,7 @@ func (w *writer) dynamoGraphs() (launch.File, error) {
 			services.set(componentName(&w.pools[i]), w.component(&w.pools[i], unit))
 		}
 		documents = append(documents, w.object("nvidia.com/v1alpha1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
-			fields("backendFramework", w.pools[0].Engine, "pvcs", []*mapping{fields("name", w.Site.CacheClaim)}, "services", services)))
+			fields("backendFramework", w.pools[0].Engine, "pvcs", []*mapping{fields("name", cacheClaim)}, "services", services)))
 	}
 	data, err := encode(w.heading("Dynamo on Kubernetes"), documents...)
 	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
@@ -118,10 +118,10 @@ func (w *writer) component(v *launch.Values, unit int) *mapping {
 	out.setIf(v.Role != deployment.Both, "subComponentType", string(v.Role))
 	out.set("replicas", w.workers(v))
 	out.setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes))
-	return out.set("envFromSecret", w.Site.TokenSecret).
+	return out.set("envFromSecret", tokenSecret).
 		set("resources", fields("limits", fields("gpu", strconv.Itoa(v.PerNode)))).
 		set("sharedMemory", fields("size", "64Gi")).
-		set("volumeMounts", []*mapping{fields("name", w.Site.CacheClaim, "mountPoint", cacheHome)}).
+		set("volumeMounts", []*mapping{fields("name", cacheClaim, "mountPoint", cacheHome)}).
 		set("extraPodSpec", pod)
 }
 

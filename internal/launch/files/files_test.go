@@ -320,7 +320,7 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// TestWaitingRanks: prompts that wait until every data-parallel rank has one need a switch, where none waits it is not told.
+// TestWaitingRanks: prompts that wait until every data-parallel rank has one need a switch, which is left out where none waits.
 func TestWaitingRanks(t *testing.T) {
 	for name, want := range map[string]string{"sglang": "--enable-prefill-delayer", "trtllm": "enable_balance: true"} {
 		for steps, wait := range map[string]bool{"40": true, "0": false} {

@@ -62,8 +62,8 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// allowed checks that a release has every flag, and every key of a settings file, that
-// files tell it.
+// allowed checks that a release has every flag, and every key of a config file, in some
+// files.
 func allowed(t *testing.T, release, name string, all []launch.File) {
 	t.Helper()
 	for target, group := range byTarget(all) {

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -55,6 +57,31 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	return files, nil
 }
 
+// objectName is a model's name as Kubernetes names objects (RFC 1123: lower case,
+// digits and hyphens, 63 at most; a suffix must fit too).
+func objectName(model string) string {
+	const longest = 40
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, model)
+	name = strings.Trim(name[:min(len(name), longest)], "-")
+	return cmp.Or(name, "model")
+}
+
+// The claim of the volume with the weights, its size, and the secret with HF_TOKEN.
+const (
+	cacheClaim   = "model-cache"
+	cacheStorage = "500Gi"
+	tokenSecret  = "hf-token-secret"
+)
+
 // object begins an object.
 func (w *writer) object(version, kind, name string) *mapping {
 	meta := fields("name", name)
@@ -64,8 +91,8 @@ func (w *writer) object(version, kind, name string) *mapping {
 
 // claim is the volume of the weights, shared by all nodes.
 func (w *writer) claim() *mapping {
-	return w.object("v1", "PersistentVolumeClaim", w.Site.CacheClaim).set("spec", fields(
-		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", w.Site.CacheStorage))))
+	return w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
+		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", cacheStorage))))
 }
 
 // sharedObjects are the claim, and a ConfigMap with TensorRT-LLM's config files.
@@ -86,7 +113,7 @@ func (w *writer) sharedObjects() ([]*mapping, error) {
 }
 
 // configMapName names the ConfigMap of config files.
-func (w *writer) configMapName() string { return w.Site.Name + "-engine" }
+func (w *writer) configMapName() string { return w.name + "-engine" }
 
 // configMount and configMapVolume give a container this ConfigMap.
 func configMount() *mapping {
@@ -149,7 +176,7 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 	}
 	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome), fields("name", "shm", "mountPath", "/dev/shm")}
 	volumes := []*mapping{
-		fields("name", "cache", "persistentVolumeClaim", fields("claimName", w.Site.CacheClaim)),
+		fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim)),
 		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi")),
 	}
 	if at.Engine == launch.TRTLLM {
@@ -206,7 +233,7 @@ func (w *writer) podCommand(at *slot) ([]string, error) {
 func (w *writer) podEnvironment(at *slot) []*mapping {
 	out := []*mapping{
 		fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
-			fields("name", w.Site.TokenSecret, "key", "HF_TOKEN", "optional", true))),
+			fields("name", tokenSecret, "key", "HF_TOKEN", "optional", true))),
 		fields("name", cacheVariable, "value", cacheHome),
 	}
 	out = append(out, w.variables(at)...)
@@ -283,8 +310,8 @@ func (w *writer) autoscaler() *mapping {
 		return nil
 	}
 	each := max(1, w.Concurrency/v.Workers)
-	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.Site.Name).set("spec", fields(
-		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.Site.Name),
+	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
+		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name),
 		"minReplicas", 1, "maxReplicas", v.Workers,
 		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
 			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(each))))},

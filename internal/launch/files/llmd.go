@@ -17,8 +17,8 @@ func (w *writer) llmd() ([]launch.File, error) {
 	if w.units() > 1 {
 		return nil, cannot(LLMD, "its chart has one pool of prefill and one of decode workers, and the plan %d units of them", w.units())
 	}
-	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+w.Site.ModelPath, "size", w.Site.CacheStorage,
-		"authSecretName", w.Site.TokenSecret), "routing", fields("servicePort", w.Site.Port))
+	root := fields("modelArtifacts", fields("name", w.Site.ServedName, "uri", "hf://"+w.Site.ModelPath, "size", cacheStorage,
+		"authSecretName", tokenSecret), "routing", fields("servicePort", w.Site.Port))
 	for i := range w.pools {
 		v := &w.pools[i]
 		if v.Nodes > 1 {

@@ -27,7 +27,7 @@ func (w *writer) router(s *script, unit int, workers []slot) {
 	s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
 }
 
-// balancerHint tells the user what is missing.
+// balancerHint is a comment on what the user adds.
 func (w *writer) balancerHint() string {
 	return fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.", w.Site.Port+launch.WorkerPorts)
 }

@@ -73,6 +73,7 @@ type writer struct {
 
 	pools []launch.Values
 	Site  launch.Site
+	name  string // of objects: "qwen3-32b"
 }
 
 // newWriter derives the values, and refuses engines that do not run on the devices.
@@ -94,7 +95,7 @@ func newWriter(p *launch.Plan) (*writer, error) {
 				v.Engine, v.Device.Name, v.Device.Vendor)
 		}
 	}
-	return &writer{Plan: p, pools: values, Site: site}, site.CheckPorts(workers)
+	return &writer{Plan: p, pools: values, Site: site, name: objectName(p.Deployment.Model)}, site.CheckPorts(workers)
 }
 
 // target writes one target.
@@ -149,9 +150,9 @@ func (w *writer) alone() bool { return !w.disaggregated() && w.pools[0].Workers 
 // unitName names a unit's objects.
 func (w *writer) unitName(unit int) string {
 	if w.units() == 1 {
-		return w.Site.Name
+		return w.name
 	}
-	return fmt.Sprintf("%s-%d", w.Site.Name, unit)
+	return fmt.Sprintf("%s-%d", w.name, unit)
 }
 
 // roleName is how files call the workers of a pool.
