@@ -4,21 +4,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
+// comment is a line of comment. Names in it may hold line breaks, which would end it.
+func comment(format string, args ...any) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' { // YAML ends lines at the latter too
+			return ' '
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	return "# " + text + "\n"
+}
+
 // heading are the comments at the top of a file.
 func (w *writer) heading(what string) string {
 	p := &w.Predicted
-	text := fmt.Sprintf("# %s: %s on %d × %s, %s %s.\n", what, w.Deployment.Model, w.devices(), w.systems(), w.engine(), w.pools[0].Version)
+	text := comment("%s: %s on %d × %s, %s %s.", what, w.Deployment.Model, w.devices(), w.systems(), w.engine(), w.pools[0].Version)
 	if p.TTFT > 0 {
-		text += fmt.Sprintf("# Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.\n",
+		text += comment("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
 			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
 	}
 	if f := w.converted(); f != "" {
-		text += fmt.Sprintf("# The prediction is of weights in %s: serve a checkpoint in that format.\n", f)
+		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
 	}
 	return text + w.Note(w.pools, w.units()) + "\n"
 }

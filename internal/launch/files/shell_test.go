@@ -161,6 +161,26 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// TestHeadings: a name with a line break does not leave the comment that it stands in.
+func TestHeadings(t *testing.T) {
+	for plan, p := range spread(t) {
+		own := *p.Resolved.Pools[0].Device
+		own.Name = "gpu\ntouch x\u2028touch y"
+		p.Resolved.Pools[0].Device = &own
+		all, _, err := files.Write(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			for line := range strings.Lines(string(f.Data)) {
+				if strings.HasPrefix(line, "touch") {
+					t.Errorf("%s, %s: %s", plan, f.Path, line)
+				}
+			}
+		}
+	}
+}
+
 // quoted checks all files of a plan whose model has a hostile name.
 func quoted(p *launch.Plan) error {
 	all, _, err := files.Write(p)
