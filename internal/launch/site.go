@@ -5,6 +5,8 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 )
@@ -57,9 +59,8 @@ func (s *Site) Check() error {
 // checkText reports a model's name or path that no command line can carry: one that
 // begins with a hyphen is a flag to the engines' parsers.
 func checkText(name field.Name, text string) error {
-	control := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
-	if control || strings.HasPrefix(text, "-") {
-		return field.Errorf("%s must not begin with a hyphen or contain control characters, got %q", name, text)
+	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) || strings.HasPrefix(text, "-") {
+		return field.Errorf("%s must be UTF-8 without control characters and not begin with a hyphen, got %q", name, text)
 	}
 	return nil
 }

@@ -25,9 +25,9 @@ func TestSiteCheck(t *testing.T) {
 		"namespace must be":           {Namespace: "Team"},
 		"namespace must be a":         {Namespace: strings.Repeat("a", 64)},
 		"image must be":               {Image: "${IMAGE}"},
-		`model_path must not begin with a hyphen or contain control characters, got "a\nb"`: {ModelPath: "a\nb"},
-		"port must be from 1 to 65535, got 65536":                                           {Port: 65536},
-		"port must be from 1 to 65535, got -1":                                              {Port: -1},
+		`model_path must be UTF-8 without control characters and not begin with a hyphen, got "a\nb"`: {ModelPath: "a\nb"},
+		"port must be from 1 to 65535, got 65536":                                                     {Port: 65536},
+		"port must be from 1 to 65535, got -1":                                                        {Port: -1},
 	} {
 		if err := s.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

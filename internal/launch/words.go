@@ -3,6 +3,7 @@ package launch
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -47,7 +48,13 @@ func wordText(parts []syntax.WordPart) string {
 		case *syntax.Lit:
 			b.WriteString(unescape(p.Value, ""))
 		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
+			text := p.Value
+			if p.Dollar { // $'…' has escapes
+				if plain, _, err := expand.Format(nil, text, nil); err == nil {
+					text = plain
+				}
+			}
+			b.WriteString(text)
 		case *syntax.DblQuoted:
 			for _, inner := range p.Parts {
 				if lit, ok := inner.(*syntax.Lit); ok {

@@ -15,7 +15,7 @@ import (
 func (w *writer) dynamo() ([]launch.File, error) {
 	for i := range w.pools {
 		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
-			return nil, cannot(Dynamo, "it runs launch.VLLM, launch.SGLang and launch.TRTLLM on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
 		}
 	}
 	files, err := w.configFiles("", nil)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -215,31 +216,33 @@ func quoted(p *launch.Plan) error {
 // FuzzNames: names, paths and ports are refused with the field's name, or quoted.
 func FuzzNames(f *testing.F) {
 	for i, name := range hostile() {
-		f.Add(name, "./"+name, 8000+i)
+		f.Add(name, "./"+name, 8000+i, uint(i))
 	}
-	f.Add("model", "a\nb", 0)
-	f.Add("-x", "-y", 70000)
-	f.Add("", "x\x00y", 65535)
+	f.Add("model", "a\nb", 0, uint(0))
+	f.Add("-x", "-y", 70000, uint(1))
+	f.Add("", "x\x00y", 65535, uint(2))
 	plans := spread(f)
-	f.Fuzz(func(t *testing.T, served, path string, port int) {
-		for plan, p := range plans {
-			p.Site = launch.Site{ServedName: served, ModelPath: path, Port: port}
-			err := p.Site.Check()
-			if _, _, wrong := files.Write(p); wrong != nil {
-				if text := wrong.Error(); !strings.Contains(text, "served_model_name") && !strings.Contains(text, "model_path") && !strings.Contains(text, "port") {
-					t.Errorf("%s: %v", plan, wrong)
-				}
-				continue
-			}
-			if err != nil {
-				t.Errorf("%s: files are written although %v", plan, err)
-			}
-			if p.Site.ModelPath == "" {
-				continue
-			}
-			if err := quoted(p); err != nil {
+	names := slices.Sorted(maps.Keys(plans))
+	f.Fuzz(func(t *testing.T, served, path string, port int, which uint) {
+		plan := names[which%uint(len(names))]
+		p := plans[plan]
+		p.Site = launch.Site{ServedName: served, ModelPath: path, Port: port}
+		_, _, err := files.Write(p)
+		if err != nil {
+			text := err.Error()
+			if !strings.Contains(text, "served_model_name") && !strings.Contains(text, "model_path") && !strings.Contains(text, "port") {
 				t.Errorf("%s: %v", plan, err)
 			}
+			return
+		}
+		if err := p.Site.Check(); err != nil {
+			t.Errorf("%s: files are written although %v", plan, err)
+		}
+		if path == "" {
+			return
+		}
+		if err := quoted(p); err != nil {
+			t.Errorf("%s: %v", plan, err)
 		}
 	})
 }
