@@ -139,16 +139,25 @@ func (f *parquetFile) checkPages(m *format.ColumnMetaData, rows int64) error {
 		if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(rest)).Decode(&h); err != nil {
 			return fmt.Errorf("%w page header: %w", errDamaged, err)
 		}
-		values := max(int64(h.DataPageHeader.V.NumValues), int64(h.DataPageHeaderV2.V.NumValues))
-		switch {
-		case h.CompressedPageSize < 0 || int(h.CompressedPageSize) > rest.Len(), h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPage:
-			return fmt.Errorf("a page of %d bytes, %d uncompressed: %w", h.CompressedPageSize, h.UncompressedPageSize, errDamaged)
-		case values > rows, h.DictionaryPageHeader.V.NumValues > h.UncompressedPageSize:
-			return fmt.Errorf("a page of %d values: %w", max(values, int64(h.DictionaryPageHeader.V.NumValues)), errDamaged)
+		if err := checkPage(&h, rest.Len(), rows); err != nil {
+			return err
 		}
 		if _, err := rest.Seek(int64(h.CompressedPageSize), io.SeekCurrent); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkPage checks a page's header: the page is within the bytes left, and has no more
+// values than rows, or than bytes for a dictionary.
+func checkPage(h *format.PageHeader, left int, rows int64) error {
+	values, words := max(int64(h.DataPageHeader.V.NumValues), int64(h.DataPageHeaderV2.V.NumValues)), h.DictionaryPageHeader.V.NumValues
+	switch {
+	case h.CompressedPageSize < 0 || int(h.CompressedPageSize) > left, h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPage:
+		return fmt.Errorf("a page of %d bytes, %d uncompressed: %w", h.CompressedPageSize, h.UncompressedPageSize, errDamaged)
+	case values > rows || words > h.UncompressedPageSize:
+		return fmt.Errorf("a page of %d values: %w", max(values, int64(words)), errDamaged)
 	}
 	return nil
 }
