@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"unicode"
 
@@ -157,6 +158,10 @@ func places() map[string]map[field.Name]string {
 		"isl": "workloads.isl", "osl": "workloads.osl", "prefix": "workloads.prefix", "preset": "workloads.preset",
 		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low",
 	}
+	files := maps.Clone(plan)
+	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {
+		files[name] = "site." + string(name)
+	}
 	deployed := map[field.Name]string{"device": "deployment.system", "num_mtp_tokens": "deployment.pools.mtp"}
 	return map[string]map[field.Name]string{
 		"": {
@@ -166,7 +171,7 @@ func places() map[string]map[field.Name]string {
 			"gemm_quant_mode": "formats.gemm", "moe_quant_mode": "formats.moe", "kvcache_quant_mode": "formats.kv",
 			"num_mtp_tokens": "space.num_mtp_tokens", "perf_engine": "perf_data.engine", "perf_data": "perf_data.dir",
 		},
-		"plan": plan, "validate": plan, "write_files": plan,
+		"plan": plan, "validate": plan, "write_files": files,
 		"optimize": {"device": "devices"}, "explain": {"device": "devices"},
 		"step": deployed, "simulate": deployed,
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -29,8 +31,8 @@ type FilesRequest struct {
 
 	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
 	// run it.
-	Targets []launch.Target `json:"targets,omitempty"`
-	Site    Site            `json:"site,omitzero"`
+	Targets []files.Target `json:"targets,omitempty"`
+	Site    Site           `json:"site,omitzero"`
 	// Folder is where to write, relative to the folder that the user named at start.
 	Folder string `json:"folder,omitempty"`
 }
@@ -93,7 +95,7 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if err != nil {
 		return nil, mistake(err, "write_files")
 	}
-	data, skipped, err := launch.Write(p, r.Targets...)
+	data, skipped, err := files.Write(p, r.Targets...)
 	if err != nil {
 		return nil, &Error{Detail: err.Error()}
 	}
@@ -110,6 +112,9 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 // deployPlan is what files are made for.
 func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*launch.Plan, error) {
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
+	if err := site.Check(); err != nil {
+		return nil, &session.InputError{Err: err}
+	}
 	switch {
 	case (r.Plan == nil) == (r.Deployment == nil):
 		return nil, &Error{"give one of plan and deployment", []string{"plan", "deployment"}}
