@@ -134,7 +134,7 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 			failed[i], out.Results[i].Failure = err, err.Error()
 		}
 	})
-	if err == nil && !slices.Contains(failed, nil) {
+	if err = cmp.Or(err, pool.Bug(failed...)); err == nil && !slices.Contains(failed, nil) {
 		err = allFailed(r.Experiments, failed)
 	}
 	if err != nil {
