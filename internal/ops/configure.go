@@ -177,8 +177,8 @@ func (x *ExperimentResult) Ahead(other *ExperimentResult) (ratio float64, within
 	return ratio, math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput))
 }
 
-// User is the tokens per second that a user sees.
-func (o *Option) User() float64 { return 1 / float64(o.TPOT) }
+// User is the tokens per second that a user sees, 0 where there is no second token.
+func (o *Option) User() float64 { return o.TPOT.Rate() }
 
 // experiment is one in progress.
 type experiment struct {

@@ -114,7 +114,7 @@ func summary(p *document.Plan, uri string) string {
 			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
 		}
 		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), TTFT %.0f ms, TPOT %.1f ms%s\n",
-			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Value, within)
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Zero().Value, within)
 	}
 	for _, n := range p.NotRun {
 		fmt.Fprintf(&b, "- %s %s %s cannot be run: %s\n", n.System, n.Engine, n.Mode, n.Reason)
