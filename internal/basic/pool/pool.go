@@ -52,7 +52,7 @@ func Bug(errs ...error) error {
 
 // Each calls do for every index from 0 to before n, on at most workers goroutines (at least one), and returns when all calls
 // have returned. Once ctx is done it starts no more, and the error is that of ctx. If do panics, the error is a [*PanicError]:
-// that of the lowest index, for any number of workers. The error is nil if every index had its turn.
+// that of the lowest index, for any number of workers. The error is nil if every index ran.
 func Each(ctx context.Context, n, workers int, do func(i int)) error {
 	var (
 		group  errgroup.Group

@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 )
 
-// TestEach: every index has its turn once, and no more workers run than were asked for.
-func TestEach(t *testing.T) {
+// TestConcurrentEach: every index runs once, and no more workers run than allowed.
+func TestConcurrentEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, workers := rapid.IntRange(0, 50).Draw(t, "n"), rapid.IntRange(-1, 8).Draw(t, "workers")
 		turns := make([]int, n)
@@ -45,9 +45,9 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// TestEachPanics: a panic in a worker is an error, that of the lowest index for any number of workers; what is before it
-// has its turn.
-func TestEachPanics(t *testing.T) {
+// TestConcurrentEachPanics: a panic in a worker is an error, that of the lowest index for any number of workers; every index
+// before it runs.
+func TestConcurrentEachPanics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, workers := rapid.IntRange(1, 50).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "workers")
 		broken := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 1, 3, rapid.ID).Draw(t, "broken")
@@ -74,8 +74,8 @@ func TestEachPanics(t *testing.T) {
 	})
 }
 
-// TestEachPanicsInside: a panic below several pools keeps its stack, and is found among other failures.
-func TestEachPanicsInside(t *testing.T) {
+// TestConcurrentEachPanicsInside: a panic below several pools keeps its stack, and is found among other failures.
+func TestConcurrentEachPanicsInside(t *testing.T) {
 	failed := make([]error, 3)
 	err := pool.Each(t.Context(), len(failed), 2, func(i int) {
 		failed[i] = errors.New("no answer")
@@ -106,8 +106,8 @@ func TestGuardAgain(t *testing.T) {
 	}
 }
 
-// TestEachCancelled: nothing starts after the context is done, and the caller learns it.
-func TestEachCancelled(t *testing.T) {
+// TestConcurrentEachCancelled: nothing starts after the context is done, and the caller learns it.
+func TestConcurrentEachCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	started := 0
 	err := pool.Each(ctx, 1000, 1, func(i int) {
@@ -124,8 +124,8 @@ func TestEachCancelled(t *testing.T) {
 	}
 }
 
-// TestEachFinished: cancelling during the last piece leaves nothing undone.
-func TestEachFinished(t *testing.T) {
+// TestConcurrentEachFinished: cancelling during the last piece leaves nothing undone.
+func TestConcurrentEachFinished(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := pool.Each(ctx, 1, 4, func(int) { cancel() }); err != nil {
 		t.Error(err)

@@ -222,14 +222,17 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTogether: fifty calls at a time are all answered.
-func TestTogether(t *testing.T) {
+// TestConcurrentCalls: concurrent calls, a plan among them, are all answered. Run it under the race detector.
+func TestConcurrentCalls(t *testing.T) {
 	s := overHTTP(t, kit(), nil)
 	var wait sync.WaitGroup
-	for i := range 50 {
+	for i := range 16 {
 		wait.Go(func() {
 			tool, arguments := "models", `{"q":"qwen3","limit":5}`
-			if i%2 == 0 {
+			switch {
+			case i == 1:
+				tool, arguments = "plan", `{"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":1,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":32,"osl":4}]}`
+			case i%2 == 0:
 				tool, arguments = "step", fmt.Sprintf(`{"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm"},"decode":true,"context_length":%d}`, 100+i)
 			}
 			if r, err := call(t.Context(), s, tool, arguments); err != nil || r.IsError {

@@ -177,9 +177,9 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestDesk: equal requests share the work, the queue is bounded, a bug is an error, and
+// TestConcurrentDesk: equal requests share the work, the queue is bounded, a bug is an error, and
 // work that nobody waits for ends.
-func TestDesk(t *testing.T) {
+func TestConcurrentDesk(t *testing.T) {
 	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()
 	o := operation.Lookup(table, "plan")
