@@ -2,6 +2,7 @@ package ops
 
 import (
 	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"math"
 	"slices"
 	"strings"
@@ -244,7 +245,7 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 
 // TestPlanBug: a bug in a worker is the plan's error, not the failure of a contender.
 func TestPlanBug(t *testing.T) {
-	w := &World{Progress: func(Progress) { panic("a worker broke") }}
+	w := On(&session.Session{Progress: func(session.Progress) { panic("a worker broke") }})
 	_, err := w.Plan(t.Context(), smallPlan())
 	if _, ok := errors.AsType[*pool.PanicError](err); !ok {
 		t.Errorf("error %v, want a panic", err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // tiny is a plan that takes little time even under the race detector.
@@ -31,7 +31,7 @@ func TestConcurrentOperations(t *testing.T) {
 	}
 	table := operation.Table()
 	k := kit()
-	k.World.Memo = &ops.Memo{Size: 64}
+	k.World.Memo = &session.Memo{Size: 64}
 	d := operation.NewDesk(k, operation.Capacity{Searches: 4})
 	var wait sync.WaitGroup
 	for name, request := range requests {
