@@ -121,8 +121,7 @@ func Lookup(name string) (*Profile, error) {
 	return Parse(data, e.file())
 }
 
-// Text returns the file of an embedded profile with its comments: the best start
-// for a profile of one's own.
+// Text returns the file of an embedded profile with its comments, a start for a custom profile.
 func Text(name string) ([]byte, error) {
 	e, err := find(name)
 	if err != nil {
@@ -141,7 +140,7 @@ func (e entry) read() ([]byte, error) {
 	return data, nil
 }
 
-// find resolves a name, or returns the error that helps to correct it.
+// find resolves a name, or returns an error that helps to correct it.
 func find(name string) (entry, error) {
 	key := normal(name)
 	for _, e := range catalog {

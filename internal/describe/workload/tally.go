@@ -19,7 +19,7 @@ import (
 // one may end before the longest prompt. Weights are counts.
 const (
 	maxBins = 32
-	// exactBits of a length tell it from its neighbours: all lengths below 65536,
+	// exactBits of a length distinguish it from its neighbours: all lengths below 65536,
 	// longer ones to 0.003 %, with exact means. That bounds the number of tallies
 	// to half a million whatever is read.
 	exactBits = 16

@@ -19,8 +19,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// modelArg accepts one positional argument, the model. That none was given is said by
-// [theModel], together with whatever else is wrong.
+// modelArg accepts one positional argument, the model. [theModel] reports a missing one together with other errors.
 func modelArg(cmd *cobra.Command, args []string) error { return atMostOne("MODEL")(cmd, args) }
 
 // theModel is the model that was given.
@@ -30,7 +29,7 @@ func theModel(cmd *cobra.Command, args []string) (string, error) {
 	}
 	err := usagef("%s: no MODEL given", cmd.CommandPath())
 	if list := listGiven(cmd.Flags()); list != "" {
-		return "", withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
+		return "", withHint(err, "--%s takes all words up to the next flag: put MODEL first", list)
 	}
 	return "", withHint(err, "usage: %s", cmd.UseLine())
 }

@@ -11,17 +11,16 @@ import (
 )
 
 // checkLong is the help of "plimsoll check".
-const checkLong = `Check reads the result of a benchmark run and compares it with the prediction of the same deployment: TTFT, TPOT and
-throughput, each with its 80 % interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving,
-the JSON or CSV of AIPerf and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, or that of plimsoll
-simulate --json.
+const checkLong = `Check compares the result of a benchmark with the prediction for its deployment: TTFT, TPOT and throughput, each with an 80 %
+interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving, the JSON or CSV of AIPerf
+and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, or the output of plimsoll simulate --json.
 
-What was deployed comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
-lengths are those of the plan or flags; without any, those of the result.
+The deployment comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
+lengths are those of the plan or the flags, or otherwise those of the result.
 
-If the run lies outside the intervals, assumptions that may be wrong are tested one by one: what the result states otherwise
-(lengths, load, settings), and what it does not say (CUDA graphs, batch limit, token budget, room for the KV cache and its format,
-repeated prompts, warm and cold starts). Each is simulated, and the error that is left tells which explains the run.`
+If the run lies outside the intervals, check tests the assumptions one by one: those the result contradicts (lengths, load,
+settings) and those it does not state (CUDA graphs, batch limit, token budget, size and format of the KV cache, repeated prompts,
+warm and cold starts). It simulates each change; the remaining error shows which one explains the run.`
 
 // newCheckCmd makes "plimsoll check".
 func newCheckCmd(env *Env) *cobra.Command {
@@ -29,7 +28,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 	var against string
 	cmd := &cobra.Command{
 		Use:   "check RESULT [MODEL]",
-		Short: "Compare a benchmark's result with the prediction, and say what explains a difference",
+		Short: "Compare a benchmark result with its prediction, and explain differences",
 		Long:  checkLong,
 		Example: `  plimsoll check result.json --against plan.json
   plimsoll check result.json Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4
@@ -60,13 +59,12 @@ func newCheckCmd(env *Env) *cobra.Command {
 	f.defineUnsaid(f.set)
 	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
-		fs.StringVar(&against, "against", "", "compare with the first contender of a plan, a `file` that plimsoll plan wrote")
+		fs.StringVar(&against, "against", "", "compare with the best deployment of a plan `file`")
 	})
 	return cmd
 }
 
-// defineUnsaid adds the flags of simulate without defaults: what nobody says is that of
-// a result.
+// defineUnsaid adds the flags of simulate without their defaults: a result supplies what is not set.
 func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	f.define(fs)
 	for _, name := range []string{"per-request", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
@@ -75,7 +73,7 @@ func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "tp-size"} {
 		fs.Lookup(name).DefValue = "0" // not shown
 	}
-	fs.Lookup("tp-size").Usage += " (default that of the result, or 1)"
+	fs.Lookup("tp-size").Usage += " (default from the result, or 1)"
 	f.Input, f.Output, f.LengthLow, f.serves.Layout.TP = 0, 0, 0, 0
 }
 
@@ -90,7 +88,7 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	return usagef("%s: unexpected argument %q after RESULT and MODEL", cmd.CommandPath(), args[2])
 }
 
-// expected is what was to be expected of a run: a plan's, or what the flags describe.
+// expected is the deployment and load to predict: those of a plan, or those of the flags.
 func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, args []string, r *check.Request) error {
 	if against != "" {
 		if f.file != "" || len(args) > 1 {
@@ -116,7 +114,7 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 	return nil
 }
 
-// planned is what a plan expects of its first contender.
+// planned is the deployment and load of a plan's best contender.
 func planned(env *Env, file string) (out simulate.Request, err error) {
 	data, err := env.ReadFile(file)
 	if err != nil {

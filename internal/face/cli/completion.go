@@ -34,8 +34,8 @@ func newCompletionCmd(env *Env) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "completion {bash|zsh|fish|powershell}",
-		Short: "Print a script that completes commands in a shell",
-		Long:  "Print a script that makes a shell complete commands, flags and names.",
+		Short: "Print a shell completion script",
+		Long:  "Print a script that completes commands, flags and names in a shell.",
 		Example: `  source <(plimsoll completion bash)           # this session
   plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll
   plimsoll completion zsh > "${fpath[1]}/_plimsoll"

@@ -15,10 +15,10 @@ func newDiffCmd(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A.json B.json",
-		Short: "Say what changed between two plans, and why",
-		Long: `Diff compares two records of "plimsoll plan" (plan.json, or what --json prints): the best deployment, its figures and the
-ranks of all contenders; and the causes: the version of the program, its data, and the fields of the requests. For each field
-that differs, A is planned again with that field of B alone, so that the effect of each can be told.`,
+		Short: "Compare two plans and explain the differences",
+		Long: `Diff compares two records of "plimsoll plan" (plan.json, or the output of --json): the best deployment, its figures and the
+ranks of all contenders; and the causes: program version, data and request fields. For each field that differs it plans A again
+with that field of B alone, to isolate its effect.`,
 		Example: `  plimsoll diff monday/plan.json tuesday/plan.json
   plimsoll diff a.json b.json --json`,
 		GroupID: groupPlan,

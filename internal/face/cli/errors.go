@@ -41,7 +41,7 @@ func usage(err error) error {
 // usagef makes an error of bad input.
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// hintError carries what the user may do about an error.
+// hintError carries a hint on how to fix an error.
 type hintError struct {
 	error
 

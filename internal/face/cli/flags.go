@@ -62,7 +62,7 @@ func sections(fs *pflag.FlagSet) []flagSection {
 	return all
 }
 
-// zeros reports counts that were given as zero, which requests take for left out.
+// zeros reports counts that were set to zero, which in a request means unset.
 func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
 	var errs []error
 	for _, name := range fields {
@@ -73,7 +73,7 @@ func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
 	return asked(errors.Join(errs...))
 }
 
-// lengthLow reports a share of lengths that was given as zero.
+// lengthLow reports a --length-ratio-low of zero.
 func lengthLow(fs *pflag.FlagSet) error {
 	if isZero(fs, "length-ratio-low") {
 		return usagef("--length-ratio-low must be above 0 and at most 1, got 0")
@@ -81,7 +81,7 @@ func lengthLow(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// confidence reports a --confidence of zero: its default is not that.
+// confidence reports a --confidence of zero.
 func confidence(fs *pflag.FlagSet) error {
 	if isZero(fs, "confidence") {
 		return usagef("--confidence must be above 0 and below 1, got 0")
@@ -89,7 +89,7 @@ func confidence(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// isZero reports whether a number was given as zero.
+// isZero reports whether a number was set to zero.
 func isZero(fs *pflag.FlagSet, flag string) bool {
 	f := fs.Lookup(flag)
 	x, err := strconv.ParseFloat(f.Value.String(), 64)

@@ -14,10 +14,9 @@ func newGenerateCmd(env *Env) *cobra.Command {
 	f.save.dir = "output"
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "A deployment that works, without a search",
-		Long: `Generate writes the files of a deployment that works, without a search: copies of the smallest worker that holds the
-model and the cache of a few requests. It is not the best one, which "plimsoll cli default" finds; its figures are simulated
-all the same.`,
+		Short: "Write the files of a feasible deployment, without a search",
+		Long: `Generate writes the files of a feasible deployment without a search: replicas of the smallest worker that holds the model
+and the KV cache of a few requests. Its figures are simulated. "plimsoll cli default" finds the best deployment.`,
 		Example: `  plimsoll cli generate --model-path Qwen/Qwen3-32B --total-gpus 8 --system h200_sxm --backend vllm
   plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
 		Args: noArgs,

@@ -56,7 +56,7 @@ func execute(root *cobra.Command, args []string) error {
 	return root.Execute()
 }
 
-// reportPanic reports a bug of the program. The stack is printed on request, for whoever fixes it.
+// reportPanic reports a bug of the program, with the stack if PLIMSOLL_DEBUG is set.
 func (e *Env) reportPanic(r any) int {
 	e.say("internal error", fmt.Sprint(r))
 	if e.Getenv("PLIMSOLL_DEBUG") != "" {

@@ -15,12 +15,12 @@ func newModelsCmd(env *Env) *cobra.Command {
 	var family, as string
 	cmd := &cobra.Command{
 		Use:   "models [ID]",
-		Short: "List the models of the catalog, or print the facts of one",
-		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: total and active
-parameters, KV cache per token, and the size of the weights in several number formats.
+		Short: "List the model catalog, or print one model",
+		Long: `Models lists the catalog. With an ID it prints what follows from the model's configuration: total and active parameters, KV
+cache per token, and the size of the weights in several number formats.
 
-ID is an id of the catalog, a directory with a config.json, an id in the Hugging Face cache, or another name of a model of
-the catalog: of a mirror, of a quantized upload, or without the organisation. The result says what such a name resolved to.`,
+ID is a catalog id, a directory with a config.json, an id in the Hugging Face cache, or another name of a catalog model: that of
+a mirror or a quantized upload, or without the organisation. The result shows what such a name resolved to.`,
 		Example: `  plimsoll models
   plimsoll models --family deepseek
   plimsoll models Qwen/Qwen3-235B-A22B
@@ -40,7 +40,7 @@ the catalog: of a mirror, of a quantized upload, or without the organisation. Th
 		},
 		ValidArgsFunction: completeModel,
 	}
-	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins with this")
+	cmd.Flags().StringVar(&family, "family", "", "list only families with this prefix")
 	asFamily(cmd.Flags(), &as)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -35,7 +35,7 @@ func (f *planFlags) write(env *Env, world *session.Session, r *ops.PlanResponse,
 	for _, why := range skipped {
 		env.Note(why.Error())
 	}
-	env.Note(fmt.Sprintf("wrote %d files into %s", len(files), f.out))
+	env.Note(fmt.Sprintf("wrote %d files to %s", len(files), f.out))
 	return nil
 }
 
@@ -71,7 +71,7 @@ func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) 
 		files = append(files, x)
 	}
 	if !best.Meets {
-		skipped = append(skipped, errors.New("the files run the deployment that comes nearest to the limits; it does not meet them"))
+		skipped = append(skipped, errors.New("the files run the deployment nearest to the limits, which does not meet them"))
 	}
 	return files, skipped, nil
 }

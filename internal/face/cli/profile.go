@@ -28,7 +28,7 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	}
 }
 
-// start begins what the flags ask for.
+// start starts the CPU profile, if requested.
 func (p *profiles) start() error {
 	if p.cpuFile == "" {
 		return nil

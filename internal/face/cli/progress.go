@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// patience is how long work may last before it shows its progress.
+// patience is how long work may take before its progress is shown.
 const patience = time.Second
 
-// progress is a line on a terminal that says how far long work is.
+// progress is a progress line on a terminal.
 type progress struct {
 	env     *Env
 	start   time.Time
-	live    bool // stderr is a terminal, and silence was not asked for
+	live    bool // stderr is a terminal and --quiet is not set
 	mu      sync.Mutex
 	printed bool
 }

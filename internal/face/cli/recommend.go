@@ -27,10 +27,9 @@ func newRecommendCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recommend",
 		Short: "Find the fewest GPUs for a request rate or a concurrency",
-		Long: `Recommend finds the fewest GPUs that carry a load within limits on TTFT and TPOT: requests per second, or requests in flight.
-For units of workers of every size it takes as many copies as the load needs by what one carries, simulates them at the load
-(requests per second come at random), and adds copies where the limits are missed. Rows are ranked by GPUs, then by tokens
-per second and GPU.`,
+		Long: `Recommend finds the fewest GPUs that carry a load (requests per second, or requests in flight) within limits on TTFT and TPOT.
+For every unit of workers it estimates the number of replicas from the capacity of one, simulates them at the load (with Poisson
+arrivals for a rate), and adds replicas until the limits are met. Rows are ranked by GPUs, then by tokens per second and GPU.`,
 		Example: `  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20 --isl 3000 --osl 512 \
       --ttft 1000 --tpot 20
   plimsoll cli recommend --model QWEN3_235B --system h200_sxm --target_concurrency 500 --backend auto
@@ -66,7 +65,7 @@ func (f *recommendFlags) defineAll(fs *pflag.FlagSet) {
 		f.outputFlags.define(fs)
 		calibration(fs, &f.Calibration, "80 % intervals")
 		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
+		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 	})
 	f.save.define(fs)
 	silentFlags(fs)

@@ -22,7 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// saveFlags say where the results and the files that run them go.
+// saveFlags are the output directory and what goes into the files.
 type saveFlags struct {
 	dir, version string
 	force        bool
@@ -37,15 +37,15 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 		names = append(names, string(t))
 	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.dir, "save-dir", f.dir, "write results, and the files that run each row, under this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace what an earlier run saved there")
+		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run")
 		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-			"which files: "+strings.Join(names, ", ")+" (default all that can run the row)")
-		fs.StringVar(&f.version, "generated-config-version", "", "engine version that files are written for (default that of the prediction)")
+			"targets to write files for: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
 		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
-		fs.StringVar(&f.site.ServedName, "served-model-name", "", "name under which the model is served (default the model)")
-		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default the engine's of its version)")
-		fs.IntVar(&f.site.Port, "port", 0, "port that is served (default 8000)")
+		fs.StringVar(&f.site.ServedName, "served-model-name", "", "served model name (default the model)")
+		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default that of the engine version)")
+		fs.IntVar(&f.site.Port, "port", 0, "port of the server (default 8000)")
 	})
 }
 
@@ -83,7 +83,7 @@ func (f *saveFlags) saveNeeds(env *Env, world *session.Session, r *ops.Recommend
 func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(string)) error {
 	target := filepath.Join(env.path(f.dir), name)
 	if _, err := os.Stat(target); err == nil && !f.force {
-		return usagef("--save-dir: %s is there already; --force replaces it", filepath.Join(f.dir, name))
+		return usagef("--save-dir: %s exists; --force replaces it", filepath.Join(f.dir, name))
 	}
 	if err := writeTree(target, files); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(s
 	return nil
 }
 
-// treeName is the directory of a result: the same for the same question.
+// treeName is the directory of a result: the same for the same request.
 func treeName(e *ops.Experiment) string {
 	ms := func(x float64) string { return fmt.Sprintf("%g", x) }
 	prefix := ""
@@ -125,8 +125,7 @@ func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say f
 	return files, errors.Join(errs...)
 }
 
-// experiment makes the files of one experiment: its rows as CSV, itself to be run again,
-// and what runs each row.
+// experiment makes the files of one experiment: its rows as CSV, the experiment as YAML, and the files that run each row.
 func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
 	var table bytes.Buffer
 	errs := []error{rows(&table)}
@@ -172,7 +171,7 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.Exper
 	return files, err
 }
 
-// writeTree writes files into a new directory beside the target, which then takes its name: nobody sees half a tree.
+// writeTree writes files into a new directory beside the target, then renames it: no reader sees half a tree.
 func writeTree(target string, files []launch.File) (err error) {
 	beside := fmt.Sprintf("%s.%016x", target, rand.Uint64())
 	defer func() {
@@ -202,7 +201,7 @@ func writeTree(target string, files []launch.File) (err error) {
 	return os.RemoveAll(old)
 }
 
-// cause is why an operation on a file failed, without the name of a file that the user never asked for.
+// cause is why an operation on a file failed, without the name of the temporary file.
 func cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

@@ -22,10 +22,10 @@ func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintln(w, "\nErrors of single kernels; of each shape the fastest kernel counts. Bias is the median of ln(predicted/measured).")
+	fmt.Fprintln(w, "\nErrors of the fastest kernel of each shape. Bias is the median of ln(predicted/measured).")
 }
 
-// Surfaces prints the errors of surfaces on shapes left out of them.
+// Surfaces prints the errors of surfaces on held-out shapes.
 func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"system", "family", "left out", "missed", "surfaces: median", "p90", "tables: median", "p90", "forms: median", "p90"})
@@ -38,5 +38,5 @@ func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape, by surfaces and tables without those shapes, and by the operator forms alone.")
+	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape: of surfaces and tables that hold out those shapes, and of the operator forms.")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// PlanDiff prints what differs between two plans, and why.
+// PlanDiff prints the differences between two plans and their causes.
 func PlanDiff(w io.Writer, d *document.PlanDiff) {
 	switch {
 	case !d.Changed && len(d.Causes) == 0:
@@ -19,7 +19,7 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 	case !d.Changed:
 		fmt.Fprintln(w, "The answer is the same.")
 	case d.Best[0] == d.Best[1]:
-		fmt.Fprintf(w, "The same deployment, %s, has other figures.\n", d.Best[0])
+		fmt.Fprintf(w, "The best deployment is the same, %s, with different figures.\n", d.Best[0])
 	default:
 		fmt.Fprintf(w, "The answer changes from %s to %s.\n", d.Best[0], d.Best[1])
 	}
@@ -64,11 +64,11 @@ func diffFigures(w io.Writer, d *document.PlanDiff) {
 	fmt.Fprintf(w, "\n%s\n", indent(t.Render()))
 }
 
-// diffCauses prints why.
+// diffCauses prints the causes.
 func diffCauses(w io.Writer, d *document.PlanDiff) {
-	fmt.Fprintln(w, "\nWhy")
+	fmt.Fprintln(w, "\nCauses")
 	if len(d.Causes) == 0 {
-		fmt.Fprintln(w, "  nothing differs that the plans tell of")
+		fmt.Fprintln(w, "  the records show no cause")
 	}
 	for _, c := range d.Causes[:len(d.Causes)-len(d.Fields)] {
 		fmt.Fprintf(w, "  %s\n", c)
@@ -77,7 +77,7 @@ func diffCauses(w io.Writer, d *document.PlanDiff) {
 		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, orNone(f.B), orNone(f.A))
 		switch {
 		case f.Failure != "":
-			fmt.Fprintf(w, "; alone it cannot be planned: %s", f.Failure)
+			fmt.Fprintf(w, "; alone: %s", f.Failure)
 		case f.Ratio != nil:
 			fmt.Fprintf(w, "; alone ×%.2f", *f.Ratio)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// Recommend prints how many devices a load needs.
+// Recommend prints the devices that a load needs.
 func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 	stars, rule := strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
 	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
@@ -24,8 +24,8 @@ func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 		fmt.Fprintln(w, rule)
 	}
 	fmt.Fprintln(w, "  Deployment Details:")
-	fmt.Fprintln(w, "    tokens/s/gpu and req/s are what the GPUs can carry, load the share of it that the target takes; TTFT and TPOT are at the target")
-	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank; total gpus = replicas * gpus/replica")
+	fmt.Fprintln(w, "    tokens/s/gpu and req/s are the capacity, load the share of it that the target uses; TTFT and TPOT are at the target")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit per data-parallel rank; total gpus = replicas * gpus/replica")
 	var notes []string
 	for i := range r.Results {
 		x := &r.Results[i]
@@ -43,7 +43,7 @@ func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 	fmt.Fprintln(w, document.Caution)
 }
 
-// needed prints what was asked, and what each experiment needs.
+// needed prints the request and the GPUs that each experiment needs.
 func needed(w io.Writer, r *ops.RecommendResponse) {
 	first := &r.Results[0]
 	e := &first.Experiment
@@ -78,9 +78,9 @@ func fewest(w io.Writer, x *ops.Recommended) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - GPUs: %d, %d replicas of %d\n", n.Used, n.Copies, n.Used/n.Copies)
 	if n.Least < n.Copies {
-		fmt.Fprintf(w, "    - By what one replica carries %d would do; simulated at the target they miss the limits\n", n.Least)
+		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
-	fmt.Fprintf(w, "    - Carries: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
+	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
 	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %.2fms (%s), Request Latency: %.2fms\n",
 		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), n.TPOT.Ms(), plusMinus(e.TPOT), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))

@@ -9,10 +9,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// Support prints what can be predicted, and how well.
+// Support prints the supported combinations and their expected errors.
 func Support(w io.Writer, r *ops.SupportResponse) {
 	if len(r.Rows) == 0 {
-		fmt.Fprintln(w, "No measured deployment of these systems and engines is known. --model says how well one model can be predicted.")
+		fmt.Fprintln(w, "No measured deployments of these systems and engines. --model shows the expected error for one model.")
 		return
 	}
 	if r.Request.Model != "" && len(r.Request.Systems) > 1 {
@@ -21,10 +21,10 @@ func Support(w io.Writer, r *ops.SupportResponse) {
 	} else {
 		list(w, r)
 	}
-	fmt.Fprintf(w, "\nGPUs: the fewest that hold a worker. agg, disagg: 80 %% interval of TPOT at 32 requests in flight; – cannot be deployed,\n"+
-		"* measured deployments of this model, system and engine are among those that predictions were compared with.\n"+
-		"Tier, where operator times come from: calibrated, fits to this generation's kernels and deployments; transferred, fits to\n"+
-		"kernels of it or a related one; datasheet, peaks and default efficiencies; with --perf-data the other commands also have measured.\n")
+	fmt.Fprintf(w, "\nGPUs: the fewest that hold a worker. agg, disagg: 80 %% interval of TPOT at 32 requests in flight; –: cannot be deployed;\n"+
+		"*: predictions were compared with measured deployments of this model, system and engine.\n"+
+		"Tier, the origin of operator times: calibrated, fitted to kernels and deployments of this generation; transferred, fitted to\n"+
+		"kernels of it or a related one; datasheet, peaks and default efficiencies; with --perf-data, other commands also have measured.\n")
 }
 
 // list prints a row for each model, system and engine.
@@ -59,7 +59,7 @@ func matrix(w io.Writer, r *ops.SupportResponse) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// gpus is the fewest devices.
+// gpus is the minimum number of devices.
 func gpus(s *ops.Support) string {
 	if s.Devices == 0 {
 		return "–"
@@ -67,7 +67,7 @@ func gpus(s *ops.Support) string {
 	return strconv.Itoa(s.Devices)
 }
 
-// trust is what to expect in a cell.
+// trust is the expected error in a cell.
 func trust(t *ops.Trust) string {
 	switch {
 	case t == nil:

@@ -16,7 +16,7 @@ func tables(w io.Writer, u *prices.Use) {
 	for i := range u.Files {
 		rows += u.Files[i].Rows
 	}
-	fmt.Fprintf(w, "Tables          %d rows of %d kernel tables in %s\n", rows, len(u.Files), u.Dir)
+	fmt.Fprintf(w, "Tables          %d rows from %d kernel tables in %s\n", rows, len(u.Files), u.Dir)
 	for i := range u.Files {
 		f := &u.Files[i]
 		fmt.Fprintf(w, "                %s: %d of %d rows\n", f.Path, f.Rows, f.Of)

@@ -2,7 +2,7 @@ package wizard
 
 import "maps"
 
-// chinese is what is said in Chinese.
+// chinese is the text in Chinese.
 func chinese() *Text {
 	t := &Text{
 		Questions: chineseCore(),
@@ -84,7 +84,7 @@ func chineseBranches() map[ID]Asked {
 	}
 }
 
-// chineseTalk is what is said between questions.
+// chineseTalk is the text between questions.
 func chineseTalk(t *Text) {
 	t.Intro = "先回答几个问题，再给出要执行的命令；确认之前不会执行。"
 	t.Legend = "输入答案或选项编号。? = 不确定，< = 返回，修改 = 修改之前的答案，退出 = 退出。"
@@ -118,7 +118,7 @@ func chineseTalk(t *Text) {
 	}
 }
 
-// chineseReasons are where values come from, and why.
+// chineseReasons are the sources of values and the reasons for suggestions.
 func chineseReasons(t *Text) {
 	t.Origins = [...]string{
 		Typed: "用户输入", Flag: "命令行", Saved: "已保存的答案 %s",
