@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 		}},
 		{"probe", 2, []string{"error: plimsoll probe: no MODEL given", "hint: usage: plimsoll probe MODEL [flags]"}},
 		{"probe --device A M", 2, []string{
-			"error: plimsoll probe: no MODEL given", "hint: --device reads every word up to the next flag: put MODEL first",
+			"error: plimsoll probe: no MODEL given", "hint: --device takes all words up to the next flag: put MODEL first",
 		}},
 		{"probe M N", 2, []string{`error: plimsoll probe: unexpected argument "N" after MODEL "M"`}},
 		{"probe M --fail plain", 1, []string{"error: the probe failed", "hint: try without --fail"}},
