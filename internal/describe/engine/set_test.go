@@ -46,8 +46,8 @@ func TestWithRefuses(t *testing.T) {
 	for assignment, want := range map[string]string{
 		"token_budget":         `engine setting "token_budget": want key=value`,
 		"token_budgt=1":        "unknown key; nearest: token_budget",
-		"zzz=1":                "unknown key; the keys are policy, ",
-		"name=x":               "unknown key; the keys are policy, ",
+		"zzz=1":                "unknown key; keys: policy, ",
+		"name=x":               "unknown key; keys: policy, ",
 		"host.first=1":         "unknown key; nearest: host.first_us",
 		"token_budget=many":    `engine setting "token_budget=many": must be a whole number, got "many"`,
 		"token_budget=0":       `engine setting "token_budget=0": must be at least 1, got 0`,
