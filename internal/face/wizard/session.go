@@ -91,9 +91,6 @@ func (s *Session) Back(q ID) bool {
 // Change asks a question again.
 func (s *Session) Change(id ID) { s.again = id }
 
-// Keep goes on without a change of the question asked again.
-func (s *Session) Keep() { s.again = "" }
-
 // Answered are the relevant questions with an answer, in order.
 func (s *Session) Answered() []*Question {
 	var out []*Question

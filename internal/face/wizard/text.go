@@ -69,17 +69,6 @@ const (
 	Chinese Lang = "zh"
 )
 
-// Say returns the text of a language.
-func (l Lang) Say() *Text {
-	if l == Chinese {
-		return chinese()
-	}
-	return english()
-}
-
-// Languages lists the languages.
-func Languages() []Lang { return []Lang{English, Chinese} }
-
 // FromLocale is the language of a locale such as zh_CN.UTF-8: the first one set of LC_ALL, LC_MESSAGES and LANG.
 func FromLocale(getenv func(string) string) Lang {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
