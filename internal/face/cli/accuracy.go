@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	opsaccuracy "github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // accuracyLong is the help of "plimsoll accuracy".
@@ -49,16 +50,16 @@ func newAccuracyCmd(env *Env) *cobra.Command {
   plimsoll accuracy measured.csv --doctor
   plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
 		GroupID: groupTrust,
-		Args:    exactFileArg,
+		Args:    arguments(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.File = args[0]
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
 			r.Energy = asJSON || perRow != ""
-			res, err := accuracy(cmd, env, r)
+			res, err := watched(env, false, func(w *session.Session) (*opsaccuracy.Response, error) { return opsaccuracy.Run(cmd.Context(), w, r) })
 			if err != nil {
-				return asked(err)
+				return err
 			}
 			tableNotes(env.Note, res.Tables)
 			switch {
@@ -87,14 +88,6 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// accuracy predicts the rows of a file, with its progress.
-func accuracy(cmd *cobra.Command, env *Env, r opsaccuracy.Request) (*opsaccuracy.Response, error) {
-	world, line := env.world(), env.progress(false)
-	defer line.done()
-	world.Progress = line.show
-	return opsaccuracy.Run(cmd.Context(), world, r)
-}
-
 // examine prints the suspicious rows of a file of measurements.
 func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	res, err := opsaccuracy.Examine(cmd.Context(), env.world(), file)
@@ -106,15 +99,4 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	}
 	report.Examine(env.Stdout, res)
 	return nil
-}
-
-// exactFileArg accepts one positional argument, a file.
-func exactFileArg(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		return withHint(usagef("%s: no FILE given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
-	}
-	return usagef("%s: unexpected argument %q after FILE %q", cmd.CommandPath(), args[1], args[0])
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,16 +12,28 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 )
 
-// noArgs accepts no positional argument.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s: unexpected argument %q", cmd.CommandPath(), args[0])
+// arguments accepts positional arguments of these names, of which the first are required.
+func arguments(required int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch n := len(args); {
+		case n < required:
+			return withHint(usagef("%s: no %s given", cmd.CommandPath(), names[n]), "usage: %s", cmd.UseLine())
+		case n > len(names):
+			after := ""
+			for i, name := range names {
+				after += fmt.Sprintf(" after %s %q", name, args[i])
+			}
+			return usagef("%s: unexpected argument %q%s", cmd.CommandPath(), args[len(names)], after)
+		}
+		return nil
 	}
-	return nil
 }
 
+// noArgs accepts no positional argument.
+func noArgs(cmd *cobra.Command, args []string) error { return arguments(0)(cmd, args) }
+
 // modelArg accepts one positional argument, the model. [theModel] reports a missing one together with other errors.
-func modelArg(cmd *cobra.Command, args []string) error { return atMostOne("MODEL")(cmd, args) }
+func modelArg(cmd *cobra.Command, args []string) error { return arguments(0, "MODEL")(cmd, args) }
 
 // theModel is the model that was given.
 func theModel(cmd *cobra.Command, args []string) (string, error) {
@@ -42,16 +55,6 @@ func listGiven(fs *pflag.FlagSet) (name string) {
 		}
 	})
 	return name
-}
-
-// atMostOne accepts one positional argument or none.
-func atMostOne(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usagef("%s: unexpected argument %q after %s %q", cmd.CommandPath(), args[1], name, args[0])
-		}
-		return nil
-	}
 }
 
 // join lists words with commas.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibrate"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -96,11 +97,6 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	}
 	f.define(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -159,10 +155,7 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 	if described := f.described(func(string) bool { return true }); len(described) > 0 || f.writeRow != "" {
 		return usagef("--%s needs --from-results", append(described, "write-rows")[0])
 	}
-	if len(args) > 1 {
-		return nil
-	}
-	return exactFileArg(cmd, args)
+	return arguments(1, "FILE")(cmd, args[:min(1, len(args))])
 }
 
 // kernelArgs accepts no file where operators are fitted.
@@ -223,9 +216,7 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 	} else {
 		report.Calibration(env.Stdout, res)
 	}
-	if f.out != "" {
-		err = errors.Join(err, env.CreateAtomic(f.out, res.Overlay.Write))
-	}
+	err = errors.Join(err, saveFit(env, f.out, res.Overlay.Write))
 	if f.writeRow != "" {
 		err = errors.Join(err, f.rows(env, &res.Results))
 	}
@@ -307,15 +298,25 @@ func calibrateKernels(cmd *cobra.Command, env *Env, r opscalibrate.KernelsReques
 	if err != nil {
 		return asked(err)
 	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
+	kernelNotes(env, res.Tables, res.Unknown)
+	report.Kernels(env.Stdout, res)
+	return saveFit(env, out, res.Write)
+}
+
+// kernelNotes prints the notes on kernel tables and on systems without a profile.
+func kernelNotes(env *Env, tables *prices.Use, unknown []string) {
+	tableNotes(env.Note, tables)
+	for _, s := range unknown {
 		env.Note(s + " is not a device profile: its kernels are not fitted")
 	}
-	report.Kernels(env.Stdout, res)
-	if out == "" {
+}
+
+// saveFit writes a fit to a file, if one is named.
+func saveFit(env *Env, file string, write func(io.Writer) error) error {
+	if file == "" {
 		return nil
 	}
-	return env.CreateAtomic(out, res.Write)
+	return env.CreateAtomic(file, write)
 }
 
 // fitSurfaces fits surfaces to kernels.
@@ -324,12 +325,9 @@ func fitSurfaces(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, ou
 	if err != nil {
 		return asked(err)
 	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
-		env.Note(s + " is not a device profile: its kernels are not fitted")
-	}
+	kernelNotes(env, res.Tables, res.Unknown)
 	report.Surfaces(env.Stdout, res)
-	return env.CreateAtomic(out, res.Write)
+	return saveFit(env, out, res.Write)
 }
 
 // calibratePower fits device power.
@@ -339,8 +337,5 @@ func calibratePower(cmd *cobra.Command, env *Env, r opscalibrate.PowerRequest, o
 		return asked(err)
 	}
 	report.Power(env.Stdout, res)
-	if out == "" {
-		return nil
-	}
-	return env.CreateAtomic(out, res.Write)
+	return saveFit(env, out, res.Write)
 }

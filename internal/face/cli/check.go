@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -34,30 +35,21 @@ func newCheckCmd(env *Env) *cobra.Command {
   plimsoll check result.json Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4
   plimsoll check result.jsonl --deployment deployment.json --json`,
 		GroupID: groupTrust,
-		Args:    checkArgs,
+		Args:    arguments(1, "RESULT", "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := check.Request{File: args[0]}
 			if err := f.expected(cmd, env, against, args, &r); err != nil {
 				return err
 			}
-			world, line := env.world(), env.progress(false)
-			world.Progress = line.show
-			res, err := check.Run(cmd.Context(), world, r)
-			line.done()
+			res, err := watched(env, false, func(w *session.Session) (*check.Response, error) { return check.Run(cmd.Context(), w, r) })
 			if err != nil {
-				return asked(err)
+				return err
 			}
-			doc := document.NewCheckResult(res)
-			if f.json {
-				return env.JSON(doc)
-			}
-			report.CheckResult(env.Stdout, doc)
-			return nil
+			return show(env, f.json, document.NewCheckResult(res), report.CheckResult)
 		},
 	}
 	f.set = cmd.Flags()
 	f.defineUnsaid(f.set)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
 		fs.StringVar(&against, "against", "", "compare with the best deployment of a plan `file`")
 	})
@@ -75,17 +67,6 @@ func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	}
 	fs.Lookup("tp-size").Usage += " (default from the result, or 1)"
 	f.Input, f.Output, f.LengthLow, f.serves.Layout.TP = 0, 0, 0, 0
-}
-
-// checkArgs accepts a result, and a model.
-func checkArgs(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return withHint(usagef("%s: no RESULT given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
-	case 1, 2:
-		return nil
-	}
-	return usagef("%s: unexpected argument %q after RESULT and MODEL", cmd.CommandPath(), args[2])
 }
 
 // expected is the deployment and load to predict: those of a plan, or those of the flags.

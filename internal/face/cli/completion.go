@@ -26,6 +26,21 @@ func shells() []shell {
 	}
 }
 
+// completeFlags makes the shell complete the names that flags take, on a command and those below it.
+func completeFlags(cmd *cobra.Command) {
+	for flag, offer := range map[string]cobra.CompletionFunc{
+		"device": completeDevice, "decode-system": completeDevice, "model": completeModel,
+		"set": completeSetting, "prefill-set": completeSetting, "engine-preset": completePreset,
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, offer)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		completeFlags(c)
+	}
+}
+
 // newCompletionCmd makes "plimsoll completion SHELL".
 func newCompletionCmd(env *Env) *cobra.Command {
 	var names []string

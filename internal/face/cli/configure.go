@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // newConfigureCmd makes "plimsoll cli", the command line of AIConfigurator.
@@ -58,7 +59,7 @@ func (f *outputFlags) define(fs *pflag.FlagSet) {
 }
 
 // notes prints notes, unless --quiet is set.
-func (f *outputFlags) notes(env *Env, notes []string) {
+func (f *outputFlags) notes(env *Env, notes ...string) {
 	if f.quiet {
 		return
 	}
@@ -126,15 +127,14 @@ func (f *configureFlags) define(into *pflag.FlagSet) {
 
 // run searches and prints. It fails where an experiment does.
 func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
-	if isZero(cmd.Flags(), "top-n") || f.Top < 0 {
-		return usagef("--top-n must be positive, got %d", f.Top)
+	if err := rows(cmd.Flags(), f.Top); err != nil {
+		return err
 	}
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Configure(cmd.Context(), f.ConfigureRequest)
-	line.done()
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.ConfigureResponse, error) {
+		return ops.On(w).Configure(cmd.Context(), f.ConfigureRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	if f.json {
 		err = env.JSON(document.NewConfigure(r))
@@ -144,25 +144,28 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		})
 	}
 	if f.save.dir != "" {
-		say := func(text string) {
-			if !f.quiet {
-				env.Note(text)
-			}
-		}
-		err = errors.Join(err, f.save.save(env, world, r, say))
+		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
 	}
-	return errors.Join(err, failures(r))
+	for i := range r.Results {
+		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
+	}
+	return err
 }
 
-// failures lists the experiments that failed.
-func failures(r *ops.ConfigureResponse) error {
-	var errs []error
-	for i := range r.Results {
-		if x := &r.Results[i]; x.Failure != "" {
-			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
-		}
+// rows checks --top-n.
+func rows(fs *pflag.FlagSet, top int) error {
+	if isZero(fs, "top-n") || top < 0 {
+		return usagef("--top-n must be positive, got %d", top)
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// failure is the error of an experiment that failed, nil of the others.
+func failure(experiment, why string) error {
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("experiment %s: %s", experiment, why)
 }
 
 // newDefaultCmd makes "plimsoll cli default".
@@ -187,7 +190,7 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it ru
 				if !fs.Changed("total-gpus") {
 					return recommendInstead(cmd, env, f, d)
 				}
-				f.notes(env, []string{"the target has no effect with --total-gpus; omit --total-gpus to find the fewest GPUs"})
+				f.notes(env, "the target has no effect with --total-gpus; omit --total-gpus to find the fewest GPUs")
 			}
 			if err := d.complete(cmd, env); err != nil {
 				return err
@@ -196,7 +199,7 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it ru
 			if err != nil {
 				return usage(err)
 			}
-			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
 			return f.run(cmd, env)
 		},
@@ -205,8 +208,6 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it ru
 	d.define(fs)
 	section(fs, "Problem", d.targetFlags)
 	f.define(fs)
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -388,7 +389,7 @@ run in parallel. If one fails, the others finish and the exit status is not 0.`,
 			if f.Experiments, notes, err = aiconfigurator.Read(data, file); err != nil {
 				return usage(err)
 			}
-			f.notes(env, notes)
+			f.notes(env, notes...)
 			return f.run(cmd, env)
 		},
 	}

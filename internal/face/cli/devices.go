@@ -34,7 +34,7 @@ To describe your own device, start from a profile (--yaml) and pass the file to 
   plimsoll devices --schema > profile.schema.json`,
 		Aliases: []string{"systems"},
 		GroupID: groupCatalog,
-		Args:    atMostOne("NAME"),
+		Args:    arguments(0, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case schema:
@@ -76,11 +76,7 @@ func showDevice(env *Env, name, file string, asJSON bool) error {
 		return asked(err)
 	}
 	f := p.Facts()
-	if asJSON {
-		return env.JSON(f)
-	}
-	report.Device(env.Stdout, &f)
-	return nil
+	return show(env, asJSON, &f, report.Device)
 }
 
 // lower accepts a word in any case.
@@ -125,11 +121,7 @@ func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(f device.Facts) bool { return !only.keeps(&f) })
-	if asJSON {
-		return env.JSON(all)
-	}
-	report.Devices(env.Stdout, all)
-	return nil
+	return show(env, asJSON, all, report.Devices)
 }
 
 // allDevices returns the facts of all profiles, by vendor, then by name.

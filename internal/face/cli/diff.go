@@ -22,7 +22,7 @@ with that field of B alone, to isolate its effect.`,
 		Example: `  plimsoll diff monday/plan.json tuesday/plan.json
   plimsoll diff a.json b.json --json`,
 		GroupID: groupPlan,
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments(2, "A.json", "B.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var plans [2]*document.Plan
 			for i, name := range args {
@@ -38,12 +38,7 @@ with that field of B alone, to isolate its effect.`,
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}
-			d := document.NewPlanDiff(plans[0], plans[1], effects)
-			if asJSON {
-				return env.JSON(d)
-			}
-			report.PlanDiff(env.Stdout, d)
-			return nil
+			return show(env, asJSON, document.NewPlanDiff(plans[0], plans[1], effects), report.PlanDiff)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

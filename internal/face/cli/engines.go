@@ -38,7 +38,7 @@ setting by its key.`,
   plimsoll engines trtllm --set token_budget=16384 batch_wait.steps=20 --json`,
 		Aliases: []string{"backends"},
 		GroupID: groupCatalog,
-		Args:    atMostOne("NAME"),
+		Args:    arguments(0, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return showEngine(env, args[0], &r)
@@ -58,8 +58,6 @@ setting by its key.`,
 	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices per replica")
 	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "change settings, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
 }
 

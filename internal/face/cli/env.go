@@ -184,6 +184,15 @@ func (e *Env) JSON(v any) error {
 	return operation.Encode(e.Stdout, v)
 }
 
+// show prints v as JSON or as the report prints it.
+func show[T any](e *Env, asJSON bool, v T, report func(io.Writer, T)) error {
+	if asJSON {
+		return e.JSON(v)
+	}
+	report(e.Stdout, v)
+	return nil
+}
+
 // watchedWriter remembers the first failed write, so that commands may print freely and a full disk is still an error.
 type watchedWriter struct {
 	to  io.Writer

@@ -48,8 +48,6 @@ sheet, source the origin of each time, memory how the engine divides GPU memory.
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -147,7 +145,7 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	if f.has("energy") {
 		notes = append(notes, "energy is not modelled")
 	}
-	f.notes(env, slices.Concat(notes, ignored(fs)))
+	f.notes(env, slices.Concat(notes, ignored(fs))...)
 	r, err := ops.On(env.world()).Estimate(cmd.Context(), request)
 	if err != nil {
 		return asked(err)

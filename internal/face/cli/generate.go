@@ -29,10 +29,9 @@ and the KV cache of a few requests. Its figures are simulated. "plimsoll cli def
 			if err != nil {
 				return usage(err)
 			}
-			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			f.save.site.ModelPath = d.served()
-			world := env.world()
-			r, err := ops.On(world).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
+			r, err := ops.On(env.world()).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
 			if err != nil {
 				return asked(err)
 			}
@@ -44,16 +43,11 @@ and the KV cache of a few requests. Its figures are simulated. "plimsoll cli def
 			if err != nil {
 				return err
 			}
-			return f.save.save(env, world, r, func(text string) {
-				if !f.quiet {
-					env.Note(text)
-				}
-			})
+			return f.save.save(env, r, func(text string) { f.notes(env, text) })
 		},
 	}
 	d.define(cmd.Flags())
 	f.define(cmd.Flags())
 	cmd.Flags().Lookup("save-dir").DefValue = f.save.dir
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }

@@ -48,8 +48,6 @@ The exit status is 1 if a finding is an error, 2 if the input cannot be read.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
 	return cmd
 }
 

@@ -28,7 +28,7 @@ a mirror or a quantized upload, or without the organisation. The result shows wh
   plimsoll models ./my-checkpoint --json
   plimsoll models ./new-architecture --as-family generic`,
 		GroupID: groupCatalog,
-		Args:    atMostOne("ID"),
+		Args:    arguments(0, "ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return showModel(env, args[0], as, asJSON)
@@ -52,11 +52,7 @@ func showModel(env *Env, id, as string, asJSON bool) error {
 		return asked(err)
 	}
 	f := m.Facts()
-	if asJSON {
-		return env.JSON(f)
-	}
-	report.Model(env.Stdout, &f)
-	return nil
+	return show(env, asJSON, &f, report.Model)
 }
 
 func listModels(env *Env, family string, asJSON bool) error {
@@ -71,9 +67,5 @@ func listModels(env *Env, family string, asJSON bool) error {
 	if len(rows) == 0 {
 		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))
 	}
-	if asJSON {
-		return env.JSON(rows)
-	}
-	report.Models(env.Stdout, rows)
-	return nil
+	return show(env, asJSON, rows, report.Models)
 }

@@ -102,7 +102,6 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return f.modelArg(env, cmd, args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runOptimize(cmd, env, f) }
 	cmd.ValidArgsFunction = completeModel
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -187,6 +188,21 @@ func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
 	if f.Distribution, err = readDistribution(env, "length-distribution", file); err != nil {
 		f.Distribution = workload.Builtin() // stands for it while the rest is checked
 	}
+	return err
+}
+
+// lengthFile is a flag that names a distribution, the flag of the fixed length that it excludes, and its value.
+type lengthFile struct{ flag, length, file string }
+
+// read reads the distribution, if the flag is set.
+func (l lengthFile) read(env *Env, fs *pflag.FlagSet, trace string, to **workload.Distribution) (err error) {
+	if !fs.Changed(l.flag) {
+		return nil
+	}
+	if fs.Changed(l.length) || trace != "" {
+		return usagef("--%s excludes --%s and --trace", l.flag, l.length)
+	}
+	*to, err = readDistribution(env, l.flag, l.file)
 	return err
 }
 

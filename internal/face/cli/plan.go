@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -35,13 +36,11 @@ On a terminal it asks for missing inputs and shows the command before running it
   plimsoll plan deepseek-ai/DeepSeek-V3 --gpus 64 --systems h200_sxm --workload chat=chat:3 rag=8000:500:1 --tpot 40 --out plan
   plimsoll plan Qwen/Qwen3-8B --daily 2 2 1 1 2 5 9 14 20 22 20 15 --system l40s --trace requests.csv --ttft 800`,
 		GroupID:           groupPlan,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              modelArg,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -56,24 +55,19 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.missing(); err != nil {
 		return err
 	}
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Plan(cmd.Context(), f.PlanRequest)
-	line.done()
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.PlanResponse, error) {
+		return ops.On(w).Plan(cmd.Context(), f.PlanRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	doc := document.NewPlan(r, programVersion(), planCommand)
 	if f.out != "" {
-		if err := f.write(env, world, r, doc); err != nil {
+		if err := f.write(env, r, doc); err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return env.JSON(doc)
-	}
-	report.Plan(env.Stdout, doc)
-	return nil
+	return show(env, f.json, doc, report.Plan)
 }
 
 // programVersion is the version of this build.

@@ -154,26 +154,12 @@ func (f *planFlags) missing() error {
 	return withHint(usagef("missing: %s", join(flags)), "\"plimsoll plan --help\" has examples")
 }
 
-// readLengths reads distributions.
-func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) (err error) {
-	for _, d := range []struct {
-		flag, length, file string
-		to                 **workload.Distribution
-	}{
-		{"length-distribution", "isl", f.input, &f.alone.InputLengths},
-		{"output-distribution", "osl", f.output, &f.alone.OutputLengths},
-	} {
-		if !fs.Changed(d.flag) {
-			continue
-		}
-		if fs.Changed(d.length) || f.alone.Trace != "" {
-			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
-		}
-		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
-			return err
-		}
-	}
-	return nil
+// readLengths reads the length distributions.
+func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) error {
+	x := &f.alone
+	return errors.Join(
+		lengthFile{"length-distribution", "isl", f.input}.read(env, fs, x.Trace, &x.InputLengths),
+		lengthFile{"output-distribution", "osl", f.output}.read(env, fs, x.Trace, &x.OutputLengths))
 }
 
 // readWorkloads makes the workloads that were given.

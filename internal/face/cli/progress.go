@@ -25,6 +25,15 @@ func (e *Env) progress(quiet bool) *progress {
 	return &progress{env: e, start: e.Now(), live: e.IsTerminal(e.Stderr) && !quiet}
 }
 
+// watched runs an operation with its progress on the terminal. An error in the request is bad usage.
+func watched[T any](env *Env, quiet bool, run func(*session.Session) (T, error)) (T, error) {
+	world, line := env.world(), env.progress(quiet)
+	world.Progress = line.show
+	r, err := run(world)
+	line.done()
+	return r, asked(err)
+}
+
 // show writes the line anew.
 func (l *progress) show(p session.Progress) {
 	l.mu.Lock()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // recommendFlags are those of "plimsoll cli recommend".
@@ -38,8 +38,6 @@ arrivals for a rate), and adds replicas until the limits are met. Rows are ranke
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.defineAll(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -82,8 +80,8 @@ func recommendInstead(cmd *cobra.Command, env *Env, f *configureFlags, d *defaul
 // run searches and prints. It fails where an experiment does.
 func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	fs := cmd.Flags()
-	if isZero(fs, "top-n") || f.Top < 0 {
-		return usagef("--top-n must be positive, got %d", f.Top)
+	if err := rows(fs, f.Top); err != nil {
+		return err
 	}
 	var missing error
 	rate, inFlight := fs.Changed("target-request-rate"), fs.Changed("target-concurrency")
@@ -101,14 +99,13 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := errors.Join(missing, usage(err)); err != nil {
 		return err
 	}
-	f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+	f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 	f.Experiments = plan.Experiments
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Recommend(cmd.Context(), f.RecommendRequest)
-	line.done()
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.RecommendResponse, error) {
+		return ops.On(w).Recommend(cmd.Context(), f.RecommendRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	if f.json {
 		err = env.JSON(document.NewRecommend(r))
@@ -117,13 +114,10 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	}
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
-		say := func(text string) { f.notes(env, []string{text}) }
-		err = errors.Join(err, f.save.saveNeeds(env, world, r, say))
+		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))
 	}
 	for i := range r.Results {
-		if x := &r.Results[i]; x.Failure != "" {
-			err = errors.Join(err, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
-		}
+		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
 	}
 	return err
 }

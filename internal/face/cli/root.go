@@ -156,6 +156,7 @@ It needs neither the hardware nor the weights. Results go to standard output, me
 	root.SetFlagErrorFunc(flagError)
 	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
 	for _, c := range commands {
+		completeFlags(c)
 		if c.Name() == "cli" {
 			c.SetGlobalNormalizationFunc(nargs.Normalizer(configureAliases()))
 		}

@@ -50,8 +50,8 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 }
 
 // save writes the tree of a result: all of it, or nothing.
-func (f *saveFlags) save(env *Env, world *session.Session, r *ops.ConfigureResponse, say func(string)) error {
-	files, err := f.tree(world, r, say)
+func (f *saveFlags) save(env *Env, r *ops.ConfigureResponse, say func(string)) error {
+	files, err := f.tree(env.world(), r, say)
 	if err != nil {
 		return err
 	}
@@ -59,24 +59,24 @@ func (f *saveFlags) save(env *Env, world *session.Session, r *ops.ConfigureRespo
 }
 
 // saveNeeds writes the tree of a recommendation.
-func (f *saveFlags) saveNeeds(env *Env, world *session.Session, r *ops.RecommendResponse, say func(string)) error {
-	var files []launch.File
+func (f *saveFlags) saveNeeds(env *Env, r *ops.RecommendResponse, say func(string)) error {
+	var t tree
+	world := env.world()
 	for i := range r.Results {
 		x, asked := r.Results[i].Options(), r.Request.Experiments[i]
 		if asked.Devices = x.Experiment.Devices; len(x.Rows) > 0 {
 			asked.Devices = x.Rows[0].Used
 		}
-		more, err := f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say)
-		if err != nil {
-			return err
-		}
-		files = append(files, more...)
+		t.join(f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say))
+	}
+	if t.err != nil {
+		return t.err
 	}
 	load := fmt.Sprintf("_rate%g", r.Request.Rate)
 	if r.Request.Concurrency > 0 {
 		load = fmt.Sprintf("_concurrency%d", r.Request.Concurrency)
 	}
-	return f.write(env, treeName(&r.Results[0].Experiment)+load, files, say)
+	return f.write(env, treeName(&r.Results[0].Experiment)+load, t.files, say)
 }
 
 // write writes a tree.
@@ -105,40 +105,27 @@ func treeName(e *ops.Experiment) string {
 
 // tree makes the files of a result.
 func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say func(string)) ([]launch.File, error) {
-	var files []launch.File
-	var errs []error
-	add := func(name string, write func(io.Writer) error) {
-		var b bytes.Buffer
-		errs = append(errs, write(&b))
-		files = append(files, launch.File{Path: name, Mode: 0o644, Data: b.Bytes()})
-	}
-	for _, format := range []string{"png", "svg"} {
-		add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
+	var t tree
+	for _, format := range plotFormats() {
+		t.add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
 	}
 	for i := range r.Results {
 		x := &r.Results[i]
-		more, err := f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say)
-		errs = append(errs, err)
-		files = append(files, more...)
-		add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
+		t.join(f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say))
+		t.add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
 	}
-	return files, errors.Join(errs...)
+	return t.files, t.err
 }
 
 // experiment makes the files of one experiment: its rows as CSV, the experiment as YAML, and the files that run each row.
 func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
-	var table bytes.Buffer
-	errs := []error{rows(&table)}
-	files := []launch.File{
-		{Path: path.Join(asked.Name, "best_config_topn.csv"), Mode: 0o644, Data: table.Bytes()},
-		{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)},
-	}
+	var t tree
+	t.add(path.Join(asked.Name, "best_config_topn.csv"), rows)
+	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)}}, nil)
 	for k := range x.Rows {
-		more, err := f.row(world, s, x, k, say)
-		errs = append(errs, err)
-		files = append(files, more...)
+		t.join(f.row(world, s, x, k, say))
 	}
-	return files, errors.Join(errs...)
+	return t.files, t.err
 }
 
 // row makes the files that run one row.
@@ -169,6 +156,25 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.Exper
 		files[i].Path = path.Join(top, under, files[i].Path)
 	}
 	return files, err
+}
+
+// tree collects the files of a result.
+type tree struct {
+	files []launch.File
+	err   error
+}
+
+// add adds a file.
+func (t *tree) add(name string, write func(io.Writer) error) {
+	var b bytes.Buffer
+	t.err = errors.Join(t.err, write(&b))
+	t.files = append(t.files, launch.File{Path: name, Mode: 0o644, Data: b.Bytes()})
+}
+
+// join adds files that were made elsewhere.
+func (t *tree) join(files []launch.File, err error) {
+	t.err = errors.Join(t.err, err)
+	t.files = append(t.files, files...)
 }
 
 // writeTree writes files into a new directory beside the target, then renames it: no reader sees half a tree.

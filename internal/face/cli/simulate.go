@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -68,33 +69,14 @@ decode replica has received the KV cache and admitted the request. --prefill-set
 	}
 	f.set = cmd.Flags()
 	f.define(f.set)
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
 // distributions reads the length distributions.
-func (f *simulateFlags) distributions(env *Env) (err error) {
-	for _, d := range []struct {
-		length, flag, file string
-		to                 **workload.Distribution
-	}{
-		{"input-length", "length-distribution", f.input, &f.InputLengths},
-		{"output-length", "output-distribution", f.output, &f.OutputLengths},
-	} {
-		if !f.set.Changed(d.flag) {
-			continue
-		}
-		if f.set.Changed(d.length) || f.Trace != "" {
-			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
-		}
-		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
-			return err
-		}
-	}
-	return nil
+func (f *simulateFlags) distributions(env *Env) error {
+	return errors.Join(
+		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
+		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths))
 }
 
 // workloads reads mixed workloads.
@@ -249,16 +231,12 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 
 // runSimulate simulates and prints.
 func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) error {
-	world := env.world()
 	if err := f.complete(cmd, env, args); err != nil {
-		return together(err, simulate.Check(world, f.Request))
+		return together(err, simulate.Check(env.world(), f.Request))
 	}
-	line := env.progress(false)
-	world.Progress = line.show
-	r, err := simulate.Run(cmd.Context(), world, f.Request)
-	line.done()
+	r, err := watched(env, false, func(w *session.Session) (*simulate.Response, error) { return simulate.Run(cmd.Context(), w, f.Request) })
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {

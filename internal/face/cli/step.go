@@ -64,8 +64,6 @@ apply; settings of scheduling and memory do not.`,
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 

@@ -53,7 +53,6 @@ other model of the catalog, and your own, can be predicted too.`,
 		calibration(fs, &f.Calibration, "errors")
 	})
 	silentFlags(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }
 

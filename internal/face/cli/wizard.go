@@ -125,26 +125,22 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 	if w, ok := out.(*watchedWriter); ok && e.asks() {
 		out = w.to // whose terminal is drawn on
 	}
-	world := e.world()
 	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != ""
 	c := &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
-		Lang: wizard.Lang(f.wizard.lang), World: world, Say: flagOf, Save: e.CreateAtomic,
+		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
 		OptimizeCommand: func(r ops.OptimizeRequest) string {
 			r = r.Completed()
 			return optimizeCommand(&r, "")
 		},
 		PlanCommand: func(r ops.PlanRequest) string { return planCommand(&r) },
 		Optimize: func(ctx context.Context, r ops.OptimizeRequest) (*ops.OptimizeResponse, error) {
-			line := e.progress(f.quiet)
-			world.Progress = line.show
-			defer line.done()
-			return ops.On(world).Optimize(ctx, r)
+			return watched(e, f.quiet, func(w *session.Session) (*ops.OptimizeResponse, error) { return ops.On(w).Optimize(ctx, r) })
 		},
 		Report: func(r *ops.OptimizeResponse) {
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
 		},
-		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, world, r, f.quiet) },
+		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, r, f.quiet) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)
@@ -153,11 +149,8 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 }
 
 // plan plans and prints the page.
-func (e *Env) plan(ctx context.Context, out io.Writer, world *session.Session, q ops.PlanRequest, quiet bool) error {
-	line := e.progress(quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Plan(ctx, q)
-	line.done()
+func (e *Env) plan(ctx context.Context, out io.Writer, q ops.PlanRequest, quiet bool) error {
+	r, err := watched(e, quiet, func(w *session.Session) (*ops.PlanResponse, error) { return ops.On(w).Plan(ctx, q) })
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,6 @@ func newErrorTable(all *document.AccuracyGroup) *errorTable {
 
 func (t *errorTable) add(name string, g document.AccuracyGroup) {
 	row := table.Row{name, g.Rows, g.Predicted}
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for _, q := range t.shown {
 		e := g.Of(q)
 		if e == nil || e.Rows == 0 {
@@ -226,7 +225,6 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 			a, b := measured.Coverage(rows)
 			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
 		}
-		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 		t.AppendRow(table.Row{
 			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,

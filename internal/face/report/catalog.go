@@ -46,9 +46,7 @@ func Models(w io.Writer, rows []ModelRow) {
 
 // Model prints the facts of one model.
 func Model(w io.Writer, f *model.Facts) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Model", "%s", f.ID)
 	if f.TakenAs != "" {
 		line("Resolved to", "%s", f.TakenAs)
@@ -110,9 +108,7 @@ func Devices(w io.Writer, all []device.Facts) {
 
 // Device prints one profile in full.
 func Device(w io.Writer, f *device.Facts) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
 	if f.Base != "" {
 		line("Based on", "%s", f.Base)

@@ -20,11 +20,7 @@ import (
 // Configure prints the comparison of experiments in the sections and columns of
 // AIConfigurator's guide.
 func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
-	stars := strings.Repeat("*", frame)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
-	rule := "  " + strings.Repeat("-", frame-4)
-	fmt.Fprintln(w, rule)
-	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	stars, rule := finalHead(w)
 	target(w, r)
 	fmt.Fprintln(w, rule)
 	overall(w, r)
@@ -46,26 +42,26 @@ func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	fmt.Fprintln(w, stars)
 	var notes []string
 	for i := range r.Results {
-		for _, n := range r.Results[i].Notes {
-			if !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
+		notes = append(notes, r.Results[i].Notes...)
 	}
-	for _, n := range notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, notes)
 	fmt.Fprintln(w, document.Caution)
+}
+
+// finalHead opens AIConfigurator's final results and returns their frame and rule.
+func finalHead(w io.Writer) (stars, rule string) {
+	stars, rule = strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	return stars, rule
 }
 
 // target prints the request and the best experiment.
 func target(w io.Writer, r *ops.ConfigureResponse) {
 	first := &r.Results[0]
 	e := &first.Experiment
-	is := map[bool]string{true: "True", false: "False"}
-	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
-	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
-	asked(w, e)
+	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
 		for i := range r.Results {
@@ -78,8 +74,10 @@ func target(w io.Writer, r *ops.ConfigureResponse) {
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
 }
 
-// asked prints the lengths of requests and the limits.
-func asked(w io.Writer, e *ops.Experiment) {
+// asked prints the model, the size or load, the lengths of requests and the limits.
+func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n    %s\n", e.Model, is[experts], size)
 	prefix := ""
 	if e.Prefix > 0 {
 		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
@@ -293,9 +291,7 @@ func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), o.TPOT.Ms(), plusMinus(o.Expected.TPOT), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
 	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
 	fmt.Fprintln(w, t.render(v.Color))
-	for _, n := range x.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, x.Notes)
 	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")
 	fmt.Fprintln(w, document.Caution)
 }

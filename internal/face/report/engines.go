@@ -33,9 +33,7 @@ func Engines(w io.Writer, all []*engine.Profile) {
 
 // Engine prints every default of one engine.
 func Engine(w io.Writer, p *engine.Profile) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Engine", "%s (%s)", p.Name, p.Title)
 	line("Versions", "%s", p.Versions)
 	if len(p.Aliases) > 0 {

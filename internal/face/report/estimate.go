@@ -54,9 +54,7 @@ func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
 	for i := range r.Pools {
 		poolDetail(w, r, &r.Pools[i], v)
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, r.Notes)
 	fmt.Fprintln(w, document.Caution)
 }
 

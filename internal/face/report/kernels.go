@@ -12,7 +12,6 @@ import (
 func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 	t := table.New(4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"generation", "operator", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		t.AppendRow(table.Row{
@@ -29,7 +28,6 @@ func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"system", "family", "left out", "missed", "surfaces: median", "p90", "tables: median", "p90", "forms: median", "p90"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		t.AppendRow(table.Row{

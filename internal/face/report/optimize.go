@@ -55,9 +55,7 @@ func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	}
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, r.Notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
@@ -138,9 +136,7 @@ func shapedBy(w io.Writer, p *ops.Search) {
 	for _, a := range p.Artefacts {
 		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
 	}
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, p.Notes)
 }
 
 func searchTitle(m search.Mode) string {

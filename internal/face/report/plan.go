@@ -37,9 +37,7 @@ func Plan(w io.Writer, p *document.Plan) {
 		}
 	}
 	fmt.Fprintln(w)
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, p.Notes)
 	fmt.Fprintln(w, p.Caution)
 }
 

@@ -1,9 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -31,17 +31,10 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 		t.AppendHeader(table.Row{"", "rank A", "rank B", "tokens/s/GPU A", "B"})
 		for i := range d.Contenders {
 			c := &d.Contenders[i]
-			t.AppendRow(table.Row{c.Name, rankOf(c.Ranks[0]), rankOf(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
+			t.AppendRow(table.Row{c.Name, orDash(c.Ranks[0]), orDash(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
 		}
 		fmt.Fprintln(w, indent(t.Render()))
 	}
-}
-
-func rankOf(n int) string {
-	if n == 0 {
-		return "–"
-	}
-	return strconv.Itoa(n)
 }
 
 // diffFigures prints the figures that differ.
@@ -74,7 +67,7 @@ func diffCauses(w io.Writer, d *document.PlanDiff) {
 		fmt.Fprintf(w, "  %s\n", c)
 	}
 	for _, f := range d.Fields {
-		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, orNone(f.B), orNone(f.A))
+		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, cmp.Or(f.B, "none"), cmp.Or(f.A, "none"))
 		switch {
 		case f.Failure != "":
 			fmt.Fprintf(w, "; alone: %s", f.Failure)
@@ -83,11 +76,4 @@ func diffCauses(w io.Writer, d *document.PlanDiff) {
 		}
 		fmt.Fprintln(w)
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

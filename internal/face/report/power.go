@@ -14,7 +14,6 @@ import (
 func Power(w io.Writer, r *opscalibrate.PowerResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8)
 	t.AppendHeader(table.Row{"system", "prediction", "rows", "J/token MAPE", "median", "p90", "watts MAPE", "median"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Systems {
 		s := &r.Systems[i]
 		if i > 0 {

@@ -3,9 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -13,10 +11,7 @@ import (
 
 // Recommend prints the devices that a load needs.
 func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
-	stars, rule := strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
-	fmt.Fprintln(w, rule)
-	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	stars, rule := finalHead(w)
 	needed(w, r)
 	fmt.Fprintln(w, rule)
 	if r.Best >= 0 {
@@ -30,27 +25,17 @@ func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 	for i := range r.Results {
 		x := &r.Results[i]
 		needBlock(w, r, x, v)
-		for _, n := range x.Notes {
-			if !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
+		notes = append(notes, x.Notes...)
 	}
 	fmt.Fprintln(w, stars)
-	for _, n := range notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
 // needed prints the request and the GPUs that each experiment needs.
 func needed(w io.Writer, r *ops.RecommendResponse) {
 	first := &r.Results[0]
-	e := &first.Experiment
-	is := map[bool]string{true: "True", false: "False"}
-	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
-	fmt.Fprintf(w, "    Target Load: %s\n", document.TargetLoad(&r.Request))
-	asked(w, e)
+	asked(w, &first.Experiment, first.Experts, "Target Load: "+document.TargetLoad(&r.Request))
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
 		for i := range r.Results {

@@ -35,7 +35,7 @@ func Regret(w io.Writer, r *accuracy.Response) {
 		}
 		s := document.NewRegret(choices[i:k])
 		t.AppendRow(table.Row{
-			choices[i].Group, layouts, k - i, right, fmt.Sprintf("%.1f %%", 100*s.Mean), fmt.Sprintf("%.1f %%", 100*s.Random),
+			choices[i].Group, layouts, k - i, right, pc(s.Mean), pc(s.Random),
 		})
 		i = k
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -33,7 +32,7 @@ func list(w io.Writer, r *ops.SupportResponse) {
 	t.AppendHeader(table.Row{"model", "system", "backend", "GPUs", "tier", "agg", "disagg", "note"})
 	for i := range r.Rows {
 		s := &r.Rows[i]
-		t.AppendRow(table.Row{s.Model, s.System, s.Engine, gpus(s), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
+		t.AppendRow(table.Row{s.Model, s.System, s.Engine, orDash(s.Devices), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
 	}
 	fmt.Fprintln(w, t.Render())
 }
@@ -52,19 +51,11 @@ func matrix(w io.Writer, r *ops.SupportResponse) {
 		row := table.Row{r.Rows[from].System, string(r.Rows[from].Tier)}
 		for i := range r.Request.Engines {
 			s := &r.Rows[from+i]
-			row = append(row, gpus(s), trust(s.Aggregated), trust(s.Disaggregated))
+			row = append(row, orDash(s.Devices), trust(s.Aggregated), trust(s.Disaggregated))
 		}
 		t.AppendRow(row)
 	}
 	fmt.Fprintln(w, t.Render())
-}
-
-// gpus is the minimum number of devices.
-func gpus(s *ops.Support) string {
-	if s.Devices == 0 {
-		return "–"
-	}
-	return strconv.Itoa(s.Devices)
 }
 
 // trust is the expected error in a cell.
