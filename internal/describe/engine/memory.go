@@ -53,7 +53,7 @@ func (p *Profile) Budget(n Needs) Budget {
 	case OfTotal:
 		b.KV = share*n.Memory - n.Weights - n.Activation - b.Workspace
 	case OfStatic:
-		// The share is of what is free before the weights are loaded. When the rest
+		// The share applies to the memory free before loading. When the rest
 		// cannot hold the activations the engine would fail under load.
 		room := n.Memory - b.Workspace
 		b.KV = min(share*room, room-n.Activation) - n.Weights

@@ -113,7 +113,7 @@ const (
 	OfFree ShareOf = "free"
 )
 
-// Graph says which steps replay captured device graphs; others are launched
+// Graph selects the steps that replay captured device graphs; others are launched
 // kernel by kernel.
 type Graph struct {
 	// MaxBatch is the largest decode batch, and without EagerPrefill the most tokens of a

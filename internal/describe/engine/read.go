@@ -131,7 +131,7 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	})
 }
 
-// leaves calls do with what is in a mapping and in those inside it, by its path.
+// leaves calls do for each value of a mapping and of nested ones, with its path.
 func leaves(ps *strictyaml.Problems, path string, mapping *yaml.Node, do func(path string, n *yaml.Node)) {
 	ps.Keys(path, mapping, func(at string, _, value *yaml.Node) {
 		if value.Kind == yaml.MappingNode {

@@ -70,7 +70,7 @@ func TestWithRefuses(t *testing.T) {
 	}
 	_, err := lookup(t, "vllm").With("a=1", "b")
 	if err == nil || strings.Count(err.Error(), "engine setting") != 2 {
-		t.Errorf("not every problem is told: %v", err)
+		t.Errorf("not every problem is reported: %v", err)
 	}
 }
 

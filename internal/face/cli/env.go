@@ -81,7 +81,7 @@ func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 	}
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // a new file; if its directory is the trouble, opening says so
+	case err != nil: // a new file; opening reports a missing directory
 		return replace(name, path, 0o666, write)
 	case info.IsDir():
 		return fmt.Errorf("writing %s: is a directory", name)

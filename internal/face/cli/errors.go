@@ -207,7 +207,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
 }
 
-// invalidValue says which values a flag accepts.
+// invalidValue lists the values that a flag accepts.
 func invalidValue(e *pflag.InvalidValueError) error {
 	cause := e.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](cause); ok {

@@ -44,7 +44,7 @@ func runProbe(t *testing.T, line string, vars map[string]string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// newProbeCmd makes a command with everything the frame offers. It prints what it was asked, and fails as it is told.
+// newProbeCmd makes a command with everything the frame offers. It prints its arguments, and fails on request.
 func newProbeCmd(env *Env) *cobra.Command {
 	var req struct {
 		Model   string

@@ -124,7 +124,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		f.Modes = []ops.ServingMode{ops.ServingMode(f.mode)}
 	}
 	if f.Formats.MXFP4Group != 0 && f.Formats.Linear == "" {
-		f.Formats.MXFP4Group = 0 // its default says nothing
+		f.Formats.MXFP4Group = 0 // its default has no effect
 	}
 	if f.Confidence == ops.DefaultConfidence {
 		f.Confidence = 0

@@ -22,7 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// simulateFlags is what "plimsoll simulate" was asked.
+// simulateFlags are the flags of "plimsoll simulate".
 type simulateFlags struct {
 	simulate.Request
 

@@ -58,7 +58,7 @@ func (*textGenerateFlags) without() []string {
 		"compile-allow-graph-break",
 		"no-repetition",         // equal layers are computed once, with the same result
 		"dump-input-shapes",     // the vendor's table by shapes
-		"dump-op-bound-results", // every result says what bounds its operators
+		"dump-op-bound-results", // always printed
 	}
 }
 

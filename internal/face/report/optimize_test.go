@@ -156,7 +156,7 @@ func withOOM(r search.Result) search.Result {
 	return r
 }
 
-// TestExplainPicture: why the best row is the best, and what tells devices
+// TestExplainPicture: why the best row is the best, and what distinguishes devices
 // apart. The first device has nothing in one phase.
 func TestExplainPicture(t *testing.T) {
 	r := response(t, a2, a3, "TEST_DEVICE")

@@ -70,7 +70,7 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 	}
 }
 
-// run executes, sums up, and asks what is next.
+// run executes the request, prints a summary and asks for the next action.
 func (w *wizard) run(ctx context.Context) (again bool, err error) {
 	fmt.Fprintln(w.config.Out, "\n"+w.text.Running)
 	w.ran = true

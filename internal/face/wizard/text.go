@@ -53,7 +53,7 @@ type Text struct {
 	FixLimit, FixMemory, FixSizes                string
 }
 
-// Asked is how a question is asked.
+// Asked is the text of a question.
 type Asked struct {
 	Title, Help string
 	// Choices are the choices in words.

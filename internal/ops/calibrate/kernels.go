@@ -79,7 +79,7 @@ func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*Kernel
 // selection reads the selection of forms, nil for none.
 func selection(w *session.Session, file string) (map[string]calibrated.Choice, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // everything is taken
+		return nil, nil //nolint:nilnil // no selection
 	}
 	data, err := w.ReadFile(file)
 	if err != nil {

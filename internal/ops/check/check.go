@@ -217,12 +217,12 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 			out = append(out, Figure{name, predicted, low, high, is, is >= low && is <= high})
 		}
 	}
-	times := func(mean, median string, says *sim.Summary, is *results.Times, by calibration.Error) {
+	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by calibration.Error) {
 		if is.Mean > 0 {
-			add(mean, float64(says.Mean), float64(is.Mean), by)
+			add(mean, float64(predicted.Mean), float64(is.Mean), by)
 			return
 		}
-		add(median, float64(says.P50), float64(is.Median), by)
+		add(median, float64(predicted.P50), float64(is.Median), by)
 	}
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
