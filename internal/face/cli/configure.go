@@ -114,12 +114,8 @@ type configureFlags struct {
 // define adds the flags.
 func (f *configureFlags) define(into *pflag.FlagSet) {
 	section(into, "Output", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
+		f.tableFlags(fs, &f.Top, &f.Jobs, &f.Sources)
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
-		f.outputFlags.define(fs)
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 	})
 	f.save.define(into)
 	silentFlags(into)
@@ -150,6 +146,15 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
 	}
 	return err
+}
+
+// tableFlags are those of tables of deployments.
+func (f *outputFlags) tableFlags(fs *pflag.FlagSet, top, jobs *int, s *session.Sources) {
+	fs.IntVar(top, "top-n", 5, "rows of each table")
+	f.define(fs)
+	calibration(fs, &s.Calibration, "80 % intervals")
+	perfData(fs, &s.PerfData)
+	fs.IntVar(jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 }
 
 // rows checks --top-n.
@@ -228,17 +233,8 @@ func (d *defaultFlags) define(fs *pflag.FlagSet) {
 		d.modelFlags(fs)
 		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs in the cluster")
 		d.backendFlags(fs)
-		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		d.wideFlag(fs)
 	})
-	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		d.lengthFlags(fs, 4000, 1000)
-		d.limitFlags(fs)
-		d.confidenceFlags(fs)
-		d.draftFlags(fs)
-		d.engineFlags(fs)
-		d.settingFlags(fs)
-	})
+	section(fs, "Workload and limits", d.workloadFlags)
 	sourceFlags(fs)
 	fs.Bool("strict-sla", false, "accepted for compatibility: limits always apply")
 	fs.Lookup("strict-sla").Hidden = true
@@ -263,18 +259,26 @@ func (d *defaultFlags) targetFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&d.inFlight, "target-concurrency", 0, "requests in flight to carry")
 }
 
-// backendFlags are the engines of a search.
+// workloadFlags are the requests, the limits and the engine settings of a search.
+func (d *defaultFlags) workloadFlags(fs *pflag.FlagSet) {
+	d.lengthFlags(fs, 4000, 1000)
+	d.limitFlags(fs)
+	d.confidenceFlags(fs)
+	d.draftFlags(fs)
+	d.engineFlags(fs)
+	d.settingFlags(fs)
+}
+
+// backendFlags are the engines and modes of a search.
 func (d *defaultFlags) backendFlags(fs *pflag.FlagSet) {
 	nargs.Var(fs, &d.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
 	d.versionFlag(fs)
+	nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also distribute experts over several nodes")
 }
 
 func (d *defaultFlags) versionFlag(fs *pflag.FlagSet) {
 	fs.StringVar(&d.BackendVersion, "backend-version", "", "engine version (default the newest)")
-}
-
-func (d *defaultFlags) wideFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also distribute experts over several nodes")
 }
 
 // lengthFlags are those of requests, with the defaults that help names.

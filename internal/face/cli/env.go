@@ -41,29 +41,16 @@ func OSEnv() *Env {
 	}
 }
 
-// Open opens a file for reading; "-" is standard input.
-func (e *Env) Open(name string) (io.ReadCloser, error) {
+// ReadFile returns the content of a file; "-" is standard input.
+func (e *Env) ReadFile(name string) ([]byte, error) {
 	if name == "-" {
-		return io.NopCloser(e.Stdin), nil
+		return io.ReadAll(e.Stdin)
 	}
-	f, err := os.Open(e.path(name))
+	data, err := os.ReadFile(e.path(name))
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		failed.Path = name // as it was given
 	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// ReadFile returns the content of a file; "-" is standard input.
-func (e *Env) ReadFile(name string) ([]byte, error) {
-	f, err := e.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(f)
-	return data, errors.Join(err, f.Close())
+	return data, err
 }
 
 // DirFS returns the files under a directory, for loaders that take an [fs.FS].

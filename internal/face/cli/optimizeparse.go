@@ -85,7 +85,7 @@ func (f *optimizeFlags) complete(env *Env) error {
 // checkGiven reports counts out of range and required flags that are missing.
 func (f *optimizeFlags) checkGiven() error {
 	errs := []error{
-		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set), confidence(f.set),
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), notZero(f.set, "length-ratio-low", upToOne), notZero(f.set, "confidence", belowOne),
 	}
 	for _, c := range []struct {
 		flag  string

@@ -107,11 +107,9 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if fs.Changed("energy-price") {
 		f.EnergyPrice = &f.energyPrice
 	}
-	errs := []error{zeros(fs, "gpus", "isl", "osl"), confidence(fs), lengthLow(fs), f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices()}
-	for _, flag := range []string{"rate"} {
-		if isZero(fs, flag) {
-			errs = append(errs, usagef("--%s must be positive, got 0", flag))
-		}
+	errs := []error{
+		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne),
+		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -47,24 +46,9 @@ func (f *recommendFlags) defineAll(fs *pflag.FlagSet) {
 		f.modelFlags(fs)
 		f.targetFlags(fs)
 		f.backendFlags(fs)
-		nargs.Var(fs, &f.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		f.wideFlag(fs)
 	})
-	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		f.lengthFlags(fs, 4000, 1000)
-		f.limitFlags(fs)
-		f.confidenceFlags(fs)
-		f.draftFlags(fs)
-		f.engineFlags(fs)
-		f.settingFlags(fs)
-	})
-	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
-		f.outputFlags.define(fs)
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
-	})
+	section(fs, "Workload and limits", f.workloadFlags)
+	section(fs, "Output", func(fs *pflag.FlagSet) { f.tableFlags(fs, &f.Top, &f.Jobs, &f.Sources) })
 	f.save.define(fs)
 	silentFlags(fs)
 	sourceFlags(fs)

@@ -215,18 +215,15 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}
-	var errs [3]error
+	var errs [2]error
 	if f.file != "" {
 		errs[0] = f.readDeployment(env, args)
 	} else {
 		f.Deployment.Model, errs[0] = theModel(cmd, args)
 		f.Deployment.Pools, errs[1] = f.pools()
 	}
-	if isZero(f.set, "seed") {
-		errs[2] = usagef("--seed must be positive, got 0")
-	}
-	return errors.Join(errors.Join(errs[:]...),
-		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env), f.workloads())
+	return errors.Join(errors.Join(errs[:]...), notZero(f.set, "seed", "positive"),
+		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne), f.distributions(env), f.workloads())
 }
 
 // runSimulate simulates and prints.
