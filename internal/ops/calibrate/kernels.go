@@ -35,23 +35,15 @@ type KernelsResponse struct {
 
 // Kernels fits the constants of the operator forms, by generation.
 func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*KernelsResponse, error) {
-	if r.PerfData.Dir == "" {
-		return nil, session.BadInput(field.Errorf("fitting operators to kernels needs %s", field.Name("perf_data")))
-	}
-	p, err := prices.Open(w.Dir, r.PerfData)
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
 	selection, err := selection(w, r.Selection)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	out := &KernelsResponse{Selected: r.Selection != ""}
-	devices, unknown, err := kernelDevices(p, r.Systems)
+	p, devices, unknown, err := r.open(w)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	out.Unknown = unknown
+	out := &KernelsResponse{Selected: r.Selection != "", Unknown: unknown}
 	var sets []calibrate.Kernels
 	for _, d := range devices {
 		if err := ctx.Err(); err != nil {
@@ -99,25 +91,29 @@ func (out *KernelsResponse) Write(w io.Writer) error {
 	return calibrated.Write(w, comment+"Times are in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
-// kernelDevices finds the profiles of the requested systems, or of all in the directory;
-// unknown are the systems without a profile.
-func kernelDevices(p *prices.Prices, systems []string) (devices []*device.Profile, unknown []string, err error) {
+// open opens the kernel tables and finds the profiles of the requested systems, or of all in
+// the directory; unknown are the systems there without a profile.
+func (r *KernelsRequest) open(w *session.Session) (p *prices.Prices, devices []*device.Profile, unknown []string, err error) {
+	if r.PerfData.Dir == "" {
+		return nil, nil, nil, field.Errorf("a fit to kernels needs %s", field.Name("perf_data"))
+	}
+	if p, err = prices.Open(w.Dir, r.PerfData); err != nil {
+		return nil, nil, nil, err
+	}
+	systems := r.Systems
+	if len(systems) == 0 {
+		systems = p.Systems()
+	}
 	var errs []error
 	for _, name := range systems {
-		d, err := device.Lookup(name)
-		errs = append(errs, err)
-		devices = append(devices, d)
-	}
-	if len(systems) > 0 {
-		return devices, nil, errors.Join(errs...)
-	}
-	for _, name := range p.Systems() {
-		d, err := device.Lookup(name)
-		if err != nil {
+		switch d, err := device.Lookup(name); {
+		case err == nil:
+			devices = append(devices, d)
+		case len(r.Systems) > 0:
+			errs = append(errs, err)
+		default:
 			unknown = append(unknown, name)
-			continue
 		}
-		devices = append(devices, d)
 	}
-	return devices, unknown, nil
+	return p, devices, unknown, errors.Join(errs...)
 }

@@ -31,14 +31,7 @@ type SurfaceErrors struct {
 
 // Surfaces fits surfaces to the measured kernels of the requested systems.
 func Surfaces(ctx context.Context, w *session.Session, r KernelsRequest) (*SurfacesResponse, error) {
-	if r.PerfData.Dir == "" {
-		return nil, session.BadInput(field.Errorf("fitting surfaces to kernels needs %s", field.Name("perf_data")))
-	}
-	p, err := prices.Open(w.Dir, r.PerfData)
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
-	devices, unknown, err := kernelDevices(p, r.Systems)
+	p, devices, unknown, err := r.open(w)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
