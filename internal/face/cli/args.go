@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,12 +17,11 @@ func arguments(required int, names ...string) cobra.PositionalArgs {
 		switch n := len(args); {
 		case n < required:
 			return withHint(usagef("%s: no %s given", cmd.CommandPath(), names[n]), "usage: %s", cmd.UseLine())
+		case n > len(names) && len(names) == 0:
+			return usagef("%s: unexpected argument %q", cmd.CommandPath(), args[0])
 		case n > len(names):
-			after := ""
-			for i, name := range names {
-				after += fmt.Sprintf(" after %s %q", name, args[i])
-			}
-			return usagef("%s: unexpected argument %q%s", cmd.CommandPath(), args[len(names)], after)
+			last := len(names) - 1
+			return usagef("%s: unexpected argument %q after %s %q", cmd.CommandPath(), args[last+1], names[last], args[last])
 		}
 		return nil
 	}

@@ -50,6 +50,7 @@ func (e *InputError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
+// BadInput marks an error as one in the request. A nil error stays nil.
 func BadInput(err error) error {
 	if err == nil {
 		return nil
