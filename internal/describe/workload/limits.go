@@ -8,14 +8,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Limits are what a deployment, or a single request, has to keep; zero is no
-// limit.
+// Limits are the latency limits of a deployment or a request; zero is no limit.
 type Limits struct {
 	TTFT, TPOT units.Seconds
 	Latency    units.Seconds // of a whole request
 }
 
-// limitsJSON is limits as they are written: milliseconds, or "inf".
+// limitsJSON is the wire form of limits: milliseconds, or "inf".
 type limitsJSON struct {
 	TTFT    any `json:"ttft_ms,omitempty"`
 	TPOT    any `json:"tpot_ms,omitempty"`
@@ -61,10 +60,10 @@ func (l *Limits) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Any reports whether there is a limit to keep.
+// Any reports whether a limit is set.
 func (l Limits) Any() bool { return l != Limits{} }
 
-// Finite drops limits that bind nothing.
+// Finite drops infinite limits.
 func (l Limits) Finite() Limits {
 	for _, x := range []*units.Seconds{&l.TTFT, &l.TPOT, &l.Latency} {
 		if math.IsInf(float64(*x), 1) {

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll"
 )
 
-// What AIConfigurator's own tests assert of its command line, held to ours. That an
+// What AIConfigurator's own tests assert of its command line, checked on ours. That an
 // estimate is its row: TestEstimateIsSimulate. All models on all systems under all engines:
 // TestMatrix of package app. Flags that engines have: TestFlagsAllowed of package deploy.
 // Static modes: the script cliestimate.

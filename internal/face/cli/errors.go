@@ -42,7 +42,7 @@ func usage(err error) error {
 // usagef makes an error of bad input.
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// hintError carries what the user may do about an error.
+// hintError carries a hint on how to fix an error.
 type hintError struct {
 	error
 
@@ -212,7 +212,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
 }
 
-// invalidValue says which values a flag accepts.
+// invalidValue lists the values that a flag accepts.
 func invalidValue(e *pflag.InvalidValueError) error {
 	cause := e.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](cause); ok {

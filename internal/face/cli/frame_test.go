@@ -45,7 +45,7 @@ func runProbe(t *testing.T, line string, vars map[string]string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// newProbeCmd makes a command with everything the frame offers. It prints what it was asked, and fails as --fail says.
+// newProbeCmd makes a command with everything the frame offers. It prints its arguments, and fails as --fail says.
 func newProbeCmd(env *Env) *cobra.Command {
 	var req struct {
 		Model   string
@@ -140,7 +140,7 @@ func TestErrors(t *testing.T) {
 		}},
 		{"probe", 2, []string{"error: plimsoll probe: no MODEL given", "hint: usage: plimsoll probe MODEL [flags]"}},
 		{"probe --device A M", 2, []string{
-			"error: plimsoll probe: no MODEL given", "hint: --device reads every word up to the next flag: put MODEL first",
+			"error: plimsoll probe: no MODEL given", "hint: --device takes all words up to the next flag: put MODEL first",
 		}},
 		{"probe M N", 2, []string{`error: plimsoll probe: unexpected argument "N" after MODEL "M"`}},
 		{"probe M --fail plain", 1, []string{"error: the probe failed", "hint: try without --fail"}},

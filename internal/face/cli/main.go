@@ -59,7 +59,7 @@ func execute(root *cobra.Command, args []string) error {
 	return root.Execute()
 }
 
-// reportBug reports a bug of the program. The stack is printed on request, for whoever fixes it.
+// reportBug reports a bug of the program. PLIMSOLL_DEBUG=1 adds the stack.
 func (e *Env) reportBug(bug *pool.PanicError) {
 	e.say("internal error", fmt.Sprint(bug.Value))
 	if e.Getenv("PLIMSOLL_DEBUG") != "" {

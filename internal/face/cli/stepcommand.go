@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
-// stepCommand is the command that asks for a step.
+// stepCommand is the command line of a step request.
 func stepCommand(r *step.Request) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout

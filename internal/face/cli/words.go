@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 )
 
-// flagOf names a field of a request as the command line does.
+// flagOf is the flag of a request field.
 func flagOf(name field.Name) string {
 	switch name {
 	case "image":

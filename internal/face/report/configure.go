@@ -20,11 +20,7 @@ import (
 // Configure prints the comparison of experiments in the sections and columns of
 // AIConfigurator's guide.
 func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
-	stars := strings.Repeat("*", frame)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
-	rule := "  " + strings.Repeat("-", frame-4)
-	fmt.Fprintln(w, rule)
-	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	stars, rule := finalHead(w)
 	target(w, r)
 	fmt.Fprintln(w, rule)
 	overall(w, r)
@@ -36,7 +32,7 @@ func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	}
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Deployment Details:")
-	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank, a replica the smallest unit that is copied")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit per data-parallel rank; a replica is the smallest unit that is copied")
 	fmt.Fprintln(w, "    total gpus used = replicas * gpus/replica")
 	fmt.Fprintln(w, "    gpus/replica = (p)gpus/worker * (p)workers + (d)gpus/worker * (d)workers; for agg, gpus/worker")
 	fmt.Fprintln(w, "    gpus/worker = tp * pp * dp = etp * ep * pp for MoE models; tp * pp for dense ones")
@@ -46,28 +42,28 @@ func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	fmt.Fprintln(w, stars)
 	var notes []string
 	for i := range r.Results {
-		for _, n := range r.Results[i].Notes {
-			if !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
+		notes = append(notes, r.Results[i].Notes...)
 	}
-	for _, n := range notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
-// target prints what was asked, and which experiment is best.
+// finalHead opens AIConfigurator's final results and returns their frame and rule.
+func finalHead(w io.Writer) (stars, rule string) {
+	stars, rule = strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	return stars, rule
+}
+
+// target prints the request and the best experiment.
 func target(w io.Writer, r *ops.ConfigureResponse) {
 	first := &r.Results[0]
 	e := &first.Experiment
-	is := map[bool]string{true: "True", false: "False"}
-	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
-	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
-	asked(w, e)
+	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
 	if r.Best < 0 {
-		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
+		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
 		for i := range r.Results {
 			x := &r.Results[i]
 			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
@@ -78,8 +74,10 @@ func target(w io.Writer, r *ops.ConfigureResponse) {
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
 }
 
-// asked prints the lengths of requests and the limits.
-func asked(w io.Writer, e *ops.Experiment) {
+// asked prints the model, the size or load, the lengths of requests and the limits.
+func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n    %s\n", e.Model, is[experts], size)
 	prefix := ""
 	if e.Prefix > 0 {
 		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
@@ -87,8 +85,7 @@ func asked(w io.Writer, e *ops.Experiment) {
 	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
 }
 
-// violated says what keeps an experiment from its limits, and limits that its nearest
-// deployment meets.
+// violated prints which limit an experiment misses, and the limits that its nearest deployment meets.
 func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.Limits) {
 	if n == nil {
 		if failure != "" {
@@ -107,7 +104,7 @@ func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.L
 		name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
 }
 
-// compared says how much better the best of two experiments is than the other.
+// compared is the advantage of the better of two experiments.
 func compared(r *ops.ConfigureResponse) string {
 	if len(r.Results) != 2 {
 		return ""
@@ -152,7 +149,7 @@ func tpotOf(o *ops.Option, space string) string {
 	return fmt.Sprintf("%.2f%sms (%s)", o.TPOT.Ms(), space, plusMinus(o.Expected.TPOT))
 }
 
-// energyLine prints what the best deployment draws.
+// energyLine prints the energy and power of the best deployment.
 func energyLine(w io.Writer, e *simulate.Energy) {
 	if e != nil {
 		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
@@ -219,12 +216,12 @@ func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
 		t.rows = append(t.rows, row)
 	}
 	fmt.Fprintln(w, t.render(v.Color))
-	if told := budgets(rows); told != "" {
-		fmt.Fprintf(w, "Token budgets other than the engine's own: %s\n", told)
+	if set := budgets(rows); set != "" {
+		fmt.Fprintf(w, "Token budgets that differ from the engine's default: %s\n", set)
 	}
 }
 
-// budgets are the token budgets that rows set.
+// budgets lists the token budgets that rows set.
 func budgets(rows []ops.Option) string {
 	var out []string
 	for i := range rows {
@@ -292,7 +289,7 @@ func parallelOf(p *deployment.Pool, experts bool) string {
 	return fmt.Sprintf("tp%dpp%d", l.TP, l.PP)
 }
 
-// Generated prints a deployment that was made without a search.
+// Generated prints a deployment made without a search.
 func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	x := &r.Results[0]
 	o := &x.Rows[0]
@@ -302,9 +299,7 @@ func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
 	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
 	fmt.Fprintln(w, t.render(v.Color))
-	for _, n := range x.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
-	fmt.Fprintln(w, "This deployment works; it was not compared with others. \"plimsoll cli default\" finds the best.")
+	notesOf(w, x.Notes)
+	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")
 	fmt.Fprintln(w, document.Caution)
 }

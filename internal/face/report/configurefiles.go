@@ -18,8 +18,7 @@ func ParetoFile(w io.Writer, format string, r *ops.ConfigureResponse) error {
 	return chart.Write(w, format, []scatter.Chart{paretoChart(r)})
 }
 
-// OptionsCSV writes the rows of an experiment in AIConfigurator's columns, as far as they
-// are known here.
+// OptionsCSV writes the rows of an experiment in those of AIConfigurator's columns that are known.
 func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{optionColumns(x.Experiment.Mode)}
@@ -29,8 +28,8 @@ func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
 	return out.WriteAll(rows)
 }
 
-// NeedsCSV writes the rows of a recommendation in the same columns and those that
-// AIConfigurator adds. Figures per GPU are of the GPUs of the row.
+// NeedsCSV writes the rows of a recommendation in the same columns and the ones AIConfigurator adds. Figures per GPU refer
+// to the GPUs of the row.
 func NeedsCSV(w io.Writer, x *ops.Recommended) error {
 	out := csv.NewWriter(w)
 	all := x.Options()
@@ -91,7 +90,7 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 		worker(&pools[1], o.Batch, o.Y)
 		row = append(row, cmp.Or(e.DecodeSystem, e.System))
 	}
-	watts, joules := "", "" // where the power of a device is unknown
+	watts, joules := "", "" // if the power of a device is unknown
 	if p := o.Energy; p != nil {
 		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}

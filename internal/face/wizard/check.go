@@ -16,9 +16,8 @@ import (
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Check reads an answer to a question as it was typed and returns it as it is kept,
-// or what is wrong with it: by its kind, and by what the program says of the request
-// that it makes.
+// Check parses an answer as typed and returns it in normal form, or an error: from its kind, or from the check of the
+// request that it leads to.
 func (q *Question) Check(k *Known, typed string) (string, error) {
 	value := strings.TrimSpace(typed)
 	if value == "" {
@@ -111,7 +110,7 @@ func (k *Known) checkModel(id string) error {
 	return err
 }
 
-// about is what the program says of the request that concerns a field.
+// about is the error in the request that concerns a field.
 func (k *Known) about(name field.Name) error {
 	r := k.checked()
 	if name == "device" {
@@ -163,7 +162,7 @@ func each(err error) []error {
 	}
 }
 
-// present are the errors of a list that are there.
+// present are the errors of a list that are not nil.
 func present(errs []error) []error {
 	return slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 }

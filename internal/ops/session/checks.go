@@ -30,11 +30,11 @@ func Between(name field.Name, v, least, most int) error {
 	return nil
 }
 
-// Zero is the error of a count given as zero. In a request zero is the default: an
-// interface that can distinguish the two reports it.
+// Zero is the error for a count set to zero. In a request zero means unset: an interface
+// that can distinguish the two reports it.
 func Zero(name field.Name) error { return BadInput(Between(name, 0, 1, MaxTokens)) }
 
-// Optional checks a count that may be left out.
+// Optional checks a count that may be unset.
 func Optional(name field.Name, v int) error {
 	if v == 0 {
 		return nil
@@ -57,8 +57,7 @@ func Acceptance(rates []float64) error {
 // accepted.
 func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
 
-// HitRate checks the share of a prompt that is cached: some of it must be left
-// to compute.
+// HitRate checks the cached share of a prompt, which must be below 1.
 func HitRate(x float64) error {
 	if !(x >= 0 && x < 1) {
 		return field.Errorf("%s must be at least 0 and below 1, got %g", field.Name("prefix_cache_hit_rate"), x)
@@ -74,7 +73,7 @@ func NotNegative(name field.Name, x float64) error {
 	return nil
 }
 
-// CheckLimits checks latencies that may be left out or infinite.
+// CheckLimits checks limits, which may be unset or infinite.
 func CheckLimits(l workload.Limits) error {
 	limit := func(name field.Name, s units.Seconds) error {
 		if !(s >= 0) {
@@ -85,7 +84,7 @@ func CheckLimits(l workload.Limits) error {
 	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
 }
 
-// CheckImages checks number and size of the images, if there are any.
+// CheckImages checks the number and size of images, if any.
 func CheckImages(m *model.Model, number, height, width int) error {
 	if number == 0 {
 		return checkImage(m, height, width)
@@ -99,7 +98,7 @@ func CheckImages(m *model.Model, number, height, width int) error {
 	return errors.Join(Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
 }
 
-// checkImage checks the size of the images, if there are any.
+// checkImage checks the size of images, if any.
 func checkImage(m *model.Model, height, width int) error {
 	switch {
 	case height == 0 && width == 0:

@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Fleet is a deployment ready to be simulated, as the calibration scales it.
+// Fleet is a calibrated deployment, ready to be simulated.
 func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
 	resolved, err := d.Resolve(s.Parts)
 	if err != nil {
@@ -32,20 +32,20 @@ func (s *Stage) Build(d *deployment.Resolved) (*replica.Fleet, error) {
 	return replica.NewFleet(d, s.Coster)
 }
 
-// Coster is the prices of a pool.
+// Coster has the prices of a pool.
 func (s *Stage) Coster(p *deployment.Served) (cost.Coster, error) {
 	policy := &p.Spec.Policy
 	return s.Prices.Coster(p.Device, p.Pricing, tensorcast.Is(policy), policy.FreeUnsupported)
 }
 
-// Sources are the files an answer may rest on beside what is built in.
+// Sources are the files behind a prediction, in addition to built-in data.
 type Sources struct {
 	DeviceFile  string        `json:"device_file,omitempty"`
 	Calibration string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
 	PerfData    prices.Tables `json:"perf_data,omitzero"`
 }
 
-// Stage is what a prediction about one deployment stands on.
+// Stage holds the inputs of a prediction about one deployment.
 type Stage struct {
 	deployment.Parts
 
@@ -54,15 +54,14 @@ type Stage struct {
 	Kinds   *Kinds // of requests; nil where they have one length
 }
 
-// Captured is what the engine captures for many sequences of the model.
+// Captured are the graphs that the engine captures for a number of sequences.
 func (s *Stage) Captured() engine.Graph {
 	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
 }
 
-// Stage finds what the names of a deployment and its sources stand for, from memory if
-// they were found before.
+// Stage resolves the names of a deployment and its sources, cached by the memo.
 func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
-	if w.Memo == nil || s.PerfData.Dir != "" { // tables count what is taken from them
+	if w.Memo == nil || s.PerfData.Dir != "" { // tables count their use
 		return w.newStage(d, s)
 	}
 	names := []any{d.Model, d.AsFamily, d.System, d.Engine.Name, d.Engine.Version, s}
@@ -77,7 +76,7 @@ func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	return &out, nil
 }
 
-// maxStages bounds the stages that are remembered: a few hundred kilobytes each.
+// maxStages bounds the cached stages: a few hundred kilobytes each.
 const maxStages = 64
 
 func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error) {
@@ -98,7 +97,7 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	return out, errors.Join(errs[:]...)
 }
 
-// systems are the profiles of pools that have a system of their own.
+// systems are the profiles of pools with their own system.
 func (w *Session) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
 	var out map[string]*device.Profile
 	for i := range d.Pools {
@@ -118,8 +117,8 @@ func (w *Session) systems(d *deployment.Deployment) (map[string]*device.Profile,
 	return out, nil
 }
 
-// About is a prediction about a checkpoint on a device. Tables may cover little of it:
-// how far it may be off goes by the prices of the rest.
+// About describes a prediction for a checkpoint on a device. Tables may cover little of it,
+// so its error is that of the other prices.
 func About(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
 	out := calibration.Case{Subject: calibration.SubjectOf(s, "", d), Tier: tier, Vendor: d.Vendor}
 	if tier == device.Measured {

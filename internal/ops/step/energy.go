@@ -8,14 +8,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Energy is what a step draws: under the engine, if there is one, otherwise while
-// its operators run.
+// Energy is the energy of a step: under the engine, if any, otherwise of its operators.
 type Energy struct {
 	Watts units.Watts // mean of a device
 	// PerDevice is the energy of one device, All of all of them, PerToken All for each
 	// new token.
 	PerDevice, All, PerToken units.Joules
-	// Tier says how well the power of the device is known.
+	// Tier is the origin of the device's power constants.
 	Tier device.Tier
 }
 

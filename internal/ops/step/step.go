@@ -26,8 +26,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Request asks for one forward pass of a deployment with one pool. If that has
-// an engine, the answer also says what the step takes under it.
+// Request is one forward pass of a deployment with one pool. With an engine, the response
+// also has the step time under it.
 type Request struct {
 	Deployment deployment.Deployment `json:"deployment"`
 	session.Sources
@@ -36,11 +36,11 @@ type Request struct {
 	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
 	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
 	Decode        bool `json:"decode,omitempty"`
-	// PrefixHitRate moves that share of a prefill's query into the context.
+	// PrefixHitRate is the share of a prefill query that is cached.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
-	// Layers cuts the model after that many layers; 0 = all.
+	// Layers evaluates only the first layers of the model; 0 = all.
 	Layers int `json:"num_hidden_layers_override,omitempty"`
-	// Multistream gives communication a stream of its own.
+	// Multistream runs communication on a separate stream.
 	Multistream bool    `json:"multistream,omitempty"`
 	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
@@ -70,22 +70,22 @@ type Response struct {
 	Result       step.Result
 	Memory       memory.Use
 	DeviceMemory units.Bytes
-	// Tier says how well the operators' prices are known.
+	// Tier is the origin of the operator times.
 	Tier device.Tier
-	// Tables are the measured kernels used, nil without any, and Kernels whose
-	// they are: a name for each of Result.Operators, "" where none.
+	// Tables are the measured kernels used, nil without any. Kernels names their engine
+	// for each of Result.Operators, "" for none.
 	Tables  *prices.Use
 	Kernels []string
-	// Engine is what an engine makes of the step, nil without one.
+	// Engine is the step under an engine, nil without one.
 	Engine *EngineStep
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
-	// Energy is nil where the power of the device is unknown.
+	// Energy is nil if the power of the device is unknown.
 	Energy *Energy
-	// Error is what to expect of the step's time, Basis where that comes from.
+	// Error is the expected error of the step time, Basis its source.
 	Error calibration.Error
 	Basis string
-	// Artefacts are the policy entries that changed the time visibly.
+	// Artefacts are the policy entries that changed the time noticeably.
 	Artefacts []Effect
 	Notes     []string
 }
@@ -99,23 +99,22 @@ type FormatWords struct{ Linear, Experts, KV string }
 type EngineStep struct {
 	Name, Title string
 	Time        units.Seconds
-	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
-	// gaps between them, launches no graph replays, work of the host that the
-	// device waits for.
+	// Kernels is the calibrated kernel time; Host is the rest of Time: gaps between
+	// kernels, launches outside graphs, and host work that the device waits for.
 	Kernels, Host units.Seconds
 }
 
-// Effect is what a policy entry did to a step.
+// Effect is the effect of a policy entry on a step.
 type Effect struct {
 	Name  string
 	Doc   string
 	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
 }
 
-// visible is the share of a step's time from which an artefact is worth saying.
+// visible is the smallest share of the step time at which an artefact is reported.
 const visible = 0.01
 
-// complete fills in what was left open.
+// complete fills in defaults.
 func (r *Request) complete() {
 	d := &r.Deployment
 	if d.System == "" && r.DeviceFile == "" {
@@ -181,13 +180,13 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return out, nil
 }
 
-// Check reports what is wrong with a request and the names in it.
+// Check reports the errors in a request and its names.
 func Check(w *session.Session, r Request) error {
 	_, err := prepare(w, &r)
 	return err
 }
 
-// prepare completes and checks a request and finds what it names.
+// prepare completes and checks a request and resolves its names.
 func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	r.complete()
 	s, err := w.Stage(&r.Deployment, &r.Sources)
@@ -198,8 +197,7 @@ func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	return s, err
 }
 
-// check reports numbers out of range, without a model (nil) those that do not depend
-// on one.
+// check reports numbers out of range; without a model (nil) only those that do not depend on it.
 func (r *Request) check(m *model.Model) error {
 	query := r.query(r.Deployment.Pools[0].MTP)
 	err := errors.Join(
@@ -246,7 +244,7 @@ func newResponse(d *deployment.Resolved, b graph.Batch) *Response {
 	}
 }
 
-// expect says how far the step's time may be off.
+// expect is the expected error of the step time.
 func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.Spec) {
 	c := session.About(spec, s.Device, d.Pricing, r.Tier)
 	c.Method, c.Decode = calibration.SingleStep, r.Decode
@@ -257,8 +255,7 @@ func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
 
-// engineStep is what an engine makes of the step, by the code and the calibration
-// of a simulation.
+// engineStep is the step under an engine, with the code and calibration of a simulation.
 func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
 	e := p.Engine
 	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
@@ -294,7 +291,7 @@ func kernels(c cost.Coster, r *step.Result) []string {
 	return out
 }
 
-// batch builds what one data-parallel rank processes.
+// batch builds the batch of one data-parallel rank.
 func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	query, context := r.query(s.MTP), r.ContextLength
 	if !r.Decode {
@@ -324,8 +321,7 @@ func (r *Request) imageTokens(m *model.Model) int {
 	return session.ImageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
 }
 
-// Artefacts finds which policy entries made a visible difference, by taking each
-// back alone. Prices stay what they are.
+// Artefacts finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
 func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
 	for _, a := range tensorcast.Artefacts() {
