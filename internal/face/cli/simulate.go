@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -219,9 +218,7 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 		return usagef("reading --deployment: %w", err)
 	}
 	f.Deployment = deployment.Deployment{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f.Deployment); err != nil {
+	if err := field.Decode(data, &f.Deployment); err != nil {
 		return usagef("reading --deployment %s: %w", f.file, err)
 	}
 	return nil

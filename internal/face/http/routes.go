@@ -48,19 +48,14 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 	})
 }
 
-// fromQuery is the request that an address makes.
+// fromQuery is the request that an address makes. Decoding it refuses a limit that is no number.
 func fromQuery(query url.Values) ([]byte, error) {
 	fields := map[string]any{}
 	for name, values := range query {
-		if name != "limit" {
-			fields[name] = values[0]
-			continue
+		fields[name] = values[0]
+		if n, err := strconv.Atoi(values[0]); name == "limit" && err == nil {
+			fields[name] = n
 		}
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			return nil, &operation.Error{Detail: "limit must be a whole number, got " + strconv.Quote(values[0]), Fields: []string{name}}
-		}
-		fields[name] = n
 	}
 	return json.Marshal(fields)
 }
@@ -103,7 +98,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	wrong, ok := errors.AsType[*operation.Error](err)
 	switch {
 	case ok:
-		guard.Refuse(w, http.StatusUnprocessableEntity, wrong.Detail, wrong.Fields...)
+		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Detail, Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())

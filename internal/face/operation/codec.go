@@ -4,24 +4,57 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// Error is a mistake in a request, which who asked can correct.
+// Error is what is wrong with a request, for who asked to correct.
 type Error struct {
 	// Detail is a line for each mistake, Fields the fields they name, as JSON has them.
-	Detail string
-	Fields []string
+	Detail   string
+	Fields   []string
+	Mistakes []Mistake
+}
+
+// Mistake is one thing wrong with a request.
+type Mistake struct {
+	Fields []string `json:"fields"`
+	Detail string   `json:"detail"`
+	// Value is what was given, Allowed the words or the range that would be right, Nearest
+	// the one of them that was most likely meant; left out where they are not known.
+	Value   string   `json:"value,omitempty"`
+	Allowed []string `json:"allowed,omitempty"`
+	Nearest string   `json:"nearest,omitempty"`
 }
 
 // Error returns the mistakes.
 func (e *Error) Error() string { return e.Detail }
+
+// refusal is an error of several mistakes.
+func refusal(mistakes ...Mistake) *Error {
+	out := &Error{Mistakes: mistakes}
+	var lines []string
+	for _, m := range mistakes {
+		lines = append(lines, m.Detail)
+		for _, f := range m.Fields {
+			if !slices.Contains(out.Fields, f) {
+				out.Fields = append(out.Fields, f)
+			}
+		}
+	}
+	out.Detail = strings.Join(lines, "\n")
+	return out
+}
+
+// wrong is an error about fields, in words.
+func wrong(detail string, fields ...string) *Error {
+	return refusal(Mistake{Fields: append([]string{}, fields...), Detail: detail})
+}
 
 // Encode writes a document as every face does: the same document is the same bytes.
 func Encode(w io.Writer, document any) error {
@@ -31,89 +64,19 @@ func Encode(w io.Writer, document any) error {
 	return e.Encode(document)
 }
 
-// decode reads JSON into a request.
-func decode(data []byte, into any) error {
+// decode reads JSON into a request, and refuses what no server takes.
+func decode(data []byte, into any, operation string) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return unreadable(err)
+	err := field.Decode(data, into)
+	if err == nil {
+		err = atTheDoor(reflect.ValueOf(into).Elem(), "")
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return &Error{Detail: "the request is one JSON object: more follows it"}
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// unreadable says what is wrong with JSON, without words of Go.
-func unreadable(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		name := jsonPath(wrong.Field)
-		if name == "" {
-			return &Error{Detail: "the request is a JSON object, got " + article(wrong.Value)}
-		}
-		return &Error{fmt.Sprintf("%s must be %s, got %s", name, kindOf(wrong), article(wrong.Value)), []string{name}}
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		name = strings.Trim(name, `"`)
-		return &Error{fmt.Sprintf("there is no field %q", name), []string{name}}
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Detail: "the request is not JSON: it ends too early"}
-	}
-	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return &Error{Detail: fmt.Sprintf("the request is not JSON: %v at byte %d", bad, bad.Offset)}
-	}
-	return &Error{Detail: err.Error()}
-}
-
-// jsonPath leaves Go's names of embedded structs out of a path.
-func jsonPath(path string) string {
-	var out []string
-	for part := range strings.SplitSeq(path, ".") {
-		if part != "" && !unicode.IsUpper(rune(part[0])) {
-			out = append(out, part)
-		}
-	}
-	return strings.Join(out, ".")
-}
-
-// kindOf is the type that a field wants, in the words of JSON.
-func kindOf(e *json.UnmarshalTypeError) string {
-	switch kind := e.Type.Kind().String(); {
-	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-		return "a whole number"
-	case strings.HasPrefix(kind, "float"):
-		return "a number"
-	case kind == "bool":
-		return "true or false"
-	case kind == "slice":
-		return "a list"
-	case kind == "string":
-		return "a string"
-	}
-	return "an object"
-}
-
-// article is a JSON value's kind in a sentence.
-func article(value string) string {
-	switch kind, number, _ := strings.Cut(value, " "); kind {
-	case "bool":
-		return "true or false"
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	case "number":
-		if number != "" {
-			return number
-		}
-		return "a number"
-	default:
-		return "a " + kind
-	}
+	return refusal(mistakes(err, operation)...)
 }
 
 // mistake turns an error about a request into an [*Error]; others stay.
@@ -124,16 +87,31 @@ func mistake(err error, operation string) error {
 	if _, ok := errors.AsType[*ops.InputError](err); !ok {
 		return err
 	}
-	out := &Error{}
-	seen := map[string]bool{}
-	out.Detail = field.Say(err, func(name field.Name) string {
-		word := jsonName(operation, name)
-		if !seen[word] {
-			seen[word] = true
-			out.Fields = append(out.Fields, word)
+	return refusal(mistakes(err, operation)...)
+}
+
+// mistakes are what is wrong with the request of an operation, one by one.
+func mistakes(err error, operation string) []Mistake {
+	say := func(name field.Name) string { return jsonName(operation, name) }
+	var out []Mistake
+	for _, err := range field.Each(err) {
+		m := Mistake{Fields: []string{}, Detail: field.Say(err, say)}
+		add := func(place string) {
+			if place != "" && !slices.Contains(m.Fields, place) {
+				m.Fields = append(m.Fields, place)
+			}
 		}
-		return word
-	})
+		for _, e := range field.Errors(err) {
+			add(e.Path)
+			for _, n := range e.Names {
+				add(say(n))
+			}
+			if m.Value == "" && m.Allowed == nil {
+				m.Value, m.Allowed, m.Nearest = e.Value, e.Allowed, e.Nearest
+			}
+		}
+		out = append(out, m)
+	}
 	return out
 }
 

@@ -102,7 +102,7 @@ func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byt
 func keyOf(operation string, request any) (key, error) {
 	canonical, err := json.Marshal(request)
 	if err != nil {
-		return key{}, &Error{Detail: err.Error()}
+		return key{}, wrong(err.Error())
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -73,7 +73,7 @@ llm-d, benchmark), into a folder below the one that the user named at start. Ask
 
 func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if k.Write == nil {
-		return nil, &Error{"no folder was named at start: start \"plimsoll mcp --dir FOLDER\"", []string{"folder"}}
+		return nil, wrong("no folder was named at start: start \"plimsoll mcp --dir FOLDER\"", "folder")
 	}
 	out, err := MakeFiles(ctx, k, r)
 	if err != nil {
@@ -81,7 +81,7 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	}
 	out.Folder = cmp.Or(r.Folder, ".")
 	if err := k.Write(out.Folder, out.data); err != nil {
-		return nil, &Error{fmt.Sprintf("writing %s: %v", out.Folder, err), []string{"folder"}}
+		return nil, wrong(fmt.Sprintf("writing %s: %v", out.Folder, err), "folder")
 	}
 	return out, nil
 }
@@ -94,7 +94,7 @@ func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	}
 	data, skipped, err := launch.Write(p, r.Targets...)
 	if err != nil {
-		return nil, &Error{Detail: err.Error()}
+		return nil, wrong(err.Error())
 	}
 	out := &Files{Files: []File{}, Skipped: []string{}, Caution: filesCaution, data: data}
 	for _, f := range data {
@@ -111,7 +111,7 @@ func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*launch.Plan, err
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
 	switch {
 	case (r.Plan == nil) == (r.Deployment == nil):
-		return nil, &Error{"give one of plan and deployment", []string{"plan", "deployment"}}
+		return nil, wrong("give one of plan and deployment", "plan", "deployment")
 	case r.Deployment != nil:
 		return given(ctx, k, r, site)
 	}
@@ -153,7 +153,7 @@ func contender(r *ops.PlanResponse, name string) (*ops.Contender, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, &Error{Detail: "the plan has no deployment that can be run"}
+		return nil, wrong("the plan has no deployment that can be run")
 	}
-	return nil, &Error{fmt.Sprintf("contender must be one of %s, got %q", strings.Join(names, ", "), name), []string{"contender"}}
+	return nil, refusal(mistakes(field.OneOf("contender", name, names...), "write_files")...)
 }

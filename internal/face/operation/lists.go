@@ -112,7 +112,7 @@ func has(query string, texts ...string) bool {
 // first is the beginning of a list.
 func first[T any](all []T, limit, usual int) ([]T, error) {
 	if limit < 0 {
-		return nil, &Error{"limit must not be negative", []string{"limit"}}
+		return nil, wrong("limit must not be negative", "limit")
 	}
 	if limit == 0 {
 		limit = usual

@@ -69,7 +69,7 @@ func define[Request, Document any](name, title, description string, run func(con
 		request: reflect.TypeFor[Request](), response: reflect.TypeFor[Document](),
 		decode: func(data []byte) (any, error) {
 			var r Request
-			err := decode(data, &r)
+			err := decode(data, &r, name)
 			return r, err
 		},
 		run: func(ctx context.Context, k *Kit, request any) (any, error) {
@@ -82,7 +82,8 @@ func define[Request, Document any](name, title, description string, run func(con
 	}
 }
 
-// Decode reads a request, strictly: unknown fields and wrong types are an [*Error].
+// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
+// server takes are an [*Error].
 func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
 
 // Run answers a request of [Operation.Decode].

@@ -168,8 +168,7 @@ func (s *Schemas) describe(t reflect.Type, out *jsonschema.Schema) {
 		out.Required = required()[t]
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		p := out.Properties[name]
+		p := out.Properties[nameOf(f)]
 		if p == nil || f.Anonymous {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -29,12 +28,6 @@ type Validation struct {
 	Assumptions []Assumption `json:"assumptions"`
 	// Command is what would be run, "" while something is missing or wrong.
 	Command string `json:"command"`
-}
-
-// Mistake is something wrong with a request.
-type Mistake struct {
-	Fields []string `json:"fields"`
-	Detail string   `json:"detail"`
 }
 
 // Assumption is a value that was not given.
@@ -62,7 +55,7 @@ func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error)
 	case r.Optimize != nil && r.Plan == nil:
 		return validateOptimize(k, *r.Optimize), nil
 	}
-	return nil, &Error{"give one of plan and optimize", []string{"plan", "optimize"}}
+	return nil, wrong("give one of plan and optimize", "plan", "optimize")
 }
 
 func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
@@ -185,21 +178,10 @@ func (v *Validation) assume(field, value, source string) {
 
 // problems adds what is wrong, but for what is missing, which was said.
 func (v *Validation) problems(err error, operation string) {
-	if err == nil {
-		return
-	}
-	for line := range strings.SplitSeq(field.Say(err, func(name field.Name) string { return "\x00" + jsonName(operation, name) + "\x00" }), "\n") {
-		p := Mistake{Fields: []string{}}
-		parts := strings.Split(line, "\x00")
-		for i := 1; i < len(parts); i += 2 {
-			if !slices.Contains(p.Fields, parts[i]) {
-				p.Fields = append(p.Fields, parts[i])
-			}
+	for _, m := range mistakes(err, operation) {
+		if !v.said(&m) {
+			v.Problems = append(v.Problems, m)
 		}
-		if p.Detail = strings.Join(parts, ""); v.said(&p) {
-			continue
-		}
-		v.Problems = append(v.Problems, p)
 	}
 }
 
