@@ -218,10 +218,11 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 		return usagef("reading --deployment: %w", err)
 	}
 	f.Deployment = deployment.Deployment{}
-	if err := field.Decode(data, &f.Deployment); err != nil {
-		return usagef("reading --deployment %s: %w", f.file, err)
+	var errs []error
+	for _, err := range field.Each(field.Decode(data, &f.Deployment)) {
+		errs = append(errs, usagef("reading --deployment %s: %w", f.file, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // complete turns flags and arguments into a request.

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -155,5 +156,9 @@ func contender(r *ops.PlanResponse, name string) (*ops.Contender, error) {
 	if len(names) == 0 {
 		return nil, wrong("the plan has no deployment that can be run")
 	}
-	return nil, refusal(mistakes(field.OneOf("contender", name, names...), "write_files")...)
+	near, _ := nearest.Match(name, names)
+	return nil, refusal(Mistake{
+		Fields: []string{"contender"}, Value: name, Allowed: names, Nearest: near,
+		Detail: fmt.Sprintf("contender must be one of %s, got %q", strings.Join(names, ", "), name),
+	})
 }
