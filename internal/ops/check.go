@@ -84,7 +84,7 @@ func checkLimits(l workload.Limits) error {
 		}
 		return nil
 	}
-	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("request_latency", l.Latency))
 }
 
 // checkImages checks number and size of the images, if there are any.

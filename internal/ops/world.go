@@ -161,7 +161,7 @@ func (w *World) newStage(d *deployment.Deployment, s *Sources) (*stage, error) {
 	out.prices, err = prices.Open(w.Dir, s.PerfData)
 	errs[4] = badInput(err)
 	out.Systems, errs[5] = w.systems(d)
-	return out, errors.Join(errs[:]...)
+	return out, errors.Join(errors.Join(errs[:]...), badInput(d.CheckFormats()))
 }
 
 // systems are the profiles of pools that have a system of their own.

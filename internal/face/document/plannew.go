@@ -8,8 +8,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// NewPlan makes the record. Command gives the command line that asks for a request.
+// NewPlan makes the record. Command gives the command line that asks for a request; nil where none does.
 func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
+	if command == nil {
+		command = func(*ops.PlanRequest) string { return "" }
+	}
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
 		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},

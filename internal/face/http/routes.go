@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
@@ -95,10 +96,10 @@ func send(w http.ResponseWriter, r *http.Request, kind string, data []byte, err 
 
 // refuse writes an error.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	wrong, ok := errors.AsType[*operation.Error](err)
+	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok:
-		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Detail, Fields: wrong.Fields, Errors: wrong.Mistakes})
+		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())

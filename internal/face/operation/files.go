@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -74,7 +75,7 @@ llm-d, benchmark), into a folder below the one that the user named at start. Ask
 
 func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if k.Write == nil {
-		return nil, wrong("no folder was named at start: start \"plimsoll mcp --dir FOLDER\"", "folder")
+		return nil, document.Wrong("no folder was named at start: start \"plimsoll mcp --dir FOLDER\"", "folder")
 	}
 	out, err := MakeFiles(ctx, k, r)
 	if err != nil {
@@ -82,7 +83,7 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	}
 	out.Folder = cmp.Or(r.Folder, ".")
 	if err := k.Write(out.Folder, out.data); err != nil {
-		return nil, wrong(fmt.Sprintf("writing %s: %v", out.Folder, err), "folder")
+		return nil, document.Wrong(fmt.Sprintf("writing %s: %v", out.Folder, err), "folder")
 	}
 	return out, nil
 }
@@ -91,11 +92,11 @@ func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 func MakeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	p, err := deployPlan(ctx, k, &r)
 	if err != nil {
-		return nil, mistake(err, "write_files")
+		return nil, document.Corrected(err, "write_files")
 	}
 	data, skipped, err := launch.Write(p, r.Targets...)
 	if err != nil {
-		return nil, wrong(err.Error())
+		return nil, document.Wrong(err.Error())
 	}
 	out := &Files{Files: []File{}, Skipped: []string{}, Caution: filesCaution, data: data}
 	for _, f := range data {
@@ -112,7 +113,7 @@ func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*launch.Plan, err
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
 	switch {
 	case (r.Plan == nil) == (r.Deployment == nil):
-		return nil, wrong("give one of plan and deployment", "plan", "deployment")
+		return nil, document.Wrong("give one of plan and deployment", "plan", "deployment")
 	case r.Deployment != nil:
 		return given(ctx, k, r, site)
 	}
@@ -154,11 +155,9 @@ func contender(r *ops.PlanResponse, name string) (*ops.Contender, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, wrong("the plan has no deployment that can be run")
+		return nil, document.Wrong("the plan has no deployment that can be run")
 	}
-	near, _ := nearest.Match(name, names)
-	return nil, refusal(Mistake{
-		Fields: []string{"contender"}, Value: name, Allowed: names, Nearest: near,
-		Detail: fmt.Sprintf("contender must be one of %s, got %q", strings.Join(names, ", "), name),
-	})
+	wrong := field.At("contender", name, "contender must be one of %s, got %q", strings.Join(names, ", "), name)
+	wrong.Allowed = names
+	return nil, document.NewInputError(wrong, "write_files")
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
@@ -75,7 +76,7 @@ func define[Request, Document any](name, title, description string, run func(con
 		run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			doc, err := run(ctx, k, request.(Request))
 			if err != nil {
-				return nil, mistake(err, name)
+				return nil, document.Corrected(err, name)
 			}
 			return doc, nil
 		},
@@ -83,7 +84,7 @@ func define[Request, Document any](name, title, description string, run func(con
 }
 
 // Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
-// server takes are an [*Error].
+// server takes are an [*document.InputError].
 func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
 
 // Run answers a request of [Operation.Decode].

@@ -14,6 +14,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -181,13 +182,13 @@ func TestMistakes(t *testing.T) {
 		if err == nil {
 			_, err = o.Run(t.Context(), kit(), r)
 		}
-		var wrong *operation.Error
+		var wrong *document.InputError
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s %s: got %v", c.name, c.request, err)
 			continue
 		}
-		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Detail != c.want || got != c.fields) {
-			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Detail, got, c.want, c.fields)
+		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Error() != c.want || got != c.fields) {
+			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Error(), got, c.want, c.fields)
 		}
 	}
 }
@@ -216,8 +217,8 @@ func TestDoor(t *testing.T) {
 		{"optimize", `{"space":{"tp_sizes":[1,2,1]}}`, "space.tp_sizes has 1 twice", "space.tp_sizes"},
 	} {
 		_, err := operation.Lookup(table, c.name).Decode([]byte(c.request))
-		wrong, ok := errors.AsType[*operation.Error](err)
-		if !ok || wrong.Detail != c.want || strings.Join(wrong.Fields, " ") != c.fields {
+		wrong, ok := errors.AsType[*document.InputError](err)
+		if !ok || wrong.Error() != c.want || strings.Join(wrong.Fields, " ") != c.fields {
 			t.Errorf("%s %.100s:\ngot  %v\nwant %s (%s)", c.name, c.request, err, c.want, c.fields)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
@@ -21,8 +22,8 @@ type ValidateRequest struct {
 type Validation struct {
 	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
 	// Missing are the inputs to ask for.
-	Missing  []string  `json:"missing"`
-	Problems []Mistake `json:"problems"`
+	Missing  []string           `json:"missing"`
+	Problems []document.Mistake `json:"problems"`
 	// Assumptions are values that would be used because none were given. Show them
 	// before running.
 	Assumptions []Assumption `json:"assumptions"`
@@ -55,13 +56,13 @@ func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error)
 	case r.Optimize != nil && r.Plan == nil:
 		return validateOptimize(k, *r.Optimize), nil
 	}
-	return nil, wrong("give one of plan and optimize", "plan", "optimize")
+	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
 
 func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	out := newValidation()
 	for _, name := range given.Missing() {
-		out.Missing = append(out.Missing, jsonName("plan", name))
+		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
 	full, about, err := k.World.CheckPlan(given)
 	out.problems(err, "plan")
@@ -169,7 +170,7 @@ func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
 }
 
 func newValidation() *Validation {
-	return &Validation{Missing: []string{}, Problems: []Mistake{}, Assumptions: []Assumption{}}
+	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Assumptions: []Assumption{}}
 }
 
 func (v *Validation) assume(field, value, source string) {
@@ -178,7 +179,7 @@ func (v *Validation) assume(field, value, source string) {
 
 // problems adds what is wrong, but for what is missing, which was said.
 func (v *Validation) problems(err error, operation string) {
-	for _, m := range mistakes(err, operation) {
+	for _, m := range document.Mistakes(err, operation) {
 		if !v.said(&m) {
 			v.Problems = append(v.Problems, m)
 		}
@@ -186,7 +187,7 @@ func (v *Validation) problems(err error, operation string) {
 }
 
 // said reports whether a problem is only that something is missing.
-func (v *Validation) said(p *Mistake) bool {
+func (v *Validation) said(p *document.Mistake) bool {
 	if len(p.Fields) == 0 {
 		return p.Detail == ops.ErrNoModel.Error()
 	}
