@@ -16,13 +16,13 @@ COUNT     ?= 1
 MUTANTS   ?= 60
 SEED      ?= 1
 MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim,./internal/cost/memory,./internal/cost/graph
-KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica serve/rank ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
+KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica serve/rank ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # Packages that do several things at a time, and what in their tests does not: the race detector, which makes everything ten
 # times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
 CONCURRENT := ./internal/basic/pool ./internal/serve/search ./internal/cost/prices ./internal/cost/table ./internal/evidence/measured \
-              ./internal/evidence/calibration ./internal/evidence/calibrate ./internal/ops ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
+              ./internal/evidence/calibration ./internal/evidence/calibrate ./internal/ops/... ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
 ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch \
               TestExampleFiles TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells \
               TestFitOfNoise TestFrontier TestFusedByDefault TestKinds TestLessKnownDevices TestLintBetter TestLintConcurrency TestLintOwnFiles \

@@ -49,6 +49,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -69,18 +73,30 @@ type Planner struct {
 
 // Progress is the progress of a long operation: a Task, how much is Done, Of how much, and
 // What is counted.
-type Progress = ops.Progress
+type Progress = session.Progress
 
-func (p *Planner) world() *ops.World {
-	return &ops.World{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub, Progress: p.Progress}
+func (p *Planner) session() *session.Session {
+	return &session.Session{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub, Progress: p.Progress}
 }
 
-// answer turns an operation's response into a document, and its mistakes into those of an [*InputError].
-func answer[Request, Response, Document any](ctx context.Context, name string, run func(context.Context, Request) (*Response, error), r Request, convert func(*Response) *Document) (*Document, error) {
+// operation is one of the packages below internal/ops.
+type operation[Request, Response any] func(context.Context, *session.Session, Request) (*Response, error)
+
+// on is an operation that searches.
+func on[Request, Response any](run func(*ops.World, context.Context, Request) (*Response, error)) operation[Request, Response] {
+	return func(ctx context.Context, s *session.Session, r Request) (*Response, error) {
+		return run(ops.On(s), ctx, r)
+	}
+}
+
+// answer runs an operation and turns its response into a document, and its mistakes into an [*InputError].
+func answer[Request, Response, Document any](
+	ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request, convert func(*Response) *Document,
+) (*Document, error) {
 	if err := ctx.Err(); err != nil { // short work would not look
 		return nil, err
 	}
-	out, err := run(ctx, r)
+	out, err := run(ctx, p.session(), r)
 	if err != nil {
 		return nil, document.Corrected(err, name)
 	}
@@ -89,34 +105,34 @@ func answer[Request, Response, Document any](ctx context.Context, name string, r
 
 // Plan finds how to serve a model within limits.
 func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
-	return answer(ctx, "plan", p.world().Plan, r, func(x *ops.PlanResponse) *Plan { return document.NewPlan(x, "", nil) })
+	return answer(ctx, p, "plan", on((*ops.World).Plan), r, func(x *ops.PlanResponse) *Plan { return document.NewPlan(x, "", nil) })
 }
 
 // Predict simulates traffic on a deployment. The limits may be zero: they affect
 // only goodput and the probability of meeting them.
 func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
-	return answer(ctx, "simulate", p.world().Simulate, r, document.NewSimulate)
+	return answer(ctx, p, "simulate", simulate.Run, r, document.NewSimulate)
 }
 
 // Optimize searches layouts and batches of one model for the most throughput within limits.
 func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
-	return answer(ctx, "optimize", p.world().Optimize, r, func(x *ops.OptimizeResponse) *Optimization { return document.NewOptimize(x, nil) })
+	return answer(ctx, p, "optimize", on((*ops.World).Optimize), r, func(x *ops.OptimizeResponse) *Optimization { return document.NewOptimize(x, nil) })
 }
 
 // Step evaluates one forward pass of a deployment.
 func (p *Planner) Step(ctx context.Context, r StepRequest) (*Step, error) {
-	return answer(ctx, "step", p.world().Step, r, document.NewStep)
+	return answer(ctx, p, "step", step.Run, r, document.NewStep)
 }
 
 // Size finds the fewest devices that carry a load within limits.
 func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
-	return answer(ctx, "size", p.world().Recommend, r, document.NewRecommend)
+	return answer(ctx, p, "size", on((*ops.World).Recommend), r, document.NewRecommend)
 }
 
 // Lint says what files or a command that start an engine will do. What is wrong with them
 // is a finding; an error is about the request, or files that start nothing.
 func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
-	return answer(ctx, "lint", p.world().Lint, r, document.NewLint)
+	return answer(ctx, p, "lint", lint.Run, r, document.NewLint)
 }
 
 // Unmarshal reads the JSON of a request or a deployment strictly: an unknown field at any

@@ -7,6 +7,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -42,9 +46,9 @@ const (
 // What requests come, and how fast answers must be.
 type (
 	// Traffic is the requests sent to a deployment: a Concurrency, a Rate in requests per second or a Trace, and lengths.
-	Traffic = ops.Traffic
+	Traffic = simulate.Traffic
 	// Workload is requests of one kind: a Preset, lengths (Input, Output) or a Trace, and a Share of all requests.
-	Workload = ops.Workload
+	Workload = session.Workload
 	// Arrival is how evenly requests of a rate come.
 	Arrival = sim.Process
 	// Distribution is lengths in bins, and Bin one of them.
@@ -56,7 +60,7 @@ type (
 	// Seconds is a time: Limits{TPOT: 30 * Millisecond}.
 	Seconds = units.Seconds
 	// Sources are files an answer may rest on beside what is built in: a device profile, a calibration, kernel tables.
-	Sources = ops.Sources
+	Sources = session.Sources
 	// Tables is a directory of measured kernel tables in AIConfigurator's layout.
 	Tables = prices.Tables
 )
@@ -84,7 +88,7 @@ type (
 	ServingMode = ops.ServingMode
 
 	// PredictRequest is a deployment, its traffic, and limits, which may be zero.
-	PredictRequest = ops.SimulateRequest
+	PredictRequest = simulate.Request
 	// Prediction is a simulated run: times with percentiles and 80 % intervals, throughput, memory, energy.
 	Prediction = document.Simulate
 
@@ -95,7 +99,7 @@ type (
 	Optimization = document.Optimize
 
 	// StepRequest asks for one forward pass of a deployment.
-	StepRequest = ops.StepRequest
+	StepRequest = step.Request
 	// Step is time and memory of one forward pass, by operator.
 	Step = document.Step
 
@@ -107,7 +111,7 @@ type (
 	Sizing = document.Recommend
 
 	// LintRequest is files or a command that start an engine.
-	LintRequest = ops.LintRequest
+	LintRequest = lint.Request
 	// Lint is what they will do, what is wrong with them, and which single settings would be better.
 	Lint = document.Lint
 )

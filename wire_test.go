@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // again writes a value, reads it back strictly, and wants it unchanged.
@@ -156,7 +156,7 @@ func simulate(t *testing.T, deployment []byte, flags string) []byte {
 // post asks the HTTP API.
 func post(t *testing.T, request []byte) []byte {
 	t.Helper()
-	h, err := serve.New(serve.Options{Desk: operation.NewDesk(&operation.Kit{World: &ops.World{}}, operation.Capacity{}), Loopback: true})
+	h, err := serve.New(serve.Options{Desk: operation.NewDesk(&operation.Kit{World: &session.Session{}}, operation.Capacity{}), Loopback: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func called(t *testing.T, request []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := operation.NewDesk(&operation.Kit{World: &ops.World{}}, operation.Capacity{}).Run(t.Context(), o, r, nil)
+	doc, err := operation.NewDesk(&operation.Kit{World: &session.Session{}}, operation.Capacity{}).Run(t.Context(), o, r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

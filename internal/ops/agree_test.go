@@ -11,6 +11,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -22,7 +24,7 @@ type figures struct {
 	joules             units.Joules // of an output token
 }
 
-func ofSimulation(s *ops.SimulateResponse) figures {
+func ofSimulation(s *simulate.Response) figures {
 	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Chance, s.Expected, s.Energy.PerToken}
 }
 
@@ -68,7 +70,7 @@ func TestSearchesAgreeWithSimulation(t *testing.T) {
 
 // experiment looks at the rows of an experiment.
 func (a *agreement) experiment(e *ops.Experiment) {
-	res, err := new(ops.World).Configure(a.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{*e}})
+	res, err := ops.On(new(session.Session)).Configure(a.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{*e}})
 	if err != nil {
 		a.Fatalf("%+v: %v", e, err)
 	}
@@ -110,7 +112,7 @@ func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
 	}
 	q := optimizerOf(e, o.Used, p.Settings)
 	q.BatchRange = []int{o.Concurrency / ranks, o.Concurrency / ranks}
-	r, err := new(ops.World).Optimize(a.Context(), q)
+	r, err := ops.On(new(session.Session)).Optimize(a.Context(), q)
 	if err != nil {
 		a.Fatalf("%s: %v", what, err)
 	}
@@ -133,7 +135,7 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 	q := optimizerOf(e, e.Devices, settings)
 	q.BatchRange, q.Confidence = []int{batch}, 0.2+0.7*a.random.Float64()
 	q.LengthLow = []float64{1, 1, 0.8}[a.random.IntN(3)]
-	r, err := new(ops.World).Optimize(a.Context(), q)
+	r, err := ops.On(new(session.Session)).Optimize(a.Context(), q)
 	if err != nil {
 		a.Fatalf("%+v: %v", q, err)
 	}
@@ -155,7 +157,7 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 		if q.LengthLow < 1 { // of experiments all lengths are equal
 			continue
 		}
-		got, err := new(ops.World).Estimate(a.Context(), ops.EstimateRequest{
+		got, err := ops.On(new(session.Session)).Estimate(a.Context(), ops.EstimateRequest{
 			Experiment: whole, Workers: ops.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch}, Concurrency: row.Best.Concurrency,
 		})
 		if err != nil {
@@ -181,9 +183,9 @@ func (a *agreement) captured(system string) int {
 
 // simulate is the simulation of a deployment under the load of an experiment.
 func (a *agreement) simulate(e *ops.Experiment, d deployment.Deployment, concurrency int, low float64) figures {
-	q := ops.SimulateRequest{Deployment: d, Limits: e.Limits}
+	q := simulate.Request{Deployment: d, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix, q.LengthLow = concurrency, e.Input, e.Output, e.Prefix, low
-	got, err := new(ops.World).Simulate(a.Context(), q)
+	got, err := simulate.Run(a.Context(), new(session.Session), q)
 	if err != nil {
 		a.Fatalf("%+v: %v", d, err)
 	}

@@ -70,7 +70,7 @@ func (x *experiment) withBudget(s *search.Units, f *search.Found, budget int) (i
 	x.budget[d] = budget
 	u := search.Unit{Decode: d, Y: 1, Copies: 1}
 	asked := x.deployment(u, max(1, f.Best.Batch), false)
-	resolved, fleet, err := x.stage.fleet(&asked)
+	resolved, fleet, err := x.stage.Fleet(&asked)
 	if err == nil {
 		p := launch.Plan{Deployment: asked, Resolved: resolved, Input: x.e.Input, Output: x.e.Output}
 		_, err = p.Values()

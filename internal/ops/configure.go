@@ -214,8 +214,8 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
-	if x.stage.kinds = mix; mix != nil {
-		return x, badInput(fits(x.stage.Model, mix.longest))
+	if x.stage.Kinds = mix; mix != nil {
+		return x, badInput(fits(x.stage.Model, mix.Longest))
 	}
 	return x, badInput(within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0))
 }
@@ -231,7 +231,7 @@ func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.D
 	if x.e.Mode == Disaggregated {
 		prefill.Layout = x.prefill[u.Prefill]
 	}
-	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]}, x.stage.captured())
+	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]}, x.stage.Captured())
 }
 
 // runBest searches, without the trade-off of all speeds.
@@ -261,7 +261,7 @@ func (x *experiment) run(ctx context.Context) error {
 // search finds the best units of workers.
 func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
 	e := x.e
-	s, err := x.world.Memo.prepared(x, func() (*search.Units, error) {
+	s, err := x.recalled(x.world.Memo, func() (*search.Units, error) {
 		s := &search.Units{Input: e.Input, Output: e.Output, Prefix: e.Prefix}
 		err := x.workers(s)
 		return s, err

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -46,7 +47,7 @@ func TestTokenBudgets(t *testing.T) {
 		e.Limits = workload.Limits{TTFT: units.Seconds(0.2 + r.Float64()), TPOT: units.Seconds(0.01 + 0.03*r.Float64())}
 		fixed := e
 		fixed.Engine.Settings = []string{"token_budget=8192"}
-		res, err := new(ops.World).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, fixed}, Top: 20})
+		res, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, fixed}, Top: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestTokenBudgets(t *testing.T) {
 			if o.Budget != 8192 {
 				other++
 			}
-			p, err := new(ops.World).DeployPlan(&ops.Sources{}, &res.Results[0].Experiment, o, launch.Site{})
+			p, err := ops.On(new(session.Session)).DeployPlan(&session.Sources{}, &res.Results[0].Experiment, o, launch.Site{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +101,7 @@ func TestMorePrefixNeverLoses(t *testing.T) {
 		var first, before *ops.EstimateResponse
 		for _, share := range []int{0, 10, 50, 90} {
 			q.Experiment.Prefix = e.Input * share / 100
-			got, err := new(ops.World).Estimate(t.Context(), q)
+			got, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +132,7 @@ func TestJobsOfExperiments(t *testing.T) {
 	}
 	var want []ops.Option
 	for _, jobs := range []int{1, 8} {
-		r, err := new(ops.World).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, e}, Jobs: jobs})
+		r, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, e}, Jobs: jobs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestJobsOfExperiments(t *testing.T) {
 // written is the deployment that the files of a row run.
 func written(t *testing.T, x *ops.ExperimentResult, o *ops.Option) *deployment.Deployment {
 	t.Helper()
-	p, err := new(ops.World).DeployPlan(&ops.Sources{}, &x.Experiment, o, launch.Site{})
+	p, err := ops.On(new(session.Session)).DeployPlan(&session.Sources{}, &x.Experiment, o, launch.Site{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (w *World) DeployPlan(s *Sources, e *Experiment, o *Option, site launch.Sit
 		if err != nil {
 			return nil, err
 		}
-		longest = k.longest
+		longest = k.Longest
 	}
 	return &launch.Plan{
 		Deployment: o.Deployment, Resolved: resolved, Input: e.Input, Output: e.Output, Longest: longest, Prefix: e.Prefix, Concurrency: o.Concurrency,

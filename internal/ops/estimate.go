@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -157,11 +158,11 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 	if err != nil {
 		return nil, err
 	}
-	d := e.deployment(r.Prefill, r.Workers, s.captured())
+	d := e.deployment(r.Prefill, r.Workers, s.Captured())
 	if err := within(s.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0); err != nil {
 		return nil, badInput(err)
 	}
-	resolved, fleet, err := s.fleet(&d)
+	resolved, fleet, err := s.Fleet(&d)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -181,7 +182,7 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 	if err := runs(d, resolved, e); err != nil {
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
-	out.Tables, err = s.prices.Used()
+	out.Tables, err = s.Prices.Used()
 	return out, badInput(err)
 }
 
@@ -190,7 +191,7 @@ func newEstimate(r *EstimateRequest, d deployment.Deployment, s *stage, resolved
 	serves := resolved.Generates()
 	out := &EstimateResponse{
 		Request: *r, Deployment: d, Model: s.Model.Name(), Title: serves.Engine.Title,
-		Experts: s.Model.HasExperts(), Devices: r.Experiment.Devices, Tier: s.prices.Tier(s.Device, resolved.Pricing),
+		Experts: s.Model.HasExperts(), Devices: r.Experiment.Devices, Tier: s.Prices.Tier(s.Device, resolved.Pricing),
 		Notes: slices.Concat(s.Model.Notes, resolved.Notes),
 	}
 	asked := []*Workers{&r.Workers}
@@ -213,7 +214,7 @@ func (w *World) byRequests(ctx context.Context, s *stage, out *EstimateResponse)
 	e := &out.Request.Experiment
 	q := SimulateRequest{Deployment: out.Deployment, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix = out.Request.Concurrency, e.Input, e.Output, e.Prefix
-	q.complete()
+	q.Complete()
 	res, err := w.metered(ctx, s, &q)
 	if err != nil {
 		return err
@@ -280,9 +281,9 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	c.Method = calibration.SingleStep
 	l := &pool.Workers.Layout
 	c.On(l.Devices, q.Workers.Batch*l.DP, l.DP, r.Experts)
-	prefill := s.overlay.Expect(&c)
+	prefill := s.Overlay.Expect(&c)
 	c.Decode = true
-	r.Expected = s.overlay.Expect(&c)
+	r.Expected = s.Overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
 	r.Energy = r.staticEnergy(resolved, fleet, batch, prompts, decode)
 	if r.TPOT == 0 {
@@ -307,7 +308,7 @@ func (r *EstimateResponse) staticEnergy(d *deployment.Resolved, f *replica.Fleet
 		accepted := d.Generates().AcceptedPerStep
 		config.Workers.Meter.Decode(n, float64(n*e.Input), float64(n)*accepted, staticSteps(e.Output-1, accepted), decode)
 	}
-	return energyOf(meters, &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, d)
+	return simulate.EnergyOf(meters, &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, d)
 }
 
 // steps adds a prefill step and a decode step of the workers that run them.

@@ -10,6 +10,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -20,7 +22,7 @@ func TestEstimatesAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for rows := 0; rows < 60; {
 		e := anyExperiment(r)
-		found, err := new(ops.World).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+		found, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,7 @@ func TestEstimatesAreRows(t *testing.T) {
 				p := &o.Deployment.Pools[0]
 				q.Prefill = ops.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
 			}
-			got, err := new(ops.World).Estimate(t.Context(), q)
+			got, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
 			if err != nil {
 				t.Fatalf("%+v: %v", q, err)
 			}
@@ -44,9 +46,9 @@ func TestEstimatesAreRows(t *testing.T) {
 				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse() != o.Memory || got.Expected != o.Expected || got.User() != o.User() {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
-			s := ops.SimulateRequest{Deployment: got.Deployment, Limits: e.Limits}
+			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits}
 			s.Concurrency, s.Input, s.Output, s.Prefix = o.Concurrency, e.Input, e.Output, e.Prefix
-			sim, err := new(ops.World).Simulate(t.Context(), s)
+			sim, err := simulate.Run(t.Context(), new(session.Session), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,7 @@ func TestStatic(t *testing.T) {
 		got := map[ops.Static]*ops.EstimateResponse{}
 		for _, part := range []ops.Static{ops.Whole, ops.PromptsOnly, ops.GeneratesOnly} {
 			q.Static = part
-			r, err := new(ops.World).Estimate(t.Context(), q)
+			r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,8 +107,8 @@ func TestStatic(t *testing.T) {
 	}
 	q := one("Qwen/Qwen3-8B", parallel.Layout{}, 10000)
 	q.Static = ops.Whole
-	wrong, err := new(ops.World).Estimate(t.Context(), q)
-	if input := (*ops.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), "batch_size 10000: the requests of a rank hold 6010000 tokens") {
+	wrong, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+	if input := (*session.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), "batch_size 10000: the requests of a rank hold 6010000 tokens") {
 		t.Errorf("got %v, %v", wrong, err)
 	}
 }
@@ -118,7 +120,7 @@ func TestPhysicalLimit(t *testing.T) {
 			one("Qwen/Qwen3-32B", parallel.Layout{TP: 4}, 64), one("Qwen/Qwen3-30B-A3B", parallel.Layout{TP: 1, DP: 4, EP: 4}, 64),
 		} {
 			q.Experiment.System = system
-			r, err := new(ops.World).Estimate(t.Context(), q)
+			r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
 			if err != nil {
 				t.Errorf("%s: %v", system, err)
 				continue

@@ -62,7 +62,7 @@ func (x *experiment) meter(ctx context.Context) error {
 		if shown[i].Concurrency > 0 {
 			q := SimulateRequest{Deployment: shown[i].Deployment, Traffic: Traffic{Concurrency: shown[i].Concurrency}}
 			q.Input, q.Output, q.Prefix, q.Workloads = x.e.Input, x.e.Output, x.e.Prefix, x.e.Workloads
-			q.complete()
+			q.Complete()
 			errs[i] = shown[i].meter(ctx, x.world, x.stage, &q)
 		}
 	})

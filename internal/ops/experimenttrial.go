@@ -77,7 +77,7 @@ func (x *experiment) try(ctx context.Context, t trialOf) (*trialResult, error) {
 func (x *experiment) serve(ctx context.Context, d deployment.Deployment, of Traffic) (*trialResult, error) {
 	q := SimulateRequest{Deployment: d, Limits: x.e.Limits, Traffic: of}
 	q.Input, q.Output, q.Prefix, q.Workloads = x.e.Input, x.e.Output, x.e.Prefix, x.e.Workloads
-	q.complete()
+	q.Complete()
 	res, err := x.world.remembered(&q, &x.r.Sources, func() (*SimulateResponse, error) { return x.world.simulate(ctx, x.stage, &q) })
 	if errors.Is(err, replica.ErrNoCache) {
 		return &trialResult{outcome: formulas.Outcome{OOM: formulas.DecodePhase}, verdict: search.NoMemory}, nil
@@ -171,10 +171,10 @@ func (x *experiment) errors(u search.Unit, requests int) [2]calibration.Expected
 	if resolved := x.alone(u); resolved != nil {
 		q := SimulateRequest{}
 		q.Concurrency, q.Input = key.requests, x.e.Input
-		tier := x.stage.prices.Tier(x.stage.Device, resolved.Pricing)
+		tier := x.stage.Prices.Tier(x.stage.Device, resolved.Pricing)
 		for i := range out {
 			empty := &sim.Result{Workers: sim.PoolUse{KVPeak: float64(i)}}
-			out[i] = x.stage.overlay.Expect(q.about(x.stage, resolved, empty, tier))
+			out[i] = x.stage.Overlay.Expect(q.About(x.stage, resolved, empty, tier))
 		}
 	}
 	x.mu.Lock()

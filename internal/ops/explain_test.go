@@ -1,10 +1,13 @@
 package ops_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestBetterHardware: more of anything never carries less, and a search for
@@ -12,10 +15,10 @@ import (
 func TestBetterHardware(t *testing.T) {
 	t.Parallel()
 	for _, device := range []string{"h200_sxm", "mi300x", "ATLAS_800_A3_752T_128G_DIE"} {
-		var w ops.World
+		var w session.Session
 		q := search32B(device)
 		q.Disagg, q.Limits.TTFT, q.Explain = true, 2000*units.Millisecond, true
-		r, err := w.Optimize(t.Context(), q)
+		r, err := ops.On(&w).Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,5 +35,15 @@ func TestBetterHardware(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCancelled: a search ends when it is no longer wanted.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ops.On(&session.Session{}).Optimize(ctx, search32B("h200_sxm")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search: %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func (x *experiment) smallest() (search.Unit, int, error) {
 		l := &x.decode[i]
 		u = search.Unit{Decode: i, Y: 1, Copies: e.Devices / l.Devices}
 		d := x.deployment(u, naiveBatch, false)
-		_, f, err := x.stage.fleet(&d)
+		_, f, err := x.stage.Fleet(&d)
 		if err != nil {
 			return u, 0, badInput(err)
 		}

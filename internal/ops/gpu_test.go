@@ -7,6 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -26,7 +28,7 @@ func TestMoreDevicesNeverLose(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 5, 8, 9, 16, 17} {
 				q := gpuRequest(model, "h200_sxm", n)
 				q.Limits, q.BatchRange = limits, []int{16}
-				r, err := new(ops.World).Optimize(t.Context(), q)
+				r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +49,7 @@ func TestConfidence(t *testing.T) {
 	for _, confidence := range []float64{0.1, 0.5, 0.9, 0.99} {
 		q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 2)
 		q.Limits, q.Confidence, q.BatchRange = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}
-		r, err := new(ops.World).Optimize(t.Context(), q)
+		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func TestWhichEvaluation(t *testing.T) {
 	} {
 		q := gpuRequest("Qwen/Qwen3-8B", c.device, 1)
 		c.change(&q)
-		r, err := new(ops.World).Optimize(t.Context(), q)
+		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +101,7 @@ func TestEngineMemory(t *testing.T) {
 	for _, e := range []ops.Evaluation{ops.BySimulation, ops.ByFormulas} {
 		q := gpuRequest("meta-llama/Llama-3.1-8B-Instruct", "l4", 1)
 		q.Evaluate = e
-		r, err := new(ops.World).Optimize(t.Context(), q)
+		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +112,7 @@ func TestEngineMemory(t *testing.T) {
 	best := func(reserved *float64) float64 {
 		q := gpuRequest("Qwen/Qwen3-8B", "l4", 1)
 		q.ReservedGiB, q.Output = reserved, 500
-		r, err := new(ops.World).Optimize(t.Context(), q)
+		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func TestPrice(t *testing.T) {
 	t.Parallel()
 	q := gpuRequest("Qwen/Qwen3-8B", "h200_sxm", 2)
 	q.Price, q.BatchRange = 3.6, []int{8}
-	r, err := new(ops.World).Optimize(t.Context(), q)
+	r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func TestLongerPromptsNeverGain(t *testing.T) {
 		for _, input := range []int{4000, 8000, 8192, 8193, 9000, 16384, 16385} {
 			q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 4)
 			q.Input, q.Output, q.Limits = input, 300, limits
-			r, err := new(ops.World).Optimize(t.Context(), q)
+			r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,17 +165,17 @@ func TestLongerPromptsNeverGain(t *testing.T) {
 // TestSimulationProgress: a long simulation says how far it is, and a short one
 // nothing.
 func TestSimulationProgress(t *testing.T) {
-	var last ops.Progress
+	var last session.Progress
 	calls := 0
-	w := &ops.World{Progress: func(p ops.Progress) {
+	w := &session.Session{Progress: func(p session.Progress) {
 		if p.Done < last.Done || p.Of != 60_000 || p.Task != "simulating" {
 			t.Errorf("%+v after %+v", p, last)
 		}
 		last, calls = p, calls+1
 	}}
-	q := ops.SimulateRequest{Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B", System: "h200_sxm"}}
+	q := simulate.Request{Deployment: deployment.Deployment{Model: "Qwen/Qwen3-8B", System: "h200_sxm"}}
 	q.Concurrency, q.Requests, q.Input, q.Output = 8, 60_000, 10, 2
-	if _, err := w.Simulate(t.Context(), q); err != nil {
+	if _, err := simulate.Run(t.Context(), w, q); err != nil {
 		t.Fatal(err)
 	}
 	if calls == 0 || last.Done == 0 {

@@ -8,16 +8,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // optimized searches Qwen3-32B on a device.
 func optimized(t *testing.T, device string, tpot units.Seconds) *ops.Search {
 	t.Helper()
-	var w ops.World
+	var w session.Session
 	q := search32B(device)
 	q.Limits.TPOT = tpot
-	r, err := w.Optimize(t.Context(), q)
+	r, err := ops.On(&w).Optimize(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +83,11 @@ func TestFrontier(t *testing.T) {
 // meet both limits less surely than either.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	var w ops.World
+	var w session.Session
 	q := search32B("h200_sxm")
 	q.Limits = workload.Limits{TTFT: 400 * units.Millisecond, TPOT: 30 * units.Millisecond}
 	q.PDRatio, q.PrefillDevices, q.DecodeDevices = true, 4, 4
-	r, err := w.Optimize(t.Context(), q)
+	r, err := ops.On(&w).Optimize(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestPairs(t *testing.T) {
 // in searches and in single steps.
 func TestLessKnownDevices(t *testing.T) {
 	t.Parallel()
-	var w ops.World
+	var w session.Session
 	lastSearch, lastStep := 0.0, 0.0
 	for _, device := range []string{"h200_sxm", "a100_sxm", "ATLAS_800_A3_752T_128G_DIE"} {
 		p := optimized(t, device, 0)
@@ -119,7 +121,7 @@ func TestLessKnownDevices(t *testing.T) {
 		} else {
 			lastSearch = width
 		}
-		s, err := w.Step(t.Context(), ops.StepRequest{Deployment: on("Qwen/Qwen3-32B", device, parallel.Layout{}), Queries: 4, Decode: true})
+		s, err := step.Run(t.Context(), &w, step.Request{Deployment: on("Qwen/Qwen3-32B", device, parallel.Layout{}), Queries: 4, Decode: true})
 		if err != nil {
 			t.Fatal(err)
 		}

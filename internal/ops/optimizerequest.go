@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -152,7 +153,7 @@ func (r *OptimizeRequest) complete() {
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
 	if r.AcceptanceRates == nil {
-		r.AcceptanceRates = AcceptanceRates()
+		r.AcceptanceRates = session.AcceptanceRates()
 	}
 	r.Modelling.Images = r.ImageHeight > 0
 	r.Modelling.Draft = r.Draft.graph()

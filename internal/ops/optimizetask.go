@@ -20,6 +20,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/rank"
@@ -84,7 +86,7 @@ func (t *task) run(ctx context.Context) error {
 		return badInput(errNoCombination(t.r.Space, t.devices))
 	}
 	what := t.device.Name + " " + Phase(t.mode)
-	progress := func(done int) { t.world.tell(Progress{what, done, len(candidates), "layouts"}) }
+	progress := func(done int) { t.world.tell(Progress{Task: what, Done: done, Of: len(candidates), What: "layouts"}) }
 	// Which kernels are measured shows once some were priced, and confidence depends
 	// on it: then the search is run again.
 	for known := false; !known; {
@@ -127,7 +129,7 @@ func (t *task) meter(ctx context.Context) error {
 			errs[i] = err
 			return
 		}
-		t.out.Rows[i].Energy = energyOf(meters, res, resolved)
+		t.out.Rows[i].Energy = simulate.EnergyOf(meters, res, resolved)
 	})
 	return cmp.Or(err, errors.Join(errs...))
 }
@@ -177,9 +179,9 @@ func (t *task) deployed(c search.Candidate) (*deployment.Resolved, *replica.Flee
 	q.Deployment.Pools = []deployment.Pool{{
 		Layout: c.Layout, Replicas: c.Replicas, MTP: c.MTP, AcceptanceRates: t.r.AcceptanceRates,
 	}}
-	q.complete()
-	s := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, prices: t.prices, overlay: t.overlay}
-	return s.fleet(&q.Deployment)
+	q.Complete()
+	s := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay}
+	return s.Fleet(&q.Deployment)
 }
 
 // formulas sets up the contract's evaluator.
@@ -331,13 +333,8 @@ func (t *task) actions() (linear, attention string) {
 	return linear, attention
 }
 
-const (
-	// LowChance is the chance of meeting the limits below which a note names a
-	// safer choice than the best row.
-	LowChance = 0.6
-	// Safe is the chance from which a deployment is called safe.
-	Safe = 0.9
-)
+// Safe is the chance from which a deployment is called safe.
+const Safe = 0.9
 
 // safeChoice finds the deployment with the most throughput that meets the limits
 // with a probability of [Safe]. Its throughput is at most the best row's.
@@ -425,7 +422,7 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	}
 	t.out.Measured = float64(totals.Measured / totals.Time)
 	d := &deployment.Resolved{Model: t.model, Device: t.device, Pricing: t.base.Pricing}
-	t.out.Artefacts = artefacts(d, &row.Spec, batch, totals.Time)
+	t.out.Artefacts = step.Artefacts(d, &row.Spec, batch, totals.Time)
 	if t.evaluation == BySimulation || !decode || !row.Spec.JumpsWithBatch() {
 		return
 	}

@@ -18,6 +18,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -80,8 +83,8 @@ func notPlain(t reflect.Type) string {
 func TestResponsesArePlain(t *testing.T) {
 	t.Parallel()
 	for _, r := range []reflect.Type{
-		reflect.TypeFor[ops.StepRequest](), reflect.TypeFor[ops.SimulateRequest](), reflect.TypeFor[ops.OptimizeRequest](),
-		reflect.TypeFor[ops.StepResponse](), reflect.TypeFor[ops.SimulateResponse](), reflect.TypeFor[ops.OptimizeResponse](),
+		reflect.TypeFor[step.Request](), reflect.TypeFor[simulate.Request](), reflect.TypeFor[ops.OptimizeRequest](),
+		reflect.TypeFor[step.Response](), reflect.TypeFor[simulate.Response](), reflect.TypeFor[ops.OptimizeResponse](),
 	} {
 		n := 0
 		walk(r, r.Name(), map[reflect.Type]bool{}, func(t2 reflect.Type, path string) bool {
@@ -109,9 +112,9 @@ func TestResponsesArePlain(t *testing.T) {
 // answers are responses with as much in them as there can be.
 func answers(t *testing.T) map[string]any {
 	t.Helper()
-	var w ops.World
+	var w session.Session
 	layout := parallel.Layout{Devices: 2, TP: 2}
-	step, err := w.Step(t.Context(), ops.StepRequest{
+	step, err := step.Run(t.Context(), &w, step.Request{
 		Deployment: deployment.Deployment{
 			Model: "Qwen/Qwen3-30B-A3B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Pools: []deployment.Pool{{Layout: layout}},
 		},
@@ -120,17 +123,17 @@ func answers(t *testing.T) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	simulated, err := w.Simulate(t.Context(), ops.SimulateRequest{
+	simulated, err := simulate.Run(t.Context(), &w, simulate.Request{
 		Deployment: deployment.Deployment{
 			Model: "Qwen/Qwen3-8B", Pools: []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, Layout: layout}},
 		},
-		Traffic: ops.Traffic{Rate: 20, Process: sim.Gamma, Variation: 2, Requests: 40, InputLengths: workload.Builtin(), Output: 16},
+		Traffic: simulate.Traffic{Rate: 20, Process: sim.Gamma, Variation: 2, Requests: 40, InputLengths: workload.Builtin(), Output: 16},
 		Limits:  workload.Limits{TTFT: 1}, Records: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := w.Optimize(t.Context(), ops.OptimizeRequest{
+	found, err := ops.On(&w).Optimize(t.Context(), ops.OptimizeRequest{
 		Model: "Qwen/Qwen3-30B-A3B", Devices: []string{"h200_sxm", "TEST_DEVICE"}, NumDevices: 8, Input: 1000, Output: 100,
 		PDRatio: true, PrefillDevices: 2, DecodeDevices: 4, Limits: workload.Limits{TTFT: 10, TPOT: 50 * units.Millisecond},
 		Space: search.Space{TP: []int{}}, BatchRange: []int{1, 16}, Explain: true, Traces: true, ReservedGiB: new(0.0),

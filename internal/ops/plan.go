@@ -55,26 +55,6 @@ type PlanRequest struct {
 	Jobs int `json:"-"` // workers, which no answer depends on; 0 = 8
 }
 
-// Workload is requests of one kind.
-type Workload struct {
-	Name string `json:"name,omitempty"`
-	// Share is that of the requests, in proportion to the other workloads; 0 = 1.
-	Share float64 `json:"share,omitempty"`
-	// Preset names lengths of a known use; what is given beside it replaces its values.
-	Preset string `json:"preset,omitempty"`
-	// Input and Output are lengths in tokens, uniform from LengthLow of them to all; 0 = 1.
-	Input     int     `json:"isl,omitempty"`
-	Output    int     `json:"osl,omitempty"`
-	LengthLow float64 `json:"length_ratio_low,omitempty"`
-	// Prefix is the tokens of a prompt found in the prefix cache.
-	Prefix int `json:"prefix,omitempty"`
-	// InputLengths and OutputLengths, if given, replace the lengths.
-	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
-	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Trace is a file whose requests have the lengths; their times are not used.
-	Trace string `json:"trace,omitempty"`
-}
-
 // PlanResponse is the answer to a PlanRequest.
 type PlanResponse struct {
 	Request PlanRequest // complete

@@ -21,7 +21,7 @@ func (w *World) CheckPlan(r PlanRequest) (complete PlanRequest, about []Workload
 	if len(r.Workloads) > 0 {
 		k, err := w.kinds(r.Workloads)
 		if errs = append(errs, err); err == nil {
-			about = k.about
+			about = k.About
 		}
 	}
 	return r, about, errors.Join(errs...)

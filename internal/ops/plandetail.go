@@ -142,7 +142,7 @@ func (p *planning) loads(ctx context.Context, s *stage, c *Contender) ([]LoadPoi
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), defaultJobs, func(i int) {
 		q := p.traffic(c, numbers[i])
-		q.complete()
+		q.Complete()
 		r, err := p.world.remembered(&q, &p.r.Sources, func() (*SimulateResponse, error) { return p.world.simulate(ctx, s, &q) })
 		if err != nil {
 			errs[i] = err
@@ -195,5 +195,5 @@ func (c *counter) add() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
-	c.tell(Progress{c.task, c.done, c.of, c.what})
+	c.tell(Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
 }

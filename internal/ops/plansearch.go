@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Plan compares systems, engines and modes by simulation, and says what the best
@@ -21,12 +22,12 @@ func (w *World) Plan(ctx context.Context, r PlanRequest) (*PlanResponse, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &planning{world: &World{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.tell, r: &r}
+	p := &planning{world: On(&session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}), tell: w.tell, r: &r}
 	out, err := p.compare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out.Request, out.Workloads = r, k.about
+	out.Request, out.Workloads = r, k.About
 	if err := p.detail(ctx, out); err != nil {
 		return nil, err
 	}

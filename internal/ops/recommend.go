@@ -221,7 +221,7 @@ func (n *needs) meter(ctx context.Context) error {
 			q.Concurrency = parallel.Fullest(n.r.Concurrency, o.Copies)
 		}
 		q.Input, q.Output, q.Prefix, q.Workloads = e.Input, e.Output, e.Prefix, e.Workloads
-		q.complete()
+		q.Complete()
 		if err := o.meter(ctx, n.world, n.last.stage, &q); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -27,7 +29,7 @@ func TestRecommend(t *testing.T) {
 	for _, r := range []ops.RecommendRequest{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
 		r.Experiments = []ops.Experiment{small(ops.Aggregated), small(ops.Disaggregated)}
 		r.Top = 100
-		got, err := new(ops.World).Recommend(t.Context(), r)
+		got, err := ops.On(new(session.Session)).Recommend(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,7 @@ func TestRecommend(t *testing.T) {
 			}
 			e := small(x.Experiment.Mode)
 			e.Devices = least - 1
-			found, err := new(ops.World).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+			found, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +82,7 @@ func TestRecommend(t *testing.T) {
 // other are not enough.
 func TestRecommendAtRandom(t *testing.T) {
 	e := small(ops.Aggregated)
-	got, err := new(ops.World).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e}, Rate: 300})
+	got, err := ops.On(new(session.Session)).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e}, Rate: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,10 +91,10 @@ func TestRecommendAtRandom(t *testing.T) {
 		one := n.Deployment
 		one.Pools = append([]deployment.Pool{}, one.Pools...)
 		one.Pools[0].Replicas = 1
-		simulate := func(copies int) *ops.SimulateResponse {
-			q := ops.SimulateRequest{Deployment: one, Limits: e.Limits}
+		simulate := func(copies int) *simulate.Response {
+			q := simulate.Request{Deployment: one, Limits: e.Limits}
 			q.Rate, q.Input, q.Output = 300/float64(copies), e.Input, e.Output
-			r, err := new(ops.World).Simulate(t.Context(), q)
+			r, err := simulate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +117,7 @@ func TestRecommendNothing(t *testing.T) {
 	e.Limits.TPOT = 0.1 * units.Millisecond
 	wrong := small(ops.Aggregated)
 	wrong.Model = "Qwen/none"
-	got, err := new(ops.World).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e, wrong}, Rate: 1})
+	got, err := ops.On(new(session.Session)).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e, wrong}, Rate: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestRecommendNothing(t *testing.T) {
 		"target_request_rate must be positive and finite, got +Inf":  {Experiments: []ops.Experiment{e}, Rate: math.Inf(1)},
 		"target_concurrency must be between 1 and 100000000, got -1": {Experiments: []ops.Experiment{e}, Concurrency: -1},
 	} {
-		if _, err := new(ops.World).Recommend(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ops.On(new(session.Session)).Recommend(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -155,7 +155,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	if out.Why = foreign(p.Name, d); out.Why != "" {
 		return out, nil
 	}
-	x := &experiment{stage: &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, prices: &prices.Prices{}, overlay: l.overlay}}
+	x := &experiment{stage: &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}}
 	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
 	e.Workers.Formats, e.Input, e.Output = f, supportInput, supportInput
 	x.e = &e
@@ -188,8 +188,8 @@ func foreign(name string, d *device.Profile) string {
 func (x *experiment) fewest() (spec *graph.Spec, why string) {
 	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
 		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
-			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad}, x.stage.captured())
-			resolved, _, err := x.stage.fleet(&d)
+			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad}, x.stage.Captured())
+			resolved, _, err := x.stage.Fleet(&d)
 			if err == nil {
 				err = runs(d, resolved, x.e)
 			}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // TestSupport: the errors of a row are those of a simulation on as many devices, and the
 // fewest devices hold a worker while half of them do not.
 func TestSupport(t *testing.T) {
-	got, err := new(ops.World).Support(t.Context(), ops.SupportRequest{Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm", "l40s", "mi300x", "t4"}})
+	got, err := ops.On(new(session.Session)).Support(t.Context(), ops.SupportRequest{Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm", "l40s", "mi300x", "t4"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestSupport(t *testing.T) {
 		q := ops.EstimateRequest{Experiment: ops.Experiment{Mode: ops.Aggregated, Model: s.Model, System: s.System, Input: 1024, Output: 16}}
 		q.Experiment.Engine.Name = s.Engine
 		q.Workers.Layout.TP, q.Workers.Batch = s.Devices, 32
-		r, err := new(ops.World).Estimate(t.Context(), q)
+		r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
 		if err != nil {
 			t.Errorf("%s under %s on %d: %v", s.System, s.Engine, s.Devices, err)
 			continue
@@ -41,7 +42,7 @@ func TestSupport(t *testing.T) {
 			t.Errorf("%s under %s: %+v (%s), an estimate has %+v (%s)", s.System, s.Engine, s.Aggregated, s.Tier, r.Expected, r.Tier)
 		}
 		if q.Workers.Layout.TP = s.Devices / 2; s.Devices > 1 {
-			if _, err := new(ops.World).Estimate(t.Context(), q); err == nil {
+			if _, err := ops.On(new(session.Session)).Estimate(t.Context(), q); err == nil {
 				t.Errorf("%s under %s: %d devices would do, got %d", s.System, s.Engine, s.Devices/2, s.Devices)
 			}
 		}
@@ -50,7 +51,7 @@ func TestSupport(t *testing.T) {
 
 // TestSupportOfMeasured: without a model those of which deployments were measured.
 func TestSupportOfMeasured(t *testing.T) {
-	got, err := new(ops.World).Support(t.Context(), ops.SupportRequest{})
+	got, err := ops.On(new(session.Session)).Support(t.Context(), ops.SupportRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestSupportOfMeasured(t *testing.T) {
 		"nowhere/none":                        {Model: "nowhere/none"},
 		"unknown engine":                      {Engines: []string{"vlm"}},
 	} {
-		if _, err := new(ops.World).Support(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ops.On(new(session.Session)).Support(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

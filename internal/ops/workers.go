@@ -127,7 +127,7 @@ func (x *experiment) workers(s *search.Units) error {
 // steps.
 func (x *experiment) bounds(prefill, decode int) (sim.Config, error) {
 	d := x.deployment(search.Unit{Prefill: prefill, Decode: decode, X: 1, Y: 1, Copies: 1}, 1, false)
-	_, f, err := x.stage.fleet(&d)
+	_, f, err := x.stage.Fleet(&d)
 	if err != nil {
 		return sim.Config{}, badInput(err)
 	}
@@ -154,7 +154,7 @@ func (x *experiment) fitting(all []parallel.Layout, batch int, prefill bool) []p
 		p.Role, p.Layout, p.MTP, p.AcceptanceRates = deployment.Both, l, e.MTP, e.AcceptanceRates
 		p.Settings = []string{fmt.Sprintf("max_sequences=%d", batch)}
 		d.Pools = []deployment.Pool{p}
-		resolved, _, err := x.stage.fleet(&d)
+		resolved, _, err := x.stage.Fleet(&d)
 		if err == nil {
 			err = runs(d, resolved, e)
 		}

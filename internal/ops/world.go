@@ -1,208 +1,110 @@
 package ops
 
 import (
-	"errors"
-	"io/fs"
-	"strings"
+	"context"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// World is where models and devices come from beyond what is built in, and who is
-// told how far long work is. Its zero value knows what is built in.
-type World struct {
-	// Dir opens a local directory.
-	Dir func(path string) fs.FS
-	// ReadFile reads a local file.
-	ReadFile func(name string) ([]byte, error)
-	// Hub is the Hugging Face cache, nil when there is none.
-	Hub fs.FS
-	// Memo, if not nil, remembers simulations from one search to the next.
-	Memo *Memo
-	// Progress, if not nil, reports the progress of long work. It may be called from
-	// several goroutines, one call at a time.
-	Progress func(Progress)
+// World is a session with the operations that search.
+type World struct{ session.Session }
+
+// On is the world of a session.
+func On(s *session.Session) *World { return &World{*s} }
+
+// Names of the operations below this package, as the searches use them.
+type (
+	Sources          = session.Sources
+	Progress         = session.Progress
+	Workload         = session.Workload
+	WorkloadFacts    = session.WorkloadFacts
+	Traffic          = simulate.Traffic
+	Energy           = simulate.Energy
+	SimulateRequest  = simulate.Request
+	SimulateResponse = simulate.Response
+	StepRequest      = step.Request
+	StepResponse     = step.Response
+	Effect           = step.Effect
+
+	stage = session.Stage
+	kinds = session.Kinds
+)
+
+// Their defaults and bounds.
+const (
+	DefaultEnergyPrice = simulate.DefaultEnergyPrice
+	DefaultEngine      = simulate.DefaultEngine
+	DefaultDevice      = step.DefaultDevice
+
+	maxTokens  = session.MaxTokens
+	imageMarks = session.ImageMarks
+)
+
+func (w *World) tell(p Progress)                                { w.Tell(p) }
+func (w *World) kinds(all []Workload) (*kinds, error)           { return w.Kinds(all) }
+func (w *World) overlay(f string) (*calibration.Overlay, error) { return w.Overlay(f) }
+
+func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) { return w.Stage(d, s) }
+
+// Simulate runs requests through a deployment.
+func (w *World) Simulate(ctx context.Context, r SimulateRequest) (*SimulateResponse, error) {
+	return simulate.Run(ctx, &w.Session, r)
 }
 
-// Progress is how far long work is.
-type Progress struct {
-	Task     string // "h200_sxm decode", "fitting 1319 rows"
-	Done, Of int    // zero where the work is not counted
-	What     string // what is counted
+func (w *World) simulated(r *SimulateRequest) (*stage, error) { return simulate.Prepare(&w.Session, r) }
+
+func (w *World) simulate(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return simulate.On(ctx, &w.Session, s, r)
 }
 
-// tell reports progress.
-func (w *World) tell(p Progress) {
-	if w.Progress != nil {
-		w.Progress(p)
-	}
+func (w *World) metered(ctx context.Context, s *stage, r *SimulateRequest) (*SimulateResponse, error) {
+	return simulate.Metered(ctx, &w.Session, s, r)
 }
 
-// InputError is a mistake in a request, which the caller can correct.
-type InputError struct{ Err error }
-
-// Error returns the mistake.
-func (e *InputError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *InputError) Unwrap() error { return e.Err }
-
-func badInput(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &InputError{err}
+func (w *World) remembered(r *SimulateRequest, s *Sources, run func() (*SimulateResponse, error)) (*SimulateResponse, error) {
+	return simulate.Remembered(&w.Session, r, s, run)
 }
 
-// ErrNoModel is a request without a model.
-var ErrNoModel = errors.New("no model given")
-
-// errNoFiles is what a World without files says to every name.
-var errNoFiles = errors.New("files cannot be read here")
-
-// read reads the file that a field names.
-func (w *World) read(name field.Name, file string) ([]byte, error) {
-	if w.ReadFile == nil {
-		return nil, badInput(field.Errorf("%s %s: %w", name, file, errNoFiles))
-	}
-	data, err := w.ReadFile(file)
-	if err != nil {
-		return nil, badInput(field.Errorf("reading %s: %w", name, err))
-	}
-	return data, nil
+// Step evaluates one forward pass.
+func (w *World) Step(ctx context.Context, r StepRequest) (*StepResponse, error) {
+	return step.Run(ctx, &w.Session, r)
 }
 
-// Model finds a model: a directory that holds a config.json, an id of the
-// catalog or in the Hugging Face cache, or another name of a model of the catalog.
-// A config.json is read as the family named, "" for that of its architecture.
-func (w *World) Model(id, as string) (*model.Model, error) {
-	if id == "" {
-		return nil, badInput(ErrNoModel)
-	}
-	from := w.models()
-	from.As = as
-	m, err := from.Open(id)
-	return m, badInput(err)
+func badInput(err error) error { return session.BadInput(err) }
+
+func between(name field.Name, v, least, most int) error { return session.Between(name, v, least, most) }
+func optional(name field.Name, v int) error             { return session.Optional(name, v) }
+func notNegative(name field.Name, x float64) error      { return session.NotNegative(name, x) }
+func acceptance(rates []float64) error                  { return session.Acceptance(rates) }
+func hitRate(x float64) error                           { return session.HitRate(x) }
+func checkLimits(l workload.Limits) error               { return session.CheckLimits(l) }
+func onLength(m *model.Model, tokens int) []string      { return session.OnLength(m, tokens) }
+func longest(d *workload.Distribution) int              { return session.Longest(d) }
+
+func checkImages(m *model.Model, number, height, width int) error {
+	return session.CheckImages(m, number, height, width)
 }
 
-// models is where models come from.
-func (w *World) models() model.Source { return model.Source{Dir: w.Dir, Hub: w.Hub} }
-
-// Device finds a device: the profile in file if one is given, otherwise an
-// embedded profile by name.
-func (w *World) Device(name, file string) (*device.Profile, error) {
-	if file == "" {
-		p, err := device.Lookup(name)
-		return p, badInput(err)
-	}
-	data, err := w.read("device_file", file)
-	if err != nil {
-		return nil, err
-	}
-	p, err := device.Parse(data, file)
-	if err != nil {
-		return nil, badInput(err)
-	}
-	if name != "" && !strings.EqualFold(name, p.Name) {
-		return nil, badInput(field.Errorf("%s %s is not the device of %s, which is %s", field.Name("device"), name, file, p.Name))
-	}
-	return p, nil
+func imageTokens(m *model.Model, n, height, width int) int {
+	return session.ImageTokens(m, n, height, width)
 }
 
-// Sources are the files an answer may rest on beside what is built in.
-type Sources struct {
-	DeviceFile  string        `json:"device_file,omitempty"`
-	Calibration string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
-	PerfData    prices.Tables `json:"perf_data,omitzero"`
+type span session.Span
+
+func within(m *model.Model, a, b span, more int) error {
+	return session.Within(m, session.Span(a), session.Span(b), more)
 }
 
-// stage is what a prediction about one deployment stands on.
-type stage struct {
-	deployment.Parts
-
-	prices  *prices.Prices
-	overlay *calibration.Overlay
-	kinds   *kinds // of requests; nil where they have one length
-}
-
-// captured is what the engine captures for many sequences of the model.
-func (s *stage) captured() engine.Graph {
-	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
-}
-
-// stage finds what the names of a deployment and its sources stand for, from memory if
-// they were found before.
-func (w *World) stage(d *deployment.Deployment, s *Sources) (*stage, error) {
-	if w.Memo == nil || s.PerfData.Dir != "" { // tables count what is taken from them
-		return w.newStage(d, s)
-	}
-	return w.Memo.stage(d, s, func() (*stage, error) { return w.newStage(d, s) })
-}
-
-func (w *World) newStage(d *deployment.Deployment, s *Sources) (*stage, error) {
-	out := &stage{}
-	var errs [6]error
-	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
-	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
-	if d.Engine.Name != "" {
-		var err error
-		out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version)
-		errs[2] = badInput(err)
-	}
-	out.overlay, errs[3] = w.overlay(s.Calibration)
-	var err error
-	out.prices, err = prices.Open(w.Dir, s.PerfData)
-	errs[4] = badInput(err)
-	out.Systems, errs[5] = w.systems(d)
-	return out, errors.Join(errors.Join(errs[:]...), badInput(d.CheckFormats()))
-}
-
-// systems are the profiles of pools that have a system of their own.
-func (w *World) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
-	var out map[string]*device.Profile
-	for i := range d.Pools {
-		name := d.Pools[i].System
-		if name == "" {
-			continue
-		}
-		p, err := w.Device(name, "")
-		if err != nil {
-			return nil, err
-		}
-		if out == nil {
-			out = map[string]*device.Profile{}
-		}
-		out[name] = p
-	}
-	return out, nil
-}
-
-// overlay reads a calibration, the shipped one without a file.
-func (w *World) overlay(file string) (*calibration.Overlay, error) {
-	if file == "" {
-		return calibration.Shipped(), nil
-	}
-	data, err := w.read("calibration", file)
-	if err != nil {
-		return nil, err
-	}
-	o, err := calibration.Read(data, file)
-	return o, badInput(err)
-}
-
-// about is a prediction about a checkpoint on a device. Tables may cover little of it:
-// how far it may be off goes by the prices of the rest.
 func about(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
-	out := calibration.Case{Subject: calibration.SubjectOf(s, "", d), Tier: tier, Vendor: d.Vendor}
-	if tier == device.Measured {
-		out.Tier, out.Tables = p.Tier(d), true
-	}
-	return out
+	return session.About(s, d, p, tier)
 }

@@ -35,7 +35,7 @@ func run(root string, args []string) error {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	for name, file := range map[string]string{
-		"e2e":  "internal/ops/testdata/tensorcast-e2e.json",
+		"e2e":  "internal/ops/step/testdata/tensorcast-e2e.json",
 		"ops":  "internal/cost/roofline/testdata/tensorcast-operators.json",
 		"comm": "internal/cost/roofline/testdata/tensorcast-collectives.json",
 	} {

@@ -29,7 +29,7 @@ func Excess(loads float64) float64 {
 // Dealt is a deal to experts of which some are chosen more often than others: their
 // popularity is exponentially distributed, so its standard deviation is its mean. Of
 // standard deviations from 0 to 1.5 means that one predicts measured deployments best
-// (docs/accuracy.md).
+// (docs/lab-notebook.md).
 type Dealt struct {
 	local, groups float64
 	perExpert     float64 // pairs of a token and a given expert

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -88,7 +89,7 @@ func usual(s *table.Sample) bool {
 // measured kernels: robust least squares on the logarithm of time, every device
 // of a generation with equal weight. With a selection, what it chooses is taken;
 // without one, every form, starting from the shipped constants.
-func FitKernels(sets []Kernels, selection map[string]calibrated.Choice) (map[string]calibrated.Constants, []KernelErrors) {
+func FitKernels(ctx context.Context, sets []Kernels, selection map[string]calibrated.Choice) (map[string]calibrated.Constants, []KernelErrors, error) {
 	byGeneration := map[string][]Kernels{}
 	for _, s := range sets {
 		g := s.Device.Generation
@@ -108,6 +109,9 @@ func FitKernels(sets []Kernels, selection map[string]calibrated.Choice) (map[str
 		}
 		f := kernelFit{sets: byGeneration[g], constants: &fitted}
 		for _, form := range fitted.Forms() {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			f.fit(form)
 		}
 		if chosen {
@@ -121,7 +125,7 @@ func FitKernels(sets []Kernels, selection map[string]calibrated.Choice) (map[str
 			constants[g] = choice.Start
 		}
 	}
-	return constants, errs
+	return constants, errs, nil
 }
 
 // kernelFit fits the forms of one generation.

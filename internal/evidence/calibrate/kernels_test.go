@@ -60,7 +60,10 @@ func TestFitKernels(t *testing.T) {
 	}
 	truth.GEMM.Wide = calibrated.Product{Launch: 6, Compute: 0.5, Memory: 0.6, Soft: 2, Depth: 0.6}
 	truth.Comm.Reduce = calibrated.Link{Launch: 8, PerRank: 0.5, Efficiency: 0.4}
-	got, errs := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h100_sxm", &truth), kernelsOf(t, "h200_sxm", &truth)}, nil)
+	got, errs, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{kernelsOf(t, "h100_sxm", &truth), kernelsOf(t, "h200_sxm", &truth)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	fitted, want := got["hopper"], truth
 	forms := want.Forms()
 	for i, f := range fitted.Forms() {
@@ -90,7 +93,10 @@ func TestFitKernelsSelected(t *testing.T) {
 		"hopper": {Start: start, Fitted: []string{"gemm.wide", "prefill"}},
 		"ampere": {Start: start, Fitted: []string{"gemm.wide"}},
 	}
-	got, _ := calibrate.FitKernels([]calibrate.Kernels{kernelsOf(t, "h200_sxm", &truth)}, selection)
+	got, _, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{kernelsOf(t, "h200_sxm", &truth)}, selection)
+	if err != nil {
+		t.Fatal(err)
+	}
 	hopper := got["hopper"]
 	if c := hopper.GEMM.Wide.Compute; math.Abs(c/truth.GEMM.Wide.Compute-1) > 0.02 {
 		t.Errorf("chosen: want about %g, got %g", truth.GEMM.Wide.Compute, c)
@@ -112,7 +118,7 @@ func TestFitKernelsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, errs := calibrate.FitKernels([]calibrate.Kernels{{Device: d}}, nil); len(got)+len(errs) != 0 {
+	if got, errs, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{{Device: d}}, nil); err != nil || len(got)+len(errs) != 0 {
 		t.Errorf("fitted %v, %v", got, errs)
 	}
 }
@@ -129,7 +135,10 @@ func TestUsualShapes(t *testing.T) {
 		o := op.Op{Kind: op.GEMM, In: dtype.BF16, Weight: dtype.BF16, Out: dtype.BF16, VectorIn: dtype.BF16, Rows: 64, Cols: side[0], Depth: side[1]}
 		set.Samples = append(set.Samples, table.Sample{Form: table.FormProduct, Format: "bfloat16", Ops: []op.Op{o}, Seconds: 1e-5})
 	}
-	_, errs := calibrate.FitKernels([]calibrate.Kernels{set}, nil)
+	_, errs, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{set}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(errs) != 1 || errs[0].Rows != 2 || errs[0].Form != "gemm.wide" {
 		t.Errorf("%+v", errs)
 	}
@@ -150,7 +159,10 @@ func TestBelievedConstants(t *testing.T) {
 			large.Samples = append(large.Samples, s)
 		}
 	}
-	got, _ := calibrate.FitKernels([]calibrate.Kernels{large}, nil)
+	got, _, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{large}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	fitted := got["hopper"].GEMM.Wide
 	if math.Abs(fitted.Compute/0.5-1) > 0.03 {
 		t.Errorf("%g of the peak, want 0.5", fitted.Compute)
@@ -164,7 +176,10 @@ func TestBelievedConstants(t *testing.T) {
 	for i := range large.Samples {
 		large.Samples[i].Format = "int8_wo"
 	}
-	again, errs := calibrate.FitKernels([]calibrate.Kernels{large}, nil)
+	again, errs, err := calibrate.FitKernels(t.Context(), []calibrate.Kernels{large}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if again["hopper"].GEMM.Wide != shipped.GEMM.Wide || len(errs) != 1 || errs[0].Format != "int8_wo" || errs[0].Shipped != errs[0].Fitted {
 		t.Errorf("%+v, %+v", again["hopper"].GEMM.Wide, errs)
 	}

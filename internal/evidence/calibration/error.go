@@ -101,6 +101,9 @@ type Expected struct {
 	Basis string
 }
 
+// LowChance is the chance of meeting the limits below which a note says so.
+const LowChance = 0.6
+
 // Chance is the probability that mean TTFT and mean TPOT meet their limits. The
 // two errors are assumed independent: their rank correlation over 1,200 measured
 // deployments is 0.1 to 0.2.

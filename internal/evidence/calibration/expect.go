@@ -76,7 +76,7 @@ func basis(r *Residuals, k Kind, path []string) string {
 }
 
 // singleStep narrows the errors of a single forward pass where such were
-// measured: 108 of three dense models on one H200 (docs/accuracy.md). Decodes
+// measured: 108 of three dense models on one H200 (docs/lab-notebook.md). Decodes
 // came out 8 % slower than predicted in the median, prefills 1 %; nine in ten
 // errors were below 17 % and 12 %.
 func (s *Case) singleStep(out *Expected) {
@@ -146,7 +146,7 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 
 // unknown are the standard deviations to add for TTFT and TPOT where a row does not
 // give a setting: how far leaving it out moves the predictions of 1,200 measured
-// deployments (docs/accuracy.md).
+// deployments (docs/lab-notebook.md).
 func unknown(column string) (ttft, tpot float64) {
 	switch column {
 	case "length_ratio_low":

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -66,9 +67,12 @@ const warmupSince = "2026-01-21"
 
 // Examine finds suspicious rows. It checks them against physics and against
 // related rows, never against predictions.
-func (p *Predictor) Examine(rows []Row) []Finding {
+func (p *Predictor) Examine(ctx context.Context, rows []Row) ([]Finding, error) {
 	d := doctor{campaigns: map[string][]*Row{}}
 	for i := range rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r := &rows[i]
 		d.campaigns[r.campaign()] = append(d.campaigns[r.campaign()], r)
 		d.alone(p, r)
@@ -78,7 +82,7 @@ func (p *Predictor) Examine(rows []Row) []Finding {
 	d.speculation(rows)
 	d.noise(rows)
 	slices.SortStableFunc(d.found, func(a, b Finding) int { return cmp.Compare(a.Row.Line, b.Row.Line) })
-	return d.found
+	return d.found, nil
 }
 
 type doctor struct {

@@ -58,7 +58,7 @@ b,x,vllm,1,Qwen/Qwen3-32B,h200_sxm,fp8,1024,1024,2,64,120,12`, []string{"a:noise
 				t.Fatal(err)
 			}
 			var got []string
-			for _, f := range measuredtest.Predictor().Examine(rows) {
+			for _, f := range examined(t, rows) {
 				got = append(got, f.Row.ID+":"+f.Rule)
 			}
 			if !slices.Equal(got, c.want) {
@@ -78,8 +78,18 @@ func TestExamineDisaggregated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := measuredtest.Predictor().Examine(measured)
+	found := examined(t, measured)
 	if len(found) != 1 || found[0].Row.ID != "waits" || found[0].Rule != "hidden-limit" || !found[0].TTFTOnly {
 		t.Errorf("want the TTFT of the row that waits doubted, got %+v", found)
 	}
+}
+
+// examined is what the doctor finds.
+func examined(t *testing.T, rows []measured.Row) []measured.Finding {
+	t.Helper()
+	found, err := measuredtest.Predictor().Examine(t.Context(), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

@@ -115,7 +115,7 @@ func writeErrors(out *bytes.Buffer, rows []measured.Compared) {
 func TestSiliconDoctor(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	for _, f := range measuredtest.Predictor().Examine(measuredtest.Silicon(t)) {
+	for _, f := range examined(t, measuredtest.Silicon(t)) {
 		fmt.Fprintf(&out, "%s (%s): %s: %s", f.Row.ID, f.Row.Quality, f.Rule, f.Why)
 		if f.TTFTOnly {
 			fmt.Fprint(&out, " (TTFT only)")

@@ -21,7 +21,7 @@ func findings(t *testing.T, rows ...map[string]string) string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, f := range measuredtest.Predictor().Examine(read) {
+	for _, f := range examined(t, read) {
 		out = append(out, f.Row.ID+":"+f.Rule)
 	}
 	return strings.Join(out, " ")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsaccuracy "github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
 // accuracyLong is the help of "plimsoll accuracy".
@@ -37,7 +37,7 @@ starts, cached prompts, undeclared speculative decoding and batch limits, severa
 
 // newAccuracyCmd makes "plimsoll accuracy".
 func newAccuracyCmd(env *Env) *cobra.Command {
-	var r ops.AccuracyRequest
+	var r opsaccuracy.Request
 	var asJSON, doctor, regret bool
 	var perRow string
 	cmd := &cobra.Command{
@@ -88,16 +88,16 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 }
 
 // accuracy predicts the rows of a file, with its progress.
-func accuracy(cmd *cobra.Command, env *Env, r ops.AccuracyRequest) (*ops.AccuracyResponse, error) {
+func accuracy(cmd *cobra.Command, env *Env, r opsaccuracy.Request) (*opsaccuracy.Response, error) {
 	world, line := env.world(), env.progress(false)
 	defer line.done()
 	world.Progress = line.show
-	return world.Accuracy(cmd.Context(), r)
+	return opsaccuracy.Run(cmd.Context(), world, r)
 }
 
 // examine prints the suspicious rows of a file of measurements.
 func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
-	res, err := env.world().Examine(cmd.Context(), file)
+	res, err := opsaccuracy.Examine(cmd.Context(), env.world(), file)
 	if err != nil {
 		return asked(err)
 	}

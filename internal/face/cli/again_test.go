@@ -11,6 +11,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // again are command lines whose answers must say how to ask for them again.
@@ -75,24 +78,24 @@ func commands(p cmp.Path) bool {
 
 // ask asks for a request in JSON without the command line.
 func ask(command string, request []byte) (string, error) {
-	w := &ops.World{}
+	w := &session.Session{}
 	ctx := context.Background()
 	var doc any
 	var err error
 	switch command {
 	case "step":
-		var r ops.StepRequest
-		var a *ops.StepResponse
+		var r step.Request
+		var a *step.Response
 		if err = strict(request, &r); err == nil {
-			if a, err = w.Step(ctx, r); err == nil {
+			if a, err = step.Run(ctx, w, r); err == nil {
 				doc = document.NewStep(a)
 			}
 		}
 	case "simulate":
-		var r ops.SimulateRequest
-		var a *ops.SimulateResponse
+		var r simulate.Request
+		var a *simulate.Response
 		if err = strict(request, &r); err == nil {
-			if a, err = w.Simulate(ctx, r); err == nil {
+			if a, err = simulate.Run(ctx, w, r); err == nil {
 				doc = document.NewSimulate(a)
 			}
 		}
@@ -100,8 +103,8 @@ func ask(command string, request []byte) (string, error) {
 		var r ops.OptimizeRequest
 		var a *ops.OptimizeResponse
 		if err = strict(request, &r); err == nil {
-			if a, err = w.Optimize(ctx, r); err == nil {
-				doc = document.NewOptimize(a, func(*ops.StepRequest) string { return "-" })
+			if a, err = ops.On(w).Optimize(ctx, r); err == nil {
+				doc = document.NewOptimize(a, func(*step.Request) string { return "-" })
 			}
 		}
 	}

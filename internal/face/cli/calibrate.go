@@ -16,7 +16,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opscalibrate "github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // calibrateLong is the help of "plimsoll calibrate".
@@ -61,9 +62,9 @@ internal/cost/power/coefficients.yaml.`
 
 // calibrateFlags is what "plimsoll calibrate" was asked.
 type calibrateFlags struct {
-	ops.CalibrateRequest
+	opscalibrate.Request
 
-	kernels       ops.KernelsRequest
+	kernels       opscalibrate.KernelsRequest
 	results       simulateFlags
 	model         string
 	against       string
@@ -114,7 +115,7 @@ func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 	fs.IntVar(&f.Validation.Folds, "folds", 0, "number of folds for cross-validation")
 	nargs.ListVar(fs, &f.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
 		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
-	fs.IntVar(&f.Iterations, "iterations", ops.DefaultIterations, "iterations of the fit")
+	fs.IntVar(&f.Iterations, "iterations", opscalibrate.DefaultIterations, "iterations of the fit")
 	fs.IntVar(&f.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
 	fs.BoolVar(&f.Extend, "extend", false, "fit the groups that the calibration lacks (an engine on a device generation without rows) on top of it; all else stays")
 	perfData(fs, &f.kernels.PerfData)
@@ -193,7 +194,7 @@ func (f *calibrateFlags) described(counts func(name string) bool) []string {
 // run fits and prints.
 func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if f.power {
-		return calibratePower(cmd, env, ops.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out)
+		return calibratePower(cmd, env, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out)
 	}
 	if f.surfaces != "" {
 		return fitSurfaces(cmd, env, f.kernels, f.surfaces)
@@ -209,9 +210,9 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 	}
 	world := env.world()
 	if env.IsTerminal(env.Stderr) {
-		world.Progress = func(p ops.Progress) { env.Note(p.Task) }
+		world.Progress = func(p session.Progress) { env.Note(p.Task) }
 	}
-	res, err := world.Calibrate(cmd.Context(), f.CalibrateRequest)
+	res, err := opscalibrate.Run(cmd.Context(), world, f.Request)
 	if err != nil {
 		return asked(err)
 	}
@@ -274,12 +275,12 @@ func (f *calibrateFlags) deployed(cmd *cobra.Command, env *Env) error {
 			return o.Annotations[sectionKey][0] == deploymentSection && !slices.Contains(completes, name)
 		})) > 0
 	}
-	f.Results.Expected = s.SimulateRequest
+	f.Results.Expected = s.Request
 	return nil
 }
 
 // rows writes the results as rows, and notes those that rows cannot describe.
-func (f *calibrateFlags) rows(env *Env, found *ops.FoundResults) error {
+func (f *calibrateFlags) rows(env *Env, found *opscalibrate.FoundResults) error {
 	rows, without := found.Rows()
 	for _, u := range without {
 		env.Note(u.File + " is not written as a row: " + oneLine(u.Err))
@@ -302,8 +303,8 @@ func noneGiven(cmd *cobra.Command, kind string, flags ...string) error {
 }
 
 // calibrateKernels fits operators to kernels.
-func calibrateKernels(cmd *cobra.Command, env *Env, r ops.KernelsRequest, out string) error {
-	res, err := env.world().CalibrateKernels(cmd.Context(), r)
+func calibrateKernels(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
+	res, err := opscalibrate.Kernels(cmd.Context(), env.world(), r)
 	if err != nil {
 		return asked(err)
 	}
@@ -319,8 +320,8 @@ func calibrateKernels(cmd *cobra.Command, env *Env, r ops.KernelsRequest, out st
 }
 
 // fitSurfaces fits surfaces to kernels.
-func fitSurfaces(cmd *cobra.Command, env *Env, r ops.KernelsRequest, out string) error {
-	res, err := env.world().FitSurfaces(cmd.Context(), r)
+func fitSurfaces(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
+	res, err := opscalibrate.Surfaces(cmd.Context(), env.world(), r)
 	if err != nil {
 		return asked(err)
 	}
@@ -333,8 +334,8 @@ func fitSurfaces(cmd *cobra.Command, env *Env, r ops.KernelsRequest, out string)
 }
 
 // calibratePower fits what devices draw.
-func calibratePower(cmd *cobra.Command, env *Env, r ops.PowerRequest, out string) error {
-	res, err := env.world().CalibratePower(cmd.Context(), r)
+func calibratePower(cmd *cobra.Command, env *Env, r opscalibrate.PowerRequest, out string) error {
+	res, err := opscalibrate.Power(cmd.Context(), env.world(), r)
 	if err != nil {
 		return asked(err)
 	}

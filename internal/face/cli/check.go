@@ -6,7 +6,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // checkLong is the help of "plimsoll check".
@@ -36,13 +37,13 @@ func newCheckCmd(env *Env) *cobra.Command {
 		GroupID: groupTrust,
 		Args:    checkArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := ops.CheckResultRequest{File: args[0]}
+			r := check.Request{File: args[0]}
 			if err := f.expected(cmd, env, against, args, &r); err != nil {
 				return err
 			}
 			world, line := env.world(), env.progress(false)
 			world.Progress = line.show
-			res, err := world.CheckResult(cmd.Context(), r)
+			res, err := check.Run(cmd.Context(), world, r)
 			line.done()
 			if err != nil {
 				return asked(err)
@@ -90,7 +91,7 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 }
 
 // expected is what was to be expected of a run: a plan's, or what the flags describe.
-func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, args []string, r *ops.CheckResultRequest) error {
+func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, args []string, r *check.Request) error {
 	if against != "" {
 		if f.file != "" || len(args) > 1 {
 			return usagef("--against excludes MODEL and --deployment")
@@ -100,7 +101,7 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 		return err
 	}
 	world := env.world()
-	runs, err := world.Runs(args[0])
+	runs, err := check.Runs(world, args[0])
 	if err != nil {
 		return asked(err)
 	}
@@ -111,12 +112,12 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 	if err := f.complete(cmd, env, model); err != nil {
 		return err
 	}
-	r.Expected = f.SimulateRequest
+	r.Expected = f.Request
 	return nil
 }
 
 // planned is what a plan expects of its first contender.
-func planned(env *Env, file string) (out ops.SimulateRequest, err error) {
+func planned(env *Env, file string) (out simulate.Request, err error) {
 	data, err := env.ReadFile(file)
 	if err != nil {
 		return out, usagef("reading --against: %w", err)

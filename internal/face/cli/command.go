@@ -7,7 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -66,7 +66,7 @@ func (c *commandLine) limit(flag string, s units.Seconds) {
 }
 
 // sources adds the files an answer rests on.
-func (c *commandLine) sources(s *ops.Sources) {
+func (c *commandLine) sources(s *session.Sources) {
 	c.add(s.DeviceFile != "", "device-file", s.DeviceFile)
 	c.add(s.PerfData.Dir != "", "perf-data", s.PerfData.Dir)
 	c.add(s.PerfData.Engine != "", "perf-engine", s.PerfData.Engine)

@@ -132,7 +132,7 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	}
 	world, line := env.world(), env.progress(f.quiet)
 	world.Progress = line.show
-	r, err := world.Configure(cmd.Context(), f.ConfigureRequest)
+	r, err := ops.On(world).Configure(cmd.Context(), f.ConfigureRequest)
 	line.done()
 	if err != nil {
 		return asked(err)

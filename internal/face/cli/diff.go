@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
 // newDiffCmd makes "plimsoll diff".
@@ -33,7 +34,7 @@ that differs, A is planned again with that field of B alone, so that the effect 
 					return usagef("%s: %v", name, err)
 				}
 			}
-			effects, err := env.world().PlanEffects(cmd.Context(), *plans[0].Request, *plans[1].Request)
+			effects, err := ops.On(env.world()).PlanEffects(cmd.Context(), *plans[0].Request, *plans[1].Request)
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}

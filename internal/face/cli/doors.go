@@ -17,6 +17,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // rememberedSimulations bounds the memory that searches share: some kilobytes each, twice as many at most.
@@ -24,17 +26,17 @@ const rememberedSimulations = 4096
 
 // desk is what answers programs: in the folder that the user named, if any, files are read and written, and nowhere else.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
-	world := &ops.World{}
+	world := &session.Session{}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
 	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Commands: operation.Commands{
 		Plan: planCommand, Step: stepCommand,
 		Optimize: func(r *ops.OptimizeRequest) string { return optimizeCommand(r, "") },
-		Simulate: func(r *ops.SimulateRequest) string { return simulateCommand(r, "", "", "") },
+		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
 	}}
 	if folder == nil { // files may change from one request to the next
-		world.Memo = &ops.Memo{Size: rememberedSimulations}
+		world.Memo = &session.Memo{Size: rememberedSimulations}
 	} else {
 		world.ReadFile = folder.ReadFile
 		world.Dir = func(name string) fs.FS {

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // The exit codes of the program.
@@ -104,7 +104,7 @@ func together(flags, request error) error {
 	said := flagsIn(field.Say(flags, flagOf))
 	for _, err := range field.Each(request) {
 		again := func(name field.Name) bool { return slices.Contains(said, flagOf(name)) }
-		if errors.Is(err, ops.ErrNoModel) || slices.ContainsFunc(field.Names(err), again) {
+		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(field.Names(err), again) {
 			continue
 		}
 		flags = errors.Join(flags, mistake(err))

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
 // estimateFlags are those of "plimsoll cli estimate".
@@ -147,7 +148,7 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 		notes = append(notes, "energy is not modelled")
 	}
 	f.notes(env, slices.Concat(notes, ignored(fs)))
-	r, err := env.world().Estimate(cmd.Context(), request)
+	r, err := ops.On(env.world()).Estimate(cmd.Context(), request)
 	if err != nil {
 		return asked(err)
 	}

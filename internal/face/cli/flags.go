@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // sectionKey is the annotation under which a flag carries the heading that help prints it below.
@@ -67,7 +67,7 @@ func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
 	var errs []error
 	for _, name := range fields {
 		if isZero(fs, strings.TrimPrefix(flagOf(name), "--")) {
-			errs = append(errs, ops.Zero(name))
+			errs = append(errs, session.Zero(name))
 		}
 	}
 	return asked(errors.Join(errs...))

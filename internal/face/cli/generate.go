@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
 // newGenerateCmd makes "plimsoll cli generate".
@@ -32,7 +33,7 @@ all the same.`,
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.save.site.ModelPath = d.served()
 			world := env.world()
-			r, err := world.Generate(cmd.Context(), plan.Experiments[0], f.Sources)
+			r, err := ops.On(world).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
 			if err != nil {
 				return asked(err)
 			}

@@ -12,12 +12,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // lintFlags is what "plimsoll lint" was asked.
 type lintFlags struct {
-	ops.LintRequest
+	lint.Request
 
 	ttft, tpot float64
 	json       bool
@@ -64,7 +65,7 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 			to          *int
 			name, short string
 			usual       int
-		}{{&f.Input, "input-length", "isl", ops.DefaultInput}, {&f.Output, "output-length", "osl", ops.DefaultOutput}} {
+		}{{&f.Input, "input-length", "isl", simulate.DefaultInput}, {&f.Output, "output-length", "osl", simulate.DefaultOutput}} {
 			what := map[string]string{"isl": "prompt", "osl": "output"}[l.short]
 			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default what the file says, or %d)", what, l.usual))
 			fs.IntVar(l.to, l.short, 0, "same as --"+l.name)
@@ -112,7 +113,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		return err
 	}
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	r, err := env.world().Lint(cmd.Context(), f.LintRequest)
+	r, err := lint.Run(cmd.Context(), env.world(), f.Request)
 	if err != nil {
 		return asked(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // optimizeFlags is what "plimsoll throughput-optimizer" was asked.
@@ -107,7 +108,7 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 
 func newOptimizeFlags() *optimizeFlags {
 	f := &optimizeFlags{logLevel: "error", warnCombinations: 100}
-	f.Devices = []string{ops.DefaultDevice}
+	f.Devices = []string{step.DefaultDevice}
 	f.NumDevices, f.Jobs = 1, 8
 	f.draft.defaults()
 	return f
@@ -117,12 +118,12 @@ func newOptimizeFlags() *optimizeFlags {
 func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	world := env.world()
 	if err := f.complete(env); err != nil {
-		return together(err, world.CheckOptimize(f.OptimizeRequest))
+		return together(err, ops.On(world).CheckOptimize(f.OptimizeRequest))
 	}
 	talk := newTalk(env, f)
 	talk.warnSize(f)
 	world.Progress = talk.progress.show
-	r, err := world.Optimize(cmd.Context(), f.OptimizeRequest)
+	r, err := ops.On(world).Optimize(cmd.Context(), f.OptimizeRequest)
 	talk.done()
 	if err != nil {
 		return asked(err)

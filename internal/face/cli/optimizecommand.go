@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // optimizeCommand is the command that asks for a search. Lengths names the file of a
@@ -38,7 +40,7 @@ func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
 	c.modelling(&r.Modelling, false)
 	c.add(r.Evaluate != "", "evaluate", r.Evaluate)
 	c.add(r.Confidence != ops.DefaultConfidence, "confidence", r.Confidence)
-	if e := r.Engine; e.Name != ops.DefaultEngine || e.Version != "" || len(e.Settings) > 0 {
+	if e := r.Engine; e.Name != simulate.DefaultEngine || e.Version != "" || len(e.Settings) > 0 {
 		c.engine(&e)
 	}
 	c.add(r.LengthLow != 1, "length-ratio-low", r.LengthLow)
@@ -64,7 +66,7 @@ func (c *commandLine) space(r *ops.OptimizeRequest) {
 	list(c, "pp-sizes", s.PP)
 	list(c, "dcp-sizes", s.DCP)
 	list(c, "num-mtp-tokens", s.MTP)
-	if rates := r.AcceptanceRates; !slices.Equal(rates, ops.AcceptanceRates()) {
+	if rates := r.AcceptanceRates; !slices.Equal(rates, session.AcceptanceRates()) {
 		list(c, "mtp-acceptance-rates", rates)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -33,7 +34,7 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	f.defineService(fs)
 	section(fs, "Evaluation", func(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(ops.ByFormulas), string(ops.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or formulas, those of the guide (default elsewhere)")
-		engineFlags(fs, &f.Engine, "serving engine for simulation (default "+ops.DefaultEngine+")")
+		engineFlags(fs, &f.Engine, "serving engine for simulation (default "+simulate.DefaultEngine+")")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "simulated lengths are uniform between this share of the length and the whole length")
 		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "probability with which a simulated row must meet the limits")
 	})

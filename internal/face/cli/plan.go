@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // newPlanCmd makes "plimsoll plan".
@@ -57,7 +58,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	}
 	world, line := env.world(), env.progress(f.quiet)
 	world.Progress = line.show
-	r, err := world.Plan(cmd.Context(), f.PlanRequest)
+	r, err := ops.On(world).Plan(cmd.Context(), f.PlanRequest)
 	line.done()
 	if err != nil {
 		return asked(err)
@@ -109,7 +110,7 @@ func planCommand(r *ops.PlanRequest) string {
 	list(&c, "nextn-accept-rates", r.AcceptanceRates)
 	c.prices(r)
 	if p := r.EnergyPrice; p != nil {
-		c.add(*p != ops.DefaultEnergyPrice, "energy-price", *p)
+		c.add(*p != simulate.DefaultEnergyPrice, "energy-price", *p)
 	}
 	c.word(r.NoChanges, "--no-changes")
 	return c.String()

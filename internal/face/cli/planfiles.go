@@ -13,10 +13,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, world *ops.World, r *ops.PlanResponse, doc *document.Plan) error {
+func (f *planFlags) write(env *Env, world *session.Session, r *ops.PlanResponse, doc *document.Plan) error {
 	target := env.path(f.out)
 	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
@@ -39,7 +40,7 @@ func (f *planFlags) write(env *Env, world *ops.World, r *ops.PlanResponse, doc *
 }
 
 // planFiles are the files of a plan.
-func planFiles(world *ops.World, r *ops.PlanResponse, doc *document.Plan) (files []launch.File, skipped []error, err error) {
+func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) (files []launch.File, skipped []error, err error) {
 	add := func(name string, write func(io.Writer) error) {
 		if err != nil {
 			return
@@ -57,7 +58,7 @@ func planFiles(world *ops.World, r *ops.PlanResponse, doc *document.Plan) (files
 	}
 	best := &r.Contenders[0]
 	add("deployment.json", encoded(best.Deployment))
-	plan, err := world.DeployPlan(&r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
+	plan, err := ops.On(world).DeployPlan(&r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
 	if err != nil {
 		return nil, nil, err
 	}

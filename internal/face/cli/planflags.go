@@ -14,15 +14,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // planFlags are those of "plimsoll plan".
 type planFlags struct {
 	ops.PlanRequest
 
-	alone         ops.Workload // what the flags for one workload say
-	several       []string     // --workload
-	input, output string       // files of distributions
+	alone         session.Workload // what the flags for one workload say
+	several       []string         // --workload
+	input, output string           // files of distributions
 	ttft, tpot    float64
 	latency       float64
 	percentile    string
@@ -44,7 +46,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, instead of --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second over equal parts of a day, instead of --gpus")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "US dollars for an hour of one GPU: `USD`, or SYSTEM=USD (default the list price)")
-		fs.Float64Var(&f.energyPrice, "energy-price", ops.DefaultEnergyPrice, "US dollars for a kilowatt-hour, added to the price of GPUs: `USD`; 0 where that includes it")
+		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "US dollars for a kilowatt-hour, added to the price of GPUs: `USD`; 0 where that includes it")
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
@@ -186,7 +188,7 @@ func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
 	case f.several == nil && !given:
 		return nil
 	case f.several == nil:
-		f.Workloads = []ops.Workload{f.alone}
+		f.Workloads = []session.Workload{f.alone}
 		return nil
 	}
 	var err error
@@ -211,8 +213,8 @@ func (f *planFlags) lengthless() []string {
 }
 
 // workloadsOf reads the values of --workload.
-func workloadsOf(words []string) ([]ops.Workload, error) {
-	var out []ops.Workload
+func workloadsOf(words []string) ([]session.Workload, error) {
+	var out []session.Workload
 	var errs []error
 	for _, word := range words {
 		x, err := workloadOf(word)
@@ -223,12 +225,12 @@ func workloadsOf(words []string) ([]ops.Workload, error) {
 }
 
 // workloadOf reads NAME=ISL:OSL[:SHARE], where a preset or a file may stand for ISL:OSL.
-func workloadOf(word string) (ops.Workload, error) {
+func workloadOf(word string) (session.Workload, error) {
 	name, spec, ok := strings.Cut(word, "=")
 	if !ok || name == "" || spec == "" {
-		return ops.Workload{}, usagef("--workload must be NAME=ISL:OSL[:SHARE], NAME=PRESET[:SHARE] or NAME=FILE[:SHARE], got %q", word)
+		return session.Workload{}, usagef("--workload must be NAME=ISL:OSL[:SHARE], NAME=PRESET[:SHARE] or NAME=FILE[:SHARE], got %q", word)
 	}
-	x := ops.Workload{Name: name}
+	x := session.Workload{Name: name}
 	parts := strings.Split(spec, ":")
 	number := func(i int) (n float64, ok bool) {
 		if i >= len(parts) {
@@ -293,7 +295,7 @@ func (f *planFlags) readPrices() error {
 }
 
 // workloads adds the workloads of a plan.
-func (c *commandLine) workloads(all []ops.Workload) {
+func (c *commandLine) workloads(all []session.Workload) {
 	if len(all) == 1 && all[0].Name == all[0].Preset {
 		x := &all[0]
 		if x.IsPreset() {
@@ -313,7 +315,7 @@ func (c *commandLine) workloads(all []ops.Workload) {
 }
 
 // workloadWords are values of --workload.
-func workloadWords(all []ops.Workload) []string {
+func workloadWords(all []session.Workload) []string {
 	var words []string
 	for i := range all {
 		x := &all[i]

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // patience is how long work may last before it shows its progress.
@@ -26,7 +26,7 @@ func (e *Env) progress(quiet bool) *progress {
 }
 
 // show writes the line anew.
-func (l *progress) show(p ops.Progress) {
+func (l *progress) show(p session.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.live || p.Of == 0 || l.env.Now().Sub(l.start) < patience {

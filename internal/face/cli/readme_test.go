@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,45 +15,120 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/cli"
 )
 
-// TestReadme runs the commands shown in the README and compares what they print
-// with what it says they print. With -update it rewrites the README.
+// TestReadme runs the commands shown in the README and in docs, and compares what
+// they print with what the pages say. With -update it rewrites the pages. The
+// commands of a page share a folder: one may read what another wrote.
 func TestReadme(t *testing.T) {
-	const file = "../../../README.md"
-	data, err := os.ReadFile(file)
+	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const open, end = "```console\n$ plimsoll ", "```\n"
-	text := string(data)
-	var out strings.Builder
 	commands := 0
-	for {
+	for _, file := range append(pages, "../../../README.md") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, n := replayPage(t, string(data))
+		commands += n
+		if golden.Update() {
+			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if d := cmp.Diff(string(data), text); d != "" {
+			t.Errorf("%s (-said +printed); go test ./internal/face/cli -run TestReadme -update rewrites it:\n%s", file, d)
+		}
+	}
+	if commands < 20 {
+		t.Errorf("the pages show %d commands, want at least 20", commands)
+	}
+}
+
+// replayPage returns a page with what its commands print now, and their number.
+func replayPage(t *testing.T, text string) (page string, commands int) {
+	t.Helper()
+	const open, end = "```console\n$ ", "```\n"
+	var out strings.Builder
+	for dir := t.TempDir(); ; commands++ {
 		before, rest, ok := strings.Cut(text, open)
 		out.WriteString(before)
 		if !ok {
-			break
+			return out.String(), commands
 		}
 		command, rest, _ := strings.Cut(rest, "\n")
 		_, after, ok := strings.Cut("\n"+rest, "\n"+end)
 		if !ok {
 			t.Fatalf("the block of %q does not end", command)
 		}
-		out.WriteString(open + command + "\n" + run(t, strings.Fields(command)) + end)
+		out.WriteString(open + command + "\n" + shell(t, dir, command) + end)
 		text = after
-		commands++
 	}
-	if commands < 5 {
-		t.Errorf("the README shows %d commands, want at least 5", commands)
-	}
-	if golden.Update() {
-		if err := os.WriteFile(file, []byte(out.String()), 0o666); err != nil {
+}
+
+// shell runs a command of a page in a folder: plimsoll or cat, then head, tail or
+// sed, then perhaps a file to write to.
+func shell(t *testing.T, dir, command string) string {
+	t.Helper()
+	command, file, _ := strings.Cut(command, " > ")
+	stages := strings.Split(command, " | ")
+	words := strings.Fields(stages[0])
+	var text string
+	switch words[0] {
+	case "plimsoll":
+		out, code, wrong := tryIn(dir, words[1:])
+		if code != 0 {
+			t.Fatalf("%s: exit %d: %s", command, code, wrong)
+		}
+		text = out
+	case "cat":
+		data, err := os.ReadFile(filepath.Join(dir, words[1]))
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
+		text = string(data)
+	default:
+		t.Fatalf("the pages run plimsoll and cat, not %q", command)
 	}
-	if d := cmp.Diff(string(data), out.String()); d != "" {
-		t.Errorf("README.md (-said +printed); go test ./internal/face/cli -update rewrites it:\n%s", d)
+	for _, filter := range stages[1:] {
+		text = cut(t, text, filter)
 	}
+	if file != "" {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	return text
+}
+
+// cut returns the lines that a filter keeps: head -N, tail -N, or sed -n FROM,TOp.
+func cut(t *testing.T, text, filter string) string {
+	t.Helper()
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	from, to := 1, len(lines)
+	var n int
+	switch {
+	case scan(filter, "head -%d", &n):
+		to = n
+	case scan(filter, "tail -%d", &n):
+		from = len(lines) - n + 1
+	case scan(filter, "sed -n %d,%dp", &from, &to):
+	default:
+		t.Fatalf("unknown filter %q", filter)
+	}
+	from, to = max(from, 1), min(to, len(lines))
+	if from > to {
+		t.Fatalf("%s: nothing is left of %d lines", filter, len(lines))
+	}
+	return strings.TrimSuffix(strings.Join(lines[from-1:to], ""), "\n") + "\n"
+}
+
+// scan says whether a text has a format.
+func scan(text, format string, values ...any) bool {
+	n, err := fmt.Sscanf(text, format, values...)
+	return err == nil && n == len(values)
 }
 
 // run returns what a command line prints, and fails the test if it fails.
@@ -74,13 +151,18 @@ func answered(t *testing.T, args []string) string {
 	return text
 }
 
-// try runs a command.
+// try runs a command in a folder of its own.
 func try(t *testing.T, args []string) (text string, code int, wrong string) {
 	t.Helper()
+	return tryIn(t.TempDir(), args)
+}
+
+// tryIn runs a command in a folder.
+func tryIn(dir string, args []string) (text string, code int, wrong string) {
 	var stdout, stderr bytes.Buffer
 	code = cli.Main(&cli.Env{
 		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
-		Getenv: func(string) string { return "" }, WorkDir: t.TempDir(), Now: time.Now,
+		Getenv: func(string) string { return "" }, WorkDir: dir, Now: time.Now,
 	})
 	return stdout.String(), code, stderr.String()
 }

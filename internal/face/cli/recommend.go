@@ -106,7 +106,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	f.Experiments = plan.Experiments
 	world, line := env.world(), env.progress(f.quiet)
 	world.Progress = line.show
-	r, err := world.Recommend(cmd.Context(), f.RecommendRequest)
+	r, err := ops.On(world).Recommend(cmd.Context(), f.RecommendRequest)
 	line.done()
 	if err != nil {
 		return asked(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // saveFlags say where the results and the files that run them go.
@@ -49,7 +50,7 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 }
 
 // save writes the tree of a result: all of it, or nothing.
-func (f *saveFlags) save(env *Env, world *ops.World, r *ops.ConfigureResponse, say func(string)) error {
+func (f *saveFlags) save(env *Env, world *session.Session, r *ops.ConfigureResponse, say func(string)) error {
 	files, err := f.tree(world, r, say)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func (f *saveFlags) save(env *Env, world *ops.World, r *ops.ConfigureResponse, s
 }
 
 // saveNeeds writes the tree of a recommendation.
-func (f *saveFlags) saveNeeds(env *Env, world *ops.World, r *ops.RecommendResponse, say func(string)) error {
+func (f *saveFlags) saveNeeds(env *Env, world *session.Session, r *ops.RecommendResponse, say func(string)) error {
 	var files []launch.File
 	for i := range r.Results {
 		x, asked := r.Results[i].Options(), r.Request.Experiments[i]
@@ -103,7 +104,7 @@ func treeName(e *ops.Experiment) string {
 }
 
 // tree makes the files of a result.
-func (f *saveFlags) tree(world *ops.World, r *ops.ConfigureResponse, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say func(string)) ([]launch.File, error) {
 	var files []launch.File
 	var errs []error
 	add := func(name string, write func(io.Writer) error) {
@@ -126,7 +127,7 @@ func (f *saveFlags) tree(world *ops.World, r *ops.ConfigureResponse, say func(st
 
 // experiment makes the files of one experiment: its rows as CSV, itself to be run again,
 // and what runs each row.
-func (f *saveFlags) experiment(world *ops.World, s *ops.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
 	var table bytes.Buffer
 	errs := []error{rows(&table)}
 	files := []launch.File{
@@ -142,12 +143,12 @@ func (f *saveFlags) experiment(world *ops.World, s *ops.Sources, x *ops.Experime
 }
 
 // row makes the files that run one row.
-func (f *saveFlags) row(world *ops.World, s *ops.Sources, x *ops.ExperimentResult, k int, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.ExperimentResult, k int, say func(string)) ([]launch.File, error) {
 	o := x.Rows[k]
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
 	}
-	plan, err := world.DeployPlan(s, &x.Experiment, &o, f.site)
+	plan, err := ops.On(world).DeployPlan(s, &x.Experiment, &o, f.site)
 	if err != nil {
 		return nil, err
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // simulateFlags is what "plimsoll simulate" was asked.
 type simulateFlags struct {
-	ops.SimulateRequest
+	simulate.Request
 
 	serves     deployment.Pool // both, or decode
 	prefill    deployment.Pool
@@ -41,7 +41,7 @@ type simulateFlags struct {
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
-	f.Deployment.Engine.Name, f.Deployment.System = ops.DefaultEngine, ops.DefaultSystem
+	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
 		Short: "Simulate requests served by an engine, event by event",
@@ -120,8 +120,8 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals: 1 is poisson, more is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
 		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
-		fs.IntVar(&f.Input, "input-length", ops.DefaultInput, "prompt length in tokens")
-		fs.IntVar(&f.Output, "output-length", ops.DefaultOutput, "output length in tokens")
+		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
+		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "tokens that all prompts begin with and that are in the prefix cache from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
@@ -250,11 +250,11 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) error {
 	world := env.world()
 	if err := f.complete(cmd, env, args); err != nil {
-		return together(err, world.CheckSimulate(f.SimulateRequest))
+		return together(err, simulate.Check(world, f.Request))
 	}
 	line := env.progress(false)
 	world.Progress = line.show
-	r, err := world.Simulate(cmd.Context(), f.SimulateRequest)
+	r, err := simulate.Run(cmd.Context(), world, f.Request)
 	line.done()
 	if err != nil {
 		return asked(err)

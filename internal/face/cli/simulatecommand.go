@@ -2,7 +2,7 @@ package cli
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -10,7 +10,7 @@ import (
 // simulateCommand is the command that asks for a simulation. Input and output name
 // the files of distributions, and file that of the deployment if there is one, which a
 // request holds as they were read.
-func simulateCommand(r *ops.SimulateRequest, input, output, file string) string {
+func simulateCommand(r *simulate.Request, input, output, file string) string {
 	c := commandLine{"plimsoll simulate"}
 	if file != "" {
 		c.add(true, "deployment", file)
@@ -26,7 +26,7 @@ func simulateCommand(r *ops.SimulateRequest, input, output, file string) string 
 }
 
 // deployment adds the flags that describe a deployment.
-func (c *commandLine) deployment(r *ops.SimulateRequest) {
+func (c *commandLine) deployment(r *simulate.Request) {
 	d := &r.Deployment
 	serves := &d.Pools[len(d.Pools)-1]
 	l := &serves.Layout
@@ -57,7 +57,7 @@ func (c *commandLine) deployment(r *ops.SimulateRequest) {
 }
 
 // traffic adds which requests come.
-func (c *commandLine) traffic(r *ops.Traffic, input, output string) {
+func (c *commandLine) traffic(r *simulate.Traffic, input, output string) {
 	c.add(r.Concurrency > 0, "concurrency", r.Concurrency)
 	c.add(r.Rate > 0, "rate", r.Rate)
 	c.add(r.Process != sim.Poisson, "arrival", r.Process)

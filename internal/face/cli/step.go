@@ -11,13 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // stepFlags is what "plimsoll step" was asked.
 type stepFlags struct {
-	ops.StepRequest
+	step.Request
 
 	modelling modellingFlags
 	vendor    textGenerateFlags
@@ -28,7 +28,7 @@ type stepFlags struct {
 // newStepCmd makes "plimsoll step".
 func newStepCmd(env *Env) *cobra.Command {
 	f := &stepFlags{}
-	f.Deployment.System = ops.DefaultDevice
+	f.Deployment.System = step.DefaultDevice
 	f.Deployment.Pools = []deployment.Pool{{}}
 	cmd := &cobra.Command{
 		Use:     "step MODEL",
@@ -154,9 +154,9 @@ func (f *stepFlags) complete(cmd *cobra.Command, args []string) error {
 func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 	world := env.world()
 	if err := f.complete(cmd, args); err != nil {
-		return together(err, world.CheckStep(f.StepRequest))
+		return together(err, step.Check(world, f.Request))
 	}
-	r, err := world.Step(cmd.Context(), f.StepRequest)
+	r, err := step.Run(cmd.Context(), world, f.Request)
 	if err != nil {
 		return asked(err)
 	}

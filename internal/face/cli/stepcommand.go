@@ -1,9 +1,9 @@
 package cli
 
-import "github.com/plimsoll-project/plimsoll/internal/ops"
+import "github.com/plimsoll-project/plimsoll/internal/ops/step"
 
 // stepCommand is the command that asks for a step.
-func stepCommand(r *ops.StepRequest) string {
+func stepCommand(r *step.Request) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout
 	c := commandLine{"plimsoll step", quote(d.Model)}

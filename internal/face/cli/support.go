@@ -74,7 +74,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.formats(); err != nil {
 		return usage(err)
 	}
-	r, err := env.world().Support(cmd.Context(), f.SupportRequest)
+	r, err := ops.On(env.world()).Support(cmd.Context(), f.SupportRequest)
 	if err != nil {
 		return asked(err)
 	}

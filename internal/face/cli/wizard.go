@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // wizardFlags are about the questions that "plimsoll plan" asks.
@@ -138,7 +139,7 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 			line := e.progress(f.quiet)
 			world.Progress = line.show
 			defer line.done()
-			return world.Optimize(ctx, r)
+			return ops.On(world).Optimize(ctx, r)
 		},
 		Report: func(r *ops.OptimizeResponse) {
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
@@ -152,10 +153,10 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 }
 
 // plan plans and prints the page.
-func (e *Env) plan(ctx context.Context, out io.Writer, world *ops.World, q ops.PlanRequest, quiet bool) error {
+func (e *Env) plan(ctx context.Context, out io.Writer, world *session.Session, q ops.PlanRequest, quiet bool) error {
 	line := e.progress(quiet)
 	world.Progress = line.show
-	r, err := world.Plan(ctx, q)
+	r, err := ops.On(world).Plan(ctx, q)
 	line.done()
 	if err != nil {
 		return err

@@ -5,13 +5,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // world gives the operations their files: local directories, and the Hugging
 // Face cache where the environment says it is.
-func (e *Env) world() *ops.World {
-	w := &ops.World{Dir: e.DirFS, ReadFile: e.ReadFile}
+func (e *Env) world() *session.Session {
+	w := &session.Session{Dir: e.DirFS, ReadFile: e.ReadFile}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		w.Hub = e.DirFS(dir)
 	}
@@ -20,7 +20,7 @@ func (e *Env) world() *ops.World {
 
 // asked marks mistakes in a request as bad usage.
 func asked(err error) error {
-	if _, ok := errors.AsType[*ops.InputError](err); !ok {
+	if _, ok := errors.AsType[*session.InputError](err); !ok {
 		return err
 	}
 	return mistake(err)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
 // Accuracy is error figures for programs. All but AllRows is over rows
@@ -77,7 +77,7 @@ type AccuracyErrors struct {
 
 // NewAccuracy converts a response; with regret every choice of a layout is
 // in it.
-func NewAccuracy(r *ops.AccuracyResponse, regret bool) *Accuracy {
+func NewAccuracy(r *accuracy.Response, regret bool) *Accuracy {
 	clean := measured.Clean(r.Rows)
 	by := func(key func(*measured.Row) string) map[string]AccuracyGroup {
 		out := map[string]AccuracyGroup{}
@@ -196,7 +196,7 @@ type Finding struct {
 }
 
 // NewExamine converts a response.
-func NewExamine(r *ops.ExamineResponse) *Examine {
+func NewExamine(r *accuracy.ExamineResponse) *Examine {
 	out := &Examine{Rows: len(r.Rows), Suspicious: len(Suspicious(r)), ByRule: map[string]int{}, Findings: []Finding{}}
 	for _, f := range r.Findings {
 		out.ByRule[f.Rule]++
@@ -206,7 +206,7 @@ func NewExamine(r *ops.ExamineResponse) *Examine {
 }
 
 // Suspicious are the rows with a finding.
-func Suspicious(r *ops.ExamineResponse) map[*measured.Row]bool {
+func Suspicious(r *accuracy.ExamineResponse) map[*measured.Row]bool {
 	rows := map[*measured.Row]bool{}
 	for _, f := range r.Findings {
 		rows[f.Row] = true

@@ -3,7 +3,8 @@ package document
 import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // Calibrate is a fit and its errors, for programs.
@@ -31,14 +32,14 @@ type FitErrors struct {
 
 // CalibratedRun is a run that was fitted; times in milliseconds.
 type CalibratedRun struct {
-	File        string               `json:"file"`
-	Format      string               `json:"format"`
-	Request     *ops.SimulateRequest `json:"request"` // as it was simulated
-	Layout      string               `json:"layout"`
-	Launch      []string             `json:"launch_files,omitempty"`
-	Concurrency int                  `json:"concurrency"`
-	TTFT        RunTime              `json:"ttft_ms"`
-	TPOT        RunTime              `json:"tpot_ms"`
+	File        string            `json:"file"`
+	Format      string            `json:"format"`
+	Request     *simulate.Request `json:"request"` // as it was simulated
+	Layout      string            `json:"layout"`
+	Launch      []string          `json:"launch_files,omitempty"`
+	Concurrency int               `json:"concurrency"`
+	TTFT        RunTime           `json:"ttft_ms"`
+	TPOT        RunTime           `json:"tpot_ms"`
 }
 
 // RunTime is a time of a run: measured, and predicted before and after the fit; zero is
@@ -56,7 +57,7 @@ type UnusedRun struct {
 }
 
 // NewCalibrate converts a response; say puts an error into words.
-func NewCalibrate(r *ops.CalibrateResponse, say func(error) string) *Calibrate {
+func NewCalibrate(r *calibrate.Response, say func(error) string) *Calibrate {
 	out := &Calibrate{
 		Source: r.Overlay.Source, Rows: len(r.Before), Unchanged: r.Unchanged, Fits: []FitErrors{}, Results: []CalibratedRun{}, Unused: []UnusedRun{},
 	}
@@ -106,7 +107,7 @@ type PredictedBy struct {
 }
 
 // FitsOf are the predictions of a response in the order they are shown.
-func FitsOf(r *ops.CalibrateResponse) []PredictedBy {
+func FitsOf(r *calibrate.Response) []PredictedBy {
 	unseen := r.Overlay.Elsewhere()
 	held := "configuration held out"
 	if r.ByLoad {

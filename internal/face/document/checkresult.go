@@ -2,7 +2,8 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // CheckResult is the comparison of measured runs with their predictions, for programs.
@@ -14,18 +15,18 @@ type CheckResult struct {
 
 // CheckedRun is a run with its prediction.
 type CheckedRun struct {
-	Format      string               `json:"format"`
-	Request     *ops.SimulateRequest `json:"request"` // what was predicted
-	Requests    int                  `json:"requests"`
-	Concurrency int                  `json:"concurrency,omitempty"`
-	Rate        float64              `json:"rate,omitempty"`
-	Input       float64              `json:"mean_isl,omitempty"`
-	Output      float64              `json:"mean_osl,omitempty"`
-	Inside      bool                 `json:"inside"`
-	Figures     []CheckedFigure      `json:"figures"`
-	Causes      []Cause              `json:"causes"`
-	Basis       string               `json:"basis"`
-	Notes       []string             `json:"notes"`
+	Format      string            `json:"format"`
+	Request     *simulate.Request `json:"request"` // what was predicted
+	Requests    int               `json:"requests"`
+	Concurrency int               `json:"concurrency,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`
+	Input       float64           `json:"mean_isl,omitempty"`
+	Output      float64           `json:"mean_osl,omitempty"`
+	Inside      bool              `json:"inside"`
+	Figures     []CheckedFigure   `json:"figures"`
+	Causes      []Cause           `json:"causes"`
+	Basis       string            `json:"basis"`
+	Notes       []string          `json:"notes"`
 }
 
 // CheckedFigure is a figure with its 80 % interval and what was measured.
@@ -52,7 +53,7 @@ type Cause struct {
 }
 
 // NewCheckResult converts a response.
-func NewCheckResult(r *ops.CheckResultResponse) *CheckResult {
+func NewCheckResult(r *check.Response) *CheckResult {
 	out := &CheckResult{File: r.Request.File, Runs: []CheckedRun{}}
 	for i := range r.Runs {
 		c := &r.Runs[i]
@@ -74,7 +75,7 @@ func runOf(r *results.Run) CheckedRun {
 	}
 }
 
-func figuresOf(all []ops.CheckedFigure) []CheckedFigure {
+func figuresOf(all []check.Figure) []CheckedFigure {
 	out := []CheckedFigure{}
 	for i := range all {
 		f := &all[i]

@@ -1,6 +1,6 @@
 package document
 
-import "github.com/plimsoll-project/plimsoll/internal/ops"
+import "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 
 // Energy is what the devices of a deployment draw while it serves.
 type Energy struct {
@@ -14,7 +14,7 @@ type Energy struct {
 	Tier string `json:"tier"`
 }
 
-func energyOf(e *ops.Energy) *Energy {
+func energyOf(e *simulate.Energy) *Energy {
 	if e == nil {
 		return nil
 	}

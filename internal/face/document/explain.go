@@ -2,6 +2,7 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Explanation says why the best row of a pass is what it is.
@@ -33,7 +34,7 @@ type WhatIf struct {
 	Share      float64 `json:"change_of_throughput"`
 }
 
-func explanation(x *ops.Explanation, command func(*ops.StepRequest) string) Explanation {
+func explanation(x *ops.Explanation, command func(*step.Request) string) Explanation {
 	out := Explanation{
 		Device: x.Device, Phase: ops.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
 		Steps: []StepShare{}, WhatIf: []WhatIf{},

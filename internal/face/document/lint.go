@@ -1,30 +1,30 @@
 package document
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Lint is what files or a command that start an engine will do, for programs; times in
 // milliseconds.
 type Lint struct {
-	Request    *ops.LintRequest       `json:"request"`
+	Request    *lint.Request          `json:"request"`
 	Deployment *deployment.Deployment `json:"deployment"`
 
-	Model   string         `json:"model"`
-	Device  string         `json:"device"`
-	Engine  string         `json:"engine"`
-	Version string         `json:"engine_version,omitempty"`
-	Devices int            `json:"devices"`
-	Pools   []ops.LintPool `json:"pools"`
+	Model   string      `json:"model"`
+	Device  string      `json:"device"`
+	Engine  string      `json:"engine"`
+	Version string      `json:"engine_version,omitempty"`
+	Devices int         `json:"devices"`
+	Pools   []lint.Pool `json:"pools"`
 
 	// Capacity and Prediction are null where there is none; Prediction is that of
 	// "plimsoll simulate".
-	Capacity   *Capacity     `json:"capacity"`
-	Prediction *Simulate     `json:"prediction"`
-	Errors     int           `json:"errors"`
-	Findings   []ops.Finding `json:"findings"`
-	Better     []Improvement `json:"better"`
+	Capacity   *Capacity      `json:"capacity"`
+	Prediction *Simulate      `json:"prediction"`
+	Errors     int            `json:"errors"`
+	Findings   []lint.Finding `json:"findings"`
+	Better     []Improvement  `json:"better"`
 }
 
 // Capacity is what the engines that generate hold, all ranks and replicas together but
@@ -52,11 +52,11 @@ type Improvement struct {
 }
 
 // NewLint converts a response.
-func NewLint(r *ops.LintResponse) *Lint {
+func NewLint(r *lint.Response) *Lint {
 	out := &Lint{
 		Request: &r.Request, Deployment: &r.Deployment, Model: r.Model, Device: r.Device, Engine: r.Deployment.Engine.Name,
-		Version: r.Version, Devices: r.Devices, Pools: append([]ops.LintPool{}, r.Pools...), Errors: r.Errors(),
-		Findings: append([]ops.Finding{}, r.Findings...), Better: []Improvement{},
+		Version: r.Version, Devices: r.Devices, Pools: append([]lint.Pool{}, r.Pools...), Errors: r.Errors(),
+		Findings: append([]lint.Finding{}, r.Findings...), Better: []Improvement{},
 	}
 	if c := r.Capacity; c != nil {
 		out.Capacity = &Capacity{budgetOf(&c.Memory), c.Free.GiB(), c.Ranks, c.Tokens, c.Limit, c.Held, c.Safe}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // InputError is what is wrong with a request, for the caller to correct.
@@ -64,7 +64,7 @@ func Wrong(detail string, fields ...string) *InputError {
 // Corrected is an operation's error: one about its request as an [*InputError], others as they are.
 func Corrected(err error, operation string) error {
 	_, done := errors.AsType[*InputError](err)
-	if _, input := errors.AsType[*ops.InputError](err); !input || done {
+	if _, input := errors.AsType[*session.InputError](err); !input || done {
 		return err
 	}
 	return NewInputError(err, operation)

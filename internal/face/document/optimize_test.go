@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -100,10 +101,10 @@ func TestOptimize(t *testing.T) {
 			}}},
 		},
 		Explanations: []ops.Explanation{{Device: "one", Row: row, Next: &next, Gap: 0.25, Steps: []ops.StepShare{
-			{Phase: "prefill", Time: 2, Fixed: 0.5, Request: &ops.StepRequest{Queries: 7}}, {Phase: "decode", Time: 2},
+			{Phase: "prefill", Time: 2, Fixed: 0.5, Request: &opsstep.Request{Queries: 7}}, {Phase: "decode", Time: 2},
 		}}},
 	}
-	j := document.NewOptimize(r, func(q *ops.StepRequest) string {
+	j := document.NewOptimize(r, func(q *opsstep.Request) string {
 		if q.Queries != 7 {
 			t.Errorf("asked for the command of %+v", q)
 		}

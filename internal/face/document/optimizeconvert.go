@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -15,7 +16,7 @@ const Caution = "These figures are predictions, not measurements: use them to pl
 
 // NewOptimize converts a response. Command, if not nil, is how an interface asks
 // for a step.
-func NewOptimize(r *ops.OptimizeResponse, command func(*ops.StepRequest) string) *Optimize {
+func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // PlanDiff is what differs between two plans, and why.
@@ -155,12 +156,12 @@ func (d *PlanDiff) contenders(a, b *Plan) {
 var errNoContender = errors.New("the plan has no deployment")
 
 // Expected is the simulation of a plan's first contender.
-func (p *Plan) Expected() (ops.SimulateRequest, error) {
+func (p *Plan) Expected() (simulate.Request, error) {
 	if len(p.Contenders) == 0 {
-		return ops.SimulateRequest{}, errNoContender
+		return simulate.Request{}, errNoContender
 	}
 	best := &p.Contenders[0]
-	r := ops.SimulateRequest{Deployment: best.Run, Sources: p.Request.Sources}
+	r := simulate.Request{Deployment: best.Run, Sources: p.Request.Sources}
 	r.Concurrency, r.Workloads = best.Concurrency, p.Request.Workloads
 	return r, nil
 }

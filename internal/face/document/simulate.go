@@ -4,15 +4,15 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Simulate is a simulated run for programs; times in milliseconds.
 type Simulate struct {
 	// Command asks for this answer on the command line, Request everywhere.
-	Command string               `json:"command,omitempty"`
-	Request *ops.SimulateRequest `json:"request"`
+	Command string            `json:"command,omitempty"`
+	Request *simulate.Request `json:"request"`
 
 	Model    string `json:"model"`
 	Device   string `json:"device"`
@@ -114,7 +114,7 @@ func timesOf(s *sim.Summary, e calibration.Error) Times {
 }
 
 // NewSimulate converts a response.
-func NewSimulate(r *ops.SimulateResponse) *Simulate {
+func NewSimulate(r *simulate.Response) *Simulate {
 	s := &r.Result
 	use, prompts := Pools(s)
 	out := &Simulate{
@@ -143,7 +143,7 @@ func NewSimulate(r *ops.SimulateResponse) *Simulate {
 
 // LatencyError is that of whole requests. In a closed loop, of which residuals
 // are, throughput is the number in flight over their time.
-func LatencyError(r *ops.SimulateResponse) calibration.Error {
+func LatencyError(r *simulate.Response) calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }
 

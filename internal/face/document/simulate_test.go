@@ -7,7 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -20,7 +20,7 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", what, d)
 		}
 	}
-	r := &ops.SimulateResponse{Chance: 0.25, Notes: []string{"a note"}}
+	r := &simulate.Response{Chance: 0.25, Notes: []string{"a note"}}
 	r.Result.OutputRate, r.Result.Workers = 100, sim.PoolUse{Busy: 0.5}
 	r.Request.Rate = 3
 	j := document.NewSimulate(r)

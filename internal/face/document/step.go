@@ -1,12 +1,12 @@
 package document
 
-import "github.com/plimsoll-project/plimsoll/internal/ops"
+import "github.com/plimsoll-project/plimsoll/internal/ops/step"
 
 // Step is a step for programs. Field names are part of the contract.
 type Step struct {
 	// Command asks for this answer on the command line, Request everywhere.
-	Command string           `json:"command,omitempty"`
-	Request *ops.StepRequest `json:"request"`
+	Command string        `json:"command,omitempty"`
+	Request *step.Request `json:"request"`
 
 	Model  string `json:"model"`
 	Device string `json:"device"`
@@ -87,7 +87,7 @@ type Artefact struct {
 }
 
 // NewStep converts a response.
-func NewStep(r *ops.StepResponse) *Step {
+func NewStep(r *step.Response) *Step {
 	s := &r.Result
 	out := &Step{
 		Request: &r.Request, Model: r.Model, Device: r.Device,

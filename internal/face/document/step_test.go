@@ -11,18 +11,19 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // steps are a prefill, a decode with nothing left out of it, and a step under an
 // engine.
-func steps(t *testing.T) map[string]*ops.StepResponse {
+func steps(t *testing.T) map[string]*step.Response {
 	t.Helper()
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"
 	compiled := deployment.Modelling{Fusion: deployment.Compiled}
-	out := map[string]*ops.StepResponse{}
-	for name, r := range map[string]ops.StepRequest{
+	out := map[string]*step.Response{}
+	for name, r := range map[string]step.Request{
 		"prefill": {
 			Deployment: deployment.Deployment{
 				Model: "Qwen/Qwen3-32B", System: a3, Modelling: compiled,
@@ -42,8 +43,8 @@ func steps(t *testing.T) map[string]*ops.StepResponse {
 			Decode:     true, Queries: 8, ContextLength: 1024,
 		},
 	} {
-		var w ops.World
-		got, err := w.Step(t.Context(), r)
+		var w session.Session
+		got, err := step.Run(t.Context(), &w, r)
 		if err != nil {
 			t.Fatal(err)
 		}

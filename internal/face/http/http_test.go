@@ -23,6 +23,7 @@ import (
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 const small = `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"gpus":2,"engines":["vllm"],"modes":["agg"],"no_changes":true,` +
@@ -32,7 +33,7 @@ const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":%d,"w
 
 func kit() *operation.Kit {
 	return &operation.Kit{
-		World: &ops.World{}, Version: "test",
+		World: &session.Session{}, Version: "test",
 		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
 	}
 }

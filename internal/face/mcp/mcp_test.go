@@ -23,6 +23,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // small is a plan that takes little time.
@@ -34,7 +35,7 @@ const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":64,"w
 
 func kit() *operation.Kit {
 	return &operation.Kit{
-		World: &ops.World{}, Version: "test",
+		World: &session.Session{}, Version: "test",
 		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
 		Write:    func(string, []launch.File) error { return errors.New("the disk is full") },
 	}

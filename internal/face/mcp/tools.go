@@ -12,7 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // addTool offers an operation.
@@ -76,13 +76,13 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 
 // progress tells a client how far a call is, if it asked for that; told waits until it
 // was. A client that is slow to read misses some: no search waits for it.
-func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(ops.Progress), told func()) {
+func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(session.Progress), told func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return nil, func() {}
 	}
 	const some = 16
-	news, done := make(chan ops.Progress, some), make(chan struct{})
+	news, done := make(chan session.Progress, some), make(chan struct{})
 	go func() {
 		defer close(done)
 		n := 0.0
@@ -93,7 +93,7 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(ops.Progre
 			})
 		}
 	}()
-	tell = func(p ops.Progress) {
+	tell = func(p session.Progress) {
 		select {
 		case news <- p:
 		default:

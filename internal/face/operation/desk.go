@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // ErrBusy is a request that found as many waiting as may wait.
@@ -64,7 +64,7 @@ func NewDesk(k *Kit, c Capacity) *Desk {
 }
 
 // Run answers one request in its turn, and tells its progress.
-func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(ops.Progress)) (document any, err error) {
+func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
 	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
 		return o.Run(ctx, d.kit.with(progress), request)
 	})

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -47,7 +47,7 @@ func atTheDoor(v reflect.Value, path string) error {
 func doorOfStruct(v reflect.Value, path string) error {
 	errs := []error{}
 	switch x := v.Interface().(type) {
-	case ops.Traffic:
+	case opssimulate.Traffic:
 		errs = append(errs, requests(path, x.Requests, x.Concurrency))
 	case FilesRequest:
 		errs = append(errs, requests(path, 0, x.Concurrency))

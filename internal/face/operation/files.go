@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -119,7 +120,7 @@ func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*launch.Plan, err
 	}
 	request := *r.Plan
 	request.NoChanges, request.Jobs = true, k.Jobs
-	out, err := k.World.Plan(ctx, request)
+	out, err := ops.On(k.World).Plan(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -127,20 +128,20 @@ func deployPlan(ctx context.Context, k *Kit, r *FilesRequest) (*launch.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	return k.World.DeployPlan(&out.Request.Sources, &c.Experiment, &c.Option, site)
+	return ops.On(k.World).DeployPlan(&out.Request.Sources, &c.Experiment, &c.Option, site)
 }
 
 // given is a deployment that was given, with the figures of its simulation.
 func given(ctx context.Context, k *Kit, r *FilesRequest, site launch.Site) (*launch.Plan, error) {
-	q := ops.SimulateRequest{Deployment: *r.Deployment}
+	q := opssimulate.Request{Deployment: *r.Deployment}
 	q.Input, q.Output, q.Concurrency = r.Input, r.Output, max(1, r.Concurrency)
-	out, err := k.World.Simulate(ctx, q)
+	out, err := opssimulate.Run(ctx, k.World, q)
 	if err != nil {
 		return nil, err
 	}
 	q = out.Request
 	s := &out.Result
-	return k.World.DeployPlan(&q.Sources, &ops.Experiment{Input: q.Input, Output: q.Output}, &ops.Option{
+	return ops.On(k.World).DeployPlan(&q.Sources, &ops.Experiment{Input: q.Input, Output: q.Output}, &ops.Option{
 		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: s.TTFT.Mean, TPOT: s.TPOT.Mean, Throughput: s.OutputRate,
 	}, site)
 }

@@ -8,11 +8,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Kit is what operations work with.
 type Kit struct {
-	World *ops.World
+	World *session.Session
 	// Version is that of the program.
 	Version  string
 	Commands Commands
@@ -27,12 +30,12 @@ type Kit struct {
 type Commands struct {
 	Plan     func(*ops.PlanRequest) string
 	Optimize func(*ops.OptimizeRequest) string
-	Step     func(*ops.StepRequest) string
-	Simulate func(*ops.SimulateRequest) string
+	Step     func(*opsstep.Request) string
+	Simulate func(*opssimulate.Request) string
 }
 
 // with is the kit with another listener to progress.
-func (k *Kit) with(progress func(ops.Progress)) *Kit {
+func (k *Kit) with(progress func(session.Progress)) *Kit {
 	out, world := *k, *k.World
 	world.Progress = progress
 	out.World = &world

@@ -18,12 +18,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // kit works with what is built in.
 func kit() *operation.Kit {
 	return &operation.Kit{
-		World: &ops.World{}, Version: "test",
+		World: &session.Session{}, Version: "test",
 		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
 		Write:    func(string, []launch.File) error { return nil },
 	}

@@ -13,6 +13,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -142,10 +146,10 @@ func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	return out
 }
 
-// name is a name that no other type has.
+// name is a name that no other type has. A request is named after its operation.
 func (s *Schemas) name(t reflect.Type) string {
 	name := t.Name()
-	if slices.Contains(slices.Collect(maps.Values(s.names)), name) {
+	for name == "Request" || slices.Contains(slices.Collect(maps.Values(s.names)), name) {
 		pkg := t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:]
 		name = strings.ToUpper(pkg[:1]) + pkg[1:] + name
 	}
@@ -197,7 +201,7 @@ func asked(t reflect.Type) bool {
 	case "deployment", "search", "parallel", "workload", "prices", "graph":
 		return true
 	}
-	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[ops.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[Site]()
+	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[Site]()
 }
 
 // required are the fields without which there is no request.
@@ -205,8 +209,8 @@ func required() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[ops.PlanRequest]():       {"model", "workloads"},
 		reflect.TypeFor[ops.OptimizeRequest]():   {"model", "output_length"},
-		reflect.TypeFor[ops.StepRequest]():       {"deployment"},
-		reflect.TypeFor[ops.SimulateRequest]():   {"deployment"},
+		reflect.TypeFor[opsstep.Request]():       {"deployment"},
+		reflect.TypeFor[opssimulate.Request]():   {"deployment"},
 		reflect.TypeFor[deployment.Deployment](): {"model"},
 	}
 }
@@ -231,7 +235,7 @@ func known() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[sim.Process]():         words("poisson", "gamma", "constant"),
 		reflect.TypeFor[ops.ServingMode]():     words(string(ops.Aggregated), string(ops.Disaggregated)),
 		reflect.TypeFor[ops.Evaluation]():      words(string(ops.ByFormulas), string(ops.BySimulation)),
-		reflect.TypeFor[ops.Severity]():        words(string(ops.SevereError), string(ops.SevereWarning), string(ops.SevereHint)),
+		reflect.TypeFor[opslint.Severity]():    words(string(opslint.SevereError), string(opslint.SevereWarning), string(opslint.SevereHint)),
 		reflect.TypeFor[deployment.Role]():     words(string(deployment.Both), string(deployment.Prefill), string(deployment.Decode)),
 		reflect.TypeFor[deployment.Fusion]():   words(string(deployment.Compiled), string(deployment.Eager)),
 		reflect.TypeFor[prices.Pricing]():      words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),

@@ -6,6 +6,11 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
+	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 func searches() []Operation {
@@ -29,7 +34,7 @@ InferenceX) with the prediction of its deployment: what is inside the intervals,
 
 func plan(ctx context.Context, k *Kit, r ops.PlanRequest) (*document.Plan, error) {
 	r.Jobs = k.Jobs
-	out, err := k.World.Plan(ctx, r)
+	out, err := ops.On(k.World).Plan(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +43,7 @@ func plan(ctx context.Context, k *Kit, r ops.PlanRequest) (*document.Plan, error
 
 func optimize(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Optimize, error) {
 	r.Jobs = k.Jobs
-	out, err := k.World.Optimize(ctx, r)
+	out, err := ops.On(k.World).Optimize(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +59,8 @@ func explain(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Opti
 	return optimize(ctx, k, r)
 }
 
-func step(ctx context.Context, k *Kit, r ops.StepRequest) (*document.Step, error) {
-	out, err := k.World.Step(ctx, r)
+func step(ctx context.Context, k *Kit, r opsstep.Request) (*document.Step, error) {
+	out, err := opsstep.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +69,8 @@ func step(ctx context.Context, k *Kit, r ops.StepRequest) (*document.Step, error
 	return doc, nil
 }
 
-func simulate(ctx context.Context, k *Kit, r ops.SimulateRequest) (*document.Simulate, error) {
-	out, err := k.World.Simulate(ctx, r)
+func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*document.Simulate, error) {
+	out, err := opssimulate.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func simulate(ctx context.Context, k *Kit, r ops.SimulateRequest) (*document.Sim
 }
 
 func support(ctx context.Context, k *Kit, r ops.SupportRequest) (*document.Supported, error) {
-	out, err := k.World.Support(ctx, r)
+	out, err := ops.On(k.World).Support(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func support(ctx context.Context, k *Kit, r ops.SupportRequest) (*document.Suppo
 
 // LintRequest asks what files or a command that start an engine will do.
 type LintRequest struct {
-	ops.LintRequest
+	opslint.Request
 
 	// Files are those of one target, with their content; in place of a command.
 	Files []Content `json:"files,omitempty"`
@@ -100,9 +105,9 @@ type Content struct {
 
 func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
 	for _, f := range r.Files {
-		r.LintRequest.Files = append(r.LintRequest.Files, f.Name)
+		r.Request.Files = append(r.Request.Files, f.Name)
 	}
-	out, err := k.reading(r.Files...).Lint(ctx, r.LintRequest)
+	out, err := opslint.Run(ctx, k.reading(r.Files...), r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +115,7 @@ func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
 }
 
 // reading is a world whose only files are given.
-func (k *Kit) reading(files ...Content) *ops.World {
+func (k *Kit) reading(files ...Content) *session.Session {
 	world := *k.World
 	world.ReadFile = func(name string) ([]byte, error) {
 		for _, f := range files {
@@ -128,11 +133,11 @@ type CheckRequest struct {
 	// Result is what the load generator wrote.
 	Result Content `json:"result"`
 	// Expected is the deployment; zero lengths and no load are those of the result.
-	Expected ops.SimulateRequest `json:"expected"`
+	Expected opssimulate.Request `json:"expected"`
 }
 
 func check(ctx context.Context, k *Kit, r CheckRequest) (*document.CheckResult, error) {
-	out, err := k.reading(r.Result).CheckResult(ctx, ops.CheckResultRequest{File: r.Result.Name, Expected: r.Expected})
+	out, err := opscheck.Run(ctx, k.reading(r.Result), opscheck.Request{File: r.Result.Name, Expected: r.Expected})
 	if err != nil {
 		return nil, err
 	}

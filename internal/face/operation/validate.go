@@ -10,6 +10,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // ValidateRequest asks what a request lacks. One of its fields is given.
@@ -64,7 +66,7 @@ func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	for _, name := range given.Missing() {
 		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
-	full, about, err := k.World.CheckPlan(given)
+	full, about, err := ops.On(k.World).CheckPlan(given)
 	out.problems(err, "plan")
 	out.planAssumptions(k, &given, &full)
 	for i, w := range about {
@@ -87,7 +89,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 		v.assume("confidence", fmt.Sprint(full.Confidence), byDefault)
 	}
 	if given.EnergyPrice == nil {
-		v.assume("energy_price", fmt.Sprintf("%g USD per kilowatt-hour", ops.DefaultEnergyPrice), byDefault)
+		v.assume("energy_price", fmt.Sprintf("%g USD per kilowatt-hour", opssimulate.DefaultEnergyPrice), byDefault)
 	}
 	if given.Modes == nil {
 		v.assume("modes", "agg and disagg are compared", byDefault)
@@ -105,7 +107,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 	if f := given.Formats; f.Checkpoint == "" && f.GEMM == "" && f.Linear == "" {
 		v.assume("formats", "the checkpoint's own", byDefault)
 	}
-	if !slices.ContainsFunc(given.Workloads, func(w ops.Workload) bool { return w.Prefix > 0 || w.Preset != "" }) {
+	if !slices.ContainsFunc(given.Workloads, func(w session.Workload) bool { return w.Prefix > 0 || w.Preset != "" }) {
 		v.assume("workloads.prefix", "no prefix cache hits", byDefault)
 	}
 }
@@ -116,7 +118,7 @@ func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile
 		if engines := launch.Engines(d.Vendor); engines != nil {
 			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "the engines that there are deployment files for")
 		} else {
-			v.assume("engines", ops.DefaultEngine+" on "+d.Name, byDefault)
+			v.assume("engines", opssimulate.DefaultEngine+" on "+d.Name, byDefault)
 		}
 	}
 	if _, ok := given.Prices[d.Name]; ok {
@@ -140,7 +142,7 @@ func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
 		}
 	}
 	slices.Sort(out.Missing)
-	full, err := k.World.CompleteOptimize(given)
+	full, err := ops.On(k.World).CompleteOptimize(given)
 	out.problems(err, "optimize")
 	out.optimizeAssumptions(&given, &full)
 	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
@@ -189,7 +191,7 @@ func (v *Validation) problems(err error, operation string) {
 // said reports whether a problem is only that something is missing.
 func (v *Validation) said(p *document.Mistake) bool {
 	if len(p.Fields) == 0 {
-		return p.Detail == ops.ErrNoModel.Error()
+		return p.Detail == session.ErrNoModel.Error()
 	}
 	for _, f := range p.Fields {
 		if !slices.Contains(v.Missing, f) {

@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
-
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 )
 
 // Accuracy prints error figures for people.
-func Accuracy(w io.Writer, r *ops.AccuracyResponse) {
+func Accuracy(w io.Writer, r *accuracy.Response) {
 	clean := measured.Clean(r.Rows)
 	all := document.GroupOf(r.Rows)
 	t := newErrorTable(&all)
@@ -171,7 +171,7 @@ func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measu
 }
 
 // AccuracyCSV writes every row with its prediction.
-func AccuracyCSV(w io.Writer, r *ops.AccuracyResponse) error {
+func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
@@ -212,7 +212,7 @@ func AccuracyCSV(w io.Writer, r *ops.AccuracyResponse) error {
 
 // Calibration prints the errors of a fit, on the rows it used and on rows it held
 // out.
-func Calibration(w io.Writer, r *ops.CalibrateResponse) {
+func Calibration(w io.Writer, r *calibrate.Response) {
 	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"prediction", "rows", "TTFT MAPE", "median", "p90", "coverage", "TPOT MAPE", "median", "p90", "coverage"})
 	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
@@ -252,7 +252,7 @@ func Calibration(w io.Writer, r *ops.CalibrateResponse) {
 }
 
 // calibrated says which results are fitted, by cell and layout.
-func calibrated(w io.Writer, found *ops.FoundResults) {
+func calibrated(w io.Writer, found *calibrate.FoundResults) {
 	if len(found.Used) == 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -144,7 +145,7 @@ func overall(w io.Writer, r *ops.ConfigureResponse) {
 }
 
 // energyLine prints what the best deployment draws.
-func energyLine(w io.Writer, e *ops.Energy) {
+func energyLine(w io.Writer, e *simulate.Energy) {
 	if e != nil {
 		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
 			units.Figure(float64(e.PerToken)), plusMinus(e.Error), float64(e.Watts), unmeasured(e.Tier))

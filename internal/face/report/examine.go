@@ -5,14 +5,13 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
-
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
 // Examine prints the suspicious rows for people.
-func Examine(w io.Writer, r *ops.ExamineResponse) {
+func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 	rows := document.Suspicious(r)
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "None of the %d rows is suspicious.\n", len(r.Rows))

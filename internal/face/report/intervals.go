@@ -6,9 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -102,7 +101,7 @@ func safeChoice(w io.Writer, p *ops.Search) {
 		return
 	}
 	c := p.Rows[0].Chance
-	if c >= ops.LowChance {
+	if c >= calibration.LowChance {
 		return
 	}
 	fmt.Fprintf(w, "Note: the best row meets its limits with %s probability; ", chance(c))

@@ -5,12 +5,11 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 )
 
 // Kernels prints the errors of the operator forms against measured kernels.
-func Kernels(w io.Writer, r *ops.KernelsResponse) {
+func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 	t := table.New(4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"generation", "operator", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
 	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
@@ -27,7 +26,7 @@ func Kernels(w io.Writer, r *ops.KernelsResponse) {
 }
 
 // Surfaces prints the errors of surfaces on shapes left out of them.
-func Surfaces(w io.Writer, r *ops.SurfacesResponse) {
+func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"system", "family", "left out", "missed", "surfaces: median", "p90", "tables: median", "p90", "forms: median", "p90"})
 	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

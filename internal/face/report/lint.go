@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Lint prints what files or a command that start an engine will do.
-func Lint(w io.Writer, r *ops.LintResponse) {
+func Lint(w io.Writer, r *lint.Response) {
 	release := r.Version
 	if release == "" {
 		release = "(newest release)"
@@ -45,7 +46,7 @@ func Lint(w io.Writer, r *ops.LintResponse) {
 }
 
 // capacity prints memory, cache and the highest safe concurrency.
-func capacity(w io.Writer, r *ops.LintResponse) {
+func capacity(w io.Writer, r *lint.Response) {
 	c := r.Capacity
 	m := &c.Memory
 	fmt.Fprintf(w, "Memory          %s per device: weights %s, activations %s, workspace %s, KV cache %s, free %s\n",
@@ -64,7 +65,7 @@ func capacity(w io.Writer, r *ops.LintResponse) {
 }
 
 // predicted prints the figures.
-func predicted(w io.Writer, s *ops.SimulateResponse) {
+func predicted(w io.Writer, s *simulate.Response) {
 	e, r := &s.Expected, &s.Result
 	fmt.Fprintf(w, "\nPredicted at %d requests in flight, with 80 %% intervals:\n", s.Request.Concurrency)
 	fmt.Fprintf(w, "  TTFT          %s (%s)\n", r.TTFT.Mean, plusMinus(e.TTFT))
@@ -79,7 +80,7 @@ func predicted(w io.Writer, s *ops.SimulateResponse) {
 }
 
 // findings prints what is wrong.
-func findings(w io.Writer, r *ops.LintResponse) {
+func findings(w io.Writer, r *lint.Response) {
 	if len(r.Findings) == 0 {
 		fmt.Fprintln(w, "\nNo findings.")
 		return
@@ -102,7 +103,7 @@ func findings(w io.Writer, r *ops.LintResponse) {
 }
 
 // improvements prints changes that are worth it.
-func improvements(w io.Writer, r *ops.LintResponse) {
+func improvements(w io.Writer, r *lint.Response) {
 	if len(r.Better) == 0 {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -21,7 +22,7 @@ type OptimizeView struct {
 	// NoPower leaves out the column of power, which the older guide does not have.
 	NoPower bool
 	// Command, if not nil, says how the reader would ask for a step alone.
-	Command func(*ops.StepRequest) string
+	Command func(*step.Request) string
 }
 
 // The widths of the vendor's frames.

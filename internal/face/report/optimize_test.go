@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -24,7 +25,7 @@ func TestOptimizePictures(t *testing.T) {
 	}{
 		{"aggregated", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
 			p := aggregated(1)
-			p.Artefacts = []ops.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
+			p.Artefacts = []opsstep.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
 			p.Notes = []string{"batch 87 was chosen because experts divide evenly at it"}
 			r.Devices[0].Searches = []ops.Search{p}
 		}},
@@ -170,7 +171,7 @@ func TestExplainPicture(t *testing.T) {
 		x := ops.Explanation{
 			Device: d.Device.Name, Mode: p.Mode, Row: p.Rows[0], Next: &p.Rows[1], Gap: 1 - p.Rows[1].Best.Throughput/p.Rows[0].Best.Throughput,
 			Steps: []ops.StepShare{
-				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: millis(3.5), Request: &ops.StepRequest{}},
+				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: millis(3.5), Request: &opsstep.Request{}},
 				{Phase: "decode", Time: millis(40), Bound: step.Bounds{Memory: 3, Comm: 1}, Fixed: millis(4)},
 			},
 			What: []ops.WhatIf{
@@ -183,7 +184,7 @@ func TestExplainPicture(t *testing.T) {
 		}
 		r.Explanations = append(r.Explanations, x)
 	}
-	command := func(*ops.StepRequest) string { return "plimsoll step a" }
+	command := func(*opsstep.Request) string { return "plimsoll step a" }
 	golden.Check(t, "testdata/optimize-explain.golden", text(r, report.OptimizeView{Command: command}))
 }
 

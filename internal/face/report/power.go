@@ -7,11 +7,11 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibrate"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opscalibrate "github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 )
 
 // Power prints the errors of fitted constants of power against measured rows.
-func Power(w io.Writer, r *ops.PowerResponse) {
+func Power(w io.Writer, r *opscalibrate.PowerResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8)
 	t.AppendHeader(table.Row{"system", "prediction", "rows", "J/token MAPE", "median", "p90", "watts MAPE", "median"})
 	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }

@@ -5,10 +5,9 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
-
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
 // regretLine is the cost of choosing layouts by prediction, in a line.
@@ -22,7 +21,7 @@ func regretLine(choices []measured.Choice) string {
 }
 
 // Regret prints the cost of choosing layouts by prediction, group by group.
-func Regret(w io.Writer, r *ops.AccuracyResponse) {
+func Regret(w io.Writer, r *accuracy.Response) {
 	choices := measured.Regrets(r.Rows)
 	t := table.New(2, 3, 4, 5, 6)
 	t.AppendHeader(table.Row{"deployment", "layouts", "choices", "correct", "regret", "random choice"})

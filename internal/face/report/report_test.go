@@ -15,16 +15,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // requests are steps on devices whose numbers are held to TensorCast's, so that
 // the pictures change only with the way they are drawn.
-func requests() map[string]ops.StepRequest {
+func requests() map[string]step.Request {
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"
 	compiled := deployment.Modelling{Fusion: deployment.Compiled}
-	return map[string]ops.StepRequest{
+	return map[string]step.Request{
 		"prefill": {
 			Deployment: deployment.Deployment{
 				Model: "Qwen/Qwen3-32B", System: a3, Modelling: compiled,
@@ -43,17 +44,17 @@ func requests() map[string]ops.StepRequest {
 }
 
 // evaluate is the answer to a request.
-func evaluate(t *testing.T, r ops.StepRequest) *ops.StepResponse {
+func evaluate(t *testing.T, r step.Request) *step.Response {
 	t.Helper()
-	var w ops.World
-	out, err := w.Step(t.Context(), r)
+	var w session.Session
+	out, err := step.Run(t.Context(), &w, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func respond(t *testing.T, name string) *ops.StepResponse {
+func respond(t *testing.T, name string) *step.Response {
 	t.Helper()
 	r := evaluate(t, requests()[name])
 	r.Error, r.Basis = calibration.Error{Low: -0.4, High: 0.5}, "nothing"
@@ -75,22 +76,22 @@ func TestStepTable(t *testing.T) {
 
 // TestStepSays: what only some steps have to say.
 func TestStepSays(t *testing.T) {
-	one := func(model, device string, r ops.StepRequest) ops.StepRequest {
+	one := func(model, device string, r step.Request) step.Request {
 		r.Deployment = deployment.Deployment{Model: model, System: device}
 		return r
 	}
 	const qwen, plain = "Qwen/Qwen3-32B", "TEST_DEVICE"
 	for _, c := range []struct {
-		request ops.StepRequest
+		request step.Request
 		want    string
 	}{
-		{one(qwen, plain, ops.StepRequest{Queries: 1, Decode: true}), "decode step, 1 request per DP rank, 1 new token each;"},
-		{one(qwen, plain, ops.StepRequest{Queries: 1000, Decode: true, ContextLength: 10_000}), "GiB short\n"},
-		{one(qwen, plain, ops.StepRequest{Queries: 1, Decode: true, ReservedGiB: 1}), " + reserved 1.00 of 64.00 GiB"},
-		{one("openai/gpt-oss-20b", "h100", ops.StepRequest{Queries: 1, Decode: true}), "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
-		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", ops.StepRequest{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},
+		{one(qwen, plain, step.Request{Queries: 1, Decode: true}), "decode step, 1 request per DP rank, 1 new token each;"},
+		{one(qwen, plain, step.Request{Queries: 1000, Decode: true, ContextLength: 10_000}), "GiB short\n"},
+		{one(qwen, plain, step.Request{Queries: 1, Decode: true, ReservedGiB: 1}), " + reserved 1.00 of 64.00 GiB"},
+		{one("openai/gpt-oss-20b", "h100", step.Request{Queries: 1, Decode: true}), "linear layers bf16, experts mxfp4 w4a16, KV cache bf16, compiled, policy physical"},
+		{one("deepseek-ai/DeepSeek-V4-Flash", "h100", step.Request{Queries: 1, Decode: true}), "Note            DeepSeek-V4's attention is"},
 		{
-			one("Qwen/Qwen2.5-VL-7B-Instruct", plain, ops.StepRequest{Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920}),
+			one("Qwen/Qwen2.5-VL-7B-Instruct", plain, step.Request{Queries: 1, QueryLength: 100, ImageHeight: 1080, ImageWidth: 1920}),
 			"2793 new tokens each, one image of 10764 patches (2691 tokens) each;",
 		},
 	} {
@@ -114,7 +115,7 @@ func TestTrace(t *testing.T) {
 	const rounding = 1e-6 // µs
 	overlapped, serial := requests()["prefill"], requests()["decode"]
 	overlapped.Deployment.Modelling.MatMulAllReduce, serial.Multistream = true, false
-	for name, request := range map[string]ops.StepRequest{
+	for name, request := range map[string]step.Request{
 		"prefill": requests()["prefill"], "decode": serial, "overlapped": overlapped,
 	} {
 		r := evaluate(t, request)

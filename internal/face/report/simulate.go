@@ -4,19 +4,18 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Simulate prints a simulated run for people, with a timeline.
-func Simulate(w io.Writer, r *ops.SimulateResponse, v OptimizeView) {
+func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	s := &r.Result
 	fmt.Fprintf(w, "%s on %s under %s, %s", r.Model, r.Device, r.Title, r.Layout)
 	if n := r.Request.Deployment.Pools[len(r.Request.Deployment.Pools)-1].Replicas; n > 1 {
@@ -69,7 +68,7 @@ func Simulate(w io.Writer, r *ops.SimulateResponse, v OptimizeView) {
 }
 
 // engineUse prints how busy the engine and how full its KV cache was.
-func engineUse(w io.Writer, r *ops.SimulateResponse) {
+func engineUse(w io.Writer, r *simulate.Response) {
 	use, prompts := document.Pools(&r.Result)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens, %.0f %% used on average, %.0f %% at peak; %d preemptions\n",
 		100*use.Busy, r.Memory.Tokens, 100*use.KVMean, 100*use.KVPeak, use.Preemptions)

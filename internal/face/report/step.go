@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
+	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Step prints a step for people.
-func Step(w io.Writer, r *ops.StepResponse) {
+func Step(w io.Writer, r *opsstep.Response) {
 	fmt.Fprintf(w, "%s on %d × %s, %s\n", r.Model, r.Layout.Devices, r.Device, r.Label)
 	fmt.Fprintf(w, "%s; %s\n\n", batchLine(r), formatLine(r))
 	operators(w, r)
@@ -55,7 +54,7 @@ func unmeasured(t device.Tier) string {
 }
 
 // basis says what kind of number this is.
-func basis(r *ops.StepResponse) string {
+func basis(r *opsstep.Response) string {
 	b := operatorTimes(r.Tier)
 	if r.Policy == graph.TensorCast().Name {
 		b += "; with TensorCast's assumptions, which the physical policy drops"
@@ -72,7 +71,7 @@ func operatorTimes(t device.Tier) string {
 	return "predicted, not measured; operator times from " + from + " (tier " + string(t) + ")"
 }
 
-func batchLine(r *ops.StepResponse) string {
+func batchLine(r *opsstep.Response) string {
 	phase := "prefill"
 	if r.Decode {
 		phase = "decode"
@@ -105,7 +104,7 @@ func plural(n int) string {
 	return "s"
 }
 
-func formatLine(r *ops.StepResponse) string {
+func formatLine(r *opsstep.Response) string {
 	linear := r.Formats.Linear
 	if e := r.Formats.Experts; e != "" {
 		linear += ", experts " + e
@@ -123,7 +122,7 @@ func kernels(compiled bool) string {
 
 // operators prints the table of operators, in the order of their first call. With
 // measured kernels it also names their engine.
-func operators(w io.Writer, response *ops.StepResponse) {
+func operators(w io.Writer, response *opsstep.Response) {
 	r := &response.Result
 	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
 	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
@@ -172,7 +171,7 @@ func shares(b step.Bounds) string {
 		percent(b.Memory, sum), percent(b.Comm, sum), percent(b.Cube, sum), percent(b.Vector, sum))
 }
 
-func memoryLine(w io.Writer, r *ops.StepResponse) {
+func memoryLine(w io.Writer, r *opsstep.Response) {
 	m := &r.Memory
 	fmt.Fprintf(w, "Memory          weights %.2f + KV %.2f + activation %.2f", m.Weights.GiB(), m.KV.GiB(), m.Activation.GiB())
 	if m.Reserved > 0 {

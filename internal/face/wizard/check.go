@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
 // Check reads an answer to a question as it was typed and returns it as it is kept,
@@ -121,7 +122,7 @@ func (k *Known) about(name field.Name) error {
 		r.NumDevices = 1 // checked with its own answer
 	}
 	var errs []error
-	for _, err := range field.Each(k.World.CheckOptimize(r)) {
+	for _, err := range field.Each(ops.On(k.World).CheckOptimize(r)) {
 		if slices.Contains(field.Names(err), name) {
 			errs = append(errs, errors.New(field.Say(err, k.Say)))
 		}

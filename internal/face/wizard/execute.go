@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -70,7 +71,7 @@ func (w *wizard) classify(err error) *failed {
 	}
 	f := &failed{line: firstLine(field.Say(first, w.Say))}
 	_, path := errors.AsType[*fs.PathError](err)
-	_, input := errors.AsType[*ops.InputError](err)
+	_, input := errors.AsType[*opssession.InputError](err)
 	_, unknown := errors.AsType[*model.UnknownError](err)
 	var about *Question
 	for _, n := range field.Names(first) {

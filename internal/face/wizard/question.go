@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Question is one question.
@@ -51,7 +51,7 @@ type Suggestion struct {
 // Known is what is known when a question is asked.
 type Known struct {
 	Answers Answers
-	World   *ops.World
+	World   *opssession.Session
 	Text    *Text
 	Say     func(field.Name) string // a field as the command line names it
 

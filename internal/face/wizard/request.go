@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -51,7 +52,7 @@ func (k *Known) Plan() ops.PlanRequest {
 	a := k.relevant()
 	r := ops.PlanRequest{
 		Model: a.value(Model), Systems: a.words(Devices), Devices: a.count(NumDevices),
-		Workloads: []ops.Workload{{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}},
+		Workloads: []opssession.Workload{{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}},
 		Limits:    workload.Limits{TTFT: units.Millisecond * units.Seconds(a.number(TTFT)), TPOT: units.Millisecond * units.Seconds(a.number(TPOT))},
 		MTP:       a.count(MTPTokens), AcceptanceRates: a.numbers(MTPRates),
 	}

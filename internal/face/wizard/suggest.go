@@ -7,7 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // example is a value of the first examples that a command's help prints.
@@ -80,7 +80,7 @@ func suggestTokens(k *Known) Suggestion {
 
 func suggestRates(*Known) Suggestion {
 	var rates []string
-	for _, r := range ops.AcceptanceRates() {
+	for _, r := range opssession.AcceptanceRates() {
 		rates = append(rates, number(r))
 	}
 	return byDefault(strings.Join(rates, " "), "--mtp-acceptance-rates")

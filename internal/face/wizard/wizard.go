@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // Config is what a wizard works with.
@@ -26,7 +27,7 @@ type Config struct {
 	// Silent asks nothing: what is missing is an error.
 	Silent bool
 	Lang   Lang
-	World  *ops.World
+	World  *opssession.Session
 	// Answers are known already.
 	Answers Answers
 	// Say names a field as the command line does.
@@ -85,7 +86,7 @@ func (w *wizard) silent(ctx context.Context) error {
 	q, err := w.Next()
 	switch {
 	case err != nil:
-		return &ops.InputError{Err: fmt.Errorf("%s: %w", q.ID, err)}
+		return &opssession.InputError{Err: fmt.Errorf("%s: %w", q.ID, err)}
 	case q != nil:
 		return &MissingError{w.Missing()}
 	}

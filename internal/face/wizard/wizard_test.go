@@ -16,6 +16,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 func flagOf(n field.Name) string { return "--" + strings.ReplaceAll(string(n), "_", "-") }
@@ -25,7 +26,7 @@ func session(known map[ID]string) *Session {
 	for id, v := range known {
 		a[id] = Answer{Value: v}
 	}
-	return NewSession(Known{Answers: a, World: &ops.World{}, Text: English.Say(), Say: flagOf})
+	return NewSession(Known{Answers: a, World: &opssession.Session{}, Text: English.Say(), Say: flagOf})
 }
 
 // core inputs before the mode.
@@ -130,7 +131,7 @@ func TestOrder(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
-		if err := s.World.CheckOptimize(s.Optimize()); err != nil {
+		if err := ops.On(s.World).CheckOptimize(s.Optimize()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -343,7 +344,7 @@ func TestFile(t *testing.T) {
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	run := func(known map[ID]string) error {
-		return Run(context.Background(), &Config{Silent: true, Out: &bytes.Buffer{}, World: &ops.World{}, Answers: session(known).Answers, Say: flagOf})
+		return Run(context.Background(), &Config{Silent: true, Out: &bytes.Buffer{}, World: &opssession.Session{}, Answers: session(known).Answers, Say: flagOf})
 	}
 	err := run(map[ID]string{Model: "Qwen/Qwen3-0.6B", Input: "512"})
 	if missing, ok := errors.AsType[*MissingError](err); !ok || len(missing.Questions) < 5 || !strings.HasPrefix(err.Error(), "missing answers: device, num_devices, output_length, mode, ") {
@@ -358,16 +359,16 @@ func TestSilent(t *testing.T) {
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	w := &wizard{Session: session(inputs(nil)), text: English.Say()}
-	world := &ops.World{}
+	world := &opssession.Session{}
 	_, unknown := world.Model("zzz", "")
 	for _, c := range []struct {
 		err        error
 		kind, line string
 	}{
-		{&ops.InputError{Err: field.Errorf("%s must be positive, got 0", field.Name("num_devices"))}, w.text.Invalid, "--num-devices must be positive, got 0"},
-		{&ops.InputError{Err: field.Errorf("%s FP8: x has no arithmetic", field.Name("quantize_linear_action"))}, w.text.Assumption, "--quantize-linear-action FP8: x has no arithmetic"},
+		{&opssession.InputError{Err: field.Errorf("%s must be positive, got 0", field.Name("num_devices"))}, w.text.Invalid, "--num-devices must be positive, got 0"},
+		{&opssession.InputError{Err: field.Errorf("%s FP8: x has no arithmetic", field.Name("quantize_linear_action"))}, w.text.Assumption, "--quantize-linear-action FP8: x has no arithmetic"},
 		{unknown, w.text.Assumption, unknown.Error()},
-		{&ops.InputError{Err: fmt.Errorf("reading: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist})}, w.text.Environment, "reading: open x: file does not exist"},
+		{&opssession.InputError{Err: fmt.Errorf("reading: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist})}, w.text.Environment, "reading: open x: file does not exist"},
 		{errors.New("no space"), w.text.Environment, "no space"},
 	} {
 		f := w.classify(c.err)

@@ -1,0 +1,103 @@
+package accuracy
+
+import (
+	"context"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+)
+
+// Request asks how well measured rows are predicted.
+type Request struct {
+	File         string        `json:"file"`
+	Calibration  string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	Uncalibrated bool          `json:"uncalibrated,omitempty"`
+	PerfData     prices.Tables `json:"perf_data,omitzero"`
+	Workers      int           `json:"jobs,omitempty"` // 0 = 1
+	// Energy asks for the joules of rows without measured ones too.
+	Energy bool `json:"energy,omitempty"`
+}
+
+// Response is the errors over measured rows.
+type Response struct {
+	Rows []measured.Compared
+	// Calibration is the source of the multipliers and intervals.
+	Calibration string
+	// Tables are the measured kernels used, nil without any.
+	Tables *prices.Use
+}
+
+// Run predicts every row of a file of measurements.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	rows, err := w.Measured(r.File)
+	if err != nil {
+		return nil, err
+	}
+	o := calibration.Uncalibrated()
+	if !r.Uncalibrated {
+		if o, err = w.Overlay(r.Calibration); err != nil {
+			return nil, err
+		}
+	}
+	out := &Response{Calibration: o.Source}
+	p, err := prices.Open(w.Dir, r.PerfData)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	p.Optional = true // rows come from many systems
+	if err := checkPrices(p, rows); err != nil {
+		return nil, session.BadInput(err)
+	}
+	predictor := w.Predictor(o, p)
+	predictor.Energy = r.Energy
+	predictor.Progress = func(done int) { w.Tell(session.Progress{Task: "predicting", Done: done, Of: len(rows), What: "rows"}) }
+	if out.Rows, err = predictor.PredictAll(ctx, rows, r.Workers); err != nil {
+		return nil, err
+	}
+	measured.Expect(o, out.Rows)
+	out.Tables, err = p.Used()
+	return out, session.BadInput(err)
+}
+
+// checkPrices checks the kernel tables of the rows' systems and reports the first
+// problem: predictions themselves cannot fail on tables.
+func checkPrices(p *prices.Prices, rows []measured.Row) error {
+	seen := map[string]bool{}
+	for i := range rows {
+		system := rows[i].System
+		if seen[system] {
+			continue
+		}
+		seen[system] = true
+		d, err := device.Lookup(system)
+		if err != nil {
+			continue // its rows say so
+		}
+		if _, err := p.Physical(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExamineResponse is the suspicious rows of a file of measurements.
+type ExamineResponse struct {
+	Rows     []measured.Row
+	Findings []measured.Finding
+}
+
+// Examine finds the suspicious rows of a file of measurements.
+func Examine(ctx context.Context, w *session.Session, file string) (*ExamineResponse, error) {
+	rows, err := w.Measured(file)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := w.Predictor(&calibration.Overlay{}, &prices.Prices{}).Examine(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return &ExamineResponse{Rows: rows, Findings: findings}, nil
+}

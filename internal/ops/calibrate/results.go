@@ -1,0 +1,288 @@
+package calibrate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+)
+
+// ResultsRequest names results of benchmarks to fit.
+type ResultsRequest struct {
+	// Folders hold them, at any depth; a file is its only one.
+	Folders []string `json:"folders,omitempty"`
+	// Expected is what was deployed. Its load and lengths are those of results that do not
+	// state theirs.
+	Expected simulate.Request `json:"expected,omitzero"`
+	// Whole says that Expected describes the deployment whole. Otherwise files beside the
+	// results that start an engine, or in the nearest folder above that has some, do.
+	Whole bool `json:"whole,omitempty"`
+}
+
+// UsedResult is a run that a fit uses.
+type UsedResult struct {
+	File   string
+	Run    results.Run
+	Asked  simulate.Request // as it was simulated
+	Row    *measured.Row
+	Layout string
+	// Launch are the files that say what was deployed, if any.
+	Launch []string
+}
+
+// UnusedResult is a file, or a run of it, that a fit cannot use, and why.
+type UnusedResult struct {
+	File string
+	Err  error
+}
+
+// FoundResults are the runs of folders, and what was deployed.
+type FoundResults struct {
+	Used   []UsedResult
+	Unused []UnusedResult
+}
+
+// finder makes measured rows of results.
+type finder struct {
+	world   *session.Session
+	r       *ResultsRequest
+	stages  session.Memo
+	fleets  map[string]*replica.Fleet
+	started map[string]*started // by folder
+	found   FoundResults
+	rows    []measured.Prepared
+}
+
+// started is what the files of a folder start; nil files where they start nothing.
+type started struct {
+	files []string
+	found *launch.Found
+	err   error
+}
+
+// fromResults makes rows of results that are ready to be simulated.
+func fromResults(w *session.Session, r *ResultsRequest) (*finder, error) {
+	f := &finder{world: w, r: r, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}
+	for _, folder := range r.Folders {
+		if err := f.folder(folder); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(f.found.Used) > 0 || len(r.Folders) == 0:
+		return f, nil
+	case len(f.found.Unused) == 0:
+		return nil, session.BadInput(fmt.Errorf("%s: no result of a benchmark: no file ends in %s", strings.Join(r.Folders, ", "), strings.Join(resultEndings(), ", ")))
+	}
+	return nil, session.BadInput(f.found.nothing())
+}
+
+// nothing says why no result can be used, each reason once.
+func (f *FoundResults) nothing() error {
+	var errs []error
+	for i, u := range f.Unused {
+		same := func(o UnusedResult) bool { return o.Err.Error() == u.Err.Error() }
+		if slices.ContainsFunc(f.Unused[:i], same) {
+			continue
+		}
+		files := u.File
+		if n := len(slices.DeleteFunc(slices.Clone(f.Unused[i+1:]), func(o UnusedResult) bool { return !same(o) })); n > 0 {
+			files += fmt.Sprintf(" and %d more", n)
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", files, u.Err))
+	}
+	return errors.Join(errs...)
+}
+
+// resultEndings are those of files that may be results.
+func resultEndings() []string { return []string{".json", ".jsonl", ".csv"} }
+
+// maxResults bounds the files of a folder.
+const maxResults = 10_000
+
+// folder reads the results of a folder, or a single one.
+func (f *finder) folder(name string) error {
+	if f.world.Dir == nil || f.world.ReadFile == nil {
+		return session.BadInput(fmt.Errorf("%s: %w", name, session.ErrNoFiles))
+	}
+	dir := f.world.Dir(name)
+	if _, err := fs.Stat(dir, "."); err != nil {
+		if _, wrong := f.world.ReadFile(name); wrong != nil {
+			return session.BadInput(fmt.Errorf("reading results: %w", wrong))
+		}
+		f.file(filepath.Dir(name), ".", filepath.Base(name))
+		return nil
+	}
+	n := 0
+	err := fs.WalkDir(dir, ".", func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && at != "." && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir() || strings.HasPrefix(d.Name(), ".") || !slices.Contains(resultEndings(), strings.ToLower(path.Ext(at))):
+			return nil
+		}
+		if n++; n > maxResults {
+			return fmt.Errorf("more than %d files", maxResults)
+		}
+		f.file(name, path.Dir(at), path.Base(at))
+		return nil
+	})
+	if err != nil {
+		return session.BadInput(fmt.Errorf("reading the results in %s: %w", name, err))
+	}
+	return nil
+}
+
+// file reads the results of a file in a folder below one that was asked for.
+func (f *finder) file(root, folder, base string) {
+	name := filepath.Join(root, filepath.FromSlash(folder), base)
+	data, err := f.world.ReadFile(name)
+	if err == nil {
+		var runs []results.Run
+		if runs, err = results.Parse(data); err == nil {
+			f.runs(runs, f.launched(root, folder), name)
+			return
+		}
+	}
+	f.found.Unused = append(f.found.Unused, UnusedResult{name, err})
+}
+
+// runs makes rows of the runs of a file.
+func (f *finder) runs(runs []results.Run, s *started, name string) {
+	for i := range runs {
+		of := name
+		if len(runs) > 1 {
+			of = fmt.Sprintf("%s#%d", name, i+1)
+		}
+		if err := f.run(&runs[i], s, of); err != nil {
+			f.found.Unused = append(f.found.Unused, UnusedResult{of, err})
+		}
+	}
+}
+
+// launched is what starts the engine behind the results of a folder: files in it, or in
+// the nearest folder above.
+func (f *finder) launched(root, folder string) *started {
+	if f.r.Whole {
+		return nil
+	}
+	at := filepath.Join(root, filepath.FromSlash(folder))
+	if s, ok := f.started[at]; ok {
+		return s
+	}
+	s := f.launch(root, folder)
+	if s == nil && folder != "." {
+		s = f.launched(root, path.Dir(folder))
+	}
+	f.started[at] = s
+	return s
+}
+
+// launch reads the files of one folder that may start an engine.
+func (f *finder) launch(root, folder string) *started {
+	entries, err := fs.ReadDir(f.world.Dir(root), folder)
+	if err != nil {
+		return nil // the walk says so
+	}
+	var files []launch.File
+	var names []string
+	for _, e := range entries {
+		name := filepath.Join(root, filepath.FromSlash(folder), e.Name())
+		if e.IsDir() || !slices.Contains([]string{".sh", ".yaml", ".yml"}, strings.ToLower(path.Ext(name))) {
+			continue
+		}
+		data, err := f.world.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		// A file that starts nothing may still be settings that another one names.
+		if _, err := launch.Read(launch.File{Path: name, Data: data}); err != nil && !errors.Is(err, launch.ErrNoLaunch) {
+			continue
+		}
+		files, names = append(files, launch.File{Path: name, Data: data}), append(names, name)
+	}
+	found, err := launch.Read(files...)
+	if errors.Is(err, launch.ErrNoLaunch) {
+		return nil
+	}
+	if err == nil {
+		err = oneDeployment(found)
+	}
+	return &started{names, found, err}
+}
+
+// oneDeployment reports files that start workers of the same role: they may be those of
+// several deployments, and nothing says which of them a result is of.
+func oneDeployment(f *launch.Found) error {
+	for i := range f.Launches {
+		for j := range i {
+			if a, b := &f.Launches[j], &f.Launches[i]; a.Role == b.Role && a.File != b.File {
+				return fmt.Errorf("%s and %s both start %s: keep the results of each in a folder of their own", a.File, b.File, a.Engine)
+			}
+		}
+	}
+	return nil
+}
+
+// run makes a row of one run.
+func (f *finder) run(run *results.Run, s *started, name string) error {
+	asked, err := f.expected(run, s)
+	if err != nil {
+		return err
+	}
+	if err := usable(run, &asked); err != nil {
+		return err
+	}
+	w := *f.world
+	w.Memo = &f.stages
+	stage, err := simulate.Prepare(&w, &asked)
+	if err != nil {
+		return err
+	}
+	if n := asked.Deployment.Devices(); run.GPUs > 0 && run.GPUs != n {
+		return field.Errorf("it ran on %d devices, the deployment has %d: give %s", run.GPUs, n, field.Name("tp_size"))
+	}
+	d, err := asked.Deployment.Resolve(stage.Parts)
+	if err != nil {
+		return err
+	}
+	client, err := simulate.Client(&w, stage, &asked.Traffic)
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprintf("%+v %+v", asked.Deployment, asked.Sources)
+	fleet := f.fleets[key]
+	if fleet == nil {
+		if fleet, err = stage.Build(d); err != nil {
+			return err
+		}
+		f.fleets[key] = fleet
+	}
+	prices, err := stage.Coster(d.Generates())
+	if err != nil {
+		return err
+	}
+	row := rowOf(run, &asked, name)
+	result := measured.Result{Row: row, Deployment: d, Fleet: fleet, Client: client, Prices: prices}
+	f.rows = append(f.rows, result.Prepare())
+	serves := d.Generates()
+	used := UsedResult{File: name, Run: *run, Asked: asked, Row: row, Layout: serves.Spec.Layout.Label(d.Model.HasExperts())}
+	if s != nil {
+		used.Launch = s.files
+	}
+	f.found.Used = append(f.found.Used, used)
+	return nil
+}

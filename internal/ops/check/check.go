@@ -1,0 +1,263 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/results"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Request asks how a measured run agrees with its prediction.
+type Request struct {
+	// File is what a load generator wrote.
+	File string `json:"file"`
+	// Expected is what was planned. Zero lengths and no load are those of the run.
+	Expected simulate.Request `json:"expected"`
+}
+
+// Response is the comparison of every run of a file.
+type Response struct {
+	Request Request
+	Runs    []CheckedRun
+}
+
+// CheckedRun is a run with its prediction.
+type CheckedRun struct {
+	Run     results.Run
+	Asked   simulate.Request // as it was simulated
+	Figures []Figure
+	Inside  bool // all figures lie in their intervals
+	Causes  []Cause
+	// Basis says what the intervals come from.
+	Basis string
+	Notes []string
+}
+
+// Figure is a figure that was predicted and measured; times in seconds.
+type Figure struct {
+	Name                           string
+	Predicted, Low, High, Measured float64
+	Inside                         bool
+}
+
+// Ratio is measured over predicted.
+func (f *Figure) Ratio() float64 { return f.Measured / f.Predicted }
+
+// IsTime tells times from rates.
+func (f *Figure) IsTime() bool { return f.Name != FigureOutput && f.Name != FigureTotal }
+
+// Cause is an assumption that may be wrong, and what the prediction is with it
+// changed.
+type Cause struct {
+	What string
+	// Stated says that the result itself shows the difference; otherwise it is a guess.
+	Stated  bool
+	Figures []Figure
+	// Left is the error that is left, as a share of that of the prediction.
+	Left float64
+	// Explains says that it moves the prediction into the measurement's neighbourhood.
+	Explains bool
+	Failure  string // why it could not be simulated
+}
+
+// The names of figures.
+const (
+	FigureTTFT       = "TTFT"
+	FigureTTFTMedian = "median TTFT"
+	FigureTPOT       = "TPOT"
+	FigureTPOTMedian = "median TPOT"
+	FigureOutput     = "output tokens/s"
+	FigureTotal      = "tokens/s"
+)
+
+// maxChecked bounds the runs of a file that are compared.
+const maxChecked = 100
+
+// Run compares the runs of a file with their predictions.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	runs, err := Runs(w, r.File)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) > maxChecked {
+		return nil, session.BadInput(fmt.Errorf("%s has %d runs; at most %d are compared at once", r.File, len(runs), maxChecked))
+	}
+	out := &Response{Request: r}
+	for i := range runs {
+		c, err := checkRun(ctx, w, &runs[i], r.Expected)
+		if err != nil {
+			return nil, err
+		}
+		out.Runs = append(out.Runs, *c)
+	}
+	return out, nil
+}
+
+// Runs reads the runs of a file.
+func Runs(w *session.Session, file string) ([]results.Run, error) {
+	if w.ReadFile == nil {
+		return nil, session.BadInput(fmt.Errorf("%s: %w", file, session.ErrNoFiles))
+	}
+	data, err := w.ReadFile(file)
+	if err != nil {
+		return nil, session.BadInput(fmt.Errorf("reading the result: %w", err))
+	}
+	runs, err := results.Read(data, file)
+	return runs, session.BadInput(err)
+}
+
+// checkRun compares a run with its prediction, and tests explanations where it is
+// outside the interval.
+func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked simulate.Request) (*CheckedRun, error) {
+	quiet := *w
+	quiet.Progress = nil
+	out := &CheckedRun{Run: *run}
+	if err := AsOf(run, &asked); err != nil {
+		return nil, err
+	}
+	base, err := simulate.Run(ctx, &quiet, asked)
+	if err != nil {
+		return nil, err
+	}
+	out.Asked, out.Basis, out.Notes = base.Request, base.Expected.Basis, base.Notes
+	if (run.Input == 0 || run.Output == 0) && asked.Workloads == nil && (asked.Input == 0 || asked.Output == 0) {
+		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: %d and %d tokens are assumed", base.Request.Input, base.Request.Output))
+	}
+	out.Figures = figures(run, &base.Result, &base.Expected)
+	out.Inside = !slices.ContainsFunc(out.Figures, func(f Figure) bool { return !f.Inside })
+	if out.Inside {
+		return out, nil
+	}
+	before := distance(out.Figures)
+	for _, c := range candidates(run, base) {
+		e := Cause{What: c.what, Stated: c.stated}
+		changed := base.Request
+		changed.Deployment.Pools = slices.Clone(changed.Deployment.Pools)
+		c.change(&changed)
+		w.Tell(session.Progress{Task: "testing: " + c.what})
+		switch _, again, err := simulate.Once(ctx, &quiet, &changed); {
+		case ctx.Err() != nil:
+			return nil, err
+		case err != nil:
+			e.Failure = err.Error()
+		default:
+			result := c.result(again)
+			e.Figures = figures(run, result, &again.Expected)
+			e.Left = distance(e.Figures) / before
+			e.Explains = e.Left <= mostLeft
+		}
+		out.Causes = append(out.Causes, e)
+	}
+	slices.SortStableFunc(out.Causes, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(len(a.Failure), len(b.Failure)), cmp.Compare(a.Left, b.Left))
+	})
+	return out, nil
+}
+
+// mostLeft is the share of the error that an explanation may leave.
+const mostLeft = 0.5
+
+// AsOf takes from a run what the request leaves open.
+func AsOf(run *results.Run, r *simulate.Request) error {
+	asDeployed(run, r)
+	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
+		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
+			return session.BadInput(field.Errorf("the result does not say how many requests were in flight: give %s or %s", field.Name("concurrency"), field.Name("rate")))
+		}
+		r.Requests = cmp.Or(r.Requests, run.Requests)
+	}
+	if r.Workloads == nil && r.InputLengths == nil && r.OutputLengths == nil && (r.Input == 0 || r.Output == 0) {
+		r.LengthLow = cmp.Or(r.LengthLow, run.LengthLow, 1)
+		longest := 2 / (1 + r.LengthLow) // over the mean
+		r.Input, r.Output = cmp.Or(r.Input, tokens(run.Input*longest)), cmp.Or(r.Output, tokens(run.Output*longest))
+	}
+	return nil
+}
+
+// asDeployed takes names and layout of a run where the request has none.
+func asDeployed(run *results.Run, r *simulate.Request) {
+	d := &r.Deployment
+	d.Model, d.Engine.Name = cmp.Or(d.Model, run.Model), cmp.Or(d.Engine.Name, run.Engine)
+	if d.System == "" && r.DeviceFile == "" && run.System != "" {
+		if p, err := device.Lookup(run.System); err == nil {
+			d.System = p.Name
+		}
+	}
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	l := d.Pools[0].Layout
+	if run.TP == 0 || len(d.Pools) > 1 || l.Devices > 1 || max(l.TP, l.DP, l.PP, l.EP, l.MoETP) > 1 || l.TP > 0 {
+		return
+	}
+	d.Pools = slices.Clone(d.Pools)
+	d.Pools[0].Layout = parallel.Layout{TP: run.TP, DP: run.DP, EP: run.EP}
+}
+
+// tokens is a mean number of them, in whole ones.
+func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxTokens))) }
+
+// figures are those that both sides have: means, or medians where only these were
+// measured.
+func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure {
+	var out []Figure
+	add := func(name string, predicted, is float64, by calibration.Error) {
+		if predicted > 0 && is > 0 {
+			low, high := by.Interval(predicted)
+			out = append(out, Figure{name, predicted, low, high, is, is >= low && is <= high})
+		}
+	}
+	times := func(mean, median string, says *sim.Summary, is *results.Times, by calibration.Error) {
+		if is.Mean > 0 {
+			add(mean, float64(says.Mean), float64(is.Mean), by)
+			return
+		}
+		add(median, float64(says.P50), float64(is.Median), by)
+	}
+	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
+	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
+	if run.OutputRate > 0 {
+		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput)
+	} else {
+		add(FigureTotal, s.InputRate+s.OutputRate, run.TotalRate, e.Throughput)
+	}
+	return out
+}
+
+// distance is how far measurements lie from predictions: the mean of |ln(measured /
+// predicted)|.
+func distance(all []Figure) float64 {
+	sum := 0.0
+	for i := range all {
+		sum += math.Abs(math.Log(all[i].Ratio()))
+	}
+	return sum / float64(max(1, len(all)))
+}
+
+// afterFirst is the result without the first requests, those in flight at the start.
+func afterFirst(r *simulate.Response) *sim.Result {
+	n := r.Request.Concurrency
+	all := r.Result.Records
+	if n == 0 || len(all) <= n {
+		return &r.Result
+	}
+	out := r.Result
+	var sum units.Seconds
+	for i := range all[n:] {
+		sum += all[n+i].TTFT
+	}
+	out.TTFT.Mean = sum / units.Seconds(len(all)-n)
+	return &out
+}

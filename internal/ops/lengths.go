@@ -1,0 +1,34 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// lengths reads the workloads of an experiment, whose lengths are then their means. A
+// single one whose requests are all alike is no more than those.
+func (w *World) lengths(e *Experiment) (*kinds, error) {
+	if e.Workloads == nil {
+		return nil, nil
+	}
+	e.Workloads = slices.Clone(e.Workloads)
+	k, err := w.kinds(e.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	e.Input, e.Output, e.Prefix = k.Input, k.Output, k.Prefix
+	if k.Plain(e.Workloads) {
+		e.Workloads, k = nil, nil
+	}
+	return k, nil
+}
+
+// fits reports requests longer than the model's positions.
+func fits(m *model.Model, tokens int) error {
+	if tokens <= m.Context() {
+		return nil
+	}
+	return fmt.Errorf("the longest requests have %d tokens, more than the %d positions of %s", tokens, m.Context(), m.Name())
+}

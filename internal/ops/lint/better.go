@@ -1,0 +1,246 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Improvement is a change of settings that raises the throughput within the limits.
+type Improvement struct {
+	Change   string   // in the engine's words
+	Settings []string // as "key=value"
+	Note     string   // what it costs beside the figures
+	// Gain is the throughput's, relative to that of the files; 0 where those meet the
+	// limits at no concurrency.
+	Gain        float64
+	Concurrency int
+	TTFT, TPOT  units.Seconds
+	Throughput  float64
+}
+
+// leastGain is the gain from which a change is worth telling. It is a choice: two
+// predictions of one deployment share most of their errors, and how far the rest goes
+// was not measured.
+const leastGain = 0.03
+
+// variation is a change of settings to try.
+type variation struct {
+	settings []string
+	prefill  bool // also of the workers for prompts, if there are such
+	only     bool // of these alone
+	note     string
+	batch    int // the batch limit, if that is what changes
+}
+
+// improve tries changes of one setting each and keeps those that are worth it: of
+// several values of a setting the best.
+func (x *inspection) improve(ctx context.Context) error {
+	if x.out.Simulated == nil {
+		return nil
+	}
+	base, err := x.best(ctx, &x.d)
+	if err != nil {
+		return err
+	}
+	was := 0.0
+	if base != nil {
+		was = base.Result.OutputRate
+	}
+	byKey := map[string]Improvement{}
+	for _, c := range x.changes() {
+		c, s, err := x.try(ctx, c)
+		if err != nil {
+			return err
+		}
+		if s == nil || s.Result.OutputRate < was*(1+leastGain) {
+			continue
+		}
+		key, _, _ := strings.Cut(c.settings[0], "=")
+		if old, ok := byKey[key]; ok && old.Throughput >= s.Result.OutputRate {
+			continue
+		}
+		r := &s.Result
+		i := Improvement{
+			Change: x.words(&c), Settings: c.settings, Note: c.note, Concurrency: s.Request.Concurrency,
+			TTFT: r.TTFT.Mean, TPOT: r.TPOT.Mean, Throughput: r.OutputRate,
+		}
+		if was > 0 {
+			i.Gain = r.OutputRate/was - 1
+		}
+		byKey[key] = i
+	}
+	for _, i := range byKey {
+		x.out.Better = append(x.out.Better, i)
+	}
+	slices.SortFunc(x.out.Better, func(a, b Improvement) int {
+		return cmp.Or(cmp.Compare(b.Throughput, a.Throughput), cmp.Compare(a.Change, b.Change))
+	})
+	return nil
+}
+
+// try simulates a change. A batch limit that the limits on latency do not let requests
+// reach is lowered to what they do, or the engine would run more.
+func (x *inspection) try(ctx context.Context, c variation) (variation, *simulate.Response, error) {
+	d := x.changed(&c)
+	s, err := x.best(ctx, &d)
+	if err != nil || s == nil || c.batch == 0 || x.r.Concurrency > 0 {
+		return c, s, err
+	}
+	if n := parallel.Fullest(s.Request.Concurrency, x.out.Capacity.Ranks); n < c.batch {
+		c = x.batch(x.resolved.Generates(), n)
+		d = x.changed(&c)
+		s, err = x.best(ctx, &d)
+	}
+	return c, s, err
+}
+
+// best is the simulation with the most throughput of a deployment within the limits:
+// at the concurrency asked for, or the highest safe one that meets them. It is nil
+// where there is none, also where the deployment does not run.
+func (x *inspection) best(ctx context.Context, d *deployment.Deployment) (*simulate.Response, error) {
+	resolved, fleet, err := x.stage.Fleet(d)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // a change that does not run is none
+	}
+	n := capacityOf(resolved, fleet, x.r.Input+x.r.Output).Safe
+	if n == 0 {
+		return nil, nil //nolint:nilnil // likewise
+	}
+	if x.r.Concurrency == 0 {
+		_, s, err := x.most(ctx, d, n)
+		return s, err
+	}
+	q := x.request(d, x.r.Concurrency)
+	s, err := simulate.On(ctx, x.world, x.stage, &q)
+	if err != nil || !met(s) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// changes are those to try.
+func (x *inspection) changes() []variation {
+	p := x.resolved.Generates()
+	e := p.Engine
+	var out []variation
+	if usual := x.usual(p).MemoryShare; e.MemoryShare < usual {
+		out = append(out, variation{settings: []string{"memory_share=" + strconv.FormatFloat(usual, 'g', 4, 64)}, prefill: true})
+	}
+	out = append(out, x.batches(p)...)
+	first := &x.resolved.Pools[0]
+	for _, n := range []int{first.Engine.TokenBudget / 2, first.Engine.TokenBudget * 2, first.Engine.TokenBudget * 4} {
+		runs := first.Engine.ChunkedPrefill || n >= x.r.Input
+		if runs && n >= 512 && n <= maxBudget && (x.resolved.Disaggregated() || n >= e.MaxSequences*(1+p.Spec.MTP)) {
+			out = append(out, variation{settings: []string{fmt.Sprintf("token_budget=%d", n)}, only: true})
+		}
+	}
+	if p.Spec.Quant.KV != dtype.FP8 && p.Device.Matrix[dtype.FP8] > 0 {
+		out = append(out, variation{settings: []string{"kv_format=fp8"}, prefill: true, note: "answers may change a little: check their quality"})
+	}
+	if !first.Engine.ChunkedPrefill {
+		out = append(out, variation{settings: []string{"chunked_prefill=true"}, only: true})
+	}
+	return append(out, x.captures(p, first)...)
+}
+
+// captures are graphs for more: for the batches of the worker that generates, and for
+// prompts on the first.
+func (x *inspection) captures(p, first *deployment.Served) []variation {
+	var out []variation
+	set := func(n int, only bool) {
+		out = append(out, variation{settings: []string{fmt.Sprintf("graph.max_batch=%d", n)}, only: only})
+	}
+	e := p.Engine
+	if usual := x.usual(p).Graph.MaxBatch; e.Graph.MaxBatch < min(usual, e.MaxSequences) {
+		set(min(usual, e.MaxSequences), false)
+	}
+	if g := &first.Engine.Graph; !g.EagerPrefill && g.MaxBatch > 0 && g.MaxBatch < promptGraphs && x.r.Input > g.MaxBatch {
+		set(promptGraphs, true)
+	}
+	return out
+}
+
+// usual is the engine of a pool with the settings it has by default.
+func (x *inspection) usual(p *deployment.Served) *engine.Profile {
+	return x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family)
+}
+
+// promptGraphs is the limit of captured tokens in published launch scripts that raise it
+// for prompts (InferenceX, vLLM with MiniMax-M2.5 and gpt-oss).
+const promptGraphs = 2048
+
+// maxBudget is the largest token budget that is tried: activations of more leave
+// little room.
+const maxBudget = 32768
+
+// batches are higher batch limits that the cache has room for, with graphs for them
+// where the files say for which batches there are any.
+func (x *inspection) batches(p *deployment.Served) []variation {
+	limit, held := p.Engine.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks
+	// A higher limit takes memory itself, so that the cache holds a little less.
+	most := x.changed(&variation{settings: []string{fmt.Sprintf("max_sequences=%d", max(1, held))}})
+	if d, f, err := x.stage.Fleet(&most); err == nil {
+		c := capacityOf(d, f, x.r.Input+x.r.Output)
+		held = min(held, c.Held/c.Ranks)
+	}
+	var out []variation
+	for _, n := range []int{2 * limit, 4 * limit, held} {
+		if n <= limit || n > held || n*(1+p.Spec.MTP) > p.Engine.TokenBudget {
+			continue
+		}
+		out = append(out, x.batch(p, n))
+	}
+	return out
+}
+
+// batch is a batch limit.
+func (x *inspection) batch(p *deployment.Served, n int) variation {
+	c := variation{settings: []string{fmt.Sprintf("max_sequences=%d", n)}, batch: n}
+	usual := x.usual(p).Graph.MaxBatch
+	if g := min(n, usual); x.given(p, "graph.max_batch") && p.Engine.Graph.MaxBatch > 0 && g > p.Engine.Graph.MaxBatch {
+		c.settings = append(c.settings, fmt.Sprintf("graph.max_batch=%d", g))
+	}
+	return c
+}
+
+// changed is the deployment with a change.
+func (x *inspection) changed(c *variation) deployment.Deployment {
+	d := x.d
+	d.Pools = slices.Clone(d.Pools)
+	for i := range d.Pools {
+		generates := i == len(d.Pools)-1
+		if c.only && i > 0 || !c.only && !c.prefill && !generates {
+			continue
+		}
+		d.Pools[i].Settings = slices.Concat(d.Pools[i].Settings, c.settings)
+	}
+	return d
+}
+
+// words is a change as the engine is told it.
+func (x *inspection) words(c *variation) string {
+	p := x.resolved.Generates()
+	var out []string
+	for _, s := range c.settings {
+		key, value, _ := strings.Cut(s, "=")
+		if key == "graph.max_batch" {
+			_, words := x.graphWords(p, value)
+			out = append(out, words)
+			continue
+		}
+		out = append(out, launch.Say(p, x.out.Version, key, value))
+	}
+	return strings.Join(out, ", ")
+}

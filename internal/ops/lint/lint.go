@@ -1,0 +1,349 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+)
+
+// Request asks what files or a command that start an engine will do.
+type Request struct {
+	// Files are those of one target; Command is a command line. One of them is given.
+	Files   []string `json:"files,omitempty"`
+	Command string   `json:"command,omitempty"`
+
+	// Model, System and Version replace what the files say, or fail to say.
+	Model   string `json:"model,omitempty"`
+	System  string `json:"device,omitempty"`
+	Version string `json:"engine_version,omitempty"`
+
+	// Input and Output are lengths in tokens; 0 = what the files say, or 1024 and 256.
+	Input       int             `json:"input_length,omitempty"`
+	Output      int             `json:"output_length,omitempty"`
+	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe one
+	Limits      workload.Limits `json:"limits,omitzero"`
+}
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities: the engine refuses to start or does not do what is asked; it does
+// less than it seems; it could be told better.
+const (
+	SevereError   Severity = "error"
+	SevereWarning Severity = "warning"
+	SevereHint    Severity = "hint"
+)
+
+// Finding is something wrong with files or a command.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	File     string   `json:"file,omitempty"`
+	Where    string   `json:"where"` // a flag or key, as the engine calls it
+	What     string   `json:"what"`
+	Better   string   `json:"better,omitempty"` // what to write instead
+}
+
+// Pool is a pool as it was read.
+type Pool struct {
+	Role     deployment.Role `json:"role"`
+	Replicas int             `json:"replicas"`
+	Devices  int             `json:"devices"` // of a replica
+	Layout   string          `json:"layout"`
+	Settings []string        `json:"settings"` // in the engine's words
+}
+
+// Capacity is what the pool that generates holds, over all ranks and replicas.
+type Capacity struct {
+	// Memory is how the engine divides that of one device, Free what nothing uses.
+	Memory engine.Budget
+	Free   units.Bytes
+	Ranks  int // data-parallel, of all replicas
+	Tokens int // of the KV caches
+	// Limit is the engines' limit of running sequences, Held the requests of full
+	// length whose cache fits. Safe is the smaller one: more in flight wait or are
+	// preempted.
+	Limit, Held, Safe int
+}
+
+// Response is what was read, and what comes of it.
+type Response struct {
+	Request Request // complete
+	// Deployment is whole: simulating it gives the figures.
+	Deployment deployment.Deployment
+	Model      string
+	Device     string
+	Title      string // of the engine
+	Version    string // "" is the newest
+	Devices    int
+	Pools      []Pool
+	// Capacity is nil where the deployment cannot be started, Simulated too where it
+	// serves nothing.
+	Capacity  *Capacity
+	Simulated *simulate.Response
+	Findings  []Finding // the worst first
+	Better    []Improvement
+}
+
+// Errors counts the findings that are errors.
+func (r *Response) Errors() int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Severity == SevereError {
+			n++
+		}
+	}
+	return n
+}
+
+// inspection is one in progress.
+type inspection struct {
+	world *session.Session
+	r     Request
+	found *launch.Found
+	stage *session.Stage
+	d     deployment.Deployment
+	out   *Response
+
+	resolved *deployment.Resolved
+	fleet    *replica.Fleet
+}
+
+// Run reads files or a command that start an engine and says what they will do. What
+// is wrong with them is a finding; an error is about the request, or files that start
+// nothing.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	x := &inspection{world: w, r: r}
+	if err := x.read(); err != nil {
+		return nil, err
+	}
+	x.flags()
+	if !x.resolve() {
+		x.sort()
+		return x.out, nil
+	}
+	x.settings()
+	if err := x.predict(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.improve(ctx); err != nil {
+		return nil, err
+	}
+	x.sort()
+	return x.out, nil
+}
+
+// read finds out what is deployed.
+func (x *inspection) read() error {
+	var err error
+	if x.found, err = x.files(); err != nil {
+		return session.BadInput(err)
+	}
+	r := &x.r
+	x.d = x.found.Deployment
+	d := &x.d
+	d.Model, d.System = cmp.Or(r.Model, d.Model), cmp.Or(r.System, d.System)
+	d.Engine.Version = cmp.Or(r.Version, d.Engine.Version)
+	r.Input, r.Output = cmp.Or(r.Input, x.found.Input, simulate.DefaultInput), cmp.Or(r.Output, x.found.Output, simulate.DefaultOutput)
+	errs := []error{
+		session.Between("input_length", r.Input, 1, session.MaxTokens), session.Between("output_length", r.Output, 1, session.MaxTokens),
+		session.Optional("concurrency", r.Concurrency), session.CheckLimits(r.Limits),
+	}
+	if d.Model == "" {
+		errs = append(errs, field.Errorf("%s is needed: the files do not name the model", field.Name("model")))
+	}
+	if d.System == "" {
+		errs = append(errs, field.Errorf("%s is needed: nothing says which devices this runs on", field.Name("device")))
+	}
+	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
+		errs = append(errs, fmt.Errorf("there are %s workers alone: give the files of all workers", d.Pools[0].Role))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return session.BadInput(err)
+	}
+	for i := range d.Pools { // a prediction is of all units together
+		d.Pools[i].Replicas = max(1, d.Pools[i].Replicas) * max(1, x.found.Copies)
+	}
+	q := x.request(d, 1)
+	x.d = q.Deployment
+	x.stage, err = x.world.Stage(d, &session.Sources{})
+	if err != nil {
+		return err
+	}
+	x.out = &Response{
+		Request: *r, Deployment: x.d, Model: x.stage.Model.Name(), Device: x.stage.Device.Name, Title: x.stage.Engine.Title,
+		Version: d.Engine.Version, Devices: d.Devices(),
+	}
+	x.drafts()
+	return nil
+}
+
+// files reads the files, and files of settings beside them that they name, or the
+// command.
+func (x *inspection) files() (*launch.Found, error) {
+	r := &x.r
+	switch {
+	case r.Command != "" && len(r.Files) > 0:
+		return nil, errors.New("give files or a command, not both")
+	case r.Command != "":
+		return launch.ReadCommand(r.Command)
+	case len(r.Files) == 0:
+		return nil, errors.New("give a file or a command")
+	}
+	var files []launch.File
+	for _, name := range r.Files {
+		data, err := readPlain(x.world, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, launch.File{Path: name, Data: data})
+	}
+	found, err := launch.Read(files...)
+	if err != nil && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
+		// A script need not say that it is one.
+		if as, other := launch.ReadCommand(string(files[0].Data)); other == nil {
+			return as, nil
+		}
+	}
+	if err != nil || len(found.Missing) == 0 {
+		return found, err
+	}
+	return launch.Read(append(files, x.beside(files[0].Path, found.Missing)...)...)
+}
+
+// beside are the files of settings that a file names, as far as they are where it says
+// or in its directory.
+func (x *inspection) beside(file string, missing []string) []launch.File {
+	var out []launch.File
+	for _, name := range missing {
+		for _, at := range []string{name, path.Join(path.Dir(file), path.Base(name))} {
+			if data, err := readPlain(x.world, at); err == nil {
+				out = append(out, launch.File{Path: at, Data: data})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// readPlain reads a file that no field names.
+func readPlain(w *session.Session, name string) ([]byte, error) {
+	if w.ReadFile == nil {
+		return nil, session.ErrNoFiles
+	}
+	return w.ReadFile(name)
+}
+
+// request is a simulation of a deployment at some concurrency, complete.
+func (x *inspection) request(d *deployment.Deployment, concurrency int) simulate.Request {
+	q := simulate.Request{Deployment: *d, Limits: x.r.Limits}
+	q.Concurrency, q.Input, q.Output = concurrency, x.r.Input, x.r.Output
+	if n := x.found.Prefix; n < x.r.Input && x.resolved != nil && x.resolved.Pools[0].Engine.PrefixCaching {
+		q.Prefix = n
+	}
+	q.Complete()
+	return q
+}
+
+// resolve finds out whether the deployment is one that can be started.
+func (x *inspection) resolve() bool {
+	var err error
+	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
+		for line := range strings.SplitSeq(field.Say(err, x.engineWord), "\n") {
+			line = x.setting(line)
+			x.add(SevereError, flagIn(line), line, "")
+		}
+		return false
+	}
+	for i := range x.resolved.Pools {
+		p, asked := &x.resolved.Pools[i], &x.d.Pools[i]
+		pool := Pool{Role: p.Role, Replicas: p.Replicas, Devices: p.Spec.Layout.Devices, Layout: p.Spec.Layout.Label(x.stage.Model.HasExperts()), Settings: []string{}}
+		for _, s := range asked.Settings {
+			key, value, _ := strings.Cut(s, "=")
+			words := launch.Say(p, x.out.Version, key, value)
+			if key == "graph.max_batch" && value != "0" {
+				words = "graphs up to " + value // a list in most files
+			}
+			if words != "" && !slices.Contains(pool.Settings, words) { // SGLang's flag for chunks is two settings
+				pool.Settings = append(pool.Settings, words)
+			}
+		}
+		x.out.Pools = append(x.out.Pools, pool)
+	}
+	_, x.fleet, err = x.stage.Fleet(&x.d)
+	if err != nil {
+		x.add(SevereError, x.name("memory_share"), err.Error(), x.larger())
+		return false
+	}
+	c := capacityOf(x.resolved, x.fleet, x.r.Input+x.r.Output)
+	x.out.Capacity = &c
+	return true
+}
+
+// larger is the smallest tensor parallelism with which the weights leave room for the
+// longest request, as the engine is told it; "" if there is none within a node.
+func (x *inspection) larger() string {
+	d := x.d
+	d.Pools = slices.Clone(d.Pools)
+	p := &d.Pools[len(d.Pools)-1]
+	most := max(1, x.stage.Device.Node)
+	for p.Layout.TP = 2 * max(1, p.Layout.TP); p.Layout.TP <= most; p.Layout.TP *= 2 {
+		p.Layout.Devices = p.Layout.TP * max(1, p.Layout.DP) * max(1, p.Layout.PP)
+		resolved, fleet, err := x.stage.Fleet(&d)
+		if err != nil {
+			continue
+		}
+		longest := cmp.Or(resolved.Generates().Engine.MaxContext, x.stage.Model.MaxPosition)
+		if c := capacityOf(resolved, fleet, x.r.Input+x.r.Output); c.Held > 0 && c.Memory.Tokens >= longest {
+			return launch.Words(x.stage.Engine, x.out.Version, "layout.tp", p.Layout.TP)
+		}
+	}
+	return ""
+}
+
+// capacityOf is what a deployment holds of requests of so many tokens.
+func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
+	p, r := d.Generates(), f.Generates()
+	m := &r.Memory
+	c := Capacity{Memory: *m, Ranks: max(1, p.Spec.Layout.DP) * p.Replicas}
+	c.Free = max(0, m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
+	c.Tokens, c.Limit, c.Held = m.Tokens*c.Ranks, p.Engine.MaxSequences*c.Ranks, r.Holds(tokens)*c.Ranks
+	c.Safe = min(c.Limit, c.Held)
+	return c
+}
+
+// predict simulates the deployment, if it serves the requests at all.
+func (x *inspection) predict(ctx context.Context) error {
+	if !x.serves() {
+		return nil
+	}
+	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))
+	var err error
+	x.out.Simulated, err = simulate.Metered(ctx, x.world, x.stage, &q)
+	if err != nil {
+		return err
+	}
+	return x.limits(ctx)
+}
+
+// serves reports whether requests of the lengths asked for are served by an engine
+// that starts.
+func (x *inspection) serves() bool {
+	all := x.r.Input + x.r.Output
+	p := &x.resolved.Pools[0]
+	return x.out.Capacity.Held > 0 && all <= x.stage.Model.Context() && (p.Engine.ChunkedPrefill || p.Engine.TokenBudget >= x.r.Input)
+}

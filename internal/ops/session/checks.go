@@ -1,0 +1,120 @@
+package session
+
+import (
+	"errors"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+const (
+	// MaxTokens bounds lengths and counts, as the Ascend command line does.
+	MaxTokens = 100_000_000
+	// maxPixels bounds the sides of an image.
+	maxPixels = 1 << 16
+	// usualDrafts is how many acceptance rates are given by default.
+	usualDrafts = 4
+	// ImageMarks are the two tokens around an image's own.
+	ImageMarks = 2
+)
+
+// Between checks a whole number.
+func Between(name field.Name, v, least, most int) error {
+	if v < least || v > most {
+		return field.Errorf("%s must be between %d and %d, got %d", name, least, most, v)
+	}
+	return nil
+}
+
+// Zero is the error of a count given as zero. In a request zero is the default: an
+// interface that can distinguish the two reports it.
+func Zero(name field.Name) error { return BadInput(Between(name, 0, 1, MaxTokens)) }
+
+// Optional checks a count that may be left out.
+func Optional(name field.Name, v int) error {
+	if v == 0 {
+		return nil
+	}
+	return Between(name, v, 1, MaxTokens)
+}
+
+// Acceptance checks the probabilities that draft tokens are accepted.
+func Acceptance(rates []float64) error {
+	var errs []error
+	for _, rate := range rates {
+		if !(rate >= 0 && rate <= 1) {
+			errs = append(errs, field.Errorf("%s must be between 0 and 1, got %g", field.Name("mtp_acceptance_rates"), rate))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// AcceptanceRates are the vendor's default probabilities that draft tokens are
+// accepted.
+func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
+
+// HitRate checks the share of a prompt that is cached: some of it must be left
+// to compute.
+func HitRate(x float64) error {
+	if !(x >= 0 && x < 1) {
+		return field.Errorf("%s must be at least 0 and below 1, got %g", field.Name("prefix_cache_hit_rate"), x)
+	}
+	return nil
+}
+
+// NotNegative checks a finite amount.
+func NotNegative(name field.Name, x float64) error {
+	if !(x >= 0) || math.IsInf(x, 0) {
+		return field.Errorf("%s must be finite and not negative, got %g", name, x)
+	}
+	return nil
+}
+
+// CheckLimits checks latencies that may be left out or infinite.
+func CheckLimits(l workload.Limits) error {
+	limit := func(name field.Name, s units.Seconds) error {
+		if !(s >= 0) {
+			return field.Errorf("%s must be positive, got %g", name, s.Ms())
+		}
+		return nil
+	}
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("request_latency", l.Latency))
+}
+
+// CheckImages checks number and size of the images, if there are any.
+func CheckImages(m *model.Model, number, height, width int) error {
+	if number == 0 {
+		return checkImage(m, height, width)
+	}
+	switch {
+	case m.Vision == nil:
+		return noVision("image_batch_size", m)
+	case height == 0 && width == 0:
+		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
+	}
+	return errors.Join(Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
+}
+
+// checkImage checks the size of the images, if there are any.
+func checkImage(m *model.Model, height, width int) error {
+	switch {
+	case height == 0 && width == 0:
+		return nil
+	case m.Vision == nil && height != 0:
+		return noVision("image_height", m)
+	case m.Vision == nil:
+		return noVision("image_width", m)
+	}
+	return errors.Join(
+		Between("image_height", height, 1, maxPixels),
+		Between("image_width", width, 1, maxPixels),
+	)
+}
+
+func noVision(name field.Name, m *model.Model) error {
+	return field.Errorf("%s: %s has no vision tower", name, m.Name())
+}

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+)
+
+// Session is where models and devices come from beyond what is built in, and who is
+// told how far long work is. Its zero value knows what is built in.
+type Session struct {
+	// Dir opens a local directory.
+	Dir func(path string) fs.FS
+	// ReadFile reads a local file.
+	ReadFile func(name string) ([]byte, error)
+	// Hub is the Hugging Face cache, nil when there is none.
+	Hub fs.FS
+	// Memo, if not nil, remembers simulations from one search to the next.
+	Memo *Memo
+	// Progress, if not nil, reports the progress of long work. It may be called from
+	// several goroutines, one call at a time.
+	Progress func(Progress)
+}
+
+// Progress is how far long work is.
+type Progress struct {
+	Task     string // "h200_sxm decode", "fitting 1319 rows"
+	Done, Of int    // zero where the work is not counted
+	What     string // what is counted
+}
+
+// Tell reports progress.
+func (w *Session) Tell(p Progress) {
+	if w.Progress != nil {
+		w.Progress(p)
+	}
+}
+
+// InputError is a mistake in a request, which the caller can correct.
+type InputError struct{ Err error }
+
+// Error returns the mistake.
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Err }
+
+func BadInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &InputError{err}
+}
+
+// ErrNoModel is a request without a model.
+var ErrNoModel = errors.New("no model given")
+
+// ErrNoFiles is what a World without files says to every name.
+var ErrNoFiles = errors.New("files cannot be read here")
+
+// Read reads the file that a field names.
+func (w *Session) Read(name field.Name, file string) ([]byte, error) {
+	if w.ReadFile == nil {
+		return nil, BadInput(field.Errorf("%s %s: %w", name, file, ErrNoFiles))
+	}
+	data, err := w.ReadFile(file)
+	if err != nil {
+		return nil, BadInput(field.Errorf("reading %s: %w", name, err))
+	}
+	return data, nil
+}
+
+// Model finds a model: a directory that holds a config.json, an id of the
+// catalog or in the Hugging Face cache, or another name of a model of the catalog.
+// A config.json is read as the family named, "" for that of its architecture.
+func (w *Session) Model(id, as string) (*model.Model, error) {
+	if id == "" {
+		return nil, BadInput(ErrNoModel)
+	}
+	from := w.Models()
+	from.As = as
+	m, err := from.Open(id)
+	return m, BadInput(err)
+}
+
+// Models is where models come from.
+func (w *Session) Models() model.Source { return model.Source{Dir: w.Dir, Hub: w.Hub} }
+
+// Device finds a device: the profile in file if one is given, otherwise an
+// embedded profile by name.
+func (w *Session) Device(name, file string) (*device.Profile, error) {
+	if file == "" {
+		p, err := device.Lookup(name)
+		return p, BadInput(err)
+	}
+	data, err := w.Read("device_file", file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := device.Parse(data, file)
+	if err != nil {
+		return nil, BadInput(err)
+	}
+	if name != "" && !strings.EqualFold(name, p.Name) {
+		return nil, BadInput(field.Errorf("%s %s is not the device of %s, which is %s", field.Name("device"), name, file, p.Name))
+	}
+	return p, nil
+}
+
+// Overlay reads a calibration, the shipped one without a file.
+func (w *Session) Overlay(file string) (*calibration.Overlay, error) {
+	if file == "" {
+		return calibration.Shipped(), nil
+	}
+	data, err := w.Read("calibration", file)
+	if err != nil {
+		return nil, err
+	}
+	o, err := calibration.Read(data, file)
+	return o, BadInput(err)
+}

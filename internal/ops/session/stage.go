@@ -1,0 +1,133 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+)
+
+// Fleet is a deployment ready to be simulated, as the calibration scales it.
+func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
+	resolved, err := d.Resolve(s.Parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := s.Build(resolved)
+	if err != nil {
+		return nil, nil, err
+	}
+	return resolved, f.Scaled(s.Overlay.Multipliers(calibration.SubjectOfDeployment(resolved))), nil
+}
+
+// Build prepares the replicas of a deployment, before any calibration.
+func (s *Stage) Build(d *deployment.Resolved) (*replica.Fleet, error) {
+	return replica.NewFleet(d, s.Coster)
+}
+
+// Coster is the prices of a pool.
+func (s *Stage) Coster(p *deployment.Served) (cost.Coster, error) {
+	policy := &p.Spec.Policy
+	return s.Prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+}
+
+// Sources are the files an answer may rest on beside what is built in.
+type Sources struct {
+	DeviceFile  string        `json:"device_file,omitempty"`
+	Calibration string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
+	PerfData    prices.Tables `json:"perf_data,omitzero"`
+}
+
+// Stage is what a prediction about one deployment stands on.
+type Stage struct {
+	deployment.Parts
+
+	Prices  *prices.Prices
+	Overlay *calibration.Overlay
+	Kinds   *Kinds // of requests; nil where they have one length
+}
+
+// Captured is what the engine captures for many sequences of the model.
+func (s *Stage) Captured() engine.Graph {
+	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
+}
+
+// Stage finds what the names of a deployment and its sources stand for, from memory if
+// they were found before.
+func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
+	out, err := w.stage(d, s)
+	return out, errors.Join(err, BadInput(d.CheckFormats()))
+}
+
+func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
+	if w.Memo == nil || s.PerfData.Dir != "" { // tables count what is taken from them
+		return w.newStage(d, s)
+	}
+	names := []any{d.Model, d.AsFamily, d.System, d.Engine.Name, d.Engine.Version, s}
+	for i := range d.Pools {
+		names = append(names, d.Pools[i].System)
+	}
+	known, err := Recall(w.Memo, "stages", maxStages, names, func() (*Stage, error) { return w.newStage(d, s) })
+	if err != nil {
+		return known, err
+	}
+	out := *known // shared, but for what belongs to a request
+	return &out, nil
+}
+
+// maxStages bounds the stages that are remembered: a few hundred kilobytes each.
+const maxStages = 64
+
+func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error) {
+	out := &Stage{}
+	var errs [6]error
+	out.Model, errs[0] = w.Model(d.Model, d.AsFamily)
+	out.Device, errs[1] = w.Device(d.System, s.DeviceFile)
+	if d.Engine.Name != "" {
+		var err error
+		out.Engine, err = engine.LookupVersion(d.Engine.Name, d.Engine.Version)
+		errs[2] = BadInput(err)
+	}
+	out.Overlay, errs[3] = w.Overlay(s.Calibration)
+	var err error
+	out.Prices, err = prices.Open(w.Dir, s.PerfData)
+	errs[4] = BadInput(err)
+	out.Systems, errs[5] = w.systems(d)
+	return out, errors.Join(errs[:]...)
+}
+
+// systems are the profiles of pools that have a system of their own.
+func (w *Session) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
+	var out map[string]*device.Profile
+	for i := range d.Pools {
+		name := d.Pools[i].System
+		if name == "" {
+			continue
+		}
+		p, err := w.Device(name, "")
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[string]*device.Profile{}
+		}
+		out[name] = p
+	}
+	return out, nil
+}
+
+// About is a prediction about a checkpoint on a device. Tables may cover little of it:
+// how far it may be off goes by the prices of the rest.
+func About(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
+	out := calibration.Case{Subject: calibration.SubjectOf(s, "", d), Tier: tier, Vendor: d.Vendor}
+	if tier == device.Measured {
+		out.Tier, out.Tables = p.Tier(d), true
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Kinds is workloads as they are simulated, and what is known of them.
+type Kinds struct {
+	Mix sim.Mix
+	// about is a description of each.
+	About []WorkloadFacts
+	// input and output are the mean lengths over all requests; longest is the most
+	// tokens of a request, prefix the mean found in the prefix cache.
+	Input, Output, Prefix int
+	Longest               int
+}
+
+// WorkloadFacts is a workload with the lengths it came to.
+type WorkloadFacts struct {
+	Name          string
+	Share         float64 // of all requests
+	Input, Output float64 // means
+	Source        string
+}
+
+// complete takes what a preset has to say; a prefix only if the workload is alone.
+func (x *Workload) complete(alone bool) (source string, err error) {
+	x.Share = cmp.Or(x.Share, 1)
+	source = "given"
+	switch {
+	case x.Trace != "":
+		source = x.Trace
+	case x.InputLengths != nil || x.OutputLengths != nil:
+		source = "given as a distribution"
+	}
+	if x.Preset != "" {
+		p, ok := workload.LookupPreset(x.Preset)
+		if !ok {
+			return "", unknownPreset(x.Preset)
+		}
+		input, output, low := p.Longest()
+		if x.Input == 0 && x.Output == 0 && x.LengthLow == 0 {
+			x.LengthLow = low
+		}
+		if alone && x.Input == 0 && x.Prefix == 0 {
+			x.Prefix = p.Prefix
+		}
+		x.Input, x.Output = cmp.Or(x.Input, input), cmp.Or(x.Output, output)
+		source = p.Source
+	}
+	x.Name = cmp.Or(x.Name, x.Preset)
+	x.LengthLow = cmp.Or(x.LengthLow, 1)
+	return source, nil
+}
+
+// IsPreset says that the lengths are those of a preset, with nothing changed.
+func (x *Workload) IsPreset() bool {
+	if x.Preset == "" {
+		return false
+	}
+	alone, shared := Workload{Preset: x.Preset}, Workload{Preset: x.Preset}
+	if _, err := alone.complete(true); err != nil {
+		return false
+	}
+	_, _ = shared.complete(false)
+	same := func(p *Workload) bool {
+		return x.Input == p.Input && x.Output == p.Output && x.LengthLow == p.LengthLow && x.Prefix == p.Prefix
+	}
+	return same(&alone) || same(&shared) || same(&Workload{})
+}
+
+func unknownPreset(name string) error {
+	var names []string
+	for _, p := range workload.Presets() {
+		names = append(names, p.Name)
+	}
+	hint := ""
+	if n, ok := nearest.Match(name, names); ok {
+		hint = fmt.Sprintf("; did you mean %q?", n)
+	}
+	return field.Errorf("%s: unknown preset %q%s", field.Name("preset"), name, hint)
+}
+
+// check reports what is wrong with a workload that is complete.
+func (x *Workload) check() error {
+	errs := []error{}
+	if !(x.Share > 0) || math.IsInf(x.Share, 1) {
+		errs = append(errs, fmt.Errorf("workload %s: the share must be positive and finite, got %g", x.Name, x.Share))
+	}
+	if x.Trace != "" {
+		return errors.Join(errs...)
+	}
+	if x.InputLengths == nil {
+		errs = append(errs, Between("isl", x.Input, 1, MaxTokens), Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
+	}
+	if x.OutputLengths == nil {
+		errs = append(errs, Between("osl", x.Output, 1, MaxTokens))
+	}
+	if !(x.LengthLow > 0 && x.LengthLow <= 1) {
+		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), x.LengthLow))
+	}
+	return errors.Join(errs...)
+}
+
+// kind is the workload as it is simulated.
+func (w *Session) kind(x *Workload) (sim.Kind, error) {
+	out := sim.Kind{
+		Share:  x.Share,
+		Input:  sim.Lengths{Tokens: x.Input, Low: x.LengthLow, Distribution: x.InputLengths},
+		Output: sim.Lengths{Tokens: x.Output, Low: x.LengthLow, Distribution: x.OutputLengths},
+	}
+	if x.Trace == "" {
+		return out, nil
+	}
+	data, err := w.Read("trace", x.Trace)
+	if err != nil {
+		return out, err
+	}
+	trace, err := workload.ReadTrace(bytes.NewReader(data), x.Trace)
+	if err != nil {
+		return out, err
+	}
+	out.Like = trace.Requests
+	return out, nil
+}
+
+// means are the average lengths of a kind, and the longest request.
+func means(k *sim.Kind) (input, output float64, longestRequest int) {
+	if k.Like != nil {
+		for i := range k.Like {
+			q := &k.Like[i]
+			input, output = input+float64(q.Input), output+float64(q.Output)
+			longestRequest = max(longestRequest, q.Input+q.Output)
+		}
+		n := float64(len(k.Like))
+		return input / n, output / n, longestRequest
+	}
+	of := func(l *sim.Lengths) (mean float64, most int) {
+		if l.Distribution != nil {
+			return float64(l.Distribution.MeanEffective(0)), Longest(l.Distribution)
+		}
+		return float64(l.Tokens) * (1 + l.Low) / 2, l.Tokens
+	}
+	input, a := of(&k.Input)
+	output, b := of(&k.Output)
+	return input, output, a + b
+}
+
+// Kinds resolves workloads; those given are completed.
+func (w *Session) Kinds(all []Workload) (*Kinds, error) {
+	out := &Kinds{}
+	var errs []error
+	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
+	for i := range all {
+		x := &all[i]
+		source, err := x.complete(len(all) == 1)
+		if err == nil {
+			err = x.check()
+		}
+		var k sim.Kind
+		if err == nil {
+			k, err = w.kind(x)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		in, gen, most := means(&k)
+		out.Mix = append(out.Mix, k)
+		out.About = append(out.About, WorkloadFacts{x.Name, k.Share, in, gen, source})
+		out.Longest = max(out.Longest, most)
+		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
+	}
+	if err := errors.Join(errs...); err != nil || sum == 0 {
+		return nil, BadInput(cmp.Or(err, errors.New("no workload given")))
+	}
+	for i := range out.About {
+		out.About[i].Share /= sum
+	}
+	if len(all) > 1 && prefix > 0 {
+		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the one with a prefix alone", field.Name("prefix")))
+	}
+	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
+	out.Input, out.Output, out.Prefix = whole(input), whole(output), int(math.Round(prefix/sum))
+	return out, nil
+}
+
+// Plain says that all requests have the lengths of one workload, and nothing varies.
+func (k *Kinds) Plain(all []Workload) bool {
+	x := &all[0]
+	return len(all) == 1 && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
+}
+
+// Workload is requests of one kind.
+type Workload struct {
+	Name string `json:"name,omitempty"`
+	// Share is that of the requests, in proportion to the other workloads; 0 = 1.
+	Share float64 `json:"share,omitempty"`
+	// Preset names lengths of a known use; what is given beside it replaces its values.
+	Preset string `json:"preset,omitempty"`
+	// Input and Output are lengths in tokens, uniform from LengthLow of them to all; 0 = 1.
+	Input     int     `json:"isl,omitempty"`
+	Output    int     `json:"osl,omitempty"`
+	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// Prefix is the tokens of a prompt found in the prefix cache.
+	Prefix int `json:"prefix,omitempty"`
+	// InputLengths and OutputLengths, if given, replace the lengths.
+	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
+	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+	// Trace is a file whose requests have the lengths; their times are not used.
+	Trace string `json:"trace,omitempty"`
+}

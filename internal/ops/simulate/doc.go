@@ -1,0 +1,7 @@
+// Package simulate runs requests through a given deployment and summarizes their
+// latencies, the throughput and the energy.
+//
+// In: a [Request] (deployment, traffic, limits). Out: a [Response] with the errors to
+// expect. It chooses nothing: searches call it for every candidate. Start with
+// simulate.go; traffic.go says which requests come.
+package simulate

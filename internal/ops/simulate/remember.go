@@ -1,0 +1,30 @@
+package simulate
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+)
+
+// Remembered is a simulation from memory, with the chance to meet the limits asked for,
+// or a new one.
+func Remembered(w *session.Session, r *Request, sources *session.Sources, simulate func() (*Response, error)) (*Response, error) {
+	if w.Memo == nil || w.Memo.Size < 1 {
+		return simulate()
+	}
+	asked := *r
+	asked.Limits, asked.Sources = workload.Limits{}, *sources
+	known, err := session.Recall(w.Memo, "simulations", w.Memo.Size, asked, func() (*Response, error) {
+		out, err := simulate()
+		if err == nil {
+			out.Result.Series, out.Result.Records = nil, nil
+		}
+		return out, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := *known
+	out.Request = *r
+	out.Chance = out.Expected.Chance(out.Result.TTFT.Mean, out.Result.TPOT.Mean, r.Limits)
+	return &out, nil
+}

@@ -1,0 +1,278 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Request asks for a run of requests through a deployment.
+type Request struct {
+	Deployment deployment.Deployment `json:"deployment"`
+	session.Sources
+	Traffic
+
+	Seed    uint64          `json:"seed,omitempty"` // 0 = 1
+	Limits  workload.Limits `json:"limits,omitzero"`
+	Records bool            `json:"records,omitempty"` // one for every request
+}
+
+// The defaults of a simulation.
+const (
+	DefaultEngine = "vllm"
+	DefaultSystem = "h200_sxm"
+	DefaultInput  = 1024
+	DefaultOutput = 256
+)
+
+// Response is what came of it.
+type Response struct {
+	Request Request
+	Model   string
+	Device  string
+	Engine  string // its name
+	Title   string // and as people call it
+	Layout  string
+	// PrefillLayout is that of the replicas for prompts, if there are any.
+	PrefillLayout string
+	// Memory is how the engine divides that of one device that generates; its
+	// tokens are those of a data-parallel rank.
+	Memory engine.Budget
+	// Budget is the most tokens of a step of the replicas that compute prompts.
+	Budget int
+	Result sim.Result
+	// Expected are the errors to expect of the means, Chance the probability that
+	// means of TTFT and TPOT meet the limits.
+	Expected calibration.Expected
+	Chance   float64
+	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	Energy *Energy
+	Tier   device.Tier
+	// Tables are the measured kernels used, nil without any.
+	Tables *prices.Use
+	Notes  []string
+	// Assumed is what a preset gives.
+	Assumed []deployment.Assumption
+}
+
+// Complete fills in what was left open.
+func (r *Request) Complete() {
+	d := &r.Deployment
+	if d.System == "" && r.DeviceFile == "" {
+		d.System = DefaultSystem
+	}
+	d.Engine.Name = cmp.Or(d.Engine.Name, DefaultEngine)
+	d.Modelling.Policy = cmp.Or(d.Modelling.Policy, graph.Physical().Name)
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	d.Pools = slices.Clone(d.Pools)
+	for i := range d.Pools {
+		p := &d.Pools[i]
+		if p.Role == "" {
+			p.Role = deployment.Both
+		}
+		if l := &p.Layout; l.Devices == 0 {
+			l.Devices = max(1, l.TP) * max(1, l.DP) * max(1, l.PP)
+		}
+	}
+	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
+	r.LengthLow, r.Seed = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1)
+}
+
+// Run runs requests through a deployment.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	s, out, err := Once(ctx, w, &r)
+	if err == nil && len(out.Assumed) > 0 {
+		err = spread(ctx, w, s, &r, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Tables, err = s.Prices.Used()
+	return out, session.BadInput(err)
+}
+
+// Once runs requests through a deployment, without asking what settings that are
+// assumed could change.
+func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, *Response, error) {
+	s, err := Prepare(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := Metered(ctx, w, s, r)
+	return s, out, err
+}
+
+// On simulates a request that is complete and checked, without its energy: searches
+// ask for many and show few.
+func On(ctx context.Context, w *session.Session, s *session.Stage, r *Request) (*Response, error) {
+	return simulate(ctx, w, s, r, false)
+}
+
+// Metered is simulate with the energy.
+func Metered(ctx context.Context, w *session.Session, s *session.Stage, r *Request) (*Response, error) {
+	return simulate(ctx, w, s, r, true)
+}
+
+func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Request, metered bool) (*Response, error) {
+	resolved, fleet, err := s.Fleet(&r.Deployment)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	client, err := Client(w, s, &r.Traffic)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
+		return nil, session.BadInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
+	}
+	config := fleet.Config(client)
+	var meters *replica.Meters
+	if metered {
+		meters = fleet.Meter(&config)
+	}
+	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
+	config.Progress = func(ended, requests int) {
+		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
+	}
+	result, err := sim.Run(ctx, &config)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, session.BadInput(err)
+	}
+	serves := resolved.Generates()
+	label := func(p *deployment.Served) string { return p.Spec.Layout.Label(s.Model.HasExperts()) }
+	out := &Response{
+		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
+		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
+		Tier:    s.Prices.Tier(s.Device, resolved.Pricing),
+		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Assumed: resolved.Assumed,
+	}
+	if resolved.Disaggregated() {
+		out.PrefillLayout = label(&resolved.Pools[0])
+	}
+	out.Expected = s.Overlay.Expect(r.About(s, resolved, result, out.Tier))
+	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	if metered {
+		out.Energy = EnergyOf(meters, result, resolved)
+	}
+	return out, nil
+}
+
+// Check reports what is wrong with a request and the names in it.
+func Check(w *session.Session, r Request) error {
+	_, err := Prepare(w, &r)
+	return err
+}
+
+// Prepare completes and checks a request and finds what it names.
+func Prepare(w *session.Session, r *Request) (*session.Stage, error) {
+	r.Complete()
+	s, err := w.Stage(&r.Deployment, &r.Sources)
+	wrong := errors.Join(r.check(), workloads(w, s, &r.Traffic))
+	if s.Model != nil {
+		wrong = errors.Join(wrong, r.checkPositions(s.Model))
+	}
+	return s, errors.Join(err, session.BadInput(wrong))
+}
+
+// InStep reports whether nothing tells one request from another: those in flight
+// then end together and begin together.
+func (r *Response) InStep() bool {
+	q := &r.Request
+	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
+}
+
+// About is what the run predicts.
+func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
+	serves := d.Generates()
+	out := session.About(&serves.Spec, s.Device, d.Pricing, tier)
+	out.Engine, out.Disaggregated = serves.Engine.Name, d.Disaggregated()
+	out.Input, out.KVPeak = r.Input, result.KVPeak()
+	inFlight := float64(r.Concurrency)
+	if r.Concurrency == 0 { // on average, by Little's law
+		inFlight = result.RequestRate * float64(result.Latency.Mean)
+	}
+	l := &serves.Spec.Layout
+	out.On(l.Devices, int(math.Ceil(inFlight/float64(serves.Replicas))), l.DP, s.Model.HasExperts())
+	switch {
+	case r.InputLengths != nil:
+		out.Input = r.InputLengths.MeanEffective(0)
+	case (r.Trace != "" || s.Kinds != nil) && result.RequestRate > 0:
+		out.Input = int(math.Round(result.InputRate / result.RequestRate))
+	}
+	return &out
+}
+
+// check reports what is wrong with the request itself.
+func (r *Request) check() error {
+	var errs []error
+	for _, v := range []struct {
+		name field.Name
+		is   float64
+	}{{"concurrency", float64(r.Concurrency)}, {"rate", r.Rate}, {"num_prompts", float64(r.Requests)}} {
+		if !(v.is >= 0) || math.IsInf(v.is, 1) {
+			errs = append(errs, field.Errorf("%s must be positive and finite, got %g", v.name, v.is))
+		}
+	}
+	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits))
+	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > session.MaxTokens || r.Output > session.MaxTokens) {
+		errs = append(errs, field.Errorf("%s and %s must be between 1 and %d, got %d and %d",
+			field.Name("input_length"), field.Name("output_length"), session.MaxTokens, r.Input, r.Output))
+	}
+	if !(r.LengthLow > 0 && r.LengthLow <= 1) {
+		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), r.LengthLow))
+	}
+	return errors.Join(append(errs, r.checkPrefix(), r.checkPools())...)
+}
+
+// checkPrefix reports what is wrong with the beginning that prompts share.
+func (r *Request) checkPrefix() error {
+	const prefix field.Name = "prefix_length"
+	switch {
+	case r.Prefix < 0:
+		return field.Errorf("%s must be at least 0, got %d", prefix, r.Prefix)
+	case r.Prefix > 0 && r.Trace != "":
+		return field.Errorf("%s excludes %s, which says what prompts share", prefix, field.Name("trace"))
+	case r.Prefix > 0 && r.InputLengths == nil && r.LengthLow == 1 && r.Prefix >= r.Input:
+		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
+	}
+	return nil
+}
+
+// checkPools reports what is wrong with the numbers of pools.
+func (r *Request) checkPools() error {
+	var errs []error
+	for i := range r.Deployment.Pools {
+		p := &r.Deployment.Pools[i]
+		name := field.Name("replicas")
+		if p.Role == deployment.Prefill {
+			name = "prefill_replicas"
+		}
+		if p.Replicas < 0 {
+			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
+		}
+		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
+			errs = append(errs, session.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))
+		}
+	}
+	return errors.Join(errs...)
+}

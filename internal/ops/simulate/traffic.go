@@ -1,0 +1,140 @@
+package simulate
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// checkPositions checks the lengths of requests that have all the same.
+func (r *Traffic) checkPositions(m *model.Model) error {
+	if r.Trace != "" || r.InputLengths != nil || r.OutputLengths != nil || r.Workloads != nil {
+		return nil
+	}
+	return session.Within(m, session.Span{Name: "input_length", Tokens: r.Input}, session.Span{Name: "output_length", Tokens: r.Output}, 0)
+}
+
+// onLength are the notes on requests longer than the model was trained on.
+func (r *Traffic) onLength(s *session.Stage, c sim.Client) []string {
+	m := s.Model
+	if s.Kinds != nil {
+		return session.OnLength(m, s.Kinds.Longest)
+	}
+	tokens := 0
+	if t, ok := c.(*sim.Trace); ok {
+		for i := range t.Requests {
+			tokens = max(tokens, t.Requests[i].Input+t.Requests[i].Output)
+		}
+		return session.OnLength(m, tokens)
+	}
+	input, output := r.Input, r.Output
+	if r.InputLengths != nil {
+		input = session.Longest(r.InputLengths)
+	}
+	if r.OutputLengths != nil {
+		output = session.Longest(r.OutputLengths)
+	}
+	return session.OnLength(m, input+output)
+}
+
+// Traffic is what comes: requests of some lengths, a number in flight, at a rate,
+// or from a trace.
+type Traffic struct {
+	// One of these says how requests come.
+	Concurrency int     `json:"concurrency,omitempty"`
+	Rate        float64 `json:"rate,omitempty"`
+	Trace       string  `json:"trace,omitempty"`
+	// Process and Variation say how evenly requests of a rate come.
+	Process   sim.Process `json:"arrival,omitempty"`
+	Variation float64     `json:"arrival_variation,omitempty"`
+
+	Requests int `json:"num_prompts,omitempty"` // 0 = ten per request in flight, or 1000
+	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
+	// from LengthLow of them to all; 0 = 1.
+	Input     int     `json:"input_length,omitempty"`
+	Output    int     `json:"output_length,omitempty"`
+	LengthLow float64 `json:"length_ratio_low,omitempty"`
+	// Prefix is how many tokens all prompts begin with that are in the prefix cache from
+	// the start.
+	Prefix int `json:"prefix_length,omitempty"`
+	// InputLengths and OutputLengths, if given, replace those.
+	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
+	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
+	// Workloads, if given, replace all lengths: requests of several kinds.
+	Workloads []session.Workload `json:"workloads,omitempty"`
+}
+
+// maxVariation is far beyond any traffic.
+const maxVariation = 100
+
+// checkArrivals reports what is wrong with how requests come.
+func (r *Traffic) checkArrivals() error {
+	ways := 0
+	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
+		if given {
+			ways++
+		}
+	}
+	const arrival, variation field.Name = "arrival", "arrival_variation"
+	switch {
+	case ways != 1:
+		return field.Errorf("give one of %s, %s and %s", field.Name("concurrency"), field.Name("rate"), field.Name("trace"))
+	case r.Rate == 0 && r.Process != sim.Poisson:
+		return field.Errorf("%s %v needs %s", arrival, r.Process, field.Name("rate"))
+	case r.Variation != 0 && r.Process != sim.Gamma:
+		return field.Errorf("%s needs %s gamma", variation, arrival)
+	case r.Process == sim.Gamma && !(r.Variation > 0 && r.Variation <= maxVariation):
+		return field.Errorf("%s gamma needs %s above 0 and at most %d, got %g", arrival, variation, maxVariation, r.Variation)
+	}
+	return nil
+}
+
+// Client says which requests come.
+func Client(w *session.Session, s *session.Stage, r *Traffic) (sim.Client, error) {
+	var mix sim.Mix
+	if s.Kinds != nil {
+		mix = s.Kinds.Mix
+	}
+	input := sim.Lengths{Tokens: r.Input, Low: r.LengthLow, Distribution: r.InputLengths}
+	output := sim.Lengths{Tokens: r.Output, Low: r.LengthLow, Distribution: r.OutputLengths}
+	switch {
+	case r.Trace != "":
+		data, err := w.Read("trace", r.Trace)
+		if err != nil {
+			return nil, err
+		}
+		trace, err := workload.ReadTrace(bytes.NewReader(data), r.Trace)
+		if err != nil {
+			return nil, err
+		}
+		return &sim.Trace{Requests: trace.Requests, BlockTokens: trace.BlockTokens}, nil
+	case r.Rate > 0:
+		return sim.OpenLoop{
+			Rate: r.Rate, Process: r.Process, Variation: r.Variation, Requests: cmp.Or(r.Requests, 1000), Input: input, Output: output,
+			Prefix: r.Prefix, Mix: mix,
+		}, nil
+	}
+	loop := sim.Benchmark(r.Concurrency, input, output)
+	loop.Requests, loop.Prefix, loop.Mix = cmp.Or(r.Requests, loop.Requests), r.Prefix, mix
+	return loop, nil
+}
+
+// workloads reads the workloads of some traffic.
+func workloads(w *session.Session, s *session.Stage, t *Traffic) error {
+	if t.Workloads == nil {
+		return nil
+	}
+	t.Workloads = slices.Clone(t.Workloads) // those given may be other requests' too
+	k, err := w.Kinds(t.Workloads)
+	if err != nil {
+		return err
+	}
+	s.Kinds, t.Prefix = k, k.Prefix
+	return nil
+}

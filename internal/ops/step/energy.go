@@ -1,0 +1,39 @@
+package step
+
+import (
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/power"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Energy is what a step draws: under the engine, if there is one, otherwise while
+// its operators run.
+type Energy struct {
+	Watts units.Watts // mean of a device
+	// PerDevice is the energy of one device, All of all of them, PerToken All for each
+	// new token.
+	PerDevice, All, PerToken units.Joules
+	// Tier says how well the power of the device is known.
+	Tier device.Tier
+}
+
+// energyOf is that of an evaluated step.
+func energyOf(p *deployment.Served, r *Response) *Energy {
+	m, ok := power.New(p.Device)
+	if !ok {
+		return nil
+	}
+	load := power.Load{Time: r.Result.Time}
+	if e := r.Engine; e != nil {
+		subject := calibration.SubjectOfServed(p)
+		m, load.Time = m.Scaled(subject.PowerFactor()), e.Time
+	}
+	work, l := r.Result.Activity(), &p.Spec.Layout
+	load.Activity.Add(&work, 1/float64(max(1, l.PP)))
+	out := &Energy{Watts: m.Watts(&load), PerDevice: m.Joules(&load), Tier: m.Tier()}
+	out.All = out.PerDevice * units.Joules(l.Devices)
+	out.PerToken = out.All / units.Joules(r.Requests*r.Query*max(1, l.DP))
+	return out
+}

@@ -1,0 +1,346 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/cost/table"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+)
+
+// Request asks for one forward pass of a deployment with one pool. If that has
+// an engine, the answer also says what the step takes under it.
+type Request struct {
+	Deployment deployment.Deployment `json:"deployment"`
+	session.Sources
+
+	Queries       int  `json:"num_queries,omitempty"`    // over all data-parallel ranks; 0 = 1
+	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
+	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
+	Decode        bool `json:"decode,omitempty"`
+	// PrefixHitRate moves that share of a prefill's query into the context.
+	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
+	// Layers cuts the model after that many layers; 0 = all.
+	Layers int `json:"num_hidden_layers_override,omitempty"`
+	// Multistream gives communication a stream of its own.
+	Multistream bool    `json:"multistream,omitempty"`
+	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
+	ImageHeight int     `json:"image_height,omitempty"`
+	ImageWidth  int     `json:"image_width,omitempty"`
+	ImageBatch  int     `json:"image_batch_size,omitempty"` // images of each request; 0 = 1
+}
+
+// Response is one forward pass, evaluated.
+type Response struct {
+	Request       Request
+	Model, Device string
+	// Layout is complete; Label is it as printed.
+	Layout parallel.Layout
+	Label  string
+	// Formats are the formats that matter, as words.
+	Formats  FormatWords
+	Policy   string
+	Pricing  prices.Pricing
+	Compiled bool
+	MTP      int
+	Images   graph.Images
+	// Requests, Query and Seq are those of one data-parallel rank; Seq is the tokens
+	// of a request after the step.
+	Requests, Query, Seq int
+	Decode               bool
+
+	Result       step.Result
+	Memory       memory.Use
+	DeviceMemory units.Bytes
+	// Tier says how well the operators' prices are known.
+	Tier device.Tier
+	// Tables are the measured kernels used, nil without any, and Kernels whose
+	// they are: a name for each of Result.Operators, "" where none.
+	Tables  *prices.Use
+	Kernels []string
+	// Engine is what an engine makes of the step, nil without one.
+	Engine *EngineStep
+	// TokensPerSecond is new tokens per second and device.
+	TokensPerSecond float64
+	// Energy is nil where the power of the device is unknown.
+	Energy *Energy
+	// Error is what to expect of the step's time, Basis where that comes from.
+	Error calibration.Error
+	Basis string
+	// Artefacts are the policy entries that changed the time visibly.
+	Artefacts []Effect
+	Notes     []string
+}
+
+// FormatWords are number formats as words; Experts is empty where they are the
+// linear layers'.
+type FormatWords struct{ Linear, Experts, KV string }
+
+// EngineStep is a step as an engine runs it: calibrated as in a simulation, with
+// the host's work.
+type EngineStep struct {
+	Name, Title string
+	Time        units.Seconds
+	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
+	// gaps between them, launches no graph replays, work of the host that the
+	// device waits for.
+	Kernels, Host units.Seconds
+}
+
+// Effect is what a policy entry did to a step.
+type Effect struct {
+	Name  string
+	Doc   string
+	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
+}
+
+// visible is the share of a step's time from which an artefact is worth saying.
+const visible = 0.01
+
+// complete fills in what was left open.
+func (r *Request) complete() {
+	d := &r.Deployment
+	if d.System == "" && r.DeviceFile == "" {
+		d.System = DefaultDevice
+	}
+	if len(d.Pools) == 0 {
+		d.Pools = []deployment.Pool{{}}
+	}
+	d.Pools = slices.Clone(d.Pools)
+	p := &d.Pools[0]
+	if p.Role == "" {
+		p.Role = deployment.Both
+	}
+	if r.Queries == 0 {
+		r.Queries = 1
+	}
+	d.Modelling.Images = r.ImageHeight > 0 && !r.Decode
+}
+
+// DefaultDevice is the default of the Ascend tools.
+const DefaultDevice = "TEST_DEVICE"
+
+// Run evaluates one forward pass.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	s, err := prepare(w, &r)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	resolved, err := r.Deployment.Resolve(s.Parts)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	served := &resolved.Pools[0]
+	spec := &served.Spec
+	if served.Engine != nil && spec.Policy.IsTensorCast() {
+		return nil, session.BadInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
+	}
+	batch := r.batch(s.Model, spec)
+	g, err := graph.New(*spec)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	c, err := s.Prices.Coster(s.Device, resolved.Pricing, spec.Policy.IsTensorCast(), spec.Policy.FreeUnsupported)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	out := newResponse(resolved, batch)
+	out.Request = r
+	out.Result = *step.New(g, c).Evaluate(batch, r.Multistream)
+	out.Tier = s.Prices.Tier(s.Device, resolved.Pricing)
+	if out.Tables, err = s.Prices.Used(); err != nil {
+		return nil, session.BadInput(err)
+	}
+	out.Kernels = kernels(c, &out.Result)
+	out.Memory = memory.New(spec).Use(batch, s.Device.Memory, units.Bytes(r.ReservedGiB)*units.GiB)
+	out.TokensPerSecond = float64(r.Queries) * float64(out.Query) / float64(out.Result.Time) / float64(spec.Layout.Devices)
+	out.Artefacts = Artefacts(resolved, spec, batch, out.Result.Time+out.Result.Hidden)
+	if served.Engine != nil {
+		out.Engine = engineStep(served, batch, &out.Result, s.Overlay)
+	}
+	out.Energy = energyOf(served, out)
+	out.expect(s, resolved, spec)
+	return out, nil
+}
+
+// Check reports what is wrong with a request and the names in it.
+func Check(w *session.Session, r Request) error {
+	_, err := prepare(w, &r)
+	return err
+}
+
+// prepare completes and checks a request and finds what it names.
+func prepare(w *session.Session, r *Request) (*session.Stage, error) {
+	r.complete()
+	s, err := w.Stage(&r.Deployment, &r.Sources)
+	err = errors.Join(err, session.BadInput(r.check(s.Model)))
+	if err == nil && r.Layers > 0 {
+		s.Model = s.Model.Shortened(r.Layers)
+	}
+	return s, err
+}
+
+// check reports numbers out of range, without a model (nil) those that do not depend
+// on one.
+func (r *Request) check(m *model.Model) error {
+	query := r.query(r.Deployment.Pools[0].MTP)
+	err := errors.Join(
+		session.Between("num_queries", r.Queries, 1, session.MaxTokens),
+		session.Between("query_length", query, 1, session.MaxTokens),
+		session.Between("context_length", r.ContextLength, 0, session.MaxTokens),
+		session.HitRate(r.PrefixHitRate),
+		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
+	)
+	if m == nil {
+		return err
+	}
+	images := 0
+	if !r.Decode { // else they are in the context, or may be
+		images = r.imageTokens(m)
+	}
+	return errors.Join(err, session.CheckImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
+		session.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
+		session.Within(m, session.Span{Name: "context_length", Tokens: r.ContextLength}, session.Span{Name: "query_length", Tokens: query}, images))
+}
+
+// query is the new tokens of a request with a number of drafted ones.
+func (r *Request) query(mtp int) int {
+	if r.QueryLength == 0 && r.Decode {
+		return 1 + max(0, mtp)
+	}
+	return r.QueryLength
+}
+
+// newResponse describes a step before it is evaluated.
+func newResponse(d *deployment.Resolved, b graph.Batch) *Response {
+	spec, g := &d.Pools[0].Spec, &b.Segments[0]
+	q := &spec.Quant
+	words := FormatWords{Linear: q.Attention.Name(), KV: q.KV.String()}
+	if e := q.Experts.Name(); d.Model.HasExperts() && e != words.Linear {
+		words.Experts = e
+	}
+	return &Response{
+		Model: d.Model.Name(), Device: d.Device.Name, DeviceMemory: d.Device.Memory,
+		Layout: spec.Layout, Label: spec.Layout.Label(d.Model.HasExperts()), Formats: words,
+		Policy: spec.Policy.Name, Pricing: d.Pricing, Compiled: spec.Compile, MTP: spec.MTP, Images: b.Images,
+		Requests: g.Requests, Query: g.Query, Seq: g.Seq, Decode: g.Decode,
+		Notes: slices.Concat(d.Model.Notes, d.Notes, session.OnLength(d.Model, g.Seq)),
+	}
+}
+
+// expect says how far the step's time may be off.
+func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.Spec) {
+	c := session.About(spec, s.Device, d.Pricing, r.Tier)
+	c.Method, c.Decode = calibration.SingleStep, r.Decode
+	ranks := spec.Layout.DP
+	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())
+	c.TensorCast = spec.Policy.IsTensorCast()
+	e := s.Overlay.Expect(&c)
+	r.Error, r.Basis = e.TPOT, e.Basis
+}
+
+// engineStep is what an engine makes of the step, by the code and the calibration
+// of a simulation.
+func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
+	e := p.Engine
+	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
+	s := &b.Segments[0]
+	decode, prompts, tokens := s.Requests, 0, 0
+	if !s.Decode {
+		decode, prompts, tokens = 0, s.Requests, s.Requests*s.Query
+	}
+	out := &EngineStep{Name: e.Name, Title: e.Title}
+	out.Time, out.Kernels = pace.Step(&r.Times, decode, prompts, tokens)
+	out.Host = out.Time - out.Kernels
+	return out
+}
+
+// kernels names the measured kernels behind each operator of a step.
+func kernels(c cost.Coster, r *step.Result) []string {
+	out := make([]string, len(r.Operators))
+	m, ok := c.(*table.Model)
+	if !ok {
+		return out
+	}
+	for i := range r.Operators {
+		var names []string
+		for k := range r.Items {
+			if o := &r.Items[k].Op; o.Name.String() == r.Operators[i].Name {
+				if s := m.Source(o); s != "" && !slices.Contains(names, s) {
+					names = append(names, s)
+				}
+			}
+		}
+		out[i] = strings.Join(names, "; ")
+	}
+	return out
+}
+
+// batch builds what one data-parallel rank processes.
+func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
+	query, context := r.query(s.MTP), r.ContextLength
+	if !r.Decode {
+		hit := min(int(float64(query)*r.PrefixHitRate), query-1)
+		query, context = query-hit, context+hit
+	}
+	requests := s.Layout.PerRank(r.Queries)
+	b := graph.Batch{}
+	switch tokens := r.imageTokens(m); {
+	case tokens == 0:
+	case !r.Decode:
+		each := max(1, r.ImageBatch)
+		b.Images = graph.Images{
+			Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight),
+			Tokens: tokens/each - session.ImageMarks,
+		}
+		query += tokens
+	case s.AddsImages():
+		context += tokens
+	}
+	b.Segments = []graph.Segment{{Requests: requests, Query: query, Seq: context + query, Decode: r.Decode}}
+	return b
+}
+
+// imageTokens are those that the images of a request take.
+func (r *Request) imageTokens(m *model.Model) int {
+	return session.ImageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
+}
+
+// Artefacts finds which policy entries made a visible difference, by taking each
+// back alone. Prices stay what they are.
+func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
+	var out []Effect
+	for _, a := range graph.Artefacts() {
+		if !a.In(spec.Policy) {
+			continue
+		}
+		other := spec.Without(&a)
+		g, err := graph.New(other)
+		if err != nil {
+			continue // the artefact is what makes the layout legal
+		}
+		c, _ := d.Pricing.Form(d.Device, other.Policy.FreeUnsupported)
+		without := step.New(g, c).Totals(b).Time
+		if share := float64((time - without) / time); math.Abs(share) >= visible {
+			out = append(out, Effect{a.Name, a.Doc, share})
+		}
+	}
+	return out
+}
