@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -83,11 +82,7 @@ func unknownPreset(name string) error {
 	for _, p := range workload.Presets() {
 		names = append(names, p.Name)
 	}
-	hint := ""
-	if n, ok := nearest.Match(name, names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", n)
-	}
-	return field.Errorf("%s: unknown preset %q%s", field.Name("preset"), name, hint)
+	return field.OneOf("preset", name, names...)
 }
 
 // check reports what is wrong with a workload that is complete.
@@ -100,10 +95,10 @@ func (x *Workload) check() error {
 		return errors.Join(errs...)
 	}
 	if x.InputLengths == nil {
-		errs = append(errs, Between("isl", x.Input, 1, MaxTokens), Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
+		errs = append(errs, field.Between("isl", x.Input, 1, MaxTokens), field.Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
 	}
 	if x.OutputLengths == nil {
-		errs = append(errs, Between("osl", x.Output, 1, MaxTokens))
+		errs = append(errs, field.Between("osl", x.Output, 1, MaxTokens))
 	}
 	if !(x.LengthLow > 0 && x.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), x.LengthLow))

@@ -202,9 +202,9 @@ func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 func (r *Request) check(m *model.Model) error {
 	query := r.query(r.Deployment.Pools[0].MTP)
 	err := errors.Join(
-		session.Between("num_queries", r.Queries, 1, session.MaxTokens),
-		session.Between("query_length", query, 1, session.MaxTokens),
-		session.Between("context_length", r.ContextLength, 0, session.MaxTokens),
+		field.Between("num_queries", r.Queries, 1, session.MaxTokens),
+		field.Between("query_length", query, 1, session.MaxTokens),
+		field.Between("context_length", r.ContextLength, 0, session.MaxTokens),
 		session.HitRate(r.PrefixHitRate),
 		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
 	)
@@ -216,7 +216,7 @@ func (r *Request) check(m *model.Model) error {
 		images = r.imageTokens(m)
 	}
 	return errors.Join(err, session.CheckImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
-		session.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
+		field.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
 		session.Within(m, session.Span{Name: "context_length", Tokens: r.ContextLength}, session.Span{Name: "query_length", Tokens: query}, images))
 }
 
