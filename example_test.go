@@ -117,6 +117,24 @@ func ExamplePlanner_Optimize() {
 	// candidates: 2
 }
 
+// Where the time of one decode step goes.
+func ExamplePlanner_Step() {
+	var planner plimsoll.Planner
+	s, err := planner.Step(context.Background(), plimsoll.StepRequest{
+		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-32B", System: "h200_sxm", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{Devices: 2, TP: 2}}}},
+		Queries:    32, ContextLength: 2048, Decode: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Layout, len(s.Operators), "operators")
+	fmt.Println("bound by memory:", s.BoundS.Memory > s.TotalS/2)
+	// Output:
+	// TP=2 | PP=1 | DP=1 12 operators
+	// bound by memory: true
+}
+
 // The fewest devices that carry 30 requests per second.
 func ExamplePlanner_Size() {
 	var planner plimsoll.Planner
@@ -133,6 +151,26 @@ func ExamplePlanner_Size() {
 	fmt.Println(*sized.Best, "on", *sized.GPUs, "GPUs")
 	// Output:
 	// agg on 2 GPUs
+}
+
+// The files that run a given deployment with Docker Compose.
+func ExamplePlanner_Files() {
+	var planner plimsoll.Planner
+	made, err := planner.Files(context.Background(), plimsoll.FilesRequest{
+		Deployment: &plimsoll.Deployment{
+			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"}, Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 2}}},
+		},
+		Input: 1024, Output: 256, Concurrency: 32, Targets: []plimsoll.Target{"compose"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range made.Files {
+		fmt.Println(f.Path, len(f.Data) > 0)
+	}
+	// Output:
+	// compose/compose.yaml true
 }
 
 // What a launch command will do.

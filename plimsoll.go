@@ -49,6 +49,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -133,6 +134,11 @@ func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
 // is a finding; an error is about the request, or files that start nothing.
 func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
 	return answer(ctx, p, "lint", lint.Run, r, document.NewLint)
+}
+
+// Files makes the files that run a deployment, of a plan or a given one. It writes nothing.
+func (p *Planner) Files(ctx context.Context, r FilesRequest) (*Files, error) {
+	return answer(ctx, p, "write_files", deploy.Run, r, func(x *Files) *Files { return x })
 }
 
 // Unmarshal reads the JSON of a request or a deployment strictly: an unknown field at any

@@ -6,7 +6,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -114,6 +116,14 @@ type (
 	LintRequest = lint.Request
 	// Lint is what they will do, what is wrong with them, and which single settings would be better.
 	Lint = document.Lint
+
+	// FilesRequest asks for the files that run a plan's contender, the best by default, or a given deployment. Targets are
+	// plain, compose, kubernetes, dynamo, llm-d and bench.
+	FilesRequest = deploy.Request
+	// Target is a way to run a deployment that files are made for.
+	Target = launch.Target
+	// Files are the files, and the targets that cannot run the deployment.
+	Files = deploy.Response
 )
 
 // The serving modes.

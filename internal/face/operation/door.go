@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -49,7 +50,7 @@ func doorOfStruct(v reflect.Value, path string) error {
 	switch x := v.Interface().(type) {
 	case opssimulate.Traffic:
 		errs = append(errs, requests(path, x.Requests, x.Concurrency))
-	case FilesRequest:
+	case deploy.Request:
 		errs = append(errs, requests(path, 0, x.Concurrency))
 	case deployment.Pool:
 		errs = append(errs, atMost(join(path, "replicas"), x.Replicas, MaxReplicas))
