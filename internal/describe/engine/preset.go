@@ -173,11 +173,11 @@ type Place struct {
 
 // Drawn is a setting that is taken from a preset.
 type Drawn struct {
-	Key   string
-	Value string // "" is the engine's default, which others differ from
-	Says  string // in words, "" if there are none
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"` // "" is the engine's default, which others differ from
+	Says  string `json:"-"`               // in words, "" if there are none
 	// Others are values that such deployments also have.
-	Others []string
+	Others []string `json:"also,omitempty"`
 }
 
 // For is what the preset sets of an engine, on its device, at a place.

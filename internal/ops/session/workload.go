@@ -25,10 +25,11 @@ type Kinds struct {
 
 // WorkloadFacts is a workload with the lengths it came to.
 type WorkloadFacts struct {
-	Name          string
-	Share         float64 // of all requests
-	Input, Output float64 // means
-	Source        string
+	Name   string  `json:"name"`
+	Share  float64 `json:"share"` // of all requests
+	Input  float64 `json:"mean_isl"`
+	Output float64 `json:"mean_osl"`
+	Source string  `json:"source"` // of the lengths: given, a preset and its source, a file
 }
 
 // complete takes what a preset has to say; a prefix only if the workload is alone.

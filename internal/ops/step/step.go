@@ -96,19 +96,21 @@ type FormatWords struct{ Linear, Experts, KV string }
 // EngineStep is a step as an engine runs it: calibrated as in a simulation, with
 // the host's work.
 type EngineStep struct {
-	Name, Title string
-	Time        units.Seconds
+	Name  string        `json:"name"`
+	Title string        `json:"title"`
+	Time  units.Seconds `json:"step_s"`
 	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
 	// gaps between them, launches no graph replays, work of the host that the
 	// device waits for.
-	Kernels, Host units.Seconds
+	Kernels units.Seconds `json:"kernels_s"`
+	Host    units.Seconds `json:"host_s"`
 }
 
 // Effect is what a policy entry did to a step.
 type Effect struct {
-	Name  string
-	Doc   string
-	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
+	Name  string  `json:"name"`
+	Doc   string  `json:"doc"`
+	Share float64 `json:"share"` // of the step's time: 0.25 = a quarter of it is the artefact
 }
 
 // visible is the share of a step's time from which an artefact is worth saying.
