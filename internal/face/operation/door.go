@@ -3,6 +3,7 @@ package operation
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -21,6 +22,8 @@ const (
 	MaxReplicas = 1 << 12
 	// MaxNames is that of a list of names; there are some 100 devices and 10 engines.
 	MaxNames = 256
+	// MaxLayouts is the combinations of sizes that a search may be given.
+	MaxLayouts = 1 << 14
 	// MaxItems is that of any other list: a rate for every minute of a day fits.
 	MaxItems = 1 << 11
 )
@@ -75,15 +78,17 @@ func requests(path string, given, inFlight int) error {
 	return atMost(join(path, "concurrency"), inFlight, MaxRequests/10)
 }
 
-// sizes reports sizes to try that are given twice.
+// sizes reports sizes to try that are given twice, or have too many combinations.
 func sizes(v reflect.Value, path string) error {
 	var errs []error
+	layouts := 1
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.Slice {
 			errs = append(errs, unique(f, join(path, nameOf(v.Type().Field(i)))))
+			layouts = min(layouts*max(1, f.Len()), math.MaxInt32) // the next product fits
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, bounded(path, layouts, MaxLayouts, "%s must have at most %d combinations of sizes, got %d or more"))...)
 }
 
 // doorOfList looks at a list and its elements. Names are there once.

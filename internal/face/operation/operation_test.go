@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -194,6 +195,15 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// numbers is a list of the first n.
+func numbers(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strconv.Itoa(i + 1)
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
 // TestDoor: what costs a server too much is refused before any work, with the limit.
 func TestDoor(t *testing.T) {
 	table := operation.Table()
@@ -215,6 +225,10 @@ func TestDoor(t *testing.T) {
 		{"validate", `{"plan":{"systems":` + many(2, `"h200_sxm"`) + `}}`, "plan.systems has h200_sxm twice", "plan.systems"},
 		{"support", `{"systems":[` + strings.Join(names, ",") + `]}`, "systems must have at most 256 entries, got 257", "systems"},
 		{"plan", `{"workloads":` + many(2049, `{}`) + `}`, "workloads must have at most 2048 entries, got 2049", "workloads"},
+		{
+			"optimize", `{"space":{"tp_sizes":` + numbers(64) + `,"pp_sizes":` + numbers(64) + `,"ep_sizes":` + numbers(8) + `}}`,
+			"space must have at most 16384 combinations of sizes, got 32768 or more", "space",
+		},
 		{"optimize", `{"space":{"tp_sizes":[1,2,1]}}`, "space.tp_sizes has 1 twice", "space.tp_sizes"},
 	} {
 		_, err := operation.Lookup(table, c.name).Decode([]byte(c.request))
@@ -222,6 +236,38 @@ func TestDoor(t *testing.T) {
 		if !ok || wrong.Error() != c.want || strings.Join(wrong.Fields, " ") != c.fields {
 			t.Errorf("%s %.100s:\ngot  %v\nwant %s (%s)", c.name, c.request, err, c.want, c.fields)
 		}
+	}
+}
+
+// TestCancelled: work ends with its context, before it begins and on the way.
+func TestCancelled(t *testing.T) {
+	for _, c := range []struct{ name, request string }{
+		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"rate":1e7,"workloads":[{"isl":100,"osl":10}]}`},
+		{"optimize", `{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":64,"input_length":3500,"output_length":1500}`},
+		{"simulate", `{` + vllmRun + `,"rate":1000,"num_prompts":131072,"length_ratio_low":0.5}`},
+		{"validate", `{"plan":{"model":"Qwen/Qwen3-8B"}}`},
+		{"step", `{` + vllmRun + `}`},
+		{"support", `{}`},
+	} {
+		o := operation.Lookup(operation.Table(), c.name)
+		r, err := o.Decode([]byte(c.request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		d := operation.NewDesk(kit(), operation.Capacity{})
+		if _, err := d.Run(ended, o, r, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s in an ended context: %v", c.name, err)
+		}
+		if c.name == "validate" || c.name == "step" || c.name == "support" {
+			continue // too short to say how far they are
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		if _, err := d.Run(ctx, o, r, func(session.Progress) { stop() }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled on its way: %v", c.name, err)
+		}
+		stop()
 	}
 }
 
