@@ -116,7 +116,10 @@ func (x *experiment) workers(s *search.Units) error {
 		}
 		w := search.Worker{Layout: x.decode[i], Pool: c.Workers, MaxBatch: space.MaxBatch}
 		if c.Decode != nil {
-			w.Pool, s.Link = *c.Decode, c.Link
+			w.Pool = *c.Decode
+			if i == 0 || c.Link.Carries(e.Input) < s.Link.Carries(e.Input) {
+				s.Link = c.Link // the fastest: what it takes is a bound
+			}
 		}
 		s.Decode = append(s.Decode, w)
 	}

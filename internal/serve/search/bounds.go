@@ -41,7 +41,7 @@ func (s *Units) times(w *Worker) []token {
 	context := float64(s.Input) + s.generated()/2
 	var out []token
 	for b := 1; b <= w.MaxBatch; b += max(1, b/64) {
-		n := b * together
+		n := max(1, b*together/max(1, w.Pool.Engine.Stages)) // in each batch of a pipeline
 		t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
 		out = append(out, token{b, float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack})
 	}
@@ -131,11 +131,11 @@ func (s *Units) prompt(w *Worker) prompts {
 	tokens := s.Input - cached
 	pairs := float64(tokens) * (float64(cached) + float64(tokens+1)/2)
 	step := func(prompts float64, requests int) float64 {
-		t := w.Pool.Stepper.Step(sim.Batch{
+		t, next := w.Pool.Through(sim.Batch{
 			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(tokens))),
 			PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
 		})
-		rate = max(rate, prompts/float64(t))
+		rate = max(rate, prompts/float64(next))
 		return float64(t)
 	}
 	alone = step(1, 1)

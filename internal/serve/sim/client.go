@@ -14,6 +14,7 @@ import (
 type Client interface {
 	check() error
 	load(seed uint64) load
+	size() (requests, window float64)
 }
 
 // ClosedLoop is a benchmark that keeps a number of requests in flight: each
@@ -60,7 +61,7 @@ type OpenLoop struct {
 	Warmup   int // the first requests, served but not counted
 }
 
-// maxRequests bounds a simulation: some gigabytes.
+// maxRequests bounds a simulation: some gigabytes, see [Config.Bytes].
 const maxRequests = 1 << 24
 
 // load is a client's requests, drawn beforehand.
@@ -183,9 +184,8 @@ func (o OpenLoop) load(seed uint64) load {
 		if o.Duration > 0 && at > o.Duration {
 			break
 		}
-		q := request{arrived: at}
-		draw(&q)
-		l.requests = append(l.requests, q)
+		l.requests = append(l.requests, request{arrived: at})
+		draw(&l.requests[len(l.requests)-1])
 	}
 	return l
 }

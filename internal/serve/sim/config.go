@@ -39,12 +39,25 @@ type Pool struct {
 	Meter Meter
 }
 
-// Link is the network between a prefill and a decode replica. Each prefill
-// replica sends one cache after the other.
+// Link is the network between a prefill and a decode replica. Every rank of the one sends its
+// part of a cache to ranks of the other, all at the same time; so a link is that of the rank
+// with the most to carry.
 type Link struct {
-	BytesPerToken units.Bytes // of KV cache
+	BytesPerToken units.Bytes // of KV cache, through the busiest rank
 	Bandwidth     units.BytesPerSecond
 	Latency       units.Seconds
+	// Parallel is how many caches a prefill replica sends at a time, as its data-parallel
+	// ranks do; 0 means 1. What is beyond that waits.
+	Parallel int
+}
+
+// Carries is how long the link is taken by a cache of so many tokens; it arrives the latency
+// later.
+func (l *Link) Carries(tokens int) units.Seconds {
+	if l.BytesPerToken == 0 {
+		return 0
+	}
+	return units.Seconds(float64(l.BytesPerToken*units.Bytes(tokens)) / float64(l.Bandwidth))
 }
 
 // maxReplicas bounds a pool.
@@ -74,8 +87,8 @@ func (c *Config) check() error {
 	}
 	if c.Decode != nil {
 		errs = append(errs, c.Decode.check("decode"))
-		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) {
-			errs = append(errs, errors.New("link: bandwidth must be positive, bytes and latency must not be negative"))
+		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) || c.Link.Parallel < 0 {
+			errs = append(errs, errors.New("link: bandwidth must be positive, bytes, latency and parallel caches must not be negative"))
 		}
 	}
 	return errors.Join(errs...)

@@ -121,6 +121,9 @@ func (d *decodeSet) growth(tokens int64) int {
 	return int(blocks)
 }
 
+// grows is how many blocks the set takes in its next step.
+func (d *decodeSet) grows() int { return d.growth(d.clockAfter(1) - d.clock) }
+
 // stepsWithin is how many of the steps can be taken before the set would need
 // more blocks than there are.
 func (d *decodeSet) stepsWithin(steps int64, blocks int) int64 {

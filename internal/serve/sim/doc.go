@@ -20,7 +20,9 @@
 //     one per [Policy], with admit.go for what they share
 //   - where its tokens are: blocks.go, and prefix.go for shared prompts
 //   - who is generating: decode.go, and wheel.go for who ends first
+//   - several batches in flight, one for each pipeline stage: pipeline.go
 //   - several replicas: route.go, transfer.go
+//   - how much memory it takes: bytes.go
 //   - what came of it: result.go, summary.go, gap.go, series.go, csv.go
 //
 // # Why it is fast
@@ -31,12 +33,13 @@
 // taken one by one: a run of them, up to the next finish or until blocks run
 // out, is one call of [Stepper.Decode]; a request that becomes visible in the
 // middle cuts the run at the boundary where a scheduler would have seen it
-// (jump.go).
+// (jump.go). In a pipeline every step is taken, since the batches meet in the stages.
 //
 // # Laws
 //
 // Requests in are requests out, finished or refused. Blocks held, cached and
 // free add up to the total. The clock never goes back. A single request takes
-// as long as the steps it is made of. A jump is the sum of its steps. All are
+// as long as the steps it is made of, through however many stages. A full pipeline is as
+// fast as its slowest stage. A jump is the sum of its steps. All are
 // tested; so is agreement with a simulator that takes every step (naive_test.go).
 package sim

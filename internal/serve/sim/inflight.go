@@ -26,7 +26,7 @@ func (r *replica) inFlight() bool {
 func (r *replica) candidates(generating int) (n, tokens int) {
 	budget := r.engine.TokenBudget - generating*r.engine.VerifiedPerStep
 	available := r.cache.available()
-	for n < r.waiting.n && r.running.n+n < r.engine.MaxSequences {
+	for room := r.room(); n < min(r.waiting.n, room); {
 		f := r.fits(r.waiting.at(n), budget)
 		alone := tokens == 0 && generating == 0
 		if f.needs > available || f.tokens > budget && !alone {

@@ -51,6 +51,9 @@ func Run(ctx context.Context, c *Config) (*Result, error) {
 
 // runAll simulates every replica.
 func runAll(ctx context.Context, c *Config) (*Result, error) {
+	if err := ctx.Err(); err != nil { // drawing many requests takes a while
+		return nil, err
+	}
 	s, err := newSimulation(c)
 	if err != nil {
 		return nil, err
@@ -66,6 +69,9 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 // run takes events in order until all requests have ended.
 func (s *simulation) run(ctx context.Context) error {
 	const often = 1 << 14
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.open()
 	_, more := s.agenda.next()
 	for count := 1; s.left > 0 && more; count++ {
@@ -100,14 +106,14 @@ func (s *simulation) run(ctx context.Context) error {
 	if s.left > 0 {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // happen acts on one event.
 func (s *simulation) happen(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.busy && e.of == r.plan.version {
+		if r := &s.replicas[e.replica]; r.lands(e.of) {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
