@@ -57,7 +57,7 @@ func (c *checker) check(raw json.RawMessage, t reflect.Type, path string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if form, ok := reflect.Zero(t).Interface().(Form); ok {
+	if form, ok := reflect.TypeAssert[Form](reflect.Zero(t)); ok {
 		t = reflect.TypeOf(form.JSONForm())
 	}
 	switch raw = bytes.TrimSpace(raw); {
@@ -171,8 +171,9 @@ func (c *checker) leaf(raw json.RawMessage, t reflect.Type, path string) {
 // unknown adds a field that there is none of.
 func (c *checker) unknown(path, name string, value json.RawMessage, allowed []string) {
 	near, hint := hint(name, allowed)
-	e := c.add(path, value, "unknown field %s with value %s%s; allowed: %s", path, short(value), hint, strings.Join(allowed, ", "))
+	e := At(path, short(value), "unknown field %s with value %s%s; allowed: %s", path, short(value), hint, strings.Join(allowed, ", "))
 	e.Allowed, e.Nearest = allowed, near
+	c.errs = append(c.errs, e)
 }
 
 // At is a mistake at a path of a JSON text.
@@ -183,10 +184,8 @@ func At(path, value, format string, args ...any) *Error {
 }
 
 // add adds a mistake.
-func (c *checker) add(path string, value json.RawMessage, format string, args ...any) *Error {
-	e := At(path, short(value), format, args...)
-	c.errs = append(c.errs, e)
-	return e
+func (c *checker) add(path string, value json.RawMessage, format string, args ...any) {
+	c.errs = append(c.errs, At(path, short(value), format, args...))
 }
 
 // short is a value for a message of one line.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
@@ -73,7 +74,7 @@ func Between(name Name, value, least, most int) error {
 		return nil
 	}
 	e := newError("%s must be between %d and %d, got %d", name, least, most, value)
-	e.Value, e.Allowed = fmt.Sprint(value), []string{fmt.Sprintf("%d to %d", least, most)}
+	e.Value, e.Allowed = strconv.Itoa(value), []string{fmt.Sprintf("%d to %d", least, most)}
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -43,8 +44,9 @@ func atTheDoor(v reflect.Value, path string) error {
 		return tooMany(path, v.Len(), MaxNames)
 	case reflect.Slice:
 		return doorOfList(v, path)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // doorOfStruct looks at the fields of a struct, and at those that cost work together.
@@ -136,7 +138,7 @@ func bounded(path string, n, most int, format string) error {
 	if n <= most {
 		return nil
 	}
-	e := field.At(path, fmt.Sprint(n), format, path, most, n)
+	e := field.At(path, strconv.Itoa(n), format, path, most, n)
 	e.Allowed = []string{fmt.Sprintf("at most %d", most)}
 	return e
 }
