@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -56,7 +56,7 @@ func unmeasured(t device.Tier) string {
 // basis says what kind of number this is.
 func basis(r *opsstep.Response) string {
 	b := operatorTimes(r.Tier)
-	if r.Policy == graph.TensorCast().Name {
+	if r.Policy == tensorcast.Name {
 		b += "; with TensorCast's assumptions, which the physical policy drops"
 	}
 	return b

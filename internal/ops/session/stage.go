@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
@@ -34,7 +35,7 @@ func (s *Stage) Build(d *deployment.Resolved) (*replica.Fleet, error) {
 // Coster is the prices of a pool.
 func (s *Stage) Coster(p *deployment.Served) (cost.Coster, error) {
 	policy := &p.Spec.Policy
-	return s.Prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+	return s.Prices.Coster(p.Device, p.Pricing, tensorcast.Is(policy), policy.FreeUnsupported)
 }
 
 // Sources are the files an answer may rest on beside what is built in.

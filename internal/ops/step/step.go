@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"math"
 	"slices"
 	"strings"
@@ -151,7 +152,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	served := &resolved.Pools[0]
 	spec := &served.Spec
-	if served.Engine != nil && spec.Policy.IsTensorCast() {
+	if served.Engine != nil && tensorcast.Is(&spec.Policy) {
 		return nil, session.BadInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
 	batch := r.batch(s.Model, spec)
@@ -159,7 +160,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	c, err := s.Prices.Coster(s.Device, resolved.Pricing, spec.Policy.IsTensorCast(), spec.Policy.FreeUnsupported)
+	c, err := s.Prices.Coster(s.Device, resolved.Pricing, tensorcast.Is(&spec.Policy), spec.Policy.FreeUnsupported)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -253,7 +254,7 @@ func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.
 	c.Method, c.Decode = calibration.SingleStep, r.Decode
 	ranks := spec.Layout.DP
 	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())
-	c.TensorCast = spec.Policy.IsTensorCast()
+	c.TensorCast = tensorcast.Is(&spec.Policy)
 	e := s.Overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
@@ -329,11 +330,11 @@ func (r *Request) imageTokens(m *model.Model) int {
 // back alone. Prices stay what they are.
 func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if !a.In(spec.Policy) {
 			continue
 		}
-		other := spec.Without(&a)
+		other := a.From(*spec)
 		g, err := graph.New(other)
 		if err != nil {
 			continue // the artefact is what makes the layout legal

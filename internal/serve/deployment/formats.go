@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -200,9 +201,9 @@ func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
 	for _, n := range f.lacks(d) {
 		how := "weights are widened before each product"
 		switch {
-		case p.IsTensorCast() && n.in == dtype.FP8:
+		case tensorcast.Is(p) && n.in == dtype.FP8:
 			how = "the policy tensorcast counts its products at the INT8 peak"
-		case p.IsTensorCast():
+		case tensorcast.Is(p):
 			how = "the policy tensorcast counts its products as free"
 		}
 		out = append(out, fmt.Sprintf("%s has no arithmetic in %v, which %s asks for: %s", d.Name, n.in, n.asked, how))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -263,11 +264,11 @@ func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	switch name {
 	case "":
 		if d.FollowsAscend() {
-			return graph.TensorCast(), nil
+			return tensorcast.Policy(), nil
 		}
 		return graph.Physical(), nil
-	case graph.TensorCast().Name:
-		return graph.TensorCast(), nil
+	case tensorcast.Name:
+		return tensorcast.Policy(), nil
 	case graph.Physical().Name:
 		return graph.Physical(), nil
 	}
@@ -279,7 +280,7 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	switch {
 	case m.Pricing != "":
 		return m.Pricing, m.Pricing.Check(d)
-	case p.IsTensorCast():
+	case tensorcast.Is(&p):
 		return prices.Roofline, nil
 	}
 	return prices.Best(d), nil
@@ -297,6 +298,6 @@ func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Prici
 		return false
 	case ByDefault:
 	}
-	asAscend := policy.IsTensorCast() || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
+	asAscend := tensorcast.Is(&policy) || p.Device.FollowsAscend() || m.Pricing == prices.Roofline
 	return p.Engine != nil || pricing.Fitted() || !asAscend
 }

@@ -1,12 +1,14 @@
-package graph_test
+package tensorcast_test
 
 import (
+	"math/bits"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -17,9 +19,9 @@ import (
 // TestArtefactsAreThePolicy: every field of a policy is one artefact, TensorCast
 // repeats them all and Physical none.
 func TestArtefactsAreThePolicy(t *testing.T) {
-	p := graph.TensorCast()
+	p := tensorcast.Policy()
 	names := map[string]bool{}
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if names[a.Name] || a.Name != strings.ToLower(a.Name) || a.Doc == "" {
 			t.Errorf("artefact %q: not a new, documented, lower-case name", a.Name)
 		}
@@ -36,16 +38,17 @@ func TestArtefactsAreThePolicy(t *testing.T) {
 			t.Errorf("%s takes back %d things", a.Name, n)
 		}
 	}
-	if p.Name = "physical"; p != graph.Physical() {
+	if p.Choices != graph.Physical().Choices || reflect.ValueOf(p.Rewriter).Uint() != 0 {
 		t.Errorf("TensorCast without its artefacts: got %+v", p)
 	}
 }
 
-// differences counts the fields in which two policies differ.
+// differences counts the choices and forms in which two policies differ.
 func differences(a, b graph.Policy) int {
-	n := 0
-	for i := range reflect.TypeFor[graph.Policy]().NumField() {
-		if !reflect.ValueOf(a).Field(i).Equal(reflect.ValueOf(b).Field(i)) {
+	n := bits.OnesCount64(reflect.ValueOf(a.Rewriter).Uint() ^ reflect.ValueOf(b.Rewriter).Uint())
+	x, y := reflect.ValueOf(a.Choices), reflect.ValueOf(b.Choices)
+	for i := range x.NumField() {
+		if !x.Field(i).Equal(y.Field(i)) {
 			n++
 		}
 	}
@@ -65,7 +68,7 @@ func TestArtefactsAreDocumented(t *testing.T) {
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	var want strings.Builder
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		want.WriteString("| " + a.Name + " | " + a.Doc + " |\n")
 	}
 	if want.String() != table+"\n" {
@@ -76,9 +79,9 @@ func TestArtefactsAreDocumented(t *testing.T) {
 // step is the operators of a decode step under TensorCast but for one artefact.
 func step(t *testing.T, s graph.Spec, without string) []op.Item {
 	t.Helper()
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if a.Name == without {
-			s = s.Without(&a)
+			s = a.From(s)
 		}
 	}
 	g, err := graph.New(s)
@@ -105,7 +108,7 @@ func tensorCast(t *testing.T, id string, l parallel.Layout) graph.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := graph.TensorCast()
+	p := tensorcast.Policy()
 	return graph.Spec{
 		Model: m, Layout: l.Complete(m), Policy: p, Compile: true,
 		Quant: graph.Resolve(m, p, graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.Disabled}),
@@ -179,8 +182,8 @@ func TestFormatsByArtefact(t *testing.T) {
 // otherwise with its model.
 func TestVisionByArtefact(t *testing.T) {
 	s := tensorCast(t, "Qwen/Qwen2.5-VL-7B-Instruct", parallel.Layout{})
-	for _, a := range graph.Artefacts() {
-		if got, want := s.Without(&a).Vision, a.Name == "vision-on-demand"; got != want {
+	for _, a := range tensorcast.Artefacts() {
+		if got, want := a.From(s).Vision, a.Name == "vision-on-demand"; got != want {
 			t.Errorf("without %s: loaded %t", a.Name, got)
 		}
 	}
@@ -235,7 +238,7 @@ func TestArtefactsOfFamilies(t *testing.T) {
 		}
 	}
 	whole := tensorCast(t, "MiniMaxAI/MiniMax-M2", two)
-	stated := whole.Without(artefact(t, "whole-rope"))
+	stated := artefact(t, "whole-rope").From(whole)
 	if wide, part := whole.RotaryWidth(), stated.RotaryWidth(); wide != 128 || part != 64 {
 		t.Errorf("MiniMax-M2 rotates %g of 128, with the artefact %g", part, wide)
 	}
@@ -287,9 +290,9 @@ func TestFusedSharedExpert(t *testing.T) {
 }
 
 // artefact finds one by its name.
-func artefact(t *testing.T, name string) *graph.Artefact {
+func artefact(t *testing.T, name string) *tensorcast.Artefact {
 	t.Helper()
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if a.Name == name {
 			return &a
 		}
