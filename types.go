@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -121,7 +121,7 @@ type (
 	// plain, compose, kubernetes, dynamo, llm-d and bench.
 	FilesRequest = deploy.Request
 	// Target is a way to run a deployment that files are made for.
-	Target = launch.Target
+	Target = files.Target
 	// Files are the files, and the targets that cannot run the deployment.
 	Files = deploy.Response
 )

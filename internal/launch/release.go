@@ -74,13 +74,13 @@ func absent(all []engine.Named, r *engine.Range, release, what string) (text str
 
 // Say is a setting of a pool in the words of its engine in a release ("" is the
 // newest): a flag and its value, or a key and value of TensorRT-LLM's file. A setting
-// that the engine has no name for is said as it is; what is told by leaving a flag out
+// that the engine has no name for keeps its own; a setting that leaving a flag out sets
 // is "".
 func Say(p *deployment.Served, release, key, value string) string {
 	e := p.Engine
 	name := Name(e, release, key)
 	switch {
-	case key == "chunked_prefill" && value == "true" && e.Name == sglang: // one flag says both
+	case key == "chunked_prefill" && value == "true" && e.Name == SGLang: // one flag sets both
 		return e.Option("token_budget", release) + " " + strconv.Itoa(e.TokenBudget)
 	case name == key:
 		return key + "=" + value
@@ -100,7 +100,7 @@ func Say(p *deployment.Served, release, key, value string) string {
 
 // pair is a flag, or a key of TensorRT-LLM's file, with its value.
 func pair(engineName, name, value string) string {
-	if engineName == trtllm {
+	if engineName == TRTLLM {
 		return name + ": " + value
 	}
 	return strings.TrimSpace(name + " " + value)
@@ -109,7 +109,7 @@ func pair(engineName, name, value string) string {
 // valueWord is a value as the engine reads it.
 func valueWord(p *deployment.Served, key, value string) string {
 	switch {
-	case p.Engine.Name != sglang:
+	case p.Engine.Name != SGLang:
 	case key == "kv_format" && value == "fp8":
 		return "fp8_e4m3"
 	case key == "max_sequences":
@@ -166,10 +166,10 @@ func sharing(p *deployment.Served) int {
 func truth(name, key, flag, value string) string {
 	on := value == "true"
 	switch {
-	case name == trtllm:
+	case name == TRTLLM:
 		return flag + ": " + value
 	case disables(key, flag) == on || !on && isSwitch(name, key):
-		return "" // told by leaving the flag out
+		return "" // set by leaving the flag out
 	case !on && !disables(key, flag):
 		return "--no-" + strings.TrimPrefix(flag, "--")
 	}

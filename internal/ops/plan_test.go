@@ -135,7 +135,7 @@ func TestPlanWorkloads(t *testing.T) {
 	alone := mustPlan(t, r)
 	r.Workloads = []Workload{{Name: "chat", Share: 3, Preset: "chat"}, {Name: "long", Input: 4000, Output: 300}}
 	p := mustPlan(t, r)
-	want := []WorkloadFacts{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 300, Source: "given"}}
+	want := []PlanWorkload{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 300, Source: "given"}}
 	want[0].Source = workload.Presets()[0].Source
 	if diff := cmp.Diff(want, p.Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -27,7 +27,7 @@ type (
 	Sources          = session.Sources
 	Progress         = session.Progress
 	Workload         = session.Workload
-	WorkloadFacts    = session.WorkloadFacts
+	PlanWorkload     = session.PlanWorkload
 	Traffic          = simulate.Traffic
 	Energy           = simulate.Energy
 	SimulateRequest  = simulate.Request

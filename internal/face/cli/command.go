@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -21,7 +22,7 @@ func (c *commandLine) add(given bool, flag string, values ...any) {
 	}
 	words := []string{"--" + flag}
 	for _, v := range values {
-		words = append(words, quote(fmt.Sprint(v)))
+		words = append(words, launch.Quote(fmt.Sprint(v)))
 	}
 	*c = append(*c, strings.Join(words, " "))
 }
@@ -38,23 +39,12 @@ func list[T any](c *commandLine, flag string, values []T) {
 // word adds a word, if it is given.
 func (c *commandLine) word(given bool, word string) {
 	if given {
-		*c = append(*c, quote(word))
+		*c = append(*c, launch.Quote(word))
 	}
 }
 
 // String is the line.
 func (c commandLine) String() string { return strings.Join(c, " ") }
-
-// quote writes a word so that a POSIX shell reads it as one.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=@%+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
 
 // limit adds a limit in milliseconds, if there is one.
 func (c *commandLine) limit(flag string, s units.Seconds) {

@@ -130,6 +130,9 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if isZero(cmd.Flags(), "top-n") || f.Top < 0 {
 		return usagef("--top-n must be positive, got %d", f.Top)
 	}
+	if err := f.save.site.Check(); err != nil {
+		return usage(err)
+	}
 	world, line := env.world(), env.progress(f.quiet)
 	world.Progress = line.show
 	r, err := ops.On(world).Configure(cmd.Context(), f.ConfigureRequest)

@@ -30,8 +30,11 @@ all the same.`,
 			if err != nil {
 				return usage(err)
 			}
-			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.save.site.ModelPath = d.served()
+			if err := f.save.site.Check(); err != nil {
+				return usage(err)
+			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			world := env.world()
 			r, err := ops.On(world).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
 			if err != nil {

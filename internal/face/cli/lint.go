@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -90,7 +91,7 @@ func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
 	case dash == 0:
 		words := make([]string, len(args))
 		for i, a := range args {
-			words[i] = quote(a)
+			words[i] = launch.Quote(a)
 		}
 		f.Command = strings.Join(words, " ")
 		if len(args) == 1 {

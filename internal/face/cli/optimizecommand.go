@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -12,7 +13,7 @@ import (
 // optimizeCommand is the command that asks for a search. Lengths names the file of a
 // distribution, which a request holds as it was read.
 func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
-	c := commandLine{"plimsoll throughput-optimizer", quote(r.Model)}
+	c := commandLine{"plimsoll throughput-optimizer", launch.Quote(r.Model)}
 	c.add(r.AsFamily != "", "as-family", r.AsFamily)
 	list(&c, "device", r.Devices)
 	c.sources(&r.Sources)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -88,7 +89,7 @@ func programVersion() string {
 
 // planCommand is the command that asks for a plan.
 func planCommand(r *ops.PlanRequest) string {
-	c := commandLine{"plimsoll plan", quote(r.Model)}
+	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)
 	c.add(r.Devices > 0, "gpus", r.Devices)

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -62,7 +63,7 @@ func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) 
 	if err != nil {
 		return nil, nil, err
 	}
-	run, skipped, none := launch.Write(plan)
+	run, skipped, none := launchfiles.Write(plan)
 	if none != nil { // the record and the pages are of use without them
 		return files, []error{none}, nil
 	}

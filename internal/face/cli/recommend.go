@@ -99,7 +99,7 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	f.Rate, f.Concurrency = f.rate, f.inFlight
 	missing = errors.Join(missing, f.complete(cmd, env))
 	plan, err := f.PlanUnits()
-	if err := errors.Join(missing, usage(err)); err != nil {
+	if err := errors.Join(missing, usage(err), usage(f.save.site.Check())); err != nil {
 		return err
 	}
 	f.notes(env, append([]string{plan.Effective}, plan.Notes...))

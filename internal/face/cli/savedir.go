@@ -18,6 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
@@ -33,7 +34,7 @@ type saveFlags struct {
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
 	var names []string
-	for _, t := range launch.Targets() {
+	for _, t := range launchfiles.Targets() {
 		names = append(names, string(t))
 	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
@@ -152,12 +153,12 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.Exper
 	if err != nil {
 		return nil, err
 	}
-	var targets []launch.Target
+	var targets []launchfiles.Target
 	for _, t := range f.targets {
 		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
-		targets = append(targets, launch.Target(t))
+		targets = append(targets, launchfiles.Target(t))
 	}
-	files, skipped, err := launch.Write(plan, targets...)
+	files, skipped, err := launchfiles.Write(plan, targets...)
 	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
 	for _, why := range skipped {
 		say(fmt.Sprintf("%s: %v", top, why))

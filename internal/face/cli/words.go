@@ -9,6 +9,8 @@ import (
 // flagOf names a field of a request as the command line does.
 func flagOf(name field.Name) string {
 	switch name {
+	case "image":
+		return "--k8s-image"
 	case "pd_ratio":
 		return "--enable-optimize-prefill-decode-ratio"
 	case "shared_expert_tp":

@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,6 +116,10 @@ func places() map[string]map[field.Name]string {
 		"isl": "workloads.isl", "osl": "workloads.osl", "prefix": "workloads.prefix", "preset": "workloads.preset",
 		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low",
 	}
+	files := maps.Clone(plan)
+	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {
+		files[name] = "site." + string(name)
+	}
 	all := map[field.Name]string{
 		"ttft_limit": "limits.ttft_ms", "tpot_limit": "limits.tpot_ms", "request_latency": "limits.latency_ms", "serving_cost": "serving_cost_s",
 		"mxfp4_group_size": "formats.mxfp4_group", "quantize_linear_action": "formats.linear", "speculative_method": "draft.method",
@@ -137,6 +142,6 @@ func places() map[string]map[field.Name]string {
 	}
 	optimized := map[field.Name]string{"device": "devices"}
 	return map[string]map[field.Name]string{
-		"": all, "plan": plan, "validate": plan, "write_files": plan, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed,
+		"": all, "plan": plan, "validate": plan, "write_files": files, "optimize": optimized, "explain": optimized, "step": deployed, "simulate": deployed,
 	}
 }

@@ -35,7 +35,7 @@ type Plan struct {
 	Loads     []Load                  `json:"loads"`
 	Pools     []EstimatePool          `json:"pools"`
 	Timeline  []Moment                `json:"timeline"`
-	Workloads []session.WorkloadFacts `json:"workloads"`
+	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                    `json:"day,omitempty"`
 	Next      []Next                  `json:"next"`
 	Notes     []string                `json:"notes"`

@@ -17,7 +17,7 @@ func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest)
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
 		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
-		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.WorkloadFacts{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))

@@ -100,6 +100,8 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/report?format=html", small, 501, "no reports"},
 		{"POST", "/api/report?format=pdf", small, 422, "html or md"},
 		{"POST", "/api/files", `{"plan":` + small + `,"contender":"nonsense"}`, 422, "contender must be one of h200_sxm vllm agg"},
+		{"POST", "/api/files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, 422, `"fields":["site.served_model_name"]`},
+		{"POST", "/api/files", `{"plan":` + small + `,"site":{"port":65536}}`, 422, "site.port must be from 1 to 65535, got 65536"},
 		{"GET", "/api/nonsense", "", 404, "there is no /api/nonsense"},
 		{"GET", "/debug/pprof/", "", 404, ""},
 	} {

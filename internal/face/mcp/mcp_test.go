@@ -169,6 +169,7 @@ func TestBadArguments(t *testing.T) {
 		},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length must be between 1 and 100000000, got 0"},
 		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},
+		{"write_files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, `invalid parameters: site.served_model_name must be letters, digits and . _ / : @ + = -, 256 at most, and not begin with - : @ + =, got "$(touch x)"`},
 		{"step", `{"deployment":{"model":"Qwen/Qwen3-8B"},"query_length":1,"calibration":"/etc/passwd"}`, "invalid parameters: calibration /etc/passwd: files cannot be read here"},
 	} {
 		r, err := call(t.Context(), s, c.tool, c.arguments)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
@@ -241,13 +241,13 @@ func known() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[deployment.Fusion]():   words(string(deployment.Compiled), string(deployment.Eager)),
 		reflect.TypeFor[prices.Pricing]():      words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
 		reflect.TypeFor[formulas.Accounting](): words(string(formulas.Documented), string(formulas.Steady)),
-		reflect.TypeFor[launch.Target]():       words(targets()...),
+		reflect.TypeFor[files.Target]():        words(targets()...),
 	}
 }
 
 func targets() []any {
 	var out []any
-	for _, t := range launch.Targets() {
+	for _, t := range files.Targets() {
 		out = append(out, string(t))
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -29,9 +30,9 @@ type Request struct {
 
 	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
 	// run it.
-	Targets []launch.Target `json:"targets,omitempty"`
-	Site    Site            `json:"site,omitzero"`
-	Jobs    int             `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
+	Targets []files.Target `json:"targets,omitempty"`
+	Site    Site           `json:"site,omitzero"`
+	Jobs    int            `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
 }
 
 // Site is what depends on the user's cluster.
@@ -55,11 +56,11 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	files, skipped, err := launch.Write(p, r.Targets...)
+	made, skipped, err := files.Write(p, r.Targets...)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	out := &Response{Files: files}
+	out := &Response{Files: made}
 	for _, why := range skipped {
 		out.Skipped = append(out.Skipped, why.Error())
 	}
@@ -69,6 +70,9 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 // plan is what files are made for.
 func plan(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, error) {
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
+	if err := site.Check(); err != nil {
+		return nil, session.BadInput(err)
+	}
 	switch {
 	case (r.Plan == nil) == (r.Deployment == nil):
 		return nil, session.BadInput(field.At("plan", "", "give one of plan and deployment"))

@@ -16,15 +16,15 @@ import (
 type Kinds struct {
 	Mix sim.Mix
 	// about is a description of each.
-	About []WorkloadFacts
+	About []PlanWorkload
 	// input and output are the mean lengths over all requests; longest is the most
 	// tokens of a request, prefix the mean found in the prefix cache.
 	Input, Output, Prefix int
 	Longest               int
 }
 
-// WorkloadFacts is a workload with the lengths it came to.
-type WorkloadFacts struct {
+// PlanWorkload is a workload with the lengths it came to.
+type PlanWorkload struct {
 	Name   string  `json:"name"`
 	Share  float64 `json:"share"` // of all requests
 	Input  float64 `json:"mean_isl"`
@@ -172,7 +172,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		}
 		in, gen, most := means(&k)
 		out.Mix = append(out.Mix, k)
-		out.About = append(out.About, WorkloadFacts{x.Name, k.Share, in, gen, source})
+		out.About = append(out.About, PlanWorkload{x.Name, k.Share, in, gen, source})
 		out.Longest = max(out.Longest, most)
 		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
 	}

@@ -94,15 +94,12 @@ type Response struct {
 // linear layers'.
 type FormatWords struct{ Linear, Experts, KV string }
 
-// EngineStep is a step as an engine runs it: calibrated as in a simulation, with
-// the host's work.
+// EngineStep is what an engine makes of a step.
 type EngineStep struct {
-	Name  string        `json:"name"`
-	Title string        `json:"title"`
-	Time  units.Seconds `json:"step_s"`
-	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
-	// gaps between them, launches no graph replays, work of the host that the
-	// device waits for.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Time is the sum of Kernels, as calibrated, and Host.
+	Time    units.Seconds `json:"step_s"`
 	Kernels units.Seconds `json:"kernels_s"`
 	Host    units.Seconds `json:"host_s"`
 }
