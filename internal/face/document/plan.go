@@ -31,15 +31,15 @@ type Plan struct {
 
 	// What follows is about the first contender.
 
-	Changes   []Change                `json:"changes"`
-	Loads     []Load                  `json:"loads"`
-	Pools     []EstimatePool          `json:"pools"`
-	Timeline  []Moment                `json:"timeline"`
+	Changes   []Change               `json:"changes"`
+	Loads     []Load                 `json:"loads"`
+	Pools     []EstimatePool         `json:"pools"`
+	Timeline  []Moment               `json:"timeline"`
 	Workloads []session.PlanWorkload `json:"workloads"`
-	Day       *Day                    `json:"day,omitempty"`
-	Next      []Next                  `json:"next"`
-	Notes     []string                `json:"notes"`
-	Caution   string                  `json:"caution"`
+	Day       *Day                   `json:"day,omitempty"`
+	Next      []Next                 `json:"next"`
+	Notes     []string               `json:"notes"`
+	Caution   string                 `json:"caution"`
 }
 
 // Data is embedded data by its hash.
