@@ -26,7 +26,7 @@ func (x *experiment) summarize(found []search.Found, points []formulas.Outcome) 
 	speeds := make([]Speed, 0, len(points))
 	add := func(o *formulas.Outcome) {
 		if o.TPOT > 0 && o.OOM == "" {
-			speeds = append(speeds, Speed{1 / float64(o.TPOT), o.Throughput / float64(x.e.Devices)})
+			speeds = append(speeds, Speed{o.TPOT.Rate(), o.Throughput / float64(x.e.Devices)})
 		}
 	}
 	for i := range points {

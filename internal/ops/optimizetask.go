@@ -398,7 +398,7 @@ func (t *task) frontier() []Point {
 		r := &t.results[i]
 		add := func(o *formulas.Outcome) {
 			if o.TPOT > 0 { // answers of one token have none
-				all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+				all = append(all, Point{r.Label, o.Batch, o.Throughput, o.TPOT.Rate()})
 			}
 		}
 		if r.OK {

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -237,5 +240,14 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 				t.Errorf("%s on %s, %s: %g tokens/s, with twice the limits %g", c.model, c.system, name, was, x.Throughput)
 			}
 		}
+	}
+}
+
+// TestPlanBug: a bug in a worker is the plan's error, not the failure of a contender.
+func TestPlanBug(t *testing.T) {
+	w := On(&session.Session{Progress: func(session.Progress) { panic("a worker broke") }})
+	_, err := w.Plan(t.Context(), smallPlan())
+	if _, ok := errors.AsType[*pool.PanicError](err); !ok {
+		t.Errorf("error %v, want a panic", err)
 	}
 }

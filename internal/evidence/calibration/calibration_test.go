@@ -52,7 +52,7 @@ func TestWiderWithLessKnown(t *testing.T) {
 		{"more requests than measured", func(s *calibration.Case) { s.Concurrency = 64 * o.Reach.Concurrency }},
 		{"longer prompts than measured", func(s *calibration.Case) { s.Input = 4 * o.Reach.Input }},
 		{"more devices than measured", func(s *calibration.Case) { s.Devices = 4 * o.Reach.Devices }},
-		{"lengths nobody told", func(s *calibration.Case) { s.Defaulted = []string{"num_prompts", "length_ratio_low"} }},
+		{"lengths not given", func(s *calibration.Case) { s.Defaulted = []string{"num_prompts", "length_ratio_low"} }},
 	} {
 		far := near
 		c.change(&far)

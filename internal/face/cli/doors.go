@@ -30,7 +30,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
 		Plan: planCommand, Step: stepCommand,
 		Optimize: func(r *ops.OptimizeRequest) string { return optimizeCommand(r, "") },
 		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },

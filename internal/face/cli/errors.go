@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -83,6 +84,10 @@ func hints(err error) []string {
 func (e *Env) report(err error) int {
 	if err == nil {
 		return ExitOK
+	}
+	if bug, ok := errors.AsType[*pool.PanicError](err); ok {
+		e.reportBug(bug)
+		return ExitInternal
 	}
 	e.say("error", field.Say(err, flagOf))
 	said := map[string]bool{}

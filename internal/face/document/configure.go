@@ -30,16 +30,17 @@ type ExperimentFound struct {
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
-// gives them again.
+// gives them again. TPOT and tokens per second and user are null where requests generate
+// one token.
 type Option struct {
 	TokensPerGPU   float64               `json:"tokens_per_second_gpu"`
-	TokensPerUser  float64               `json:"tokens_per_second_user"`
+	TokensPerUser  *float64              `json:"tokens_per_second_user"`
 	Tokens         float64               `json:"tokens_per_second"`
 	TokensInterval *Interval             `json:"tokens_per_second_interval"`
 	RequestRate    float64               `json:"request_rate"`
 	TTFT           float64               `json:"ttft_ms"`
 	TTFTInterval   *Interval             `json:"ttft_interval_ms"`
-	TPOT           float64               `json:"tpot_ms"`
+	TPOT           *float64              `json:"tpot_ms"`
 	TPOTInterval   *Interval             `json:"tpot_interval_ms"`
 	Latency        float64               `json:"request_latency_ms"`
 	Chance         float64               `json:"within_limits"`
@@ -84,10 +85,11 @@ func NewConfigure(r *ops.ConfigureResponse) *Configure {
 
 func optionOf(perDevice float64, o *ops.Option) Option {
 	e := &o.Expected
+	tpot, tpotInterval := timeOf(o.TPOT, e.TPOT)
 	return Option{
-		TokensPerGPU: perDevice, TokensPerUser: o.User(), Tokens: o.Throughput,
+		TokensPerGPU: perDevice, TokensPerUser: some(o.User()), Tokens: o.Throughput,
 		TokensInterval: interval(e.Throughput, o.Throughput), RequestRate: o.RequestRate,
-		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: o.TPOT.Ms(), TPOTInterval: interval(e.TPOT, o.TPOT.Ms()),
+		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: tpot, TPOTInterval: tpotInterval,
 		Latency: o.Latency.Ms(), Chance: o.Chance, BoundBy: string(o.Binds), Concurrency: o.Concurrency, Replicas: o.Copies,
 		Prefill: o.X, Decode: o.Y, GPUsUsed: o.Used, Batch: o.Batch, Prompts: o.Prompts, Budget: o.Budget, MemoryGiB: o.Memory.GiB(), Basis: e.Basis,
 		Energy: energyOf(o.Energy), Deployment: o.Deployment,

@@ -21,7 +21,8 @@ type Estimate struct {
 	Deployment  deployment.Deployment `json:"deployment"`
 	GPUs        int                   `json:"gpus"`
 	Concurrency int                   `json:"concurrency"`
-	// Figures that a static part does not have are null.
+	// Figures that a static part does not have are null, and so are TPOT and tokens per
+	// second and user where requests generate one token.
 	TTFT            *float64  `json:"ttft_ms"`
 	TTFTInterval    *Interval `json:"ttft_interval_ms"`
 	TPOT            *float64  `json:"tpot_ms"`
@@ -106,9 +107,7 @@ func NewEstimate(r *ops.EstimateResponse) *Estimate {
 	}
 	out.TTFT, out.TTFTInterval = timeOf(r.TTFT, x.TTFT)
 	out.TPOT, out.TPOTInterval = timeOf(r.TPOT, x.TPOT)
-	if user := r.User(); user > 0 {
-		out.TokensPerUser = &user
-	}
+	out.TokensPerUser = some(r.User())
 	if r.Request.Experiment.Limits.Any() {
 		out.Chance = &r.Chance
 	}

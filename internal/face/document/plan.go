@@ -66,6 +66,14 @@ type Range struct {
 	High  float64 `json:"high"`
 }
 
+// Zero is the range, or the zero range where there is none.
+func (r *Range) Zero() Range {
+	if r == nil {
+		return Range{}
+	}
+	return *r
+}
+
 // Contender is the best deployment of one system, engine and mode.
 type Contender struct {
 	Name          string `json:"name"` // "h200_sxm vllm disagg"
@@ -83,12 +91,12 @@ type Contender struct {
 
 	Tokens        Range   `json:"tokens_per_second"`
 	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`
-	TokensPerUser Range   `json:"tokens_per_second_user"`
+	TokensPerUser *Range  `json:"tokens_per_second_user"` // null where requests generate one token
 	RequestRate   Range   `json:"request_rate"`
 	TTFT          Range   `json:"ttft_ms"`
-	TPOT          Range   `json:"tpot_ms"`
+	TPOT          *Range  `json:"tpot_ms"` // null where requests generate one token
 	TTFT95        Range   `json:"ttft_p95_ms"`
-	TPOT95        Range   `json:"tpot_p95_ms"`
+	TPOT95        *Range  `json:"tpot_p95_ms"` // null with tpot_ms
 	Latency       float64 `json:"request_latency_ms"`
 	// Chance is the probability that the means meet the limits, Chance95 that the 95th
 	// percentiles do; null without limits.
@@ -157,7 +165,7 @@ type Load struct {
 	Tokens      Range   `json:"tokens_per_second"`
 	RequestRate float64 `json:"request_rate"`
 	TTFT        Range   `json:"ttft_ms"`
-	TPOT        Range   `json:"tpot_ms"`
+	TPOT        *Range  `json:"tpot_ms"` // null where requests generate one token
 	TTFT95      float64 `json:"ttft_p95_ms"`
 	TPOT95      float64 `json:"tpot_p95_ms"`
 	Chance      float64 `json:"within_limits"`

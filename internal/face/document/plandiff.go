@@ -128,9 +128,9 @@ func (d *PlanDiff) compare(a, b *Contender) {
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
 	add("TTFT ms", a.TTFT, b.TTFT)
-	add("TPOT ms", a.TPOT, b.TPOT)
+	add("TPOT ms", a.TPOT.Zero(), b.TPOT.Zero())
 	add("TTFT p95 ms", a.TTFT95, b.TTFT95)
-	add("TPOT p95 ms", a.TPOT95, b.TPOT95)
+	add("TPOT p95 ms", a.TPOT95.Zero(), b.TPOT95.Zero())
 	if a.Cost != nil && b.Cost != nil {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
 		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))

@@ -58,6 +58,15 @@ func dataHashes() []Data {
 	return out
 }
 
+// second is rangeOf for figures of the tokens after the first, nil where there are none.
+func second(value float64, e calibration.Error) *Range {
+	if value == 0 {
+		return nil
+	}
+	r := rangeOf(value, e)
+	return &r
+}
+
 // rangeOf is a value with its interval.
 func rangeOf(value float64, e calibration.Error) Range {
 	low, high := e.Interval(value)
@@ -72,15 +81,12 @@ func contenderOf(c *ops.Contender) Contender {
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
-		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: rangeOf(c.TPOTMean.Ms(), x.TPOT),
-		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: rangeOf(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
+		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
+		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: second(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
 		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]ops.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
 	out.Energy = energyOf(c.Energy)
-	if c.TPOTMean > 0 {
-		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
-	}
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
 	}
@@ -125,6 +131,6 @@ func loadOf(l *ops.LoadPoint) Load {
 	x := &l.Expected
 	return Load{
 		Concurrency: l.Concurrency, Tokens: rangeOf(l.Throughput, x.Throughput), RequestRate: l.RequestRate,
-		TTFT: rangeOf(l.TTFT.Ms(), x.TTFT), TPOT: rangeOf(l.TPOT.Ms(), x.TPOT), TTFT95: l.TTFT95.Ms(), TPOT95: l.TPOT95.Ms(), Chance: l.Chance,
+		TTFT: rangeOf(l.TTFT.Ms(), x.TTFT), TPOT: second(l.TPOT.Ms(), x.TPOT), TTFT95: l.TTFT95.Ms(), TPOT95: l.TPOT95.Ms(), Chance: l.Chance,
 	}
 }

@@ -86,7 +86,7 @@ func answerOf(p *Plan) Answer {
 	if !best.Meets {
 		out.Sentence = fmt.Sprintf("Nothing serves %s on %s within %s.", r.Model, gpusInWords(r, best), within)
 		out.Reason = fmt.Sprintf("The nearest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
-			figure(best.TTFT.Value), figure(best.TPOT.Value))
+			figure(best.TTFT.Value), figure(best.TPOT.Zero().Value))
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
 		}

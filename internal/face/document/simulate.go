@@ -30,10 +30,11 @@ type Simulate struct {
 	Refused   int     `json:"refused"`
 	DurationS float64 `json:"duration_s"`
 
-	TTFT    Times `json:"ttft_ms"`
-	TPOT    Times `json:"tpot_ms"`
-	ITL     Times `json:"itl_ms"`
-	Latency Times `json:"latency_ms"`
+	TTFT Times `json:"ttft_ms"`
+	// TPOT and ITL are null where requests generate one token.
+	TPOT    *Times `json:"tpot_ms"`
+	ITL     *Times `json:"itl_ms"`
+	Latency Times  `json:"latency_ms"`
 
 	// Chance is the probability that mean TTFT and TPOT meet the limits, null
 	// without limits; Basis says what the intervals come from.
@@ -106,6 +107,15 @@ func timesOf(s *sim.Summary, e calibration.Error) Times {
 	return Times{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
 }
 
+// later is timesOf for times of the tokens after the first, nil where there are none.
+func later(s *sim.Summary, e calibration.Error) *Times {
+	if s.Max == 0 {
+		return nil
+	}
+	out := timesOf(s, e)
+	return &out
+}
+
 // NewSimulate converts a response.
 func NewSimulate(r *simulate.Response) *Simulate {
 	s := &r.Result
@@ -114,8 +124,8 @@ func NewSimulate(r *simulate.Response) *Simulate {
 		Request: &r.Request,
 		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
-		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: timesOf(&s.TPOT, r.Expected.TPOT),
-		ITL: timesOf(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
+		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
+		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),

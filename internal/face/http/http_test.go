@@ -18,6 +18,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
@@ -118,6 +119,27 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s: no problem document: %s", c.path, w.Body)
 			}
 		}
+	}
+}
+
+// TestBug: a bug in a worker is 500 without its details, and the server goes on.
+func TestBug(t *testing.T) {
+	k := kit()
+	k.Commands.Plan = func(*ops.PlanRequest) string {
+		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
+	}
+	h, err := serve.New(serve.Options{Desk: operation.NewDesk(k, operation.Capacity{Searches: 1}), Version: "test", Loopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w := ask(t, h, "POST", "/api/plan", small)
+		if got := w.Body.String(); w.Code != 500 || !strings.Contains(got, "internal error") || strings.Contains(got, "secret") {
+			t.Errorf("status %d: %s", w.Code, got)
+		}
+	}
+	if w := ask(t, h, "GET", "/api/engines", ""); w.Code != 200 {
+		t.Errorf("after a bug: status %d: %s", w.Code, w.Body)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -106,8 +107,8 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil:
 		const clientClosedRequest = 499 // nobody reads it
 		w.WriteHeader(clientClosedRequest)
-	case errors.Is(err, operation.ErrInternal):
-		guard.Refuse(w, http.StatusInternalServerError, "this is a bug in plimsoll")
+	case pool.Bug(err) != nil:
+		guard.Refuse(w, http.StatusInternalServerError, "internal error: this is a bug in plimsoll")
 	default:
 		guard.Refuse(w, http.StatusUnprocessableEntity, err.Error())
 	}

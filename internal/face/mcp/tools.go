@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -31,7 +32,7 @@ func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
 // call answers a call. What is wrong with the request is a result that says so, for the
 // agent to correct.
 func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	request, err := o.Decode(r.Params.Arguments)
+	request, err := s.desk.Decode(o, r.Params.Arguments)
 	var doc any
 	if err == nil {
 		tell, told := progress(ctx, r)
@@ -66,7 +67,7 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 	switch {
 	case ok:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Error()}}
-	case errors.Is(err, operation.ErrInternal):
+	case pool.Bug(err) != nil:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: "internal error: this is a bug in plimsoll"}}
 	default:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: err.Error()}}
@@ -113,7 +114,7 @@ func summary(p *document.Plan, uri string) string {
 			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
 		}
 		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), TTFT %.0f ms, TPOT %.1f ms%s\n",
-			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Value, within)
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Zero().Value, within)
 	}
 	for _, n := range p.NotRun {
 		fmt.Fprintf(&b, "- %s %s %s cannot be run: %s\n", n.System, n.Engine, n.Mode, n.Reason)

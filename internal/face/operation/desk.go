@@ -8,19 +8,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // ErrBusy is a request that found as many waiting as may wait.
 var ErrBusy = errors.New("too many requests are waiting; try again in a second")
-
-// ErrInternal is part of errors that are bugs of the program.
-var ErrInternal = errors.New("internal error")
 
 // Capacity is how much is done at a time.
 type Capacity struct {
@@ -73,7 +70,7 @@ func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func
 // Answer is the answer to a request, encoded. Make makes the document, nil for what the
 // operation does; kind tells its answers from others to the same request.
 func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) ([]byte, error) {
-	request, err := o.Decode(data)
+	request, err := d.Decode(o, data)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +105,31 @@ func keyOf(operation string, request any) (key, error) {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }
 
-// turn does work when its turn has come. A bug in it is an error and no end of the
-// program.
+// Decode reads a request.
+func (d *Desk) Decode(o *Operation, data []byte) (request any, err error) {
+	bug := d.guard(func() { request, err = o.Decode(data) })
+	return request, cmp.Or(bug, err)
+}
+
+// guard turns a panic into an error and reports it: a bug ends one answer, not the server.
+func (d *Desk) guard(do func()) error {
+	err := pool.Guard(do)
+	d.report(err)
+	return err
+}
+
+// report hands a bug to whoever keeps a log, one at a time.
+func (d *Desk) report(err error) {
+	bug, ok := errors.AsType[*pool.PanicError](err)
+	if !ok || d.kit.Bug == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kit.Bug(bug)
+}
+
+// turn does work when its turn has come.
 func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (any, error)) (out any, err error) {
 	if !light {
 		if err := d.enter(ctx); err != nil {
@@ -120,12 +140,11 @@ func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (a
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, fmt.Errorf("%w: %v\n%s", ErrInternal, r, debug.Stack())
-		}
-	}()
-	return do(ctx)
+	if bug := d.guard(func() { out, err = do(ctx) }); bug != nil {
+		return nil, bug
+	}
+	d.report(err) // a worker's
+	return out, err
 }
 
 // enter waits for a slot.

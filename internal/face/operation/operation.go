@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -22,6 +23,8 @@ type Kit struct {
 	// Write puts files into a folder below the one that the user named; nil where
 	// none was.
 	Write func(folder string, files []launch.File) error
+	// Bug is called for every bug of the program that a request meets, to log it; nil = no log.
+	Bug func(*pool.PanicError)
 	// Jobs bounds the workers of one search, which no answer depends on; 0 = 8.
 	Jobs int
 }

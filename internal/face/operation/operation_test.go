@@ -15,6 +15,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
@@ -271,9 +272,9 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestDesk: equal requests share the work, the queue is bounded, a bug is an error, and
+// TestConcurrentDesk: equal requests share the work, the queue is bounded, a bug is an error, and
 // work that nobody waits for ends.
-func TestDesk(t *testing.T) {
+func TestConcurrentDesk(t *testing.T) {
 	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()
 	o := operation.Lookup(table, "plan")
@@ -328,8 +329,31 @@ func TestDesk(t *testing.T) {
 	if err := ask(t.Context(), 1); err != nil || runs.Load() != 1 {
 		t.Errorf("the answer was not kept: %v", err)
 	}
-	_, err := d.Answer(t.Context(), o, "bug", nil, func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") })
-	if !errors.Is(err, operation.ErrInternal) {
-		t.Errorf("a bug is %v", err)
+}
+
+// TestBugs: a panic, of the request's own goroutine or of a worker, is an error that is logged with its stack, and the desk
+// goes on.
+func TestBugs(t *testing.T) {
+	var logged []*pool.PanicError
+	k := kit()
+	k.Bug = func(e *pool.PanicError) { logged = append(logged, e) }
+	d := operation.NewDesk(k, operation.Capacity{Searches: 1})
+	o := operation.Lookup(operation.Table(), "models")
+	for i, render := range []func(context.Context, *operation.Kit, any) ([]byte, error){
+		func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") },
+		func(ctx context.Context, _ *operation.Kit, _ any) ([]byte, error) {
+			return nil, pool.Each(ctx, 2, 2, func(int) { panic("oops") })
+		},
+	} {
+		_, err := d.Answer(t.Context(), o, fmt.Sprint("bug", i), nil, render)
+		if _, ok := errors.AsType[*pool.PanicError](err); !ok || err.Error() != "internal error: oops" {
+			t.Errorf("a bug is %v", err)
+		}
+		if len(logged) != i+1 || !bytes.Contains(logged[i].Stack, []byte("operation_test.go")) {
+			t.Errorf("logged %v", logged)
+		}
+	}
+	if _, err := d.Answer(t.Context(), o, "", nil, nil); err != nil {
+		t.Errorf("after a bug: %v", err)
 	}
 }

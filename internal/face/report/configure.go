@@ -135,13 +135,21 @@ func overall(w io.Writer, r *ops.ConfigureResponse) {
 	e := &o.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
-	fmt.Fprintf(w, "    - User Throughput: %.2f tokens/s/user\n", o.User())
+	fmt.Fprintf(w, "    - User Throughput: %s tokens/s/user\n", dash(o.User()))
 	fmt.Fprintf(w, "    - TTFT: %.2fms (%s)\n", o.TTFT.Ms(), plusMinus(e.TTFT))
-	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
+	fmt.Fprintf(w, "    - TPOT: %s\n", tpotOf(o, ""))
 	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
 	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
+}
+
+// tpotOf is the time per output token with its interval.
+func tpotOf(o *ops.Option, space string) string {
+	if o.TPOT == 0 {
+		return dash(0)
+	}
+	return fmt.Sprintf("%.2f%sms (%s)", o.TPOT.Ms(), space, plusMinus(o.Expected.TPOT))
 }
 
 // energyLine prints what the best deployment draws.
@@ -158,7 +166,7 @@ func paretoChart(r *ops.ConfigureResponse) scatter.Chart {
 		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
 		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
 	}
-	if r.Best >= 0 {
+	if r.Best >= 0 && r.Results[r.Best].Rows[0].TPOT > 0 {
 		x := &r.Results[r.Best]
 		o := &x.Rows[0]
 		c.Series = append(c.Series, scatter.Series{
@@ -245,7 +253,7 @@ func optionRow(rank int, x *ops.ExperimentResult, o *ops.Option) []string {
 	e := &x.Experiment
 	each := o.Used / o.Copies
 	row := []string{
-		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
+		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
 		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
 		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
 	}
@@ -290,8 +298,8 @@ func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	o := &x.Rows[0]
 	e := &x.Experiment
 	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
-	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %.2f ms (%s), %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
-		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), o.TPOT.Ms(), plusMinus(o.Expected.TPOT), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
+	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %s, %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
+		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
 	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
 	fmt.Fprintln(w, t.render(v.Color))
 	for _, n := range x.Notes {

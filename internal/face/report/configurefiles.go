@@ -68,9 +68,15 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 	g := float64(e.Devices)
 	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 	n := strconv.Itoa
+	some := func(v float64) string { // empty where requests generate one token
+		if v == 0 {
+			return ""
+		}
+		return f(v)
+	}
 	row := []string{
-		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
-		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
+		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), some(o.TPOT.Ms()), f(o.Latency.Ms()),
+		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), some(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
 		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {

@@ -237,4 +237,12 @@ func distributionTable(p *ops.Search) *pretty {
 	return t
 }
 
+// dash is f2 for figures of the tokens after the first: a dash where requests generate one.
+func dash(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return f2(x)
+}
+
 func f2(x float64) string { return fmt.Sprintf("%.2f", x) }

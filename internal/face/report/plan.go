@@ -78,13 +78,17 @@ func planContenders(w io.Writer, p *document.Plan) {
 			first.AppendSeparator()
 			second.AppendSeparator()
 		}
+		tpot95 := "–"
+		if c.TPOT95 != nil {
+			tpot95 = units.Figure(c.TPOT95.Value)
+		}
 		mark := strconv.Itoa(i + 1)
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT)})
+		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT.Zero())})
 		row := table.Row{
-			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), units.Figure(c.TPOT95.Value), probability(c.Chance), probability(c.Chance95),
+			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
 			joules(c.Energy),
 		}
 		if k := c.Cost; k != nil {

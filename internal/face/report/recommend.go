@@ -81,8 +81,8 @@ func fewest(w io.Writer, x *ops.Recommended) {
 		fmt.Fprintf(w, "    - By what one replica carries %d would do; simulated at the target they miss the limits\n", n.Least)
 	}
 	fmt.Fprintf(w, "    - Carries: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
-	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %.2fms (%s), Request Latency: %.2fms\n",
-		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), n.TPOT.Ms(), plusMinus(e.TPOT), n.Latency.Ms())
+	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
+		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(&n.Option, ""), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
@@ -107,7 +107,7 @@ func needBlock(w io.Writer, r *ops.RecommendResponse, x *ops.Recommended, v Opti
 		n := &x.Rows[i]
 		t.rows = append(t.rows, append([]string{
 			strconv.Itoa(i + 1), x.Experiment.Engine.Name, strconv.Itoa(n.Used), strconv.Itoa(n.Copies), fmt.Sprintf("%.0f %%", 100*n.Load),
-			f2(n.PerDevice()), f2(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), f2(n.TPOT.Ms()), chance(n.Chance),
+			f2(n.PerDevice()), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
 			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies),
 		}, workersOf(m, &n.Option, x.Experts)...))
 	}

@@ -32,6 +32,10 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	t := table.New(2, 3, 4, 5, 6, 7)
 	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
 	add := func(name string, x *sim.Summary, e calibration.Error) {
+		if x.Max == 0 { // requests of one token
+			t.AppendRow(table.Row{name, "–", "–", "–", "–", "–", "–"})
+			return
+		}
 		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
 	}
 	add("TTFT", &s.TTFT, r.Expected.TTFT)

@@ -89,8 +89,8 @@ func figures(p *document.Plan, c *document.Contender) []figure {
 		ranged("Throughput", c.TokensPerGPU, "tokens/s per GPU", number(c.Tokens.Value)+" tokens/s on "+gpus(c.GPUs)),
 		ranged("Requests", c.RequestRate, "per second", whole(c.Concurrency)+" in flight"),
 		timed("Time to first token", c.TTFT, c.TTFT95, ttft),
-		timed("Time per output token", c.TPOT, c.TPOT95, tpot),
-		ranged("Speed", c.TokensPerUser, "tokens/s per user", "a whole request takes "+milliseconds(c.Latency)),
+		timed("Time per output token", c.TPOT.Zero(), c.TPOT95.Zero(), tpot),
+		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "a whole request takes "+milliseconds(c.Latency)),
 	}
 	if c.Chance != nil {
 		f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
@@ -123,8 +123,16 @@ func withEnergy(m *document.Cost) string {
 	return " and " + dollars(m.EnergyPrice) + " per kWh"
 }
 
+// value is the number of a range, a dash where there is none.
+func value(r document.Range) string {
+	if r == (document.Range{}) {
+		return "–"
+	}
+	return number(r.Value)
+}
+
 func ranged(name string, r document.Range, unit, note string) figure {
-	return figure{Name: name, Value: number(r.Value), Unit: unit, Interval: interval(r), Note: note}
+	return figure{Name: name, Value: value(r), Unit: unit, Interval: interval(r), Note: note}
 }
 
 func timed(name string, mean, p95 document.Range, limit float64) figure {
@@ -177,7 +185,7 @@ func mode(m string) string {
 // functions are those of the templates.
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"number": number, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
+		"number": number, "value": value, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,
 		"interval": interval, "mode": mode, "gpus": gpus, "errorbar": errorbar, "changeBar": changeBar, "join": strings.Join,
 		"add": func(a, b int) int { return a + b }, "tables": tablesOf, "sample": sample,
 	}
