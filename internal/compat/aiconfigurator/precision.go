@@ -33,8 +33,8 @@ func (m Modes) read() (precision, error) {
 	}{
 		{"gemm_quant_mode", m.GEMM, weightWords()}, {"moe_quant_mode", m.MoE, weightWords()}, {"kvcache_quant_mode", m.KVCache, cacheWords()},
 	} {
-		if x.word != "" && !slices.Contains(x.allowed, x.word) {
-			errs = append(errs, field.Errorf("%s must be one of %s, got %q%s", x.key, strings.Join(x.allowed, ", "), x.word, suggestion(x.word, x.allowed)))
+		if x.word != "" {
+			errs = append(errs, field.OneOf(x.key, x.word, x.allowed...))
 		}
 	}
 	return precision{plain(m.GEMM), plain(m.MoE), plainCache(m.KVCache)}, errors.Join(errs...)

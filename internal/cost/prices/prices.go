@@ -175,10 +175,10 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 
 // Use is what was taken of measured kernels.
 type Use struct {
-	Dir   string
-	Files []table.Use
-	// Without are devices asked for of which there are no tables.
-	Without []string
+	Dir   string      `json:"dir"`
+	Files []table.Use `json:"files"`
+	// Without are devices of which there are no tables. Only measured rows may be of such.
+	Without []string `json:"devices_without,omitempty"`
 }
 
 // Notes are warnings about the tables, one line each.
@@ -208,7 +208,7 @@ func (p *Prices) Used() (*Use, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := &Use{Dir: p.request.Dir}
+	out := &Use{Dir: p.request.Dir, Files: []table.Use{}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
 		t := p.tables[name]

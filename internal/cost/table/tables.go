@@ -45,15 +45,15 @@ const recentBits = 8
 
 // Use is what was taken from one table.
 type Use struct {
-	Path     string
-	Rows     int // kept
-	Of       int // in the file
-	Rejected int // faster than the device can be
-	Distrust int // of kernels with many such rows
+	Path     string `json:"path"`
+	Rows     int    `json:"rows_kept"`
+	Of       int    `json:"rows"`            // in the file
+	Rejected int    `json:"rows_rejected"`   // faster than the device can be
+	Distrust int    `json:"rows_distrusted"` // of kernels with many such rows
 	// Worst is the rejected row that is furthest off, WorstShare its time as a share
 	// of what the device needs at least; 1 where none is.
-	Worst      string
-	WorstShare float64
+	Worst      string  `json:"worst_rejected,omitempty"`
+	WorstShare float64 `json:"-"`
 }
 
 // New prepares the tables of a system for a device whose operators base

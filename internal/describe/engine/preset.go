@@ -172,11 +172,11 @@ type Place struct {
 
 // Drawn is a setting taken from a preset.
 type Drawn struct {
-	Key   string
-	Value string // "" is the engine's default, from which others differ
-	Says  string // description, "" for none
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"` // "" is the engine's default, which others differ from
+	Says  string `json:"-"`               // description, "" for none
 	// Others are further published values.
-	Others []string
+	Others []string `json:"also,omitempty"`
 }
 
 // For lists the settings that the preset gives an engine on its device at a place.

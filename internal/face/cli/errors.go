@@ -107,46 +107,23 @@ func (e *Env) report(err error) int {
 // the request they make; where flags are wrong already, its word on them is left out.
 func together(flags, request error) error {
 	said := flagsIn(field.Say(flags, flagOf))
-	for _, err := range each(request) {
-		again := func(flag string) bool { return slices.Contains(said, flag) }
-		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(flagsIn(field.Say(err, flagOf)), again) {
+	for _, err := range field.Each(request) {
+		again := func(name field.Name) bool { return slices.Contains(said, flagOf(name)) }
+		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(field.Names(err), again) {
 			continue
 		}
-		flags = errors.Join(flags, asked(err))
+		flags = errors.Join(flags, mistake(err))
 	}
 	return flags
 }
 
-// flagsIn are the flags that a message names.
+// flagsIn are the flags that a message of this package names.
 func flagsIn(text string) []string {
 	var out []string
 	for word := range strings.FieldsSeq(text) {
 		if strings.HasPrefix(word, "--") {
 			out = append(out, strings.TrimRight(word, ",.;:"))
 		}
-	}
-	return out
-}
-
-// each are the errors that are joined in one, a line each.
-func each(err error) []error {
-	var out []error
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
-	case nil:
-	case *session.InputError:
-		for _, inner := range each(e.Err) {
-			out = append(out, &session.InputError{Err: inner})
-		}
-	case interface{ Unwrap() []error }:
-		if inner := e.Unwrap(); errors.Join(inner...) != nil && errors.Join(inner...).Error() == err.Error() {
-			for _, i := range inner {
-				out = append(out, each(i)...)
-			}
-			return out
-		}
-		return []error{err} // wraps others in words of its own
-	default:
-		out = []error{err}
 	}
 	return out
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -200,12 +199,11 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 		return usagef("reading --deployment: %w", err)
 	}
 	f.Deployment = deployment.Deployment{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f.Deployment); err != nil {
-		return usagef("reading --deployment %s: %w", f.file, err)
+	var errs []error
+	for _, err := range field.Each(field.Decode(data, &f.Deployment)) {
+		errs = append(errs, usagef("reading --deployment %s: %w", f.file, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // complete turns flags and arguments into a request.

@@ -22,6 +22,11 @@ func asked(err error) error {
 	if _, ok := errors.AsType[*session.InputError](err); !ok {
 		return err
 	}
+	return mistake(err)
+}
+
+// mistake marks an error as bad usage, with a hint for an unknown model.
+func mistake(err error) error {
 	if m, ok := errors.AsType[*model.UnknownError](err); ok && len(m.Nearest) == 0 {
 		return withHint(usage(err), "\"plimsoll models\" lists the catalog; you can also name a directory with a config.json")
 	}

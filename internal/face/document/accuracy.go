@@ -3,6 +3,7 @@ package document
 import (
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
@@ -30,8 +31,8 @@ type Accuracy struct {
 	Disagreements []measured.Counted `json:"disagreements"`
 	Unused        []measured.Counted `json:"unused_columns"`
 
-	Source string  `json:"calibration"`
-	Tables *Tables `json:"tables,omitempty"`
+	Source string      `json:"calibration"`
+	Tables *prices.Use `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -67,11 +68,8 @@ func (g *AccuracyGroup) Of(q measured.Quantity) *AccuracyErrors {
 // AccuracyErrors are shares, of the rows that have a measurement and a prediction of
 // it; Coverage80 is the share of measurements inside the 80 % interval.
 type AccuracyErrors struct {
-	Rows       int     `json:"rows"`
-	MAPE       float64 `json:"mape"`
-	MedianAPE  float64 `json:"median_ape"`
-	P90        float64 `json:"p90"`
-	Bias       float64 `json:"bias"`
+	measured.Errors
+
 	Coverage80 float64 `json:"coverage80"`
 }
 
@@ -96,7 +94,7 @@ func NewAccuracy(r *accuracy.Response, regret bool) *Accuracy {
 		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows), Speculative: GroupOf(measured.Speculative(r.Rows)),
 		NotPredicted: measured.Count(r.Rows, Failures), Disagreements: measured.Count(r.Rows, disagreements), Unused: measured.Count(r.Rows, unused),
 		Regret: NewRegret(choices), Source: r.Calibration,
-		Tables: tablesOf(r.Tables),
+		Tables: r.Tables,
 	}
 	if regret {
 		out.Regret.Each = choices
@@ -133,7 +131,7 @@ func GroupOf(rows []measured.Compared) AccuracyGroup {
 		if e.Rows > 0 {
 			coverage = q.Coverage(rows)
 		}
-		return AccuracyErrors{e.Rows, e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
+		return AccuracyErrors{e, coverage}
 	}
 	optional := func(q measured.Quantity) *AccuracyErrors {
 		if e := of(q); e.Rows > 0 {

@@ -2,9 +2,11 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -39,7 +41,7 @@ type Estimate struct {
 	Tier   string         `json:"tier"`
 	Basis  string         `json:"basis"`
 	Pools  []EstimatePool `json:"pools"`
-	Tables *Tables        `json:"tables,omitempty"`
+	Tables *prices.Use    `json:"tables,omitempty"`
 	Notes  []string       `json:"notes"`
 
 	Caution string `json:"caution"`
@@ -69,7 +71,7 @@ type EstimateStep struct {
 	Time       float64            `json:"time_ms"`
 	Limit      float64            `json:"limit_ms"`
 	LimitShare float64            `json:"limit_share"`
-	Engine     *EngineStep        `json:"engine,omitempty"`
+	Engine     *step.EngineStep   `json:"engine,omitempty"`
 	Operators  []EstimateOperator `json:"operators"`
 }
 
@@ -101,7 +103,7 @@ func NewEstimate(r *ops.EstimateResponse) *Estimate {
 		Mode: EstimateMode(r), Request: &r.Request, Model: r.Model, Deployment: r.Deployment, GPUs: r.Devices, Concurrency: r.Request.Concurrency,
 		Latency: r.Latency.Ms(), LatencyInterval: interval(x.Throughput.Inverse(), r.Latency.Ms()),
 		Tokens: r.Throughput, TokensInterval: interval(x.Throughput, r.Throughput), TokensPerGPU: r.PerDevice(), RequestRate: r.RequestRate,
-		Tier: string(r.Tier), Basis: x.Basis, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Tier: string(r.Tier), Basis: x.Basis, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	out.TTFT, out.TTFTInterval = timeOf(r.TTFT, x.TTFT)
 	out.TPOT, out.TPOTInterval = timeOf(r.TPOT, x.TPOT)
@@ -140,13 +142,10 @@ func estimateStep(s *ops.StepDetail) EstimateStep {
 	all := &s.Result
 	out := EstimateStep{
 		Phase: "prefill", Requests: s.Requests, Query: s.Query, Cached: s.Seq - s.Query,
-		Time: all.Time.Ms(), Limit: s.Limit.Ms(), LimitShare: shareOf(s.Limit, all.Time), Operators: []EstimateOperator{},
+		Time: all.Time.Ms(), Limit: s.Limit.Ms(), LimitShare: shareOf(s.Limit, all.Time), Engine: s.Engine, Operators: []EstimateOperator{},
 	}
 	if s.Decode {
 		out.Phase = "decode"
-	}
-	if e := s.Engine; e != nil {
-		out.Engine = &EngineStep{e.Name, e.Title, float64(e.Time), float64(e.Kernels), float64(e.Host)}
 	}
 	for i := range all.Operators {
 		o := &all.Operators[i]

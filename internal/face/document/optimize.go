@@ -1,6 +1,11 @@
 package document
 
-import "github.com/plimsoll-project/plimsoll/internal/ops"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+)
 
 // Optimize is the result of a search for programs. Field names are part of
 // the contract; docs/throughput-optimizer.md describes them and
@@ -10,25 +15,18 @@ type Optimize struct {
 	Command string               `json:"command,omitempty"`
 	Request *ops.OptimizeRequest `json:"request"`
 
-	Mode       string        `json:"mode"` // aggregation, disaggregation, pd_ratio
-	Model      string        `json:"model"`
-	Accounting string        `json:"accounting"`
-	Input      int           `json:"input_length,omitempty"`
-	Bins       []Bin         `json:"length_distribution,omitempty"` // in place of input_length
-	Output     int           `json:"output_length"`
-	Limits     Limits        `json:"limits"`
-	Devices    []Device      `json:"devices"`
-	Explain    []Explanation `json:"explanations,omitempty"`
-	Tables     *Tables       `json:"tables,omitempty"`
-	Notes      []string      `json:"notes"` // on how the model is modelled
-	Caution    string        `json:"caution"`
-}
-
-// Bin is a range of prompt lengths and its weight among the others.
-type Bin struct {
-	Min    int     `json:"min_tokens"`
-	Max    int     `json:"max_tokens"`
-	Weight float64 `json:"weight"`
+	Mode       string         `json:"mode"` // aggregation, disaggregation, pd_ratio
+	Model      string         `json:"model"`
+	Accounting string         `json:"accounting"`
+	Input      int            `json:"input_length,omitempty"`
+	Bins       []workload.Bin `json:"length_distribution,omitempty"` // in place of input_length
+	Output     int            `json:"output_length"`
+	Limits     Limits         `json:"limits"`
+	Devices    []Device       `json:"devices"`
+	Explain    []Explanation  `json:"explanations,omitempty"`
+	Tables     *prices.Use    `json:"tables,omitempty"`
+	Notes      []string       `json:"notes"` // on how the model is modelled
+	Caution    string         `json:"caution"`
 }
 
 // Limits are limits in milliseconds; null means none.
@@ -76,11 +74,11 @@ type Search struct {
 	// Safe is the deployment with the most throughput that meets the limits with
 	// a probability of 0.9, null without limits or where there is none; Basis
 	// says what the intervals of the rows come from.
-	Safe      *Safe      `json:"safe_choice"`
-	Basis     string     `json:"interval_basis"`
-	Nearest   *Limits    `json:"nearest_limits"`
-	Artefacts []Artefact `json:"artefacts"`
-	Notes     []string   `json:"notes"`
+	Safe      *Safe         `json:"safe_choice"`
+	Basis     string        `json:"interval_basis"`
+	Nearest   *Limits       `json:"nearest_limits"`
+	Artefacts []step.Effect `json:"artefacts"`
+	Notes     []string      `json:"notes"`
 }
 
 // Row is a deployment at its best batch.

@@ -21,12 +21,10 @@ func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string)
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),
 		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
-		Devices: []Device{}, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Devices: []Device{}, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	if q.Distribution != nil {
-		for _, b := range q.Distribution.Bins {
-			out.Bins = append(out.Bins, Bin{b.Min, b.Max, b.Weight})
-		}
+		out.Bins = q.Distribution.Bins
 	}
 	switch {
 	case q.PDRatio:
@@ -91,7 +89,7 @@ func searchOf(s *ops.Search) Search {
 	out := Search{
 		Phase: ops.Phase(s.Mode), Evaluation: string(s.Evaluation), Engine: s.Engine, Confidence: s.Confidence, NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
 		Tier: string(s.Tier), Measured: s.Measured,
-		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: []Artefact{}, Notes: append([]string{}, s.Notes...),
+		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: append([]opsstep.Effect{}, s.Artefacts...), Notes: append([]string{}, s.Notes...),
 	}
 	for i := range s.Rows {
 		out.Rows = append(out.Rows, rowOf(s, &s.Rows[i]))
@@ -110,9 +108,6 @@ func searchOf(s *ops.Search) Search {
 	}
 	if n := s.Nearest; n != nil {
 		out.Nearest = &Limits{some(UpMs(n.TTFT)), some(UpMs(n.TPOT))}
-	}
-	for _, a := range s.Artefacts {
-		out.Artefacts = append(out.Artefacts, Artefact(a))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -30,15 +31,15 @@ type Plan struct {
 
 	// What follows is about the first contender.
 
-	Changes   []Change       `json:"changes"`
-	Loads     []Load         `json:"loads"`
-	Pools     []EstimatePool `json:"pools"`
-	Timeline  []Moment       `json:"timeline"`
-	Workloads []PlanWorkload `json:"workloads"`
-	Day       *Day           `json:"day,omitempty"`
-	Next      []Next         `json:"next"`
-	Notes     []string       `json:"notes"`
-	Caution   string         `json:"caution"`
+	Changes   []Change               `json:"changes"`
+	Loads     []Load                 `json:"loads"`
+	Pools     []EstimatePool         `json:"pools"`
+	Timeline  []Moment               `json:"timeline"`
+	Workloads []session.PlanWorkload `json:"workloads"`
+	Day       *Day                   `json:"day,omitempty"`
+	Next      []Next                 `json:"next"`
+	Notes     []string               `json:"notes"`
+	Caution   string                 `json:"caution"`
 }
 
 // Data is embedded data by its hash.
@@ -176,15 +177,6 @@ type Moment struct {
 	Waiting int     `json:"waiting"`
 	Running int     `json:"running"`
 	KV      float64 `json:"kv_use"`
-}
-
-// PlanWorkload is a workload with the lengths it came to.
-type PlanWorkload struct {
-	Name   string  `json:"name"`
-	Share  float64 `json:"share"` // of all requests
-	Input  float64 `json:"mean_isl"`
-	Output float64 `json:"mean_osl"`
-	Source string  `json:"source"` // of the lengths: given, a preset and its source, a file
 }
 
 // Day is what a load that changes over the day needs.

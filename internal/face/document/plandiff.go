@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -62,6 +63,15 @@ func ReadPlan(data []byte) (*Plan, error) {
 	}
 	if p.Request == nil {
 		return nil, errors.New("not a plan: there is no request")
+	}
+	var asked struct { // a request is run again: what is misspelt in it must not be a default
+		Request json.RawMessage `json:"request"`
+	}
+	if err := json.Unmarshal(data, &asked); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if err := field.Decode(asked.Request, p.Request); err != nil {
+		return nil, fmt.Errorf("its request: %w", err)
 	}
 	return p, nil
 }

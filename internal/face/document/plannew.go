@@ -6,14 +6,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// NewPlan makes the record. Command gives the command line that asks for a request.
+// NewPlan makes the record. Command gives the command line that asks for a request; nil where none does.
 func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
+	if command == nil {
+		command = func(*ops.PlanRequest) string { return "" }
+	}
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
 		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
-		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: []PlanWorkload{}, Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
@@ -32,9 +36,6 @@ func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest)
 	}
 	for _, p := range r.Series {
 		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
-	}
-	for _, x := range r.Workloads {
-		out.Workloads = append(out.Workloads, PlanWorkload{x.Name, x.Share, x.Input, x.Output, x.Source})
 	}
 	if d := r.Day; d != nil {
 		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}

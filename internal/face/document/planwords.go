@@ -166,7 +166,7 @@ func figure(x float64) string { return units.Figure(x) }
 // nextOf are the commands to go on with.
 func nextOf(p *Plan) []Next {
 	out := []Next{}
-	if len(p.Contenders) == 0 {
+	if len(p.Contenders) == 0 || p.Command == "" {
 		return out
 	}
 	const dir = "plan"

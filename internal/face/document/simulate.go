@@ -2,9 +2,11 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -61,19 +63,10 @@ type Simulate struct {
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
 
-	Tables *Tables  `json:"tables,omitempty"`
-	Notes  []string `json:"notes"`
+	Tables *prices.Use `json:"tables,omitempty"`
+	Notes  []string    `json:"notes"`
 	// Assumed are the settings that a preset gives.
-	Assumed []AssumedSetting `json:"assumed_settings,omitempty"`
-}
-
-// AssumedSetting is a setting that a preset gives workers with a role. Also are values that
-// such deployments have too; without a value the engine's default is meant.
-type AssumedSetting struct {
-	Role  string   `json:"role"`
-	Key   string   `json:"key"`
-	Value string   `json:"value,omitempty"`
-	Also  []string `json:"also,omitempty"`
+	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -135,11 +128,7 @@ func NewSimulate(r *simulate.Response) *Simulate {
 		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
-	}
-	for i := range r.Assumed {
-		a := &r.Assumed[i]
-		out.Assumed = append(out.Assumed, AssumedSetting{string(a.Role), a.Key, a.Value, a.Others})
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)

@@ -92,7 +92,7 @@ func TestStep(t *testing.T) {
 		t.Errorf("an engine where none was asked for: %+v", j.Engine)
 	}
 	e := document.NewStep(all["engine"]).Engine
-	near("an engine's step", e.KernelsS+e.HostS, e.StepS)
+	near("an engine's step", float64(e.Kernels)+float64(e.Host), float64(e.Time))
 }
 
 // collect lists the paths to every value.

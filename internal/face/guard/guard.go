@@ -92,13 +92,21 @@ type Problem struct {
 	Status int      `json:"status"`
 	Detail string   `json:"detail"`
 	Fields []string `json:"fields,omitempty"`
+	// Errors is a list of the mistakes one by one, nil where there are none to correct.
+	Errors any `json:"errors,omitempty"`
 }
 
 // Refuse answers with an error.
 func Refuse(w http.ResponseWriter, status int, detail string, fields ...string) {
+	Write(w, Problem{Status: status, Detail: detail, Fields: fields})
+}
+
+// Write answers with an error that has at least a status and a detail.
+func Write(w http.ResponseWriter, p Problem) {
+	p.Type, p.Title = "about:blank", http.StatusText(p.Status)
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(Problem{"about:blank", http.StatusText(status), status, detail, fields}) // who asked is gone
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // who asked is gone
 }

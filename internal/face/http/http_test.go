@@ -86,6 +86,8 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/plan", small, 200, `"schema": "plimsoll/plan/1"`},
 		{"GET", "/api/plan", "", 405, "use POST"},
 		{"POST", "/api/plan", `{"gpus":0.5}`, 422, `"detail":"gpus must be a whole number, got 0.5","fields":["gpus"]`},
+		{"POST", "/api/plan", `{"model":"Qwen/Qwen3-8B","limits":{"tpot":50}}`, 422, `"errors":[{"fields":["limits.tpot"],"detail":"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms","value":"50","allowed":["ttft_ms","tpot_ms","latency_ms"],"nearest":"tpot_ms"}]`},
+		{"POST", "/api/simulate", `{` + run + `,"concurrency":2,"num_prompts":16777216}`, 422, `"value":"16777216","allowed":["at most 131072"]`},
 		{"POST", "/api/plan", strings.Repeat(" ", serve.MaxBody+1), 413, "too large"},
 		{"POST", "/api/optimize", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"best"`},
 		{"POST", "/api/explain", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"what_if"`},

@@ -102,6 +102,7 @@ func problemSchema() object {
 		"properties": object{
 			"type": text, "title": text, "status": object{"type": "integer"}, "detail": text,
 			"fields": object{"type": "array", "items": text, "description": "the fields of the request that are wrong"},
+			"errors": object{"type": "array", "items": object{"$ref": schemaPrefix + "Mistake"}, "description": "the mistakes one by one"},
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
@@ -49,19 +50,14 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 	})
 }
 
-// fromQuery is the request that an address makes.
+// fromQuery is the request that an address makes. Decoding it refuses a limit that is no number.
 func fromQuery(query url.Values) ([]byte, error) {
 	fields := map[string]any{}
 	for name, values := range query {
-		if name != "limit" {
-			fields[name] = values[0]
-			continue
+		fields[name] = values[0]
+		if n, err := strconv.Atoi(values[0]); name == "limit" && err == nil {
+			fields[name] = n
 		}
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			return nil, &operation.Error{Detail: "limit must be a whole number, got " + strconv.Quote(values[0]), Fields: []string{name}}
-		}
-		fields[name] = n
 	}
 	return json.Marshal(fields)
 }
@@ -101,10 +97,10 @@ func send(w http.ResponseWriter, r *http.Request, kind string, data []byte, err 
 
 // refuse writes an error.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	wrong, ok := errors.AsType[*operation.Error](err)
+	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok:
-		guard.Refuse(w, http.StatusUnprocessableEntity, wrong.Detail, wrong.Fields...)
+		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())

@@ -159,7 +159,15 @@ func TestBadArguments(t *testing.T) {
 	s := overHTTP(t, kit(), nil)
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
-		{"plan", `{"gpu":1}`, `invalid parameters: there is no field "gpu"`},
+		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit`},
+		{
+			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
+			"invalid parameters: unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms",
+		},
+		{
+			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"concurrency":8,"num_prompts":16777216}`,
+			"invalid parameters: num_prompts must be at most 131072 in a request to a server, got 16777216",
+		},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length must be between 1 and 100000000, got 0"},
 		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},
 		{"write_files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, `invalid parameters: site.served_model_name must be letters, digits and . _ / : @ + = -, 256 at most, and not begin with - : @ + =, got "$(touch x)"`},

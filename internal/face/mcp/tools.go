@@ -63,10 +63,10 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 		return nil, ctx.Err()
 	}
 	out := &sdk.CallToolResult{IsError: true}
-	wrong, ok := errors.AsType[*operation.Error](err)
+	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok:
-		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Detail}}
+		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Error()}}
 	case pool.Bug(err) != nil:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: "internal error: this is a bug in plimsoll"}}
 	default:

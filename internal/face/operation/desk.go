@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -99,7 +100,7 @@ func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byt
 func keyOf(operation string, request any) (key, error) {
 	canonical, err := json.Marshal(request)
 	if err != nil {
-		return key{}, &Error{Detail: err.Error()}
+		return key{}, document.Wrong(err.Error())
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "%s\n%s", operation, canonical)), nil
 }

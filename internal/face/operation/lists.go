@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
@@ -112,7 +113,7 @@ func has(query string, texts ...string) bool {
 // first is the beginning of a list.
 func first[T any](all []T, limit, usual int) ([]T, error) {
 	if limit < 0 {
-		return nil, &Error{"limit must not be negative", []string{"limit"}}
+		return nil, document.Wrong("limit must not be negative", "limit")
 	}
 	if limit == 0 {
 		limit = usual

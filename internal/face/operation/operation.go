@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -75,20 +76,21 @@ func define[Request, Document any](name, title, description string, run func(con
 		request: reflect.TypeFor[Request](), response: reflect.TypeFor[Document](),
 		decode: func(data []byte) (any, error) {
 			var r Request
-			err := decode(data, &r)
+			err := decode(data, &r, name)
 			return r, err
 		},
 		run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			doc, err := run(ctx, k, request.(Request))
 			if err != nil {
-				return nil, mistake(err, name)
+				return nil, document.Corrected(err, name)
 			}
 			return doc, nil
 		},
 	}
 }
 
-// Decode reads a request, strictly: unknown fields and wrong types are an [*Error].
+// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
+// server takes are an [*document.InputError].
 func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
 
 // Run answers a request of [Operation.Decode].

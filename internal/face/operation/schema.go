@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -172,8 +173,7 @@ func (s *Schemas) describe(t reflect.Type, out *jsonschema.Schema) {
 		out.Required = required()[t]
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		p := out.Properties[name]
+		p := out.Properties[nameOf(f)]
 		if p == nil || f.Anonymous {
 			continue
 		}
@@ -202,7 +202,7 @@ func asked(t reflect.Type) bool {
 	case "deployment", "search", "parallel", "workload", "prices", "graph":
 		return true
 	}
-	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[Site]()
+	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[deploy.Site]()
 }
 
 // required are the fields without which there is no request.

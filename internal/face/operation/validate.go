@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -24,19 +24,13 @@ type ValidateRequest struct {
 type Validation struct {
 	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
 	// Missing are the inputs to ask for.
-	Missing  []string  `json:"missing"`
-	Problems []Mistake `json:"problems"`
+	Missing  []string           `json:"missing"`
+	Problems []document.Mistake `json:"problems"`
 	// Assumptions are values that would be used because none were given. Show them
 	// before running.
 	Assumptions []Assumption `json:"assumptions"`
 	// Command is what would be run, "" while something is missing or wrong.
 	Command string `json:"command"`
-}
-
-// Mistake is something wrong with a request.
-type Mistake struct {
-	Fields []string `json:"fields"`
-	Detail string   `json:"detail"`
 }
 
 // Assumption is a value that was not given.
@@ -64,13 +58,13 @@ func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error)
 	case r.Optimize != nil && r.Plan == nil:
 		return validateOptimize(k, *r.Optimize), nil
 	}
-	return nil, &Error{"give one of plan and optimize", []string{"plan", "optimize"}}
+	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
 
 func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	out := newValidation()
 	for _, name := range given.Missing() {
-		out.Missing = append(out.Missing, jsonName("plan", name))
+		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
 	full, about, err := ops.On(k.World).CheckPlan(given)
 	out.problems(err, "plan")
@@ -178,7 +172,7 @@ func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
 }
 
 func newValidation() *Validation {
-	return &Validation{Missing: []string{}, Problems: []Mistake{}, Assumptions: []Assumption{}}
+	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Assumptions: []Assumption{}}
 }
 
 func (v *Validation) assume(field, value, source string) {
@@ -187,26 +181,15 @@ func (v *Validation) assume(field, value, source string) {
 
 // problems adds what is wrong, but for what is missing, which was said.
 func (v *Validation) problems(err error, operation string) {
-	if err == nil {
-		return
-	}
-	for line := range strings.SplitSeq(field.Say(err, func(name field.Name) string { return "\x00" + jsonName(operation, name) + "\x00" }), "\n") {
-		p := Mistake{Fields: []string{}}
-		parts := strings.Split(line, "\x00")
-		for i := 1; i < len(parts); i += 2 {
-			if !slices.Contains(p.Fields, parts[i]) {
-				p.Fields = append(p.Fields, parts[i])
-			}
+	for _, m := range document.Mistakes(err, operation) {
+		if !v.said(&m) {
+			v.Problems = append(v.Problems, m)
 		}
-		if p.Detail = strings.Join(parts, ""); v.said(&p) {
-			continue
-		}
-		v.Problems = append(v.Problems, p)
 	}
 }
 
 // said reports whether a problem is only that something is missing.
-func (v *Validation) said(p *Mistake) bool {
+func (v *Validation) said(p *document.Mistake) bool {
 	if len(p.Fields) == 0 {
 		return p.Detail == session.ErrNoModel.Error()
 	}

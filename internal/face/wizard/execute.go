@@ -64,7 +64,7 @@ func (w *wizard) failure(command string, f *failed) {
 func (w *wizard) classify(err error) *failed {
 	t := w.text
 	first := err
-	if all := each(err); len(all) > 0 {
+	if all := field.Each(err); len(all) > 0 {
 		first = all[0]
 	}
 	f := &failed{line: firstLine(field.Say(first, w.Say))}
@@ -72,7 +72,7 @@ func (w *wizard) classify(err error) *failed {
 	_, input := errors.AsType[*opssession.InputError](err)
 	_, unknown := errors.AsType[*model.UnknownError](err)
 	var about *Question
-	for _, n := range fields(first) {
+	for _, n := range field.Names(first) {
 		for i := range w.all {
 			if q := &w.all[i]; q.Field == n && about == nil {
 				about = q

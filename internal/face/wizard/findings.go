@@ -13,7 +13,7 @@ func (w *wizard) problems() []string {
 	r := w.checked()
 	r.Space = w.Optimize().Space
 	var out []string
-	for _, err := range each(ops.On(w.World).CheckOptimize(r)) {
+	for _, err := range field.Each(ops.On(w.World).CheckOptimize(r)) {
 		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
 			out = append(out, text)
 		}

@@ -159,7 +159,7 @@ func (x *inspection) read() error {
 	d.Engine.Version = cmp.Or(r.Version, d.Engine.Version)
 	r.Input, r.Output = cmp.Or(r.Input, x.found.Input, simulate.DefaultInput), cmp.Or(r.Output, x.found.Output, simulate.DefaultOutput)
 	errs := []error{
-		session.Between("input_length", r.Input, 1, session.MaxTokens), session.Between("output_length", r.Output, 1, session.MaxTokens),
+		field.Between("input_length", r.Input, 1, session.MaxTokens), field.Between("output_length", r.Output, 1, session.MaxTokens),
 		session.Optional("concurrency", r.Concurrency), session.CheckLimits(r.Limits),
 	}
 	if d.Model == "" {

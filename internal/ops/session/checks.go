@@ -22,24 +22,16 @@ const (
 	ImageMarks = 2
 )
 
-// Between checks a whole number.
-func Between(name field.Name, v, least, most int) error {
-	if v < least || v > most {
-		return field.Errorf("%s must be between %d and %d, got %d", name, least, most, v)
-	}
-	return nil
-}
-
-// Zero is the error for a count set to zero. In a request zero means unset: an interface
-// that can distinguish the two reports it.
-func Zero(name field.Name) error { return BadInput(Between(name, 0, 1, MaxTokens)) }
+// Zero is the error for a count set to zero. In a request zero means unset: an
+// interface that can distinguish the two reports it.
+func Zero(name field.Name) error { return BadInput(field.Between(name, 0, 1, MaxTokens)) }
 
 // Optional checks a count that may be unset.
 func Optional(name field.Name, v int) error {
 	if v == 0 {
 		return nil
 	}
-	return Between(name, v, 1, MaxTokens)
+	return field.Between(name, v, 1, MaxTokens)
 }
 
 // Acceptance checks the probabilities that draft tokens are accepted.
@@ -81,7 +73,7 @@ func CheckLimits(l workload.Limits) error {
 		}
 		return nil
 	}
-	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT))
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("request_latency", l.Latency))
 }
 
 // CheckImages checks the number and size of images, if any.
@@ -95,7 +87,7 @@ func CheckImages(m *model.Model, number, height, width int) error {
 	case height == 0 && width == 0:
 		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
 	}
-	return errors.Join(Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
+	return errors.Join(field.Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
 }
 
 // checkImage checks the size of images, if any.
@@ -109,8 +101,8 @@ func checkImage(m *model.Model, height, width int) error {
 		return noVision("image_width", m)
 	}
 	return errors.Join(
-		Between("image_height", height, 1, maxPixels),
-		Between("image_width", width, 1, maxPixels),
+		field.Between("image_height", height, 1, maxPixels),
+		field.Between("image_width", width, 1, maxPixels),
 	)
 }
 

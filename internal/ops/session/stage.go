@@ -61,6 +61,11 @@ func (s *Stage) Captured() engine.Graph {
 
 // Stage resolves the names of a deployment and its sources, cached by the memo.
 func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
+	out, err := w.stage(d, s)
+	return out, errors.Join(err, BadInput(d.CheckFormats()))
+}
+
+func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	if w.Memo == nil || s.PerfData.Dir != "" { // tables count their use
 		return w.newStage(d, s)
 	}

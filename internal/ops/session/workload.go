@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
@@ -17,19 +16,20 @@ import (
 type Kinds struct {
 	Mix sim.Mix
 	// about is a description of each.
-	About []WorkloadFacts
+	About []PlanWorkload
 	// input and output are the mean lengths over all requests; longest is the most
 	// tokens of a request, prefix the mean found in the prefix cache.
 	Input, Output, Prefix int
 	Longest               int
 }
 
-// WorkloadFacts is a workload with the lengths it came to.
-type WorkloadFacts struct {
-	Name          string
-	Share         float64 // of all requests
-	Input, Output float64 // means
-	Source        string
+// PlanWorkload is a workload with the lengths it came to.
+type PlanWorkload struct {
+	Name   string  `json:"name"`
+	Share  float64 `json:"share"` // of all requests
+	Input  float64 `json:"mean_isl"`
+	Output float64 `json:"mean_osl"`
+	Source string  `json:"source"` // of the lengths: given, a preset and its source, a file
 }
 
 // complete fills in the values of a preset; its prefix only if the workload is alone.
@@ -83,11 +83,7 @@ func unknownPreset(name string) error {
 	for _, p := range workload.Presets() {
 		names = append(names, p.Name)
 	}
-	hint := ""
-	if n, ok := nearest.Match(name, names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", n)
-	}
-	return field.Errorf("%s: unknown preset %q%s", field.Name("preset"), name, hint)
+	return field.OneOf("preset", name, names...)
 }
 
 // check reports errors in a complete workload.
@@ -100,10 +96,10 @@ func (x *Workload) check() error {
 		return errors.Join(errs...)
 	}
 	if x.InputLengths == nil {
-		errs = append(errs, Between("isl", x.Input, 1, MaxTokens), Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
+		errs = append(errs, field.Between("isl", x.Input, 1, MaxTokens), field.Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
 	}
 	if x.OutputLengths == nil {
-		errs = append(errs, Between("osl", x.Output, 1, MaxTokens))
+		errs = append(errs, field.Between("osl", x.Output, 1, MaxTokens))
 	}
 	if !(x.LengthLow > 0 && x.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), x.LengthLow))
@@ -176,7 +172,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		}
 		in, gen, most := means(&k)
 		out.Mix = append(out.Mix, k)
-		out.About = append(out.About, WorkloadFacts{x.Name, k.Share, in, gen, source})
+		out.About = append(out.About, PlanWorkload{x.Name, k.Share, in, gen, source})
 		out.Longest = max(out.Longest, most)
 		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
 	}

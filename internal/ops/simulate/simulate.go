@@ -268,7 +268,7 @@ func (r *Request) checkPools() error {
 			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
 		}
 		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
-			errs = append(errs, session.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))
+			errs = append(errs, field.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))
 		}
 	}
 	return errors.Join(errs...)

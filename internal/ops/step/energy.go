@@ -10,12 +10,15 @@ import (
 
 // Energy is the energy of a step: under the engine, if any, otherwise of its operators.
 type Energy struct {
-	Watts units.Watts // mean of a device
+	Watts units.Watts `json:"watts_per_device"` // mean over the step
 	// PerDevice is the energy of one device, All of all of them, PerToken All for each
 	// new token.
-	PerDevice, All, PerToken units.Joules
-	// Tier is the origin of the device's power constants.
-	Tier device.Tier
+	PerDevice units.Joules `json:"joules_per_device"`
+	All       units.Joules `json:"joules"`
+	PerToken  units.Joules `json:"joules_per_token"`
+	// Tier is calibrated where the power of the device's generation was measured,
+	// transferred where it is estimated from others.
+	Tier device.Tier `json:"tier"`
 }
 
 // energyOf is that of an evaluated step.

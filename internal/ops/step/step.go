@@ -94,21 +94,21 @@ type Response struct {
 // linear layers'.
 type FormatWords struct{ Linear, Experts, KV string }
 
-// EngineStep is a step as an engine runs it: calibrated as in a simulation, with
-// the host's work.
+// EngineStep is what an engine makes of a step.
 type EngineStep struct {
-	Name, Title string
-	Time        units.Seconds
-	// Kernels is the calibrated kernel time; Host is the rest of Time: gaps between
-	// kernels, launches outside graphs, and host work that the device waits for.
-	Kernels, Host units.Seconds
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Time is the sum of Kernels, as calibrated, and Host.
+	Time    units.Seconds `json:"step_s"`
+	Kernels units.Seconds `json:"kernels_s"`
+	Host    units.Seconds `json:"host_s"`
 }
 
 // Effect is the effect of a policy entry on a step.
 type Effect struct {
-	Name  string
-	Doc   string
-	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
+	Name  string  `json:"name"`
+	Doc   string  `json:"doc"`
+	Share float64 `json:"share"` // of the step's time: 0.25 = a quarter of it is the artefact
 }
 
 // visible is the smallest share of the step time at which an artefact is reported.
@@ -201,9 +201,9 @@ func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 func (r *Request) check(m *model.Model) error {
 	query := r.query(r.Deployment.Pools[0].MTP)
 	err := errors.Join(
-		session.Between("num_queries", r.Queries, 1, session.MaxTokens),
-		session.Between("query_length", query, 1, session.MaxTokens),
-		session.Between("context_length", r.ContextLength, 0, session.MaxTokens),
+		field.Between("num_queries", r.Queries, 1, session.MaxTokens),
+		field.Between("query_length", query, 1, session.MaxTokens),
+		field.Between("context_length", r.ContextLength, 0, session.MaxTokens),
 		session.HitRate(r.PrefixHitRate),
 		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
 	)
@@ -215,7 +215,7 @@ func (r *Request) check(m *model.Model) error {
 		images = r.imageTokens(m)
 	}
 	return errors.Join(err, session.CheckImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
-		session.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
+		field.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
 		session.Within(m, session.Span{Name: "context_length", Tokens: r.ContextLength}, session.Span{Name: "query_length", Tokens: query}, images))
 }
 

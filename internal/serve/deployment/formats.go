@@ -122,16 +122,35 @@ func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
 
 // words reports formats of weights that are none.
 func (f *Formats) words() error {
-	var errs []error
-	for _, w := range []struct {
-		name field.Name
-		word string
-	}{{"gemm_quant_mode", f.GEMM}, {"moe_quant_mode", f.MoE}} {
-		if _, ok := weights(w.word, dtype.BF16); w.word != "" && !ok {
-			errs = append(errs, field.Errorf("%s must be one of %s, got %q", w.name, strings.Join(WeightFormats(), ", "), w.word))
-		}
+	return errors.Join(optional("gemm_quant_mode", f.GEMM, WeightFormats()), optional("moe_quant_mode", f.MoE, WeightFormats()))
+}
+
+// CheckFormats reports words that name no format. Rows of measured runs have other words, and do not come this way.
+func (d *Deployment) CheckFormats() error {
+	errs := []error{d.Formats.check()}
+	for i := range d.Pools {
+		errs = append(errs, d.Pools[i].Formats.check())
 	}
 	return errors.Join(errs...)
+}
+
+// check reports words that name no format.
+func (f *Formats) check() error {
+	return errors.Join(
+		optional("weights", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
+		optional("kv_cache", f.KV, []string{"fp8", "int8", "bf16", "bfloat16"}),
+		optional("quantize_linear_action", f.Linear, dtype.LinearActions()),
+		optional("quantize_non_expert_linear_action", f.NonExpert, dtype.LinearActions()),
+		optional("quantize_attention_action", f.Attention, dtype.AttentionActions()),
+	)
+}
+
+// optional reports a word that is neither empty nor allowed.
+func optional[T ~string](name field.Name, word T, allowed []T) error {
+	if word == "" {
+		return nil
+	}
+	return field.OneOf(name, word, allowed...)
 }
 
 // narrow is a quantization of 8 or 4 bits that was asked for and whose products a

@@ -12,7 +12,7 @@ import (
 
 // Assumption is a setting of the workers with a role that a preset gives.
 type Assumption struct {
-	Role Role
+	Role Role `json:"role"`
 	engine.Drawn
 }
 

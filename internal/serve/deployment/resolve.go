@@ -272,7 +272,7 @@ func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	case graph.Physical().Name:
 		return graph.Physical(), nil
 	}
-	return graph.Policy{}, field.Errorf("%s must be tensorcast or physical, got %q", field.Name("policy"), name)
+	return graph.Policy{}, field.OneOf("policy", name, tensorcast.Name, graph.Physical().Name)
 }
 
 // pricing is the cost model: the one asked for, or the policy's default.

@@ -31,7 +31,7 @@ func (p *Process) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown arrival process %q", text)
+	return fmt.Errorf("must be poisson, gamma or constant, got %q", text)
 }
 
 // String names the process.
