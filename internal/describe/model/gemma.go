@@ -63,7 +63,7 @@ func parseGemma3n(r *reader) *Model {
 	c := gemma{base: base{
 		Heads: 8, KVHeads: 2, HeadDim: 256, Vocab: 262400, MaxPosition: 32768, Tied: new(true),
 	}, Window: 512, Pattern: 5, LayerInput: 256, InputVocab: 262144, Streams: 4, LowRank: 64}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	r.outer.VisionConfig = nil

@@ -64,7 +64,7 @@ func TestGeneric(t *testing.T) {
 
 func TestReadAs(t *testing.T) {
 	for _, c := range []struct{ name, config, as, want string }{
-		{"fields of the family", oddConfig, "mixtral", "config.json: num_local_experts: missing (family mixtral)"},
+		{"fields of the family", oddConfig, "mixtral", "config.json: n_routed_experts: missing (family mixtral)"},
 		{"a field by its other name", edit(gptConfig, `"n_layer": 3`, `"n_layer": -3`), "generic", "config.json: n_layer: -3 is negative"},
 		{"a missing field", edit(oddConfig, `"intermediate_size": 256, `, ""), "generic", "config.json: intermediate_size: missing (family generic)"},
 		{"no family", oddConfig, "lama", `as_family: "lama" is not a family; nearest: llama`},

@@ -9,7 +9,7 @@ func parseGLM4(r *reader) *Model { return r.decoder(style{plainOut: true, norms:
 // head is rotated.
 func parseChatGLM(r *reader) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	c.Partial = 0.5

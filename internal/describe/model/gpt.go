@@ -45,7 +45,7 @@ func parseGPTNeoX(r *reader) *Model {
 
 		Parallel bool `json:"use_parallel_residual"`
 	}{Parallel: true}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	return r.build(&c.decoder, style{
@@ -60,7 +60,7 @@ func parseBigCode(r *reader) *Model {
 
 		MultiQuery bool `json:"multi_query"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.MultiQuery {
@@ -83,7 +83,7 @@ func parseFalcon(r *reader) *Model {
 		Parallel   bool `json:"parallel_attn"`
 		Newer      bool `json:"new_decoder_architecture"` // groups of heads, a norm for each part
 	}{Parallel: true}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.MultiQuery && !c.Newer {
@@ -109,18 +109,14 @@ func parseStableLM(r *reader) *Model {
 	var c struct {
 		decoder
 
-		QKNorm   bool `json:"qk_layernorm"`
 		Parallel bool `json:"use_parallel_residual"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
-	s := style{plainOut: true, parallel: c.Parallel}
+	s := style{plainOut: true, qkNorm: PerHead, qkNormSaid: true, parallel: c.Parallel}
 	if c.Parallel {
 		s.norms = 1
-	}
-	if c.QKNorm {
-		s.qkNorm = PerHead
 	}
 	return r.build(&c.decoder, s)
 }

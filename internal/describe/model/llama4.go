@@ -1,24 +1,20 @@
 package model
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // llama4 is the text_config of Llama 4.
 type llama4 struct {
-	base
+	decoder
 
-	AttentionBias bool `json:"attention_bias"`
-	QKNorm        bool `json:"use_qk_norm"`          // an L2 norm without weights, on rotated layers
-	Chunk         int  `json:"attention_chunk_size"` // of the rotated layers
+	Chunk int `json:"attention_chunk_size"` // of the rotated layers
 	// 1 for layers with rotary positions and chunked attention, 0 for layers
 	// with neither. Absent: every NoRopeStep-th layer has neither.
 	NoRope     []int `json:"no_rope_layers"`
 	NoRopeStep int   `json:"no_rope_layer_interval"`
-
-	DenseWidth int     `json:"intermediate_size_mlp"`     // of layers without experts
-	Step       int     `json:"interleave_moe_layer_step"` // experts in every Step-th layer
-	MoELayers  indices `json:"moe_layers"`                // states them instead
-	Experts    int     `json:"num_local_experts"`
-	TopK       int     `json:"num_experts_per_tok"`
+	DenseWidth int   `json:"intermediate_size_mlp"` // of layers without experts
 }
 
 // llama4Vision is the vision_config of Llama 4.
@@ -39,40 +35,24 @@ func parseLlama4(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.model(&c.base)
-	a := r.attention(&c.base)
-	a.Bias, a.OutBias = c.AttentionBias, c.AttentionBias
 	r.may("attention_chunk_size", c.Chunk, maxPositions)
-	r.may("interleave_moe_layer_step", c.Step, maxLayers)
 	r.may("no_rope_layer_interval", c.NoRopeStep, maxLayers)
 	r.listLength("no_rope_layers", len(c.NoRope), c.Layers, 0)
-	moe := r.experts([3]string{"num_local_experts", "num_experts_per_tok", "intermediate_size"},
-		c.Experts, c.TopK, c.Intermediate)
-	moe.SharedIntermediate = c.Intermediate // one shared expert, as wide as a routed one
-	dense := moe
-	if c.Step > 1 || c.MoELayers != nil {
-		dense = r.dense("intermediate_size_mlp", c.DenseWidth)
-	}
-	m.Vision = r.llama4Vision(c.Hidden)
-	if r.failed() {
-		return nil
-	}
-	step := max(c.Step, 1)
-	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: 2}
-		if c.MoELayers.has(i) || (c.MoELayers == nil && (i+1)%step == 0) {
-			l.FFN = moe
-		}
-		if c.rotated(i) {
-			l.Attention.Window, l.Attention.Chunked = c.Chunk, c.Chunk > 0
-			if c.QKNorm {
-				l.Attention.QKNorm = PerHead
-			}
-		} else {
+	// One shared expert, as wide as a routed one.
+	c.ExpertWidth, c.SharedWidth, c.Intermediate = c.Intermediate, c.Intermediate, c.DenseWidth
+	m := r.build(&c.decoder, style{experts: true, layer: func(i int, l *Layer) {
+		if !c.rotated(i) {
 			l.Attention.RopeDim = 0
+			return
 		}
-		return l
-	})
+		l.Attention.Window, l.Attention.Chunked = c.Chunk, c.Chunk > 0
+		if c.QKNorm { // an L2 norm without weights
+			l.Attention.QKNorm = PerHead
+		}
+	}})
+	if m != nil {
+		m.Vision = r.llama4Vision(c.Hidden)
+	}
 	return m
 }
 
@@ -81,11 +61,7 @@ func (c *llama4) rotated(i int) bool {
 	if len(c.NoRope) > 0 {
 		return c.NoRope[i] != 0
 	}
-	step := c.NoRopeStep
-	if step == 0 {
-		step = 4
-	}
-	return (i+1)%step != 0
+	return (i+1)%cmp.Or(c.NoRopeStep, 4) != 0
 }
 
 // llama4Vision reads the image tower, nil when the config has none.

@@ -28,7 +28,7 @@ type mllamaVision struct {
 // parseMllama reads Llama 3.2 Vision.
 func parseMllama(r *reader) *Model {
 	var c mllama
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	m := r.build(&c.decoder, style{layer: func(i int, l *Layer) {

@@ -13,7 +13,7 @@ func parseOLMoHybrid(r *reader) *Model {
 
 		Types []string `json:"layer_types"` // "linear_attention", "full_attention"
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}

@@ -73,7 +73,10 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := r.family.parse(r)
+	var m *Model
+	if r.respell() {
+		m = r.family.parse(r)
+	}
 	if len(r.errs) > 0 {
 		return nil, errors.Join(r.errs...)
 	}

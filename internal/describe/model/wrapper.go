@@ -248,7 +248,7 @@ func parseMiniCPMV(r *reader) *Model {
 
 		Version json.Number `json:"version"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	version, err := c.Version.Float64()
