@@ -218,30 +218,37 @@ attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
 use_qk_norm qk_layernorm
 `
 
-// respell gives the fields of the language model's object our names, where only
-// another one is stated. A list that has one value for every layer becomes that
-// value.
+// respell gives the fields of the language model's object our names.
 func (r *reader) respell() bool {
-	var fields map[string]json.RawMessage
-	if !r.decode(&fields) {
-		return false
-	}
-	for line := range strings.Lines(spellings) {
-		names := strings.Fields(line)
-		for _, name := range names {
-			if raw := fields[name]; present(raw) {
-				fields[names[0]], r.said[names[0]] = uniform(raw), name
-				break
-			}
-		}
-	}
-	text, err := json.Marshal(fields)
+	text, said, err := respelled(r.text, spellings)
 	if err != nil {
 		r.errs = append(r.errs, decodeError("config.json", r.path, err))
 		return false
 	}
-	r.text = text
+	r.text, r.said = text, said
 	return true
+}
+
+// respelled is an object whose fields have the first name of a line of names, where
+// only another one is stated, and what it calls them. A list that has one value for
+// every layer becomes that value.
+func respelled(object []byte, lines string) (text []byte, said map[string]string, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, nil, err
+	}
+	said = map[string]string{}
+	for line := range strings.Lines(lines) {
+		names := strings.Fields(line)
+		for _, name := range names {
+			if raw := fields[name]; present(raw) {
+				fields[names[0]], said[names[0]] = uniform(raw), name
+				break
+			}
+		}
+	}
+	text, err = json.Marshal(fields)
+	return text, said, err
 }
 
 // uniform is the value that all entries of a list of numbers have, other values as

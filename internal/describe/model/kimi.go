@@ -1,54 +1,18 @@
 package model
 
-import (
-	"encoding/json"
-	"slices"
-)
-
-// kimiVision is the vision_config of Kimi K2.5 and K3.
-type kimiVision struct {
-	Layers       int   `json:"vt_num_hidden_layers"`
-	Hidden       int   `json:"vt_hidden_size"`
-	Intermediate int   `json:"vt_intermediate_size"`
-	Heads        int   `json:"vt_num_attention_heads"`
-	QKV          int   `json:"qkv_hidden_size"` // K3: wider than Hidden
-	Patch        int   `json:"patch_size"`
-	Merge        []int `json:"merge_kernel_size"`
-	Rows         int   `json:"init_pos_emb_height"`
-	Columns      int   `json:"init_pos_emb_width"`
-	LinearBias   *bool `json:"linear_bias"` // absent: true
-}
+import "slices"
 
 // parseKimiK25 reads Kimi K2.5 and later K2: Kimi K2 with an image tower.
 func parseKimiK25(r *reader) *Model { return r.withKimiVision(parseDeepSeekV3(r)) }
 
 // withKimiVision reads the image tower into m.
 func (r *reader) withKimiVision(m *Model) *Model {
-	if m == nil || !present(r.outer.VisionConfig) {
-		return m
-	}
-	var c kimiVision
-	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
-		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
-		return nil
-	}
-	v := &Vision{
-		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
-		Patch: c.Patch, TemporalPatch: 1, Merge: 1, Out: m.Hidden,
-		Ungated: true, Bias: c.LinearBias == nil || *c.LinearBias,
-	}
-	if len(c.Merge) > 0 {
-		v.Merge = c.Merge[0]
-	}
-	if c.Rows > 0 && c.Columns > 0 && c.Rows < maxPatch && c.Columns < maxPatch {
-		v.Positions = c.Rows * c.Columns
-	}
-	if c.QKV > 0 && c.QKV != c.Hidden {
-		m.note("The vision tower's attention is wider than its hidden size; it is modelled at the hidden size.")
-	}
-	r.vision(v)
-	m.Vision = v
-	return m
+	return r.withTower(m, func(t *tower, v *Vision) {
+		v.Bias = t.LinearBias == nil || *t.LinearBias
+		if t.QKV > 0 && t.QKV != t.Hidden {
+			m.note("The vision tower's attention is wider than its hidden size; it is modelled at the hidden size.")
+		}
+	})
 }
 
 // kimiLinear is the config of Kimi-Linear and the text_config of Kimi K3: Kimi

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"cmp"
-	"encoding/json"
-)
+import "cmp"
 
 // llama4 is the text_config of Llama 4.
 type llama4 struct {
@@ -15,18 +12,6 @@ type llama4 struct {
 	NoRope     []int `json:"no_rope_layers"`
 	NoRopeStep int   `json:"no_rope_layer_interval"`
 	DenseWidth int   `json:"intermediate_size_mlp"` // of layers without experts
-}
-
-// llama4Vision is the vision_config of Llama 4.
-type llama4Vision struct {
-	Layers       int     `json:"num_hidden_layers"`
-	Hidden       int     `json:"hidden_size"`
-	Intermediate int     `json:"intermediate_size"`
-	Heads        int     `json:"num_attention_heads"`
-	Patch        int     `json:"patch_size"`
-	Image        int     `json:"image_size"`
-	Shuffle      float64 `json:"pixel_shuffle_ratio"`
-	Projector    int     `json:"projector_output_dim"`
 }
 
 // parseLlama4 reads Llama 4 Scout and Maverick.
@@ -50,10 +35,15 @@ func parseLlama4(r *reader) *Model {
 			l.Attention.QKNorm = PerHead
 		}
 	}})
-	if m != nil {
-		m.Vision = r.llama4Vision(c.Hidden)
-	}
-	return m
+	return r.withTower(m, func(t *tower, v *Vision) {
+		v.MergerHidden = t.Projector
+		if t.Shuffle > 0 && t.Shuffle <= 1 {
+			v.Merge = int(1/t.Shuffle + 0.5)
+		}
+		if v.Positions > 0 {
+			v.Positions++ // the image's own
+		}
+	})
 }
 
 // rotated reports whether layer i has rotary positions and chunked attention.
@@ -62,30 +52,4 @@ func (c *llama4) rotated(i int) bool {
 		return c.NoRope[i] != 0
 	}
 	return (i+1)%cmp.Or(c.NoRopeStep, 4) != 0
-}
-
-// llama4Vision reads the image tower, nil when the config has none.
-func (r *reader) llama4Vision(out int) *Vision {
-	if !present(r.outer.VisionConfig) {
-		return nil
-	}
-	var c llama4Vision
-	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
-		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
-		return nil
-	}
-	v := &Vision{
-		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
-		Patch: c.Patch, TemporalPatch: 1, Merge: 1, Out: out,
-		Ungated: true, Bias: true, MergerHidden: c.Projector,
-	}
-	if c.Shuffle > 0 && c.Shuffle <= 1 {
-		v.Merge = int(1/c.Shuffle + 0.5)
-	}
-	r.vision(v)
-	if c.Patch > 0 && c.Image > 0 {
-		side := min(c.Image/c.Patch, maxHidden)
-		v.Positions = side*side + 1
-	}
-	return v
 }

@@ -120,7 +120,7 @@ func newReader(config []byte, h header, as string) (*reader, error) {
 	if t := h.Thinker; t != nil {
 		h.TextConfig, h.VisionConfig = t.TextConfig, t.VisionConfig
 	}
-	r := &reader{outer: h, config: config, text: config, said: map[string]string{}}
+	r := &reader{outer: h, config: config, text: config}
 	for _, nested := range []struct {
 		name string
 		raw  json.RawMessage
