@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -86,12 +87,8 @@ func (r *reader) build(c *decoder, s style) *Model {
 	if r.failed() {
 		return nil
 	}
-	norms := s.norms
-	if norms == 0 {
-		norms = 2
-	}
 	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: norms, Parallel: s.parallel}
+		l := Layer{Attention: a, FFN: dense, Norms: cmp.Or(s.norms, 2), Parallel: s.parallel}
 		if moe.Kind == MoE && c.sparse(i) {
 			l.FFN = moe
 		}

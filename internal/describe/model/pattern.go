@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -70,28 +71,11 @@ func (p pattern) matches(layer int, module string) bool {
 	return strings.Contains("."+module+".", "."+p.rest+".")
 }
 
-// glob matches s against a pattern in which each star stands for any text.
+// glob matches s against a pattern in which each star stands for any text: names of
+// modules have no slash.
 func glob(p, s string) bool {
-	head, rest, star := strings.Cut(p, "*")
-	if !star {
-		return p == s
-	}
-	if !strings.HasPrefix(s, head) {
-		return false
-	}
-	s = s[len(head):]
-	for {
-		var part string
-		part, rest, star = strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(s, part)
-		}
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
+	ok, err := path.Match(p, s)
+	return ok && err == nil
 }
 
 // Bounds of an exclusion list: the longest published have some 700 entries, a

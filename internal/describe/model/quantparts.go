@@ -23,10 +23,7 @@ type quantizer struct {
 // apply fills the model's Quantization.
 func (q *quantizer) apply() error {
 	c, out := q.config, &q.model.Quant
-	out.Method = c.Method
-	if out.Method == "" {
-		out.Method = "modelopt" // its older exports name no method
-	}
+	out.Method = cmp.Or(c.Method, "modelopt") // its older exports name no method
 	mixed := strings.EqualFold(c.Algo, "MIXED_PRECISION")
 	var err error
 	if q.base, err = q.baseScheme(mixed); err != nil {
