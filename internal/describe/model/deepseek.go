@@ -111,8 +111,8 @@ func (r *reader) indexer(c *deepseek) Indexer {
 	return Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK, Block: 1}
 }
 
-// routedFFN checks both feed-forward parts; the dense one is asked for only
-// where a layer has it.
+// routedFFN checks both feed-forward parts; the dense one is required only
+// if a layer has it.
 func (r *reader) routedFFN(b *base, c *routed) (dense, moe FFN) {
 	moe = r.experts([3]string{"n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"},
 		c.Experts, c.TopK, c.ExpertWidth)

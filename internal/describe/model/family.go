@@ -28,7 +28,7 @@ func lists(words, word string) bool {
 	return false
 }
 
-// genericFamily is read only when it is asked for by name.
+// genericFamily is used only if a request names it.
 const genericFamily = "generic"
 
 // findFamily finds the family of a config and the name it goes by: its first

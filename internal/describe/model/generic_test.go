@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// oddConfig is a config of an architecture that nobody has.
+// oddConfig is a config of an architecture that does not exist.
 const oddConfig = `{
 	"architectures": ["OddForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4,
 	"intermediate_size": 256, "vocab_size": 1000, "max_position_embeddings": 4096

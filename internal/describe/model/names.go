@@ -245,8 +245,8 @@ func (a *asked) quantized(applies func(q *quantRule, publisher string) bool) []t
 	return nil
 }
 
-// originals are the models whose ids are spelled so, whoever published them: of
-// the name's own organisation if it has one, else of all.
+// originals are the models whose ids have this spelling: those of the name's own
+// organisation if there are any, otherwise those of all.
 func (a *asked) originals(stem string) []taken {
 	for _, free := range []bool{false, true} {
 		of := asked{nameRules: a.nameRules, org: a.org, repo: stem, free: free}
@@ -290,7 +290,7 @@ func unknown(name string) error {
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
 	e := &UnknownError{Name: name}
 	for _, c := range near[:min(most, len(near))] {
-		if c.far <= near[0].far+3 { // one edit more than the best, whoever published it
+		if c.far <= near[0].far+3 { // one edit more than the best, of any publisher
 			e.Nearest = append(e.Nearest, c.id)
 		}
 	}

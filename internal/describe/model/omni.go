@@ -2,10 +2,10 @@ package model
 
 import "cmp"
 
-// Models that also hear and speak. What they write with is their thinker, a
-// language model with an image tower; the rest is not modelled.
+// Models with audio input and output. Their text comes from the thinker, a language
+// model with an image tower; the other parts are not modelled.
 
-const thinkerOnly = "The audio tower and the parts that speak are not modelled."
+const thinkerOnly = "The audio tower and the speech output are not modelled."
 
 // parseQwen25Omni reads Qwen2.5-Omni.
 func parseQwen25Omni(r *reader) *Model {

@@ -148,7 +148,7 @@ func newReader(config []byte, h header, as string) (*reader, error) {
 	return r, nil
 }
 
-// readAs takes the family that was asked for.
+// readAs takes the requested family.
 func (r *reader) readAs(as string) error {
 	f, err := familyNamed(as)
 	if err != nil {
