@@ -71,7 +71,7 @@ func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 func (p *Prices) Systems() []string { return p.store.Systems() }
 
 // Coster prices operators by measured kernels where there are any, and beyond
-// those as asked. TensorCast's prices are never measured ones.
+// those requested. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
 	base, _ := pricing.Form(d, freeUnsupported)
 	switch {

@@ -82,7 +82,7 @@ func parseRow(f []string) row {
 	return r
 }
 
-// find finds a name in the index, whatever its case.
+// find finds a name in the index, ignoring case.
 func find(name string) (row, bool) {
 	for _, r := range index() {
 		if strings.EqualFold(r.id, name) {
@@ -93,7 +93,7 @@ func find(name string) (row, bool) {
 }
 
 // Lookup finds a model of the embedded catalog by its Hugging Face id, an old
-// name (LLAMA3.1_70B) or a short one, whatever the case. An unknown name gives
+// name (LLAMA3.1_70B) or a short one, ignoring case. An unknown name gives
 // an UnknownError; [Source.Open] understands more names.
 func Lookup(name string) (*Model, error) {
 	if m, ok, err := listed(name); ok {

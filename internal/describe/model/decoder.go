@@ -28,9 +28,9 @@ type decoder struct {
 
 // style is what a family's configs do not say.
 type style struct {
-	bias       bool // on q, k and v, whatever attention_bias says
+	bias       bool // on q, k and v, regardless of attention_bias
 	outBias    bool // on the output projection likewise
-	plainOut   bool // attention_bias does not speak of the output projection
+	plainOut   bool // attention_bias does not apply to the output projection
 	mlpBias    bool
 	qkNorm     QKNorm
 	qkNormSaid bool // only where use_qk_norm says so

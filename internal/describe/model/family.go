@@ -31,7 +31,7 @@ func lists(words, word string) bool {
 // genericFamily is used only if a request names it.
 const genericFamily = "generic"
 
-// findFamily finds the family of a config and the name it goes by: its first
+// findFamily finds the family of a config and the name it is known by: its first
 // architecture, or its model_type when it states none.
 func findFamily(h header) (*family, string) {
 	all, name := families(), h.name()

@@ -28,7 +28,7 @@ func parseBLOOM(r *reader) *Model {
 	return r.decoder(s)
 }
 
-// parseMPT reads MPT, likewise.
+// parseMPT reads MPT, which has no positions either.
 func parseMPT(r *reader) *Model {
 	return r.decoder(style{ungated: true, fourfold: true, unrotated: true, tied: true})
 }
@@ -69,7 +69,7 @@ func parseBigCode(r *reader) *Model {
 	return r.build(&c.decoder, gptStyle())
 }
 
-// parseStarCoder2 reads StarCoder2, whose use_bias speaks of all matrices.
+// parseStarCoder2 reads StarCoder2, whose use_bias applies to all matrices.
 func parseStarCoder2(r *reader) *Model {
 	return r.decoder(style{mlpBias: true, ungated: true, tied: true})
 }

@@ -25,7 +25,7 @@ func parseQwen2VL(r *reader) *Model {
 	return r.withQwenVision(parseQwen2(r), func(t *tower, v *Vision) {
 		ratio := cmp.Or(t.Ratio, 4)
 		if !(ratio > 0 && ratio <= maxPatch) {
-			r.addf("vision_config.mlp_ratio", "%g is absurd", ratio)
+			r.addf("vision_config.mlp_ratio", "%g is implausible", ratio)
 			ratio = 1
 		}
 		v.Hidden, v.Out = t.Embed, t.Hidden

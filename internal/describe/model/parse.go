@@ -155,7 +155,7 @@ func (r *reader) readAs(as string) error {
 		return err
 	}
 	r.family, r.architecture = f, r.outer.name()
-	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as asked; what it does otherwise is not modelled.",
+	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as requested; differences from it are not modelled.",
 		cmp.Or(r.architecture, "The config"), f.name))
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pattern is one entry of an exclusion list: which layers it speaks of, and
+// pattern is one entry of an exclusion list: which layers it covers, and
 // which of their modules.
 type pattern struct {
 	layer int // -1: all
@@ -21,7 +21,7 @@ type pattern struct {
 const nowhere = "\x00"
 
 // parsePattern takes a module name, a name with stars, or "re:" and a regular
-// expression. What speaks of MTP modules or an image tower, whose layers
+// expression. Names of MTP modules or an image tower, whose layers
 // have numbers of their own, and regular expressions that Go cannot read match
 // nothing.
 func parsePattern(s string) pattern {
@@ -85,7 +85,7 @@ const (
 	maxExpressions = 1 << 8
 )
 
-// patterns is an exclusion list sorted by what it speaks of.
+// patterns is an exclusion list sorted by layer.
 type patterns struct {
 	byLayer map[int][]pattern
 	general []pattern // of all layers
@@ -136,7 +136,7 @@ func (p *patterns) covered(m *Model, names *modules, of part) (share float64, ok
 			}
 		}
 	}
-	if len(p.byLayer) == 0 && p.expressions == 0 { // all layers of a kind fare alike
+	if len(p.byLayer) == 0 && p.expressions == 0 { // all layers of a kind have the same result
 		for kind, times := range m.Counts() {
 			count(0, kind, times)
 		}

@@ -16,7 +16,7 @@ type quantizer struct {
 	model  *Model
 	names  *modules
 	plain  dtype.Scheme
-	base   dtype.Scheme // of linear layers that no note speaks of
+	base   dtype.Scheme // of linear layers without a note of their own
 	except patterns     // what is not in the base scheme
 }
 

@@ -120,7 +120,7 @@ func parseWrapper(r *reader) *Model {
 	})
 }
 
-// parseWholeImages reads likewise where every image is scaled to the same size.
+// parseWholeImages reads the same where every image is scaled to one size.
 func parseWholeImages(r *reader) *Model {
 	m := parseWrapper(r)
 	if m != nil && m.Vision != nil {
@@ -298,7 +298,7 @@ func (r *reader) defaults(family string) bool {
 }
 
 // parseMiniCPMV reads MiniCPM-V 2.5 to 4.5, whose language model's fields stand at
-// the top level: its version tells of which family it is. A resampler turns each
+// the top level: its version says which family it is. A resampler turns each
 // slice of an image, 32 patches a side, into 64 tokens.
 func parseMiniCPMV(r *reader) *Model {
 	var c struct {
