@@ -125,8 +125,8 @@ func (r *reader) rope(b *base, dim int) int {
 }
 
 // dense checks the inner width of a plain feed-forward part and returns it.
-func (r *reader) dense(field string, width int) FFN {
-	r.need(field, width, maxIntermediate)
+func (r *reader) dense(width int) FFN {
+	r.need("intermediate_size", width, maxIntermediate)
 	return FFN{Kind: Dense, Intermediate: width}
 }
 

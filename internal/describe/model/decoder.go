@@ -137,7 +137,7 @@ func (r *reader) decoderAttention(c *decoder, s *style) Attention {
 func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
 	bias := c.MLPBias || s.mlpBias
 	if c.Experts <= 1 && !s.experts {
-		dense = r.dense("intermediate_size", c.Intermediate)
+		dense = r.dense(c.Intermediate)
 		dense.Bias, dense.Ungated = bias, s.ungated
 		return dense, moe
 	}

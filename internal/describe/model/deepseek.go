@@ -124,7 +124,7 @@ func (r *reader) routedFFN(b *base, c *routed) (dense, moe FFN) {
 	r.listLength("moe_layer_freq", len(c.Frequency.list), b.Layers, 0)
 	r.layerKinds("mlp_layer_types", c.MLPTypes, b.Layers, "dense", "sparse")
 	if c.hasDense(b.Layers) {
-		dense = r.dense("intermediate_size", b.Intermediate)
+		dense = r.dense(b.Intermediate)
 	}
 	return dense, moe
 }

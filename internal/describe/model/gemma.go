@@ -162,7 +162,7 @@ func (r *reader) gemmaGlobal(c *gemma, a Attention) Attention {
 }
 
 func (r *reader) gemmaFFN(c *gemma) FFN {
-	f := r.dense("intermediate_size", c.Intermediate)
+	f := r.dense(c.Intermediate)
 	if !c.MoE {
 		return f
 	}

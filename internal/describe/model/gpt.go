@@ -28,16 +28,6 @@ func parseBLOOM(r *reader) *Model {
 	return r.decoder(s)
 }
 
-// parseMPT reads MPT, which has no positions either.
-func parseMPT(r *reader) *Model {
-	return r.decoder(style{ungated: true, fourfold: true, unrotated: true, tied: true})
-}
-
-// parseGPTJ reads GPT-J.
-func parseGPTJ(r *reader) *Model {
-	return r.decoder(style{mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1})
-}
-
 // parseGPTNeoX reads GPT-NeoX and Pythia.
 func parseGPTNeoX(r *reader) *Model {
 	c := struct {
@@ -69,11 +59,6 @@ func parseBigCode(r *reader) *Model {
 	return r.build(&c.decoder, gptStyle())
 }
 
-// parseStarCoder2 reads StarCoder2, whose use_bias applies to all matrices.
-func parseStarCoder2(r *reader) *Model {
-	return r.decoder(style{mlpBias: true, ungated: true, tied: true})
-}
-
 // parseFalcon reads Falcon 7B, 40B, 180B and Falcon 2.
 func parseFalcon(r *reader) *Model {
 	c := struct {
@@ -97,11 +82,6 @@ func parseFalcon(r *reader) *Model {
 		s.norms = 2
 	}
 	return r.build(&c.decoder, s)
-}
-
-// parsePhi reads Phi-1, 1.5 and 2.
-func parsePhi(r *reader) *Model {
-	return r.decoder(style{bias: true, outBias: true, mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1})
 }
 
 // parseStableLM reads StableLM 2 and 3B, and Stable Code.

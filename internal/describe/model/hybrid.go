@@ -153,7 +153,7 @@ func parseJamba(r *reader) *Model {
 		return nil
 	}
 	mixer := r.mamba1(&c.base, &c.mamba)
-	dense := r.dense("intermediate_size", c.Intermediate)
+	dense := r.dense(c.Intermediate)
 	return r.build(&c.decoder, style{unrotated: true, layer: func(i int, l *Layer) {
 		if i%max(c.AttentionPeriod, 1) != c.AttentionOffset {
 			l.Attention = mixer

@@ -21,24 +21,6 @@ func parseNormed(r *reader) *Model {
 // each part: Grok-1, HyperCLOVA X.
 func parseSandwiched(r *reader) *Model { return r.decoder(style{norms: 4}) }
 
-// parseApertus reads Apertus.
-func parseApertus(r *reader) *Model { return r.decoder(style{ungated: true, qkNorm: PerHead}) }
-
-// parseTrinity reads Arcee's Trinity: three layers with a window to one without,
-// a gate on attention's output.
-func parseTrinity(r *reader) *Model {
-	return r.decoder(style{norms: 4, qkNorm: PerHead, outGate: true, routerBias: true, pattern: "LLLG"})
-}
-
-// parseMixtral reads Mixtral 8x7B and 8x22B. Their intermediate_size is an expert's.
-func parseMixtral(r *reader) *Model { return r.decoder(style{experts: true}) }
-
-// parseGptOss reads gpt-oss-20b and gpt-oss-120b: attention sinks, a window in every
-// second layer, biases everywhere.
-func parseGptOss(r *reader) *Model {
-	return r.decoder(style{experts: true, mlpBias: true, sinks: true, pattern: "LG"})
-}
-
 // parseQwenV1 reads the first Qwen, whose intermediate_size is that of gate and up
 // together.
 func parseQwenV1(r *reader) *Model {
@@ -49,9 +31,6 @@ func parseQwenV1(r *reader) *Model {
 	c.Intermediate /= 2
 	return r.build(&c, style{bias: true})
 }
-
-// parseMiniCPM reads MiniCPM 1, 2 and 4, whose head is tied unless stated.
-func parseMiniCPM(r *reader) *Model { return r.decoder(style{tied: true}) }
 
 // parseMiniCPM3 reads MiniCPM 3: latent attention without experts.
 func parseMiniCPM3(r *reader) *Model {

@@ -65,7 +65,7 @@ func parseLongcat(r *reader) *Model {
 	r.need("num_layers", c.Blocks, maxLayers/2)
 	r.may("zero_expert_num", c.Zero, maxExperts)
 	c.Layers = 2 * min(c.Blocks, maxLayers)
-	dense := r.dense("intermediate_size", c.Intermediate)
+	dense := r.dense(c.Intermediate)
 	// A token chooses among all of them; those that do nothing take their share.
 	if c.Experts > 0 && c.Zero > 0 && !r.failed() {
 		c.TopK = max(1, c.TopK*c.Experts/(c.Experts+c.Zero))

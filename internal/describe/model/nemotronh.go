@@ -98,7 +98,7 @@ func (r *reader) nemotronParts(c *nemotronH, used string) map[byte]Layer {
 			l.Attention = r.attention(&c.base)
 			l.Attention.Bias, l.Attention.OutBias = c.Bias, c.Bias
 		case '-':
-			l.FFN = r.dense("intermediate_size", c.Intermediate)
+			l.FFN = r.dense(c.Intermediate)
 			l.FFN.Ungated, l.FFN.Bias = true, c.MLPBias
 		case 'E':
 			l.FFN = r.nemotronExperts(c)

@@ -24,6 +24,3 @@ func parseOLMoHybrid(r *reader) *Model {
 		}
 	}})
 }
-
-// parseOLMo3 reads OLMo 3: three layers with a window to one without.
-func parseOLMo3(r *reader) *Model { return r.decoder(style{qkNorm: WholeVector, pattern: "LLLG"}) }
