@@ -14,8 +14,7 @@ import (
 // Caution ends every result.
 const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
-// NewOptimize converts a response. Command, if not nil, is how an interface asks
-// for a step.
+// NewOptimize converts a response. Command, if not nil, gives the command line of a step.
 func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
@@ -158,8 +157,8 @@ func LimitMs(s units.Seconds) *float64 {
 	return new(s.TypedMs())
 }
 
-// UpMs is a latency in milliseconds, rounded up to two decimals: a limit of that
-// much is kept.
+// UpMs is a latency in milliseconds, rounded up to two decimals, so that it meets a limit
+// of this value.
 func UpMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }
 
 // ms is a duration in milliseconds, null for none.

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// NewPlan makes the record. Command gives the command line that asks for a request; nil where none does.
+// NewPlan makes the record. Command gives the command line of a request; nil = none.
 func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
 	if command == nil {
 		command = func(*ops.PlanRequest) string { return "" }
@@ -98,7 +98,7 @@ func contenderOf(c *ops.Contender) Contender {
 	}
 	if k := &c.Cost; k.USDPerHour > 0 {
 		more := x.Throughput.Inverse()
-		if c.Load > 0 { // the load is what it is
+		if c.Load > 0 { // the load is given
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{

@@ -74,7 +74,7 @@ func limitsInWords(r *ops.PlanRequest) string {
 	return out
 }
 
-// answerOf says a plan in words.
+// answerOf puts a plan into words.
 func answerOf(p *Plan) Answer {
 	r := p.Request
 	within := limitsInWords(r)
@@ -84,8 +84,8 @@ func answerOf(p *Plan) Answer {
 	best := &p.Contenders[0]
 	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
 	if !best.Meets {
-		out.Sentence = fmt.Sprintf("Nothing serves %s on %s within %s.", r.Model, gpusInWords(r, best), within)
-		out.Reason = fmt.Sprintf("The nearest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
+		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
+		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
 			figure(best.TTFT.Value), figure(best.TPOT.Zero().Value))
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
@@ -135,7 +135,7 @@ func gpusInWords(r *ops.PlanRequest, c *Contender) string {
 	if r.Devices > 0 {
 		n = r.Devices
 	}
-	return fmt.Sprintf("%s %s", units.Thousands(n), c.System)
+	return fmt.Sprintf("%s × %s", units.Thousands(n), c.System)
 }
 
 func modeInWords(mode string) string {
@@ -145,14 +145,14 @@ func modeInWords(mode string) string {
 	return "with prefill and decode on the same workers"
 }
 
-// reasonOf says what limits a contender, and how sure the limits are.
+// reasonOf says what limits a contender, and how likely it is to meet the limits.
 func reasonOf(c *Contender) string {
 	out := map[string]string{
-		"memory":                "Memory binds: more requests do not fit the KV cache.",
-		"TTFT limit":            "The TTFT limit binds: with more requests in flight, first tokens come too late.",
-		"TPOT limit":            "The TPOT limit binds: with more requests in flight, tokens come too slowly.",
-		"request latency limit": "The request latency limit binds: with more requests in flight, answers take too long.",
-		"saturation":            "Throughput binds: with more requests in flight, they only wait longer.",
+		"memory":                "Limited by memory: the KV cache holds no more requests.",
+		"TTFT limit":            "Limited by TTFT: more requests in flight would exceed the limit.",
+		"TPOT limit":            "Limited by TPOT: more requests in flight would exceed the limit.",
+		"request latency limit": "Limited by request latency: more requests in flight would exceed the limit.",
+		"saturation":            "Saturated: extra requests only queue.",
 	}[c.BoundBy]
 	if c.Chance != nil {
 		out = strings.TrimSpace(fmt.Sprintf("%s The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", out, 100**c.Chance, 100**c.Chance95))
@@ -163,7 +163,7 @@ func reasonOf(c *Contender) string {
 // figure is a number to three digits.
 func figure(x float64) string { return units.Figure(x) }
 
-// nextOf are the commands to go on with.
+// nextOf lists the commands to run next.
 func nextOf(p *Plan) []Next {
 	out := []Next{}
 	if len(p.Contenders) == 0 || p.Command == "" {
@@ -172,8 +172,8 @@ func nextOf(p *Plan) []Next {
 	const dir = "plan"
 	best := &p.Contenders[0]
 	out = append(out,
-		Next{"write this page, the record and the files that run it", p.Command + " --out " + dir},
-		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench_run.sh"},
+		Next{"save the report, plan.json and the deployment files", p.Command + " --out " + dir},
+		Next{"benchmark the running deployment", "bash " + dir + "/deploy/bench_run.sh"},
 	)
 	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
@@ -187,7 +187,7 @@ func nextOf(p *Plan) []Next {
 		if x[0].Prefix > 0 {
 			line += fmt.Sprintf(" --prefix-length %d", x[0].Prefix)
 		}
-		out = append(out, Next{"look at another load", line})
+		out = append(out, Next{"simulate another load", line})
 	}
 	return out
 }

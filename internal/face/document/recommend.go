@@ -29,13 +29,13 @@ type NeedsOfModes struct {
 	Notes    []string       `json:"notes"`
 }
 
-// Need is a deployment that carries the load. Its times are those at the load, its
-// throughput and rates what it can carry.
+// Need is a deployment that carries the load. Latencies are at the load; throughput and
+// rates are its capacity.
 type Need struct {
 	Replicas int     `json:"replicas_needed"`
 	GPUs     int     `json:"total_gpus_needed"`
 	Least    int     `json:"replicas_by_capacity"`
-	Load     float64 `json:"load"` // share of what is carried
+	Load     float64 `json:"load"` // share of the capacity in use
 	Option
 }
 

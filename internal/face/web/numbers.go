@@ -52,7 +52,7 @@ func grouped(text string) string {
 	return sign + digits
 }
 
-// milliseconds writes a time, in seconds from ten of them on.
+// milliseconds writes a time, in seconds from 10 s on.
 func milliseconds(ms float64) string {
 	if math.Abs(ms) >= 1e4 {
 		return number(ms/1e3) + "\u00a0s"
@@ -71,7 +71,7 @@ func dollars(usd float64) string {
 	return "$" + number(usd)
 }
 
-// percent writes a share of one. What is neither nothing nor all is not rounded to it.
+// percent writes a share of one. Only 0 and 1 are shown as 0 % and 100 %.
 func percent(share float64) string {
 	switch {
 	case share > 0 && share < 0.01:
