@@ -292,7 +292,7 @@ func TestPrecision(t *testing.T) {
 		{"QWEN2.5_72B", "h100_sxm", "", form("fp8", "fp8", "fp8"), ""},
 		{"MOE_Mixtral8x7B", "h200_sxm", "", form("fp8", "fp8", "fp8"), ""},
 		{"LLAMA3.1_70B", "b200_sxm", "", form("nvfp4", "nvfp4", "fp8"), ""},
-		{"DEEPSEEK_V3", "h200_sxm", "", form("fp8_block", "fp8_block", "fp8"), "drafts 1 token a step"},
+		{"DEEPSEEK_V3", "h200_sxm", "", form("fp8_block", "fp8_block", "fp8"), "drafts 1 token per step"},
 		{"GPT_OSS_20B", "h200_sxm", "", form("", "", ""), ""},
 		{"QWEN3_32B", "h200_sxm", "  profiles: [float16_default, fp8]\n", form("fp8", "fp8", "fp8"), ""},
 		{"QWEN3_32B", "h200_sxm", "  profiles: [float16_default]\n  use_specific_quant_mode: w4afp8\n", form("bf16", "w4afp8", "bf16"), ""},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -19,7 +20,7 @@ func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string)
 	q := &r.Request
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),
-		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
+		Input: q.Input, Output: q.Output, Limits: *limitsOf(q.Limits),
 		Devices: []Device{}, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	if q.Distribution != nil {
@@ -48,10 +49,9 @@ func deviceOf(d *ops.DeviceResult) Device {
 	for k := range d.Searches {
 		out.Searches = append(out.Searches, searchOf(&d.Searches[k]))
 	}
-	if d.Ratio == nil {
-		return out
+	if d.Ratio != nil {
+		out.Ratio = ratioOf(d)
 	}
-	out.Ratio = ratioOf(d)
 	return out
 }
 
@@ -149,6 +149,8 @@ func rowOf(s *ops.Search, r *ops.Row) Row {
 	return out
 }
 
+func limitsOf(l workload.Limits) *Limits { return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT)} }
+
 // LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {
 	if s == 0 || math.IsInf(float64(s), 1) {
@@ -182,9 +184,4 @@ func breakdown(b step.Bounds) *Breakdown {
 }
 
 // share is a part of a whole in percent.
-func share(part, whole units.Seconds) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part/whole)
-}
+func share(part, whole units.Seconds) float64 { return 100 * shareOf(part, whole) }

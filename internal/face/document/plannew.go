@@ -94,7 +94,7 @@ func contenderOf(c *ops.Contender) Contender {
 		out.Load = &c.Load
 	}
 	if !c.Meets && c.Nearest.Any() {
-		out.Nearest = &Limits{LimitMs(c.Nearest.TTFT), LimitMs(c.Nearest.TPOT)}
+		out.Nearest = limitsOf(c.Nearest)
 	}
 	if k := &c.Cost; k.USDPerHour > 0 {
 		more := x.Throughput.Inverse()

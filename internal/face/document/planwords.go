@@ -86,7 +86,7 @@ func answerOf(p *Plan) Answer {
 	if !best.Meets {
 		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
 		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
-			figure(best.TTFT.Value), figure(best.TPOT.Zero().Value))
+			units.Figure(best.TTFT.Value), units.Figure(best.TPOT.Zero().Value))
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
 		}
@@ -97,15 +97,15 @@ func answerOf(p *Plan) Answer {
 	}
 	rate := best.RequestRate
 	if best.Load != nil {
-		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, figure(peakOf(r)), gpusInWords(r, best), within)
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
-			gpusInWords(r, best), r.Model, figure(rate.Value), figure(rate.Low), figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
+			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
 		out.Sentence = strings.Replace(out.Sentence, ",.", ".", 1)
 	}
 	out.Sentence += fmt.Sprintf(" Run %s %s: %s.", best.EngineTitle, modeInWords(best.Mode), best.Deployment)
 	if c := best.Cost; c != nil {
-		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
+		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
 	out.Reason = reasonOf(best)
 	return out
@@ -114,10 +114,10 @@ func answerOf(p *Plan) Answer {
 func nearestInWords(l *Limits) string {
 	var parts []string
 	if l.TTFT != nil {
-		parts = append(parts, "TTFT "+figure(*l.TTFT)+" ms")
+		parts = append(parts, "TTFT "+units.Figure(*l.TTFT)+" ms")
 	}
 	if l.TPOT != nil {
-		parts = append(parts, "TPOT "+figure(*l.TPOT)+" ms")
+		parts = append(parts, "TPOT "+units.Figure(*l.TPOT)+" ms")
 	}
 	return strings.Join(parts, " and ")
 }
@@ -159,9 +159,6 @@ func reasonOf(c *Contender) string {
 	}
 	return out
 }
-
-// figure is a number to three digits.
-func figure(x float64) string { return units.Figure(x) }
 
 // nextOf lists the commands to run next.
 func nextOf(p *Plan) []Next {

@@ -53,10 +53,7 @@ func NewRecommend(r *ops.RecommendResponse) *Recommend {
 			n := &x.Rows[k]
 			found.Rows = append(found.Rows, Need{n.Copies, n.Used, n.Least, n.Load, optionOf(n.PerDevice(), &n.Option)})
 		}
-		if x.Near != nil {
-			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
-			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
-		}
+		found.Nearest, found.Feasible = nearestOf(&x.Experiment, x.Near, x.Nearest)
 		out.Experiments = append(out.Experiments, found)
 	}
 	return out

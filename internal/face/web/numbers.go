@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // number writes a value with three significant digits.
@@ -27,29 +29,15 @@ func number(v float64) string {
 }
 
 // whole writes a count with all its digits.
-func whole(n int) string { return grouped(strconv.Itoa(n)) }
+func whole(n int) string { return units.Thousands(n) }
 
 // grouped puts commas between thousands.
 func grouped(text string) string {
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
+	digits, _, _ := strings.Cut(text, ".")
+	if n, err := strconv.Atoi(digits); err == nil && n != 0 { // "-0" keeps its sign
+		return units.Thousands(n) + text[len(digits):]
 	}
-	digits, rest, point := strings.Cut(text, ".")
-	if len(digits) > 3 {
-		var b strings.Builder
-		for i, r := range digits {
-			if i > 0 && (len(digits)-i)%3 == 0 {
-				b.WriteByte(',')
-			}
-			b.WriteRune(r)
-		}
-		digits = b.String()
-	}
-	if point {
-		digits += "." + rest
-	}
-	return sign + digits
+	return text
 }
 
 // milliseconds writes a time, in seconds from 10 s on.
