@@ -21,7 +21,7 @@ func deploymentInWords(c *ops.Contender) string {
 		return ""
 	}
 	if c.X == 0 {
-		return of(count(c.Copies, "replica"), deployment.Both)
+		return of(units.Counted(c.Copies, "replica"), deployment.Both)
 	}
 	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
@@ -42,14 +42,6 @@ func shortLabel(label string) string {
 		return "one GPU"
 	}
 	return strings.Join(parts, " ")
-}
-
-// count is a number of things: "1 replica", "4 replicas".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%s %ss", units.Thousands(n), what)
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.

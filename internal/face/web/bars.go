@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
@@ -93,7 +94,7 @@ func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
 	s := stack{
 		Title: capital(step.Phase) + " step of a " + worker(pool.Role),
 		Note: fmt.Sprintf("%s in kernels; data-sheet limit %s. %s, each with %s new and %s cached tokens.",
-			milliseconds(step.Time), milliseconds(step.Limit), counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
+			milliseconds(step.Time), milliseconds(step.Limit), units.Counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
 	}
 	operators := slices.Clone(step.Operators)
 	slices.SortStableFunc(operators, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Time, a.Time) })

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
@@ -162,14 +163,7 @@ func limitBar(r document.Range, limit float64) template.HTML {
 			`<path class="at" d="M66.7 0V10"/></svg>`, at(r.Low), at(r.High), at(r.Value)))
 }
 
-func gpus(n int) string { return counted(n, "GPU") }
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return whole(n) + " " + what + "s"
-}
+func gpus(n int) string { return units.Counted(n, "GPU") }
 
 // mode spells out agg and disagg.
 func mode(m string) string {

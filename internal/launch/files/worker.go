@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -85,7 +86,7 @@ func (w *writer) process(s *script, at *slot, by launch.Program) error {
 		s.add("sleep infinity &")
 		return nil
 	}
-	s.add("# %s: %s", at.title(), counted(at.PerNode))
+	s.add("# %s: %s", at.title(), units.Counted(at.PerNode, "device"))
 	if by == launch.DynamoWorker {
 		s.add("DYN_NAMESPACE=%s \\", unitNamespace(at.unit))
 		s.add("DYN_SYSTEM_PORT=%d \\", systemPort+at.serial)
