@@ -1,4 +1,4 @@
-# Targets: build test lint fmt bench cover mutate fuzz data data-check web clean. Needs Go, and make; a C compiler only for the race detector.
+# Targets: build test check lint fmt bench cover mutate fuzz data data-check web clean. Needs Go, and make; a C compiler only for the race detector.
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
@@ -9,6 +9,8 @@ CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
 # For one package, on a slow machine that does other work too.
 TIMEOUT   ?= 18m
+# Test binaries without debug information link in half the time; vet is part of make check.
+QUICK     := -vet=off -ldflags='-s -w'
 BENCH     ?= .
 COUNT     ?= 1
 # Mutation testing: how many changes of each package, which packages, and whose tests are to notice, the quick ones first.
@@ -19,37 +21,32 @@ MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/eviden
 KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica serve/rank ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
-# Packages that do several things at a time, and what in their tests does not: the race detector, which makes everything ten
-# times slower, leaves those out. Without it every test runs. Without a C compiler there is no race detector; make says so.
-CONCURRENT := ./internal/basic/pool ./internal/serve/search ./internal/cost/prices ./internal/cost/table ./internal/evidence/measured \
-              ./internal/evidence/calibration ./internal/evidence/calibrate ./internal/ops/... ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
-ALONE      := TestAdapted TestAgain TestDefaultBuilds TestDeviceDocument TestEstimatesAreRows TestEveryBatch \
-              TestExampleFiles TestExplainedSteps TestFieldsAreFlags TestFiles TestFitFindsTheTruth TestFitOfCells \
-              TestFitOfNoise TestFrontier TestFusedByDefault TestKinds TestLessKnownDevices TestLintBetter TestLintConcurrency TestLintOwnFiles \
-              TestLongerPromptsNeverGain TestLooserLimitsNeverLose TestMatrix TestMoreDevicesNeverLose \
-              TestMorePrefixNeverLoses TestNearestLimitsAreFeasible TestNothingToKeep TestPlanAgrees TestPlanChanges \
-              TestPlanLoad TestPlanNothing TestPlanWorkloads TestReadme TestRecommend TestResponsesRoundTrip \
-              TestSafeChoice TestSameEverywhere TestSchemas TestSearchEnds TestSearchesAgreeWithSimulation TestSilicon \
-              TestSiliconDoctor TestSiliconFit TestTokenBudgets TestTraceNames TestWizard \
-              TestScripts/^[^ao] TestScripts/optimize-[^st]
-space      := $(subst ,, )
+# The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
+# in the packages that share work between goroutines or serve several clients.
+CONCURRENT := ./internal/basic/pool ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
 
 .PHONY: build
 build: ## a static binary, bin/plimsoll, without debug information: 24 MB instead of 33
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
-test: check-format vet fix-check unit cross lint ## everything CI runs
+test: unit race ## the tests, and nothing else
 
 .PHONY: unit
-unit: ## every test, and those of what is concurrent once more under the race detector
-	CGO_ENABLED=0 go test -timeout $(TIMEOUT) ./...
-	go -C tools test -count 1 ./... # what they read of this module is unknown to the cache
+unit: ## every test, and those of the tools
+	CGO_ENABLED=0 go test $(QUICK) -timeout $(TIMEOUT) ./...
+	CGO_ENABLED=0 go -C tools test $(QUICK) -count 1 ./... # what they read of this module is unknown to the cache
+
+.PHONY: race
+race: ## the TestConcurrent tests under the race detector, if there is a C compiler
 ifeq ($(CC_FOUND),)
 	@echo '*** NO C COMPILER FOUND: NOTHING RUNS UNDER THE RACE DETECTOR ***'
 else
-	CGO_ENABLED=1 go test -race -timeout $(TIMEOUT) -skip '$(subst $(space),|,$(strip $(ALONE)))' $(CONCURRENT)
+	CGO_ENABLED=1 go test -race $(QUICK) -timeout $(TIMEOUT) -run '^TestConcurrent' $(CONCURRENT)
 endif
+
+.PHONY: check
+check: check-format vet fix-check prose cross lint ## everything but the tests: format, vet, go fix, prose, six platforms, linters
 
 .PHONY: check-format
 check-format:
@@ -63,6 +60,10 @@ vet:
 .PHONY: fix-check
 fix-check: ## go fix finds nothing to modernize
 	@go fix -diff ./... || { echo "run: go fix ./..."; exit 1; }
+
+.PHONY: prose
+prose: ## no text has a phrase of tools/prose/words.txt
+	go -C tools run ./prose
 
 .PHONY: cross
 cross: ## the program compiles for every platform, without C

@@ -10,14 +10,17 @@ import (
 func TestCatalog(t *testing.T) {
 	t.Parallel()
 	planner := &plimsoll.Planner{}
-	one := plimsoll.Workload{Concurrency: 1, Requests: 1, Lengths: plimsoll.Lengths{Input: 8, Output: 2}}
+	one := func(d plimsoll.Deployment) plimsoll.PredictRequest {
+		d.Model = "Qwen/Qwen3-0.6B"
+		return plimsoll.PredictRequest{Deployment: d, Traffic: plimsoll.Traffic{Concurrency: 1, Requests: 1, Input: 8, Output: 2}}
+	}
 	for _, e := range plimsoll.Engines() {
-		if _, err := planner.Predict(t.Context(), plimsoll.Deployment{Model: "Qwen/Qwen3-0.6B", Engine: e}, one, plimsoll.Limits{}); err != nil {
+		if _, err := planner.Predict(t.Context(), one(plimsoll.Deployment{Engine: e})); err != nil {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
 	for _, s := range plimsoll.Systems() {
-		if _, err := planner.Predict(t.Context(), plimsoll.Deployment{Model: "Qwen/Qwen3-0.6B", System: s.Name}, one, plimsoll.Limits{}); err != nil {
+		if _, err := planner.Predict(t.Context(), one(plimsoll.Deployment{System: s.Name})); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if s.Memory <= 0 || s.Bandwidth <= 0 || s.Node < 1 || s.Devices < s.Node {

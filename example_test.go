@@ -6,94 +6,221 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/plimsoll-project/plimsoll"
 )
 
+// The fewest devices for a rate, aggregated and disaggregated, at the 95th percentile, with costs.
+func ExamplePlanner_Plan() {
+	var planner plimsoll.Planner
+	plan, err := planner.Plan(context.Background(), plimsoll.PlanRequest{
+		Model: "Qwen/Qwen3-8B", Systems: []string{"h100_sxm"}, Rate: 20, Engines: []string{"vllm"},
+		Workloads:  []plimsoll.Workload{{Input: 2000, Output: 200, LengthLow: 0.8}},
+		Limits:     plimsoll.Limits{TTFT: 1, TPOT: 30 * plimsoll.Millisecond},
+		Percentile: 95, Prices: map[string]float64{"h100_sxm": 2}, NoChanges: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range plan.Contenders {
+		fmt.Printf("%s: %s, %d GPUs, $%.0f per month\n", c.Mode, c.Deployment, c.GPUs, c.Cost.PerMonth)
+	}
+	// Output:
+	// agg: 2 replicas of one GPU, 2 GPUs, $2995 per month
+	// disagg: 2 prefill of one GPU, 1 decode of one GPU, 3 GPUs, $4462 per month
+}
+
+// If nothing meets the limits, a plan names the nearest limits that can be met.
+func ExamplePlanner_Plan_nearest() {
+	var planner plimsoll.Planner
+	plan, err := planner.Plan(context.Background(), plimsoll.PlanRequest{
+		Model: "meta-llama/Llama-3.1-70B", Systems: []string{"h200_sxm"}, Devices: 2, Modes: []plimsoll.ServingMode{plimsoll.Aggregated},
+		Engines: []string{"vllm"}, Workloads: []plimsoll.Workload{{Input: 1024, Output: 256}}, Limits: plimsoll.Limits{TPOT: plimsoll.Millisecond}, NoChanges: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(plan.Answer.Meets, *plan.Answer.Nearest.TPOT > 1)
+	fmt.Println("nearest:", plan.Contenders[0].Deployment, "at concurrency", plan.Contenders[0].Concurrency)
+	// Output:
+	// false true
+	// nearest: 1 replica of TP=2 at concurrency 1
+}
+
 // One deployment under a closed loop of requests.
 func ExamplePlanner_Predict() {
 	var planner plimsoll.Planner
-	p, err := planner.Predict(context.Background(),
-		plimsoll.Deployment{
+	p, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
+		Deployment: plimsoll.Deployment{
 			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"},
 			Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 4}}},
 		},
-		plimsoll.Workload{Concurrency: 64, Lengths: plimsoll.Lengths{Input: 1024, Output: 1024, Low: 0.8}},
-		plimsoll.Limits{TTFT: time.Second, TPOT: 20 * time.Millisecond},
-	)
+		Traffic: plimsoll.Traffic{Concurrency: 64, Input: 1024, Output: 1024, LengthLow: 0.8},
+		Limits:  plimsoll.Limits{TTFT: 1, TPOT: 20 * plimsoll.Millisecond},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("requests:", p.Finished)
-	fmt.Println("TPOT between 10 and 20 ms:", p.TPOT.Low > 10*time.Millisecond && p.TPOT.High < 20*time.Millisecond)
-	fmt.Printf("limits met: %t\n", p.Chance > 0.95)
+	fmt.Println("TPOT between 10 and 20 ms:", p.TPOT.Low > 10 && p.TPOT.High < 20)
+	fmt.Println("95th percentile above the mean:", p.TPOT.P95 > p.TPOT.Mean)
+	fmt.Println("limits met:", *p.Chance > 0.95)
 	// Output:
 	// requests: 640
 	// TPOT between 10 and 20 ms: true
+	// 95th percentile above the mean: true
 	// limits met: true
 }
 
 // Disaggregated: separate prefill and decode replicas, requests at a rate.
 func ExamplePlanner_Predict_disaggregated() {
 	var planner plimsoll.Planner
-	p, err := planner.Predict(context.Background(),
-		plimsoll.Deployment{
+	p, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
+		Deployment: plimsoll.Deployment{
 			Model: "Qwen/Qwen3-32B", Engine: plimsoll.Engine{Name: "sglang"},
 			Pools: []plimsoll.Pool{
 				{Role: plimsoll.Prefill, Layout: plimsoll.Layout{TP: 2}},
 				{Role: plimsoll.Decode, Replicas: 2, Layout: plimsoll.Layout{TP: 4}},
 			},
 		},
-		plimsoll.Workload{Rate: 4, Requests: 200, Lengths: plimsoll.Lengths{Input: 2048, Output: 128}},
-		plimsoll.Limits{},
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(p.Deployment.Devices(), "devices,", p.Finished, "requests")
-	// Output: 10 devices, 200 requests
-}
-
-// If nothing meets the limits, a plan names the nearest limits that can be met.
-func ExamplePlanner_Plan_nearest() {
-	var planner plimsoll.Planner
-	plan, err := planner.Plan(context.Background(), plimsoll.Question{
-		Model: "meta-llama/Llama-3.1-70B", System: "h200_sxm", Devices: 2, Limits: plimsoll.Limits{TPOT: time.Millisecond},
+		Traffic: plimsoll.Traffic{Rate: 4, Requests: 200, Input: 2048, Output: 128},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(plan.Best() == nil, plan.Nearest.TPOT > time.Millisecond)
-	fmt.Println("nearest:", plan.Nearest.Deployment.Pools[0].Layout, "at concurrency", plan.Nearest.Concurrency)
+	fmt.Println(p.Request.Deployment.Devices(), "devices,", p.Finished, "requests")
+	// Output: 10 devices, 200 requests
+}
+
+// The layouts and batches of one model with the most throughput within limits.
+func ExamplePlanner_Optimize() {
+	var planner plimsoll.Planner
+	found, err := planner.Optimize(context.Background(), plimsoll.OptimizeRequest{
+		Model: "Qwen/Qwen3-32B", Devices: []string{"h200_sxm"}, NumDevices: 2, Input: 1024, Output: 256,
+		Limits: plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pass := &found.Devices[0].Searches[0]
+	fmt.Println("best:", pass.Best.Parallel)
+	fmt.Println("limited by:", pass.Best.Binds)
+	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:
-	// true true
-	// nearest: TP=2 at concurrency 1
+	// best: TP=2 | PP=1 | DP=1
+	// limited by: TPOT limit
+	// candidates: 2
+}
+
+// Where the time of one decode step goes.
+func ExamplePlanner_Step() {
+	var planner plimsoll.Planner
+	s, err := planner.Step(context.Background(), plimsoll.StepRequest{
+		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-32B", System: "h200_sxm", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{Devices: 2, TP: 2}}}},
+		Queries:    32, ContextLength: 2048, Decode: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Layout, len(s.Operators), "operators")
+	fmt.Println("bound by memory:", s.BoundS.Memory > s.TotalS/2)
+	// Output:
+	// TP=2 | PP=1 | DP=1 12 operators
+	// bound by memory: true
+}
+
+// The fewest devices that carry 30 requests per second.
+func ExamplePlanner_Size() {
+	var planner plimsoll.Planner
+	sized, err := planner.Size(context.Background(), plimsoll.SizeRequest{
+		Rate: 30, Experiments: []plimsoll.Experiment{{
+			Name: "agg", Mode: plimsoll.Aggregated, Model: "Qwen/Qwen3-8B", System: "h100_sxm", Engine: plimsoll.Engine{Name: "vllm"},
+			Input: 1000, Output: 200, Limits: plimsoll.Limits{TPOT: 30 * plimsoll.Millisecond},
+		}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(*sized.Best, "on", *sized.GPUs, "GPUs")
+	// Output:
+	// agg on 2 GPUs
+}
+
+// The files that run a given deployment with Docker Compose.
+func ExamplePlanner_Files() {
+	var planner plimsoll.Planner
+	made, err := planner.Files(context.Background(), plimsoll.FilesRequest{
+		Deployment: &plimsoll.Deployment{
+			Model: "Qwen/Qwen3-32B", System: "h200_sxm", Engine: plimsoll.Engine{Name: "vllm"}, Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 2}}},
+		},
+		Input: 1024, Output: 256, Concurrency: 32, Targets: []plimsoll.Target{"compose"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range made.Files {
+		fmt.Println(f.Path, len(f.Data) > 0)
+	}
+	// Output:
+	// compose/compose.yaml true
+}
+
+// What a launch command will do.
+func ExamplePlanner_Lint() {
+	var planner plimsoll.Planner
+	l, err := planner.Lint(context.Background(), plimsoll.LintRequest{
+		Command: "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 100000", System: "h200_sxm",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(l.Engine, "on", l.Devices, "devices")
+	for _, f := range l.Findings {
+		fmt.Println(f.Severity, f.Where)
+	}
+	// Output:
+	// vllm on 2 devices
+	// error --gpu-memory-utilization
 }
 
 // Mistakes name the fields to correct.
 func ExampleInputError() {
 	var planner plimsoll.Planner
-	_, err := planner.Predict(context.Background(),
-		plimsoll.Deployment{Model: "Qwen/Qwen3-32B", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 7}}}},
-		plimsoll.Workload{Concurrency: 8}, plimsoll.Limits{})
+	_, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
+		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-32B", Pools: []plimsoll.Pool{{Layout: plimsoll.Layout{TP: 7}}}},
+		Traffic:    plimsoll.Traffic{Concurrency: 8},
+	})
 	if wrong, ok := errors.AsType[*plimsoll.InputError](err); ok {
 		fmt.Println(wrong)
 		fmt.Println(wrong.Fields)
 	}
 	// Output:
-	// tp_size 7 does not divide the model's 64 attention heads
-	// [tp_size]
+	// deployment.pools.layout.tp 7 does not divide the model's 64 attention heads
+	// [deployment.pools.layout.tp]
 }
 
-// Deployments can be written as JSON and read back.
+// Requests are read strictly: a misspelt field is no default.
+func ExampleUnmarshal() {
+	var r plimsoll.PredictRequest
+	err := plimsoll.Unmarshal([]byte(`{"deployment": {"model": "Qwen/Qwen3-8B"}, "concurrency": 8, "limits": {"tpot": 50}}`), &r)
+	fmt.Println(err)
+	// Output: unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms
+}
+
+// Deployments can be written as JSON, for the command line, the HTTP API and MCP.
 func ExampleDeployment() {
 	d := plimsoll.Deployment{
 		Model: "deepseek-ai/DeepSeek-V3.1", System: "h200_sxm",
-		Engine: plimsoll.Engine{Name: "sglang", Settings: map[string]string{"token_budget": "16384"}},
+		Engine: plimsoll.Engine{Name: "sglang", Settings: []string{"token_budget=16384"}},
 		Pools:  []plimsoll.Pool{{Replicas: 2, Layout: plimsoll.Layout{TP: 8, EP: 8}}},
 	}
 	text, err := json.Marshal(d)
@@ -103,10 +230,10 @@ func ExampleDeployment() {
 	}
 	fmt.Println(string(text))
 	var again plimsoll.Deployment
-	fmt.Println(json.Unmarshal(text, &again), again.Pools[0].Layout)
+	fmt.Println(plimsoll.Unmarshal(text, &again), again.Pools[0].Layout.TP)
 	// Output:
-	// {"model":"deepseek-ai/DeepSeek-V3.1","system":"h200_sxm","engine":{"name":"sglang","settings":{"token_budget":"16384"}},"pools":[{"replicas":2,"layout":{"tp_size":8,"ep_size":8}}]}
-	// <nil> TP=8 | EP=8
+	// {"model":"deepseek-ai/DeepSeek-V3.1","system":"h200_sxm","engine":{"name":"sglang","settings":["token_budget=16384"]},"formats":{},"pools":[{"role":"","replicas":2,"layout":{"tp":8,"ep":8}}],"modelling":{}}
+	// <nil> 8
 }
 
 // A planner that also reads local files and the Hugging Face cache.
@@ -115,8 +242,9 @@ func ExamplePlanner() {
 	if dir := plimsoll.HubCache(os.Getenv); dir != "" {
 		planner.Hub = os.DirFS(dir)
 	}
-	_, err := planner.Predict(context.Background(),
-		plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}, plimsoll.Workload{Trace: "no-such-file.csv"}, plimsoll.Limits{})
+	_, err := planner.Predict(context.Background(), plimsoll.PredictRequest{
+		Deployment: plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}, Traffic: plimsoll.Traffic{Trace: "no-such-file.csv"},
+	})
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true
 }

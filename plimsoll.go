@@ -1,29 +1,27 @@
 // Package plimsoll predicts the performance of large language models served on given
-// hardware: time to first token (TTFT), time per output token (TPOT), throughput
-// and memory of a deployment, each with an 80 % interval.
+// hardware: time to first token (TTFT), time per output token (TPOT), throughput,
+// memory, cost and energy of a deployment, each with an 80 % interval where one is known.
 //
 // Start with a [Planner]; its zero value knows all built-in models, devices and
 // engines.
 //
-//   - To find a deployment, call [Planner.Plan] with a [Question]: a model, a number
-//     of devices, the lengths of the requests and the [Limits]. [Plan.Best] is the
-//     layout and concurrency with the most throughput within the limits; Plan.Safe
-//     is the choice if the limits must hold.
-//   - To predict a deployment, describe it as a [Deployment] and call
-//     [Planner.Predict] with a [Workload]. The deployments of a [Plan] can be passed
-//     to it unchanged.
-//   - [Models], [Systems] and [Engines] list the names that a deployment may use.
-//
-// A [Deployment] has one [Pool] of equal replicas, or one for prefill and one for
-// decode. A [Workload] is a closed loop (Concurrency), traffic at a rate (Rate) or
-// a recorded trace (Trace); its [Lengths] are fixed, uniform or in bins.
+//   - [Planner.Plan] finds how to serve a model: it compares systems, engines, modes and
+//     layouts by simulation, on a number of devices or for a load.
+//   - [Planner.Predict] simulates a [Deployment] under a [Traffic]. The deployments of a
+//     plan can be passed to it unchanged, and give the same figures.
+//   - [Planner.Optimize] searches layouts and batches of one model on one device type;
+//     [Planner.Step] looks into one forward pass.
+//   - [Planner.Size] finds the fewest devices that carry a load.
+//   - [Planner.Lint] checks a launch command or manifest; [Planner.Files] writes the files
+//     that run a deployment.
+//   - [Models], [Systems] and [Engines] list the names that a request may use.
 //
 // # Values
 //
-// All types are plain values. Deployment, Workload, Limits and Question can be
-// written as JSON and read back. Zero fields have defaults, so the smallest
-// deployment is a model. Several goroutines may use a Planner at once, and the same
-// question always gets the same answer, to the last digit.
+// Requests and answers are plain values with one JSON form, that of the command line's
+// --json, of its files, of the HTTP API and of MCP. [Unmarshal] reads a request strictly. Zero
+// fields have defaults. Several goroutines may use a Planner at once, and the same question
+// always gets the same answer, to the last digit.
 //
 // # Files
 //
@@ -43,14 +41,19 @@
 package plimsoll
 
 import (
-	"errors"
+	"context"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Planner predicts and plans deployments. The zero value uses built-in data; the
@@ -59,50 +62,102 @@ type Planner struct {
 	// Dir opens a local directory, for example [os.DirFS]; a model may then be a
 	// directory with a config.json. Nil opens none.
 	Dir func(path string) fs.FS
-	// ReadFile reads a local file, for example [os.ReadFile]: the files named below,
-	// and traces. Nil reads none.
+	// ReadFile reads a local file, for example [os.ReadFile]: traces, and the files that
+	// requests name. Nil reads none.
 	ReadFile func(name string) ([]byte, error)
 	// Hub is the Hugging Face cache; nil is none.
 	Hub fs.FS
-
-	// DeviceFile is the profile of a device that is not built in; deployments may
-	// then leave System empty.
-	DeviceFile string
-	// Calibration is a file written by "plimsoll calibrate"; "" is the built-in
-	// calibration.
-	Calibration string
-	// PerfData is a directory of measured kernel tables in AIConfigurator's layout;
-	// they give the times of the operators they cover. PerfEngine uses the tables of
-	// one engine only, "vllm" or "vllm@0.14.0"; "" is the fastest kernel of all.
-	PerfData, PerfEngine string
-
-	// Progress, if not nil, reports the progress of a plan. It may be called from
+	// Progress, if not nil, reports the progress of long work. It may be called from
 	// several goroutines, one call at a time.
 	Progress func(Progress)
 }
 
-// Progress is the progress of a long operation.
-type Progress struct {
-	Task     string // "h200_sxm aggregated"
-	Done, Of int    // layouts
-	What     string // what is counted: "layouts"
+// Progress is the progress of a long operation: a Task, how much is Done, Of how much, and
+// What is counted.
+type Progress = session.Progress
+
+func (p *Planner) session() *session.Session {
+	return &session.Session{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub, Progress: p.Progress}
 }
 
-// world is the planner in the form of package app.
-func (p *Planner) world() *session.Session {
-	w := &session.Session{Dir: p.Dir, ReadFile: p.ReadFile, Hub: p.Hub}
-	if p.Progress != nil {
-		w.Progress = func(x session.Progress) { p.Progress(Progress(x)) }
+// operation is one of the packages below internal/ops.
+type operation[Request, Response any] func(context.Context, *session.Session, Request) (*Response, error)
+
+// on is an operation that searches.
+func on[Request, Response any](run func(*ops.World, context.Context, Request) (*Response, error)) operation[Request, Response] {
+	return func(ctx context.Context, s *session.Session, r Request) (*Response, error) {
+		return run(ops.On(s), ctx, r)
 	}
-	return w
 }
 
-// sources are the files of the planner.
-func (p *Planner) sources() session.Sources {
-	return session.Sources{
-		DeviceFile: p.DeviceFile, Calibration: p.Calibration,
-		PerfData: prices.Tables{Dir: p.PerfData, Engine: p.PerfEngine},
+// answer runs an operation and turns its response into a document, and its mistakes into an [*InputError].
+func answer[Request, Response, Document any](
+	ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request, convert func(*Response) *Document,
+) (*Document, error) {
+	if err := ctx.Err(); err != nil { // short work would not look
+		return nil, err
 	}
+	out, err := run(ctx, p.session(), r)
+	if err != nil {
+		return nil, document.Corrected(err, name)
+	}
+	return convert(out), nil
+}
+
+// Plan finds how to serve a model within limits.
+func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
+	return answer(ctx, p, "plan", on((*ops.World).Plan), r, func(x *ops.PlanResponse) *Plan { return document.NewPlan(x, "", nil) })
+}
+
+// Predict simulates traffic on a deployment. The limits may be zero: they affect
+// only goodput and the probability of meeting them.
+func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
+	return answer(ctx, p, "simulate", simulate.Run, r, document.NewSimulate)
+}
+
+// Optimize searches layouts and batches of one model for the most throughput within limits.
+func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
+	return answer(ctx, p, "optimize", on((*ops.World).Optimize), r, func(x *ops.OptimizeResponse) *Optimization { return document.NewOptimize(x, nil) })
+}
+
+// Step evaluates one forward pass of a deployment.
+func (p *Planner) Step(ctx context.Context, r StepRequest) (*Step, error) {
+	return answer(ctx, p, "step", step.Run, r, document.NewStep)
+}
+
+// Size finds the fewest devices that carry a load within limits.
+func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
+	return answer(ctx, p, "size", on((*ops.World).Recommend), r, document.NewRecommend)
+}
+
+// Lint says what files or a command that start an engine will do. What is wrong with them
+// is a finding; an error is about the request, or files that start nothing.
+func (p *Planner) Lint(ctx context.Context, r LintRequest) (*Lint, error) {
+	return answer(ctx, p, "lint", lint.Run, r, document.NewLint)
+}
+
+// Files makes the files that run a deployment, of a plan or a given one. It writes nothing.
+func (p *Planner) Files(ctx context.Context, r FilesRequest) (*Files, error) {
+	return answer(ctx, p, "write_files", deploy.Run, r, func(x *Files) *Files { return x })
+}
+
+// Unmarshal reads the JSON of a request or a deployment strictly: an unknown field at any
+// depth, or a value of a wrong type, is an [*InputError] that names its path.
+func Unmarshal(data []byte, into any) error {
+	if err := field.Decode(data, into); err != nil {
+		return document.NewInputError(err, "")
+	}
+	return nil
+}
+
+// ReadLengths reads lengths from a file's content: YAML bins, a CSV column of lengths, or a
+// trace. The name is for error messages; its extension selects the format.
+func ReadLengths(data []byte, name string) (*Distribution, error) {
+	d, err := workload.ReadDistribution(data, name)
+	if err != nil {
+		return nil, document.NewInputError(err, "")
+	}
+	return d, nil
 }
 
 // HubCache is the directory of the Hugging Face cache, from the environment variables
@@ -119,57 +174,4 @@ func HubCache(getenv func(string) string) string {
 		return filepath.Join(dir, ".cache", "huggingface", "hub")
 	}
 	return ""
-}
-
-// InputError is a mistake in the input, which the caller can correct.
-type InputError struct {
-	// Fields are the fields the message names, by their JSON names: "tp_size". It is
-	// empty if the mistake is in a name or in a file.
-	Fields []string
-
-	text string
-	err  error
-}
-
-// Error says what is wrong, a line for each mistake.
-func (e *InputError) Error() string { return e.text }
-
-// Unwrap returns the cause, such as the error of a file that cannot be read.
-func (e *InputError) Unwrap() error { return e.err }
-
-// mistake turns an error about fields into an InputError.
-func mistake(err error) error {
-	if err == nil {
-		return nil
-	}
-	out := &InputError{err: err}
-	out.text = field.Say(err, func(n field.Name) string {
-		name := fieldName(n)
-		if !slices.Contains(out.Fields, name) {
-			out.Fields = append(out.Fields, name)
-		}
-		return name
-	})
-	return out
-}
-
-// fieldName is the name that a request's field has in this package's JSON.
-func fieldName(n field.Name) string {
-	switch n {
-	case "device":
-		return "system"
-	case "prefill_replicas":
-		return "replicas"
-	case "length_distribution":
-		return "input_distribution"
-	}
-	return string(n)
-}
-
-// failure passes on an operation's error, mistakes as an InputError.
-func failure(err error) error {
-	if _, ok := errors.AsType[*session.InputError](err); ok {
-		return mistake(err)
-	}
-	return err
 }

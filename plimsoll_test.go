@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -16,67 +15,62 @@ import (
 	"github.com/plimsoll-project/plimsoll"
 )
 
-// TestMistakes: bad input is an InputError that names its fields.
+// TestMistakes: bad input is an InputError that names its fields as JSON does.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const qwen = "Qwen/Qwen3-32B"
 	on := func(l plimsoll.Layout) plimsoll.Deployment {
 		return plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Layout: l}}}
 	}
-	eight := plimsoll.Workload{Concurrency: 8}
+	eight := plimsoll.Traffic{Concurrency: 8}
 	none := func(string) ([]byte, error) { return nil, fs.ErrNotExist }
 	for _, c := range []struct {
-		planner plimsoll.Planner
-		d       plimsoll.Deployment
-		w       plimsoll.Workload
-		l       plimsoll.Limits
-		text    string
-		fields  []string
+		d      plimsoll.Deployment
+		w      plimsoll.Traffic
+		l      plimsoll.Limits
+		s      plimsoll.Sources
+		text   string
+		fields []string
 	}{
 		{text: "no model given", w: eight},
 		{d: plimsoll.Deployment{Model: "Qwen/Qwen3-32C"}, w: eight, text: "Qwen/Qwen3-32B"},
 		{d: plimsoll.Deployment{Model: "./mine"}, w: eight, text: "directories cannot be read"},
 		{d: plimsoll.Deployment{Model: qwen, System: "h200_smx"}, w: eight, text: "nearest: h200_sxm"},
 		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Name: "vlm"}}, w: eight, text: "nearest: vllm"},
+		{d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: []string{"token_bugdet=1"}}}, w: eight, text: "nearest: token_budget"},
 		{
-			d: plimsoll.Deployment{Model: qwen, Engine: plimsoll.Engine{Settings: map[string]string{"token_bugdet": "1"}}}, w: eight,
-			text: "nearest: token_budget",
+			d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight,
+			text: `deployment.formats.kv must be one of fp8, int8, bf16, bfloat16, got "fp9"; nearest: fp8`, fields: []string{"deployment.formats.kv"},
 		},
-		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{KV: "fp9"}}, w: eight, text: "kv must be one of fp8, int8, bf16", fields: []string{"kv"}},
-		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{Linear: "w8a8"}}, w: eight, text: "W8A8", fields: []string{"quantize_linear_action"}},
-		{d: on(plimsoll.Layout{TP: -1}), w: eight, text: "tp_size must be", fields: []string{"tp_size"}},
-		{d: on(plimsoll.Layout{TP: math.MaxInt, DP: math.MaxInt}), w: eight, text: "tp_size must be", fields: []string{"tp_size", "dp_size"}},
-		{d: plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Role: plimsoll.Decode}}}, w: eight, text: "pools", fields: []string{"pools"}},
+		{d: plimsoll.Deployment{Model: qwen, Formats: plimsoll.Formats{Linear: "w8a8"}}, w: eight, text: "W8A8", fields: []string{"deployment.formats.linear"}},
+		{d: on(plimsoll.Layout{TP: -1}), w: eight, text: "layout.tp must be", fields: []string{"deployment.pools.layout.tp"}},
+		{
+			d: on(plimsoll.Layout{TP: math.MaxInt, DP: math.MaxInt}), w: eight, text: "layout.tp must be",
+			fields: []string{"deployment.pools.layout.tp", "deployment.pools.layout.dp"},
+		},
+		{d: plimsoll.Deployment{Model: qwen, Pools: []plimsoll.Pool{{Role: plimsoll.Decode}}}, w: eight, text: "pools", fields: []string{"deployment.pools"}},
 		{
 			d: plimsoll.Deployment{Model: "deepseek-ai/DeepSeek-V3", Pools: []plimsoll.Pool{
 				{Role: plimsoll.Prefill, Replicas: -1, Layout: plimsoll.Layout{TP: 8}},
 				{Role: plimsoll.Decode, Layout: plimsoll.Layout{TP: 8}, MTP: 1, AcceptanceRates: []float64{7}},
 			}}, w: eight,
-			text: "mtp_acceptance_rates must be between 0 and 1, got 7", fields: []string{"replicas", "mtp_acceptance_rates"},
+			text: "acceptance_rates must be between 0 and 1, got 7", fields: []string{"deployment.pools.replicas", "deployment.pools.acceptance_rates"},
 		},
 		{d: on(plimsoll.Layout{}), text: "give one of concurrency, rate and trace", fields: []string{"concurrency", "rate", "trace"}},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Concurrency: -1}, text: "concurrency must be positive", fields: []string{"concurrency"}},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Rate: math.NaN()}, text: "rate must be positive", fields: []string{"rate"}},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Rate: 1, Arrival: "bursty"}, text: "arrival must be one of", fields: []string{"arrival"}},
+		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Concurrency: -1}, text: "concurrency must be positive", fields: []string{"concurrency"}},
+		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Rate: math.NaN()}, text: "rate must be positive", fields: []string{"rate"}},
 		{
-			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Concurrency: 1, Lengths: plimsoll.Lengths{Input: 5, InputBins: []plimsoll.Bin{{1, 2, 1}}}},
-			text: "not both", fields: []string{"input_length", "input_distribution"},
+			d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Concurrency: 1, OutputLengths: &plimsoll.Distribution{Bins: []plimsoll.Bin{{Min: 2, Max: 1, Weight: 1}}}},
+			text: "invalid bin",
 		},
-		{
-			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Concurrency: 1, Lengths: plimsoll.Lengths{OutputBins: []plimsoll.Bin{{2, 1, 1}}}},
-			text: "invalid bin", fields: []string{"output_distribution"},
-		},
-		{d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv"}, text: "files cannot be read here", fields: []string{"trace"}},
-		{
-			d: on(plimsoll.Layout{}), w: plimsoll.Workload{Trace: "t.csv", Lengths: plimsoll.Lengths{Input: 5}},
-			text: "its own lengths", fields: []string{"trace"},
-		},
-		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_limit must be positive", fields: []string{"latency_limit"}},
-		{planner: plimsoll.Planner{Calibration: "c.yaml", ReadFile: none}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
-		{planner: plimsoll.Planner{PerfData: "tables"}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data"}},
-		{planner: plimsoll.Planner{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "files cannot be read here", fields: []string{"device_file"}},
+		{d: on(plimsoll.Layout{}), w: plimsoll.Traffic{Trace: "t.csv"}, text: "reading trace", fields: []string{"trace"}},
+		{d: on(plimsoll.Layout{}), w: eight, l: plimsoll.Limits{Latency: -1}, text: "latency_ms must be positive", fields: []string{"limits.latency_ms"}},
+		{s: plimsoll.Sources{Calibration: "c.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reading calibration", fields: []string{"calibration"}},
+		{s: plimsoll.Sources{PerfData: plimsoll.Tables{Dir: "tables"}}, d: on(plimsoll.Layout{}), w: eight, text: "directories cannot be read here", fields: []string{"perf_data.dir"}},
+		{s: plimsoll.Sources{DeviceFile: "d.yaml"}, d: on(plimsoll.Layout{}), w: eight, text: "reading device_file", fields: []string{"device_file"}},
 	} {
-		_, err := c.planner.Predict(t.Context(), c.d, c.w, c.l)
+		planner := plimsoll.Planner{ReadFile: none}
+		_, err := planner.Predict(t.Context(), plimsoll.PredictRequest{Deployment: c.d, Traffic: c.w, Limits: c.l, Sources: c.s})
 		wrong, ok := errors.AsType[*plimsoll.InputError](err)
 		if !ok || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%+v: want an InputError with %q, got %v", c.d, c.text, err)
@@ -85,10 +79,9 @@ func TestMistakes(t *testing.T) {
 		if d := cmp.Diff(c.fields, wrong.Fields); d != "" {
 			t.Errorf("%q: fields (-want +got):\n%s", err, d)
 		}
-	}
-	_, err := (&plimsoll.Planner{Calibration: "c.yaml", ReadFile: none}).Predict(t.Context(), on(plimsoll.Layout{}), eight, plimsoll.Limits{})
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the cause is lost: %v", err)
+		if c.s.Calibration != "" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the cause is lost: %v", err)
+		}
 	}
 }
 
@@ -106,25 +99,22 @@ func TestNothingPanics(t *testing.T) {
 		x := func() float64 { return reals.Draw(t, "x") }
 		layout := plimsoll.Layout{TP: n(), DP: n(), PP: n(), EP: n(), MoETP: n(), MoEDP: n(), DCP: n()}
 		pool := plimsoll.Pool{Role: plimsoll.Role(s()), Replicas: n(), Layout: layout, MTP: n(), AcceptanceRates: []float64{x()}}
-		lengths := plimsoll.Lengths{Input: n(), Output: n(), Low: x()}
-		if n() == 1 {
-			lengths.InputBins = []plimsoll.Bin{{n(), n(), x()}}
-		}
-		engine := plimsoll.Engine{Name: s(), Version: s(), Settings: map[string]string{s(): s()}}
-		limits := plimsoll.Limits{TTFT: time.Duration(n()), TPOT: time.Duration(n())}
+		engine := plimsoll.Engine{Name: s(), Version: s(), Settings: []string{s()}}
+		limits := plimsoll.Limits{TTFT: plimsoll.Seconds(x()), TPOT: plimsoll.Seconds(x())}
 		d := plimsoll.Deployment{Model: models.Draw(t, "model"), System: s(), Engine: engine, Formats: plimsoll.Formats{KV: s()}, Pools: []plimsoll.Pool{pool}}
-		w := plimsoll.Workload{Concurrency: min(8, n()), Rate: x(), Arrival: plimsoll.Arrival(s()), Requests: min(8, n()), Lengths: lengths}
-		if _, err := planner.Predict(context.Background(), d, w, limits); err != nil {
-			if _, ok := errors.AsType[*plimsoll.InputError](err); !ok {
-				t.Errorf("not an InputError: %v", err)
-			}
+		w := plimsoll.Traffic{Concurrency: min(8, n()), Rate: x(), Process: plimsoll.Arrival(n()), Requests: min(8, n()), Input: n(), Output: n(), LengthLow: x()}
+		if n() == 1 {
+			w.InputLengths = &plimsoll.Distribution{Bins: []plimsoll.Bin{{Min: n(), Max: n(), Weight: x()}}}
 		}
-		q := plimsoll.Question{
-			Model: d.Model, System: d.System, Devices: min(2, n()), Engine: engine, Lengths: lengths, Limits: limits,
-			Sizes: plimsoll.Sizes{TP: []int{n()}, PP: []int{n()}, DCP: []int{n()}, MTP: []int{n()}}, AcceptanceRates: []float64{x()},
+		_, predicted := planner.Predict(context.Background(), plimsoll.PredictRequest{Deployment: d, Traffic: w, Limits: limits})
+		q := plimsoll.OptimizeRequest{
+			Model: d.Model, Devices: []string{d.System}, NumDevices: min(2, n()), Engine: engine, Input: n(), Output: n(), LengthLow: x(), Limits: limits,
+			AcceptanceRates: []float64{x()},
 		}
-		if _, err := planner.Plan(context.Background(), q); err != nil {
-			if _, ok := errors.AsType[*plimsoll.InputError](err); !ok {
+		q.Space.TP, q.Space.PP, q.Space.DCP, q.Space.MTP = []int{n()}, []int{n()}, []int{n()}, []int{n()}
+		_, found := planner.Optimize(context.Background(), q)
+		for _, err := range []error{predicted, found} {
+			if _, ok := errors.AsType[*plimsoll.InputError](err); err != nil && !ok {
 				t.Errorf("not an InputError: %v", err)
 			}
 		}
@@ -150,9 +140,12 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, predict := new(plimsoll.Planner).Predict(ctx, plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}, plimsoll.Workload{Concurrency: 8}, plimsoll.Limits{})
-	_, plan := new(plimsoll.Planner).Plan(ctx, question())
-	for _, err := range []error{predict, plan} {
+	d := plimsoll.Deployment{Model: "Qwen/Qwen3-8B"}
+	var p plimsoll.Planner
+	_, predict := p.Predict(ctx, plimsoll.PredictRequest{Deployment: d, Traffic: plimsoll.Traffic{Concurrency: 8}})
+	_, step := p.Step(ctx, plimsoll.StepRequest{Deployment: d})
+	_, plan := p.Plan(ctx, plimsoll.PlanRequest{Model: d.Model, Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []plimsoll.Workload{{Input: 100, Output: 10}}})
+	for _, err := range []error{predict, step, plan} {
 		if _, ok := errors.AsType[*plimsoll.InputError](err); ok || !errors.Is(err, context.Canceled) {
 			t.Errorf("want the context's error, got %v", err)
 		}

@@ -2,18 +2,16 @@ package launch
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// mark begins the comment that carries what no engine is told.
+// mark begins the comment with the parts of a deployment that are not engine settings.
 const mark = "# plimsoll: "
 
-// note is what a deployment has and no engine is told: it is written as a comment,
-// so that reading a file gives the whole deployment.
+// note is the part of a deployment that is not in the settings of its engines. Files have it
+// as a comment, so that reading a file gives the whole deployment.
 type note struct {
 	System      string               `json:"system"`
 	Engine      string               `json:"engine"`
@@ -29,7 +27,7 @@ type note struct {
 	Pools       []notedPool          `json:"pools,omitempty"`
 }
 
-// notedPool is that of a pool. Its settings are those that no engine has a name for.
+// notedPool is the same of a pool. Its settings are those that its engine has no name for.
 type notedPool struct {
 	Role            deployment.Role    `json:"role"`
 	System          string             `json:"system,omitempty"`
@@ -38,72 +36,23 @@ type notedPool struct {
 	AcceptanceRates []float64          `json:"acceptance_rates,omitempty"`
 }
 
-// heading are the comments at the top of a file.
-func (w *writer) heading(what string) string {
-	p := &w.Predicted
-	text := fmt.Sprintf("# %s: %s on %d × %s, %s %s.\n", what, w.Deployment.Model, w.devices(), w.systems(), w.pools[0].Engine, w.pools[0].Version)
-	if p.TTFT > 0 {
-		text += fmt.Sprintf("# Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.\n",
-			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
-	}
-	if f := w.converted(); f != "" {
-		text += fmt.Sprintf("# The prediction is of weights in %s: give the engine such a checkpoint as its model.\n", f)
-	}
-	return text + w.note().String() + "\n"
-}
-
-// systems names the devices of all pools, each once.
-func (w *writer) systems() string {
-	var names []string
-	for i := range w.pools {
-		if name := w.pools[i].Device.Name; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " and ")
-}
-
-// converted are formats of weights that differ from the checkpoint's and that the
-// engine does not convert to while loading.
-func (w *writer) converted() string {
-	var words []string
-	for i := range w.pools {
-		f := w.Deployment.Formats
-		if own := w.Deployment.Pools[i].Formats; own != (deployment.Formats{}) {
-			f = own
-		}
-		all := []string{f.GEMM, f.MoE, string(f.Linear), string(f.NonExpert)}
-		if onTheFly(f.Checkpoint) == "" || w.pools[i].Engine == trtllm {
-			all = append(all, f.Checkpoint)
-		}
-		for _, word := range all {
-			if word != "" && !slices.Contains(words, word) {
-				words = append(words, word)
-			}
-		}
-	}
-	return strings.Join(words, " and ")
-}
-
-// note collects what is noted.
-func (w *writer) note() *note {
-	d := &w.Deployment
+// Note is the comment line with the parts of a deployment that the settings in a file do not
+// contain; pools are the plan's values, and units is the number of copies the file starts.
+func (p *Plan) Note(pools []Values, units int) string {
+	d := &p.Deployment
 	n := &note{
-		System: d.System, Engine: w.pools[0].Engine, Version: w.pools[0].Version, AsFamily: d.AsFamily,
-		Formats: d.Formats, LeastLoaded: d.LeastLoaded, Modelling: d.Modelling, Input: w.Input, Output: w.Output, Prefix: w.Prefix, Copies: w.units(),
+		System: d.System, Engine: pools[0].Engine, Version: pools[0].Version, AsFamily: d.AsFamily,
+		Formats: d.Formats, LeastLoaded: d.LeastLoaded, Modelling: d.Modelling, Input: p.Input, Output: p.Output, Prefix: p.Prefix, Copies: units,
 	}
 	for i := range d.Pools {
-		p := &d.Pools[i]
-		noted := notedPool{p.Role, p.System, p.Formats, w.pools[i].Untold, p.AcceptanceRates}
-		if p.System != "" || p.Formats != (deployment.Formats{}) || len(noted.Settings)+len(noted.AcceptanceRates) > 0 {
+		q := &d.Pools[i]
+		noted := notedPool{q.Role, q.System, q.Formats, pools[i].ModelOnly, q.AcceptanceRates}
+		if q.System != "" || q.Formats != (deployment.Formats{}) || len(noted.Settings)+len(noted.AcceptanceRates) > 0 {
 			n.Pools = append(n.Pools, noted)
 		}
 	}
-	return n
+	return mark + compact(n)
 }
-
-// String is the comment.
-func (n *note) String() string { return mark + compact(n) }
 
 // findNote reads the comment of a file, nil if it has none.
 func findNote(data string) *note {
@@ -120,7 +69,7 @@ func findNote(data string) *note {
 	return nil
 }
 
-// pool is what is noted of a pool.
+// pool is the note of a pool.
 func (n *note) pool(r deployment.Role) notedPool {
 	for _, p := range n.Pools {
 		if p.Role == r {

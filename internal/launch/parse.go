@@ -13,37 +13,37 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Launch is a command that starts an engine, as it was read.
+// Launch is a parsed command that starts an engine.
 type Launch struct {
-	File   string // where it was found
+	File   string // that contains it
 	Engine string
 	Role   deployment.Role
-	Count  int // how often it is started
-	// Requested is the devices that a manifest asks for, for one worker on all its
-	// nodes; 0 where it does not say.
+	Count  int // number of processes
+	// Requested is the number of devices that a manifest requests for one worker on all its
+	// nodes; 0 if it does not.
 	Requested int
-	// Version is that of the image it runs in, "" if it does not tell.
+	// Version is the engine version of the container image, "" if unknown.
 	Version string
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
 
-	told   told
-	given  map[string]bool // keys that the engine is told
+	set    native
+	given  map[string]bool // keys that the command sets
 	extras map[string]string
 	config string   // the file with TensorRT-LLM's settings
-	flags  []string // of the engine's own server, as they are written
-	keys   []string // of the file with settings, as paths
+	flags  []string // of the engine's own server, as written
+	keys   []string // of the config file, as paths
 
 	profile *engine.Profile // of the newest release, with the names of all
 }
 
-// Problem is something in a file that its engine would not understand.
+// Problem is something in a file that the engine does not accept.
 type Problem struct {
 	File    string
 	Flag    string
-	Nearest string // a flag that was probably meant
+	Nearest string // the closest known flag
 	Text    string
-	// Unsure says that the engine may start all the same.
+	// Unsure says that the engine may still start.
 	Unsure bool
 }
 
@@ -63,10 +63,10 @@ func (p *Problem) Error() string {
 }
 
 // starts finds the engine that a command starts and where its arguments begin.
-func starts(words []string) (name string, by program, rest []string) {
+func starts(words []string) (name string, by Program, rest []string) {
 	modules := map[string]string{
-		"vllm.entrypoints.openai.api_server": vllm, "sglang.launch_server": sglang,
-		"dynamo.vllm": vllm, "dynamo.sglang": sglang, "dynamo.trtllm": trtllm,
+		"vllm.entrypoints.openai.api_server": VLLM, "sglang.launch_server": SGLang,
+		"dynamo.vllm": VLLM, "dynamo.sglang": SGLang, "dynamo.trtllm": TRTLLM,
 	}
 	for i, w := range words {
 		next := ""
@@ -76,15 +76,15 @@ func starts(words []string) (name string, by program, rest []string) {
 		switch base := path.Base(w); {
 		case w == "-m" && modules[next] != "":
 			if strings.HasPrefix(next, "dynamo.") {
-				return modules[next], dynamoWorker, words[i+2:]
+				return modules[next], DynamoWorker, words[i+2:]
 			}
-			return modules[next], ownServer, words[i+2:]
+			return modules[next], OwnServer, words[i+2:]
 		case base == "vllm" && next == "serve", base == "sglang" && next == "serve":
-			return base, ownServer, words[i+2:]
+			return base, OwnServer, words[i+2:]
 		case base == "trtllm-serve" && next == "serve":
-			return trtllm, ownServer, words[i+2:]
+			return TRTLLM, OwnServer, words[i+2:]
 		case base == "trtllm-serve" && next != "disaggregated" && next != "":
-			return trtllm, ownServer, words[i+1:]
+			return TRTLLM, OwnServer, words[i+1:]
 		}
 	}
 	return "", "", nil
@@ -93,16 +93,16 @@ func starts(words []string) (name string, by program, rest []string) {
 // other spellings that the engines' parsers accept.
 func spellings() map[string]map[string]string {
 	return map[string]map[string]string{
-		vllm: {
+		VLLM: {
 			"-tp": "layout.tp", "-pp": "layout.pp", "-dp": "layout.dp", "-dcp": "layout.dcp", "-dpl": "nodes.dp_local", "-ep": "layout.expert_switch",
 			"-q": "checkpoint", "-n": "nodes.count", "-r": "nodes.rank", "--model": "model", "-sc": "mtp.tokens",
 		},
-		sglang: {
+		SGLang: {
 			"--tp-size": "layout.tp", "--tp": "layout.tp", "--pp-size": "layout.pp", "--pp": "layout.pp", "--dp-size": "layout.dp", "--dp": "layout.dp",
 			"--ep-size": "layout.ep", "--ep": "layout.ep", "--moe-dp-size": "layout.moe_dp", "--dcp-size": "layout.dcp",
 			"--attn-dp-size": "layout.attention_dp", "--model": "model",
 		},
-		trtllm: {
+		TRTLLM: {
 			"--tp-size": "layout.tp", "--pp-size": "layout.pp", "--ep-size": "layout.ep", "--expert-parallel-size": "layout.ep", "--model": "model",
 			"--model-path": "model", "--served-model-name": "served_name", "--kv-cache-free-gpu-memory-fraction": "memory_share",
 			"--free-gpu-memory-fraction": "memory_share", "--max-seq-len": "max_context", "--enable-attention-dp": "attention_dp.switch",
@@ -110,7 +110,7 @@ func spellings() map[string]map[string]string {
 	}
 }
 
-// keyOf finds what a flag tells. "_" and "-" are the same to all these parsers.
+// keyOf finds the setting of a flag. "_" and "-" are the same to all these parsers.
 func keyOf(p *engine.Profile, flag string) string {
 	plain := flag
 	if strings.HasPrefix(flag, "--") {
@@ -121,7 +121,7 @@ func keyOf(p *engine.Profile, flag string) string {
 	}
 	for key := range p.Options {
 		for _, name := range p.OptionNames(key) {
-			if plain == name || p.Name == trtllm && plain == "--"+strings.ReplaceAll(name, "_", "-") {
+			if plain == name || p.Name == TRTLLM && plain == "--"+strings.ReplaceAll(name, "_", "-") {
 				return key
 			}
 		}
@@ -130,13 +130,13 @@ func keyOf(p *engine.Profile, flag string) string {
 }
 
 // parse reads the arguments of an engine.
-func (l *Launch) parse(by program, words []string) (problems []Problem) {
+func (l *Launch) parse(by Program, words []string) (problems []Problem) {
 	for i := 0; i < len(words); {
 		flag := words[i]
 		i++
 		if !strings.HasPrefix(flag, "-") {
-			if l.told.Model == "" && l.Engine != sglang {
-				l.told.Model = flag
+			if l.set.Model == "" && l.Engine != SGLang {
+				l.set.Model = flag
 			}
 			continue
 		}
@@ -155,23 +155,23 @@ func (l *Launch) parse(by program, words []string) (problems []Problem) {
 	return problems
 }
 
-// isNumber reports a negative number, which is a value and no flag.
+// isNumber reports a negative number, which is a value and not a flag.
 func isNumber(word string) bool {
 	_, ok := number(word)
 	return ok
 }
 
-// flag takes over one flag.
-func (l *Launch) flag(by program, flag string, values []string) *Problem {
-	if by == ownServer {
+// flag reads one flag.
+func (l *Launch) flag(by Program, flag string, values []string) *Problem {
+	if by == OwnServer {
 		l.flags = append(l.flags, flag)
 	}
 	switch {
-	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == trtllm || flag == "--extra-engine-args":
+	case flag == "--extra_llm_api_options" || flag == "--config" && l.Engine == TRTLLM || flag == "--extra-engine-args":
 		l.config = strings.Join(values, "")
 		return nil
-	case flag == "--disaggregation-mode" && by == dynamoWorker && l.Engine != sglang:
-		l.given["role"], l.told.Role = true, strings.Join(values, "")
+	case flag == "--disaggregation-mode" && by == DynamoWorker && l.Engine != SGLang:
+		l.given["role"], l.set.Role = true, strings.Join(values, "")
 		return nil
 	}
 	key, negated := keyOf(l.profile, flag), false
@@ -191,10 +191,10 @@ func (l *Launch) flag(by program, flag string, values []string) *Problem {
 	return nil
 }
 
-// unknown reports a flag that the engine does not have in any release. Dynamo's
-// workers have more flags than the engine's own server, so nothing is said of them.
-func (l *Launch) unknown(by program, flag string) *Problem {
-	if by == dynamoWorker || !strings.HasPrefix(flag, "--") {
+// unknown reports a flag that no release of the engine has. Dynamo's workers have more flags
+// than the engine's own server and are not checked.
+func (l *Launch) unknown(by Program, flag string) *Problem {
+	if by == DynamoWorker || !strings.HasPrefix(flag, "--") {
 		return nil
 	}
 	var known []string
@@ -218,7 +218,7 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 		l.extras[key] = extraText(l.Engine, key, strings.Join(values, " "))
 		return nil
 	}
-	to := at.at(&l.told)
+	to := at.at(&l.set)
 	if _, isBool := to.(*bool); isBool && (len(values) == 0 || negated || disables(key, flag)) {
 		*to.(*bool) = !negated && !disables(key, flag)
 		return nil
@@ -233,7 +233,7 @@ func (l *Launch) take(key, flag string, values []string, negated bool) error {
 // plainNumbers are values with vLLM's short forms of large numbers written out: "32k" is
 // 32,000 and "32K" is 32,768 (vllm/engine/arg_utils.py, human_readable_int).
 func plainNumbers(name, key string, values []string) []string {
-	if name != vllm || len(values) != 1 || key != "max_context" && key != "token_budget" {
+	if name != VLLM || len(values) != 1 || key != "max_context" && key != "token_budget" {
 		return values
 	}
 	word := values[0]
@@ -249,14 +249,14 @@ func plainNumbers(name, key string, values []string) []string {
 	return values
 }
 
-// settle draws conclusions: the role, and what JSON says.
+// settle derives the role, and reads settings in JSON.
 func (l *Launch) settle() error {
-	t := &l.told
+	t := &l.set
 	l.Role = deployment.Both
 	switch {
 	case t.Role == string(deployment.Prefill) || t.Role == string(deployment.Decode):
 		l.Role = deployment.Role(t.Role)
-	case l.Engine == vllm && t.Transfer != "":
+	case l.Engine == VLLM && t.Transfer != "":
 		var x transfer
 		if err := json.Unmarshal([]byte(t.Transfer), &x); err != nil {
 			return fmt.Errorf("the KV transfer is not JSON: %w", err)
@@ -264,13 +264,13 @@ func (l *Launch) settle() error {
 		if r, ok := map[string]deployment.Role{"kv_producer": deployment.Prefill, "kv_consumer": deployment.Decode}[x.Role]; ok {
 			l.Role = r
 		}
-	case l.Engine == trtllm && t.Transfer != "":
+	case l.Engine == TRTLLM && t.Transfer != "":
 		l.Role = deployment.Decode
 		if t.NoOverlap {
 			l.Role = deployment.Prefill
 		}
 	}
-	if l.Engine == vllm && t.Speculative != "" {
+	if l.Engine == VLLM && t.Speculative != "" {
 		var x speculative
 		if err := json.Unmarshal([]byte(t.Speculative), &x); err != nil {
 			return fmt.Errorf("the speculation is not JSON: %w", err)
@@ -283,18 +283,18 @@ func (l *Launch) settle() error {
 	return nil
 }
 
-// nodes is how many nodes a worker says it has.
+// nodes is the number of nodes of a worker according to its flags.
 func (l *Launch) nodes() int {
 	if n, ok := number(l.extras["nodes.count"]); ok {
 		return max(1, n)
 	}
 	if local, ok := number(l.extras["nodes.dp_local"]); ok && local > 0 {
-		return max(1, l.told.DP/local)
+		return max(1, l.set.DP/local)
 	}
 	return 1
 }
 
-// follows reports a process of a worker whose first node has another.
+// follows reports a process on a node other than the worker's first.
 func (l *Launch) follows() bool {
 	for _, f := range l.Other {
 		switch strings.ReplaceAll(f[0], "_", "-") {
@@ -307,13 +307,13 @@ func (l *Launch) follows() bool {
 	return false
 }
 
-// Given reports whether the engine is told something, by the key of its option.
+// Given reports whether the command sets an option, by its key.
 func (l *Launch) Given(key string) bool { return l.given[key] }
 
-// Pool is what the launch says of a pool: only what the engine is told.
+// Pool is the pool that the launch starts, with only the settings it sets.
 func (l *Launch) Pool() deployment.Pool {
-	t := &l.told
-	layout, batch := t.hear(l.Engine)
+	t := &l.set
+	layout, batch := t.layout(l.Engine)
 	out := deployment.Pool{Role: l.Role, Layout: layout, MTP: t.MTP}
 	set := func(key string, value any) { out.Settings = append(out.Settings, fmt.Sprintf("%s=%v", key, value)) }
 	if l.given["max_context"] {
@@ -329,8 +329,8 @@ func (l *Launch) Pool() deployment.Pool {
 	if l.given["kv_format"] {
 		set("kv_format", map[bool]string{true: "fp8", false: t.KV}[strings.HasPrefix(t.KV, "fp8")])
 	}
-	if l.given["prefix_caching"] || l.Engine == sglang {
-		set("prefix_caching", l.Engine == sglang && !l.given["prefix_caching"] || t.PrefixCaching)
+	if l.given["prefix_caching"] || l.Engine == SGLang {
+		set("prefix_caching", l.Engine == SGLang && !l.given["prefix_caching"] || t.PrefixCaching)
 	}
 	switch {
 	case t.NoGraphs:
@@ -346,11 +346,11 @@ func (l *Launch) Pool() deployment.Pool {
 	return out
 }
 
-// budget says how prompts are cut. SGLang is told both by one flag.
+// budget sets the token budget and chunked prefill. One flag of SGLang sets both.
 func (l *Launch) budget(set func(string, any)) {
-	t := &l.told
+	t := &l.set
 	switch {
-	case l.Engine == sglang && t.TokenBudget < 0:
+	case l.Engine == SGLang && t.TokenBudget < 0:
 		if t.PrefillLimit > 0 {
 			set("token_budget", t.PrefillLimit)
 		}
@@ -359,7 +359,7 @@ func (l *Launch) budget(set func(string, any)) {
 	case l.given["token_budget"]:
 		set("token_budget", t.TokenBudget)
 	}
-	if l.given["chunked_prefill"] || l.Engine == sglang && l.given["token_budget"] {
-		set("chunked_prefill", l.Engine == sglang || t.ChunkedPrefill)
+	if l.given["chunked_prefill"] || l.Engine == SGLang && l.given["token_budget"] {
+		set("chunked_prefill", l.Engine == SGLang || t.ChunkedPrefill)
 	}
 }

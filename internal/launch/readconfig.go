@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
-// readConfig takes over TensorRT-LLM's settings from a file.
+// readConfig reads TensorRT-LLM's settings from a file.
 func (l *Launch) readConfig(text string) error {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
@@ -35,7 +35,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
 			continue
 		}
 		if name == "cuda_graph_config" && value.ShortTag() == "!!null" {
-			l.told.NoGraphs = true
+			l.set.NoGraphs = true
 			continue
 		}
 		key := configKey(l.profile, name)
@@ -54,7 +54,7 @@ func (l *Launch) readMapping(prefix string, n *yaml.Node) error {
 	return nil
 }
 
-// configKey finds what a path in the file tells.
+// configKey finds the setting of a path in the file.
 func configKey(p *engine.Profile, name string) string {
 	for key := range p.Options {
 		if slices.Contains(p.OptionNames(key), name) {
@@ -64,8 +64,8 @@ func configKey(p *engine.Profile, name string) string {
 	return ""
 }
 
-// unknownKeys reports the keys of the file of settings that no release of the engine has,
-// which refuses to start with such. A key whose mapping is unknown is not reported again.
+// unknownKeys reports the keys of the config file that no release of the engine has; it
+// refuses to start with them. Keys below an unknown mapping are not reported again.
 func (l *Launch) unknownKeys() []Problem {
 	all := engine.Keys(l.Engine)
 	if len(all) == 0 {
@@ -102,7 +102,7 @@ func hasKey(all []engine.Named, key string) bool {
 	return false
 }
 
-// beside are the keys of a mapping.
+// beside lists the keys of a mapping.
 func beside(all []engine.Named, above string) []string {
 	var out []string
 	for i := range all {

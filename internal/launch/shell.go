@@ -1,151 +1,114 @@
 package launch
 
-import "strings"
+import (
+	"strings"
 
-// quote writes a word for a shell. Variables ("${NODE_RANK}") and sums stay
-// expandable.
-func quote(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:@%,"
-	switch {
-	case word != "" && strings.Trim(word, plain) == "":
-		return word
-	case strings.Contains(word, "$"):
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`").Replace(word) + `"`
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Word is a word of a generated command: a literal, which is always quoted, or an expansion of
+// variables that the files themselves set.
+type Word struct {
+	text     string
+	expands  bool
+	manifest bool // "$" is doubled: Compose and Kubernetes read "$$" as "$"
 }
 
-// quoted joins words to a command on one line.
-func quoted(words []string) string {
-	out := make([]string, len(words))
+// Command is the words of a command line.
+type Command []Word
+
+// Literals are words that stand for themselves, whatever they contain.
+func Literals(words ...string) Command {
+	out := make(Command, len(words))
 	for i, w := range words {
-		out[i] = quote(w)
+		out[i] = Word{text: w}
+	}
+	return out
+}
+
+// Expansion is a word in which the shell, or Compose, replaces variables: "${NODE_0_IP}".
+// Its text must not come from the user.
+func Expansion(text string) Word { return Word{text: text, expands: strings.Contains(text, "$")} }
+
+// Add appends literals.
+func (c Command) Add(words ...string) Command { return append(c, Literals(words...)...) }
+
+// InManifest is the command for a Compose file or a Kubernetes object, which replace
+// variables themselves before a process sees them: $VAR, ${VAR} and $(VAR).
+func (c Command) InManifest() Command {
+	out := make(Command, len(c))
+	for i, w := range c {
+		w.manifest = true
+		out[i] = w
+	}
+	return out
+}
+
+// Strings are the words as a list of arguments.
+func (c Command) Strings() []string {
+	out := make([]string, len(c))
+	for i, w := range c {
+		out[i] = w.escape(w.text)
+	}
+	return out
+}
+
+// Line is the command on one line of a shell script.
+func (c Command) Line() string {
+	out := make([]string, len(c))
+	for i, w := range c {
+		out[i] = w.shell()
 	}
 	return strings.Join(out, " ")
 }
 
-// lines writes a command with a flag on each line.
-func lines(command []string, indent string) string {
+// Lines is the command in a shell script with each flag on a line.
+func (c Command) Lines(indent string) string {
 	var b strings.Builder
-	for i, w := range command {
+	for i, w := range c {
 		switch {
 		case i == 0:
-			b.WriteString(quote(w))
-		case strings.HasPrefix(w, "--"):
-			b.WriteString(" \\\n" + indent + quote(w))
+		case strings.HasPrefix(w.text, "--"):
+			b.WriteString(" \\\n" + indent)
 		default:
-			b.WriteString(" " + quote(w))
+			b.WriteString(" ")
 		}
+		b.WriteString(w.shell())
 	}
 	return b.String()
 }
 
-// split takes a shell script apart into commands, each a list of words, without
-// comments, quotes and assignments in front. It knows what launch scripts use:
-// quotes, continued lines, "&", ";", pipes. Variables stay as they are.
-func split(script string) [][]string {
-	s := splitter{text: script}
-	for s.at < len(s.text) {
-		c := s.text[s.at]
-		s.at++
-		switch {
-		case s.quote != 0:
-			s.quoted(c)
-		case c == '\\':
-			s.escaped()
-		case c == '\'' || c == '"':
-			s.quote, s.inWord = c, true
-		case c == '#' && !s.inWord:
-			s.comment()
-		case c == ' ' || c == '\t':
-			s.endWord()
-		case strings.ContainsRune("\n;&|()", rune(c)) && !s.sum(c):
-			s.endCommand()
-		case !strings.ContainsRune("\n;&|()", rune(c)):
-			s.put(c)
+// shell is the word in a shell script.
+func (w Word) shell() string {
+	if w.expands {
+		return `"` + w.text + `"`
+	}
+	return w.escape(Quote(w.text))
+}
+
+func (w Word) escape(text string) string {
+	if w.expands || !w.manifest {
+		return text
+	}
+	return strings.ReplaceAll(text, "$", "$$")
+}
+
+// Quote writes a literal argument for bash. An "=", which matters only in the first word
+// of a command, stays outside of quotes. A NUL, which no argument of a process can hold,
+// becomes the replacement character.
+func Quote(text string) string {
+	if text == "" {
+		return "''"
+	}
+	parts := strings.Split(strings.ReplaceAll(text, "\x00", "\ufffd"), "=")
+	for i, part := range parts {
+		if part != "" {
+			quoted, err := syntax.Quote(part, syntax.LangBash)
+			if err != nil { // only a NUL cannot be quoted for bash
+				quoted = "''"
+			}
+			parts[i] = quoted
 		}
 	}
-	s.endCommand()
-	return s.commands
-}
-
-// splitter is the state of split.
-type splitter struct {
-	text     string
-	at       int
-	word     strings.Builder
-	inWord   bool
-	quote    byte
-	words    []string
-	commands [][]string
-}
-
-func (s *splitter) put(c byte) {
-	s.word.WriteByte(c)
-	s.inWord = true
-}
-
-// quoted takes a character inside quotes. Between double ones a backslash still
-// escapes what has a meaning there.
-func (s *splitter) quoted(c byte) {
-	switch {
-	case c == s.quote:
-		s.quote = 0
-	case c == '\\' && s.quote == '"' && s.at < len(s.text):
-		next := s.text[s.at]
-		s.at++
-		if !strings.ContainsRune("\"\\$`\n", rune(next)) {
-			s.put(c)
-		}
-		if next != '\n' {
-			s.put(next)
-		}
-	default:
-		s.put(c)
-	}
-}
-
-// escaped takes the character after a backslash; a line goes on after one at its
-// end.
-func (s *splitter) escaped() {
-	if s.at < len(s.text) {
-		if c := s.text[s.at]; c != '\n' {
-			s.put(c)
-		}
-		s.at++
-	}
-}
-
-// comment skips the rest of a line.
-func (s *splitter) comment() {
-	for s.at < len(s.text) && s.text[s.at] != '\n' {
-		s.at++
-	}
-}
-
-// sum reports a parenthesis that belongs to "$(…)", and keeps it.
-func (s *splitter) sum(c byte) bool {
-	text := s.word.String()
-	inside := strings.Count(text, "(") > strings.Count(text, ")")
-	if c == '(' && (strings.HasSuffix(text, "$") || inside) || inside {
-		s.put(c)
-		return true
-	}
-	return false
-}
-
-func (s *splitter) endWord() {
-	if s.inWord {
-		s.words = append(s.words, s.word.String())
-	}
-	s.word.Reset()
-	s.inWord = false
-}
-
-func (s *splitter) endCommand() {
-	s.endWord()
-	if len(s.words) > 0 {
-		s.commands = append(s.commands, s.words)
-	}
-	s.words = nil
+	return strings.Join(parts, "=")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Values are what the engines of a pool are started with. Every target writes
-// these and nothing else.
+// Values are the settings that the engines of a pool are started with. Every target
+// writes these and nothing else.
 type Values struct {
 	Role    deployment.Role
 	Engine  string // its name
@@ -36,15 +36,15 @@ type Values struct {
 	KV             string // format of the cache: "fp8", or "auto" for the model's own
 	ChunkedPrefill bool
 	PrefixCaching  bool
-	Graphs         []int // batch sizes to capture, ascending; none captures nothing
+	Graphs         []int // batch sizes to capture, ascending; none = no graphs
 	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
 	MTP            int   // draft tokens of a step
-	// Extras are further settings that the plan asks for and the engine has a name
-	// for, as "key=value" in the order of their keys.
+	// Extras are other settings of the plan that the engine has a name for, as "key=value" in
+	// the order of the engine's settings.
 	Extras []string
-	// Untold are settings that the plan asks for and the engine has no name for: they
-	// describe how it is modelled.
-	Untold []string
+	// ModelOnly are settings of the plan that only affect the prediction: the engine has no
+	// name for them.
+	ModelOnly []string
 
 	Device  *device.Profile
 	Devices int // of a worker
@@ -55,7 +55,7 @@ type Values struct {
 	profile *engine.Profile
 }
 
-// Values derives what the engines of each pool are told.
+// Values derives the settings of the engines of each pool.
 func (p *Plan) Values() ([]Values, error) {
 	if p.Resolved == nil || len(p.Resolved.Pools) != len(p.Deployment.Pools) {
 		return nil, errors.New("a plan needs its deployment resolved")
@@ -81,12 +81,12 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	v := Values{
 		Role: s.Role, Engine: e.Name, Version: cmp.Or(p.Deployment.Engine.Version, e.Known),
-		Model: p.site().ModelPath, Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
+		Model: cmp.Or(p.Site.ModelPath, p.Deployment.Model), Checkpoint: p.Deployment.Formats.Checkpoint, Device: s.Device,
 		Layout: s.Spec.Layout, Experts: p.Resolved.Model.HasExperts(),
 		Batch: e.MaxSequences, TokenBudget: e.TokenBudget, MemoryShare: e.MemoryShare,
 		MaxLength: cmp.Or(e.MaxContext, p.length()), KV: kvWord(s.Spec.Quant.KV),
 		ChunkedPrefill: e.ChunkedPrefill, PrefixCaching: e.PrefixCaching, MTP: s.Spec.MTP,
-		Workers: s.Replicas * p.copies(), profile: e,
+		Workers: s.Replicas * p.Units(), profile: e,
 	}
 	if asked.Formats != (deployment.Formats{}) {
 		v.Checkpoint = asked.Formats.Checkpoint
@@ -99,18 +99,18 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	switch g := &e.Graph; {
 	case g.MaxBatch == 0:
-	case g.EagerPrefill: // graphs of more are never replayed
+	case g.EagerPrefill: // larger graphs are never replayed
 		v.Graphs = engine.GraphSizes(min(g.MaxBatch, v.Batch))
-	case g.Given && (v.option("graph.max_batch") == "" || v.MTP > 0): // the flag counts drafted tokens
+	case g.Given && (v.Option("graph.max_batch") == "" || v.MTP > 0): // the flag counts drafted tokens
 		v.Graphs = engine.GraphSizes(g.MaxBatch)
 	default:
 		v.OwnGraphs = true
 	}
 	v.split()
-	v.Extras, v.Untold = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))
+	v.Extras, v.ModelOnly = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
 	if most := p.reach(); most > 0 && p.longest() > most {
-		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.longest(), most, p.Resolved.Model.Name())
+		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
 }
@@ -126,9 +126,8 @@ func (p *Plan) assumed(role deployment.Role) []string {
 	return out
 }
 
-// length is the longest request that is served: prompt, output, and room for what a
-// chat template adds to a prompt, as far as the model reaches. Without that room a
-// server refuses the very requests that were predicted.
+// length is the longest request to serve: prompt, output, and room for a chat template, up
+// to the maximum of the model. Without that room a server refuses the predicted requests.
 func (p *Plan) length() int {
 	const template = 256
 	all := p.longest()
@@ -141,7 +140,7 @@ func (p *Plan) length() int {
 // longest is the most tokens of a request.
 func (p *Plan) longest() int { return max(p.Longest, p.Input+p.Output) }
 
-// reach is the longest sequence the model knows, 0 if its config does not say.
+// reach is the longest sequence of the model, 0 if its config does not give it.
 func (p *Plan) reach() int {
 	m := p.Resolved.Model
 	return max(m.MaxPosition, m.ScaledPosition)
@@ -155,12 +154,12 @@ func kvWord(f dtype.Format) string {
 	return "auto"
 }
 
-// split makes workers of data-parallel ranks that share nothing, for engines whose
-// servers have one rank.
+// split turns data-parallel ranks that share nothing into workers, for engines whose servers
+// have one rank.
 func (v *Values) split() {
 	l := &v.Layout
 	alone := !v.Experts || l.MoEDP == l.DP
-	if l.DP == 1 || !alone || v.Engine != trtllm {
+	if l.DP == 1 || !alone || v.Engine != TRTLLM {
 		return
 	}
 	v.Workers *= l.DP
@@ -181,15 +180,15 @@ func (v *Values) place(node int) error {
 
 // wholePrompts reports whether the engine refuses to start if its longest request
 // does not fit a step (vllm/config/scheduler.py).
-func (v *Values) wholePrompts() bool { return v.Engine == vllm && !v.ChunkedPrefill }
+func (v *Values) wholePrompts() bool { return v.Engine == VLLM && !v.ChunkedPrefill }
 
-// check reports what the engine would refuse, or could not serve.
+// check reports values that the engine would refuse or could not serve.
 func (v *Values) check(input int) error {
 	var errs []error
-	if v.KV == dtype.INT8.String() && v.Engine != mindie {
+	if v.KV == dtype.INT8.String() && v.Engine != MindIE {
 		errs = append(errs, fmt.Errorf("%s has no KV cache in int8", v.Engine))
 	}
-	if need := v.Batch * (1 + v.MTP); v.TokenBudget < need && v.Role != deployment.Prefill && v.Engine != sglang {
+	if need := v.Batch * (1 + v.MTP); v.TokenBudget < need && v.Role != deployment.Prefill && v.Engine != SGLang {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the %d tokens of a decode step: %d sequences with %d drafts each", v.TokenBudget, need, v.Batch, v.MTP))
 	}
 	if v.Role != deployment.Decode && !v.ChunkedPrefill && v.TokenBudget < input {
@@ -198,7 +197,7 @@ func (v *Values) check(input int) error {
 	if v.wholePrompts() && v.TokenBudget < v.MaxLength {
 		errs = append(errs, fmt.Errorf("token_budget %d is less than the longest request of %d tokens, and chunked_prefill is off", v.TokenBudget, v.MaxLength))
 	}
-	_, err := v.tell()
+	_, err := v.native()
 	return errors.Join(append(errs, err)...)
 }
 
@@ -207,13 +206,13 @@ func derived() []string {
 	return []string{"max_sequences", "token_budget", "memory_share", "max_context", "kv_format", "chunked_prefill", "prefix_caching", "graph.max_batch", "mtp.tokens"}
 }
 
-// extras divides the settings that were asked for and have no field here into those
-// the engine has a name for and others. SGLang's --schedule-conservativeness is not
-// the reserve itself but scales it, so it cannot be told a reserve.
-func (v *Values) extras(asked []string) (told, untold []string) {
+// extras divides the requested settings without a field here into those that the engine
+// has a name for and others. SGLang's --schedule-conservativeness scales its reserve
+// instead of setting it, so SGLang has no name for a reserve.
+func (v *Values) extras(asked []string) (extras, modelOnly []string) {
 	named := map[string]string{}
 	for _, s := range v.profile.Settings() {
-		if v.profile.Option(s.Key, v.Version) != "" && (s.Key != "reserve" || v.Engine != sglang) {
+		if v.profile.Option(s.Key, v.Version) != "" && (s.Key != "reserve" || v.Engine != SGLang) {
 			named[s.Key] = s.Value
 		}
 	}
@@ -224,9 +223,9 @@ func (v *Values) extras(asked []string) (told, untold []string) {
 		switch {
 		case slices.Contains(derived(), key) && (!v.OwnGraphs || key != "graph.max_batch"):
 		case !ok:
-			untold = append(untold, key+"="+strings.TrimSpace(value))
-		case !slices.Contains(told, key+"="+settled):
-			told = append(told, key+"="+settled)
+			modelOnly = append(modelOnly, key+"="+strings.TrimSpace(value))
+		case !slices.Contains(extras, key+"="+settled):
+			extras = append(extras, key+"="+settled)
 		}
 	}
 	// In the order of the engine's settings, as they are read.
@@ -234,6 +233,9 @@ func (v *Values) extras(asked []string) (told, untold []string) {
 		key, _, _ := strings.Cut(a, "=")
 		return slices.IndexFunc(v.profile.Settings(), func(s engine.Setting) bool { return s.Key == key })
 	}
-	slices.SortFunc(told, func(a, b string) int { return order(a) - order(b) })
-	return told, untold
+	slices.SortFunc(extras, func(a, b string) int { return order(a) - order(b) })
+	return extras, modelOnly
 }
+
+// BlockTokens is the size of a block of the KV cache.
+func (v *Values) BlockTokens() int { return v.profile.BlockTokens }

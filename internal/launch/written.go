@@ -6,10 +6,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Written is the deployment that a plan's files run, with everything they tell the
-// engines as settings: reading the files gives the same. A prediction of it is a
-// prediction of the files: limits that the plan derives from its row, the batch and
-// the length of requests, are settings here.
+// Written is the deployment that a plan's files run, with all engine settings in them:
+// reading the files gives the same. A prediction of it is a prediction of the files: the
+// batch and the length of requests, which the plan derives from its row, are settings
+// here.
 func (p *Plan) Written() (deployment.Deployment, error) {
 	values, err := p.Values()
 	if err != nil {
@@ -18,14 +18,14 @@ func (p *Plan) Written() (deployment.Deployment, error) {
 	d := p.Deployment
 	d.Engine = deployment.Engine{Name: values[0].Engine, Version: values[0].Version}
 	d.Pools = nil
-	units := p.copies()
+	units := p.Units()
 	if !p.Resolved.Disaggregated() {
 		units = 1 // copies of one pool are more of its workers
 	}
 	for i := range values {
 		v := &values[i]
 		d.Pools = append(d.Pools, deployment.Pool{
-			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(v.settings(), v.Untold...), MTP: v.MTP,
+			Role: v.Role, Replicas: v.Workers / units, Layout: v.Layout, Settings: append(v.settings(), v.ModelOnly...), MTP: v.MTP,
 			System: p.Deployment.Pools[i].System, Formats: p.Deployment.Pools[i].Formats,
 			AcceptanceRates: p.Deployment.Pools[i].AcceptanceRates,
 		})

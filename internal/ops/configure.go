@@ -129,7 +129,7 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 			failed[i], out.Results[i].Failure = err, err.Error()
 		}
 	})
-	if err == nil && !slices.Contains(failed, nil) {
+	if err = cmp.Or(err, pool.Bug(failed...)); err == nil && !slices.Contains(failed, nil) {
 		err = allFailed(r.Experiments, failed)
 	}
 	if err != nil {
@@ -172,8 +172,8 @@ func (x *ExperimentResult) Ahead(other *ExperimentResult) (ratio float64, within
 	return ratio, math.Log(ratio) < math.Hypot(half(a.Expected.Throughput), half(b.Expected.Throughput))
 }
 
-// User is the tokens per second that a user sees.
-func (o *Option) User() float64 { return 1 / float64(o.TPOT) }
+// User is the tokens per second that a user sees, 0 where there is no second token.
+func (o *Option) User() float64 { return o.TPOT.Rate() }
 
 // experiment is one in progress.
 type experiment struct {

@@ -105,12 +105,7 @@ func (p *PoolEstimate) InUse() units.Bytes { return inUse(&p.Memory, p.KVPeak) }
 func (r *EstimateResponse) PerDevice() float64 { return r.Throughput / float64(r.Devices) }
 
 // User is the tokens per second that a user sees, 0 where there is no second token.
-func (r *EstimateResponse) User() float64 {
-	if r.TPOT == 0 {
-		return 0
-	}
-	return 1 / float64(r.TPOT)
-}
+func (r *EstimateResponse) User() float64 { return r.TPOT.Rate() }
 
 // complete fills in what was left open.
 func (r *EstimateRequest) complete() {

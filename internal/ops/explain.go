@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -195,7 +196,7 @@ func (t *task) changed(c *change) search.Evaluator {
 	}
 	q := *t.problem
 	policy := &q.Spec.Policy
-	if coster, err := t.prices.Coster(other.device, t.base.Pricing, policy.IsTensorCast(), policy.FreeUnsupported); err == nil { // it was none for the device itself
+	if coster, err := t.prices.Coster(other.device, t.base.Pricing, tensorcast.Is(policy), policy.FreeUnsupported); err == nil { // it was none for the device itself
 		q.Coster = coster
 	}
 	q.Memory, q.Judge.Limits = other.device.Memory, other.limits

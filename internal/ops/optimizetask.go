@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
@@ -72,7 +73,7 @@ func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
 	}
 	t.problem = t.formulas()
 	policy := &t.problem.Spec.Policy
-	if t.coster, err = o.prices.Coster(d, t.base.Pricing, policy.IsTensorCast(), policy.FreeUnsupported); err != nil {
+	if t.coster, err = o.prices.Coster(d, t.base.Pricing, tensorcast.Is(policy), policy.FreeUnsupported); err != nil {
 		return nil, err
 	}
 	t.problem.Coster = t.coster
@@ -323,7 +324,7 @@ func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expecte
 	l := &r.Candidate.Layout
 	c.On(l.Devices, inFlight, l.DP, t.model.HasExperts())
 	c.Method, c.Steady, c.Input = calibration.Formulas, t.problem.Load.Accounting == formulas.Steady, r.Load.EffectiveInput()
-	c.TensorCast, c.Disaggregated = t.problem.Spec.Policy.IsTensorCast(), t.mode != search.Aggregated
+	c.TensorCast, c.Disaggregated = tensorcast.Is(&t.problem.Spec.Policy), t.mode != search.Aggregated
 	return t.overlay.Expect(&c)
 }
 
@@ -416,7 +417,7 @@ func (t *task) frontier() []Point {
 		r := &t.results[i]
 		add := func(o *formulas.Outcome) {
 			if o.TPOT > 0 { // answers of one token have none
-				all = append(all, Point{r.Label, o.Batch, o.Throughput, 1 / float64(o.TPOT)})
+				all = append(all, Point{r.Label, o.Batch, o.Throughput, o.TPOT.Rate()})
 			}
 		}
 		if r.OK {

@@ -61,7 +61,7 @@ type PlanResponse struct {
 	Model   string
 	// RankedBy says what the contenders are ranked by.
 	RankedBy  RankedBy
-	Workloads []WorkloadFacts
+	Workloads []PlanWorkload
 	// Contenders are the best deployments of every system, engine and mode: those
 	// within the limits first, the best of them first.
 	Contenders []Contender

@@ -1,13 +1,17 @@
 package ops
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -135,7 +139,7 @@ func TestPlanWorkloads(t *testing.T) {
 	alone := mustPlan(t, r)
 	r.Workloads = []Workload{{Name: "chat", Share: 3, Preset: "chat"}, {Name: "long", Input: 4000, Output: 300}}
 	p := mustPlan(t, r)
-	want := []WorkloadFacts{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 300, Source: "given"}}
+	want := []PlanWorkload{{Name: "chat", Share: 0.75, Input: 1154.7, Output: 210.6}, {Name: "long", Share: 0.25, Input: 4000, Output: 300, Source: "given"}}
 	want[0].Source = workload.Presets()[0].Source
 	if diff := cmp.Diff(want, p.Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -159,16 +163,16 @@ func TestPlanWorkloads(t *testing.T) {
 func TestPlanMistakes(t *testing.T) {
 	for want, spoil := range map[string]func(*PlanRequest){
 		"model is missing\nsystem is missing\ngpus is missing\nisl is missing\nosl is missing": func(r *PlanRequest) { *r = PlanRequest{} },
-		"give one of gpus, rate and daily":                 func(r *PlanRequest) { r.Rate = 3 },
-		"rate must be positive and finite, got -1":         func(r *PlanRequest) { r.Devices, r.Rate = 0, -1 },
-		"daily must have a rate above 0":                   func(r *PlanRequest) { r.Devices, r.Daily = 0, []float64{0, 0} },
-		"unknown preset \"chatt\"; did you mean \"chat\"?": func(r *PlanRequest) { r.Workloads = []Workload{{Preset: "chatt"}} },
-		"isl must be":                        func(r *PlanRequest) { r.Workloads = []Workload{{Output: 3}} },
-		"serving_mode must be agg or disagg": func(r *PlanRequest) { r.Modes = []ServingMode{"both"} },
-		"unknown device \"h2000\"":           func(r *PlanRequest) { r.Systems = []string{"h2000"} },
-		"price of h200_sxm must be positive": func(r *PlanRequest) { r.Prices = map[string]float64{"h200_sxm": -1} },
-		"more than the 40960 positions":      func(r *PlanRequest) { r.Workloads = []Workload{{Input: 50000, Output: 10}} },
-		"one device has no room":             func(r *PlanRequest) { r.Devices, r.Modes = 1, []ServingMode{Disaggregated} },
+		"give one of gpus, rate and daily":         func(r *PlanRequest) { r.Rate = 3 },
+		"rate must be positive and finite, got -1": func(r *PlanRequest) { r.Devices, r.Rate = 0, -1 },
+		"daily must have a rate above 0":           func(r *PlanRequest) { r.Devices, r.Daily = 0, []float64{0, 0} },
+		"got \"chatt\"; nearest: chat":             func(r *PlanRequest) { r.Workloads = []Workload{{Preset: "chatt"}} },
+		"isl must be":                              func(r *PlanRequest) { r.Workloads = []Workload{{Output: 3}} },
+		"serving_mode must be agg or disagg":       func(r *PlanRequest) { r.Modes = []ServingMode{"both"} },
+		"unknown device \"h2000\"":                 func(r *PlanRequest) { r.Systems = []string{"h2000"} },
+		"price of h200_sxm must be positive":       func(r *PlanRequest) { r.Prices = map[string]float64{"h200_sxm": -1} },
+		"more than the 40960 positions":            func(r *PlanRequest) { r.Workloads = []Workload{{Input: 50000, Output: 10}} },
+		"one device has no room":                   func(r *PlanRequest) { r.Devices, r.Modes = 1, []ServingMode{Disaggregated} },
 		"workloads that share a deployment are simulated without a prefix": func(r *PlanRequest) {
 			r.Workloads = []Workload{{Input: 10, Output: 10, Prefix: 5}, {Input: 10, Output: 10}}
 		},
@@ -237,5 +241,14 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 				t.Errorf("%s on %s, %s: %g tokens/s, with twice the limits %g", c.model, c.system, name, was, x.Throughput)
 			}
 		}
+	}
+}
+
+// TestPlanBug: a bug in a worker is the plan's error, not the failure of a contender.
+func TestPlanBug(t *testing.T) {
+	w := On(&session.Session{Progress: func(session.Progress) { panic("a worker broke") }})
+	_, err := w.Plan(t.Context(), smallPlan())
+	if _, ok := errors.AsType[*pool.PanicError](err); !ok {
+		t.Errorf("error %v, want a panic", err)
 	}
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ func (p *planning) changes(ctx context.Context, r *PlanResponse) ([]Change, erro
 	err := pool.Each(ctx, len(asked), experimentsAtATime, func(i int) {
 		errs[i] = p.change(ctx, best, &asked[i])
 	})
-	if err != nil {
+	if err = cmp.Or(err, pool.Bug(errs...)); err != nil {
 		return nil, err
 	}
 	var out []Change

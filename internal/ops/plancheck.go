@@ -8,7 +8,7 @@ import (
 
 // CheckPlan completes a request and reports everything that is wrong with it, with the
 // lengths that its workloads come to. It answers nothing.
-func (w *World) CheckPlan(r PlanRequest) (complete PlanRequest, about []WorkloadFacts, err error) {
+func (w *World) CheckPlan(r PlanRequest) (complete PlanRequest, about []PlanWorkload, err error) {
 	errs := []error{w.completePlan(&r)}
 	if r.Model != "" {
 		_, err := w.Model(r.Model, "")

@@ -60,7 +60,7 @@ func (p *planning) compare(ctx context.Context) (*PlanResponse, error) {
 		found[i], failed[i] = p.contender(ctx, all[i], true)
 		done.add()
 	})
-	if err == nil && !slices.Contains(failed, nil) {
+	if err = cmp.Or(err, pool.Bug(failed...)); err == nil && !slices.Contains(failed, nil) {
 		err = allFailed(all, failed)
 	}
 	if err != nil {

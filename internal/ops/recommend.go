@@ -95,7 +95,7 @@ func (w *World) Recommend(ctx context.Context, r RecommendRequest) (*RecommendRe
 		}
 		out.Results[i] = n.out
 	})
-	if err == nil && !slices.Contains(failed, nil) {
+	if err = cmp.Or(err, pool.Bug(failed...)); err == nil && !slices.Contains(failed, nil) {
 		err = allFailed(r.Experiments, failed)
 	}
 	if err != nil {

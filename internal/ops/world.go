@@ -24,7 +24,7 @@ type (
 	Sources          = session.Sources
 	Progress         = session.Progress
 	Workload         = session.Workload
-	WorkloadFacts    = session.WorkloadFacts
+	PlanWorkload     = session.PlanWorkload
 	Traffic          = simulate.Traffic
 	Energy           = simulate.Energy
 	SimulateRequest  = simulate.Request
@@ -79,7 +79,7 @@ func (w *World) Step(ctx context.Context, r StepRequest) (*StepResponse, error) 
 
 func badInput(err error) error { return session.BadInput(err) }
 
-func between(name field.Name, v, least, most int) error { return session.Between(name, v, least, most) }
+func between(name field.Name, v, least, most int) error { return field.Between(name, v, least, most) }
 func optional(name field.Name, v int) error             { return session.Optional(name, v) }
 func notNegative(name field.Name, x float64) error      { return session.NotNegative(name, x) }
 func acceptance(rates []float64) error                  { return session.Acceptance(rates) }

@@ -53,7 +53,7 @@ type tab struct {
 	asked []string
 }
 
-// open starts a browser. What its page logs as an error, throws or asks of another host than this machine fails the test.
+// open starts a browser. What its page logs as an error, throws or requests from another host than this machine fails the test.
 func open(t *testing.T) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -138,7 +138,7 @@ func (p *tab) await(expression string) {
 	}
 }
 
-// shoot writes a picture where one is asked for.
+// shoot writes a picture if pictures are requested.
 func (p *tab) shoot(name string, full bool) {
 	p.Helper()
 	if *screenshots == "" {

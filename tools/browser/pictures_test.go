@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// What the pictures of docs/pages.md show; they are written where pictures are asked for.
+// What the pictures of docs/pages.md show; they are written if pictures are requested.
 func TestPictures(t *testing.T) {
 	p := open(t)
 	p.do(chromedp.EmulateViewport(1280, 820), chromedp.Navigate(file(t, golden)))

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// golden is what web.Report writes; a test of internal/face/web holds it to that.
+// golden is what web.Report writes; a test of internal/face/web compares them.
 const golden = "../../internal/face/web/testdata/plan.html"
 
 // blank counts the charts whose canvas has one colour.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("seed %d:\n%s", seed, table)
 		}
 		for line := range strings.Lines(lived) {
-			unseen := strings.Contains(line, "sample.go:37") && strings.Contains(line, "(no test comes by)")
+			unseen := strings.Contains(line, "sample.go:37") && strings.Contains(line, "(reached by no test)")
 			unlooked := strings.Contains(line, "sample.go:40: 0 → 0 + 1")
 			if !unseen && !unlooked {
 				t.Errorf("seed %d: lived: %s", seed, line)
@@ -36,6 +37,23 @@ func TestReadNamed(t *testing.T) {
 	for _, text := range []string{"", "name\n- a\n", "name\nother\n", "- a\n+ b\n"} {
 		if _, err := readNamed(text); err == nil {
 			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+// TestNamedAreThere: the text of every named change is in the program, once.
+func TestNamedAreThere(t *testing.T) {
+	data, err := os.ReadFile("named.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readNamed(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if _, _, err := c.find("../.."); err != nil {
+			t.Error(err)
 		}
 	}
 }

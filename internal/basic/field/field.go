@@ -1,40 +1,98 @@
-// Package field names the fields of a request in messages. The operations know
-// fields ("num_devices"); each interface uses its own names for them: a flag on the
-// command line, a property in JSON.
-//
-// In: a format and arguments, among them names. Out: errors whose text names the
-// fields as they are, and [Say], which translates them for an interface.
 package field
 
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 )
 
 // Name is a field of a request as JSON writes it: "num_devices".
 type Name string
 
-// Errorf is fmt.Errorf for messages about fields: arguments of type [Name] stand
-// for fields.
-func Errorf(format string, args ...any) error {
-	return &message{format, args, fmt.Errorf(format, args...)}
-}
+// Error is a mistake about one or several fields of a request.
+type Error struct {
+	// Names are the fields, in the order in which the text mentions them. An error that [Decode] found has none: its Path
+	// says where it is in the JSON text, "pools[0].layout.tp".
+	Names []Name
+	Path  string
+	// Value is what was given, Allowed the words or the range that would be right, and Nearest the one of them that was
+	// most likely meant; each is empty where it is not known.
+	Value   string
+	Allowed []string
+	Nearest string
 
-// message keeps its parts, so that its fields can be said otherwise.
-type message struct {
 	format string
 	args   []any
 	plain  error
 }
 
+// Errorf is fmt.Errorf for mistakes about fields: arguments of type [Name] and []Name stand for fields.
+func Errorf(format string, args ...any) error { return newError(format, args...) }
+
+func newError(format string, args ...any) *Error {
+	e := &Error{format: format, args: args}
+	plain := make([]any, len(args))
+	for i, a := range args {
+		plain[i] = a
+		switch a := a.(type) {
+		case Name:
+			e.Names = append(e.Names, a)
+		case []Name:
+			e.Names = append(e.Names, a...)
+			plain[i] = List(a, Name.String)
+		}
+	}
+	e.plain = fmt.Errorf(format, plain...)
+	return e
+}
+
+// String returns the name.
+func (n Name) String() string { return string(n) }
+
+// OneOf reports a word that is not allowed, with the nearest one that is; nil if it is allowed.
+func OneOf[T ~string](name Name, word T, allowed ...T) error {
+	if slices.Contains(allowed, word) {
+		return nil
+	}
+	words := make([]string, len(allowed))
+	for i, a := range allowed {
+		words[i] = string(a)
+	}
+	near, hint := hint(string(word), words)
+	e := newError("%s must be one of %s, got %q%s", name, strings.Join(words, ", "), string(word), hint)
+	e.Value, e.Allowed, e.Nearest = string(word), words, near
+	return e
+}
+
+// Between reports a number outside a range; nil if it is inside.
+func Between(name Name, value, least, most int) error {
+	if value >= least && value <= most {
+		return nil
+	}
+	e := newError("%s must be between %d and %d, got %d", name, least, most, value)
+	e.Value, e.Allowed = strconv.Itoa(value), []string{fmt.Sprintf("%d to %d", least, most)}
+	return e
+}
+
+// hint is the nearest of the allowed words, and how a message says so.
+func hint(word string, allowed []string) (near, text string) {
+	if near, ok := nearest.Match(word, allowed); ok {
+		return near, "; nearest: " + near
+	}
+	return "", ""
+}
+
 // Error returns the text with fields as they are named.
-func (m *message) Error() string { return m.plain.Error() }
+func (e *Error) Error() string { return e.plain.Error() }
 
 // Unwrap returns the errors among the arguments.
-func (m *message) Unwrap() []error {
+func (e *Error) Unwrap() []error {
 	var out []error
-	for _, a := range m.args {
+	for _, a := range e.args {
 		if err, ok := a.(error); ok {
 			out = append(out, err)
 		}
@@ -42,40 +100,10 @@ func (m *message) Unwrap() []error {
 	return out
 }
 
-// Say is the text of an error with its fields as say names them, whatever wraps
-// or joins it.
-func Say(err error, say func(Name) string) string {
-	if m, ok := err.(*message); ok { //nolint:errorlint // the tree is walked here
-		return m.say(say)
-	}
-	switch e := err.(type) { //nolint:errorlint // likewise
-	case interface{ Unwrap() []error }:
-		return replaceAll(err, e.Unwrap(), say)
-	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			return replaceAll(err, []error{inner}, say)
-		}
-	}
-	return err.Error()
-}
-
-// replaceAll says the inner errors inside the text of the one around them.
-func replaceAll(err error, inner []error, say func(Name) string) string {
-	text, out := err.Error(), ""
-	for _, e := range inner {
-		before, after, ok := strings.Cut(text, e.Error())
-		if !ok {
-			continue // the outer text does not hold it
-		}
-		out, text = out+before+Say(e, say), after
-	}
-	return out + text
-}
-
 // say formats the message again.
-func (m *message) say(say func(Name) string) string {
-	args := make([]any, len(m.args))
-	for i, a := range m.args {
+func (e *Error) say(say func(Name) string) string {
+	args := make([]any, len(e.args))
+	for i, a := range e.args {
 		switch a := a.(type) {
 		case Name:
 			args[i] = say(a)
@@ -87,7 +115,7 @@ func (m *message) say(say func(Name) string) string {
 			args[i] = a
 		}
 	}
-	return fmt.Errorf(m.format, args...).Error()
+	return fmt.Errorf(e.format, args...).Error()
 }
 
 // List says several fields: "a", "a and b", "a, b and c".

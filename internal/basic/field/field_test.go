@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,53 @@ func TestSay(t *testing.T) {
 	}
 	if !errors.Is(field.Errorf("reading %s: %w", field.Name("trace"), io.EOF), io.EOF) {
 		t.Error("the cause is lost")
+	}
+}
+
+// TestEach: joined mistakes are taken apart; what has a text of its own stays whole.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	a, b := field.Errorf("%s is missing", field.Name("model")), errors.New("b")
+	wrapped := &marked{errors.Join(a, nil, fmt.Errorf("prefill: %w", errors.Join(a, b)))}
+	var got []string
+	for _, err := range field.Each(errors.Join(wrapped, b)) {
+		got = append(got, err.Error())
+	}
+	if want := []string{"model is missing", "prefill: model is missing\nb", "b"}; !slices.Equal(got, want) {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	if one := field.Each(&marked{b}); len(one) != 1 || one[0].(*marked) == nil { //nolint:errorlint // the wrapper itself
+		t.Errorf("a wrapper of one mistake: %v", one)
+	}
+	if field.Each(nil) != nil {
+		t.Error("nothing has mistakes")
+	}
+}
+
+// marked is an error without a text of its own.
+type marked struct{ error }
+
+func (m *marked) Unwrap() error { return m.error }
+
+// TestTyped: a mistake says which field, its value, what is allowed and what is nearest.
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("reading: %w", errors.Join(field.OneOf("kv", "fp7", "fp8", "int8"), field.Between("gpus", 9, 1, 8)))
+	all := field.Errors(err)
+	if len(all) != 2 || !slices.Equal(field.Names(err), []field.Name{"kv", "gpus"}) {
+		t.Fatalf("got %v", all)
+	}
+	if e := all[0]; e.Value != "fp7" || e.Nearest != "fp8" || !slices.Equal(e.Allowed, []string{"fp8", "int8"}) {
+		t.Errorf("got %+v", e)
+	}
+	if e := all[1]; e.Value != "9" || e.Nearest != "" || !slices.Equal(e.Allowed, []string{"1 to 8"}) {
+		t.Errorf("got %+v", e)
+	}
+	if want, got := "reading: --kv must be one of fp8, int8, got \"fp7\"; nearest: fp8\n--gpus must be between 1 and 8, got 9", field.Say(err, flag); got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	if err := errors.Join(field.OneOf("kv", "fp8", "fp8"), field.Between("gpus", 8, 1, 8)); err != nil {
+		t.Errorf("allowed values: %v", err)
 	}
 }
 

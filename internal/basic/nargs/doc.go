@@ -8,6 +8,6 @@
 // A word that is a negative number is a value and not a flag. "--device=A B" takes only A. "--tp-sizes" alone differs from
 // no "--tp-sizes" at all: the first makes an empty slice, the second leaves nil.
 //
-// Two things are chosen differently from argparse: a flag given twice appends to its list instead of replacing it, and an
-// unfinished flag name ("--dev") is an error instead of a guess.
+// As in argparse, an unambiguous beginning of a flag's name stands for it. One thing is chosen differently: a flag given
+// twice appends to its list instead of replacing it.
 package nargs

@@ -22,7 +22,7 @@ const (
 const annotation = "plimsoll_nargs"
 
 // bare is the value handed to a list whose flag stood alone. No word of a command line can hold a NUL, so "--f=" is
-// still told apart from "--f".
+// still distinct from "--f".
 const bare = "\x00"
 
 // ArityOf returns what the flag was marked with, or "" for an ordinary flag.

@@ -36,7 +36,7 @@ func between(n int, q float64) (i, j int, part float64) {
 }
 
 // settle puts the values with the given ranks where sorting would: quicksort that
-// leaves alone the parts nobody asks for, best with ascending ranks. The first
+// leaves alone the parts that no rank needs, best with ascending ranks. The first
 // value has rank first. When splits are bad too often it sorts.
 func settle[T ~float64](values []T, first int, ranks []int, splits int) {
 	const few = 24

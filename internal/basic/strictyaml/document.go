@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Form is what is asked of a file, and how a message puts it.
+// Form is what a file must contain, and how a message puts it.
 type Form struct {
 	Holds    string // what a file holds one of: "profile"
 	Largest  int    // bytes

@@ -108,7 +108,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestKeysOfNoMapping: the problem is told, and nothing read.
+// TestKeysOfNoMapping: the problem is reported, and nothing read.
 func TestKeysOfNoMapping(t *testing.T) {
 	ps := &strictyaml.Problems{File: "f", Most: 5}
 	seen := ps.Keys("top", &yaml.Node{Kind: yaml.SequenceNode, Line: 3}, func(string, *yaml.Node, *yaml.Node) { t.Error("a key is read") })

@@ -2,5 +2,5 @@
 // bytes, operations, rates; how they are parsed and how they are printed.
 //
 // In: plain numbers at the rim (files, flags). Out: typed values and the text
-// shown to people. It knows nothing of models or devices. Start with units.go.
+// shown to people. It does not know models or devices. Start with units.go.
 package units

@@ -46,6 +46,14 @@ func (b Bytes) GiB() float64 { return float64(b / GiB) }
 // Ms returns the duration in milliseconds.
 func (s Seconds) Ms() float64 { return float64(s) * 1e3 }
 
+// Rate is how often per second something happens that takes s each time; 0 where s is 0, for something that does not happen.
+func (s Seconds) Rate() float64 {
+	if s == 0 {
+		return 0
+	}
+	return 1 / float64(s)
+}
+
 // TypedMs returns the milliseconds that someone typed: what the way through seconds
 // added beyond the digits anyone types is taken off.
 func (s Seconds) TypedMs() float64 {
@@ -133,6 +141,14 @@ func Thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return sign + s
+}
+
+// Counted prints a number of things: "1 replica", "4 replicas".
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Thousands(n) + " " + thing + "s"
 }
 
 // Figure prints a number for people: three significant digits, or a whole number.

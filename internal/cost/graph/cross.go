@@ -8,19 +8,19 @@ import (
 
 // cross emits attention of text to images: keys and values of the images' patches,
 // which the layer keeps, and queries of the text.
-func (w *walk) cross(k *kind, a *model.Attention) {
-	s, t := w.g.spec.Quant.Attention, w.tokens
+func (w *Walk) cross(k *Kind, a *model.Attention) {
+	s, t := w.g.spec.Quant.Attention, w.Tokens
 	d, v := float64(a.HeadDim), float64(a.ValueDim)
 	n, patches := float64(w.images.Count), float64(w.images.Patches)
-	w.inputNorm(s, true)
-	w.linear(s, t, w.h, k.hq*d, 1)
-	w.linear(s, n*patches, w.h, k.hk*(d+v), 2)
-	w.norm(t*k.hq, d)
-	w.norm(n*patches*k.hk, d)
-	o := w.next(op.Attention, op.GQAttention)
-	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.hq, k.hk, d, v
+	w.InputNorm(s, true)
+	w.Linear(s, t, w.Hidden, k.Queries*d, 1)
+	w.Linear(s, n*patches, w.Hidden, k.Keys*(d+v), 2)
+	w.Norm(t*k.Queries, d)
+	w.Norm(n*patches*k.Keys, d)
+	o := w.Next(op.Attention, op.GQAttention)
+	o.Heads, o.KVHeads, o.HeadDim, o.ValueDim = k.Queries, k.Keys, d, v
 	o.Prefill = op.Span{Requests: n, Tokens: t, Pairs: t * patches, Context: n * patches}
-	o.Out, o.KV = w.base, w.g.spec.Quant.KV
-	o.Bytes = units.Bytes(indexBytes * w.requests)
-	w.outProjection(k, a, k.hq*v)
+	o.Out, o.KV = w.Base, w.g.spec.Quant.KV
+	o.Bytes = units.Bytes(IndexBytes * w.Requests)
+	w.outProjection(k, a, k.Queries*v)
 }

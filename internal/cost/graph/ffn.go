@@ -1,124 +1,126 @@
 package graph
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
 // layer emits one decoder layer.
-func (w *walk) layer(k *kind) {
-	if w.tracesStreams(&k.layer) {
-		w.connectedLayer(k)
+func (w *Walk) layer(k *Kind) {
+	if w.rewrites(AtWholeLayer, k) {
 		return
 	}
-	a, f := k.layer.Attention.Kind, k.layer.FFN.Kind
+	a := k.Layer.Attention.Kind
 	if a == model.Cross && w.images.Count == 0 {
 		return // text passes it by
 	}
-	w.attention(k)
-	if n := k.layer.LowRank; n > 0 {
+	w.Attention(k)
+	if n := k.Layer.LowRank; n > 0 {
 		w.thin(float64(n))
 	}
-	if a != model.NoAttention && k.layer.Norms > 2 {
-		w.norm(w.stream, w.h) // behind the mixer, before the residual sum
+	if a != model.NoAttention && k.Layer.Norms > 2 {
+		w.Norm(w.Stream, w.Hidden) // behind the mixer, before the residual sum
 	}
-	if f != model.NoFFN {
-		s, sole := w.g.spec.Quant.Dense, f == model.Dense
-		switch {
-		case k.layer.Parallel: // the input was normed in front of the mixer
-			if !w.g.spec.Compile {
-				w.add(w.stream, w.h) // fused with the sum at the end otherwise
-			}
-		case a == model.NoAttention:
-			w.inputNorm(s, sole)
-		default:
-			w.addNorm(s, sole)
-		}
-		w.feedForward(k)
-		if k.layer.Norms > 2 {
-			w.norm(w.stream, w.h)
-		}
+	if k.Layer.FFN.Kind != model.NoFFN {
+		w.normedFeedForward(k)
 	}
-	w.sumLayer()
-	if n := k.layer.Input; n > 0 {
+	if !w.rewrites(AtLayerSum, nil) {
+		w.Add(w.Stream, w.Hidden)
+	}
+	if n := k.Layer.Input; n > 0 {
 		w.thin(float64(n))
 	}
-	if n := k.layer.Streams; n > 1 {
+	if n := k.Layer.Streams; n > 1 {
 		// Mixing n residual streams reads and writes them around each part.
-		w.elementwise(op.Add, 4*w.width()*w.stream*w.h*float64(n))
+		w.Elementwise(op.Add, 4*w.Width()*w.Stream*w.Hidden*float64(n))
+	}
+}
+
+// normedFeedForward emits a feed-forward part with the norms around it.
+func (w *Walk) normedFeedForward(k *Kind) {
+	s, sole := w.g.spec.Quant.Dense, k.Layer.FFN.Kind == model.Dense
+	switch {
+	case k.Layer.Parallel: // the input was normed in front of the mixer
+		if !w.g.spec.Compile {
+			w.Add(w.Stream, w.Hidden) // fused with the sum at the end otherwise
+		}
+	case k.Layer.Attention.Kind == model.NoAttention:
+		w.InputNorm(s, sole)
+	default:
+		w.addNorm(s, sole)
+	}
+	w.FeedForward(k)
+	if k.Layer.Norms > 2 {
+		w.Norm(w.Stream, w.Hidden)
 	}
 }
 
 // thin emits two unquantized matrices down to a width and up again, what is done
 // in between, a norm and the sum.
-func (w *walk) thin(width float64) {
-	plain := dtype.Unquantized(w.base)
-	w.linear(plain, w.stream, w.h, width, 1)
-	w.elementwise(op.Mul, 3*w.width()*w.stream*width)
-	w.linear(plain, w.stream, width, w.h, 1)
-	w.norm(w.stream, w.h)
-	w.add(w.stream, w.h)
+func (w *Walk) thin(width float64) {
+	plain := dtype.Unquantized(w.Base)
+	w.Linear(plain, w.Stream, w.Hidden, width, 1)
+	w.Elementwise(op.Mul, 3*w.Width()*w.Stream*width)
+	w.Linear(plain, w.Stream, width, w.Hidden, 1)
+	w.Norm(w.Stream, w.Hidden)
+	w.Add(w.Stream, w.Hidden)
 }
 
-// feedForward emits the part behind the second norm.
-func (w *walk) feedForward(k *kind) {
-	f := &k.layer.FFN
+// FeedForward emits the part behind the second norm.
+func (w *Walk) FeedForward(k *Kind) {
+	f := &k.Layer.FFN
 	if f.Kind == model.MoE {
 		w.moe(k)
 		if f.Intermediate > 0 { // a dense part beside the experts
-			w.quantize(w.g.spec.Quant.Dense, w.tokens, w.h)
-			w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f)
-			w.reduceTP(w.tokens)
-			w.add(w.tokens, w.h)
+			w.Quantize(w.g.spec.Quant.Dense, w.Tokens, w.Hidden)
+			w.MLP(w.g.spec.Quant.Dense, w.Tokens, w.Hidden, k.inter, f)
+			w.ReduceTP(w.Tokens)
+			w.Add(w.Tokens, w.Hidden)
 		}
 		return
 	}
 	w.fanIn(f.Ungated)
-	w.mlp(w.g.spec.Quant.Dense, w.tokens, w.h, k.inter, f)
-	w.reduceTP(w.tokens)
+	w.MLP(w.g.spec.Quant.Dense, w.Tokens, w.Hidden, k.inter, f)
+	w.ReduceTP(w.Tokens)
 }
 
 // fanIn quantizes the input of the dense part where the norm in front has not.
-func (w *walk) fanIn(ungated bool) {
+func (w *Walk) fanIn(ungated bool) {
 	n := 2
 	if ungated {
 		n = 1
 	}
-	w.fanOut(w.g.spec.Quant.Dense, w.tokens, w.h, n)
+	w.FanOut(w.g.spec.Quant.Dense, w.Tokens, w.Hidden, n)
 }
 
-// clampedOps are the vector operations an element of an activation with limits.
-const clampedOps = 11
-
-// mlp emits gate and up, the activation, and down, for rows × hidden inputs
+// MLP emits gate and up, the activation, and down, for rows × hidden inputs
 // that are quantized already.
-func (w *walk) mlp(s dtype.Scheme, rows, hidden, inter float64, f *model.FFN) {
-	e := w.width()
+func (w *Walk) MLP(s dtype.Scheme, rows, hidden, inter float64, f *model.FFN) {
+	e := w.Width()
 	cols := 2 * inter
 	if f.Ungated {
 		cols = inter
 	}
 	switch {
 	case w.g.spec.Compile:
-		w.linear(s, rows, hidden, cols, 2)
-		w.bias(f.Bias, cols)
-		o := w.elementwise(op.SwiGLU, e*rows*(cols+inter))
-		if f.Clamped && w.g.spec.Policy.TracedStreams {
-			o.Name, o.Vector = op.ClampedSwiGLU, units.Ops(clampedOps*rows*inter)
+		w.Linear(s, rows, hidden, cols, 2)
+		w.Bias(f.Bias, cols)
+		w.Elementwise(op.SwiGLU, e*rows*(cols+inter))
+		if w.offers(AtActivated) {
+			w.rewrite(Part{Place: AtActivated, FFN: f, Rows: rows, Cols: inter})
 		}
 	default:
-		w.linear(s, rows, hidden, inter, 1)
+		w.Linear(s, rows, hidden, inter, 1)
 		if !f.Ungated {
-			w.linear(s, rows, hidden, inter, 1)
+			w.Linear(s, rows, hidden, inter, 1)
 		}
-		w.elementwise(op.SiLU, 2*e*rows*inter)
+		w.Elementwise(op.SiLU, 2*e*rows*inter)
 		if !f.Ungated {
-			w.elementwise(op.Mul, 3*e*rows*inter)
+			w.Elementwise(op.Mul, 3*e*rows*inter)
 		}
 	}
-	w.quantize(s, rows, inter)
-	w.linear(s, rows, inter, hidden, 1)
-	w.bias(f.Bias, hidden)
+	w.Quantize(s, rows, inter)
+	w.Linear(s, rows, inter, hidden, 1)
+	w.Bias(f.Bias, hidden)
 }

@@ -2,9 +2,9 @@ package graph
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
@@ -112,7 +112,7 @@ type Images struct {
 type Graph struct {
 	spec  Spec
 	runs  []run // layers of the busiest pipeline stage… all stages, in order
-	kinds []kind
+	kinds []Kind
 	// recalls are the runs and what predicts behind them, those of equal attention together.
 	recalls []recall
 	// pp is the number of stage boundaries.
@@ -123,9 +123,11 @@ type Graph struct {
 	vocabRank  float64
 	ropeDim    float64
 	maxPos     float64
-	mtp        kind // of MTP modules
+	mtp        Kind // of MTP modules
 	// layerInputs is the width of all layers' own inputs together.
 	layerInputs float64
+	places      Places               // parts that are rewritten
+	spare       atomic.Pointer[Walk] // where any is; nil while in use
 }
 
 // run is a number of equal layers.
@@ -137,30 +139,30 @@ type run struct {
 
 // recall is a number of layers that look at what earlier steps left alike.
 type recall struct {
-	kind  *kind
+	kind  *Kind
 	count float64
 	run   uint16 // the first of theirs, from 1; 0 outside
 }
 
-// kind holds one rank's share of a layer kind.
-type kind struct {
-	layer model.Layer
-	hq    float64 // query heads
-	hk    float64 // key/value heads
-	hc    float64 // of those in the cache
-	whole bool    // attention's inputs are not cut over TP, only its output
-	inter float64 // dense inner width, rounded up
-	moe   expertShare
+// Kind holds one rank's share of a layer kind.
+type Kind struct {
+	Layer   model.Layer
+	Queries float64 // query heads
+	Keys    float64 // key/value heads
+	cached  float64 // of those in the cache
+	whole   bool    // attention's inputs are not cut over TP, only its output
+	inter   float64 // dense inner width, rounded up
+	Experts ExpertShare
 }
 
-// expertShare is one rank's share of a mixture of experts.
-type expertShare struct {
-	local  float64 // experts on this rank
+// ExpertShare is one rank's share of a mixture of experts.
+type ExpertShare struct {
+	Local  float64 // experts on this rank
 	deal   op.Deal
 	dealt  op.Dealt
-	inter  float64 // inner width of each
+	Inner  float64 // inner width of each
 	shared float64 // inner width of the shared experts
-	hidden float64 // width the routed experts work in
+	Hidden float64 // width the routed experts work in
 }
 
 // New prepares a graph. It reports layouts that are impossible for the model.
@@ -174,9 +176,6 @@ func New(s Spec) (*Graph, error) {
 	if s.SharedExpertTP && s.Layout.EP <= 1 {
 		return nil, field.Errorf("%s needs %s above 1", field.Name("shared_expert_tp"), field.Name("ep_size"))
 	}
-	if s.Quant.AttentionIn >= dtype.FP8 && !s.Quant.Attention.Quantized() && s.Policy.QuantizedActivations && hasLatent(s.Model) {
-		return nil, fmt.Errorf("quantized latent attention needs quantized linear layers, not %s", s.Quant.Attention.Name())
-	}
 	m := s.Model
 	g := &Graph{
 		spec:       s,
@@ -188,13 +187,19 @@ func New(s Spec) (*Graph, error) {
 		maxPos:     float64(m.MaxPosition),
 		ropeDim:    s.RotaryWidth(), layerInputs: m.LayerInputs(),
 	}
+	if r := s.Policy.Rewriter; r != nil {
+		var err error
+		if g.places, err = r.Parts(&g.spec); err != nil {
+			return nil, err
+		}
+	}
 	for _, l := range m.Kinds {
 		g.kinds = append(g.kinds, share(l, s))
 	}
 	g.mtp = g.kinds[m.MTP.Kind]
 	if !s.ShardsMTP() {
-		a := &g.mtp.layer.Attention
-		g.mtp.hq, g.mtp.hk, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
+		a := &g.mtp.Layer.Attention
+		g.mtp.Queries, g.mtp.Keys, g.mtp.whole = float64(a.Heads), float64(a.KVHeads), true
 	}
 	for i, k := range m.Layers {
 		r := run{kind: k, count: 1}
@@ -233,7 +238,7 @@ func mergeRuns(runs []run) []run {
 func (g *Graph) mergeRecalls() []recall {
 	var out []recall
 	add := func(r recall) {
-		if i := slices.IndexFunc(out, r.like); i >= 0 && !g.spec.Policy.TracedContext {
+		if i := slices.IndexFunc(out, r.like); i >= 0 && !g.spec.SharesContextInDecodes() {
 			out[i].count += r.count
 		} else {
 			out = append(out, r)
@@ -254,33 +259,33 @@ func (g *Graph) mergeRecalls() []recall {
 // like reports whether layers do the same as others. Inside runs and outside only attention
 // itself counts as the same, not what chooses for it.
 func (r recall) like(o recall) bool {
-	a := &r.kind.layer.Attention
+	a := &r.kind.Layer.Attention
 	alone := (a.Kind == model.GQA || a.Kind == model.MLA) && !a.Indexer.Own()
-	return *a == o.kind.layer.Attention && r.kind.hq == o.kind.hq && r.kind.hc == o.kind.hc &&
+	return *a == o.kind.Layer.Attention && r.kind.Queries == o.kind.Queries && r.kind.cached == o.kind.cached &&
 		(alone || (r.run > 0) == (o.run > 0))
 }
 
 // share is one rank's shard of a layer kind. Columns that do not divide are padded.
-func share(l model.Layer, s Spec) kind {
+func share(l model.Layer, s Spec) Kind {
 	tp := float64(s.Layout.TP)
-	k := kind{layer: l}
+	k := Kind{Layer: l}
 	a, f := l.Attention, l.FFN
-	k.hq = float64(a.Heads) / tp
-	k.hk = float64(a.KVHeads) / tp
-	if k.hk < 1 {
-		k.hk = 1
+	k.Queries = float64(a.Heads) / tp
+	k.Keys = float64(a.KVHeads) / tp
+	if k.Keys < 1 {
+		k.Keys = 1
 	}
-	k.hc = k.hk
+	k.cached = k.Keys
 	k.inter = math.Ceil(float64(f.Intermediate) / tp)
 	if f.Kind == model.MoE {
-		k.moe.deal = op.Deal{Experts: uint32(f.Experts), Choice: uint32(f.TopK), Ranks: uint32(s.Layout.EP)}
-		k.moe.local = k.moe.deal.Local()
-		k.moe.dealt = k.moe.deal.Dealt()
-		k.moe.inter = s.ExpertWidth(&f)
-		k.moe.shared = s.SharedWidth(&f)
-		k.moe.hidden = float64(s.Model.Hidden)
+		k.Experts.deal = op.Deal{Experts: uint32(f.Experts), Choice: uint32(f.TopK), Ranks: uint32(s.Layout.EP)}
+		k.Experts.Local = k.Experts.deal.Local()
+		k.Experts.dealt = k.Experts.deal.Dealt()
+		k.Experts.Inner = s.ExpertWidth(&f)
+		k.Experts.shared = s.SharedWidth(&f)
+		k.Experts.Hidden = float64(s.Model.Hidden)
 		if f.Latent > 0 {
-			k.moe.hidden = float64(f.Latent)
+			k.Experts.Hidden = float64(f.Latent)
 		}
 	}
 	return k
@@ -295,44 +300,13 @@ func (g *Graph) cutsStream() bool {
 	return fires && !s.Model.HasExperts() && !s.quantizesInput(s.Quant.Attention) && !s.quantizesInput(s.Quant.Dense)
 }
 
-// ExpertTP is the group over which each expert is sharded.
-func (s *Spec) ExpertTP() parallel.Group {
-	if s.Policy.IgnoredCopies && s.Layout.EP == 1 {
-		return parallel.Group{Size: int32(s.Layout.Devices / s.Layout.PP), Stride: 1}
-	}
-	return s.Layout.MoETPGroup()
-}
-
-// addsUp reports whether the ranks of experts hold the same tokens, so that each
-// can add up its part of a token's result and the parts are summed once.
-func (s *Spec) addsUp() bool {
-	l := &s.Layout
-	return !s.Policy.ExchangedPairs && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
-}
-
-// SharedWidth is the inner width of the shared experts on one rank: whole, or
-// cut over TP where that is asked for or where all ranks see the same tokens.
-func (s *Spec) SharedWidth(f *model.FFN) float64 {
-	w := float64(f.SharedIntermediate)
-	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.DP == 1 && (s.Layout.EP == 1 || s.addsUp()) {
-		w = math.Ceil(w / float64(s.Layout.TP))
-	}
-	return w
-}
-
-func hasLatent(m *model.Model) bool {
-	for _, k := range m.Kinds {
-		if k.Attention.Kind == model.MLA {
-			return true
-		}
-	}
-	return false
-}
-
 // Append appends the operators of one step to dst, in order.
 func (g *Graph) Append(dst []op.Item, b Batch) []op.Item {
-	w := walk{g: g, items: dst, base: g.base, h: g.hidden}
+	var stack Walk
+	w := g.start(&stack, dst)
 	w.measure(b)
+	w.rewrites(AtBegin, nil)
 	w.forward(b)
-	return w.items
+	w.rewrites(AtEnd, nil)
+	return g.finish(w)
 }

@@ -5,7 +5,7 @@ import "github.com/plimsoll-project/plimsoll/internal/cost/op"
 // predict emits multi-token prediction behind the main pass: the choice of the
 // verified tokens, then per predicted token one decoder layer with its own
 // embedding and head. All tokens of the step go through each of these layers.
-func (w *walk) predict() {
+func (w *Walk) predict() {
 	w.chooseTokens()
 	w.freshRope()
 	for range w.g.spec.MTP {
@@ -15,75 +15,75 @@ func (w *walk) predict() {
 
 // speculatedRows emits the selection of the rows to verify. Their positions
 // come from the host.
-func (w *walk) speculatedRows() {
-	w.elementwise(op.DevicePut, 2*indexBytes*w.tokens)
-	w.elementwise(op.DevicePut, 2*indexBytes*w.requests)
-	w.index(w.tokens, w.tokens, w.h)
+func (w *Walk) speculatedRows() {
+	w.Elementwise(op.DevicePut, 2*IndexBytes*w.Tokens)
+	w.Elementwise(op.DevicePut, 2*IndexBytes*w.Requests)
+	w.index(w.Tokens, w.Tokens, w.Hidden)
 }
 
 // chooseTokens emits the greedy choice from the logits: one bonus token a
 // request and, in a decode step, the speculated ones, joined.
-func (w *walk) chooseTokens() {
-	w.by = op.Requests
-	w.argmax(w.requests)
-	w.by = op.Tokens
+func (w *Walk) chooseTokens() {
+	w.Follows = op.Requests
+	w.argmax(w.Requests)
+	w.Follows = op.Tokens
 	w.chooseSpeculated()
 }
 
-func (w *walk) chooseSpeculated() {
-	w.by = op.Several
-	if extra := w.logits - w.requests; extra > 0 {
+func (w *Walk) chooseSpeculated() {
+	w.Follows = op.Several
+	if extra := w.logits - w.Requests; extra > 0 {
 		w.argmax(extra)
-		w.elementwise(op.Cat, 2*indexBytes*w.logits)
+		w.Elementwise(op.Cat, 2*IndexBytes*w.logits)
 	}
-	w.by = op.Tokens
+	w.Follows = op.Tokens
 }
 
-func (w *walk) argmax(rows float64) {
-	w.elementwise(op.ArgMax, rows*(w.width()*float64(w.g.spec.Model.Vocab)+indexBytes))
+func (w *Walk) argmax(rows float64) {
+	w.Elementwise(op.ArgMax, rows*(w.Width()*float64(w.g.spec.Model.Vocab)+IndexBytes))
 }
 
-// freshRope emits the rotary tables computed anew for the positions of the
-// step: frequencies, cosines and sines in float32, then narrowed.
-func (w *walk) freshRope() {
-	t, r, e := w.tokens, w.g.ropeDim, w.width()
+// freshRope emits rotary tables computed for the positions of the step:
+// frequencies, cosines and sines in float32, then narrowed.
+func (w *Walk) freshRope() {
+	t, r, e := w.Tokens, w.g.ropeDim, w.Width()
 	if r == 0 {
 		return
 	}
 	const f32 = 4
-	w.convert((indexBytes + f32) * t)
-	w.elementwise(op.Mul, f32*(r/2+t+t*r/2))
-	w.elementwise(op.Clone, 2*f32*t*r)
+	w.Convert((IndexBytes + f32) * t)
+	w.Elementwise(op.Mul, f32*(r/2+t+t*r/2))
+	w.Elementwise(op.Clone, 2*f32*t*r)
 	for _, name := range [2]op.Name{op.Cos, op.Sin} {
-		w.elementwise(name, 2*f32*t*r)
-		w.elementwise(op.Mul, 2*f32*t*r)
-		w.convert((f32 + e) * t * r)
+		w.Elementwise(name, 2*f32*t*r)
+		w.Elementwise(op.Mul, 2*f32*t*r)
+		w.Convert((f32 + e) * t * r)
 	}
 }
 
 // predictOne emits one predicted token: ids shifted, their embedding and the
 // hidden states normed and joined, projected to the hidden width, one decoder
 // layer, and the head for the last row of each request.
-func (w *walk) predictOne() {
-	t, b, h := w.tokens, w.requests, w.h
+func (w *Walk) predictOne() {
+	t, b, h := w.Tokens, w.Requests, w.Hidden
 	s := w.g.spec.Quant.Attention
 	w.shiftIDs()
 	w.embed()
 	w.plainNorm(t, h)
 	w.plainNorm(t, h)
-	w.cat(2 * t * h)
-	w.quantize(s, t, 2*h)
-	w.linear(s, t, 2*h, h, 1)
-	w.splitStreams()
+	w.Cat(2 * t * h)
+	w.Quantize(s, t, 2*h)
+	w.Linear(s, t, 2*h, h, 1)
+	w.rewrites(AtSplitStreams, nil)
 	w.layer(&w.g.mtp)
-	w.joinStreams()
+	w.rewrites(AtJoinStreams, nil)
 	w.lastRows()
-	w.by = op.Requests
+	w.Follows = op.Requests
 	w.project(b)
 	w.argmax(b)
 	for range newTokenCopies {
-		w.by = op.Requests
-		w.elementwise(op.CopyOp, 3*indexBytes*b)
+		w.Follows = op.Requests
+		w.Elementwise(op.CopyOp, 3*IndexBytes*b)
 		w.scatterIDs()
 	}
 }
@@ -92,21 +92,21 @@ func (w *walk) predictOne() {
 // output.
 const newTokenCopies = 2
 
-func (w *walk) shiftIDs() {
-	w.by = op.Several
-	w.elementwise(op.ShiftIDs, indexBytes*(2*w.tokens+2*w.requests+w.requests+1))
-	w.by = op.Tokens
+func (w *Walk) shiftIDs() {
+	w.Follows = op.Several
+	w.Elementwise(op.ShiftIDs, IndexBytes*(2*w.Tokens+2*w.Requests+w.Requests+1))
+	w.Follows = op.Tokens
 }
 
 // lastRows emits the selection of the last row of each request.
-func (w *walk) lastRows() {
-	w.by = op.Several
-	w.index(w.tokens, w.requests, w.h)
-	w.by = op.Tokens
+func (w *Walk) lastRows() {
+	w.Follows = op.Several
+	w.index(w.Tokens, w.Requests, w.Hidden)
+	w.Follows = op.Tokens
 }
 
-func (w *walk) scatterIDs() {
-	w.by = op.Several
-	w.elementwise(op.SelectScatter, indexBytes*(2*w.tokens+w.requests))
-	w.by = op.Tokens
+func (w *Walk) scatterIDs() {
+	w.Follows = op.Several
+	w.Elementwise(op.SelectScatter, IndexBytes*(2*w.Tokens+w.Requests))
+	w.Follows = op.Tokens
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -56,15 +57,15 @@ func TestPictures(t *testing.T) {
 		{
 			"tensorcast-latent", "deepseek-ai/DeepSeek-V3",
 			layout{Devices: 8, TP: 4, EP: 8},
-			narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.AttentionInt8}),
+			narrow(tensorcast.Policy(), graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.AttentionInt8}),
 		},
-		{"tensorcast-four-bits", "Qwen/Qwen3-30B-A3B", layout{Devices: 4, TP: 2}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.MXFP4Action, Attention: dtype.AttentionFP8})},
-		{"tensorcast-experts", "Qwen/Qwen3-30B-A3B", layout{Devices: 8, TP: 4, EP: 4, MoETP: 2}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W4A8Dynamic})},
+		{"tensorcast-four-bits", "Qwen/Qwen3-30B-A3B", layout{Devices: 4, TP: 2}, narrow(tensorcast.Policy(), graph.Actions{Linear: dtype.MXFP4Action, Attention: dtype.AttentionFP8})},
+		{"tensorcast-experts", "Qwen/Qwen3-30B-A3B", layout{Devices: 8, TP: 4, EP: 4, MoETP: 2}, narrow(tensorcast.Policy(), graph.Actions{Linear: dtype.W4A8Dynamic})},
 		{"tensorcast-eager", "Qwen/Qwen2-57B-A14B", layout{Devices: 4, TP: 4, EP: 4}, func(s *graph.Spec) {
-			narrow(graph.TensorCast(), graph.Actions{Linear: dtype.W8A16Dynamic})(s)
+			narrow(tensorcast.Policy(), graph.Actions{Linear: dtype.W8A16Dynamic})(s)
 			s.Compile = false
 		}},
-		{"tensorcast-router", "deepseek-ai/DeepSeek-V3", layout{Devices: 8, TP: 8, EP: 4}, narrow(graph.TensorCast(), graph.Actions{Linear: dtype.Disabled})},
+		{"tensorcast-router", "deepseek-ai/DeepSeek-V3", layout{Devices: 8, TP: 8, EP: 4}, narrow(tensorcast.Policy(), graph.Actions{Linear: dtype.Disabled})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

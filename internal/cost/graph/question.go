@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
 // What other packages ask about a Spec. They know no entry of its policy.
@@ -43,6 +44,31 @@ func (s *Spec) ExpertWidth(f *model.FFN) float64 {
 	return width
 }
 
+// matrixFormat is the format the matrix unit works in under a scheme.
+func (s *Spec) matrixFormat(q dtype.Scheme) dtype.Format {
+	switch {
+	case !q.Quantized():
+		return s.Quant.Base
+	case s.QuantizesActivations():
+		if q.Weight == dtype.FP4 {
+			return dtype.FP4
+		}
+		return dtype.INT8
+	case q.WeightOnly():
+		return s.Quant.Base
+	}
+	return q.Activation
+}
+
+// quantizesInput reports whether activations are narrowed before a product.
+func (s *Spec) quantizesInput(q dtype.Scheme) bool {
+	return q.Quantized() && (s.QuantizesActivations() || !q.WeightOnly())
+}
+
+// QuantizesActivations reports whether the input of every quantized product is narrowed,
+// to FP4 for MXFP4 and to INT8 for all others.
+func (s *Spec) QuantizesActivations() bool { return s.Policy.QuantizedActivations }
+
 // HoldsCopies reports whether absorbed projections and widened router weights
 // are held beside the weights.
 func (s *Spec) HoldsCopies() bool { return s.Policy.HeldCopies }
@@ -71,13 +97,13 @@ func (s *Spec) AddsImages() bool { return s.Policy.AddedImages }
 func (s *Spec) RotaryWidth() float64 {
 	d := 0.0
 	for i := range s.Model.Kinds {
-		d = max(d, s.rotated(&s.Model.Kinds[i].Attention))
+		d = max(d, s.Rotated(&s.Model.Kinds[i].Attention))
 	}
 	return d
 }
 
 // CachesStates reports whether the states of a recurrent layer take memory.
-func (s *Spec) CachesStates(a *model.Attention) bool { return !s.Policy.FreeStates || !headDecay(a) }
+func (s *Spec) CachesStates(a *model.Attention) bool { return !s.Policy.FreeStates || !HeadDecay(a) }
 
 // CachesLinear reports whether a linear-attention layer holds a KV cache as layers
 // with full attention do.
@@ -86,7 +112,7 @@ func (s *Spec) CachesLinear(a *model.Attention) bool {
 }
 
 // ShardsRecurrence reports whether a recurrent layer is sharded over TP.
-func (s *Spec) ShardsRecurrence(a *model.Attention) bool { return !s.opaqueDelta(a) }
+func (s *Spec) ShardsRecurrence(a *model.Attention) bool { return !s.OpaqueDelta(a) }
 
 // ShardsMTP reports whether the attention of MTP modules is sharded over TP.
 func (s *Spec) ShardsMTP() bool {
@@ -98,7 +124,7 @@ func (s *Spec) QuantizesIndexer() bool { return s.Policy.FusedIndexer }
 
 // PoolsFreely reports whether an attention pools its cache without weights, into
 // whole pages.
-func (s *Spec) PoolsFreely(a *model.Attention) bool { return s.tracesCompression(a) }
+func (s *Spec) PoolsFreely(a *model.Attention) bool { return s.TracesCompression(a) }
 
 // WideStreams reports whether the weights that mix residual streams are float32.
 func (s *Spec) WideStreams() bool { return s.Policy.TracedStreams }
@@ -117,14 +143,96 @@ func (s Spec) WithoutJumps() Spec {
 	return s
 }
 
-// Without is the Spec with an artefact of its policy taken back, in all that was
-// resolved by it.
-func (s Spec) Without(a *Artefact) Spec {
-	was := s.Policy
-	s.Policy = a.Without(was)
-	if was.HalfPrecision && !s.Policy.HalfPrecision && s.Model.DType != dtype.None {
-		s.Quant = s.Quant.Rebase(s.Model.DType)
+// causal reports whether a query attends only to the tokens up to itself.
+func (s *Spec) causal() bool { return !s.Policy.FullAttention }
+
+// phaseByLength reports whether the length of a query alone decides if it is a decode.
+func (s *Spec) phaseByLength() bool { return s.Policy.VerifyAsPrefill }
+
+// addsBias reports whether adding a bias to a product of a weight format is arithmetic.
+func (s *Spec) addsBias(weight dtype.Format) bool {
+	return weight >= dtype.FP8 || !s.Policy.FreeBias
+}
+
+// joinsIndexer reports whether the projections of a selector are part of the joined
+// product, and its norms, rotation and cache write part of one kernel with those of
+// attention, as vLLM and ATOM have MiniMax-M3 (fused_minimax_m3_qknorm_rope_kv_insert).
+func (s *Spec) joinsIndexer(a *model.Attention) bool {
+	return s.Compile && a.Kind == model.GQA && a.Indexer.Own() && !a.OutGate && !a.SharedKV && !s.QuantizesIndexer()
+}
+
+// fusesNorms reports whether a norm is one kernel.
+func (s *Spec) fusesNorms() bool { return s.Compile && !s.TracesNorms() }
+
+// TracesNorms reports whether norms are the elementwise operators of their source even
+// when compiled.
+func (s *Spec) TracesNorms() bool { return s.Policy.TracedNorms && s.Model.OffsetNorm }
+
+// NormQuantizes reports whether one operator makes a norm and narrows its output
+// for the product behind it, which follows q.
+func (s *Spec) NormQuantizes(q dtype.Scheme) bool {
+	return s.fusesNorms() && s.quantizesInput(q) && (!s.Policy.EpsilonBound || s.Model.Epsilon == model.DefaultEpsilon)
+}
+
+// Rotated is the part of a head that rotary tables are for.
+func (s *Spec) Rotated(a *model.Attention) float64 {
+	if a.RopeStated && s.Policy.WholeRope || s.TracesCompression(a) {
+		return float64(a.HeadDim)
 	}
-	s.Vision = s.Policy.LoadsVision(s.Model, s.Vision)
-	return s
+	return float64(a.RopeDim)
+}
+
+// TracesCompression reports whether an attention is DeepSeek-V4's, whose cached entry
+// is key and value at once, and has the operators of its source.
+func (s *Spec) TracesCompression(a *model.Attention) bool {
+	return s.Policy.TracedCompression && a.Kind == model.MLA && a.KeyIsVal
+}
+
+// TracesStreams reports whether a layer's parallel residual streams are mixed by the
+// operators of their source.
+func (s *Spec) TracesStreams(l *model.Layer) bool {
+	return s.WideStreams() && l.Streams > 1 && !l.AltUp
+}
+
+// OpaqueDelta reports whether linear attention is one operator as a whole.
+func (s *Spec) OpaqueDelta(a *model.Attention) bool {
+	return s.Policy.OpaqueDelta && a.Kind == model.GatedDelta && a.Recurrent.Joined && !s.Compile
+}
+
+// HeadDecay reports whether an attention is Qwen's gated delta rule, with one decay
+// for each head.
+func HeadDecay(a *model.Attention) bool {
+	return a.Kind == model.GatedDelta && !a.Recurrent.ChannelDecay && a.Recurrent.GateRank == 0
+}
+
+// SharesContextInDecodes reports whether only pure decode steps use context parallelism,
+// prepared in the first layer.
+func (s *Spec) SharesContextInDecodes() bool { return s.Policy.TracedContext }
+
+// ExchangesPairs reports whether every pair of token and expert is sent on its own.
+func (s *Spec) ExchangesPairs() bool { return s.Policy.ExchangedPairs }
+
+// addsUp reports whether the ranks of experts hold the same tokens, so that each
+// can add up its part of a token's result and the parts are summed once.
+func (s *Spec) addsUp() bool {
+	l := &s.Layout
+	return !s.ExchangesPairs() && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
+}
+
+// ExpertTP is the group over which each expert is sharded.
+func (s *Spec) ExpertTP() parallel.Group {
+	if s.Policy.IgnoredCopies && s.Layout.EP == 1 {
+		return parallel.Group{Size: int32(s.Layout.Devices / s.Layout.PP), Stride: 1}
+	}
+	return s.Layout.MoETPGroup()
+}
+
+// SharedWidth is the inner width of the shared experts on one rank: whole, or
+// cut over TP where that is set or where all ranks see the same tokens.
+func (s *Spec) SharedWidth(f *model.FFN) float64 {
+	w := float64(f.SharedIntermediate)
+	if s.SharedExpertTP || !s.Policy.CopiedShared && s.Layout.DP == 1 && (s.Layout.EP == 1 || s.addsUp()) {
+		w = math.Ceil(w / float64(s.Layout.TP))
+	}
+	return w
 }

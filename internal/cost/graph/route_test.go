@@ -37,12 +37,12 @@ func sizes(t *rapid.T) parallel.Layout {
 	return l
 }
 
-func anyWalk(t *rapid.T, p Policy, m *model.Model) *walk {
+func anyWalk(t *rapid.T, p Policy, m *model.Model) *Walk {
 	g, err := New(Spec{Model: m, Layout: sizes(t), Policy: p, Compile: true})
 	if err != nil {
 		t.Skip(err) // more ranks than experts
 	}
-	w := &walk{g: g}
+	w := &Walk{g: g}
 	w.measure(Batch{Segments: []Segment{{Requests: rapid.IntRange(1, 500).Draw(t, "requests"), Query: 1, Seq: 9, Decode: true}}})
 	return w
 }
@@ -54,19 +54,19 @@ func TestEveryTokenMeetsItsExperts(t *testing.T) {
 		topK := rapid.IntRange(1, 8).Draw(t, "top-k")
 		w := anyWalk(t, Physical(), mixture(1<<rapid.IntRange(3, 8).Draw(t, "experts"), topK))
 		l, k := &w.g.spec.Layout, &w.g.kinds[0]
-		m := w.meet()
-		r := w.route(k, m.rows)
-		even := k.moe.dealt.Even(m.rows * float64(l.EP))
-		if r.recv < even {
-			t.Errorf("%+v: the busiest rank gets %g of %g pairs", *l, r.recv, even)
+		m := w.Meet()
+		r := w.Dealt(k, m.Rows, float64(l.EP))
+		even := k.Experts.dealt.Even(m.Rows * float64(l.EP))
+		if r.Received < even {
+			t.Errorf("%+v: the busiest rank gets %g of %g pairs", *l, r.Received, even)
 		}
-		done := even * k.moe.inter / expertWidth * float64(l.TP*l.DP)
-		asked := w.tokens * float64(l.DP*topK)
-		if even := m.padded == w.tokens; done < asked*(1-1e-9) || even && done > asked*(1+1e-9) {
+		done := even * k.Experts.Inner / expertWidth * float64(l.TP*l.DP)
+		asked := w.Tokens * float64(l.DP*topK)
+		if even := m.Padded == w.Tokens; done < asked*(1-1e-9) || even && done > asked*(1+1e-9) {
 			t.Errorf("%+v: %g of %g expert rows are computed", *l, done, asked)
 		}
-		if got := r.many * r.manyRows; math.Abs(got-r.recv) > 1e-9*r.recv || r.many > k.moe.local {
-			t.Errorf("%g experts of %g rows receive %g", r.many, r.manyRows, r.recv)
+		if r.Active > k.Experts.Local || r.Active > r.Received {
+			t.Errorf("%g of %g experts receive %g pairs", r.Active, k.Experts.Local, r.Received)
 		}
 	})
 }
@@ -82,11 +82,8 @@ func TestActiveExperts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := walk{g: g}
-		active := func(rows float64) float64 {
-			r := w.route(&g.kinds[0], rows)
-			return r.active()
-		}
+		w := Walk{g: g}
+		active := func(rows float64) float64 { return w.Dealt(&g.kinds[0], rows, 1).Active }
 		if got := active(1); math.Abs(got-float64(topK)) > 1e-6 {
 			t.Errorf("one token: want %d experts, got %g", topK, got)
 		}
@@ -96,33 +93,6 @@ func TestActiveExperts(t *testing.T) {
 		n := rapid.Float64Range(1, 5000).Draw(t, "rows")
 		if active(n+1) < active(n) {
 			t.Errorf("%g rows wake %g experts, one more %g", n, active(n), active(n+1))
-		}
-	})
-}
-
-// TestFrontLoadedDeal: TensorCast deals pairs to experts one after another from
-// the first on; rank 0 holds the first ones.
-func TestFrontLoadedDeal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		experts, topK := rapid.IntRange(1, 64).Draw(t, "experts"), rapid.IntRange(1, 8).Draw(t, "top-k")
-		w := anyWalk(t, TensorCast(), mixture(experts, topK))
-		k, ep := &w.g.kinds[0], w.g.spec.Layout.EP
-		rows := rapid.IntRange(1, 300).Draw(t, "rows")
-		load := make([]int, experts)
-		for pair := range rows * topK {
-			load[pair%experts]++
-		}
-		local, first, active := int(k.moe.local), 0, 0
-		for _, n := range load[:min(local, experts)] {
-			first += n
-			active += min(n, 1)
-		}
-		r := w.route(k, float64(rows))
-		if r.mine != float64(first) || r.recv != float64(first*ep) || r.active() != float64(active) {
-			t.Errorf("want %d own rows on %d experts, %d received; got %+v", first, active, first*ep, r)
-		}
-		if r.many+r.few != float64(local) || r.many*r.manyRows+r.few*r.fewRows != r.recv {
-			t.Errorf("the two classes do not add up: %+v", r)
 		}
 	})
 }
@@ -138,30 +108,30 @@ func TestDispatch(t *testing.T) {
 		if rapid.Bool().Draw(t, "fp8") {
 			w.g.spec.Quant.Experts = dtype.Scheme{Weight: dtype.FP8, Activation: dtype.FP8}
 		}
-		w.base, w.n, w.reps = dtype.BF16, 1, 1
+		w.Base, w.Count, w.reps = dtype.BF16, 1, 1
 		k, ep := &w.g.kinds[0], float64(w.g.spec.Layout.EP)
-		r := w.route(k, 100)
-		visits := w.visits(k, &r)
+		r := w.Dealt(k, 100, ep)
+		visits := w.Visits(k, &r)
 		if most := 100 * math.Min(ep-1, float64(topK)); visits > most*(1+1e-9) || visits < 0 || ep > 1 && visits == 0 {
 			t.Errorf("%g visits of at most %g", visits, most)
 		}
-		if topK == 1 && math.Abs(visits-(r.pairs-r.mine)) > 1e-6 {
-			t.Errorf("with one expert each: %g visits for %g pairs elsewhere", visits, r.pairs-r.mine)
+		if topK == 1 && math.Abs(visits-(r.Pairs-r.Mine)) > 1e-6 {
+			t.Errorf("with one expert each: %g visits for %g pairs elsewhere", visits, r.Pairs-r.Mine)
 		}
-		back := w.dispatch(k, &r)
+		back := w.Dispatch(k, &r)
 		if ep == 1 {
-			if back.payload != 0 || len(w.items) > 0 {
-				t.Errorf("a single rank sends %v, %d operators", back, len(w.items))
+			if back.Payload != 0 || len(w.Items) > 0 {
+				t.Errorf("a single rank sends %v, %d operators", back, len(w.Items))
 			}
 			return
 		}
-		out := w.items[len(w.items)-1].Op
+		out := w.Items[len(w.Items)-1].Op
 		width := 2.
-		if r.narrow {
+		if r.Narrow {
 			width = 1
 		}
-		if r.narrow != w.g.spec.Quant.Experts.Quantized() || float64(out.Payload) != width*visits*k.moe.hidden || back.payload != 2*visits*k.moe.hidden {
-			t.Errorf("narrow %v: %v there, %v back, for %g visits", r.narrow, out.Payload, back.payload, visits)
+		if r.Narrow != w.g.spec.Quant.Experts.Quantized() || float64(out.Payload) != width*visits*k.Experts.Hidden || back.Payload != 2*visits*k.Experts.Hidden {
+			t.Errorf("narrow %v: %v there, %v back, for %g visits", r.Narrow, out.Payload, back.Payload, visits)
 		}
 	})
 }

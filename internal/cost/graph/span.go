@@ -7,14 +7,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// shortQuery is the length below which the end of a prompt goes with decodes, as
+// ShortQuery is the length below which the end of a prompt goes with decodes, as
 // in TensorCast. Engines do the same with lines of their own: vLLM takes up to one
 // and the draft tokens, 128 with FlashMLA and 512 with FlashAttention. Latent
 // attention would expand the whole context for those few otherwise.
-const shortQuery = 6
+const ShortQuery = 6
 
-// groups is how many groups of requests the batch has that count as equal.
-func (w *walk) groups() int {
+// Groups is how many groups of requests the batch has that count as equal.
+func (w *Walk) Groups() int {
 	n := len(w.segments)
 	if w.sums.Prefill.Requests > 0 {
 		n++
@@ -25,9 +25,9 @@ func (w *walk) groups() int {
 	return n
 }
 
-// group is one of them, and whether it is no prompt's. Counting is cheaper than an
+// Group is one of them, and whether it is no prompt's. Counting is cheaper than an
 // iterator here, in the pricing of every step.
-func (w *walk) group(i int) (all op.Span, decode bool) {
+func (w *Walk) Group(i int) (all op.Span, decode bool) {
 	switch {
 	case i < len(w.segments):
 		s := &w.segments[i]
@@ -37,18 +37,18 @@ func (w *walk) group(i int) (all op.Span, decode bool) {
 	default:
 		all, decode = w.sums.Decode, true
 	}
-	if w.shards > 1 {
+	if w.Shards > 1 {
 		all = w.sharded(all)
 	}
 	return all, decode
 }
 
-// spans sums the query-key pairs and the cache reads of a batch for one
+// Spans sums the query-key pairs and the cache reads of a batch for one
 // attention, by phase.
-func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
-	for i := range w.groups() {
-		all, verify := w.group(i)
-		decodes := w.decodes(a, verify, all.Tokens/all.Requests)
+func (w *Walk) Spans(a *model.Attention) (prefill, decode op.Span) {
+	for i := range w.Groups() {
+		all, verify := w.Group(i)
+		decodes := w.Decodes(a, verify, all.Tokens/all.Requests)
 		span := &prefill
 		if decodes {
 			span = &decode
@@ -62,21 +62,21 @@ func (w *walk) spans(a *model.Attention) (prefill, decode op.Span) {
 	return prefill, decode
 }
 
-// decodes reports whether a query of q tokens runs an attention's decode kernels;
+// Decodes reports whether a query of q tokens runs an attention's decode kernels;
 // decode says that it is no prompt's. TensorCast takes the sparse ones by that alone.
-func (w *walk) decodes(a *model.Attention, decode bool, q float64) bool {
-	if !w.g.spec.Policy.VerifyAsPrefill {
-		return q < shortQuery || decode
+func (w *Walk) Decodes(a *model.Attention, decode bool, q float64) bool {
+	if !w.g.spec.phaseByLength() {
+		return q < ShortQuery || decode
 	}
 	if a.Indexer.TopK > 0 {
 		return decode
 	}
-	return q < shortQuery
+	return q < ShortQuery
 }
 
 // limit is the part of requests' pairs and contexts that an attention looks at.
-func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
-	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
+func (w *Walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && w.g.spec.causal() {
 		return all
 	}
 	n := all.Requests
@@ -95,9 +95,9 @@ func (w *walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 
 // pairs is the number of cache entries that q queries at the end of seq tokens
 // attend to, together.
-func (w *walk) pairs(a *model.Attention, q, seq float64) float64 {
-	if w.g.spec.Policy.FullAttention {
-		return q * attended(a, seq)
+func (w *Walk) pairs(a *model.Attention, q, seq float64) float64 {
+	if !w.g.spec.causal() {
+		return q * Attended(a, seq)
 	}
 	step, limit, local := grain(a), most(a), float64(a.Local)
 	if local == 0 {
@@ -117,9 +117,9 @@ func triangle(n, grain, limit float64) float64 {
 	return grain*whole*(whole+1)/2 + (n-grain*whole)*(whole+1) + beyond
 }
 
-// attended is the number of cache entries one query attends to that sees seq
+// Attended is the number of cache entries one query attends to that sees seq
 // tokens: recent ones one by one, older ones by the compressed entry.
-func attended(a *model.Attention, seq float64) float64 {
+func Attended(a *model.Attention, seq float64) float64 {
 	return min(math.Ceil(seq/grain(a)), most(a)) + min(seq, float64(a.Local))
 }
 
@@ -143,7 +143,7 @@ func most(a *model.Attention) float64 {
 // queries choose different entries.
 func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 	if decode {
-		return attended(a, seq)
+		return Attended(a, seq)
 	}
 	entries, local := math.Ceil(seq/grain(a)), 0.0
 	if a.Indexer.TopK > 0 {
@@ -158,14 +158,14 @@ func reach(a *model.Attention, seq, q float64, decode bool) float64 {
 	return entries + local
 }
 
-// blocks is the number of page-table entries of the batch.
-func (w *walk) blocks() (padded, exact float64) {
+// Blocks is the number of page-table entries of the batch.
+func (w *Walk) Blocks() (padded, exact float64) {
 	longest, page := 0.0, w.g.spec.PageTokens()
-	for i := range w.groups() {
-		all, _ := w.group(i)
+	for i := range w.Groups() {
+		all, _ := w.Group(i)
 		b := math.Ceil(all.Context / all.Requests / page)
 		longest = max(longest, b)
 		exact += all.Requests * b
 	}
-	return w.requests * longest, exact
+	return w.Requests * longest, exact
 }

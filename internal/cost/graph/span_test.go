@@ -44,7 +44,7 @@ func TestPairsCountEachQuery(t *testing.T) {
 		for i := range q {
 			causal += sees(&a, seq-i)
 		}
-		w := walk{g: &Graph{}}
+		w := Walk{g: &Graph{}}
 		if got := w.pairs(&a, float64(q), float64(seq)); got != float64(causal) {
 			t.Errorf("causal: want %d pairs, got %g", causal, got)
 		}
@@ -74,30 +74,31 @@ func TestReach(t *testing.T) {
 }
 
 func TestSpansSumByPhase(t *testing.T) {
-	w := walk{g: &Graph{spec: Spec{Policy: Physical()}}, segments: []Segment{
+	w := Walk{g: &Graph{spec: Spec{Policy: Physical()}}, segments: []Segment{
 		{Requests: 3, Query: 5, Seq: 100, Decode: true},
 		{Requests: 2, Query: 6, Seq: 10},
 	}}
-	prefill, decode := w.spans(&model.Attention{})
+	prefill, decode := w.Spans(&model.Attention{})
 	if prefill.Requests != 2 || prefill.Tokens != 12 || prefill.Pairs != 2*(5+6+7+8+9+10) || prefill.Context != 20 {
 		t.Errorf("prefill: got %+v", prefill)
 	}
 	if decode.Requests != 3 || decode.Tokens != 15 || decode.Pairs != 3*(96+97+98+99+100) || decode.Context != 300 {
 		t.Errorf("decode: got %+v", decode)
 	}
-	w.requests = 5
-	if padded, exact := w.blocks(); padded != 5*7 || exact != 3*7+2 {
+	w.Requests = 5
+	if padded, exact := w.Blocks(); padded != 5*7 || exact != 3*7+2 {
 		t.Errorf("blocks of 16 tokens: want 7 a request or 7 and 1, got %g and %g", padded, exact)
 	}
-	w.g.spec.Policy = TensorCast()
-	if padded, exact := w.blocks(); padded != 5 || exact != 5 {
+	w.g.spec.Policy.PageTokens = 128
+	if padded, exact := w.Blocks(); padded != 5 || exact != 5 {
 		t.Errorf("blocks of 128 tokens: want one a request, got %g and %g", padded, exact)
 	}
 }
 
 // TestPhaseOfAQuery: eight tokens to verify are a decode, as a prompt's last three
-// are; TensorCast goes by the length alone.
+// are, unless the length alone decides.
 func TestPhaseOfAQuery(t *testing.T) {
+	byLength := Policy{Name: "by length", Choices: Choices{VerifyAsPrefill: true}}
 	for _, c := range []struct {
 		policy Policy
 		query  int
@@ -107,15 +108,15 @@ func TestPhaseOfAQuery(t *testing.T) {
 		{Physical(), 8, true, true},
 		{Physical(), 6, false, false},
 		{Physical(), 5, false, true},
-		{TensorCast(), 8, true, false},
-		{TensorCast(), 6, true, false},
-		{TensorCast(), 5, true, true},
-		{TensorCast(), 6, false, false},
-		{TensorCast(), 5, false, true},
+		{byLength, 8, true, false},
+		{byLength, 6, true, false},
+		{byLength, 5, true, true},
+		{byLength, 6, false, false},
+		{byLength, 5, false, true},
 	} {
 		s := Segment{Requests: 1, Query: c.query, Seq: 100, Decode: c.verify}
-		w := walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{s}}
-		if prefill, decode := w.spans(&model.Attention{}); (decode.Requests == 1) != c.decode || prefill.Requests == decode.Requests {
+		w := Walk{g: &Graph{spec: Spec{Policy: c.policy}}, segments: []Segment{s}}
+		if prefill, decode := w.Spans(&model.Attention{}); (decode.Requests == 1) != c.decode || prefill.Requests == decode.Requests {
 			t.Errorf("%s, %+v: prefill %+v, decode %+v", c.policy.Name, s, prefill, decode)
 		}
 	}

@@ -33,68 +33,69 @@ func (g *Graph) AppendVarying(dst []op.Item, s *Sums) []op.Item {
 // attention, what chooses for it, recurrences. Those of layers with equal attention stand
 // there once for all of them, and so do those of predicted tokens.
 func (g *Graph) AppendRecalls(dst []op.Item, s *Sums) []op.Item {
-	w := g.varying(dst, s.Counts())
+	var stack Walk
+	w := g.varying(&stack, dst, s.Counts())
 	w.sums = *s
+	w.rewrites(AtBegin, nil)
 	for _, r := range g.recalls {
-		w.n, w.run, w.reps = r.count, r.run, r.count
+		w.Count, w.Run, w.reps = r.count, r.run, r.count
 		w.recall(r.kind)
 	}
-	return w.items
+	return g.finish(w)
 }
 
 // AppendSelections appends the varying operators that follow several counts alone: what
 // selects rows and moves token ids.
 func (g *Graph) AppendSelections(dst []op.Item, counts [op.Counts]float64) []op.Item {
-	w := g.varying(dst, counts)
-	w.n, w.reps = 1, 1
+	var stack Walk
+	w := g.varying(&stack, dst, counts)
+	w.Count, w.reps = 1, 1
 	w.rowsOfHead()
 	if g.spec.MTP > 0 {
 		w.chooseSpeculated()
-		w.n = float64(g.spec.MTP)
+		w.Count = float64(g.spec.MTP)
 		w.shiftIDs()
 		w.lastRows()
 		for range newTokenCopies {
 			w.scatterIDs()
 		}
 	}
-	return w.items
+	return g.finish(w)
 }
 
 // varying is a walk through varying operators.
-func (g *Graph) varying(dst []op.Item, counts [op.Counts]float64) walk {
-	return walk{
-		g: g, items: dst, base: g.base, h: g.hidden,
-		tokens: counts[op.Tokens], logits: counts[op.Logits], requests: counts[op.Requests],
-	}
+func (g *Graph) varying(stack *Walk, dst []op.Item, counts [op.Counts]float64) *Walk {
+	w := g.start(stack, dst)
+	w.Tokens, w.logits, w.Requests = counts[op.Tokens], counts[op.Logits], counts[op.Requests]
+	return w
 }
 
-// recall emits those operators of a layer that look at what earlier steps left.
-func (w *walk) recall(k *kind) {
-	switch a := &k.layer.Attention; a.Kind {
+// recall emits those operators of a layer that look at what earlier steps left. The
+// exchanges of context parallelism are among them where they do not follow tokens alone.
+func (w *Walk) recall(k *Kind) {
+	exchanges := w.ContextFollows != op.Tokens
+	switch a := &k.Layer.Attention; a.Kind {
 	case model.GQA:
 		w.choose(a)
-		if w.g.spec.Policy.TracedContext {
+		if exchanges {
 			w.attend(k, a)
 		} else {
 			w.attendHere(k, a)
 		}
 	case model.MLA:
-		if w.g.spec.tracesCompression(a) {
-			w.attendCompressed(k, a)
+		if w.rewrites(AtRecall, k) {
 			return
 		}
-		if w.fusesIndexer(a) {
-			w.fusedIndexer(a)
-		} else {
+		if !w.rewrites(AtIndexer, k) {
 			w.choose(a)
 		}
-		if w.g.spec.Policy.TracedContext {
+		if exchanges {
 			w.attendLatent(k, a)
 		} else {
 			w.attendLatentHere(k, a)
 		}
 	case model.GatedDelta, model.Mamba2, model.Mamba1, model.ShortConv:
-		w.recur(a)
+		w.recur(k)
 	case model.Cross, model.NoAttention: // no images here
 	}
 }

@@ -9,52 +9,50 @@ import (
 
 // vision emits the image tower for the pictures of a batch. The tower is not
 // quantized, and every rank runs it whole.
-func (w *walk) vision(im Images) {
+func (w *Walk) vision(im Images) {
 	v := w.g.spec.Model.Vision
 	if v == nil || im.Count == 0 {
 		return
 	}
-	if w.tracesVision(v) {
-		w.tracedVision(v, im)
-	} else {
+	if !w.rewrites(AtVision, nil) {
 		w.tower(v, im)
 	}
 }
 
 // tower emits an image tower as its kernels are.
-func (w *walk) tower(v *model.Vision, im Images) {
-	plain := dtype.Unquantized(w.base)
-	e := w.width()
+func (w *Walk) tower(v *model.Vision, im Images) {
+	plain := dtype.Unquantized(w.Base)
+	e := w.Width()
 	n, p := float64(im.Count), float64(im.Patches)
 	rows, h, inter := n*p, float64(v.Hidden), float64(v.Intermediate)
 	pixels := 3 * float64(v.Patch*v.Patch*max(1, v.TemporalPatch))
-	w.linear(plain, rows, pixels, h, 1)
-	w.items[len(w.items)-1].Op.Name = op.PatchEmbed
+	w.Linear(plain, rows, pixels, h, 1)
+	w.Items[len(w.Items)-1].Op.Name = op.PatchEmbed
 	attend := func(layers int, length float64) {
 		if layers <= 0 {
 			return
 		}
-		w.n = float64(layers)
+		w.Count = float64(layers)
 		w.layerNorm(rows, h)
-		w.linear(plain, rows, h, 3*h, 3)
-		o := w.next(op.Attention, op.VisionAttention)
+		w.Linear(plain, rows, h, 3*h, 3)
+		o := w.Next(op.Attention, op.VisionAttention)
 		o.Heads, o.KVHeads = float64(v.Heads), float64(v.Heads)
 		o.HeadDim = h / float64(v.Heads)
 		o.ValueDim = o.HeadDim
 		o.Prefill = op.Span{Requests: n, Tokens: rows, Pairs: rows * length, Context: rows}
-		o.Out, o.KV = w.base, w.base
-		w.linear(plain, rows, h, h, 1)
-		w.add(rows, h)
+		o.Out, o.KV = w.Base, w.Base
+		w.Linear(plain, rows, h, h, 1)
+		w.Add(rows, h)
 		w.layerNorm(rows, h)
 		up := 2 * inter
 		if v.Ungated {
 			up = inter
 		}
-		w.linear(plain, rows, h, up, 2)
-		w.elementwise(op.GELU, e*rows*(up+inter)).Vector = units.Ops(8 * rows * inter)
-		w.linear(plain, rows, inter, h, 1)
-		w.add(rows, h)
-		w.n = 1
+		w.Linear(plain, rows, h, up, 2)
+		w.Elementwise(op.GELU, e*rows*(up+inter)).Vector = units.Ops(8 * rows * inter)
+		w.Linear(plain, rows, inter, h, 1)
+		w.Add(rows, h)
+		w.Count = 1
 	}
 	full := v.Layers
 	if v.Window > 0 {
@@ -68,22 +66,22 @@ func (w *walk) tower(v *model.Vision, im Images) {
 
 // projector emits the merger from patches to language tokens, and its copies
 // for early decoder layers.
-func (w *walk) projector(tokens float64) {
+func (w *Walk) projector(tokens float64) {
 	v := w.g.spec.Model.Vision
-	plain := dtype.Unquantized(w.base)
+	plain := dtype.Unquantized(w.Base)
 	in := float64(v.Hidden * max(1, v.Merge*v.Merge))
 	mid := float64(v.MergerHidden)
 	if mid == 0 {
 		mid = in
 	}
-	w.n = float64(1 + v.DeepStack)
+	w.Count = float64(1 + v.DeepStack)
 	w.layerNorm(tokens, in)
-	w.linear(plain, tokens, in, mid, 1)
-	w.elementwise(op.GELU, 2*w.width()*tokens*mid)
-	w.linear(plain, tokens, mid, float64(v.Out), 1)
-	w.n = 1
+	w.Linear(plain, tokens, in, mid, 1)
+	w.Elementwise(op.GELU, 2*w.Width()*tokens*mid)
+	w.Linear(plain, tokens, mid, float64(v.Out), 1)
+	w.Count = 1
 }
 
-func (w *walk) layerNorm(rows, cols float64) {
-	w.elementwise(op.LayerNorm, w.width()*(2*rows*cols+2*cols)).Vector32 = units.Ops(8 * rows * cols)
+func (w *Walk) layerNorm(rows, cols float64) {
+	w.Elementwise(op.LayerNorm, w.Width()*(2*rows*cols+2*cols)).Vector32 = units.Ops(8 * rows * cols)
 }

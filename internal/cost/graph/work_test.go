@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -114,7 +115,7 @@ func TestNewRefuses(t *testing.T) {
 		{"shared experts", func(s *graph.Spec) { s.SharedExpertTP = true }, "shared_expert_tp needs ep_size above 1"},
 		{"latent", func(s *graph.Spec) {
 			*s = plain(latent)
-			s.Policy = graph.TensorCast()
+			s.Policy = tensorcast.Policy()
 			s.Quant.AttentionIn = dtype.INT8
 		}, "quantized latent attention needs quantized linear layers, not bf16"},
 	} {
@@ -177,8 +178,8 @@ func TestBiasWork(t *testing.T) {
 	}{
 		{graph.Physical(), dtype.Disabled, all},
 		{graph.Physical(), dtype.W8A16Dynamic, all},
-		{graph.TensorCast(), dtype.Disabled, 0},
-		{graph.TensorCast(), dtype.W8A16Dynamic, all},
+		{tensorcast.Policy(), dtype.Disabled, 0},
+		{tensorcast.Policy(), dtype.W8A16Dynamic, all},
 	} {
 		if got := work(c.policy, c.action); got != c.want {
 			t.Errorf("%s, %s: want %g operations, got %g", c.policy.Name, c.action, c.want, got)
@@ -200,7 +201,7 @@ func TestResolve(t *testing.T) {
 		{"the checkpoint's own", graph.Physical(), graph.Actions{}, own.Attention.Name(), own.Experts.Name(), dtype.BF16},
 		{"auto", graph.Physical(), graph.Actions{Linear: dtype.Auto, Attention: dtype.Auto}, own.Attention.Name(), own.Experts.Name(), dtype.BF16},
 		{"disabled", graph.Physical(), graph.Actions{Linear: dtype.Disabled}, "bf16", "bf16", dtype.BF16},
-		{"half precision", graph.TensorCast(), graph.Actions{Linear: dtype.Disabled}, "f16", "f16", dtype.F16},
+		{"half precision", tensorcast.Policy(), graph.Actions{Linear: dtype.Disabled}, "f16", "f16", dtype.F16},
 		{"int8", graph.Physical(), graph.Actions{Linear: dtype.W8A8Dynamic, Attention: dtype.AttentionInt8}, "w8a8 int8", "w8a8 int8", dtype.INT8},
 		{"other experts", graph.Physical(), graph.Actions{Linear: dtype.W4A8Dynamic, NonExpert: dtype.W8A8Dynamic}, "w8a8 int8", "w4a8 int4", dtype.BF16},
 		{"own but experts", graph.Physical(), graph.Actions{Linear: dtype.W4A8Dynamic, NonExpert: dtype.Auto}, own.Attention.Name(), "w4a8 int4", dtype.BF16},

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -135,7 +136,7 @@ func TestCacheInBlocks(t *testing.T) {
 	} {
 		s := plain(t, "Qwen/Qwen3-8B")
 		s.Layout = parallel.Layout{Devices: c.tp * c.pp, TP: c.tp, PP: c.pp, DCP: c.dcp}.Complete(s.Model)
-		s.MTP, s.Policy.PageTokens = c.mtp, graph.TensorCast().PageTokens
+		s.MTP, s.Policy.PageTokens = c.mtp, tensorcast.Policy().PageTokens
 		if got := float64(memory.New(s).KV(batch(c.requests, 1, c.seq))); math.Abs(got-c.want) > 1 {
 			t.Errorf("%+v: got %.0f", c, got)
 		}

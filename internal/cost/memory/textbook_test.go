@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -348,7 +349,7 @@ func TestMemoryPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []graph.Policy{graph.Physical(), graph.TensorCast()} {
+		for _, p := range []graph.Policy{graph.Physical(), tensorcast.Policy()} {
 			s := &graph.Spec{Model: m, Layout: c.layout.Complete(m), Policy: p, Vision: true, Compile: true, Quant: graph.Resolve(m, p, graph.Actions{})}
 			s.MTP = m.MTP.Layers
 			mem := memory.New(s)

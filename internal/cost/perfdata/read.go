@@ -3,9 +3,8 @@ package perfdata
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
-
-	"github.com/plimsoll-project/plimsoll/internal/basic/parquet"
 )
 
 // Query says which rows and columns of a table are wanted.
@@ -52,17 +51,23 @@ func (s *System) Read(f File, q *Query) (*Rows, error) {
 	return out, nil
 }
 
-// decode reads the rows of a Parquet file that a query wants.
-func decode(data []byte, q *Query) (*Rows, error) {
-	f, err := parquet.Open(data)
+// decode reads the rows of a Parquet file that a query wants. The library panics on
+// some damaged files; that is an error here.
+func decode(data []byte, q *Query) (out *Rows, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fmt.Errorf("%w: %v", errDamaged, p)
+		}
+	}()
+	f, err := open(data)
 	if err != nil {
 		return nil, err
 	}
 	d := decoder{q: q, f: f, out: &Rows{
-		Labels: make([][]string, len(q.Labels)), Values: make([][]float64, len(q.Values)), Total: f.Rows,
+		Labels: make([][]string, len(q.Labels)), Values: make([][]float64, len(q.Values)), Total: int(f.NumRows()),
 	}}
-	for i := range f.Groups {
-		if err := d.group(&f.Groups[i]); err != nil {
+	for i := range f.RowGroups() {
+		if err := d.group(i); err != nil {
 			return nil, err
 		}
 	}
@@ -72,13 +77,13 @@ func decode(data []byte, q *Query) (*Rows, error) {
 // decoder collects rows.
 type decoder struct {
 	q   *Query
-	f   *parquet.File
+	f   *parquetFile
 	out *Rows
 }
 
-// group reads one row group: first the columns that decide which rows are
-// wanted, then the wanted columns of those.
-func (d *decoder) group(g *parquet.Group) error {
+// group reads one row group: first the columns that decide which rows are wanted,
+// then the wanted columns of those.
+func (d *decoder) group(g int) error {
 	keep, err := d.wanted(g)
 	if err != nil {
 		return err
@@ -105,9 +110,9 @@ func (d *decoder) group(g *parquet.Group) error {
 	return nil
 }
 
-// wanted returns the rows that have the values asked for.
-func (d *decoder) wanted(g *parquet.Group) ([]int, error) {
-	keep := make([]int, g.Rows)
+// wanted returns the rows that have the values of the query.
+func (d *decoder) wanted(g int) ([]int, error) {
+	keep := make([]int, d.f.RowGroups()[g].NumRows())
 	for i := range keep {
 		keep[i] = i
 	}
@@ -128,26 +133,29 @@ func (d *decoder) wanted(g *parquet.Group) ([]int, error) {
 	return keep, nil
 }
 
-// column reads a column; one that is not there and need not be has no values.
-func (d *decoder) column(g *parquet.Group, name string) (*parquet.Column, error) {
-	if !d.f.Has(name) && slices.Contains(d.q.Optional, name) {
-		return nil, nil //nolint:nilnil // text and number know a column that is not there
+// column reads a column; an optional one that the table does not have is nil.
+func (d *decoder) column(g int, name string) (*column, error) {
+	if !d.f.has(name) && slices.Contains(d.q.Optional, name) {
+		return nil, nil //nolint:nilnil // text and number handle a missing column
 	}
-	return g.Column(name)
+	return d.f.column(g, name)
 }
 
-// text is a value as text, nothing for a number.
-func text(c *parquet.Column, row int) string {
-	if c == nil {
+// text is a row's value as text: "" for a number or a missing column.
+func text(c *column, row int) string {
+	if c == nil || c.texts == nil {
 		return ""
 	}
-	return c.Text(row)
+	return c.texts[row]
 }
 
-// number is a value as a number: 0 for none, not a number for a text.
-func number(c *parquet.Column, row int) float64 {
-	if c == nil {
+// number is a row's value as a number: 0 for a missing one, not a number for a text.
+func number(c *column, row int) float64 {
+	switch {
+	case c == nil:
 		return 0
+	case c.numbers == nil:
+		return math.NaN()
 	}
-	return c.Number(row)
+	return c.numbers[row]
 }

@@ -45,7 +45,7 @@ type Prices struct {
 	tables map[string]*table.Tables // by device; nil for one without
 }
 
-// Open opens a directory of measured kernels, if one is asked for.
+// Open opens a directory of measured kernels, if the request names one.
 func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 	p := &Prices{request: r, tables: map[string]*table.Tables{}}
 	if r.Dir == "" {
@@ -71,7 +71,7 @@ func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 func (p *Prices) Systems() []string { return p.store.Systems() }
 
 // Coster prices operators by measured kernels where there are any, and beyond
-// those as asked. TensorCast's prices are never measured ones.
+// those requested. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
 	base, _ := pricing.Form(d, freeUnsupported)
 	switch {
@@ -106,7 +106,7 @@ func (p *Prices) Physical(d *device.Profile) (cost.Coster, error) {
 	return p.Coster(d, Best(d), false, false)
 }
 
-// Tier says how well the prices of a device are known, once some were asked for:
+// Tier says how well the prices of a device are known, once some operators are priced:
 // as measured where any measured kernel was found.
 func (p *Prices) Tier(d *device.Profile, pricing Pricing) device.Tier {
 	p.mu.Lock()
@@ -175,10 +175,10 @@ func (p *Prices) open(d *device.Profile, base cost.Coster) (*table.Tables, error
 
 // Use is what was taken of measured kernels.
 type Use struct {
-	Dir   string
-	Files []table.Use
-	// Without are devices asked for of which there are no tables.
-	Without []string
+	Dir   string      `json:"dir"`
+	Files []table.Use `json:"files"`
+	// Without are devices of which there are no tables. Only measured rows may be of such.
+	Without []string `json:"devices_without,omitempty"`
 }
 
 // Notes are warnings about the tables, one line each.
@@ -208,7 +208,7 @@ func (p *Prices) Used() (*Use, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := &Use{Dir: p.request.Dir}
+	out := &Use{Dir: p.request.Dir, Files: []table.Use{}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
 		t := p.tables[name]

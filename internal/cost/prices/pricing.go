@@ -46,7 +46,7 @@ func Best(d *device.Profile) Pricing {
 func (p Pricing) Check(d *device.Profile) error {
 	switch {
 	case !slices.Contains(Pricings(), p):
-		return field.Errorf("%s must be %s, %s or %s, got %q", field.Name("pricing"), string(Roofline), string(Calibrated), string(Surfaces), string(p))
+		return field.OneOf("pricing", p, Pricings()...)
 	case p.Fitted() && !calibrated.Known(d.Generation):
 		return field.Errorf("%s %s: no kernels of %s or a related device generation were measured", field.Name("pricing"), string(p), d.Name)
 	case p == Surfaces && Best(d) != Surfaces:

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
@@ -20,7 +21,7 @@ func served(name string) point {
 	if name == "DeepSeek-V3" {
 		m, l = byID["deepseek-ai/DeepSeek-V3"], parallel.Layout{Devices: 16, EP: 16}
 	}
-	policy := graph.TensorCast()
+	policy := tensorcast.Policy()
 	return point{
 		spec: graph.Spec{
 			Model: m, Layout: l.Complete(m), Policy: policy, Compile: true,
@@ -35,7 +36,7 @@ func served(name string) point {
 func TestTotalsAllocatesNothing(t *testing.T) {
 	families, byID := models()
 	for _, ids := range families {
-		for _, policy := range []graph.Policy{graph.TensorCast(), graph.Physical()} {
+		for _, policy := range []graph.Policy{tensorcast.Policy(), graph.Physical()} {
 			m := byID[ids[0]]
 			p := served("DeepSeek-V3")
 			p.spec = graph.Spec{

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
@@ -22,7 +23,7 @@ import (
 func anyPolicy(t *rapid.T) *point {
 	policy := graph.Physical()
 	if rapid.Bool().Draw(t, "tensorcast") {
-		policy = graph.TensorCast()
+		policy = tensorcast.Policy()
 	}
 	return anyPoint(t, policy, func(*device.Profile) bool { return true })
 }

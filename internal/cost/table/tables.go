@@ -37,7 +37,7 @@ type Tables struct {
 	// known are the answers found so far; it is replaced, never changed, so that
 	// looking into it takes no lock.
 	known atomic.Pointer[map[key]*resolved]
-	// recent are those asked for of late, by a hash of the key.
+	// recent are the latest answers, by a hash of the key.
 	recent [1 << recentBits]atomic.Pointer[resolved]
 }
 
@@ -45,15 +45,15 @@ const recentBits = 8
 
 // Use is what was taken from one table.
 type Use struct {
-	Path     string
-	Rows     int // kept
-	Of       int // in the file
-	Rejected int // faster than the device can be
-	Distrust int // of kernels with many such rows
+	Path     string `json:"path"`
+	Rows     int    `json:"rows_kept"`
+	Of       int    `json:"rows"`            // in the file
+	Rejected int    `json:"rows_rejected"`   // faster than the device can be
+	Distrust int    `json:"rows_distrusted"` // of kernels with many such rows
 	// Worst is the rejected row that is furthest off, WorstShare its time as a share
 	// of what the device needs at least; 1 where none is.
-	Worst      string
-	WorstShare float64
+	Worst      string  `json:"worst_rejected,omitempty"`
+	WorstShare float64 `json:"-"`
 }
 
 // New prepares the tables of a system for a device whose operators base
@@ -88,7 +88,7 @@ func (t *Tables) trusts(of ...family) bool {
 	return slices.ContainsFunc(of, func(f family) bool { return t.trusted[f] != [formats][formats]bool{} })
 }
 
-// ignores reports whether tables have nothing to say of an attention, whatever its size.
+// ignores reports whether tables have no data on an attention of any size.
 func (t *Tables) ignores(o *op.Op) bool {
 	return o.Kind == op.Attention && t.noAttention || o.Kind == op.Latent && t.noLatent
 }

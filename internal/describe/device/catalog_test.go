@@ -16,14 +16,14 @@ func TestCatalogAgreesWithTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, e := range catalog {
+	for _, e := range catalog() {
 		want = append(want, e.file())
-		p := lookup(t, e.name)
-		if p.Name != e.name {
+		p := lookup(t, e.Name)
+		if p.Name != e.Name {
 			t.Errorf("%s names itself %s", e.file(), p.Name)
 		}
-		if diff := cmp.Diff(e.aliases, p.Aliases); diff != "" {
-			t.Errorf("aliases of %s (-catalog +file)\n%s", e.name, diff)
+		if diff := cmp.Diff(e.Aliases, p.Aliases); diff != "" {
+			t.Errorf("aliases of %s (-catalog +file)\n%s", e.Name, diff)
 		}
 	}
 	slices.Sort(want)
@@ -37,12 +37,12 @@ func TestNamesAreSortedAndUnique(t *testing.T) {
 		t.Errorf("not sorted: %v", Names())
 	}
 	owner := map[string]string{}
-	for _, e := range catalog {
-		for _, n := range append([]string{e.name}, e.aliases...) {
+	for _, e := range catalog() {
+		for _, n := range append([]string{e.Name}, e.Aliases...) {
 			if o, taken := owner[normal(n)]; taken {
-				t.Errorf("%s names both %s and %s", n, o, e.name)
+				t.Errorf("%s names both %s and %s", n, o, e.Name)
 			}
-			owner[normal(n)] = e.name
+			owner[normal(n)] = e.Name
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestInstances(t *testing.T) {
 			t.Errorf("%s: %v", i.pattern, err)
 		}
 		e, err := find(i.device)
-		if err != nil || e.name != i.device {
+		if err != nil || e.Name != i.device {
 			t.Errorf("%s: %q is not a profile's name", i.pattern, i.device)
 		}
 		if got := lookup(t, strings.ReplaceAll(i.pattern, "*", "8xlarge")).Name; got != i.device {

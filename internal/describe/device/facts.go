@@ -11,7 +11,7 @@ type Facts struct {
 	Name        string      `json:"name"`
 	Base        string      `json:"base,omitempty"`
 	Aliases     []string    `json:"aliases,omitempty"`
-	Instances   []string    `json:"instances,omitempty"` // clouds' machine types that have it, as patterns
+	Instances   []string    `json:"instances,omitempty"` // patterns of cloud machine types with this device
 	Vendor      Vendor      `json:"vendor"`
 	Generation  string      `json:"generation,omitempty"`
 	Description string      `json:"description,omitempty"`
@@ -21,7 +21,7 @@ type Facts struct {
 	Efficiency  ShareFacts  `json:"efficiency"`
 	Fixed       FixedFacts  `json:"fixed_us"`
 	Links       []LinkFacts `json:"links"`
-	Devices     int         `json:"devices"` // the most that the links join
+	Devices     int         `json:"devices"` // the maximum that the links connect
 	Node        int         `json:"node"`
 	Rack        int         `json:"rack,omitempty"`
 	PowerW      float64     `json:"power_w,omitempty"`
@@ -49,7 +49,7 @@ type FormatFacts struct {
 // MemoryFacts are size (binary) and bandwidth (decimal) of the memory.
 type MemoryFacts struct {
 	SizeGiB      float64 `json:"size_gib"`
-	ReportedGiB  float64 `json:"reported_gib,omitempty"` // what a process sees
+	ReportedGiB  float64 `json:"reported_gib,omitempty"` // visible to a process
 	BandwidthGBs float64 `json:"bandwidth_gb_s"`
 }
 

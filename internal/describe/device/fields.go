@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// What a profile may leave out. The same defaults stand in profile.schema.json.
+// The defaults of a profile, the same as in profile.schema.json.
 const (
 	defaultCompute       = 0.75 // by judgement, until calibrated
 	defaultMemory        = 0.8  // as AIConfigurator has it for all its systems
@@ -18,7 +18,7 @@ const (
 	defaultCommunication = 10e-6 // seconds; AIConfigurator's p2p latency
 )
 
-// Upper bounds, a hundred times what a device of today has or more.
+// Upper bounds, at least a hundred times the values of today's devices.
 const (
 	maxTFLOPS       = 10_000_000
 	maxGiB          = 1_000_000
@@ -115,7 +115,7 @@ func (r *reader) unit(dst *[dtype.Formats]units.OpsPerSecond, derived bool, need
 }
 
 // memory reads size and bandwidth. Sizes are binary; the bandwidth is binary or
-// decimal by its key, because Ascend states the one and everyone else the other.
+// decimal by its key, because Ascend uses the former and other vendors the latter.
 func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 	const decimalKey, binaryKey = "bandwidth_gb_s", "bandwidth_tib_s"
 	return func(path string, n *yaml.Node) {
@@ -141,8 +141,7 @@ func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 	}
 }
 
-// reported checks what a process sees of the memory. Another size makes that of
-// the base unknown.
+// reported checks the memory visible to a process. A new size makes that of the base unknown.
 func (r *reader) reported(p *Profile, path string, seen map[string]int) {
 	at, given := seen["reported_gib"]
 	_, sized := seen["size_gib"]

@@ -12,9 +12,8 @@ const (
 	maxDevices = 1 << 24
 )
 
-// links reads the levels of the interconnect. The list replaces that of the
-// base, but a level with the name of one of the base's keeps what it does not
-// state.
+// links reads the levels of the interconnect. The list replaces that of the base; a level
+// with the name of a base level inherits its unset fields.
 func (r *reader) links(dst *[]Link) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
@@ -72,8 +71,7 @@ func nameOf(n *yaml.Node) string {
 	return ""
 }
 
-// check looks at what single fields cannot show: that nodes fit the grid. It
-// runs only on a file without other problems.
+// check checks that nodes fit the grid. It runs only on a file without other problems.
 func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 	if len(r.List) > 0 {
 		return
@@ -108,7 +106,7 @@ func (r *reader) check(p *Profile, root *yaml.Node, seen map[string]int) {
 	}
 }
 
-// innermost is the size of the closest group: a node, where a file does not say.
+// innermost is the size of the innermost group: a node by default.
 func innermost(links []Link) int {
 	if len(links) == 0 {
 		return 1

@@ -14,8 +14,8 @@ const maxFile = 1 << 20
 // Parse reads a profile. The file name is used in messages only. The error joins
 // every problem found, one *strictyaml.Problem with its line each.
 //
-// A profile that says "base: NAME" starts as a copy of that embedded profile and
-// states only what differs: a price, a bandwidth, one level of links.
+// A profile with "base: NAME" starts as a copy of that embedded profile and
+// states only the differences: a price, a bandwidth, one level of links.
 func Parse(data []byte, file string) (*Profile, error) {
 	r := &reader{strictyaml.Problems{File: file, Most: maxProblems}}
 	root := r.document(data)

@@ -2,7 +2,7 @@ package device
 
 import "github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 
-// maxProblems bounds the report: past this a file is not a profile.
+// maxProblems bounds the report: a file with more is not a profile.
 const maxProblems = 50
 
 // show quotes what a user wrote where needed.

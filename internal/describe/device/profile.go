@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// Profile is one device and the system it stands in.
+// Profile is one device and its system.
 type Profile struct {
 	Name        string
 	Aliases     []string
@@ -17,7 +17,7 @@ type Profile struct {
 	// Coefficients fitted to the base are the best guess for its variants.
 	Base string
 
-	// Tier says where the efficiencies and fixed costs come from.
+	// Tier is the origin of the efficiencies and fixed costs.
 	Tier Tier
 
 	// Matrix and Vector are dense peaks by format, in operations per second; a
@@ -26,7 +26,7 @@ type Profile struct {
 	Vector [dtype.Formats]units.OpsPerSecond
 
 	Memory units.Bytes
-	// Reported is what the driver tells a process its memory is, a little less
+	// Reported is the memory that the driver reports to a process, a little less
 	// than Memory; 0 is unknown. Use Usable.
 	Reported  units.Bytes
 	Bandwidth units.BytesPerSecond
@@ -47,11 +47,11 @@ type Profile struct {
 	Power float64 // watts per device, 0 = unknown
 	Price Price
 
-	// Source says where the numbers come from.
+	// Source is the source of the numbers.
 	Source string
 }
 
-// Usable is the memory that a process sees, of which engines take their share.
+// Usable is the memory visible to a process, of which engines use a share.
 func (p *Profile) Usable() units.Bytes {
 	if p.Reported > 0 {
 		return p.Reported
@@ -59,7 +59,7 @@ func (p *Profile) Usable() units.Bytes {
 	return p.Memory
 }
 
-// Vendor decides which cost world a device belongs to.
+// Vendor determines the cost model of a device.
 type Vendor string
 
 // The vendors.
@@ -93,7 +93,7 @@ const (
 	Datasheet   Tier = "datasheet"
 )
 
-// Meaning says in words where operator times of a tier come from.
+// Meaning describes the origin of a tier's operator times.
 func (t Tier) Meaning() string {
 	switch t {
 	case Measured:

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
-// reader turns YAML nodes into values and collects what is wrong with them.
+// reader turns YAML nodes into values and collects problems.
 type reader struct{ strictyaml.Problems }
 
 // field is a key of a mapping and what to do with its value.
@@ -40,7 +40,7 @@ func (r *reader) dispatch(path string, key, value *yaml.Node, fields []field) {
 		r.Add(key.Line, path, "unknown key; nearest: %s", near)
 		return
 	}
-	r.Add(key.Line, path, "unknown key; the keys here are %s", strings.Join(known, ", "))
+	r.Add(key.Line, path, "unknown key; keys here: %s", strings.Join(known, ", "))
 }
 
 // require adds a problem for each key a mapping lacks. A nil seen was no mapping
@@ -53,19 +53,18 @@ func (r *reader) require(path string, n *yaml.Node, seen map[string]int, keys ..
 	}
 }
 
-// span is what a number may be.
+// span is the range of a number.
 type span struct {
 	low, high float64
 	open      bool // low itself is out
 }
 
-// The spans in use. The upper ends are far beyond any device and catch slips of
-// units.
+// The spans in use. The upper bounds are far beyond any device and catch wrong units.
 func positive(high float64) span { return span{0, high, true} }
 func atLeast0(high float64) span { return span{0, high, false} }
 func share() span                { return span{0, 1, true} }
 
-// refuse says why x is outside, or "".
+// refuse is why x is outside, or "".
 func (s span) refuse(x float64) string {
 	inside := x <= s.high && (x > s.low || x == s.low && !s.open)
 	switch {

@@ -38,7 +38,7 @@ func AttentionActions() []Action {
 	return []Action{Auto, Disabled, AttentionInt8, AttentionFP8}
 }
 
-// Scheme returns what the action asks for, with unquantized tensors in base.
+// Scheme returns the scheme of the action, with unquantized tensors in base.
 // mxfp4Group is the number of elements that share one MXFP4 scale.
 func (a Action) Scheme(base Format, mxfp4Group int) Scheme {
 	s := Scheme{Weight: base, Activation: base, Action: a}

@@ -1,5 +1,5 @@
-// Package dtype knows number formats and quantization schemes: how many bytes
-// an element takes with its scales, and which arithmetic peak a format uses.
+// Package dtype describes number formats and quantization schemes: the bytes of
+// an element with its scales, and the arithmetic peak of a format.
 //
 // In: names from checkpoints and flags. Out: small comparable values. It knows
 // neither models nor devices. Start with Format, then Scheme.

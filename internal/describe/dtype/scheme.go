@@ -2,8 +2,8 @@ package dtype
 
 import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
-// Scheme says how a linear layer is quantized: what is stored, what is fed to
-// the matrix unit, and how many scales go with the weights.
+// Scheme is the quantization of a linear layer: the stored weights, the inputs of
+// the matrix unit, and the scales of the weights.
 type Scheme struct {
 	Weight     Format // storage of the weights
 	Activation Format // activations fed to the matrix unit

@@ -70,31 +70,29 @@ func LookupVersion(name, release string) (*Profile, error) {
 		return nil, fmt.Errorf("engine %s: %w", all[0].Name, err)
 	}
 	if p := all[0]; p.Known != "" && version.Major(release) > version.Major(p.Known)+1 {
-		return nil, fmt.Errorf("engine %s: version %s is far beyond %s, the newest that is known", p.Name, release, p.Known)
+		return nil, fmt.Errorf("engine %s: version %s is far newer than %s, the newest known version", p.Name, release, p.Known)
 	}
 	for _, p := range all {
 		if p.Versions.contains(release) {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("engine %s: version %s is too old; the profiles begin with %s",
+	return nil, fmt.Errorf("engine %s: version %s is too old; the oldest supported version is %s",
 		all[0].Name, release, all[len(all)-1].Versions.Since)
 }
 
-// Newer says that a release is newer than any the engine is known by, "" where it is
-// not.
+// Newer is a note if a release is newer than the newest known one, otherwise "".
 func (p *Profile) Newer(release string) string {
 	if release == "" || p.Known == "" || version.Compare(release, p.Known) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s is newer than %s, the newest that is known: it is taken like that one", p.Name, release, p.Known)
+	return fmt.Sprintf("%s %s is newer than %s, the newest known version: using that version's settings", p.Name, release, p.Known)
 }
 
-// LookupNear returns the profile of an engine for what is known of a release: its
-// version or, where that is empty, not a version or older than all profiles, the
-// month of its use ("2026-01", a day may follow). Without either it is the newest,
-// or the oldest for a version older than that. Assumed says what was assumed, "" if
-// nothing.
+// LookupNear returns the profile of an engine for a release: by its version or, if that is
+// empty, not a version or older than all profiles, by the month of its use ("2026-01", a
+// day may follow). Without either it is the newest, or the oldest for an older version.
+// Assumed describes the assumption, "" for none.
 func LookupNear(name, release, month string) (p *Profile, assumed string, err error) {
 	all, err := Versions(name)
 	if err != nil {
@@ -121,7 +119,7 @@ func LookupNear(name, release, month string) (p *Profile, assumed string, err er
 		release = "without a version"
 	}
 	if p.Versions == (Range{}) {
-		return p, "", nil // the only profile there is
+		return p, "", nil // the only profile
 	}
 	return p, fmt.Sprintf("%s %s: settings of %s%s", all[0].Name, release, p.Versions, by), nil
 }
@@ -155,16 +153,16 @@ type UnknownError struct {
 	Nearest string // "" when none is near
 }
 
-// Error names the engines there are.
+// Error lists the engines.
 func (e *UnknownError) Error() string {
 	hint := ""
 	if e.Nearest != "" {
 		hint = "; nearest: " + e.Nearest
 	}
-	return fmt.Sprintf("unknown engine %q%s (the engines are %s)", e.Name, hint, strings.Join(Names(), ", "))
+	return fmt.Sprintf("unknown engine %q%s (engines: %s)", e.Name, hint, strings.Join(Names(), ", "))
 }
 
-// find resolves a name, or returns the error that helps to correct it.
+// find resolves a name, or returns an error that helps to correct it.
 func find(name string) (entry, error) {
 	var words []string
 	owner := map[string]string{}

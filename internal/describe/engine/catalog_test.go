@@ -169,10 +169,10 @@ func TestReleases(t *testing.T) {
 
 func TestLookupRefuses(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"vlm", "", `unknown engine "vlm"; nearest: vllm (the engines are vllm, sglang, trtllm, mindie, atom, generic)`},
+		{"vlm", "", `unknown engine "vlm"; nearest: vllm (engines: vllm, sglang, trtllm, mindie, atom, generic)`},
 		{"tensorrt", "", `unknown engine "tensorrt"; nearest: trtllm (`},
-		{"zzzz", "", `unknown engine "zzzz" (the engines are`},
-		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the profiles begin with 0.8"},
+		{"zzzz", "", `unknown engine "zzzz" (engines: `},
+		{"vllm", "0.6.3", "engine vllm: version 0.6.3 is too old; the oldest supported version is 0.8"},
 		{"trt-llm", "latest", `engine trtllm: "latest" is not a version; want for example 0.11.2 or 1.2.0rc6`},
 		{"vllm", "1.2x", `"1.2x" is not a version`},
 	} {

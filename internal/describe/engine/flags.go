@@ -12,8 +12,8 @@ import (
 //go:embed flags/*.txt
 var flagLists embed.FS
 
-// Flags lists the flags that an engine's server has had in the releases that were
-// looked at, with the range of those that had it; none where no list is kept.
+// Flags lists the flags of an engine's server with the range of releases that have each,
+// among the releases examined; nil if there is no list.
 func Flags(name string) []Named {
 	data, err := flagLists.ReadFile("flags/" + name + ".txt")
 	if err != nil {
@@ -36,6 +36,6 @@ func Flags(name string) []Named {
 	return out
 }
 
-// Keys lists the keys of an engine's file of settings as paths, in the same way. A path
-// that ends with ".*" takes anything below it.
+// Keys lists the keys of an engine's config file as paths, in the same way. A path that
+// ends with ".*" accepts anything below it.
 func Keys(name string) []Named { return Flags(name + "-keys") }

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Terms are the times of the host side on one generation of devices.
+// Terms are the host times on one generation of devices.
 type Terms struct {
 	// PerStep and PerSequence are the host's work for a step: scheduling, preparing
 	// inputs, handling outputs. The engine hides it behind the GPU but for the share
@@ -52,7 +52,7 @@ func (f Floors) Of(c Class) units.Seconds {
 	return f.Dense
 }
 
-// Host is the host side for one model on one generation of devices. The fields
+// Host is the host times for one model on one generation of devices. The fields
 // are those of Terms.
 type Host struct {
 	PerStep        units.Seconds
@@ -81,7 +81,7 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 		t = p.Hosts[generation]
 	}
 	if t = cmp.Or(t, p.Hosts[Generic]); t == nil {
-		t = &Terms{} // a host that costs nothing
+		t = &Terms{} // a host without cost
 	}
 	perLayer := t.PerLayer
 	if class == Linear {

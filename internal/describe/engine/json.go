@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MarshalJSON writes the profile with the keys and units of its file. What is
-// empty and no setting is left out.
+// MarshalJSON writes the profile with the keys and units of its file, without empty fields
+// that are not settings.
 func (p *Profile) MarshalJSON() ([]byte, error) { return json.Marshal(p.document()) }
 
 // document is the profile as nested objects.
@@ -33,7 +33,7 @@ func (p *Profile) document() map[string]any {
 	return doc
 }
 
-// WithPresets is a profile that is written together with the presets of its engine.
+// WithPresets is a profile together with the presets of its engine.
 type WithPresets struct{ *Profile }
 
 // MarshalJSON writes the profile like its own, and the presets.
@@ -73,7 +73,7 @@ func filled(all []setting) []setting {
 	return slices.DeleteFunc(all, func(s setting) bool { return reflect.ValueOf(s.value()).IsZero() })
 }
 
-// putList adds a list of so many objects, each with the settings of its number, if there are any.
+// putList adds a list of n objects with their settings, if any.
 func putList(doc map[string]any, name string, n int, of func(int) []setting) {
 	if n == 0 {
 		return

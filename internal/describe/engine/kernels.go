@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// SlowKernels says that an engine multiplies weights in a format by slow kernels on some generations of devices, but for models of
-// some widths: how many times longer than with fast ones dense products and those of experts take, 0 for as long.
+// SlowKernels lists the slow kernels of an engine for a weight format on some device generations, except for models of some
+// widths: the slowdown of dense and of expert products, 0 for none.
 type SlowKernels struct {
 	Weights           string // mxfp8, fp8 block or int4
 	Generations       []string
@@ -16,8 +16,7 @@ type SlowKernels struct {
 	Products, Experts float64
 }
 
-// Slower is how many times longer than with fast kernels dense products and those of experts take on a generation of devices,
-// of a model so wide whose weights have these formats.
+// Slower is the slowdown of dense and of expert products on a device generation, for a model width and its weight formats.
 func (p *Profile) Slower(generation string, width int, dense, routed dtype.Scheme) (products, experts float64) {
 	products, experts = 1, 1
 	for i := range p.Slow {
@@ -35,7 +34,7 @@ func (p *Profile) Slower(generation string, width int, dense, routed dtype.Schem
 	return products, experts
 }
 
-// kernelsOf is what SlowKernels calls a format.
+// kernelsOf is the name of a format in SlowKernels.
 func kernelsOf(s dtype.Scheme) string {
 	switch {
 	case s.MXFP8():
@@ -48,8 +47,8 @@ func kernelsOf(s dtype.Scheme) string {
 	return ""
 }
 
-// FusesShared reports whether the engine computes the shared expert of a model among its others on a generation of devices. SGLang
-// does so for as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
+// FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for
+// as many experts as DeepSeek-V3 has (determine_num_fused_shared_experts).
 func (p *Profile) FusesShared(generation string, experts int) bool {
 	return experts == 256 && slices.Contains(p.SharedFusion, generation)
 }

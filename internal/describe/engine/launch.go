@@ -11,15 +11,15 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
-// Named is what an engine calls something in a range of versions.
+// Named is an engine's name for something in a range of versions.
 type Named struct {
 	Name     string
 	Versions Range
 }
 
-// launchKeys are what a launch command says beside the settings; an engine's
-// names for them are among its options too. A size is of the whole engine, as it
-// is told: deploy knows what each engine makes of it.
+// launchKeys are the options of a launch command other than settings; an engine's names for
+// them are among its options too. A size is of the whole engine, as on its command line:
+// launch knows how each engine interprets it.
 func launchKeys() []string {
 	return []string{
 		"model", "served_name", "checkpoint",
@@ -37,8 +37,8 @@ func launchKeys() []string {
 	}
 }
 
-// Option is the engine's own name of a setting, or of something else a launch
-// command says, in a release ("" is the newest); "" where that release has none.
+// Option is the engine's own name of a setting, or of another launch option, in a release
+// ("" is the newest); "" if that release has none.
 func (p *Profile) Option(key, release string) string {
 	all, ok := p.Renamed[key]
 	if !ok {
@@ -61,7 +61,7 @@ func (p *Profile) current(key string) string {
 	return p.Option(key, p.Versions.Since)
 }
 
-// OptionNames are all the names that a setting has had, the newest first.
+// OptionNames are all names that a setting has had, newest first.
 func (p *Profile) OptionNames(key string) []string {
 	if all, ok := p.Renamed[key]; ok {
 		var out []string

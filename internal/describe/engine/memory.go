@@ -9,10 +9,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// Needs is what one device must hold besides the KV cache, and what a token of
-// that takes.
+// Needs is the memory that one device needs besides the KV cache, and per token of it.
 type Needs struct {
-	// Memory is what a process sees of the device.
+	// Memory is the device memory visible to a process.
 	Memory units.Bytes
 	// Weights are the device's share of them.
 	Weights units.Bytes
@@ -20,7 +19,7 @@ type Needs struct {
 	Activation units.Bytes
 	// PerToken is the cache of a token on the device.
 	PerToken units.Bytes
-	// Kernels is how many a step launches.
+	// Kernels is the number of kernels per step.
 	Kernels int
 	// IndexKey is a token's key for the selection of sparse attention, Context the
 	// longest sequence the model knows.
@@ -37,11 +36,11 @@ type Budget struct {
 	// Share is of the memory, see ShareOf.
 	Share   float64
 	ShareOf ShareOf
-	// KV is what the KV cache gets, 0 when the rest does not fit; Tokens is how
-	// many fit, in whole blocks.
+	// KV is the memory of the KV cache, 0 if the rest does not fit; Tokens is its
+	// capacity, in whole blocks.
 	KV     units.Bytes
 	Tokens int
-	// States is what the states of recurrent layers get.
+	// States is the memory of recurrent states.
 	States units.Bytes
 }
 
@@ -54,7 +53,7 @@ func (p *Profile) Budget(n Needs) Budget {
 	case OfTotal:
 		b.KV = share*n.Memory - n.Weights - n.Activation - b.Workspace
 	case OfStatic:
-		// The share is of what is free before the weights are loaded. When the rest
+		// The share applies to the memory free before loading. When the rest
 		// cannot hold the activations the engine would fail under load.
 		room := n.Memory - b.Workspace
 		b.KV = min(share*room, room-n.Activation) - n.Weights
@@ -79,8 +78,8 @@ func (p *Profile) gathered(n *Needs) units.Bytes {
 	return units.Bytes(p.IndexRows*p.context(n)) * n.IndexKey
 }
 
-// graphs is what captured graphs keep: a little for each kernel in each, and the
-// scores by which sparse attention selects, of the largest batch.
+// graphs is the memory of captured graphs: a little for each kernel of each graph, and the
+// selection scores of sparse attention for the largest batch.
 func (p *Profile) graphs(n *Needs) units.Bytes {
 	if p.Graph.Kernel == 0 {
 		return 0

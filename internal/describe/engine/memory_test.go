@@ -137,7 +137,7 @@ func TestOn(t *testing.T) {
 }
 
 // TestGraphLimit: vLLM captures twice its sequences, up to 512, on Blackwell since 0.28 up to 1024; 1024 for gpt-oss; and what
-// it is told.
+// it is given.
 func TestGraphLimit(t *testing.T) {
 	for _, c := range []struct {
 		version, device string

@@ -21,15 +21,15 @@ import (
 //go:embed presets.yaml
 var presetsFile []byte
 
-// Preset is settings that published deployments of an engine have.
+// Preset holds settings of published deployments of an engine.
 type Preset struct {
 	Engine string `yaml:"engine" json:"engine"`
 	Name   string `yaml:"name" json:"name"`
 	Source string `yaml:"source" json:"source"`
 	// Extends names a preset of the engine whose rules come first.
 	Extends string `yaml:"extends" json:"extends,omitempty"`
-	// Assumed is the mode of deployments whose measured rows are taken to have what they
-	// do not say from it, "" for none.
+	// Assumed is the mode of deployments for whose measured rows the preset fills in missing
+	// settings, "" for none.
 	Assumed string `yaml:"assumed" json:"assumed,omitempty"`
 	Rules   []Rule `yaml:"rules" json:"rules"`
 
@@ -38,22 +38,22 @@ type Preset struct {
 
 // Rule is settings of some workers.
 type Rule struct {
-	// Role is what they do, "" for any: both, prefill or decode. Generations are those of
-	// their devices, Ranks the fewest data-parallel ranks of attention; Narrow weights
-	// have 8 or 4 bits, Recurrent models have layers with a state.
+	// Role is that of the workers, "" for any: both, prefill or decode. Generations are those
+	// of their devices, Ranks the minimum number of attention data-parallel ranks; Narrow
+	// weights have 8 or 4 bits, Recurrent models have layers with a state.
 	Role        string   `yaml:"role" json:"role,omitempty"`
 	Generations []string `yaml:"generations" json:"generations,omitempty"`
 	Narrow      bool     `yaml:"narrow" json:"narrow,omitempty"`
 	Recurrent   bool     `yaml:"recurrent" json:"recurrent,omitempty"`
 	Ranks       int      `yaml:"ranks" json:"ranks,omitempty"`
-	// Set are settings, Least those where a larger default is kept, each "key=value".
+	// Set are settings, Least those that keep a larger default, each "key=value".
 	Set   []string `yaml:"set" json:"set,omitempty"`
 	Least []string `yaml:"least" json:"least,omitempty"`
-	// Others are values of settings that such deployments also have.
+	// Others are further published values of settings.
 	Others map[string][]string `yaml:"others" json:"others,omitempty"`
 	// Unsaid settings are missing in rows that give others.
 	Unsaid bool `yaml:"unsaid" json:"unsaid,omitempty"`
-	// Says is what is assumed, in words.
+	// Says describes the assumption.
 	Says string `yaml:"says" json:"says,omitempty"`
 }
 
@@ -66,7 +66,7 @@ const (
 // graphStep is the distance of the larger batches that recipes capture graphs for.
 const graphStep = 8
 
-// presets reads the file the first time it is asked for.
+// presets reads the file on first use.
 //
 //nolint:gochecknoglobals // read once per process
 var presets = sync.OnceValue(func() []Preset {
@@ -132,7 +132,7 @@ func (p *Profile) Preset(name string) (*Preset, error) {
 	if near, ok := nearest.Match(name, names); ok {
 		hint = "; nearest: " + near
 	}
-	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (the presets are %s)", name, p.Name, hint, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown preset %q of the engine %s%s (presets: %s)", name, p.Name, hint, strings.Join(names, ", "))
 }
 
 // The modes whose measured rows take settings from a preset.
@@ -141,8 +141,7 @@ const (
 	Disaggregated = "disaggregated"
 )
 
-// Assumed is the preset that measured rows of a mode are taken to have, nil if there is
-// none.
+// Assumed is the preset for measured rows of a mode, nil if there is none.
 func (p *Profile) Assumed(mode string) *Preset {
 	for _, s := range Presets(p.Name) {
 		if s.Assumed == mode {
@@ -152,14 +151,14 @@ func (p *Profile) Assumed(mode string) *Preset {
 	return nil
 }
 
-// Unsaid is what the preset says of settings that measured rows do not give.
+// Unsaid is the preset's description of settings missing in measured rows.
 func (s *Preset) Unsaid() *Preset {
 	out := *s
 	out.all = slices.DeleteFunc(slices.Clone(s.all), func(r Rule) bool { return !r.Unsaid })
 	return &out
 }
 
-// Place is workers that a preset may say something about.
+// Place describes workers that a preset may apply to.
 type Place struct {
 	Role       string
 	Generation string
@@ -167,20 +166,20 @@ type Place struct {
 	Recurrent  bool
 	Ranks      int
 	Batch      float64 // requests of a rank, on average; 0 is unknown
-	// Given reports whether a setting is given, so that a preset has no say.
+	// Given reports whether a setting is set, so that the preset does not apply.
 	Given func(key string) bool
 }
 
-// Drawn is a setting that is taken from a preset.
+// Drawn is a setting taken from a preset.
 type Drawn struct {
-	Key   string
-	Value string // "" is the engine's default, which others differ from
-	Says  string // in words, "" if there are none
-	// Others are values that such deployments also have.
-	Others []string
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"` // "" is the engine's default, which others differ from
+	Says  string `json:"-"`               // description, "" for none
+	// Others are further published values.
+	Others []string `json:"also,omitempty"`
 }
 
-// For is what the preset sets of an engine, on its device, at a place.
+// For lists the settings that the preset gives an engine on its device at a place.
 func (s *Preset) For(p *Profile, at Place) []Drawn {
 	var out []Drawn
 	entry := func(key string) *Drawn {
@@ -218,13 +217,13 @@ func (s *Preset) For(p *Profile, at Place) []Drawn {
 	return out
 }
 
-// fits reports whether a rule is about a place.
+// fits reports whether a rule applies to a place.
 func (r *Rule) fits(at *Place) bool {
 	return (r.Role == "" || r.Role == at.Role) && (len(r.Generations) == 0 || slices.Contains(r.Generations, at.Generation)) &&
 		(!r.Narrow || at.Narrow) && (!r.Recurrent || at.Recurrent) && at.Ranks >= r.Ranks
 }
 
-// value is that of a setting under the load, "" where that is unknown or leaves it open.
+// value is the value of a setting under the load, "" if unknown.
 func (at *Place) value(word string) string {
 	switch n := at.Batch; {
 	case word != asBatch && word != belowBatch:

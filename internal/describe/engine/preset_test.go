@@ -127,7 +127,7 @@ func TestPresetFor(t *testing.T) {
 func TestPresetRefuses(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"vllm":    `unknown preset "inferencx" of the engine vllm; nearest: inferencex (the presets are srt-slurm, inferencex, inferencex-mtp)`,
+		"vllm":    `unknown preset "inferencx" of the engine vllm; nearest: inferencex (presets: srt-slurm, inferencex, inferencex-mtp)`,
 		"generic": `unknown preset "inferencx": the engine generic has none`,
 	} {
 		p, err := engine.LookupVersion(name, "")

@@ -9,19 +9,18 @@ import (
 // has the meaning, unit and limits of each setting; the comments here say only
 // what the code needs beyond that.
 type Profile struct {
-	Name     string // what users type: "vllm"
+	Name     string // as users type it: "vllm"
 	Title    string // "vLLM v1"
 	Aliases  []string
 	Versions Range
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string
-	// Known is the newest release of the engine that anything here was compared with;
-	// "" is unknown.
+	// Known is the newest release of the engine that was examined; "" is unknown.
 	Known string
 
 	Policy Policy
-	// ChunkedPrefill engines split a prompt to fit what is left of the token budget;
-	// the others run a prompt whole or let it wait.
+	// ChunkedPrefill engines split a prompt to fit the rest of the token budget; others
+	// run a prompt whole or let it wait.
 	ChunkedPrefill bool
 	// TokenBudget counts prompts and running sequences together; under PrefillFirst
 	// prompts alone.
@@ -30,8 +29,8 @@ type Profile struct {
 
 	MemoryShare   float64
 	MemoryShareOf ShareOf
-	// Workspace is what neither weights nor activations nor KV cache use, as far as
-	// the rule for the memory counts it. On adds the next two.
+	// Workspace is the memory beside weights, activations and KV cache that the memory
+	// rule counts. On adds the next two.
 	Workspace              units.Bytes
 	Communication, PerPeer units.Bytes
 	LogitsCopies           float64 // 0 where the profiling run samples few sequences
@@ -59,27 +58,27 @@ type Profile struct {
 
 	// Tiers are defaults that depend on the device or the model; see On.
 	Tiers []Tier
-	// ShareRule, where the engine has one, derives MemoryShare; see On.
+	// ShareRule, if set, derives MemoryShare; see On.
 	ShareRule *ShareRule
-	// LatentRule, where the engine has one, makes latent attention slower; see LatentKernels.
+	// LatentRule, if set, makes latent attention slower; see LatentKernels.
 	LatentRule *LatentRule
-	// SharedFusion are the generations of devices on which the shared expert is computed among the others; see FusesShared.
+	// SharedFusion are the device generations on which the shared expert is fused with the routed ones; see FusesShared.
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.
 	Slow []SlowKernels
 
 	Exposed float64 // 1 where nothing overlaps
-	Alone   float64 // of what is exposed, how much an engine with one device waits for
-	// Hosts are the host's times by device generation; Generic is for those that
-	// are not listed. Use HostFor.
+	Alone   float64 // share of Exposed that an engine with one device waits for
+	// Hosts are the host times by device generation; Generic is for unlisted ones. Use
+	// HostFor.
 	Hosts map[string]*Terms
 
-	// Options are the engine's own names of the settings, by their key, and of what
-	// else a launch command says (launch.go). Renamed are those that differ between
+	// Options are the engine's own names of the settings, by their key, and of other
+	// launch options (launch.go). Renamed are those that differ between
 	// the releases of a range, newest first. Use Option.
 	Options map[string]string
 	Renamed map[string][]Named
-	// Source says where the numbers come from.
+	// Source is the source of the numbers.
 	Source string
 }
 
@@ -114,16 +113,16 @@ const (
 	OfFree ShareOf = "free"
 )
 
-// Graph says which steps replay captured device graphs; others are launched
+// Graph selects the steps that replay captured device graphs; others are launched
 // kernel by kernel.
 type Graph struct {
 	// MaxBatch is the largest decode batch, and without EagerPrefill the most tokens of a
 	// step with prompts, which replays graphs in pieces.
 	MaxBatch     int
 	EagerPrefill bool
-	// PerSequence bounds MaxBatch to so much for each of MaxSequences; 0 is no bound.
+	// PerSequence bounds MaxBatch per sequence of MaxSequences; 0 is no bound.
 	PerSequence int
-	// Given says that somebody set MaxBatch: it holds as it is.
+	// Given means that MaxBatch was set and is not derived.
 	Given  bool
 	Kernel units.Bytes // 0 where the rule for the memory does not count graphs
 }

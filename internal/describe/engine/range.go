@@ -38,7 +38,7 @@ func checkRanges(ranges []Range) error {
 			}
 		}
 		if i == 0 && r.Until != "" {
-			return fmt.Errorf("the newest range must have no end, got %s", r.Until)
+			return fmt.Errorf("the newest range must be open-ended, got %s", r.Until)
 		}
 		if i > 0 && r.Until != ranges[i-1].Since {
 			return fmt.Errorf("the range %s does not adjoin %s", r, ranges[i-1])

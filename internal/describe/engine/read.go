@@ -51,7 +51,7 @@ func parse(file string, data []byte) ([]*Profile, error) {
 	return all, nil
 }
 
-// clone copies a profile with all that a document or With can change.
+// clone copies a profile with everything that a document or With can change.
 func (p *Profile) clone() *Profile {
 	q := *p
 	q.Tiers, q.Slow, q.Hosts, q.Options, q.Renamed = slices.Clone(p.Tiers), slices.Clone(p.Slow), map[string]*Terms{}, maps.Clone(p.Options), maps.Clone(p.Renamed)
@@ -70,7 +70,7 @@ func (p *Profile) clone() *Profile {
 	return &q
 }
 
-// check finds what no document has said; what is wrong was found by reading.
+// check reports missing values; invalid ones were reported by reading.
 func (p *Profile) check() error {
 	var errs []error
 	if p.Name == "" || p.Title == "" || p.Source == "" {
@@ -87,7 +87,7 @@ func (p *Profile) check() error {
 	return errors.Join(errs...)
 }
 
-// readList takes over the settings of each entry of a list.
+// readList applies the settings of each entry of a list.
 func readList(ps *strictyaml.Problems, path string, list *yaml.Node, of func(int) []setting) {
 	for i, entry := range list.Content {
 		leaves(ps, "", entry, func(key string, n *yaml.Node) {
@@ -96,7 +96,7 @@ func readList(ps *strictyaml.Problems, path string, list *yaml.Node, of func(int
 	}
 }
 
-// read takes over what a document says.
+// read applies a document.
 func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	own := p.settings()
 	all := append(p.identity(), own...)
@@ -131,7 +131,7 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 	})
 }
 
-// leaves calls do with what is in a mapping and in those inside it, by its path.
+// leaves calls do for each value of a mapping and of nested ones, with its path.
 func leaves(ps *strictyaml.Problems, path string, mapping *yaml.Node, do func(path string, n *yaml.Node)) {
 	ps.Keys(path, mapping, func(at string, _, value *yaml.Node) {
 		if value.Kind == yaml.MappingNode {

@@ -46,8 +46,8 @@ func TestWithRefuses(t *testing.T) {
 	for assignment, want := range map[string]string{
 		"token_budget":         `engine setting "token_budget": want key=value`,
 		"token_budgt=1":        "unknown key; nearest: token_budget",
-		"zzz=1":                "unknown key; the keys are policy, ",
-		"name=x":               "unknown key; the keys are policy, ",
+		"zzz=1":                "unknown key; keys: policy, ",
+		"name=x":               "unknown key; keys: policy, ",
 		"host.first=1":         "unknown key; nearest: host.first_us",
 		"token_budget=many":    `engine setting "token_budget=many": must be a whole number, got "many"`,
 		"token_budget=0":       `engine setting "token_budget=0": must be at least 1, got 0`,
@@ -70,7 +70,7 @@ func TestWithRefuses(t *testing.T) {
 	}
 	_, err := lookup(t, "vllm").With("a=1", "b")
 	if err == nil || strings.Count(err.Error(), "engine setting") != 2 {
-		t.Errorf("not every problem is told: %v", err)
+		t.Errorf("not every problem is reported: %v", err)
 	}
 }
 

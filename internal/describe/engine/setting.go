@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-// setting is a value that files, users, JSON and tables know by a key.
+// setting is a value with a key, for files, flags, JSON and tables.
 type setting struct {
 	key     string // a dot leads into a mapping: "graph.max_batch"
 	valid   rule
@@ -35,8 +35,7 @@ func mib(b *units.Bytes) quantity  { return quantity{(*float64)(b), float64(unit
 func kib(b *units.Bytes) quantity  { return quantity{(*float64)(b), float64(units.KiB)} }
 func us(s *units.Seconds) quantity { return quantity{(*float64)(s), float64(units.Microsecond)} }
 
-// rule is what a value may be: a number within limits, or a text that is one of
-// some words. The zero rule is for other values.
+// rule restricts a value: a number within bounds, or one of some words. The zero rule allows any.
 type rule struct {
 	low, high float64
 	words     []Word
@@ -99,11 +98,11 @@ func (s *setting) set(text string) error {
 	return s.check()
 }
 
-// value is what a file would say: a bool, int, float64, string or list of strings.
+// value is the value as in a file: a bool, int, float64, string or list of strings.
 func (s *setting) value() any {
 	switch from := s.at.(type) {
 	case quantity:
-		// Twelve digits leave no dust of the conversion.
+		// Twelve digits hide conversion noise.
 		x, _ := strconv.ParseFloat(strconv.FormatFloat(*from.to/from.unit, 'g', 12, 64), 64)
 		return x
 	case *dtype.Format:
@@ -124,7 +123,7 @@ func (s *setting) text() string {
 	return fmt.Sprint(s.value())
 }
 
-// check says what the value must be, if it is not.
+// check reports a value that breaks the rule.
 func (s *setting) check() error {
 	ok := true
 	switch v := s.value().(type) {
@@ -171,5 +170,5 @@ func byKey(all []setting, key string) (*setting, error) {
 	if near, ok := nearest.Match(key, keys); ok {
 		return nil, fmt.Errorf("unknown key; nearest: %s", near)
 	}
-	return nil, fmt.Errorf("unknown key; the keys are %s", strings.Join(keys, ", "))
+	return nil, fmt.Errorf("unknown key; keys: %s", strings.Join(keys, ", "))
 }

@@ -1,6 +1,6 @@
 package engine
 
-// identity is what cannot be set: the name, versions and source of a profile, and what its kernels fuse.
+// identity are the fields that cannot be set: name, versions and source of a profile, and its fused kernels.
 func (p *Profile) identity() []setting {
 	return []setting{
 		{"name", rule{}, "", &p.Name},
@@ -38,7 +38,7 @@ func (p *Profile) settings() []setting {
 		{"communication_gib", atLeast(0), "additional workspace of a replica on several devices", gib(&p.Communication)},
 		{"peer_gib", atLeast(0), "additional workspace per device of such a replica", gib(&p.PerPeer)},
 		{"logits_copies", atLeast(0), "float32 copies of the logits of max_sequences in the profiling run", &p.LogitsCopies},
-		{"max_context", atLeast(0), "longest sequence that workspaces are sized for; 0 is the model's", &p.MaxContext},
+		{"max_context", atLeast(0), "maximum sequence length that workspaces are sized for; 0 is the model's", &p.MaxContext},
 		{"index_rows", atLeast(0), "sequences of max_context whose index keys have a workspace (sparse attention)", &p.IndexRows},
 		{"window_share", shareFrom(0), "share of the KV cache that sliding-window layers keep beyond the window", &p.WindowShare},
 		{"state_ratio", atLeast(0), "memory for recurrent states, per byte of KV cache", &p.StateRatio},
@@ -46,13 +46,13 @@ func (p *Profile) settings() []setting {
 		{"kv_format", rule{}, "number format of the KV cache; auto is the checkpoint's", &p.KVFormat},
 		{"state_format", rule{}, "number format of recurrent states; auto is the model's", &p.StateFormat},
 		{"reserve", shareFrom(0), "share of the remaining output tokens that must fit at admission", &p.Reserve},
-		{"prefill_ahead", rule{}, "compute prompts even if max_sequences already generate; they wait with the first token out", &p.PrefillAhead},
+		{"prefill_ahead", rule{}, "compute prompts even if max_sequences are already decoding; they wait after the first token", &p.PrefillAhead},
 		{"prefix_caching", rule{}, "keep finished prompts for requests with the same prefix", &p.PrefixCaching},
 		{"receive_interval", atLeast(1), "decode steps between checks for new requests", &p.ReceiveInterval},
 		{"held_tokens", atLeast(0), "tokens generated before the client sees the first (disaggregated)", &p.HeldTokens},
-		{"graph.max_batch", atLeast(0), "largest decode batch that replays a captured graph; without eager_prefill the most tokens of a step with prompts too", &p.Graph.MaxBatch},
+		{"graph.max_batch", atLeast(0), "largest decode batch that replays a captured graph; without eager_prefill also the maximum tokens of a step with prompts", &p.Graph.MaxBatch},
 		{"graph.eager_prefill", rule{}, "launch all prompts kernel by kernel", &p.Graph.EagerPrefill},
-		{"graph.per_sequence", atLeast(0), "bounds graph.max_batch, if not set, to so much per sequence of max_sequences; 0 is no bound", &p.Graph.PerSequence},
+		{"graph.per_sequence", atLeast(0), "bounds an unset graph.max_batch to this per sequence of max_sequences; 0 is no bound", &p.Graph.PerSequence},
 		{"graph.kernel_kib", atLeast(0), "memory of a captured kernel, per captured batch size", kib(&p.Graph.Kernel)},
 		{"batch_wait.steps", atLeast(0), "maximum steps a prompt waits for more prompts", &p.BatchWait.Steps},
 		{"batch_wait.ratio", shareFrom(0), "prompts wait below this share of the token budget", &p.BatchWait.Ratio},
@@ -61,14 +61,14 @@ func (p *Profile) settings() []setting {
 		{"mtp.tokens", atLeast(0), "draft tokens per step", &p.MTP.Tokens},
 		{"mtp.overlapped", rule{}, "overlap host work while drafting too", &p.MTP.Overlapped},
 		{"host.exposed", shareFrom(0), "share of per_step and per_sequence that the GPU waits for", &p.Exposed},
-		{"host.alone", shareFrom(0), "how much of host.exposed is left on an engine with one device", &p.Alone},
+		{"host.alone", shareFrom(0), "share of host.exposed that remains with a single device", &p.Alone},
 	}
 }
 
 // settings are the host's times on one generation of devices.
 func (t *Terms) settings() []setting {
 	return []setting{
-		{"per_step", atLeast(0), "host work per step; overlaps with the GPU except for host.exposed of it", us(&t.PerStep)},
+		{"per_step", atLeast(0), "host work per step; overlaps with the GPU except for the share host.exposed", us(&t.PerStep)},
 		{"per_sequence", atLeast(0), "the same per sequence in the step", us(&t.PerSequence)},
 		{"per_prefill_step", atLeast(0), "added to a step with prompts; does not overlap", us(&t.PerPrefillStep)},
 		{"per_layer", atLeast(0), "idle time between the kernels of a layer in a captured graph", us(&t.PerLayer)},
@@ -84,7 +84,7 @@ func (t *Terms) settings() []setting {
 	}
 }
 
-// settings are the fields; Tier says what they mean.
+// settings are the fields of Tier.
 func (t *Tier) settings() []setting {
 	return []setting{
 		{"below_gib", atLeast(0), "", gib(&t.Below)},
@@ -98,7 +98,7 @@ func (t *Tier) settings() []setting {
 	}
 }
 
-// settings are the fields; LatentRule says what they mean.
+// settings are the fields of LatentRule.
 func (r *LatentRule) settings() []setting {
 	return []setting{
 		{"generations", rule{}, "", &r.Generations},
@@ -108,7 +108,7 @@ func (r *LatentRule) settings() []setting {
 	}
 }
 
-// settings are the fields; SlowKernels says what they mean.
+// settings are the fields of SlowKernels.
 func (k *SlowKernels) settings() []setting {
 	return []setting{
 		{"weights", rule{}, "", &k.Weights},
@@ -119,7 +119,7 @@ func (k *SlowKernels) settings() []setting {
 	}
 }
 
-// settings are the fields; ShareRule says what they mean.
+// settings are the fields of ShareRule.
 func (r *ShareRule) settings() []setting {
 	return []setting{
 		{"fixed", atLeast(0), "", mib(&r.Fixed)},

@@ -10,9 +10,8 @@ import (
 
 // Tier is a set of defaults for some devices or models; a zero changes nothing.
 type Tier struct {
-	// Below and Generations say which devices: those with less memory than Below
-	// (0 is any), and of one of the Generations (none is any). Families say which models
-	// (none is any).
+	// Below and Generations select devices: those with less memory than Below (0 is any)
+	// and of one of the Generations (none is any). Families select models (none is any).
 	Below       units.Bytes
 	Generations []string
 	Families    []string
@@ -29,11 +28,11 @@ type Tier struct {
 // wide is the number of devices from which a replica is wide.
 const wide = 4
 
-// mostPeers is the most devices that add workspace: no log tells of more than
+// mostPeers is the maximum number of devices that add workspace: no published log has more than
 // eight.
 const mostPeers = 8
 
-// ShareRule derives MemoryShare from what the engine sets aside for activations
+// ShareRule derives MemoryShare from the memory the engine reserves for activations
 // and graphs: Fixed + PerToken·TokenBudget + PerGraph·Graph.MaxBatch +
 // PerDevice·devices, and no less than Least where the device has more than
 // LeastAbove.
@@ -81,7 +80,7 @@ func (t *Tier) apply(p *Profile, devices int) {
 	set(&p.TokenBudget, t.TokenBudget)
 	set(&p.MaxSequences, t.MaxSequences)
 	set(&p.Graph.MaxBatch, t.GraphBatch)
-	if t.GraphBatch > 0 && len(t.Families) > 0 { // whatever the number of sequences
+	if t.GraphBatch > 0 && len(t.Families) > 0 { // for any number of sequences
 		p.Graph.PerSequence = 0
 	}
 	if devices >= wide {

@@ -1,4 +1,4 @@
-// Package parallel knows layouts: how a model is split over devices.
+// Package parallel describes layouts: how a model is split over devices.
 //
 // In: sizes of the parallel dimensions. Out: a Layout whose sizes are complete
 // and legal for a model, and the label printed for it. It knows no device; the

@@ -53,15 +53,14 @@ func (l Layout) Complete(m *model.Model) Layout {
 	return l
 }
 
-// tpSize is named in most messages.
+// tpSize is the field that most messages name.
 const tpSize field.Name = "tp_size"
 
-// Fullest is how many of n requests the fullest of so many equal ranks gets when
-// they are dealt out evenly.
+// Fullest is the number of requests on the fullest rank when n requests are distributed
+// evenly over equal ranks.
 func Fullest(n, ranks int) int { return (n + ranks - 1) / ranks }
 
-// PerRank is how many of a number of requests the fullest data-parallel rank
-// gets.
+// PerRank is the number of requests on the fullest data-parallel rank.
 func (l Layout) PerRank(requests int) int { return Fullest(requests, l.DP) }
 
 // PerMicroBatch is the same for one of the micro-batches that fill a pipeline, one
@@ -158,8 +157,8 @@ func (l Layout) DCPGroup() Group { return Group{int32(l.DCP), 1} }
 // PPGroup is a pair of neighbouring pipeline stages.
 func (l Layout) PPGroup() Group { return Group{2, int32(l.TP)} }
 
-// Word is a field in the words of layouts, for messages about a candidate whose
-// sizes nobody asked for one by one: "TP" for tp_size.
+// Word is the layout name of a field ("TP" for tp_size), for messages about a candidate of
+// a search.
 func Word(name field.Name) string {
 	switch name {
 	case "moe_tp_size":

@@ -17,8 +17,7 @@ import (
 // maxYAML bounds a file of bins; one of 35 bins has 3 KiB.
 const maxYAML = 1 << 20
 
-// binReader reads bins written down by hand and collects what is wrong with
-// them.
+// binReader reads bins written by hand and collects problems.
 type binReader struct{ *problems }
 
 // placed is a bin and where it stands in the file.
@@ -34,12 +33,12 @@ func (r *binReader) document(data []byte) *yaml.Node {
 	return r.Document(data, strictyaml.Form{
 		Holds:    "distribution",
 		Largest:  maxYAML,
-		TooLarge: fmt.Sprintf("the file has more than %d MiB; give the lengths themselves as CSV", maxYAML>>20),
+		TooLarge: fmt.Sprintf("the file is larger than %d MiB; give the lengths as CSV", maxYAML>>20),
 		Aliases:  "anchors and aliases (& and *) are not allowed",
 	})
 }
 
-// bins reads the file; what it returns counts only without problems.
+// bins reads the file; its result is valid only without problems.
 func (r *binReader) bins(data []byte) []Bin {
 	root := r.document(data)
 	if root == nil {
@@ -150,7 +149,7 @@ func (r *binReader) number(field string, n *yaml.Node) (x float64, ok bool) {
 	return x, true
 }
 
-// mapping returns the values of a mapping's keys, all of which must be there.
+// mapping returns the values of a mapping's keys, all of which are required.
 func (r *binReader) mapping(field string, n *yaml.Node, keys ...string) map[string]*yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		r.Add(n.Line, field, "must be a mapping with %s, got %s", strings.Join(keys, ", "), r.KindOf(n))
@@ -173,11 +172,11 @@ func (r *binReader) mapping(field string, n *yaml.Node, keys ...string) map[stri
 }
 
 func suggest(word string, keys []string) string {
-	const longest = 64 // a longer one is no misspelling
+	const longest = 64 // a longer one is not a misspelling
 	if len(word) <= longest {
 		if near, ok := nearest.Match(word, keys); ok {
 			return "nearest: " + near
 		}
 	}
-	return "the keys here are " + strings.Join(keys, ", ")
+	return "keys here: " + strings.Join(keys, ", ")
 }

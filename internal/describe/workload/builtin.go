@@ -5,8 +5,8 @@ import _ "embed" // builtin.yaml
 //go:embed builtin.yaml
 var builtin []byte
 
-// Builtin returns the distribution to use where a load is of mixed lengths and
-// no more is known: 35 bins up to 140000 tokens, 4230 in the mean.
+// Builtin returns a default distribution for mixed lengths: 35 bins up to 140000 tokens,
+// with a mean of 4230.
 func Builtin() *Distribution {
 	d, err := ReadDistribution(builtin, "builtin.yaml")
 	if err != nil {

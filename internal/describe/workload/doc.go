@@ -1,4 +1,4 @@
-// Package workload knows the load of a deployment: the lengths of prompts and
+// Package workload describes the load of a deployment: the lengths of prompts and
 // outputs, the arrivals of a trace, and the limits.
 //
 // In: numbers, YAML, CSV or traces of requests. Out: a fixed length or bins of

@@ -27,8 +27,7 @@ type Row struct {
 	Samples int     // requests of a batch
 }
 
-// Effective is what is left of a prompt after the prefix cache took its share,
-// rounded down; at least one token is computed.
+// Effective is the uncached part of a prompt, rounded down; at least one token is computed.
 func Effective(tokens int, hitRate float64) int {
 	return max(1, tokens-int(float64(tokens)*hitRate))
 }

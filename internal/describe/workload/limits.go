@@ -8,63 +8,64 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Limits are what a deployment, or a single request, has to keep; zero is no
-// limit.
+// Limits are the latency limits of a deployment or a request; zero is no limit.
 type Limits struct {
 	TTFT, TPOT units.Seconds
 	Latency    units.Seconds // of a whole request
 }
 
-// limitsJSON is limits as they are written: milliseconds, or "inf".
+// limitsJSON is the wire form of limits.
 type limitsJSON struct {
-	TTFT    any `json:"ttft_ms,omitempty"`
-	TPOT    any `json:"tpot_ms,omitempty"`
-	Latency any `json:"latency_ms,omitempty"`
+	TTFT    milliseconds `json:"ttft_ms,omitzero"`
+	TPOT    milliseconds `json:"tpot_ms,omitzero"`
+	Latency milliseconds `json:"latency_ms,omitzero"`
 }
+
+// milliseconds is a limit in JSON: milliseconds, or "inf".
+type milliseconds units.Seconds
+
+// MarshalJSON writes milliseconds.
+func (m milliseconds) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(m), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(units.Seconds(m).TypedMs())
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *milliseconds) UnmarshalJSON(data []byte) error {
+	if string(data) == `"inf"` {
+		*m = milliseconds(math.Inf(1))
+		return nil
+	}
+	var ms float64
+	if json.Unmarshal(data, &ms) != nil {
+		return fmt.Errorf("a limit is a number of milliseconds or \"inf\", got %s", data)
+	}
+	*m = milliseconds(ms / 1e3)
+	return nil
+}
+
+// JSONForm is the form that strict readers check.
+func (Limits) JSONForm() any { return limitsJSON{} }
 
 // MarshalJSON writes milliseconds.
 func (l Limits) MarshalJSON() ([]byte, error) {
-	write := func(s units.Seconds) any {
-		switch {
-		case s == 0:
-			return nil
-		case math.IsInf(float64(s), 1):
-			return "inf"
-		}
-		return s.TypedMs()
-	}
-	return json.Marshal(limitsJSON{write(l.TTFT), write(l.TPOT), write(l.Latency)})
+	return json.Marshal(limitsJSON{milliseconds(l.TTFT), milliseconds(l.TPOT), milliseconds(l.Latency)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (l *Limits) UnmarshalJSON(data []byte) error {
 	var in limitsJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
-	}
-	*l = Limits{}
-	for _, x := range []struct {
-		from any
-		to   *units.Seconds
-	}{{in.TTFT, &l.TTFT}, {in.TPOT, &l.TPOT}, {in.Latency, &l.Latency}} {
-		switch v := x.from.(type) {
-		case nil:
-		case float64:
-			*x.to = units.Seconds(v / 1e3)
-		default:
-			if v != "inf" {
-				return fmt.Errorf("a limit is a number of milliseconds or \"inf\", got %v", v)
-			}
-			*x.to = units.Seconds(math.Inf(1))
-		}
-	}
-	return nil
+	err := json.Unmarshal(data, &in)
+	*l = Limits{units.Seconds(in.TTFT), units.Seconds(in.TPOT), units.Seconds(in.Latency)}
+	return err
 }
 
-// Any reports whether there is a limit to keep.
+// Any reports whether a limit is set.
 func (l Limits) Any() bool { return l != Limits{} }
 
-// Finite drops limits that bind nothing.
+// Finite drops infinite limits.
 func (l Limits) Finite() Limits {
 	for _, x := range []*units.Seconds{&l.TTFT, &l.TPOT, &l.Latency} {
 		if math.IsInf(float64(*x), 1) {

@@ -2,7 +2,7 @@ package workload
 
 import "slices"
 
-// Preset is the lengths of requests of a known use.
+// Preset is the request lengths of a typical use.
 type Preset struct {
 	Name          string
 	Input, Output int // tokens, on average
@@ -14,7 +14,7 @@ type Preset struct {
 // that of the benchmarks of InferenceX.
 const presetLow = 0.8
 
-// Presets lists the known uses.
+// Presets lists the presets.
 func Presets() []Preset {
 	return []Preset{
 		{"chat", 1155, 211, 0, "means of conversations in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)"},
@@ -26,7 +26,7 @@ func Presets() []Preset {
 	}
 }
 
-// LookupPreset finds a use by its name.
+// LookupPreset finds a preset by its name.
 func LookupPreset(name string) (Preset, bool) {
 	all := Presets()
 	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })

@@ -6,8 +6,7 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 type Problem = strictyaml.Problem
 
 const (
-	// maxProblems bounds the report: past this a file is of another kind, and
-	// reading it further helps nobody.
+	// maxProblems bounds the report: a file with more is of another kind.
 	maxProblems = 20
 	// quoted puts a value into quotes in a message, where values are listed.
 	quoted = ","

@@ -17,7 +17,7 @@ const (
 	// maxTokens bounds a length, far beyond any context, to catch a column that
 	// holds something else; two of them add up in 32 bits.
 	maxTokens = 1_000_000_000
-	// headSize is how much of a file is looked at to tell what it is.
+	// headSize is how much of a file is read to detect its format.
 	headSize = 4 << 10
 )
 
@@ -32,7 +32,7 @@ const (
 //   - JSON, one object a line (.jsonl, .ndjson), with such a name (Mooncake,
 //     Qwen-Bailian).
 //
-// A file with another ending is told by its first line. Lengths become at most
+// The format of a file with another extension follows from its first line. Lengths become at most
 // 32 bins whose midpoints have the mean of the lengths (see tally.go).
 //
 // The name is used in messages and for its ending. The error joins all mistakes
@@ -63,8 +63,7 @@ func readDistribution(r io.Reader, name string, limit int64) (*Distribution, err
 	return &d, nil
 }
 
-// readFile finds out what a file is and has it read; the error of read is one
-// of reading only.
+// readFile detects the format of a file and reads it; the error of read is an I/O error.
 func readFile(r io.Reader, name string, limit int64, read func(*problems, format, io.Reader) error) error {
 	ps := newProblems(name)
 	b := bufio.NewReaderSize(&limited{r: r, left: limit}, headSize)
@@ -74,7 +73,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 	}
 	if err == nil && ps.text(head) {
 		if mark := []byte("\ufeff"); bytes.HasPrefix(head, mark) {
-			_, err = b.Discard(len(mark)) // what Windows puts before UTF-8
+			_, err = b.Discard(len(mark)) // the byte order mark that Windows adds
 			head = head[len(mark):]
 		}
 		if err == nil {
@@ -90,7 +89,7 @@ func readFile(r io.Reader, name string, limit int64, read func(*problems, format
 	return ps.Err()
 }
 
-// text refuses what no format could be.
+// text rejects content that is not text.
 func (ps *problems) text(head []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < headSize:
@@ -105,7 +104,7 @@ func (ps *problems) text(head []byte) bool {
 	return false
 }
 
-// read reads requests. The error is one of reading only.
+// read reads requests. The error is an I/O error.
 func (r *rows) read(f format, file io.Reader) error {
 	if f == jsonLines {
 		return r.jsonl(file)
@@ -121,7 +120,7 @@ const (
 	yamlBins
 )
 
-// formatOf tells what a file is by its ending, or else by its first line that
+// formatOf detects the format of a file by its extension, or by its first line that
 // is neither blank nor a comment.
 func formatOf(head []byte, name string) format {
 	switch strings.ToLower(path.Ext(name)) {
@@ -161,7 +160,7 @@ func formatIn(head []byte) format {
 
 var errTooLarge = errors.New("file too large")
 
-// limited fails once more than left bytes were there to read.
+// limited fails after more than left bytes.
 type limited struct {
 	r    io.Reader
 	left int64

@@ -106,8 +106,8 @@ func TestReadRequestsErrors(t *testing.T) {
 		"utf-16":          {"a.csv", "\xff\xfe1\x002\x00", "a.csv:1: not valid UTF-8 text"},
 		"comments":        {"a.csv", "# nothing\n# here\n", "a.csv:1: no requests"},
 		"name only":       {"a.csv", "input_length\n", "a.csv:1: no requests"},
-		"no column":       {"a.csv", "when,who\n1,2\n", "a.csv:1: no column with prompt lengths " + names + "; the columns are when, who"},
-		"headless":        {"a", "2023-11-16 18:17:03,4808,10\n", "a:1: no column with prompt lengths " + names + `; the columns are "2023-11-16 18:17:03", 4808, 10`},
+		"no column":       {"a.csv", "when,who\n1,2\n", "a.csv:1: no column with prompt lengths " + names + "; columns: when, who"},
+		"headless":        {"a", "2023-11-16 18:17:03,4808,10\n", "a:1: no column with prompt lengths " + names + `; columns: "2023-11-16 18:17:03", 4808, 10`},
 		"word":            {"a.csv", "7\nseven\n\n8\n,", "a.csv:2: must be a number of tokens, got seven\na.csv:5: 2 values, but the first line has 1"},
 		"nothing":         {"a.csv", "x,input_length\n1,\n", `a.csv:2: input_length: must be a number of tokens, got ""`},
 		"negative":        {"a.csv", "x,input_length\n1,-7\n", "a.csv:2: input_length: must be at least 0, got -7"},
@@ -123,7 +123,7 @@ func TestReadRequestsErrors(t *testing.T) {
 		"not json":        {"a.jsonl", mooncake + "{\"input_length\": }\n", "a.jsonl:5: not valid JSON: invalid character '}' looking for beginning of value"},
 		"cut off":         {"a.jsonl", "{\"input_length\": 7", "a.jsonl:1: not valid JSON: unexpected end of JSON input"},
 		"no object":       {"a.jsonl", "[1, 2]\n7\nnull\n", "a.jsonl:1: must be a JSON object, got \"[1, 2]\"\na.jsonl:2: must be a JSON object, got 7\na.jsonl:3: must be a JSON object, got null"},
-		"no key":          {"a.jsonl", "{\"timestamp\": 0, \"prompt\": \"hi\"}\n{}\n", "a.jsonl:1: no key with a prompt length " + names + "; the keys are prompt, timestamp\na.jsonl:2: no key with a prompt length " + names + "; the keys are none"},
+		"no key":          {"a.jsonl", "{\"timestamp\": 0, \"prompt\": \"hi\"}\n{}\n", "a.jsonl:1: no key with a prompt length " + names + "; keys: prompt, timestamp\na.jsonl:2: no key with a prompt length " + names + "; keys: none"},
 		"null":            {"a.jsonl", `{"input_length": null}`, "a.jsonl:1: input_length: must be a number of tokens, got null"},
 		"text":            {"a.jsonl", `{"input_length": "7"}`, `a.jsonl:1: input_length: must be a number of tokens, got "\"7\""`},
 		"bad json output": {"a.jsonl", `{"input_length": 7, "output_length": 1.5}`, "a.jsonl:1: output_length: must be a whole number, got 1.5"},
@@ -143,11 +143,11 @@ func TestReadBinsErrors(t *testing.T) {
 		"nothing":        {"bins:", "a.yaml:1: bins: must be a list of bins, got nothing"},
 		"no bins":        {"\nbins: []", "a.yaml:2: bins: must have at least one bin"},
 		"misspelled":     {"bin: []", "a.yaml:1: bin: unknown key; nearest: bins\na.yaml:1: bins: missing"},
-		"another":        {twoBins + "unit: token", "a.yaml:7: unit: unknown key; the keys here are bins"},
+		"another":        {twoBins + "unit: token", "a.yaml:7: unit: unknown key; keys here: bins"},
 		"twice":          {twoBins + "bins: []", "a.yaml:7: bins: given twice, first on line 2"},
 		"no bin":         {"bins: [7]", "a.yaml:1: bins[0]: must be a mapping with min_tokens, max_tokens, weight, got 7"},
 		"near key":       {bin("min_tokens: 0, max_token: 5, weight: 1"), "a.yaml:2: bins[0].max_token: unknown key; nearest: max_tokens\na.yaml:2: bins[0].max_tokens: missing"},
-		"far key":        {bin("min_tokens: 0, max_tokens: 5, weight: 1, colour: red"), "a.yaml:2: bins[0].colour: unknown key; the keys here are min_tokens, max_tokens, weight"},
+		"far key":        {bin("min_tokens: 0, max_tokens: 5, weight: 1, colour: red"), "a.yaml:2: bins[0].colour: unknown key; keys here: min_tokens, max_tokens, weight"},
 		"key of a list":  {"bins:\n- {min_tokens: 0, max_tokens: 5, weight: 1}\n- ? [a]\n  : 1\n  min_tokens: 5\n  max_tokens: 6\n  weight: 1\n", "a.yaml:3: bins[1]: a key must be a word, got a list"},
 		"empty bin":      {bin(""), "a.yaml:2: bins[0].min_tokens: missing\na.yaml:2: bins[0].max_tokens: missing\na.yaml:2: bins[0].weight: missing"},
 		"negative":       {bin("min_tokens: -1, max_tokens: 5, weight: 1"), "a.yaml:2: bins[0].min_tokens: must be at least 0, got -1"},
@@ -183,7 +183,7 @@ func TestReadBinsErrors(t *testing.T) {
 				"a.yaml:8: bins[2].weigth: unknown key; nearest: weight\n" +
 				"a.yaml:9: bins[3]: 7 to 9 overlaps bins[2] on line 6, 6 to 8\n" +
 				"a.yaml:11: bins[3].weight: must be positive, got 0\n" +
-				"a.yaml:12: extra: unknown key; the keys here are bins",
+				"a.yaml:12: extra: unknown key; keys here: bins",
 		},
 		"anchor":          {"bins: &a []", "a.yaml:1: anchors and aliases (& and *) are not allowed"},
 		"unknown anchor":  {"# one\nbins: *b", "a.yaml:2: not valid YAML: unknown anchor 'b' referenced"},
@@ -193,7 +193,7 @@ func TestReadBinsErrors(t *testing.T) {
 		"tab":             {"bins:\n\t- 1\n", "a.yaml:2: not valid YAML: found character that cannot start any token"},
 		"latin-1":         {"bins:\n# \xe9\n", "a.yaml:2: not valid UTF-8"},
 		"control":         {"bins:\n# \x01\n", `a.yaml:2: control character '\x01'`},
-		"too many values": {"bins: []\n" + strings.Repeat("# filler\n", maxYAML/9), "a.yaml:1: the file has more than 1 MiB; give the lengths themselves as CSV"},
+		"too many values": {"bins: []\n" + strings.Repeat("# filler\n", maxYAML/9), "a.yaml:1: the file is larger than 1 MiB; give the lengths as CSV"},
 	} {
 		refused(t, name, "a.yaml", c.text, c.want)
 	}

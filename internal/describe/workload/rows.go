@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// inputNames are the columns and keys in use for the length of a prompt; of
-// several the first here is taken.
+// inputNames are the known columns and keys for the prompt length; the first one present wins.
 func inputNames() []string {
 	return []string{
 		"input_length",       // Mooncake, Qwen-Bailian
@@ -29,7 +28,7 @@ func inputNames() []string {
 	}
 }
 
-// outputNames are those for the length of an answer.
+// outputNames are those for the output length.
 func outputNames() []string {
 	return []string{
 		"output_length", "GeneratedTokens", "Response tokens", "num_decode_tokens", "completion_tokens",
@@ -51,16 +50,16 @@ type row struct {
 	block    int // tokens that a hash stands for
 }
 
-// rows reads the requests of a file and hands them on.
+// rows reads the requests of a file and passes them on.
 type rows struct {
 	*problems
-	timed   bool // arrivals and answers are wanted
-	longest int  // tokens of a prompt or an answer
+	timed   bool // arrivals and output lengths are required
+	longest int  // tokens of a prompt or an output
 	take    func(line int, r row)
 	found   bool
 }
 
-// csv reads a table. The error is one of reading only.
+// csv reads a table. The error is an I/O error.
 func (r *rows) csv(file io.Reader) error {
 	table := csv.NewReader(file)
 	table.Comment = '#'
@@ -97,7 +96,7 @@ func (r *rows) csv(file io.Reader) error {
 	return nil
 }
 
-// columns is where a table has what is wanted of a request.
+// columns are the columns of a request in a table.
 type columns struct {
 	input, output, arrival int // -1 where there is none
 	count                  int
@@ -131,7 +130,7 @@ func (r *rows) columns(line int, cells []string) *columns {
 	case len(cells) == 1 && !r.timed:
 		c.input, c.named = 0, err != nil
 	default:
-		r.Add(line, "", "no column with prompt lengths (%s); the columns are %s", list(inputNames(), 5), list(cells, 10))
+		r.Add(line, "", "no column with prompt lengths (%s); columns: %s", list(inputNames(), 5), list(cells, 10))
 		return nil
 	}
 	if !c.named {
@@ -144,7 +143,7 @@ func (r *rows) columns(line int, cells []string) *columns {
 		names []string
 	}{{c.arrival, "arrival times", arrivalNames()}, {c.output, "output lengths", outputNames()}} {
 		if r.timed && wanted.at < 0 {
-			r.Add(line, "", "no column with %s (%s); the columns are %s", wanted.what, list(wanted.names, 5), list(cells, 10))
+			r.Add(line, "", "no column with %s (%s); columns: %s", wanted.what, list(wanted.names, 5), list(cells, 10))
 			return nil
 		}
 	}
@@ -167,7 +166,7 @@ func column(cells, names []string) int {
 // than one MiB of hashes.
 const maxLine = 8 << 20
 
-// jsonl reads one object a line. The error is one of reading only.
+// jsonl reads one object per line. The error is an I/O error.
 func (r *rows) jsonl(file io.Reader) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
@@ -194,7 +193,7 @@ const (
 )
 
 // object reads one request. Mooncake's timestamps are milliseconds; those of
-// Qwen-Bailian, told by its key chat_id, are seconds.
+// Qwen-Bailian, detected by its key chat_id, are seconds.
 func (r *rows) object(line int, text []byte) {
 	var values map[string]json.RawMessage
 	err := json.Unmarshal(text, &values)
@@ -250,7 +249,7 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts t
 		{names.output, "an output length", outputNames(), r.timed},
 	} {
 		if wanted.needed && wanted.name == "" {
-			r.Add(line, "", "no key with %s (%s); the keys are %s",
+			r.Add(line, "", "no key with %s (%s); keys: %s",
 				wanted.what, list(wanted.among, 5), list(slices.Sorted(maps.Keys(values)), 10))
 			return names, parts, false
 		}
@@ -261,8 +260,7 @@ func (r *rows) keys(line int, values map[string]json.RawMessage) (names, parts t
 	return names, parts, true
 }
 
-// request reads one request and hands it on. An answer of unknown length, as
-// failed requests have, is no mistake.
+// request reads one request and passes it on. An unknown output length, as of failed requests, is not an error.
 func (r *rows) request(line int, named [2]texts, hashes []int64, block int) {
 	names, parts := named[0], named[1]
 	out := row{hashes: hashes, block: block}

@@ -19,7 +19,7 @@ import (
 // one may end before the longest prompt. Weights are counts.
 const (
 	maxBins = 32
-	// exactBits of a length tell it from its neighbours: all lengths below 65536,
+	// exactBits of a length distinguish it from its neighbours: all lengths below 65536,
 	// longer ones to 0.003 %, with exact means. That bounds the number of tallies
 	// to half a million whatever is read.
 	exactBits = 16
@@ -59,7 +59,7 @@ func (l lengths) bins() []Bin {
 	var bins []Bin
 	var group tally
 	for _, t := range tallies {
-		// The share is of what is left, so that one large group does not make
+		// The share is of the rest, so that one large group does not make
 		// the others small. The last group's is all of it.
 		share := float64(left) / float64(maxBins-len(bins))
 		over, under := float64(group.count+t.count)-share, share-float64(group.count)

@@ -13,7 +13,7 @@ type Trace struct {
 	Requests []Request
 	// BlockTokens is how many prompt tokens an entry of Blocks stands for.
 	BlockTokens int
-	// Skipped requests of the file had no prompt or no answer.
+	// Skipped counts requests without prompt or output tokens.
 	Skipped int
 }
 
@@ -35,21 +35,20 @@ const (
 	maxLength   = 1 << 24
 )
 
-// ReadTrace reads the requests of a CSV or of JSON lines, with the time of each
-// and the length of its answer; name is for messages and, by its ending, says
-// which of them it is. Known are
+// ReadTrace reads requests from CSV or JSON lines, with arrival times and output lengths;
+// name is used in messages, and its extension selects the format. Supported are
 //
 //   - Azure's CSV: TIMESTAMP, ContextTokens, GeneratedTokens
 //   - BurstGPT's CSV: Timestamp, Request tokens, Response tokens
 //   - Vidur's CSV: arrived_at, num_prefill_tokens, num_decode_tokens
 //   - our own CSV: arrival_s, input_tokens, output_tokens
 //   - Mooncake's JSON lines: timestamp in ms, input_length, output_length,
-//     hash_ids of 512 tokens; Qwen-Bailian's, told by chat_id: seconds, 16 tokens
+//     hash_ids of 512 tokens; Qwen-Bailian's, detected by chat_id: seconds, 16 tokens
 //
-// whatever the order of columns, and further ones; and other names in use for
-// lengths. Requests are put in order of arrival, the first at time zero. Those
-// without a prompt or an answer are left out. The error joins all mistakes
-// found, up to 20, one *Problem with its line each.
+// in any order of columns, with additional columns and other names for lengths. Requests
+// are sorted by arrival, the first at time zero. Those without prompt or output tokens
+// are skipped. The error joins all problems found, up to 20, one *Problem with its line
+// each.
 func ReadTrace(r io.Reader, name string) (*Trace, error) { return readTrace(r, name, maxFile) }
 
 func readTrace(r io.Reader, name string, limit int64) (*Trace, error) {

@@ -4,7 +4,7 @@ import (
 	"image/color"
 )
 
-// hue returns the colour of a series. The colours can be told apart with any kind of colour blindness: Okabe and Ito,
+// hue returns the colour of a series. The colours are distinct with any kind of colour blindness: Okabe and Ito,
 // "Color Universal Design", 2008, without black, which the text has, and yellow, which is faint on white.
 func hue(series int) color.NRGBA {
 	return []color.NRGBA{

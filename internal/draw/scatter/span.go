@@ -31,7 +31,7 @@ func Around(values, limits []float64) Span {
 	return Span{max(floor, lo-pad), hi + pad}
 }
 
-// spread moves the ends of a range apart until values in it can be told from each other: when they agree in the first six
+// spread moves the ends of a range apart until values in it have distinct labels: when they agree in the first six
 // digits, no label of bearable length could.
 func spread(lo, hi float64) (float64, float64) {
 	const same, apart = 1e-6, 0.08

@@ -1,7 +1,7 @@
 // Package table sets rows of values in columns.
 //
 // In: a header and rows of any printable values. Out: lines of text without a frame, two blanks between columns, a rule under
-// the header and wherever one is asked for. It knows nothing of colours, terminals or what the values mean. A column is as
+// the header and where the caller puts one. It does not know colours, terminals or what the values mean. A column is as
 // wide as its longest cell has characters, whatever the locale, so that the same rows give the same text everywhere.
 // Start at [New].
 package table

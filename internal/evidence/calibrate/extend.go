@@ -26,7 +26,7 @@ type Extended struct {
 func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Extended, error) {
 	x := newExtension(c.Base, rows)
 	seen := x.system(x.base.Groups, independent, (*calibration.Subject).Groups)
-	unseen := x.system(x.base.Unseen, independentUnseen, (*calibration.Subject).Strangers)
+	unseen := x.system(x.base.Unseen, independentUnseen, (*calibration.Subject).UnseenGroups)
 	at := x.overlay(seen, make([]float64, len(seen.unknowns)), x.base.Groups)
 	var near []linear
 	for i := range c.Iterations {
@@ -38,8 +38,8 @@ func (c *Calibration) Extend(ctx context.Context, rows []measured.Prepared) (*Ex
 		at = x.overlay(seen, seen.solve(seen.equations(near), func(int) bool { return true }), x.base.Groups)
 	}
 	out := &Extended{Overlay: at, Numbers: len(seen.unknowns)}
-	strangers := x.overlay(unseen, unseen.solve(unseen.equations(near), func(int) bool { return true }), x.base.Unseen)
-	out.Overlay.Unseen = strangers.Groups
+	others := x.overlay(unseen, unseen.solve(unseen.equations(near), func(int) bool { return true }), x.base.Unseen)
+	out.Overlay.Unseen = others.Groups
 	if c.Validation.Folds < 2 {
 		return out, nil
 	}

@@ -17,7 +17,7 @@ func TestExtend(t *testing.T) {
 	t.Parallel()
 	rows := quick(measuredtest.Silicon(t))
 	for i := range rows {
-		rows[i].TPOT *= 1.3 // a device that the base knows nothing of
+		rows[i].TPOT *= 1.3 // a device unknown to the base
 		rows[i].PerGPU, rows[i].TTFT = rows[i].ClosedLoop(rows[i].TTFT, rows[i].TPOT), 0
 	}
 	base := &calibration.Overlay{

@@ -169,7 +169,7 @@ func fittedSystem(rows []measured.Prepared, base *calibration.Overlay) *system {
 
 // wideSystem has the unknowns of the groups that hold for models without rows.
 func wideSystem(rows []measured.Prepared) *system {
-	s := newSystem(rows, nothing, (*calibration.Subject).Strangers)
+	s := newSystem(rows, nothing, (*calibration.Subject).UnseenGroups)
 	s.lambda = independentUnseen
 	return s
 }
@@ -340,16 +340,16 @@ func NewFit(ctx context.Context, rows []measured.Prepared, base *calibration.Ove
 		f.Overlay = f.overlay(x)
 	}
 	if base == nil {
-		f.strangers(f.Overlay, func(int) bool { return true })
+		f.unseen(f.Overlay, func(int) bool { return true })
 		f.system.start = x
 		f.wide.start = f.wide.solve(f.nearWide, func(int) bool { return true })
 	}
 	return f, nil
 }
 
-// strangers adds to an overlay what it says about models without rows, and which those
+// unseen adds to an overlay what it says about models without rows, and which those
 // are, by the rows that count.
-func (f *Fit) strangers(o *calibration.Overlay, counts func(row int) bool) {
+func (f *Fit) unseen(o *calibration.Overlay, counts func(row int) bool) {
 	o.Unseen = f.wide.groups(f.wide.solve(f.nearWide, counts), calibration.Groups{})
 	rows := map[string]int{}
 	for i := range f.rows {
@@ -379,7 +379,7 @@ func (f *Fit) Without(out func(*measured.Prepared) bool) *calibration.Overlay {
 	counts := func(i int) bool { return !out(&f.rows[i]) }
 	o := f.overlay(f.system.solve(f.near, counts))
 	if f.wide != nil {
-		f.strangers(o, counts)
+		f.unseen(o, counts)
 	}
 	return o
 }

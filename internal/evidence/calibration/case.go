@@ -125,13 +125,37 @@ func (s *Case) load() string {
 	return loadHigh
 }
 
+// named is a device of a vendor, and several, in words.
+func named(v device.Vendor) (one, several string) {
+	switch v {
+	case device.AMD:
+		return "AMD device", "AMD devices"
+	case device.Intel:
+		return "Intel device", "Intel devices"
+	case device.Google:
+		return "TPU", "TPUs"
+	case device.AWS:
+		return "AWS device", "AWS devices"
+	case device.Apple:
+		return "Apple device", "Apple devices"
+	case device.Ascend, device.Test: // the test device is one of TensorCast's
+		return "Ascend device", "Ascend devices"
+	case device.NVIDIA, device.Other: // the former are never missing
+	}
+	return "device of this vendor", "devices of this vendor"
+}
+
 // inWords describes the part of a path below its kind.
-func inWords(path []string) string {
+func (s *Case) inWords(path []string) string {
 	words := make([]string, len(path))
 	for i, p := range path {
 		switch p {
 		case nvidia:
 			words[i] = "NVIDIA"
+			if s.Vendor != device.NVIDIA { // whose rows stand in for those of others
+				_, own := named(s.Vendor)
+				words[i] = "NVIDIA GPUs instead of " + own
+			}
 		case amd:
 			words[i] = "AMD"
 		case cacheFull:

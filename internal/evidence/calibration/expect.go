@@ -38,7 +38,7 @@ func (o *Overlay) Expect(s *Case) Expected {
 			share = min(1, float64(r.Rows)/Enough)
 		}
 		out.draw(&r, share)
-		out.Basis = basis(&r, kind, path[1:i+1])
+		out.Basis = s.basis(&r, kind, path[1:i+1])
 	}
 	if r, ok := o.Residuals[s.OwnResiduals()]; ok && s.Method == Simulated {
 		out.draw(&r, float64(r.Rows)/float64(r.Rows+asMuch))
@@ -64,13 +64,13 @@ func (o *Overlay) Expect(s *Case) Expected {
 func (s *Subject) OwnResiduals() string { return string(KindOwn) + "/" + s.row() + separator + s.Model }
 
 // basis describes the measurements an error comes from.
-func basis(r *Residuals, k Kind, path []string) string {
+func (s *Case) basis(r *Residuals, k Kind, path []string) string {
 	out := fmt.Sprintf("%d measured deployments", r.Rows)
 	if k == KindDisaggregated || k == KindDisaggregatedSeen {
 		out = fmt.Sprintf("%d measured disaggregated deployments", r.Rows)
 	}
 	if len(path) > 0 {
-		out += " (" + inWords(path) + ")"
+		out += " (" + s.inWords(path) + ")"
 	}
 	return out + ", " + k.how()
 }
@@ -132,14 +132,16 @@ func (o *Overlay) transfer(s *Case, out *Expected) (why []string) {
 	}
 	switch s.Vendor {
 	case device.NVIDIA:
-	case device.Ascend, device.Test:
-		reason := "no Ascend device was measured"
+	case device.AMD, device.Ascend, device.Test, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
+		one, _ := named(s.Vendor)
+		if _, others := o.Residuals[strings.Join(s.Path(o.kind(s))[:2], "/")]; others && s.vendor() == amd {
+			one += " of this generation"
+		}
+		reason := "no " + one + " was measured"
 		if s.TensorCast {
 			reason += " and TensorCast publishes no error"
 		}
 		add(otherVendor, reason)
-	case device.AMD, device.Intel, device.Google, device.AWS, device.Apple, device.Other:
-		add(otherVendor, "no device of this vendor was measured")
 	}
 	return why
 }

@@ -184,14 +184,14 @@ func TestWidening(t *testing.T) {
 		{"constants of a relative", "no deployment of this device generation was measured", 0.12, 0.12, func(s *calibration.Case) { s.Tier = device.Transferred }},
 		{"a data sheet", "operator times come from the data sheet", 0.25, 0.25, func(s *calibration.Case) { s.Tier = device.Datasheet }},
 		{"measured kernels", "", 0, 0, func(s *calibration.Case) { s.Tier = device.Measured }},
-		{"AMD", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AMD }},
-		{"Intel", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Intel }},
-		{"Google", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Google }},
-		{"AWS", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AWS }},
-		{"Apple", "no device of this vendor was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Apple }},
+		{"AMD", "no AMD device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AMD }},
+		{"Intel", "no Intel device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Intel }},
+		{"Google", "no TPU was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Google }},
+		{"AWS", "no AWS device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.AWS }},
+		{"Apple", "no Apple device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Apple }},
 		{"Ascend", "no Ascend device was measured", 0.32, 0.32, func(s *calibration.Case) { s.Vendor = device.Ascend }},
 		{"TensorCast", "and TensorCast publishes no error", 0.32, 0.32, func(s *calibration.Case) { s.Vendor, s.TensorCast = device.Ascend, true }},
-		{"both", "no device of this vendor was measured", math.Hypot(0.12, 0.32), math.Hypot(0.12, 0.32), func(s *calibration.Case) { s.Tier, s.Vendor = device.Transferred, device.AMD }},
+		{"both", "no AMD device was measured", math.Hypot(0.12, 0.32), math.Hypot(0.12, 0.32), func(s *calibration.Case) { s.Tier, s.Vendor = device.Transferred, device.AMD }},
 		{"lengths", "length_ratio_low is not given", 0.25, 0.07, func(s *calibration.Case) { s.Defaulted = []string{"length_ratio_low"} }},
 		{"a cache", "kv_cache_dtype is not given", 0.08, 0.06, func(s *calibration.Case) { s.Defaulted = []string{"kv_cache_dtype"} }},
 		{"a budget", "token_budget is not given", 0.19, 0.05, func(s *calibration.Case) { s.Defaulted = []string{"token_budget"} }},
@@ -287,6 +287,37 @@ func TestBasis(t *testing.T) {
 		"those were simulated: these formulas were not compared with disaggregated deployments"
 	if got := o.Expect(&s).Basis; got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
+	}
+}
+
+// TestBasisOfOtherVendors: where no device of a vendor was measured, an interval says whose stand in for them, and why it is
+// wider.
+func TestBasisOfOtherVendors(t *testing.T) {
+	t.Parallel()
+	o := fitted(map[string]calibration.Residuals{
+		"seen": even(40, 1, 1, 1), "seen/nvidia": even(38, 1, 1, 1), "seen/amd": even(31, 1, 1, 1),
+	})
+	for _, c := range []struct {
+		vendor     device.Vendor
+		generation string
+		group, why string
+	}{
+		{device.NVIDIA, "hopper", "(NVIDIA)", ""},
+		{device.AMD, "cdna3", "(AMD)", "no AMD device of this generation was measured"},
+		{device.AMD, "rdna3", "(NVIDIA GPUs instead of AMD devices)", "no AMD device was measured"},
+		{device.Intel, "gaudi3", "(NVIDIA GPUs instead of Intel devices)", "no Intel device was measured"},
+		{device.Google, "tpu-v6e", "(NVIDIA GPUs instead of TPUs)", "no TPU was measured"},
+		{device.AWS, "neuron-v3", "(NVIDIA GPUs instead of AWS devices)", "no AWS device was measured"},
+		{device.Apple, "apple-m3", "(NVIDIA GPUs instead of Apple devices)", "no Apple device was measured"},
+		{device.Ascend, "ascend-a3", "(NVIDIA GPUs instead of Ascend devices)", "no Ascend device was measured"},
+		{device.Other, "new", "(NVIDIA GPUs instead of devices of this vendor)", "no device of this vendor was measured"},
+	} {
+		s := ordinary()
+		s.Vendor, s.Generation = c.vendor, c.generation
+		got := o.Expect(&s).Basis
+		if !strings.Contains(got, " measured deployments "+c.group) || c.why != "" && !strings.Contains(got, c.why) || c.why == "" && strings.Contains(got, "widened") {
+			t.Errorf("%s %s: %s", c.vendor, c.generation, got)
+		}
 	}
 }
 

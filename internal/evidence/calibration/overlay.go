@@ -37,7 +37,7 @@ type Reach struct {
 	Devices            int // of a replica
 }
 
-// shipped reads the embedded overlay the first time it is asked for.
+// shipped reads the embedded overlay on first use.
 //
 //nolint:gochecknoglobals // read once per process
 var shipped = sync.OnceValue(func() *Overlay {

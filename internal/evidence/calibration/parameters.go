@@ -66,11 +66,11 @@ type Group struct {
 	Share float64
 }
 
-// Strangers are the groups whose multipliers hold for models without rows: wide ones, of
+// UnseenGroups are the groups whose multipliers hold for models without rows: wide ones, of
 // host times alone, on NVIDIA's devices, and the model's class where launches depend on it. On
 // no axis that was left out (models, systems) is the mean error of TPOT larger than without a
 // fit; with multipliers of operators, on AMD's devices, or of what distinguishes more, it is.
-func (s *Subject) Strangers(parameter int) []Group {
+func (s *Subject) UnseenGroups(parameter int) []Group {
 	if parameter < perStep || parameter == kernels || s.vendor() == amd {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (s *Subject) kind(parameter int) string {
 func (o *Overlay) Sum(s Subject) Logs {
 	groups, of := o.Groups, (*Subject).Groups
 	if o.Unseen != nil && !o.Has(&s) {
-		groups, of = o.Unseen, (*Subject).Strangers
+		groups, of = o.Unseen, (*Subject).UnseenGroups
 	}
 	family := s
 	family.Generation = s.family()

@@ -229,7 +229,7 @@ func (d *doctor) speculation(rows []Row) {
 	}
 }
 
-// alike tells whether two times differ by less than a quarter.
+// alike reports whether two times differ by less than a quarter.
 func alike(a, b units.Seconds) bool { return math.Abs(math.Log(float64(a/b))) < math.Log(1.25) }
 
 // noise finds rows slower than the same deployment under more load.
@@ -279,7 +279,7 @@ func (r *Row) campaign() string {
 	return source + r.measured() + r.Version + r.Cell() + r.Precision
 }
 
-// warmed tells whether the benchmark may have warmed the engine up.
+// warmed reports whether the benchmark may have warmed the engine up.
 func (r *Row) warmed() bool { return r.measured() == "" || r.measured() >= warmupSince }
 
 // measured is the day of the measurement, if the source says it.

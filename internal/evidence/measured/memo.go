@@ -2,9 +2,9 @@ package measured
 
 import "sync"
 
-// memo keeps what is dear to find: rows ask for the same few models, devices, engines and
-// deployments again and again. It is safe for concurrent use; who asks for what somebody
-// else is looking for waits for it, and nobody else does.
+// memo keeps expensive lookups: rows use the same few models, devices, engines and
+// deployments again and again. It is safe for concurrent use; only callers that need the
+// same key wait for each other.
 type memo[K comparable, V any] struct {
 	mu    sync.Mutex
 	known map[K]*found[V]

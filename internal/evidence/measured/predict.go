@@ -46,8 +46,8 @@ type Predictor struct {
 	Models      model.Source
 	// Energy asks for the energy of rows without a measured one too.
 	Energy bool
-	// Progress, if not nil, is told how many rows PredictAll has predicted, one call
-	// at a time.
+	// Progress, if not nil, reports how many rows PredictAll has predicted; calls do not
+	// overlap.
 	Progress func(done int)
 
 	devices memo[string, *device.Profile]

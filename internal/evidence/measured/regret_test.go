@@ -11,7 +11,7 @@ import (
 // TestRegrets: two layouts cross; a prediction that is right regrets nothing, one
 // that is the wrong way round what the layouts differ by.
 func TestRegrets(t *testing.T) {
-	// A row whose device yields what is asked, for a user who gets what is asked.
+	// A row whose device yields device tokens/s and whose user gets user tokens/s.
 	row := func(tp, concurrency int, user, device float64) measured.Row {
 		const output = 1
 		whole := float64(concurrency) * output / device / float64(tp)

@@ -46,7 +46,7 @@ func (p *Prepared) settle(d *deployment.Deployment, parts deployment.Parts) {
 		}
 	}
 	if row.Acceptance < 0 {
-		p.assume(fmt.Sprintf("drafted tokens are kept with chances of %.2g", deployment.MeasuredAcceptance(parts.Model, cmp.Or(row.Drafted, usualDrafts))))
+		p.assume(fmt.Sprintf("acceptance rates of drafted tokens are %.2g", deployment.MeasuredAcceptance(parts.Model, cmp.Or(row.Drafted, usualDrafts))))
 	}
 }
 

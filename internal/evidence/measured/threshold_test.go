@@ -104,7 +104,7 @@ func TestColdStart(t *testing.T) {
 		if got := findings(t, qwen("a", "silicon_ttft_ms", share*warm(2))); got != want {
 			t.Errorf("%g of the limit: want %q, got %q", share, want, got)
 		}
-		// Apart, the prefill workers' devices compute prompts, and whoever waits waits for a place.
+		// Apart, the prefill workers' devices compute prompts, and a waiting request waits for a place.
 		want = map[bool]string{true: "a:hidden-limit"}[cold]
 		split := qwen("a", "mode", "disagg", "prefill_num_workers", 3, "decode_tp_size", 4, "silicon_ttft_ms", share*warm(3))
 		if got := findings(t, split); got != want {

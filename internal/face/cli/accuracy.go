@@ -10,27 +10,28 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	opsaccuracy "github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // accuracyLong is the help of "plimsoll accuracy".
-const accuracyLong = `Accuracy reads a CSV of measured deployments, simulates each, and prints the errors of what was measured by mode, engine,
-concurrency, system and model, and the share of measurements inside the 80 % intervals (coverage).
+const accuracyLong = `Accuracy simulates the measured deployments of a CSV file and prints prediction errors by mode, engine, concurrency, system
+and model, and the share of measurements inside the 80 % intervals (coverage).
 
 The columns are those of AIConfigurator's silicon samples. Required are backend, model_path, system, isl, osl, tp_size and at
-least one measurement: silicon_ttft_ms, silicon_tpot_ms (ttft_stat and tpot_stat say "mean", the default, or "median"),
-tput_per_gpu (input and output tokens per second and device), ttft_est_ms (an estimate, reported apart) and
-joules_per_output_token. A row may have any of them.
+least one measurement: silicon_ttft_ms, silicon_tpot_ms (ttft_stat and tpot_stat are "mean", the default, or "median"),
+tput_per_gpu (input and output tokens per second and device), ttft_est_ms (an estimate, reported separately) and
+joules_per_output_token.
 
 Settings are columns too: kv_cache_dtype, token_budget, memory_fraction, max_num_seqs, cuda_graph_max_bs, recv_interval,
 batch_wait_iters, batch_wait_ratio; for disaggregated rows decode_token_budget, decode_memory_fraction and
 prefill_max_num_seqs, in which case token_budget and memory_fraction are those of prefill; and any other setting by the
-engine's own name (max_num_batched_tokens, mem_fraction_static). spec_method and spec_tokens say that tokens are drafted,
-acceptance which share of them is kept. Columns without a meaning and settings that an engine does not have are listed.
+engine's own name (max_num_batched_tokens, mem_fraction_static). spec_method and spec_tokens describe speculative
+decoding, acceptance the share of accepted draft tokens. Unknown columns and settings that an engine lacks are listed.
 
-Missing values are replaced by the engine's defaults, or by those of common benchmarks and published recipes, and the result
-lists them. The spread of lengths (length_ratio_low), kv_cache_dtype and token_budget matter most: without them the intervals
-are wider. Rows with a text in the column quality are known to be bad; clean rows are those without. Rows marked only "mtp",
-which draft tokens, are reported apart.
+Missing values default to the engine's defaults, or to those of common benchmarks and published recipes; the result lists them.
+The spread of lengths (length_ratio_low), kv_cache_dtype and token_budget matter most: without them the intervals are wider. A
+text in the column quality marks a bad row; rows without one are clean. Rows marked only "mtp" (speculative decoding) are
+reported separately.
 
 --doctor checks the rows instead of predicting them. It finds suspicious rows by physics and by comparing related rows: cold
 starts, cached prompts, undeclared speculative decoding and batch limits, several workers counted as one, duplicates, noise.`
@@ -49,16 +50,16 @@ func newAccuracyCmd(env *Env) *cobra.Command {
   plimsoll accuracy measured.csv --doctor
   plimsoll accuracy measured.csv --calibration mine.yaml --per-row rows.csv`,
 		GroupID: groupTrust,
-		Args:    exactFileArg,
+		Args:    arguments(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.File = args[0]
 			if doctor {
 				return examine(cmd, env, r.File, asJSON)
 			}
 			r.Energy = asJSON || perRow != ""
-			res, err := accuracy(cmd, env, r)
+			res, err := watched(env, false, func(w *session.Session) (*opsaccuracy.Response, error) { return opsaccuracy.Run(cmd.Context(), w, r) })
 			if err != nil {
-				return asked(err)
+				return err
 			}
 			tableNotes(env.Note, res.Tables)
 			switch {
@@ -76,23 +77,15 @@ func newAccuracyCmd(env *Env) *cobra.Command {
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&r.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
+	fs.StringVar(&r.Calibration, "calibration", "", "calibration `file` (plimsoll calibrate) instead of the shipped one")
 	fs.BoolVar(&r.Uncalibrated, "untuned", false, "predict without calibration")
 	perfData(fs, &r.PerfData)
-	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "workers")
+	fs.IntVarP(&r.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
 	fs.StringVar(&perRow, "per-row", "", "also write every row with its prediction to a CSV `file`")
 	fs.BoolVar(&doctor, "doctor", false, "check the rows instead: list suspicious ones and why")
-	fs.BoolVar(&regret, "regret", false, "show the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
+	fs.BoolVar(&regret, "regret", false, "print the throughput lost by choosing layouts by prediction, among rows that differ only in layout")
 	fs.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// accuracy predicts the rows of a file, with its progress.
-func accuracy(cmd *cobra.Command, env *Env, r opsaccuracy.Request) (*opsaccuracy.Response, error) {
-	world, line := env.world(), env.progress(false)
-	defer line.done()
-	world.Progress = line.show
-	return opsaccuracy.Run(cmd.Context(), world, r)
 }
 
 // examine prints the suspicious rows of a file of measurements.
@@ -106,15 +99,4 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	}
 	report.Examine(env.Stdout, res)
 	return nil
-}
-
-// exactFileArg accepts one positional argument, a file.
-func exactFileArg(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 1:
-		return nil
-	case 0:
-		return withHint(usagef("%s: no FILE given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
-	}
-	return usagef("%s: unexpected argument %q after FILE %q", cmd.CommandPath(), args[1], args[0])
 }

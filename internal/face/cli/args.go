@@ -11,17 +11,27 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 )
 
-// noArgs accepts no positional argument.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s: unexpected argument %q", cmd.CommandPath(), args[0])
+// arguments accepts positional arguments of these names, of which the first are required.
+func arguments(required int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch n := len(args); {
+		case n < required:
+			return withHint(usagef("%s: no %s given", cmd.CommandPath(), names[n]), "usage: %s", cmd.UseLine())
+		case n > len(names) && len(names) == 0:
+			return usagef("%s: unexpected argument %q", cmd.CommandPath(), args[0])
+		case n > len(names):
+			last := len(names) - 1
+			return usagef("%s: unexpected argument %q after %s %q", cmd.CommandPath(), args[last+1], names[last], args[last])
+		}
+		return nil
 	}
-	return nil
 }
 
-// modelArg accepts one positional argument, the model. That none was given is said by
-// [theModel], together with whatever else is wrong.
-func modelArg(cmd *cobra.Command, args []string) error { return atMostOne("MODEL")(cmd, args) }
+// noArgs accepts no positional argument.
+func noArgs(cmd *cobra.Command, args []string) error { return arguments(0)(cmd, args) }
+
+// modelArg accepts one positional argument, the model. [theModel] reports a missing one together with other errors.
+func modelArg(cmd *cobra.Command, args []string) error { return arguments(0, "MODEL")(cmd, args) }
 
 // theModel is the model that was given.
 func theModel(cmd *cobra.Command, args []string) (string, error) {
@@ -30,7 +40,7 @@ func theModel(cmd *cobra.Command, args []string) (string, error) {
 	}
 	err := usagef("%s: no MODEL given", cmd.CommandPath())
 	if list := listGiven(cmd.Flags()); list != "" {
-		return "", withHint(err, "--%s reads every word up to the next flag: put MODEL first", list)
+		return "", withHint(err, "--%s takes all words up to the next flag: put MODEL first", list)
 	}
 	return "", withHint(err, "usage: %s", cmd.UseLine())
 }
@@ -43,16 +53,6 @@ func listGiven(fs *pflag.FlagSet) (name string) {
 		}
 	})
 	return name
-}
-
-// atMostOne accepts one positional argument or none.
-func atMostOne(name string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usagef("%s: unexpected argument %q after %s %q", cmd.CommandPath(), args[1], name, args[0])
-		}
-		return nil
-	}
 }
 
 // join lists words with commas.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibrate"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -22,45 +23,45 @@ import (
 
 // calibrateLong is the help of "plimsoll calibrate".
 const calibrateLong = `Calibrate fits multipliers of operator and host times to measured deployments and writes them to a file, which other
-commands read with --calibration. Rows of several files are fitted together; those without a TTFT count by their TPOT.
+commands read with --calibration. Rows of several files are fitted together; rows without a TTFT contribute their TPOT.
 
 It starts from a calibration, by default the shipped one, and fits the difference of each cell of the rows (a model on a
-system under an engine); 20 to 50 rows of a cell are enough. The strength of regularization is the one that predicts
-held-out configurations best, so rows that do not help change nothing.
+system under an engine); 20 to 50 rows per cell are enough. It selects the regularization that predicts held-out configurations
+best, so rows that do not improve predictions change nothing.
 
---from-scratch fits all levels again: each vendor, each engine on its devices, each device generation, each engine on it, within
-that the number formats, kinds of attention and classes of models, and disaggregated deployments; but no cells. It also fits a
-more strongly regularized set of the wide levels for models without rows. The shipped calibration was made this way.
+--from-scratch fits all levels except cells: each vendor, each engine on its devices, each device generation, each engine on it,
+within that the number formats, kinds of attention and classes of models, and disaggregated deployments. It also fits a more
+strongly regularized set of the wide levels for models without rows. The shipped calibration was made this way.
 
---extend fits the groups that the calibration lacks, such as those of an engine on a device generation without rows, on top of
-it; predictions about anything else do not change.
+--extend adds the groups that the calibration lacks, such as an engine on a device generation without rows; other predictions do
+not change.
 
---from-results reads results of benchmarks instead of rows, or beside them: all files of the formats of plimsoll check in a folder
-and below. Load, lengths and times are those of the results. What was deployed comes from the flags of simulate, from a plan
-(--against) or --deployment, or from what started the engine: scripts, Compose files, manifests and settings as plimsoll lint reads
-them, in the folder of a result or the nearest above. Results that cannot be used are listed with the reason. --folds is then as
-large as the results allow, up to 5.
+--from-results reads benchmark results instead of rows, or in addition: all files in a folder and below in the formats of plimsoll
+check. Load, lengths and times are those of the results. The deployment comes from the flags of simulate, from a plan (--against),
+from --deployment, or from the files that started the engine: scripts, Compose files, manifests and settings as plimsoll lint reads
+them, in the folder of a result or the nearest above. Unusable results are listed with the reason. --folds then defaults to the
+largest number the results allow, up to 5.
 
 --folds cross-validates: each row is also predicted by a fit that holds out its configuration and, with --from-scratch, by
-fits that hold out its cell, without and with half of the cell's rows. The errors of these predictions are written too:
-every command takes its 80 % intervals from them. Without --from-scratch only the intervals of the rows' cells change.
+fits that hold out its cell, without and with half of the cell's rows. The errors are written too: all commands take their 80 %
+intervals from them. Without --from-scratch only the intervals of the rows' cells change.
 
 With --perf-data and no FILE it fits the constants of the operator forms instead, by device generation, to tables of measured
-kernels: for each shape the fastest kernel, by robust least squares on the logarithm of time. It prints the errors of the
-shipped and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection
-names a file that says which forms to take from the fit and gives the constants of the others, as
-internal/cost/calibrated/selection.yaml does for the shipped constants.
+kernels: the fastest kernel of each shape, by robust least squares on the logarithm of time. It prints the errors of the shipped
+and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection names a
+file that lists the forms to take from the fit and the constants of the others, as internal/cost/calibrated/selection.yaml does for
+the shipped constants.
 
---surfaces fits what the kernels deviate from the shipped forms instead: by system, operator, number format and engine a smoothed
-ratio on as few points as give the others within 3 %. It prints the errors of surfaces made without every tenth shape on those,
-and writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.
+--surfaces fits the deviation of kernels from the shipped forms instead: by system, operator, number format and engine, a smoothed
+ratio on the fewest points that give the others within 3 %. It prints the errors on every tenth shape, held out of the fit, and
+writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.
 
-With --power it fits what devices draw instead: watts while they wait and while they work, joules per byte and per operation, by
-device generation, and a factor for each kind of kernels, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of
-the fit, with configurations held out and with cells held out, and writes the constants in the format of
+With --power it fits device power instead: watts when idle and when busy, joules per byte and per operation, by device generation,
+and a factor for each kind of kernel, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of the fit,
+with configurations held out and with cells held out, and writes the constants in the format of
 internal/cost/power/coefficients.yaml.`
 
-// calibrateFlags is what "plimsoll calibrate" was asked.
+// calibrateFlags are the flags of "plimsoll calibrate".
 type calibrateFlags struct {
 	opscalibrate.Request
 
@@ -96,40 +97,34 @@ func newCalibrateCmd(env *Env) *cobra.Command {
 	}
 	f.define(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("calibration", "from-scratch")
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
-// define adds the flags: those of a fit, and those of simulate that say what results do
-// not.
+// define adds the flags: those of a fit, and those of simulate, which supply fields missing in results.
 func (f *calibrateFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "write the fit to a `file`")
-	nargs.ListVar(fs, &f.Results.Folders, "from-results", nargs.OneOrMore, nargs.Text, "fit the results of benchmarks in these `folders`; the flags below say what they do not")
+	nargs.ListVar(fs, &f.Results.Folders, "from-results", nargs.OneOrMore, nargs.Text, "fit the benchmark results in these `folders`; flags below supply missing fields")
 	fs.StringVar(&f.writeRow, "write-rows", "", "also write the results of --from-results as rows to a CSV `file`")
 	fs.StringVar(&f.Calibration, "calibration", "", "start from a calibration `file` instead of the shipped one")
-	fs.BoolVar(&f.FromScratch, "from-scratch", false, "start from nothing: fit every level but cells")
+	fs.BoolVar(&f.FromScratch, "from-scratch", false, "fit all levels except cells, without a base")
 	fs.IntVar(&f.Validation.Folds, "folds", 0, "number of folds for cross-validation")
 	nargs.ListVar(fs, &f.Validation.LeaveOut, "leave-out", nargs.OneOrMore, nargs.OneOf(calibrate.Kinds()...),
-		"also predict every row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
+		"also predict each row by fits that hold out its `KIND`: "+strings.Join(calibrate.Kinds(), ", "))
 	fs.IntVar(&f.Iterations, "iterations", opscalibrate.DefaultIterations, "iterations of the fit")
-	fs.IntVar(&f.Sample, "sample", 0, "`rows` of each configuration to use, spread over its loads (default all)")
-	fs.BoolVar(&f.Extend, "extend", false, "fit the groups that the calibration lacks (an engine on a device generation without rows) on top of it; all else stays")
+	fs.IntVar(&f.Sample, "sample", 0, "`rows` to use per configuration, spread over its loads (default all)")
+	fs.BoolVar(&f.Extend, "extend", false, "add the groups that the calibration lacks, such as an engine on a device generation without rows")
 	perfData(fs, &f.kernels.PerfData)
-	fs.Lookup("perf-data").Usage = "fit operators to the measured kernel tables in a `directory`, in AIConfigurator's layout"
+	fs.Lookup("perf-data").Usage = "fit operators to a `directory` of measured kernel tables, in AIConfigurator's layout"
 	nargs.ListVar(fs, &f.kernels.Systems, "device", nargs.OneOrMore, nargs.Text,
 		"fit the kernels of these `systems` (default all in --perf-data), or the system of --from-results; same as --system")
-	fs.StringVar(&f.kernels.Selection, "selection", "", "use only those forms of the fit to kernels that a YAML `file` selects")
-	fs.StringVar(&f.surfaces, "surfaces", "", "write how the kernels differ from the shipped operator forms to a `file`, as surfaces.bin holds it")
-	fs.BoolVar(&f.power, "power", false, "fit what devices draw to the rows with joules_per_output_token")
-	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "workers")
+	fs.StringVar(&f.kernels.Selection, "selection", "", "use only the forms of the fit that a YAML `file` selects")
+	fs.StringVar(&f.surfaces, "surfaces", "", "fit the deviation of kernels from the shipped operator forms and write it to a `file` like surfaces.bin")
+	fs.BoolVar(&f.power, "power", false, "fit device power to the rows with joules_per_output_token")
+	fs.IntVarP(&f.Workers, "jobs", "j", runtime.NumCPU(), "parallel workers")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	section(fs, deploymentSection, func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.model, "model", "", "model, instead of the one that results name")
-		fs.StringVar(&f.against, "against", "", "results are of the first contender of a plan, a `file` that plimsoll plan wrote")
+		fs.StringVar(&f.model, "model", "", "model, instead of that in the results")
+		fs.StringVar(&f.against, "against", "", "the results are of the best deployment of a plan `file`")
 	})
 	f.results.set = fs
 	f.results.defineUnsaid(fs)
@@ -149,7 +144,7 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 	case f.surfaces != "":
 		return usagef("--surfaces %s needs --perf-data", f.surfaces)
 	case f.power:
-		if err := noneGiven(cmd, "--power fits what devices draw and", "from-scratch", "folds", "leave-out", "iterations", "sample", "extend", "from-results", "json"); err != nil {
+		if err := noneGiven(cmd, "--power fits device power and", "from-scratch", "folds", "leave-out", "iterations", "sample", "extend", "from-results", "json"); err != nil {
 			return err
 		}
 	case f.Results.Folders != nil:
@@ -160,10 +155,7 @@ func (f *calibrateFlags) args(cmd *cobra.Command, args []string) error {
 	if described := f.described(func(string) bool { return true }); len(described) > 0 || f.writeRow != "" {
 		return usagef("--%s needs --from-results", append(described, "write-rows")[0])
 	}
-	if len(args) > 1 {
-		return nil
-	}
-	return exactFileArg(cmd, args)
+	return arguments(1, "FILE")(cmd, args[:min(1, len(args))])
 }
 
 // kernelArgs accepts no file where operators are fitted.
@@ -180,7 +172,7 @@ func (f *calibrateFlags) kernelArgs(cmd *cobra.Command, args []string) error {
 	return noneGiven(cmd, "--perf-data fits operators to kernels and", "calibration", "from-scratch", "folds", "leave-out", "iterations", "from-results", "json")
 }
 
-// described are the flags given that say what results do not, of those that count.
+// described lists the set flags that describe the deployment of results, among those that count.
 func (f *calibrateFlags) described(counts func(name string) bool) []string {
 	var out []string
 	f.results.set.Visit(func(o *pflag.Flag) {
@@ -224,19 +216,17 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 	} else {
 		report.Calibration(env.Stdout, res)
 	}
-	if f.out != "" {
-		err = errors.Join(err, env.CreateAtomic(f.out, res.Overlay.Write))
-	}
+	err = errors.Join(err, saveFit(env, f.out, res.Overlay.Write))
 	if f.writeRow != "" {
 		err = errors.Join(err, f.rows(env, &res.Results))
 	}
 	return err
 }
 
-// oneLine says an error in the words of the command line.
+// oneLine renders an error in one line, with the names of flags.
 func oneLine(err error) string { return strings.ReplaceAll(field.Say(err, flagOf), "\n", "; ") }
 
-// deployed is what the flags say was deployed, as far as results do not.
+// deployed is the deployment that the flags describe; results supply the rest.
 func (f *calibrateFlags) deployed(cmd *cobra.Command, env *Env) error {
 	s := &f.results
 	if len(f.kernels.Systems) > 1 {
@@ -279,7 +269,7 @@ func (f *calibrateFlags) deployed(cmd *cobra.Command, env *Env) error {
 	return nil
 }
 
-// rows writes the results as rows, and notes those that rows cannot describe.
+// rows writes the results as rows, and notes those that the columns cannot describe.
 func (f *calibrateFlags) rows(env *Env, found *opscalibrate.FoundResults) error {
 	rows, without := found.Rows()
 	for _, u := range without {
@@ -308,15 +298,25 @@ func calibrateKernels(cmd *cobra.Command, env *Env, r opscalibrate.KernelsReques
 	if err != nil {
 		return asked(err)
 	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
+	kernelNotes(env, res.Tables, res.Unknown)
+	report.Kernels(env.Stdout, res)
+	return saveFit(env, out, res.Write)
+}
+
+// kernelNotes prints the notes on kernel tables and on systems without a profile.
+func kernelNotes(env *Env, tables *prices.Use, unknown []string) {
+	tableNotes(env.Note, tables)
+	for _, s := range unknown {
 		env.Note(s + " is not a device profile: its kernels are not fitted")
 	}
-	report.Kernels(env.Stdout, res)
-	if out == "" {
+}
+
+// saveFit writes a fit to a file, if one is named.
+func saveFit(env *Env, file string, write func(io.Writer) error) error {
+	if file == "" {
 		return nil
 	}
-	return env.CreateAtomic(out, res.Write)
+	return env.CreateAtomic(file, write)
 }
 
 // fitSurfaces fits surfaces to kernels.
@@ -325,23 +325,17 @@ func fitSurfaces(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, ou
 	if err != nil {
 		return asked(err)
 	}
-	tableNotes(env.Note, res.Tables)
-	for _, s := range res.Unknown {
-		env.Note(s + " is not a device profile: its kernels are not fitted")
-	}
+	kernelNotes(env, res.Tables, res.Unknown)
 	report.Surfaces(env.Stdout, res)
-	return env.CreateAtomic(out, res.Write)
+	return saveFit(env, out, res.Write)
 }
 
-// calibratePower fits what devices draw.
+// calibratePower fits device power.
 func calibratePower(cmd *cobra.Command, env *Env, r opscalibrate.PowerRequest, out string) error {
 	res, err := opscalibrate.Power(cmd.Context(), env.world(), r)
 	if err != nil {
 		return asked(err)
 	}
 	report.Power(env.Stdout, res)
-	if out == "" {
-		return nil
-	}
-	return env.CreateAtomic(out, res.Write)
+	return saveFit(env, out, res.Write)
 }

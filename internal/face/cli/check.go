@@ -7,21 +7,21 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/check"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // checkLong is the help of "plimsoll check".
-const checkLong = `Check reads the result of a benchmark run and compares it with the prediction of the same deployment: TTFT, TPOT and
-throughput, each with its 80 % interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving,
-the JSON or CSV of AIPerf and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, or that of plimsoll
-simulate --json.
+const checkLong = `Check compares the result of a benchmark with the prediction for its deployment: TTFT, TPOT and throughput, each with an 80 %
+interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving, the JSON or CSV of AIPerf
+and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, or the output of plimsoll simulate --json.
 
-What was deployed comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
-lengths are those of the plan or flags; without any, those of the result.
+The deployment comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
+lengths are those of the plan or the flags, or otherwise those of the result.
 
-If the run lies outside the intervals, assumptions that may be wrong are tested one by one: what the result states otherwise
-(lengths, load, settings), and what it does not say (CUDA graphs, batch limit, token budget, room for the KV cache and its format,
-repeated prompts, warm and cold starts). Each is simulated, and the error that is left tells which explains the run.`
+If the run lies outside the intervals, check tests the assumptions one by one: those the result contradicts (lengths, load,
+settings) and those it does not state (CUDA graphs, batch limit, token budget, size and format of the KV cache, repeated prompts,
+warm and cold starts). It simulates each change; the remaining error shows which one explains the run.`
 
 // newCheckCmd makes "plimsoll check".
 func newCheckCmd(env *Env) *cobra.Command {
@@ -29,44 +29,34 @@ func newCheckCmd(env *Env) *cobra.Command {
 	var against string
 	cmd := &cobra.Command{
 		Use:   "check RESULT [MODEL]",
-		Short: "Compare a benchmark's result with the prediction, and say what explains a difference",
+		Short: "Compare a benchmark result with its prediction, and explain differences",
 		Long:  checkLong,
 		Example: `  plimsoll check result.json --against plan.json
   plimsoll check result.json Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4
   plimsoll check result.jsonl --deployment deployment.json --json`,
 		GroupID: groupTrust,
-		Args:    checkArgs,
+		Args:    arguments(1, "RESULT", "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := check.Request{File: args[0]}
 			if err := f.expected(cmd, env, against, args, &r); err != nil {
 				return err
 			}
-			world, line := env.world(), env.progress(false)
-			world.Progress = line.show
-			res, err := check.Run(cmd.Context(), world, r)
-			line.done()
+			res, err := watched(env, false, func(w *session.Session) (*check.Response, error) { return check.Run(cmd.Context(), w, r) })
 			if err != nil {
-				return asked(err)
+				return err
 			}
-			doc := document.NewCheckResult(res)
-			if f.json {
-				return env.JSON(doc)
-			}
-			report.CheckResult(env.Stdout, doc)
-			return nil
+			return show(env, f.json, document.NewCheckResult(res), report.CheckResult)
 		},
 	}
 	f.set = cmd.Flags()
 	f.defineUnsaid(f.set)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	section(f.set, deploymentSection, func(fs *pflag.FlagSet) {
-		fs.StringVar(&against, "against", "", "compare with the first contender of a plan, a `file` that plimsoll plan wrote")
+		fs.StringVar(&against, "against", "", "compare with the best deployment of a plan `file`")
 	})
 	return cmd
 }
 
-// defineUnsaid adds the flags of simulate without defaults: what nobody says is that of
-// a result.
+// defineUnsaid adds the flags of simulate without their defaults: a result supplies what is not set.
 func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	f.define(fs)
 	for _, name := range []string{"per-request", "no-terminal-plots", "ttft-limit", "tpot-limit"} {
@@ -75,22 +65,11 @@ func (f *simulateFlags) defineUnsaid(fs *pflag.FlagSet) {
 	for _, name := range []string{"input-length", "output-length", "length-ratio-low", "tp-size"} {
 		fs.Lookup(name).DefValue = "0" // not shown
 	}
-	fs.Lookup("tp-size").Usage += " (default that of the result, or 1)"
+	fs.Lookup("tp-size").Usage += " (default from the result, or 1)"
 	f.Input, f.Output, f.LengthLow, f.serves.Layout.TP = 0, 0, 0, 0
 }
 
-// checkArgs accepts a result, and a model.
-func checkArgs(cmd *cobra.Command, args []string) error {
-	switch len(args) {
-	case 0:
-		return withHint(usagef("%s: no RESULT given", cmd.CommandPath()), "usage: %s", cmd.UseLine())
-	case 1, 2:
-		return nil
-	}
-	return usagef("%s: unexpected argument %q after RESULT and MODEL", cmd.CommandPath(), args[2])
-}
-
-// expected is what was to be expected of a run: a plan's, or what the flags describe.
+// expected is the deployment and load to predict: those of a plan, or those of the flags.
 func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, args []string, r *check.Request) error {
 	if against != "" {
 		if f.file != "" || len(args) > 1 {
@@ -116,7 +95,7 @@ func (f *simulateFlags) expected(cmd *cobra.Command, env *Env, against string, a
 	return nil
 }
 
-// planned is what a plan expects of its first contender.
+// planned is the deployment and load of a plan's best contender.
 func planned(env *Env, file string) (out simulate.Request, err error) {
 	data, err := env.ReadFile(file)
 	if err != nil {

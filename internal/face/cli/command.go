@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -21,12 +22,12 @@ func (c *commandLine) add(given bool, flag string, values ...any) {
 	}
 	words := []string{"--" + flag}
 	for _, v := range values {
-		words = append(words, quote(fmt.Sprint(v)))
+		words = append(words, launch.Quote(fmt.Sprint(v)))
 	}
 	*c = append(*c, strings.Join(words, " "))
 }
 
-// list adds a flag with a list, if there is one; an empty one leaves the flag alone.
+// list adds a flag with the values of a list, unless the list is nil.
 func list[T any](c *commandLine, flag string, values []T) {
 	words := make([]any, len(values))
 	for i, v := range values {
@@ -38,25 +39,14 @@ func list[T any](c *commandLine, flag string, values []T) {
 // word adds a word, if it is given.
 func (c *commandLine) word(given bool, word string) {
 	if given {
-		*c = append(*c, quote(word))
+		*c = append(*c, launch.Quote(word))
 	}
 }
 
 // String is the line.
 func (c commandLine) String() string { return strings.Join(c, " ") }
 
-// quote writes a word so that a POSIX shell reads it as one.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:=@%+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// limit adds a limit in milliseconds, if there is one.
+// limit adds a limit in milliseconds, if any.
 func (c *commandLine) limit(flag string, s units.Seconds) {
 	if math.IsInf(float64(s), 1) {
 		c.add(true, flag, "inf")
@@ -65,7 +55,7 @@ func (c *commandLine) limit(flag string, s units.Seconds) {
 	c.add(s > 0, flag, s.TypedMs())
 }
 
-// sources adds the files an answer rests on.
+// sources adds the files behind a prediction.
 func (c *commandLine) sources(s *session.Sources) {
 	c.add(s.DeviceFile != "", "device-file", s.DeviceFile)
 	c.add(s.PerfData.Dir != "", "perf-data", s.PerfData.Dir)
@@ -81,7 +71,7 @@ func (c *commandLine) formats(f *deployment.Formats) {
 	c.add(f.MXFP4Group != 0 && f.MXFP4Group != graph.DefaultMXFP4Group, "mxfp4-group-size", f.MXFP4Group)
 }
 
-// modelling adds how steps are modelled.
+// modelling adds the modelling options.
 func (c *commandLine) modelling(m *deployment.Modelling, multi bool) {
 	c.add(m.EmbeddingTP == graph.EmbeddingCols, "word-embedding-tp", "col")
 	c.add(m.EmbeddingTP == graph.EmbeddingRows, "word-embedding-tp", "row")
@@ -97,7 +87,7 @@ func (c *commandLine) modelling(m *deployment.Modelling, multi bool) {
 	c.word(m.DispatchCombine, dispatchCombine)
 }
 
-// engine adds an engine, if there is one.
+// engine adds the engine, if any.
 func (c *commandLine) engine(e *deployment.Engine) {
 	c.add(e.Name != "", "engine", e.Name)
 	c.add(e.Version != "", "engine-version", e.Version)

@@ -26,6 +26,21 @@ func shells() []shell {
 	}
 }
 
+// completeFlags makes the shell complete the names that flags take, on a command and those below it.
+func completeFlags(cmd *cobra.Command) {
+	for flag, offer := range map[string]cobra.CompletionFunc{
+		"device": completeDevice, "decode-system": completeDevice, "model": completeModel,
+		"set": completeSetting, "prefill-set": completeSetting, "engine-preset": completePreset,
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, offer)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		completeFlags(c)
+	}
+}
+
 // newCompletionCmd makes "plimsoll completion SHELL".
 func newCompletionCmd(env *Env) *cobra.Command {
 	var names []string
@@ -34,8 +49,8 @@ func newCompletionCmd(env *Env) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "completion {bash|zsh|fish|powershell}",
-		Short: "Print a script that completes commands in a shell",
-		Long:  "Print a script that makes a shell complete commands, flags and names.",
+		Short: "Print a shell completion script",
+		Long:  "Print a script that completes commands, flags and names in a shell.",
 		Example: `  source <(plimsoll completion bash)           # this session
   plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll
   plimsoll completion zsh > "${fpath[1]}/_plimsoll"

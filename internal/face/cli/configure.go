@@ -14,16 +14,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // newConfigureCmd makes "plimsoll cli", the command line of AIConfigurator.
 func newConfigureCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cli COMMAND",
-		Short: "Compare aggregated and disaggregated serving: AIConfigurator's commands",
-		Long: `Cli has the commands of NVIDIA's AIConfigurator, in both spellings of its flags (--total_gpus, --total-gpus) and with
-both kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). Every deployment it ranks is simulated: "plimsoll simulate" gives
-the same figures.`,
+		Short: "AIConfigurator's commands: compare aggregated and disaggregated serving",
+		Long: `Cli accepts the commands of NVIDIA's AIConfigurator, with both spellings of its flags (--total_gpus, --total-gpus) and both
+kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). It simulates every deployment; "plimsoll simulate" gives the same figures.`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
   plimsoll cli exp --yaml_path example.yaml
   plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
@@ -58,8 +58,8 @@ func (f *outputFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.noColor, "no-color", false, "print without colours")
 }
 
-// notes prints notes, unless nobody wants them.
-func (f *outputFlags) notes(env *Env, notes []string) {
+// notes prints notes, unless --quiet is set.
+func (f *outputFlags) notes(env *Env, notes ...string) {
 	if f.quiet {
 		return
 	}
@@ -68,7 +68,7 @@ func (f *outputFlags) notes(env *Env, notes []string) {
 	}
 }
 
-// silentFlags adds the tool's flags about its logs, which there are none of.
+// silentFlags adds the tool's logging flags, which have no effect here.
 func silentFlags(fs *pflag.FlagSet) {
 	fs.Bool("debug", false, "accepted for compatibility, without effect")
 	fs.String("log-level", "", "accepted for compatibility, without effect")
@@ -78,7 +78,7 @@ func silentFlags(fs *pflag.FlagSet) {
 // ignoredKey is the annotation of flags that are accepted without effect.
 const ignoredKey = "plimsoll_ignored"
 
-// ignoredFlags adds flags of the tool that say nothing here.
+// ignoredFlags adds flags of the tool that have no effect here.
 func ignoredFlags(fs *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		fs.String(name, "", "accepted for compatibility, without effect")
@@ -98,7 +98,7 @@ func ignored(fs *pflag.FlagSet) []string {
 	if names == nil {
 		return nil
 	}
-	return []string{"without effect here: " + join(names)}
+	return []string{"no effect here: " + join(names)}
 }
 
 // configureFlags are those of all commands that compare experiments.
@@ -114,12 +114,8 @@ type configureFlags struct {
 // define adds the flags.
 func (f *configureFlags) define(into *pflag.FlagSet) {
 	section(into, "Output", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
+		f.tableFlags(fs, &f.Top, &f.Jobs, &f.Sources)
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not draw the Pareto frontier")
-		f.outputFlags.define(fs)
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
 	})
 	f.save.define(into)
 	silentFlags(into)
@@ -127,15 +123,17 @@ func (f *configureFlags) define(into *pflag.FlagSet) {
 
 // run searches and prints. It fails where an experiment does.
 func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
-	if isZero(cmd.Flags(), "top-n") || f.Top < 0 {
-		return usagef("--top-n must be positive, got %d", f.Top)
+	if err := rows(cmd.Flags(), f.Top); err != nil {
+		return err
 	}
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Configure(cmd.Context(), f.ConfigureRequest)
-	line.done()
+	if err := f.save.site.Check(); err != nil {
+		return usage(err)
+	}
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.ConfigureResponse, error) {
+		return ops.On(w).Configure(cmd.Context(), f.ConfigureRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	if f.json {
 		err = env.JSON(document.NewConfigure(r))
@@ -145,25 +143,37 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 		})
 	}
 	if f.save.dir != "" {
-		say := func(text string) {
-			if !f.quiet {
-				env.Note(text)
-			}
-		}
-		err = errors.Join(err, f.save.save(env, world, r, say))
+		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
 	}
-	return errors.Join(err, failures(r))
+	for i := range r.Results {
+		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
+	}
+	return err
 }
 
-// failures are the experiments that could not be run.
-func failures(r *ops.ConfigureResponse) error {
-	var errs []error
-	for i := range r.Results {
-		if x := &r.Results[i]; x.Failure != "" {
-			errs = append(errs, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
-		}
+// tableFlags are those of tables of deployments.
+func (f *outputFlags) tableFlags(fs *pflag.FlagSet, top, jobs *int, s *session.Sources) {
+	fs.IntVar(top, "top-n", 5, "rows of each table")
+	f.define(fs)
+	calibration(fs, &s.Calibration, "80 % intervals")
+	perfData(fs, &s.PerfData)
+	fs.IntVar(jobs, "jobs", 0, "maximum parallel simulations (default 8)")
+}
+
+// rows checks --top-n.
+func rows(fs *pflag.FlagSet, top int) error {
+	if isZero(fs, "top-n") || top < 0 {
+		return usagef("--top-n must be positive, got %d", top)
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// failure is the error of an experiment that failed, nil of the others.
+func failure(experiment, why string) error {
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("experiment %s: %s", experiment, why)
 }
 
 // newDefaultCmd makes "plimsoll cli default".
@@ -172,13 +182,13 @@ func newDefaultCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "default",
 		Short: "Compare aggregated and disaggregated serving of a model",
-		Long: `Default searches the best aggregated and the best disaggregated deployments of a model on a number of GPUs within limits
-on TTFT and TPOT, and compares them: tables of the best, and the Pareto frontier of throughput per GPU against speed per user.
+		Long: `Default finds the best aggregated and the best disaggregated deployments of a model on a given number of GPUs within limits
+on TTFT and TPOT. It prints a table of each and the Pareto frontier of throughput per GPU against speed per user.
 
-Without limits those of the tool's generation apply: with an upper-case name or flags with underscores TTFT 1000 ms and TPOT
-20 ms, else 2000 ms and 30 ms. The report shows them.
+The default limits are those of the tool's generation: TTFT 1000 ms and TPOT 20 ms with an upper-case model name or flags with
+underscores, otherwise 2000 ms and 30 ms. The report shows them.
 
-With --target-request-rate or --target-concurrency instead of --total-gpus it does what "plimsoll cli recommend" does.`,
+With --target-request-rate or --target-concurrency instead of --total-gpus it runs "plimsoll cli recommend".`,
 		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
   plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
   plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
@@ -188,7 +198,7 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 				if !fs.Changed("total-gpus") {
 					return recommendInstead(cmd, env, f, d)
 				}
-				f.notes(env, []string{"a target has no effect with --total-gpus: without it the fewest GPUs are found"})
+				f.notes(env, "the target has no effect with --total-gpus; omit --total-gpus to find the fewest GPUs")
 			}
 			if err := d.complete(cmd, env); err != nil {
 				return err
@@ -197,7 +207,7 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 			if err != nil {
 				return usage(err)
 			}
-			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 			f.Experiments, f.generation, f.save.site.ModelPath = plan.Experiments, plan.Generation, d.served()
 			return f.run(cmd, env)
 		},
@@ -206,8 +216,6 @@ With --target-request-rate or --target-concurrency instead of --total-gpus it do
 	d.define(fs)
 	section(fs, "Problem", d.targetFlags)
 	f.define(fs)
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -226,21 +234,12 @@ type defaultFlags struct {
 func (d *defaultFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Problem", func(fs *pflag.FlagSet) {
 		d.modelFlags(fs)
-		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs of the whole cluster")
+		fs.IntVar(&d.TotalGPUs, "total-gpus", 0, "GPUs in the cluster")
 		d.backendFlags(fs)
-		nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		d.wideFlag(fs)
 	})
-	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		d.lengthFlags(fs, 4000, 1000)
-		d.limitFlags(fs)
-		d.confidenceFlags(fs)
-		d.draftFlags(fs)
-		d.engineFlags(fs)
-		d.settingFlags(fs)
-	})
+	section(fs, "Workload and limits", d.workloadFlags)
 	sourceFlags(fs)
-	fs.Bool("strict-sla", false, "accepted for compatibility: limits are always kept")
+	fs.Bool("strict-sla", false, "accepted for compatibility: limits always apply")
 	fs.Lookup("strict-sla").Hidden = true
 }
 
@@ -249,32 +248,40 @@ func sourceFlags(fs *pflag.FlagSet) {
 	ignoredFlags(fs, "database-mode", "transfer-policy", "engine-step-backend", "forward-model", "systems-paths")
 }
 
-// modelFlags are what is served on what.
+// modelFlags are the model and the systems.
 func (d *defaultFlags) modelFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&d.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json")
-	fs.StringVar(&d.path, "model-path", "", "the model, as --model; with --model the path that is served, which nothing here depends on")
-	fs.StringVar(&d.System, "device", "", "the system (--system), of prefill workers if --decode-system differs")
-	fs.StringVar(&d.DecodeSystem, "decode-system", "", "the system of decode workers (default the same)")
+	fs.StringVar(&d.Model, "model", "", "the model: a name like QWEN3_32B, a Hugging Face id, or a directory with config.json")
+	fs.StringVar(&d.path, "model-path", "", "same as --model; together with --model, the served path, which does not affect predictions")
+	fs.StringVar(&d.System, "device", "", "system, or that of prefill workers if --decode-system differs; same as --system")
+	fs.StringVar(&d.DecodeSystem, "decode-system", "", "system of decode workers (default --system)")
 }
 
-// targetFlags are the load that a number of GPUs is sought for.
+// targetFlags are the load to size for.
 func (d *defaultFlags) targetFlags(fs *pflag.FlagSet) {
 	fs.Float64Var(&d.rate, "target-request-rate", 0, "requests per second to carry")
 	fs.IntVar(&d.inFlight, "target-concurrency", 0, "requests in flight to carry")
 }
 
-// backendFlags are the engines of a search.
+// workloadFlags are the requests, the limits and the engine settings of a search.
+func (d *defaultFlags) workloadFlags(fs *pflag.FlagSet) {
+	d.lengthFlags(fs, 4000, 1000)
+	d.limitFlags(fs)
+	d.confidenceFlags(fs)
+	d.draftFlags(fs)
+	d.engineFlags(fs)
+	d.settingFlags(fs)
+}
+
+// backendFlags are the engines and modes of a search.
 func (d *defaultFlags) backendFlags(fs *pflag.FlagSet) {
 	nargs.Var(fs, &d.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang", "auto"), "engine: trtllm, vllm, sglang, or auto for all of them (default trtllm)")
 	d.versionFlag(fs)
+	nargs.Var(fs, &d.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
+	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also distribute experts over several nodes")
 }
 
 func (d *defaultFlags) versionFlag(fs *pflag.FlagSet) {
 	fs.StringVar(&d.BackendVersion, "backend-version", "", "engine version (default the newest)")
-}
-
-func (d *defaultFlags) wideFlag(fs *pflag.FlagSet) {
-	fs.BoolVar(&d.EnableWideEP, "enable-wideep", false, "also spread experts over several nodes")
 }
 
 // lengthFlags are those of requests, with the defaults that help names.
@@ -287,21 +294,21 @@ func (d *defaultFlags) lengthFlags(fs *pflag.FlagSet, input, output int) {
 func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
 	nargs.Var(fs, &d.TTFT, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 	nargs.Var(fs, &d.TPOT, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
+	nargs.Var(fs, &d.RequestLatency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
 }
 
-// confidenceFlags say how limits are held.
+// confidenceFlags are the statistic and the probability that limits apply to.
 func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
-	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
-	fs.Float64Var(&d.Confidence, "confidence", 0, "probability with which the limits must be met (default 0.5)")
+	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "statistic the limits apply to: mean, p50, p90, p95 or p99 (default mean)")
+	fs.Float64Var(&d.Confidence, "confidence", 0, "minimum probability of meeting the limits (default 0.5)")
 }
 
 func (d *defaultFlags) draftFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&d.nextn, "nextn", "", "draft tokens per step (MTP), or auto")
-	fs.Float64Var(&d.accepted, "nextn-accepted", 0, "draft tokens accepted per step on average")
+	fs.Float64Var(&d.accepted, "nextn-accepted", 0, "mean number of accepted draft tokens per step")
 }
 
-// precisionFlags are formats in the tool's words.
+// precisionFlags are number formats in the tool's terms.
 func (d *defaultFlags) precisionFlags(fs *pflag.FlagSet) {
 	const text = "format of %s: float16, fp8, fp8_block, nvfp4 … (default by model and system)"
 	fs.StringVar(&d.Modes.GEMM, "gemm-quant-mode", "", fmt.Sprintf(text, "linear layers"))
@@ -315,12 +322,12 @@ func (d *defaultFlags) settingFlags(fs *pflag.FlagSet) {
 
 // engineFlags are engine settings that the tool has flags for.
 func (d *defaultFlags) engineFlags(fs *pflag.FlagSet) {
-	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "share of a device's memory that the engine may use (default the engine's)")
-	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "longest sequence that the engine has room for, in `tokens` (default the model's)")
-	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "cut prompts into chunks, where the engine does not by default")
+	fs.Float64Var(&d.FreeGPUMemoryFraction, "free-gpu-memory-fraction", 0, "share of GPU memory the engine may use (default the engine's)")
+	fs.IntVar(&d.MaxSeqLen, "max-seq-len", 0, "maximum sequence length in `tokens` (default the model's)")
+	fs.BoolVar(&d.EnableChunkedPrefill, "enable-chunked-prefill", false, "split prompts into chunks, if the engine does not by default")
 }
 
-// complete turns words into numbers.
+// complete turns the flags into the tool's request.
 func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 	d.Underscores = underscored(env.Args)
 	if d.Model == "" {
@@ -372,8 +379,8 @@ func newExperimentsCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exp",
 		Short: "Run the experiments of a YAML file",
-		Long: `Exp runs the experiments of a YAML file, in either form of AIConfigurator: nested (mode, config, profiles) or flat. They
-run at the same time; one that fails is reported, the others finish, and the exit status is not 0.`,
+		Long: `Exp runs the experiments of a YAML file in either form of AIConfigurator: nested (mode, config, profiles) or flat. They
+run in parallel. If one fails, the others finish and the exit status is not 0.`,
 		Example: `  plimsoll cli exp --yaml_path example.yaml
   plimsoll cli exp --yaml-path example.yaml --json`,
 		Args: noArgs,
@@ -389,11 +396,11 @@ run at the same time; one that fails is reported, the others finish, and the exi
 			if f.Experiments, notes, err = aiconfigurator.Read(data, file); err != nil {
 				return usage(err)
 			}
-			f.notes(env, notes)
+			f.notes(env, notes...)
 			return f.run(cmd, env)
 		},
 	}
-	cmd.Flags().StringVar(&file, "yaml-path", "", "the `file` with the experiments; - is standard input")
+	cmd.Flags().StringVar(&file, "yaml-path", "", "YAML `file` of experiments; - is standard input")
 	f.define(cmd.Flags())
 	return cmd
 }

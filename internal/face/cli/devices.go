@@ -20,13 +20,12 @@ func newDevicesCmd(env *Env) *cobra.Command {
 	var only deviceFilter
 	cmd := &cobra.Command{
 		Use:   "devices [NAME]",
-		Short: "List the device profiles, or print one in full",
-		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and the sources of
-the numbers. A NAME may be spelled as nvidia-smi prints it ("NVIDIA H100 80GB HBM3"), or be a cloud's machine type
-(p5.48xlarge).
+		Short: "List the device profiles, or print one",
+		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and sources. NAME can also
+be the name that nvidia-smi prints ("NVIDIA H100 80GB HBM3") or a cloud machine type (p5.48xlarge).
 
-To describe your own device, start from a profile (--yaml) and pass the file to other commands with --device-file. A file may
-begin with "base: NAME" and give only what differs, for instance the price.`,
+To describe your own device, start from a profile (--yaml) and pass the file to other commands with --device-file. With
+"base: NAME" a file states only the differences, for instance the price.`,
 		Example: `  plimsoll devices
   plimsoll devices --vendor amd google
   plimsoll devices h200_sxm
@@ -35,7 +34,7 @@ begin with "base: NAME" and give only what differs, for instance the price.`,
   plimsoll devices --schema > profile.schema.json`,
 		Aliases: []string{"systems"},
 		GroupID: groupCatalog,
-		Args:    atMostOne("NAME"),
+		Args:    arguments(0, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case schema:
@@ -64,9 +63,9 @@ begin with "base: NAME" and give only what differs, for instance the price.`,
 	nargs.ListVar(cmd.Flags(), &only.generations, "generation", nargs.OneOrMore, lower, "list the devices of a `GENERATION` and its variants")
 	_ = cmd.RegisterFlagCompletionFunc("vendor", cobra.FixedCompletions(vendorNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("generation", completeGeneration)
-	cmd.Flags().StringVar(&file, "device-file", "", "check and show your own profile")
+	cmd.Flags().StringVar(&file, "device-file", "", "check and print your own profile")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile's YAML file, to start your own")
+	cmd.Flags().BoolVar(&asYAML, "yaml", false, "print the profile as YAML, a start for your own")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of profile files")
 	return cmd
 }
@@ -77,14 +76,10 @@ func showDevice(env *Env, name, file string, asJSON bool) error {
 		return asked(err)
 	}
 	f := p.Facts()
-	if asJSON {
-		return env.JSON(f)
-	}
-	report.Device(env.Stdout, &f)
-	return nil
+	return show(env, asJSON, &f, report.Device)
 }
 
-// lower takes a word in any case.
+// lower accepts a word in any case.
 func lower(word string) (string, error) { return strings.ToLower(word), nil }
 
 // deviceFilter chooses devices from the list; empty fields choose all.
@@ -126,11 +121,7 @@ func listDevices(env *Env, only *deviceFilter, asJSON bool) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(f device.Facts) bool { return !only.keeps(&f) })
-	if asJSON {
-		return env.JSON(all)
-	}
-	report.Devices(env.Stdout, all)
-	return nil
+	return show(env, asJSON, all, report.Devices)
 }
 
 // allDevices returns the facts of all profiles, by vendor, then by name.

@@ -15,14 +15,14 @@ func newDiffCmd(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A.json B.json",
-		Short: "Say what changed between two plans, and why",
-		Long: `Diff compares two records of "plimsoll plan" (plan.json, or what --json prints): the best deployment, its figures and the
-ranks of all contenders; and the causes: the version of the program, its data, and the fields of the requests. For each field
-that differs, A is planned again with that field of B alone, so that the effect of each can be told.`,
+		Short: "Compare two plans and explain the differences",
+		Long: `Diff compares two records of "plimsoll plan" (plan.json, or the output of --json): the best deployment, its figures and the
+ranks of all contenders; and the causes: program version, data and request fields. For each field that differs it plans A again
+with that field of B alone, to isolate its effect.`,
 		Example: `  plimsoll diff monday/plan.json tuesday/plan.json
   plimsoll diff a.json b.json --json`,
 		GroupID: groupPlan,
-		Args:    cobra.ExactArgs(2),
+		Args:    arguments(2, "A.json", "B.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var plans [2]*document.Plan
 			for i, name := range args {
@@ -38,12 +38,7 @@ that differs, A is planned again with that field of B alone, so that the effect 
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}
-			d := document.NewPlanDiff(plans[0], plans[1], effects)
-			if asJSON {
-				return env.JSON(d)
-			}
-			report.PlanDiff(env.Stdout, d)
-			return nil
+			return show(env, asJSON, document.NewPlanDiff(plans[0], plans[1], effects), report.PlanDiff)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

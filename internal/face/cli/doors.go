@@ -21,16 +21,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// rememberedSimulations bounds the memory that searches share: some kilobytes each, twice as many at most.
+// rememberedSimulations bounds the cache that searches share: some kilobytes each, at most twice as many.
 const rememberedSimulations = 4096
 
-// desk is what answers programs: in the folder that the user named, if any, files are read and written, and nowhere else.
+// desk serves requests of programs. It reads and writes files in the given folder only.
 func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	world := &session.Session{}
 	if dir := plimsoll.HubCache(e.Getenv); dir != "" {
 		world.Hub = e.DirFS(dir)
 	}
-	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Commands: operation.Commands{
+	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
 		Plan: planCommand, Step: stepCommand,
 		Optimize: func(r *ops.OptimizeRequest) string { return optimizeCommand(r, "") },
 		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
@@ -51,7 +51,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	return operation.NewDesk(k, operation.Capacity{Searches: max(2, runtime.GOMAXPROCS(0)), Waiting: waiting})
 }
 
-// noFiles is a directory without any.
+// noFiles is an empty directory.
 type noFiles struct{}
 
 // Open finds nothing.
@@ -74,13 +74,13 @@ func (e *Env) openFolder(flag, name string) (*os.Root, error) {
 // writeInto writes new files below a folder. It replaces none, and follows no link out of the folder.
 func writeInto(root *os.Root, under string, files []launch.File) error {
 	if !filepath.IsLocal(filepath.FromSlash(under)) {
-		return errors.New("the folder must be below the one named at start")
+		return errors.New("the folder must be below that of --dir")
 	}
 	for _, f := range files {
 		name := path.Join(filepath.ToSlash(under), f.Path)
 		switch _, err := root.Lstat(name); {
 		case err == nil:
-			return fmt.Errorf("%s is there already", name)
+			return fmt.Errorf("%s exists", name)
 		case !errors.Is(err, fs.ErrNotExist):
 			return cause(err)
 		}
@@ -102,7 +102,7 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// listen opens an address, and says which on stderr.
+// listen opens an address and prints it to stderr.
 func (e *Env) listen(ctx context.Context, flag, addr, at string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", addr)

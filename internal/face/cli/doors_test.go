@@ -70,7 +70,7 @@ func TestAgentFiles(t *testing.T) {
 	if found, err := filepath.Glob(filepath.Join(dir, "a/b/plain/*")); err != nil || len(found) == 0 {
 		t.Errorf("wrote %v %v", found, err)
 	}
-	if r, text := write("a/b"); !r.IsError || !strings.Contains(text, "is there already") {
+	if r, text := write("a/b"); !r.IsError || !strings.Contains(text, "exists") {
 		t.Errorf("written twice: %s", text)
 	}
 	const read = `{"deployment":{"model":"%","system":"h200_sxm"},"decode":true}`

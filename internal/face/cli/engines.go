@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 )
 
-// enginesRequest is what "plimsoll engines" was asked for.
+// enginesRequest holds the flags of "plimsoll engines".
 type enginesRequest struct {
 	version    string
 	device     string
@@ -25,12 +25,12 @@ func newEnginesCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engines [NAME]",
 		Short: "List the serving engines, or print the defaults of one",
-		Long: `Engines lists the serving engines. With a NAME it prints all defaults of one: scheduling policy, token budget, memory
-share, KV blocks, host times, the engine's own option for each setting, and its presets: settings of published deployments, with
-their source, which --engine-preset of other commands takes.
+		Long: `Engines lists the serving engines. With a NAME it prints the defaults of one: scheduling policy, token budget, memory
+share, KV blocks, host times, the engine's own option for each setting, and its presets. A preset holds the settings of published
+deployments, with their source; --engine-preset of other commands selects one.
 
-Some defaults depend on the device (--device) and on the devices of a replica (--num-devices). --set changes any value, by
-the key printed with it.`,
+Some defaults depend on the device (--device) and on the number of devices of a replica (--num-devices). --set changes any
+setting by its key.`,
 		Example: `  plimsoll engines
   plimsoll engines vllm
   plimsoll engines vllm --engine-version 0.11.2
@@ -38,7 +38,7 @@ the key printed with it.`,
   plimsoll engines trtllm --set token_budget=16384 batch_wait.steps=20 --json`,
 		Aliases: []string{"backends"},
 		GroupID: groupCatalog,
-		Args:    atMostOne("NAME"),
+		Args:    arguments(0, "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return showEngine(env, args[0], &r)
@@ -53,19 +53,17 @@ the key printed with it.`,
 		},
 	}
 	cmd.Flags().StringVar(&r.version, "engine-version", "", "engine `VERSION` (default the newest)")
-	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults on the device `NAME`")
+	cmd.Flags().StringVar(&r.device, "device", "", "show the defaults for the device `NAME`")
 	cmd.Flags().StringVar(&r.deviceFile, "device-file", "", "your own device profile")
-	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices of one replica")
+	cmd.Flags().IntVar(&r.devices, "num-devices", 1, "devices per replica")
 	nargs.ListVar(cmd.Flags(), &r.set, "set", nargs.OneOrMore, nargs.Text, "change settings, each as `KEY=VALUE`")
 	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
 }
 
-// enginePreset adds the flag that names published settings.
+// enginePreset adds the flag that selects a preset.
 func enginePreset(fs *pflag.FlagSet, name *string) {
-	fs.StringVar(name, "engine-preset", "", "take settings that are not given from published deployments: "+join(engine.PresetNames())+" (plimsoll engines NAME shows them)")
+	fs.StringVar(name, "engine-preset", "", "fill unset engine settings from a preset: "+join(engine.PresetNames())+" (plimsoll engines NAME shows them)")
 }
 
 // completePreset offers the presets of engines.

@@ -17,19 +17,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Env is the world outside the program. Nothing else reads arguments, environment, clock or files, so a test that fills
-// an Env runs the whole program.
+// Env is the operating system as the program sees it. Nothing else reads arguments, environment, clock or files, so a
+// test that fills an Env runs the whole program.
 type Env struct {
 	Args    []string // without the program's name
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Getenv  func(string) string
-	WorkDir string // what relative file names start from; "" is the process's own
+	WorkDir string // base of relative file names; "" is the working directory of the process
 	Now     func() time.Time
 }
 
-// OSEnv returns the world of the running process.
+// OSEnv returns the environment of the running process.
 func OSEnv() *Env {
 	return &Env{
 		Args:   os.Args[1:],
@@ -41,37 +41,23 @@ func OSEnv() *Env {
 	}
 }
 
-// Open opens a file for reading; "-" is standard input.
-func (e *Env) Open(name string) (io.ReadCloser, error) {
+// ReadFile returns the content of a file; "-" is standard input.
+func (e *Env) ReadFile(name string) ([]byte, error) {
 	if name == "-" {
-		return io.NopCloser(e.Stdin), nil
+		return io.ReadAll(e.Stdin)
 	}
-	f, err := os.Open(e.path(name))
+	data, err := os.ReadFile(e.path(name))
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		failed.Path = name // as it was given
 	}
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// ReadFile returns the content of a file; "-" is standard input.
-func (e *Env) ReadFile(name string) ([]byte, error) {
-	f, err := e.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(f)
-	return data, errors.Join(err, f.Close())
+	return data, err
 }
 
 // DirFS returns the files under a directory, for loaders that take an [fs.FS].
 func (e *Env) DirFS(dir string) fs.FS { return os.DirFS(e.path(dir)) }
 
-// CreateAtomic writes a file so that no one ever sees half of it: write fills a new file beside it, which then takes its
-// name. A file that was there keeps its permissions. "-" is standard output, and what is not a regular file (a pipe, a
-// terminal) is written directly.
+// CreateAtomic writes a file atomically: write fills a temporary file, which is then renamed. An existing file keeps its
+// permissions. "-" is standard output; a pipe or terminal is written directly.
 func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(e.Stdout)
@@ -82,10 +68,10 @@ func (e *Env) CreateAtomic(name string, write func(io.Writer) error) error {
 	}
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // a new file; if its directory is the trouble, opening says so
+	case err != nil: // a new file; opening reports a missing directory
 		return replace(name, path, 0o666, write)
 	case info.IsDir():
-		return fmt.Errorf("writing %s: it is a directory", name)
+		return fmt.Errorf("writing %s: is a directory", name)
 	case !info.Mode().IsRegular():
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -105,7 +91,7 @@ func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) e
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err // names a file the user never asked for
+			err = failed.Err // would name the temporary file
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
@@ -150,8 +136,8 @@ func (e *Env) Color(stream io.Writer) bool {
 	return e.IsTerminal(stream) && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
 }
 
-// Width returns the columns of the answer: COLUMNS if set, otherwise the terminal's. It is 0 when stdout goes to a file or
-// a program, which want whole lines: then nothing is wrapped or cut.
+// Width returns the columns of the output: COLUMNS if set, otherwise the terminal's. It is 0 when stdout is a file or a
+// pipe: then nothing is wrapped or cut.
 func (e *Env) Width() int {
 	if n, err := strconv.Atoi(e.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -177,12 +163,21 @@ func terminal(stream any) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
-// Note prints what is neither a result nor an error: a warning about a number, a default that was used.
+// Note prints a message that is neither a result nor an error: a warning, a default that was used.
 func (e *Env) Note(text string) { e.say("note", text) }
 
 // JSON prints v as the result.
 func (e *Env) JSON(v any) error {
 	return operation.Encode(e.Stdout, v)
+}
+
+// show prints v as JSON or as the report prints it.
+func show[T any](e *Env, asJSON bool, v T, report func(io.Writer, T)) error {
+	if asJSON {
+		return e.JSON(v)
+	}
+	report(e.Stdout, v)
+	return nil
 }
 
 // watchedWriter remembers the first failed write, so that commands may print freely and a full disk is still an error.

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -41,7 +42,7 @@ func usage(err error) error {
 // usagef makes an error of bad input.
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// hintError carries what the user may do about an error.
+// hintError carries a hint on how to fix an error.
 type hintError struct {
 	error
 
@@ -84,6 +85,10 @@ func (e *Env) report(err error) int {
 	if err == nil {
 		return ExitOK
 	}
+	if bug, ok := errors.AsType[*pool.PanicError](err); ok {
+		e.reportBug(bug)
+		return ExitInternal
+	}
 	e.say("error", field.Say(err, flagOf))
 	said := map[string]bool{}
 	for _, h := range hints(err) {
@@ -102,46 +107,23 @@ func (e *Env) report(err error) int {
 // the request they make; where flags are wrong already, its word on them is left out.
 func together(flags, request error) error {
 	said := flagsIn(field.Say(flags, flagOf))
-	for _, err := range each(request) {
-		again := func(flag string) bool { return slices.Contains(said, flag) }
-		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(flagsIn(field.Say(err, flagOf)), again) {
+	for _, err := range field.Each(request) {
+		again := func(name field.Name) bool { return slices.Contains(said, flagOf(name)) }
+		if errors.Is(err, session.ErrNoModel) || slices.ContainsFunc(field.Names(err), again) {
 			continue
 		}
-		flags = errors.Join(flags, asked(err))
+		flags = errors.Join(flags, mistake(err))
 	}
 	return flags
 }
 
-// flagsIn are the flags that a message names.
+// flagsIn are the flags that a message of this package names.
 func flagsIn(text string) []string {
 	var out []string
 	for word := range strings.FieldsSeq(text) {
 		if strings.HasPrefix(word, "--") {
 			out = append(out, strings.TrimRight(word, ",.;:"))
 		}
-	}
-	return out
-}
-
-// each are the errors that are joined in one, a line each.
-func each(err error) []error {
-	var out []error
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
-	case nil:
-	case *session.InputError:
-		for _, inner := range each(e.Err) {
-			out = append(out, &session.InputError{Err: inner})
-		}
-	case interface{ Unwrap() []error }:
-		if inner := e.Unwrap(); errors.Join(inner...) != nil && errors.Join(inner...).Error() == err.Error() {
-			for _, i := range inner {
-				out = append(out, each(i)...)
-			}
-			return out
-		}
-		return []error{err} // wraps others in words of its own
-	default:
-		out = []error{err}
 	}
 	return out
 }
@@ -207,7 +189,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return withHint(err, "\"%s --help\" lists the flags", cmd.CommandPath())
 }
 
-// invalidValue says which values a flag accepts.
+// invalidValue lists the values that a flag accepts.
 func invalidValue(e *pflag.InvalidValueError) error {
 	cause := e.Unwrap()
 	if number, ok := errors.AsType[*strconv.NumError](cause); ok {

@@ -32,13 +32,13 @@ func newEstimateCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "estimate",
 		Short: "Predict one given deployment",
-		Long: `Estimate predicts one deployment: TTFT, TPOT, latency, tokens per second, memory, each with its 80 % interval. The figures
-are those of "plimsoll simulate" and of the same row of "plimsoll cli default".
+		Long: `Estimate predicts one deployment: TTFT, TPOT, latency, tokens per second and memory, with 80 % intervals. The figures equal
+those of "plimsoll simulate" and of the same row of "plimsoll cli default".
 
---estimate-mode agg has workers that do prefill and decode, disagg separate ones (--p-tp, --d-tp, …). static serves one batch
-without a scheduler: all prompts in one step, then decode steps until the end; static_ctx is its prefill and static_gen its
-decode alone. --detail time lists the operators of a prefill and a decode step beside the least time that the device's data
-sheet allows, source where each time comes from, memory how the engine divides a GPU.`,
+--estimate-mode agg predicts workers for both phases, disagg separate prefill and decode workers (--p-tp, --d-tp, …). static
+serves one batch without a scheduler: all prompts in one step, then decode steps to the end; static_ctx is its prefill only,
+static_gen its decode only. --detail time lists the operators of a prefill and a decode step with the minimum time by the data
+sheet, source the origin of each time, memory how the engine divides GPU memory.`,
 		Example: `  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --isl 3000 --osl 512 --tp 4 --bs 28 --detail all
   plimsoll cli estimate --model QWEN3_235B --system h200_sxm --tp 4 --dp 2 --ep 8 --bs 32 --backend vllm
   plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --estimate-mode disagg \
@@ -48,8 +48,6 @@ sheet allows, source where each time comes from, memory how the engine divides a
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -62,7 +60,7 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.Backend, "backend", nargs.OneOf("trtllm", "vllm", "sglang"), "engine: trtllm, vllm or sglang (default trtllm)")
 		f.versionFlag(fs)
 		workerFlags(fs, &a.Workers, "", "", "")
-		fs.IntVar(&a.ContextTokens, "ctx-tokens", 0, "most `tokens` computed in a step (default the engine's)")
+		fs.IntVar(&a.ContextTokens, "ctx-tokens", 0, "maximum `tokens` per step (default the engine's)")
 	})
 	section(fs, "Disaggregated deployment", func(fs *pflag.FlagSet) {
 		workerFlags(fs, &a.Prefill, "prefill-", "p-", "prefill: ")
@@ -70,7 +68,7 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
 		f.lengthFlags(fs, 1024, 1024)
-		fs.IntVar(&a.Concurrency, "concurrency", 0, "requests in flight (default as many as the batches hold)")
+		fs.IntVar(&a.Concurrency, "concurrency", 0, "requests in flight (default the sum of the batch limits)")
 		f.limitFlags(fs)
 		f.draftFlags(fs)
 		f.precisionFlags(fs)
@@ -78,7 +76,7 @@ func (f *estimateFlags) define(fs *pflag.FlagSet) {
 		f.settingFlags(fs)
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.detail, "detail", details, "what to print, separated by commas: summary, memory, time, source, or all (default summary)")
+		nargs.Var(fs, &f.detail, "detail", details, "sections to print, separated by commas: summary, memory, time, source, or all (default summary)")
 		f.outputFlags.define(fs)
 		calibration(fs, &f.overlay, "80 % intervals")
 		perfData(fs, &f.tables)
@@ -101,7 +99,7 @@ func workerFlags(fs *pflag.FlagSet, w *aiconfigurator.WorkerFlags, prefix, short
 	add(&w.EP, "ep-size", "ep", "expert parallelism (default 1)")
 	if prefix == "" {
 		add(&w.Batch, "batch-size", "bs", "batch limit of a data-parallel rank (default 128)")
-		fs.IntVar(&w.Count, "workers", 0, "copies of the worker (default 1)")
+		fs.IntVar(&w.Count, "workers", 0, "number of workers (default 1)")
 		return
 	}
 	add(&w.Batch, "batch-size", "bs", "batch limit of a data-parallel rank, required")
@@ -122,7 +120,7 @@ func details(words string) ([]string, error) {
 	return out, nil
 }
 
-// has reports whether --detail asks for a part.
+// has reports whether --detail names a section.
 func (f *estimateFlags) has(part string) bool {
 	return slices.Contains(f.detail, part) || part != "energy" && slices.Contains(f.detail, "all")
 }
@@ -147,7 +145,7 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	if f.has("energy") {
 		notes = append(notes, "energy is not modelled")
 	}
-	f.notes(env, slices.Concat(notes, ignored(fs)))
+	f.notes(env, slices.Concat(notes, ignored(fs))...)
 	r, err := ops.On(env.world()).Estimate(cmd.Context(), request)
 	if err != nil {
 		return asked(err)

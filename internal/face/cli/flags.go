@@ -62,7 +62,7 @@ func sections(fs *pflag.FlagSet) []flagSection {
 	return all
 }
 
-// zeros reports counts that were given as zero, which requests take for left out.
+// zeros reports counts that were set to zero, which in a request means unset.
 func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
 	var errs []error
 	for _, name := range fields {
@@ -73,23 +73,21 @@ func zeros(fs *pflag.FlagSet, fields ...field.Name) error {
 	return asked(errors.Join(errs...))
 }
 
-// lengthLow reports a share of lengths that was given as zero.
-func lengthLow(fs *pflag.FlagSet) error {
-	if isZero(fs, "length-ratio-low") {
-		return usagef("--length-ratio-low must be above 0 and at most 1, got 0")
+// notZero reports a flag that was set to zero, with the range that it must be in.
+func notZero(fs *pflag.FlagSet, flag, within string) error {
+	if isZero(fs, flag) {
+		return usagef("--%s must be %s, got 0", flag, within)
 	}
 	return nil
 }
 
-// confidence reports a --confidence of zero: its default is not that.
-func confidence(fs *pflag.FlagSet) error {
-	if isZero(fs, "confidence") {
-		return usagef("--confidence must be above 0 and below 1, got 0")
-	}
-	return nil
-}
+// The ranges of shares and probabilities.
+const (
+	upToOne  = "above 0 and at most 1"
+	belowOne = "above 0 and below 1"
+)
 
-// isZero reports whether a number was given as zero.
+// isZero reports whether a number was set to zero.
 func isZero(fs *pflag.FlagSet, flag string) bool {
 	f := fs.Lookup(flag)
 	x, err := strconv.ParseFloat(f.Value.String(), 64)

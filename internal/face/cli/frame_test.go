@@ -15,6 +15,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 )
 
 // result is what a run of the program leaves behind.
@@ -44,7 +45,7 @@ func runProbe(t *testing.T, line string, vars map[string]string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// newProbeCmd makes a command with everything the frame offers. It prints what it was asked, and fails as it is told.
+// newProbeCmd makes a command with everything the frame offers. It prints its arguments, and fails as --fail says.
 func newProbeCmd(env *Env) *cobra.Command {
 	var req struct {
 		Model   string
@@ -68,6 +69,8 @@ func newProbeCmd(env *Env) *cobra.Command {
 			switch req.Fail {
 			case "panic":
 				panic("the probe broke")
+			case "worker":
+				return pool.Each(cmd.Context(), 3, 2, func(int) { panic("the probe's worker broke") })
 			case "plain":
 				return withHint(errors.New("the probe failed"), "try without --fail")
 			case "joined":
@@ -137,13 +140,16 @@ func TestErrors(t *testing.T) {
 		}},
 		{"probe", 2, []string{"error: plimsoll probe: no MODEL given", "hint: usage: plimsoll probe MODEL [flags]"}},
 		{"probe --device A M", 2, []string{
-			"error: plimsoll probe: no MODEL given", "hint: --device reads every word up to the next flag: put MODEL first",
+			"error: plimsoll probe: no MODEL given", "hint: --device takes all words up to the next flag: put MODEL first",
 		}},
 		{"probe M N", 2, []string{`error: plimsoll probe: unexpected argument "N" after MODEL "M"`}},
 		{"probe M --fail plain", 1, []string{"error: the probe failed", "hint: try without --fail"}},
 		{"probe M --fail joined", 2, []string{"error: first problem", "error: second problem", "hint: mend it"}},
 		{"probe M --fail panic", 70, []string{
 			"internal error: the probe broke", "hint: this is a bug in plimsoll; PLIMSOLL_DEBUG=1 prints the stack",
+		}},
+		{"probe M --fail worker", 70, []string{
+			"internal error: the probe's worker broke", "hint: this is a bug in plimsoll; PLIMSOLL_DEBUG=1 prints the stack",
 		}},
 	}
 	for _, tt := range tests {
@@ -160,9 +166,11 @@ func TestErrors(t *testing.T) {
 }
 
 func TestPanicShowsStackWhenAsked(t *testing.T) {
-	got := runProbe(t, "probe M --fail panic", map[string]string{"PLIMSOLL_DEBUG": "1"})
-	if got.Code != ExitInternal || !strings.Contains(got.Stderr, "frame_test.go") {
-		t.Errorf("want code %d and a stack, got %d and %q", ExitInternal, got.Code, got.Stderr)
+	for _, fail := range []string{"panic", "worker"} {
+		got := runProbe(t, "probe M --fail "+fail, map[string]string{"PLIMSOLL_DEBUG": "1"})
+		if got.Code != ExitInternal || !strings.Contains(got.Stderr, "frame_test.go") {
+			t.Errorf("want code %d and a stack, got %d and %q", ExitInternal, got.Code, got.Stderr)
+		}
 	}
 }
 

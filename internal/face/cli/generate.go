@@ -14,10 +14,9 @@ func newGenerateCmd(env *Env) *cobra.Command {
 	f.save.dir = "output"
 	cmd := &cobra.Command{
 		Use:   "generate",
-		Short: "A deployment that works, without a search",
-		Long: `Generate writes the files of a deployment that works, without a search: copies of the smallest worker that holds the
-model and the cache of a few requests. It is not the best one, which "plimsoll cli default" finds; its figures are simulated
-all the same.`,
+		Short: "Write the files of a feasible deployment, without a search",
+		Long: `Generate writes the files of a feasible deployment without a search: replicas of the smallest worker that holds the model
+and the KV cache of a few requests. Its figures are simulated. "plimsoll cli default" finds the best deployment.`,
 		Example: `  plimsoll cli generate --model-path Qwen/Qwen3-32B --total-gpus 8 --system h200_sxm --backend vllm
   plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
 		Args: noArgs,
@@ -30,10 +29,12 @@ all the same.`,
 			if err != nil {
 				return usage(err)
 			}
-			f.notes(env, append([]string{plan.Effective}, plan.Notes...))
 			f.save.site.ModelPath = d.served()
-			world := env.world()
-			r, err := ops.On(world).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
+			if err := f.save.site.Check(); err != nil {
+				return usage(err)
+			}
+			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
+			r, err := ops.On(env.world()).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
 			if err != nil {
 				return asked(err)
 			}
@@ -45,16 +46,11 @@ all the same.`,
 			if err != nil {
 				return err
 			}
-			return f.save.save(env, world, r, func(text string) {
-				if !f.quiet {
-					env.Note(text)
-				}
-			})
+			return f.save.save(env, r, func(text string) { f.notes(env, text) })
 		},
 	}
 	d.define(cmd.Flags())
 	f.define(cmd.Flags())
 	cmd.Flags().Lookup("save-dir").DefValue = f.save.dir
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }

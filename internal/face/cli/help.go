@@ -42,7 +42,7 @@ func newHelpCmd() *cobra.Command {
 // widest is the longest line of help: longer ones are hard to read on any terminal.
 const widest = 100
 
-// printHelp prints what a command does, how it is called, and its flags.
+// printHelp prints the description, usage, examples and flags of a command.
 func printHelp(env *Env, cmd *cobra.Command) {
 	width := widest
 	if w := env.Width(); w > 0 {
@@ -86,7 +86,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 	}
 }
 
-// writeEntry writes a name and, in a second column, what it is. A long name has the text start below it.
+// writeEntry writes a name and, in a second column, its description. After a long name the description starts on a new line.
 func writeEntry(b *strings.Builder, name, text string, width int) {
 	const indent, column = 2, 30
 	lines := table.Wrap(text, max(width-column, 20))
@@ -124,7 +124,7 @@ func flagName(f *pflag.Flag) string {
 	return name + " " + value
 }
 
-// flagText prints what a flag does and its default, if that says anything.
+// flagText prints the usage of a flag and its default, unless that is zero.
 func flagText(f *pflag.Flag) string {
 	_, text := pflag.UnquoteUsage(f)
 	switch f.DefValue {

@@ -12,11 +12,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// lintFlags is what "plimsoll lint" was asked.
+// lintFlags are the flags of "plimsoll lint".
 type lintFlags struct {
 	lint.Request
 
@@ -29,16 +30,16 @@ func newLintCmd(env *Env) *cobra.Command {
 	f := &lintFlags{}
 	cmd := &cobra.Command{
 		Use:   "lint {FILE... | COMMAND | -- COMMAND...}",
-		Short: "Say what a launch command, Compose file or manifest will do",
-		Long: `Lint reads what starts vLLM, SGLang or TensorRT-LLM: a command line (one quoted argument, or the words after "--"), a
-launch script, a Compose file, a Kubernetes manifest or TensorRT-LLM's YAML file, written by Plimsoll or by others; "-" is standard
-input. It prints what was read, whether it fits, the KV cache, the highest safe concurrency, and the figures of "plimsoll simulate"
-there; what is wrong; and single settings that would raise the throughput.
+		Short: "Check a launch command, Compose file or manifest",
+		Long: `Lint checks how vLLM, SGLang or TensorRT-LLM is launched: a command line (one quoted argument, or the words after "--"), a
+launch script, a Compose file, a Kubernetes manifest or TensorRT-LLM's YAML file; "-" is standard input. It prints the settings
+it read, whether they fit, the KV cache, the highest safe concurrency and the figures of "plimsoll simulate" at that concurrency;
+its findings; and single settings that would raise the throughput.
 
-Files by Plimsoll name their devices, engine version and lengths in a comment; for those of others give --system. The version also
-comes from the tag of an image. An argument with a space in it is a command.
+Files written by Plimsoll name their devices, engine version and lengths in a comment; other files need --system. The version may
+also come from an image tag. An argument that contains a space is a command.
 
-The exit status is 1 if a finding is an error, 2 if nothing could be read.`,
+The exit status is 1 if a finding is an error, 2 if the input cannot be read.`,
 		Example: `  plimsoll lint --system h200_sxm "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64"
   plimsoll lint --system h100_sxm --engine-version 0.5.9 --isl 4000 --osl 500 --tpot-limit 30 -- \
       python -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 4
@@ -48,17 +49,15 @@ The exit status is 1 if a finding is an error, 2 if nothing could be read.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
 	return cmd
 }
 
 // define adds the flags.
 func (f *lintFlags) define(into *pflag.FlagSet) {
 	section(into, deploymentSection, func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.System, "device", "", "device profile (--system; default what the file says)")
-		fs.StringVar(&f.Model, "model", "", "model, instead of the one that the file names")
-		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default what the file or its image says, or the newest)")
+		fs.StringVar(&f.System, "device", "", "device profile; same as --system (default from the file)")
+		fs.StringVar(&f.Model, "model", "", "model, instead of that in the file")
+		fs.StringVar(&f.Version, "engine-version", "", "engine `version` (default from the file or its image, or the newest)")
 	})
 	section(into, "Requests", func(fs *pflag.FlagSet) {
 		for _, l := range []struct {
@@ -67,10 +66,10 @@ func (f *lintFlags) define(into *pflag.FlagSet) {
 			usual       int
 		}{{&f.Input, "input-length", "isl", simulate.DefaultInput}, {&f.Output, "output-length", "osl", simulate.DefaultOutput}} {
 			what := map[string]string{"isl": "prompt", "osl": "output"}[l.short]
-			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default what the file says, or %d)", what, l.usual))
+			fs.IntVar(l.to, l.name, 0, fmt.Sprintf("%s length in tokens (default from the file, or %d)", what, l.usual))
 			fs.IntVar(l.to, l.short, 0, "same as --"+l.name)
 		}
-		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe number)")
+		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (default the highest safe concurrency)")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "limit on the mean TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "limit on the mean TPOT in `ms`")
 	})
@@ -90,7 +89,7 @@ func (f *lintFlags) subject(cmd *cobra.Command, args []string) error {
 	case dash == 0:
 		words := make([]string, len(args))
 		for i, a := range args {
-			words[i] = quote(a)
+			words[i] = launch.Quote(a)
 		}
 		f.Command = strings.Join(words, " ")
 		if len(args) == 1 {
@@ -123,7 +122,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 		report.Lint(env.Stdout, r)
 	}
 	if n := r.Errors(); err == nil && n > 0 {
-		return fmt.Errorf("findings that are errors: %d", n)
+		return fmt.Errorf("%d findings are errors", n)
 	}
 	return err
 }

@@ -1,37 +1,40 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 )
 
 // Main runs the program in env and returns its exit code.
 func Main(env *Env) int { return run(env, commands) }
 
 // run is [Main] with any set of commands.
-func run(env *Env, commands func(*Env) []*cobra.Command) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			code = env.reportPanic(r)
-		}
-	}()
-	inner := *env
-	out := &watchedWriter{to: env.Stdout}
+func run(env *Env, commands func(*Env) []*cobra.Command) int {
+	var err error
+	bug := pool.Guard(func() { err = env.run(commands) })
+	return env.report(cmp.Or(bug, err))
+}
+
+// run makes the commands and runs the one that the arguments name.
+func (e *Env) run(commands func(*Env) []*cobra.Command) error {
+	inner := *e
+	out := &watchedWriter{to: e.Stdout}
 	inner.Stdout = out
 
 	var prof profiles
 	root := newRootCmd(&inner, commands(&inner), &prof)
-	err := execute(root, env.Args)
+	err := execute(root, e.Args)
 	err = errors.Join(err, prof.finish(&inner))
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing the result: %w", out.err)
 	}
-	return env.report(err)
+	return err
 }
 
 // execute runs the command that args name.
@@ -56,13 +59,12 @@ func execute(root *cobra.Command, args []string) error {
 	return root.Execute()
 }
 
-// reportPanic reports a bug of the program. The stack is printed on request, for whoever fixes it.
-func (e *Env) reportPanic(r any) int {
-	e.say("internal error", fmt.Sprint(r))
+// reportBug reports a bug of the program. PLIMSOLL_DEBUG=1 adds the stack.
+func (e *Env) reportBug(bug *pool.PanicError) {
+	e.say("internal error", fmt.Sprint(bug.Value))
 	if e.Getenv("PLIMSOLL_DEBUG") != "" {
-		fmt.Fprintf(e.Stderr, "%s", debug.Stack())
+		fmt.Fprintf(e.Stderr, "%s", bug.Stack)
 	} else {
 		e.say("hint", "this is a bug in plimsoll; PLIMSOLL_DEBUG=1 prints the stack")
 	}
-	return ExitInternal
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 )
 
-// mcpFlags is what "plimsoll mcp" was asked.
+// mcpFlags are the flags of "plimsoll mcp".
 type mcpFlags struct {
 	addr, token, dir string
 }
@@ -24,14 +24,14 @@ func newMCPCmd(env *Env) *cobra.Command {
 	f := &mcpFlags{}
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Let agents plan: a server of the Model Context Protocol",
-		Long: `Mcp serves the Model Context Protocol on standard input and output, or with --http by streamable HTTP at /mcp. Tools: list models,
-devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, check, support; with --dir also write_files. The
-documentation and the plans that were made are resources, the dialogue that leads to a plan is a prompt.
+		Short: "Serve the Model Context Protocol, for agents",
+		Long: `Mcp serves the Model Context Protocol on standard input and output, or over streamable HTTP at /mcp with --http. Tools: list
+models, devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, check, support; with --dir also
+write_files. Resources are the documentation and earlier plans; a prompt guides the dialogue to a plan.
 
-Files are read and written only below the folder of --dir, and none are replaced. Over HTTP, requests of foreign pages and for
-foreign host names are refused; an address that others can reach needs a token (--token, or ` + tokenVariable + ` in the environment), which
-clients send as "Authorization: Bearer TOKEN".`,
+Files are read and written only below the folder of --dir, and none are replaced. Over HTTP, requests from other origins and for
+other host names are rejected; an address that others can reach needs a token (--token, or ` + tokenVariable + ` in the environment), sent
+as "Authorization: Bearer TOKEN".`,
 		Example: `  plimsoll mcp
   plimsoll mcp --dir deployments
   plimsoll mcp --http 127.0.0.1:8081
@@ -41,7 +41,7 @@ clients send as "Authorization: Bearer TOKEN".`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.addr, "http", "", "serve by HTTP on this `address` (default standard input and output)")
+	fs.StringVar(&f.addr, "http", "", "serve over HTTP on this `address` (default standard input and output)")
 	fs.StringVar(&f.token, "token", "", "`token` that clients must send (default "+tokenVariable+")")
 	fs.StringVar(&f.dir, "dir", "", "`folder` below which files may be read and written (default none)")
 	return cmd
@@ -74,7 +74,7 @@ func (f *mcpFlags) run(cmd *cobra.Command, env *Env) (err error) {
 	}
 	g := &guard.Guard{Loopback: guard.Loopback(f.addr), Token: f.token, Body: mcp.MaxBody}
 	if !g.Loopback && g.Token == "" {
-		return withHint(usagef("--http %s can be reached by others and needs a token", f.addr), "give --token, or an address of 127.0.0.1")
+		return withHint(usagef("--http %s is reachable from other hosts and needs a token", f.addr), "set --token, or use a 127.0.0.1 address")
 	}
 	l, err := env.listen(ctx, "http", f.addr, "/mcp")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// modellingFlags say how a step is modelled.
+// modellingFlags select how a step is modelled.
 type modellingFlags struct {
 	compile, eager bool
 	compilation    []string
@@ -28,9 +28,9 @@ func (f *modellingFlags) define(fs *pflag.FlagSet, to *deployment.Modelling) {
 	nargs.ListVar(fs, &f.compilation, "compilation-config", nargs.ZeroOrMore, nargs.OneOf(compilationTokens()...),
 		"further compiler passes: "+join(compilationTokens()))
 	nargs.Var(fs, &to.Policy, "policy", nargs.OneOf("tensorcast", "physical"),
-		"tensorcast uses the assumptions of Ascend's model (default on Ascend), physical does not")
+		"modelling assumptions: tensorcast, those of Ascend's model (default on Ascend), or physical")
 	nargs.Var(fs, &f.pricing, "pricing", nargs.OneOf("auto", string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
-		"cost model of operators: roofline, from the profile's peaks; calibrated, from fits to measured kernels; surfaces, those fits times what measured kernels deviate from them (default roofline with --policy tensorcast, else the last of these that the device has)")
+		"cost model of operators: roofline, from the peaks of the profile; calibrated, fitted to measured kernels; surfaces, those fits corrected by measured kernels (default roofline with --policy tensorcast, otherwise the most accurate available)")
 }
 
 // defineSharding adds the flags for sharding embeddings and shared experts.
@@ -52,7 +52,7 @@ func compilationTokens() []string {
 	return []string{multistream, sequenceParallel, matmulAllreduce, dispatchCombine}
 }
 
-// complete reads what was given into a request.
+// complete turns the flags into a request.
 func (f *modellingFlags) complete(fs *pflag.FlagSet, to *deployment.Modelling) error {
 	if f.pricing != "auto" {
 		to.Pricing = prices.Pricing(f.pricing)
@@ -111,7 +111,7 @@ func formatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
 
 // expertFormatFlags adds the quantization that only some commands take.
 func expertFormatFlags(fs *pflag.FlagSet, f *deployment.Formats) {
-	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "quantization of attention, dense and shared-expert layers, if different")
+	action(fs, &f.NonExpert, "quantize-non-expert-linear-action", dtype.LinearActions(), "quantization of attention, dense and shared-expert layers, if it differs")
 	fs.IntVar(&f.MXFP4Group, "mxfp4-group-size", graph.DefaultMXFP4Group, "elements that share an MXFP4 scale")
 }
 

@@ -15,12 +15,12 @@ func newModelsCmd(env *Env) *cobra.Command {
 	var family, as string
 	cmd := &cobra.Command{
 		Use:   "models [ID]",
-		Short: "List the models of the catalog, or print the facts of one",
-		Long: `Models lists the catalog. With an ID it prints what follows from that model's configuration: total and active
-parameters, KV cache per token, and the size of the weights in several number formats.
+		Short: "List the model catalog, or print one model",
+		Long: `Models lists the catalog. With an ID it prints what follows from the model's configuration: total and active parameters, KV
+cache per token, and the size of the weights in several number formats.
 
-ID is an id of the catalog, a directory with a config.json, an id in the Hugging Face cache, or another name of a model of
-the catalog: of a mirror, of a quantized upload, or without the organisation. The result says what such a name resolved to.`,
+ID is a catalog id, a directory with a config.json, an id in the Hugging Face cache, or another name of a catalog model: that of
+a mirror or a quantized upload, or without the organisation. The result shows what such a name resolved to.`,
 		Example: `  plimsoll models
   plimsoll models --family deepseek
   plimsoll models Qwen/Qwen3-235B-A22B
@@ -28,7 +28,7 @@ the catalog: of a mirror, of a quantized upload, or without the organisation. Th
   plimsoll models ./my-checkpoint --json
   plimsoll models ./new-architecture --as-family generic`,
 		GroupID: groupCatalog,
-		Args:    atMostOne("ID"),
+		Args:    arguments(0, "ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return showModel(env, args[0], as, asJSON)
@@ -40,7 +40,7 @@ the catalog: of a mirror, of a quantized upload, or without the organisation. Th
 		},
 		ValidArgsFunction: completeModel,
 	}
-	cmd.Flags().StringVar(&family, "family", "", "list only families whose name begins with this")
+	cmd.Flags().StringVar(&family, "family", "", "list only families with this prefix")
 	asFamily(cmd.Flags(), &as)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -52,11 +52,7 @@ func showModel(env *Env, id, as string, asJSON bool) error {
 		return asked(err)
 	}
 	f := m.Facts()
-	if asJSON {
-		return env.JSON(f)
-	}
-	report.Model(env.Stdout, &f)
-	return nil
+	return show(env, asJSON, &f, report.Model)
 }
 
 func listModels(env *Env, family string, asJSON bool) error {
@@ -71,9 +67,5 @@ func listModels(env *Env, family string, asJSON bool) error {
 	if len(rows) == 0 {
 		return usagef("no family begins with %q; the families are %s", family, join(sortedKeys(families)))
 	}
-	if asJSON {
-		return env.JSON(rows)
-	}
-	report.Models(env.Stdout, rows)
-	return nil
+	return show(env, asJSON, rows, report.Models)
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
-// optimizeFlags is what "plimsoll throughput-optimizer" was asked.
+// optimizeFlags are the flags of "plimsoll throughput-optimizer".
 type optimizeFlags struct {
 	ops.OptimizeRequest
 
 	set          *pflag.FlagSet
 	modelID      string
-	noModel      error // where none was given
+	noModel      error // if none was given
 	input        string
 	distribution string
 	ttft, tpot   float64
 	budget       string
-	// prefillTokens is budget by its older name, under which prompts were not cut.
+	// prefillTokens is the budget by its older name, under which prompts were not split.
 	prefillTokens int
 	servingCost   float64
 	reserved      float64
@@ -47,22 +47,22 @@ func newOptimizeCmd(env *Env) *cobra.Command {
 	return optimizeCmd(env, newOptimizeFlags(), &cobra.Command{
 		Use:     "throughput-optimizer MODEL",
 		Aliases: []string{"optimize", "throughput_optimizer"},
-		Short:   "Find the layouts and batches with the most throughput within limits",
-		Long: `Throughput-optimizer searches the layouts and batch sizes of MODEL for the most throughput within limits on TTFT and
-TPOT, on one or several kinds of devices. Its command line is that of Ascend's tool of the same name.
+		Short:   "Find the layouts and batch sizes with the highest throughput within limits",
+		Long: `Throughput-optimizer searches the layouts and batch sizes of MODEL for the highest throughput within limits on TTFT and
+TPOT, on one or more devices. It accepts the command line of Ascend's tool of the same name.
 
-Modes: aggregated, prefill and decode on the same devices (the default); disaggregated, each phase alone, with --disagg and
---ttft-limit (prefill), --tpot-limit (decode) or both; or ratio, both phases matched, with
---enable-optimize-prefill-decode-ratio and the devices of one instance of each.
+Modes: aggregated (default) runs prefill and decode on the same devices. Disaggregated (--disagg) searches each phase alone:
+prefill within --ttft-limit, decode within --tpot-limit. Ratio (--enable-optimize-prefill-decode-ratio) matches instances of
+both phases, given the devices of one instance of each.
 
 Evaluation: on GPUs, whose operator times are fitted to measured kernels, candidates are simulated under --engine in a closed
 loop, and a row must meet the limits with a probability of at least --confidence. "plimsoll simulate" gives the same figures
-for the same deployment. The guide's formulas evaluate candidates on other devices, with --evaluate formulas, and for what
-only they support (disaggregated phases, images, draft models, prefix hits).
+for the same deployment. The guide's formulas evaluate candidates on other devices, with --evaluate formulas, and for features
+that only they support (disaggregated phases, images, draft models, prefix hits).
 
 Search: simulations try the layouts that engines run, including replicas of smaller layouts, unless a size is given. Formulas
-follow the guide: without --tp-sizes, --ep-sizes and --moe-dp-sizes every power of two is tried for TP. A size flag without
-values tries every power of two; sizes that are not searched are fixed (TP and EP at the number of devices, the others at 1).
+follow the guide: without --tp-sizes, --ep-sizes and --moe-dp-sizes they try every power of two for TP. A size flag without
+values tries every power of two; other sizes are fixed (TP and EP at the number of devices, the rest at 1).
 
 Accounting: "documented" uses the guide's formula, throughput = 1000·O·C / (TTFT + TPOT·O), although TPOT already includes
 TTFT/O. "steady" uses the formula of the vendor's current program, 1000·C / TPOT. Nothing else differs.`,
@@ -86,9 +86,9 @@ func newExplainCmd(env *Env) *cobra.Command {
 	return optimizeCmd(env, f, &cobra.Command{
 		Use:   "explain MODEL",
 		Short: "Explain why the best layout is best, and what would change it",
-		Long: `Explain runs the search of throughput-optimizer, with the same flags, and explains the best row of each phase: where the
-time of a step goes, what limits the batch, how much throughput the next best layout has, how small changes of the hardware
-or the limits change the throughput, and which "plimsoll step" command shows the step.`,
+		Long: `Explain runs the search of throughput-optimizer with the same flags and explains the best row of each phase: where the time
+of a step goes, what limits the batch, how far behind the next best layout is, how small changes of the hardware or the limits
+affect throughput, and which "plimsoll step" command shows the step.`,
 		Example: `  plimsoll explain Qwen/Qwen3-32B --device ATLAS_800_A2_280T_64G ATLAS_800_A3_560T_128G_DIE --num-devices 8 \
       --input-length 3500 --output-length 1500 --compile --tpot-limit 50`,
 	})
@@ -102,7 +102,6 @@ func optimizeCmd(env *Env, f *optimizeFlags, cmd *cobra.Command) *cobra.Command 
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return f.modelArg(env, cmd, args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runOptimize(cmd, env, f) }
 	cmd.ValidArgsFunction = completeModel
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }
 

@@ -178,7 +178,7 @@ func wellFormed(data []byte) error {
 	}
 }
 
-// TestTraceNames: every row has its own file, whatever tells the rows apart.
+// TestTraceNames: every row has its own file, however the rows differ.
 func TestTraceNames(t *testing.T) {
 	for flags, want := range map[string]string{
 		"Qwen/Qwen3-32B --tp-sizes 2 4 --pp-sizes 1 2" + load:                                       "t_tp2dp2mtp0 t_tp2dp4mtp0 t_tp4dp1mtp0 t_tp4dp2mtp0",

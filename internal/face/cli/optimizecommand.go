@@ -3,14 +3,15 @@ package cli
 import (
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// optimizeCommand is the command that asks for a search. Lengths names the file of a
-// distribution, which a request holds as it was read.
+// optimizeCommand is the command line of a search. Lengths names the file of a distribution, of which a request holds only
+// the content.
 func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
-	c := commandLine{"plimsoll throughput-optimizer", quote(r.Model)}
+	c := commandLine{"plimsoll throughput-optimizer", launch.Quote(r.Model)}
 	c.add(r.AsFamily != "", "as-family", r.AsFamily)
 	list(&c, "device", r.Devices)
 	c.sources(&r.Sources)
@@ -55,7 +56,7 @@ func value(x *float64) float64 {
 	return *x
 }
 
-// space adds what is searched.
+// space adds the sizes to search.
 func (c *commandLine) space(r *ops.OptimizeRequest) {
 	s := &r.Space
 	list(c, "tp-sizes", s.TP)

@@ -40,7 +40,7 @@ func (d *draftFlags) define(into *pflag.FlagSet) {
 		fs.IntVar(&d.tokens, "num-speculative-tokens", 0, "draft tokens per step (default 7)")
 		fs.Float64Var(&d.accepted, "acceptance-length", d.accepted, "mean number of accepted tokens per step")
 		fs.IntVar(&d.layers, "num-draft-layers", 0, "layers of the draft model (default 6)")
-		fs.StringVar(&d.config, "draft-model-config-path", "", "accepted for compatibility: the draft's layers are modelled like the model's last")
+		fs.StringVar(&d.config, "draft-model-config-path", "", "accepted for compatibility: draft layers are modelled like the model's last layer")
 		fs.IntVar(&d.markovRank, "dspark-markov-rank", d.markovRank, "accepted for compatibility: the Markov head is not modelled")
 		nargs.Var(fs, &d.markovHead, "dspark-markov-head", nargs.OneOf("vanilla", "gated", "rnn"), "accepted for compatibility: the Markov head is not modelled")
 	})

@@ -11,15 +11,15 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// plotFormats are the pictures --plot draws.
+// plotFormats are the image formats of --plot.
 func plotFormats() []string { return []string{"png", "svg"} }
 
-// plotFormat is the format a file's ending asks for.
+// plotFormat is the format of a file by its extension.
 func plotFormat(file string) string {
 	return strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
 }
 
-// checkFiles reports files that cannot be written as asked, before the search.
+// checkFiles reports invalid output files before the search.
 func (f *optimizeFlags) checkFiles() error {
 	var errs []error
 	if f.plot != "" && !slices.Contains(plotFormats(), plotFormat(f.plot)) {
@@ -34,7 +34,7 @@ func (f *optimizeFlags) checkFiles() error {
 	return errors.Join(errs...)
 }
 
-// files writes the files that were asked for, as many of them as can be written.
+// files writes the output files, as many as possible.
 func (f *optimizeFlags) files(env *Env, r *ops.OptimizeResponse) error {
 	var errs []error
 	write := func(name string, write func(io.Writer) error) { errs = append(errs, env.CreateAtomic(name, write)) }

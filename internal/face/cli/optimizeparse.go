@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
@@ -15,7 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
-// builtinDistribution is what --length-distribution means alone.
+// builtinDistribution is the value of --length-distribution without a file.
 const builtinDistribution = "builtin"
 
 // modelArg accepts the model as an argument or as --model-id.
@@ -81,11 +82,10 @@ func (f *optimizeFlags) complete(env *Env) error {
 		draft, tokens, f.lengths(env))
 }
 
-// checkGiven reports counts that were given and are none, and what must be
-// given.
+// checkGiven reports counts out of range and required flags that are missing.
 func (f *optimizeFlags) checkGiven() error {
 	errs := []error{
-		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), lengthLow(f.set), confidence(f.set),
+		zeros(f.set, "num_devices", "jobs", "mxfp4_group_size"), notZero(f.set, "length-ratio-low", upToOne), notZero(f.set, "confidence", belowOne),
 	}
 	for _, c := range []struct {
 		flag  string
@@ -110,8 +110,7 @@ func (f *optimizeFlags) checkGiven() error {
 	return errors.Join(errs...)
 }
 
-// tokens is the budget of a step; auto is 0. Its older name was for prompts that are
-// computed whole: it may not be less than one takes.
+// tokens is the budget of a step; auto is 0. Under its older name prompts are not split: a whole one must fit.
 func (f *optimizeFlags) tokens() (int, error) {
 	const name = "max-prefill-tokens"
 	if !f.set.Changed(name) {
@@ -127,8 +126,8 @@ func (f *optimizeFlags) tokens() (int, error) {
 	case f.prefillTokens < 1:
 		return 0, usagef("--%s must be positive, got %d", name, f.prefillTokens)
 	case f.prefillTokens < need:
-		return 0, withHint(usagef("--%s %d is less than the %d tokens to compute of a prompt", name, f.prefillTokens, need),
-			"--max-batched-tokens cuts prompts into chunks")
+		return 0, withHint(usagef("--%s %d is less than the %d uncached tokens of a prompt", name, f.prefillTokens, need),
+			"--max-batched-tokens splits prompts into chunks")
 	}
 	return f.prefillTokens, nil
 }
@@ -189,6 +188,21 @@ func (f *optimizeFlags) readLengths(env *Env, file string) (err error) {
 	if f.Distribution, err = readDistribution(env, "length-distribution", file); err != nil {
 		f.Distribution = workload.Builtin() // stands for it while the rest is checked
 	}
+	return err
+}
+
+// lengthFile is a flag that names a distribution, the flag of the fixed length that it excludes, and its value.
+type lengthFile struct{ flag, length, file string }
+
+// read reads the distribution, if the flag is set.
+func (l lengthFile) read(env *Env, fs *pflag.FlagSet, trace string, to **workload.Distribution) (err error) {
+	if !fs.Changed(l.flag) {
+		return nil
+	}
+	if fs.Changed(l.length) || trace != "" {
+		return usagef("--%s excludes --%s and --trace", l.flag, l.length)
+	}
+	*to, err = readDistribution(env, l.flag, l.file)
 	return err
 }
 

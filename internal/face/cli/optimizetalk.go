@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// talk is what a search says on standard error.
+// talk prints the messages of a search to standard error.
 type talk struct {
 	env      *Env
 	level    int
@@ -32,7 +32,7 @@ func newTalk(env *Env, f *optimizeFlags) *talk {
 	return &talk{env: env, level: level, quiet: f.quiet, progress: env.progress(f.quiet)}
 }
 
-// note says something that is not an error, unless silence was asked for.
+// note prints a note, unless --quiet is set.
 func (t *talk) note(format string, args ...any) {
 	if !t.quiet {
 		t.env.Note(fmt.Sprintf(format, args...))
@@ -52,11 +52,10 @@ func (t *talk) warnSize(f *optimizeFlags) {
 	}
 }
 
-// ignored names what was asked for and has no effect, or another one than may
-// be expected.
+// ignored notes flags that have no effect.
 func (t *talk) ignored(f *optimizeFlags, r *ops.OptimizeResponse) {
 	for _, c := range []struct{ flag, why string }{
-		{"draft-model-config-path", "the draft's layers are modelled like the model's last"},
+		{"draft-model-config-path", "draft layers are modelled like the model's last layer"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
 		{"dspark-markov-head", "the Markov head is not modelled"},
 	} {
@@ -73,14 +72,14 @@ func (t *talk) ignored(f *optimizeFlags, r *ops.OptimizeResponse) {
 		t.note("--compilation-config enable_multistream has no effect: the search runs every step on one stream")
 	}
 	if f.servingCost > 0 && !f.Disagg && !f.PDRatio {
-		t.note("--serving-cost has no effect: it is added to disaggregated phases only")
+		t.note("--serving-cost has no effect: it applies to disaggregated phases only")
 	}
 	if need := f.PrefillDevices + f.DecodeDevices; f.PDRatio && f.set.Changed("num-devices") && f.NumDevices < need {
 		t.note("--num-devices %d is too few for one instance of each phase (%d): the instances are not counted", f.NumDevices, need)
 	}
 }
 
-// unread are the flags that no evaluation of a search read.
+// unread lists the flags that no evaluation of a search reads.
 func unread(r *ops.OptimizeResponse) []string {
 	by := map[ops.Evaluation]bool{}
 	for i := range r.Devices {
@@ -97,7 +96,7 @@ func unread(r *ops.OptimizeResponse) []string {
 	return nil
 }
 
-// done ends the line of progress and says how long the search took.
+// done ends the progress line and prints how long the search took.
 func (t *talk) done() {
 	t.progress.done()
 	if t.level <= levelInfo {
@@ -105,8 +104,7 @@ func (t *talk) done() {
 	}
 }
 
-// results says what became of each candidate: the feasible ones at level info,
-// all at level debug.
+// results logs the candidates: feasible ones at level info, all at level debug.
 func (t *talk) results(r *ops.OptimizeResponse) {
 	if t.level > levelInfo {
 		return

@@ -8,8 +8,8 @@ import (
 
 // perfData defines the flags for measured kernels.
 func perfData(fs *pflag.FlagSet, r *prices.Tables) {
-	fs.StringVar(&r.Dir, "perf-data", "", "take operator times from the measured kernel tables in a `directory`, in AIConfigurator's layout")
-	fs.StringVar(&r.Engine, "perf-engine", "", "use only the tables of `ENGINE[@VERSION]` (default the fastest kernel of all engines, newest versions)")
+	fs.StringVar(&r.Dir, "perf-data", "", "take operator times from a `directory` of measured kernel tables, in AIConfigurator's layout")
+	fs.StringVar(&r.Engine, "perf-engine", "", "use only the tables of `ENGINE[@VERSION]` (default the fastest kernel of all engines in their newest versions)")
 }
 
 // tableNotes prints the warnings about kernel tables.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -17,31 +19,29 @@ func newPlanCmd(env *Env) *cobra.Command {
 	f := &planFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan MODEL",
-		Short: "Find how to serve a model: which deployment, how much it carries, what it costs, and the files that run it",
-		Long: `Plan compares every engine and mode (prefill and decode on the same workers, or on separate ones) on one or several systems,
-evaluates each deployment by simulation, and prints one page: the answer, the contenders with their errors and the probability
-that they meet the limits, what they cost, what limits the best of them, what would change the answer, and the next commands.
+		Short: "Find the best deployment of a model: its capacity, its cost and the files that run it",
+		Long: `Plan compares all engines and serving modes (aggregated and disaggregated) on one or more systems. It simulates every
+deployment and prints one page: the answer; the contenders with prediction intervals, cost and the probability of meeting the
+limits; what limits the best one; what would change the answer; and the next commands.
 
-Give the GPUs there are (--gpus), or the load to carry (--rate, or --daily for rates over the day): the answer is then the
-fewest, and across systems the cheapest. Lengths are those of --isl and --osl, of a --preset, a --trace or a distribution;
-several workloads that share one deployment are given as --workload NAME=ISL:OSL[:SHARE].
+With --gpus it finds the highest throughput on the GPUs available. With --rate, or --daily for rates over a day, it finds the
+fewest GPUs that carry the load, and the cheapest system if there are several. Request lengths come from --isl and --osl, a
+--preset, a --trace or a distribution. --workload NAME=ISL:OSL[:SHARE] describes workloads that share one deployment.
 
-On a terminal, what is missing is asked for, and the command is shown before it is run; the answers can be saved and given
-again with --answers.
+On a terminal it asks for missing inputs and shows the command before running it. The answers can be saved and reused with
+--answers.
 
---out DIRECTORY writes the record (plan.json), the pages (report.html, report.md) and the files that run the best deployment.`,
+--out DIRECTORY writes plan.json, report.html, report.md and the files that run the best deployment.`,
 		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
   plimsoll plan openai/gpt-oss-120b --rate 40 --systems h200_sxm b200_sxm mi355x --preset chat --ttft 500 --tpot 20 --percentile p95
   plimsoll plan deepseek-ai/DeepSeek-V3 --gpus 64 --systems h200_sxm --workload chat=chat:3 rag=8000:500:1 --tpot 40 --out plan
   plimsoll plan Qwen/Qwen3-8B --daily 2 2 1 1 2 5 9 14 20 22 20 15 --system l40s --trace requests.csv --ttft 800`,
 		GroupID:           groupPlan,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              modelArg,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -56,24 +56,19 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.missing(); err != nil {
 		return err
 	}
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Plan(cmd.Context(), f.PlanRequest)
-	line.done()
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.PlanResponse, error) {
+		return ops.On(w).Plan(cmd.Context(), f.PlanRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	doc := document.NewPlan(r, programVersion(), planCommand)
 	if f.out != "" {
-		if err := f.write(env, world, r, doc); err != nil {
+		if err := f.write(env, r, doc); err != nil {
 			return err
 		}
 	}
-	if f.json {
-		return env.JSON(doc)
-	}
-	report.Plan(env.Stdout, doc)
-	return nil
+	return show(env, f.json, doc, report.Plan)
 }
 
 // programVersion is the version of this build.
@@ -86,9 +81,9 @@ func programVersion() string {
 	return fmt.Sprintf("%s (%s)", v.Version, v.Revision)
 }
 
-// planCommand is the command that asks for a plan.
+// planCommand is the command line of a plan request.
 func planCommand(r *ops.PlanRequest) string {
-	c := commandLine{"plimsoll plan", quote(r.Model)}
+	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)
 	c.add(r.Devices > 0, "gpus", r.Devices)

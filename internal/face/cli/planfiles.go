@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +11,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, world *session.Session, r *ops.PlanResponse, doc *document.Plan) error {
+func (f *planFlags) write(env *Env, r *ops.PlanResponse, doc *document.Plan) error {
 	target := env.path(f.out)
 	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
 	}
-	files, skipped, err := planFiles(world, r, doc)
+	files, skipped, err := planFiles(env.world(), r, doc)
 	if err != nil {
 		return err
 	}
@@ -35,43 +35,36 @@ func (f *planFlags) write(env *Env, world *session.Session, r *ops.PlanResponse,
 	for _, why := range skipped {
 		env.Note(why.Error())
 	}
-	env.Note(fmt.Sprintf("wrote %d files into %s", len(files), f.out))
+	env.Note(fmt.Sprintf("wrote %d files to %s", len(files), f.out))
 	return nil
 }
 
 // planFiles are the files of a plan.
 func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) (files []launch.File, skipped []error, err error) {
-	add := func(name string, write func(io.Writer) error) {
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		err = write(&b)
-		files = append(files, launch.File{Path: name, Mode: 0o644, Data: b.Bytes()})
-	}
+	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
-	add("plan.json", encoded(doc))
-	add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
-	add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })
-	if len(r.Contenders) == 0 || err != nil {
-		return files, nil, err
+	t.add("plan.json", encoded(doc))
+	t.add("report.html", func(w io.Writer) error { return web.Report(w, doc) })
+	t.add("report.md", func(w io.Writer) error { return web.Markdown(w, doc) })
+	if len(r.Contenders) == 0 || t.err != nil {
+		return t.files, nil, t.err
 	}
 	best := &r.Contenders[0]
-	add("deployment.json", encoded(best.Deployment))
+	t.add("deployment.json", encoded(best.Deployment))
 	plan, err := ops.On(world).DeployPlan(&r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
 	if err != nil {
 		return nil, nil, err
 	}
-	run, skipped, none := launch.Write(plan)
+	run, skipped, none := launchfiles.Write(plan)
 	if none != nil { // the record and the pages are of use without them
-		return files, []error{none}, nil
+		return t.files, []error{none}, t.err
 	}
 	for _, x := range run {
 		x.Path = path.Join("deploy", x.Path)
-		files = append(files, x)
+		t.files = append(t.files, x)
 	}
 	if !best.Meets {
-		skipped = append(skipped, errors.New("the files run the deployment that comes nearest to the limits; it does not meet them"))
+		skipped = append(skipped, errors.New("the files run the deployment nearest to the limits, which does not meet them"))
 	}
-	return files, skipped, nil
+	return t.files, skipped, t.err
 }

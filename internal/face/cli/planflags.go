@@ -22,7 +22,7 @@ import (
 type planFlags struct {
 	ops.PlanRequest
 
-	alone         session.Workload // what the flags for one workload say
+	alone         session.Workload // of the flags for a single workload
 	several       []string         // --workload
 	input, output string           // files of distributions
 	ttft, tpot    float64
@@ -40,43 +40,43 @@ type planFlags struct {
 // define adds the flags, in the sections help shows.
 func (f *planFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Hardware", func(fs *pflag.FlagSet) {
-		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems to compare (--system; plimsoll devices lists them), or all")
+		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems to compare, or all; same as --system (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
-		fs.IntVar(&f.Devices, "gpus", 0, "GPUs there are, of each system")
-		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry, instead of --gpus")
-		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second over equal parts of a day, instead of --gpus")
-		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "US dollars for an hour of one GPU: `USD`, or SYSTEM=USD (default the list price)")
-		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "US dollars for a kilowatt-hour, added to the price of GPUs: `USD`; 0 where that includes it")
+		fs.IntVar(&f.Devices, "gpus", 0, "GPUs available per system")
+		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry; replaces --gpus")
+		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second in equal parts of a day; replaces --gpus")
+		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
+		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
-		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on the latency of a whole request in `ms`")
-		nargs.Var(fs, &f.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "what is held to the limits: mean, p50, p90, p95 or p99 (default mean)")
-		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "probability with which the limits must be met")
+		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
+		nargs.Var(fs, &f.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "statistic the limits apply to: mean, p50, p90, p95 or p99 (default mean)")
+		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "minimum probability of meeting the limits")
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
 		enginePreset(fs, &f.EnginePreset)
 		nargs.Var(fs, &f.mode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		nargs.Var(fs, &f.Formats.Checkpoint, "weights", nargs.OneOf("fp8", "fp4", "int4"), "number format of a converted checkpoint: fp8, fp4 or int4 (default the model's)")
-		nargs.Var(fs, &f.Formats.KV, "kv-cache", nargs.OneOf("fp8", "int8", "bf16"), "number format of the KV cache: fp8, int8 or bf16 (default the model's)")
+		nargs.Var(fs, &f.Formats.Checkpoint, "weights", nargs.OneOf("fp8", "fp4", "int4"), "weight format of a converted checkpoint: fp8, fp4 or int4 (default the model's)")
+		nargs.Var(fs, &f.Formats.KV, "kv-cache", nargs.OneOf("fp8", "int8", "bf16"), "KV cache format: fp8, int8 or bf16 (default the model's)")
 		formatFlags(fs, &f.Formats)
 		expertFormatFlags(fs, &f.Formats)
 		fs.IntVar(&f.MTP, "nextn", 0, "draft tokens per step (MTP)")
-		nargs.ListVar(fs, &f.AcceptanceRates, "nextn-accept-rates", nargs.OneOrMore, nargs.Float, "probabilities that draft tokens are accepted")
+		nargs.ListVar(fs, &f.AcceptanceRates, "nextn-accept-rates", nargs.OneOrMore, nargs.Float, "acceptance rates of the draft tokens")
 	})
 	section(fs, "Questions", f.wizard.define)
 	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment into this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace what an earlier plan wrote there")
-		fs.BoolVar(&f.NoChanges, "no-changes", false, "leave out what would change the answer")
-		fs.BoolVar(&f.json, "json", false, "print JSON, the same as plan.json")
+		fs.StringVar(&f.out, "out", "", "write plan.json, report.html, report.md and the files that run the best deployment to this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier plan")
+		fs.BoolVar(&f.NoChanges, "no-changes", false, "skip the section on what would change the answer")
+		fs.BoolVar(&f.json, "json", false, "print JSON (the content of plan.json)")
 		fs.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes and no progress, only errors")
 		calibration(fs, &f.Calibration, "80 % intervals")
 		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
+		fs.IntVar(&f.Jobs, "jobs", 0, "maximum parallel simulations (default 8)")
 	})
 }
 
@@ -87,19 +87,19 @@ func (f *planFlags) defineWorkload(fs *pflag.FlagSet) {
 		names = append(names, p.Name)
 	}
 	x := &f.alone
-	fs.IntVar(&x.Input, "isl", 0, "input `tokens` of a request")
-	fs.IntVar(&x.Output, "osl", 0, "output `tokens` of a request")
+	fs.IntVar(&x.Input, "isl", 0, "input `tokens` per request")
+	fs.IntVar(&x.Output, "osl", 0, "output `tokens` per request")
 	fs.IntVar(&x.Prefix, "prefix", 0, "input `tokens` found in the prefix cache")
-	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "lengths are uniform between this share of the length and the whole length (default 1, all alike)")
-	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "lengths of a known use: "+join(names))
-	fs.StringVar(&x.Trace, "trace", "", "lengths of the requests of a trace `file`; their times are not used")
+	fs.Float64Var(&x.LengthLow, "length-ratio-low", 0, "shortest length as a share of the longest; lengths are uniform in between (default 1)")
+	nargs.Var(fs, &x.Preset, "preset", nargs.OneOf(names...), "request lengths of a typical use: "+join(names))
+	fs.StringVar(&x.Trace, "trace", "", "request lengths from a trace `file`; its arrival times are ignored")
 	fs.StringVar(&f.input, "length-distribution", "", "distribution of input lengths: a `file` (YAML bins, CSV or trace), or builtin")
 	fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 	nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
-		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset or a trace file may stand for ISL:OSL")
+		"workloads that share the deployment, each `NAME=ISL:OSL[:SHARE]`; a preset or trace file can replace ISL:OSL")
 }
 
-// complete turns words into a request.
+// complete turns the flags into a request.
 func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if len(args) > 0 {
 		f.Model = args[0]
@@ -107,11 +107,9 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if fs.Changed("energy-price") {
 		f.EnergyPrice = &f.energyPrice
 	}
-	errs := []error{zeros(fs, "gpus", "isl", "osl"), confidence(fs), lengthLow(fs), f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices()}
-	for _, flag := range []string{"rate"} {
-		if isZero(fs, flag) {
-			errs = append(errs, usagef("--%s must be positive, got 0", flag))
-		}
+	errs := []error{
+		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne),
+		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}
@@ -124,7 +122,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		f.Modes = []ops.ServingMode{ops.ServingMode(f.mode)}
 	}
 	if f.Formats.MXFP4Group != 0 && f.Formats.Linear == "" {
-		f.Formats.MXFP4Group = 0 // its default says nothing
+		f.Formats.MXFP4Group = 0 // its default has no effect
 	}
 	if f.Confidence == ops.DefaultConfidence {
 		f.Confidence = 0
@@ -132,7 +130,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	return errors.Join(errs...)
 }
 
-// lacking are all inputs that are missing.
+// lacking lists all missing inputs.
 func (f *planFlags) lacking() []string {
 	var flags []string
 	for _, name := range f.Missing() {
@@ -145,7 +143,7 @@ func (f *planFlags) lacking() []string {
 	return append(flags, f.lengthless()...)
 }
 
-// missing reports all inputs that are missing at once.
+// missing reports all missing inputs at once.
 func (f *planFlags) missing() error {
 	flags := f.lacking()
 	if flags == nil {
@@ -154,26 +152,12 @@ func (f *planFlags) missing() error {
 	return withHint(usagef("missing: %s", join(flags)), "\"plimsoll plan --help\" has examples")
 }
 
-// readLengths reads distributions.
-func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) (err error) {
-	for _, d := range []struct {
-		flag, length, file string
-		to                 **workload.Distribution
-	}{
-		{"length-distribution", "isl", f.input, &f.alone.InputLengths},
-		{"output-distribution", "osl", f.output, &f.alone.OutputLengths},
-	} {
-		if !fs.Changed(d.flag) {
-			continue
-		}
-		if fs.Changed(d.length) || f.alone.Trace != "" {
-			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
-		}
-		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
-			return err
-		}
-	}
-	return nil
+// readLengths reads the length distributions.
+func (f *planFlags) readLengths(fs *pflag.FlagSet, env *Env) error {
+	x := &f.alone
+	return errors.Join(
+		lengthFile{"length-distribution", "isl", f.input}.read(env, fs, x.Trace, &x.InputLengths),
+		lengthFile{"output-distribution", "osl", f.output}.read(env, fs, x.Trace, &x.OutputLengths))
 }
 
 // readWorkloads makes the workloads that were given.
@@ -196,7 +180,7 @@ func (f *planFlags) readWorkloads(fs *pflag.FlagSet) error {
 	return err
 }
 
-// lengthless are the lengths that are missing beside what is given of one workload.
+// lengthless lists the missing lengths of a single workload.
 func (f *planFlags) lengthless() []string {
 	x := &f.alone
 	if f.several != nil || len(f.Workloads) == 0 || x.Preset != "" || x.Trace != "" {
@@ -224,7 +208,7 @@ func workloadsOf(words []string) ([]session.Workload, error) {
 	return out, errors.Join(errs...)
 }
 
-// workloadOf reads NAME=ISL:OSL[:SHARE], where a preset or a file may stand for ISL:OSL.
+// workloadOf reads NAME=ISL:OSL[:SHARE]; a preset or a file may replace ISL:OSL.
 func workloadOf(word string) (session.Workload, error) {
 	name, spec, ok := strings.Cut(word, "=")
 	if !ok || name == "" || spec == "" {

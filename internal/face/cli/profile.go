@@ -28,7 +28,7 @@ func (p *profiles) flags(fs *pflag.FlagSet) {
 	}
 }
 
-// start begins what the flags ask for.
+// start starts the CPU profile, if requested.
 func (p *profiles) start() error {
 	if p.cpuFile == "" {
 		return nil
@@ -51,7 +51,7 @@ func (p *profiles) finish(env *Env) error {
 		}))
 	}
 	if p.memFile != "" {
-		runtime.GC() // so that what is still in use is known exactly
+		runtime.GC() // for an exact picture of the memory in use
 		errs = append(errs, env.CreateAtomic(p.memFile, func(w io.Writer) error {
 			return pprof.Lookup("allocs").WriteTo(w, 0)
 		}))

@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// patience is how long work may last before it shows its progress.
+// patience is how long work may take before its progress is shown.
 const patience = time.Second
 
-// progress is a line on a terminal that says how far long work is.
+// progress is a progress line on a terminal.
 type progress struct {
 	env     *Env
 	start   time.Time
-	live    bool // stderr is a terminal, and silence was not asked for
+	live    bool // stderr is a terminal and --quiet is not set
 	mu      sync.Mutex
 	printed bool
 }
@@ -23,6 +23,15 @@ type progress struct {
 // progress starts a line.
 func (e *Env) progress(quiet bool) *progress {
 	return &progress{env: e, start: e.Now(), live: e.IsTerminal(e.Stderr) && !quiet}
+}
+
+// watched runs an operation with its progress on the terminal. An error in the request is bad usage.
+func watched[T any](env *Env, quiet bool, run func(*session.Session) (T, error)) (T, error) {
+	world, line := env.world(), env.progress(quiet)
+	world.Progress = line.show
+	r, err := run(world)
+	line.done()
+	return r, asked(err)
 }
 
 // show writes the line anew.

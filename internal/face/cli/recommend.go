@@ -2,15 +2,14 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // recommendFlags are those of "plimsoll cli recommend".
@@ -27,10 +26,9 @@ func newRecommendCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recommend",
 		Short: "Find the fewest GPUs for a request rate or a concurrency",
-		Long: `Recommend finds the fewest GPUs that carry a load within limits on TTFT and TPOT: requests per second, or requests in flight.
-For units of workers of every size it takes as many copies as the load needs by what one carries, simulates them at the load
-(requests per second come at random), and adds copies where the limits are missed. Rows are ranked by GPUs, then by tokens
-per second and GPU.`,
+		Long: `Recommend finds the fewest GPUs that carry a load (requests per second, or requests in flight) within limits on TTFT and TPOT.
+For every unit of workers it estimates the number of replicas from the capacity of one, simulates them at the load (with Poisson
+arrivals for a rate), and adds replicas until the limits are met. Rows are ranked by GPUs, then by tokens per second and GPU.`,
 		Example: `  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20 --isl 3000 --osl 512 \
       --ttft 1000 --tpot 20
   plimsoll cli recommend --model QWEN3_235B --system h200_sxm --target_concurrency 500 --backend auto
@@ -39,8 +37,6 @@ per second and GPU.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.defineAll(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("decode-system", completeDevice)
 	return cmd
 }
 
@@ -50,24 +46,9 @@ func (f *recommendFlags) defineAll(fs *pflag.FlagSet) {
 		f.modelFlags(fs)
 		f.targetFlags(fs)
 		f.backendFlags(fs)
-		nargs.Var(fs, &f.ServingMode, "serving-mode", nargs.OneOf("auto", "agg", "disagg"), "agg, disagg, or auto for both (default auto)")
-		f.wideFlag(fs)
 	})
-	section(fs, "Workload and limits", func(fs *pflag.FlagSet) {
-		f.lengthFlags(fs, 4000, 1000)
-		f.limitFlags(fs)
-		f.confidenceFlags(fs)
-		f.draftFlags(fs)
-		f.engineFlags(fs)
-		f.settingFlags(fs)
-	})
-	section(fs, "Output", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Top, "top-n", 5, "rows of each table")
-		f.outputFlags.define(fs)
-		calibration(fs, &f.Calibration, "80 % intervals")
-		perfData(fs, &f.PerfData)
-		fs.IntVar(&f.Jobs, "jobs", 0, "simulations at a time (default 8)")
-	})
+	section(fs, "Workload and limits", f.workloadFlags)
+	section(fs, "Output", func(fs *pflag.FlagSet) { f.tableFlags(fs, &f.Top, &f.Jobs, &f.Sources) })
 	f.save.define(fs)
 	silentFlags(fs)
 	sourceFlags(fs)
@@ -83,8 +64,8 @@ func recommendInstead(cmd *cobra.Command, env *Env, f *configureFlags, d *defaul
 // run searches and prints. It fails where an experiment does.
 func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	fs := cmd.Flags()
-	if isZero(fs, "top-n") || f.Top < 0 {
-		return usagef("--top-n must be positive, got %d", f.Top)
+	if err := rows(fs, f.Top); err != nil {
+		return err
 	}
 	var missing error
 	rate, inFlight := fs.Changed("target-request-rate"), fs.Changed("target-concurrency")
@@ -99,17 +80,16 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	f.Rate, f.Concurrency = f.rate, f.inFlight
 	missing = errors.Join(missing, f.complete(cmd, env))
 	plan, err := f.PlanUnits()
-	if err := errors.Join(missing, usage(err)); err != nil {
+	if err := errors.Join(missing, usage(err), usage(f.save.site.Check())); err != nil {
 		return err
 	}
-	f.notes(env, append([]string{plan.Effective}, plan.Notes...))
+	f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 	f.Experiments = plan.Experiments
-	world, line := env.world(), env.progress(f.quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Recommend(cmd.Context(), f.RecommendRequest)
-	line.done()
+	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.RecommendResponse, error) {
+		return ops.On(w).Recommend(cmd.Context(), f.RecommendRequest)
+	})
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	if f.json {
 		err = env.JSON(document.NewRecommend(r))
@@ -118,13 +98,10 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	}
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
-		say := func(text string) { f.notes(env, []string{text}) }
-		err = errors.Join(err, f.save.saveNeeds(env, world, r, say))
+		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))
 	}
 	for i := range r.Results {
-		if x := &r.Results[i]; x.Failure != "" {
-			err = errors.Join(err, fmt.Errorf("experiment %s: %s", x.Experiment.Name, x.Failure))
-		}
+		err = errors.Join(err, failure(r.Results[i].Experiment.Name, r.Results[i].Failure))
 	}
 	return err
 }

@@ -39,8 +39,8 @@ func commandTable() []command {
 	}
 }
 
-// commands makes the command that the first argument names, or all of them where it names none: help and completion ask
-// about all, a mistyped name is compared with all. Defining the flags of all takes a third of the time of "plimsoll version".
+// commands makes the command that the first argument names, or all commands if it names none: help and completion list
+// all, and a mistyped name is compared with all. Defining the flags of all takes a third of the time of "plimsoll version".
 func commands(env *Env) []*cobra.Command {
 	var all []*cobra.Command
 	for _, c := range commandTable() {
@@ -67,10 +67,10 @@ const (
 func groups() []*cobra.Group {
 	return []*cobra.Group{
 		{ID: groupPlan, Title: "Plan"},
-		{ID: groupServe, Title: "For browsers and agents"},
-		{ID: groupCatalog, Title: "Look up"},
-		{ID: groupTrust, Title: "Compare with measurements"},
-		{ID: groupAbout, Title: "About this program"},
+		{ID: groupServe, Title: "Servers"},
+		{ID: groupCatalog, Title: "Catalogs"},
+		{ID: groupTrust, Title: "Measurements"},
+		{ID: groupAbout, Title: "About"},
 	}
 }
 
@@ -93,8 +93,7 @@ func flagAliases() map[string]string {
 	}
 }
 
-// configureAliases are the spellings of AIConfigurator, which has a long and a short one
-// of each size of a worker.
+// configureAliases are AIConfigurator's spellings: a long and a short one for each size of a worker.
 func configureAliases() map[string]string {
 	out := flagAliases()
 	out["perf-db-version"] = "backend-version"
@@ -117,11 +116,11 @@ func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Comm
 	var version bool
 	root := &cobra.Command{
 		Use:   "plimsoll COMMAND",
-		Short: "Find how to serve a language model on given hardware",
-		Long: `Plimsoll finds how to serve a language model on given hardware: the parallel layout, batch and mode with the most
-throughput within your latency limits.
+		Short: "Find the best deployment of a language model on given hardware",
+		Long: `Plimsoll finds the deployment of a language model that carries the most load within your latency limits: engine, parallel
+layout, batch size and serving mode.
 
-It needs neither the hardware nor the weights. Results go to standard output, everything else to standard error.`,
+It needs neither the hardware nor the weights. Results go to standard output, messages to standard error.`,
 		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
   plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
       --output-length 1500 --tpot-limit 50
@@ -157,6 +156,7 @@ It needs neither the hardware nor the weights. Results go to standard output, ev
 	root.SetFlagErrorFunc(flagError)
 	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))
 	for _, c := range commands {
+		completeFlags(c)
 		if c.Name() == "cli" {
 			c.SetGlobalNormalizationFunc(nargs.Normalizer(configureAliases()))
 		}

@@ -18,11 +18,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// saveFlags say where the results and the files that run them go.
+// saveFlags are the output directory and what goes into the files.
 type saveFlags struct {
 	dir, version string
 	force        bool
@@ -33,25 +34,25 @@ type saveFlags struct {
 // define adds the flags.
 func (f *saveFlags) define(into *pflag.FlagSet) {
 	var names []string
-	for _, t := range launch.Targets() {
+	for _, t := range launchfiles.Targets() {
 		names = append(names, string(t))
 	}
 	section(into, "Files", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.dir, "save-dir", f.dir, "write results, and the files that run each row, under this `directory`")
-		fs.BoolVar(&f.force, "force", false, "replace what an earlier run saved there")
+		fs.StringVar(&f.dir, "save-dir", f.dir, "write the results and the files that run each row below this `directory`")
+		fs.BoolVar(&f.force, "force", false, "replace the files of an earlier run")
 		nargs.ListVar(fs, &f.targets, "deployment-target", nargs.OneOrMore, nargs.OneOf(append(names, "dynamo-j2", "dynamo-python", "llm-d-helm")...),
-			"which files: "+strings.Join(names, ", ")+" (default all that can run the row)")
-		fs.StringVar(&f.version, "generated-config-version", "", "engine version that files are written for (default that of the prediction)")
+			"targets to write files for: "+strings.Join(names, ", ")+" (default all that can run the row)")
+		fs.StringVar(&f.version, "generated-config-version", "", "engine version of the files (default that of the prediction)")
 		fs.StringVar(&f.site.Namespace, "namespace", "", "Kubernetes namespace")
-		fs.StringVar(&f.site.ServedName, "served-model-name", "", "name under which the model is served (default the model)")
-		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default the engine's of its version)")
-		fs.IntVar(&f.site.Port, "port", 0, "port that is served (default 8000)")
+		fs.StringVar(&f.site.ServedName, "served-model-name", "", "served model name (default the model)")
+		fs.StringVar(&f.site.Image, "k8s-image", "", "container image (default that of the engine version)")
+		fs.IntVar(&f.site.Port, "port", 0, "port of the server (default 8000)")
 	})
 }
 
 // save writes the tree of a result: all of it, or nothing.
-func (f *saveFlags) save(env *Env, world *session.Session, r *ops.ConfigureResponse, say func(string)) error {
-	files, err := f.tree(world, r, say)
+func (f *saveFlags) save(env *Env, r *ops.ConfigureResponse, say func(string)) error {
+	files, err := f.tree(env.world(), r, say)
 	if err != nil {
 		return err
 	}
@@ -59,31 +60,31 @@ func (f *saveFlags) save(env *Env, world *session.Session, r *ops.ConfigureRespo
 }
 
 // saveNeeds writes the tree of a recommendation.
-func (f *saveFlags) saveNeeds(env *Env, world *session.Session, r *ops.RecommendResponse, say func(string)) error {
-	var files []launch.File
+func (f *saveFlags) saveNeeds(env *Env, r *ops.RecommendResponse, say func(string)) error {
+	var t tree
+	world := env.world()
 	for i := range r.Results {
 		x, asked := r.Results[i].Options(), r.Request.Experiments[i]
 		if asked.Devices = x.Experiment.Devices; len(x.Rows) > 0 {
 			asked.Devices = x.Rows[0].Used
 		}
-		more, err := f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say)
-		if err != nil {
-			return err
-		}
-		files = append(files, more...)
+		t.join(f.experiment(world, &r.Request.Sources, x, asked, func(w io.Writer) error { return report.NeedsCSV(w, &r.Results[i]) }, say))
+	}
+	if t.err != nil {
+		return t.err
 	}
 	load := fmt.Sprintf("_rate%g", r.Request.Rate)
 	if r.Request.Concurrency > 0 {
 		load = fmt.Sprintf("_concurrency%d", r.Request.Concurrency)
 	}
-	return f.write(env, treeName(&r.Results[0].Experiment)+load, files, say)
+	return f.write(env, treeName(&r.Results[0].Experiment)+load, t.files, say)
 }
 
 // write writes a tree.
 func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(string)) error {
 	target := filepath.Join(env.path(f.dir), name)
 	if _, err := os.Stat(target); err == nil && !f.force {
-		return usagef("--save-dir: %s is there already; --force replaces it", filepath.Join(f.dir, name))
+		return usagef("--save-dir: %s exists; --force replaces it", filepath.Join(f.dir, name))
 	}
 	if err := writeTree(target, files); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(s
 	return nil
 }
 
-// treeName is the directory of a result: the same for the same question.
+// treeName is the directory of a result: the same for the same request.
 func treeName(e *ops.Experiment) string {
 	ms := func(x float64) string { return fmt.Sprintf("%g", x) }
 	prefix := ""
@@ -105,41 +106,27 @@ func treeName(e *ops.Experiment) string {
 
 // tree makes the files of a result.
 func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say func(string)) ([]launch.File, error) {
-	var files []launch.File
-	var errs []error
-	add := func(name string, write func(io.Writer) error) {
-		var b bytes.Buffer
-		errs = append(errs, write(&b))
-		files = append(files, launch.File{Path: name, Mode: 0o644, Data: b.Bytes()})
-	}
-	for _, format := range []string{"png", "svg"} {
-		add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
+	var t tree
+	for _, format := range plotFormats() {
+		t.add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
 	}
 	for i := range r.Results {
 		x := &r.Results[i]
-		more, err := f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say)
-		errs = append(errs, err)
-		files = append(files, more...)
-		add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
+		t.join(f.experiment(world, &r.Request.Sources, x, r.Request.Experiments[i], func(w io.Writer) error { return report.OptionsCSV(w, x) }, say))
+		t.add(path.Join(x.Experiment.Name, "pareto.csv"), func(w io.Writer) error { return report.ParetoCSV(w, x) })
 	}
-	return files, errors.Join(errs...)
+	return t.files, t.err
 }
 
-// experiment makes the files of one experiment: its rows as CSV, itself to be run again,
-// and what runs each row.
+// experiment makes the files of one experiment: its rows as CSV, the experiment as YAML, and the files that run each row.
 func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
-	var table bytes.Buffer
-	errs := []error{rows(&table)}
-	files := []launch.File{
-		{Path: path.Join(asked.Name, "best_config_topn.csv"), Mode: 0o644, Data: table.Bytes()},
-		{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)},
-	}
+	var t tree
+	t.add(path.Join(asked.Name, "best_config_topn.csv"), rows)
+	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)}}, nil)
 	for k := range x.Rows {
-		more, err := f.row(world, s, x, k, say)
-		errs = append(errs, err)
-		files = append(files, more...)
+		t.join(f.row(world, s, x, k, say))
 	}
-	return files, errors.Join(errs...)
+	return t.files, t.err
 }
 
 // row makes the files that run one row.
@@ -152,12 +139,12 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.Exper
 	if err != nil {
 		return nil, err
 	}
-	var targets []launch.Target
+	var targets []launchfiles.Target
 	for _, t := range f.targets {
 		t = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "-j2"), "-python"), "-helm")
-		targets = append(targets, launch.Target(t))
+		targets = append(targets, launchfiles.Target(t))
 	}
-	files, skipped, err := launch.Write(plan, targets...)
+	files, skipped, err := launchfiles.Write(plan, targets...)
 	top := path.Join(x.Experiment.Name, fmt.Sprintf("top%d", k+1))
 	for _, why := range skipped {
 		say(fmt.Sprintf("%s: %v", top, why))
@@ -172,7 +159,26 @@ func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.Exper
 	return files, err
 }
 
-// writeTree writes files into a new directory beside the target, which then takes its name: nobody sees half a tree.
+// tree collects the files of a result.
+type tree struct {
+	files []launch.File
+	err   error
+}
+
+// add adds a file.
+func (t *tree) add(name string, write func(io.Writer) error) {
+	var b bytes.Buffer
+	t.err = errors.Join(t.err, write(&b))
+	t.files = append(t.files, launch.File{Path: name, Mode: 0o644, Data: b.Bytes()})
+}
+
+// join adds files that were made elsewhere.
+func (t *tree) join(files []launch.File, err error) {
+	t.err = errors.Join(t.err, err)
+	t.files = append(t.files, files...)
+}
+
+// writeTree writes files into a new directory beside the target, then renames it: no reader sees half a tree.
 func writeTree(target string, files []launch.File) (err error) {
 	beside := fmt.Sprintf("%s.%016x", target, rand.Uint64())
 	defer func() {
@@ -202,7 +208,7 @@ func writeTree(target string, files []launch.File) (err error) {
 	return os.RemoveAll(old)
 }
 
-// cause is why an operation on a file failed, without the name of a file that the user never asked for.
+// cause is why an operation on a file failed, without the name of the temporary file.
 func cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

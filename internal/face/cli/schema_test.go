@@ -120,11 +120,13 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"cli default --total-gpus 2" + small + json,
 			"cli default --total-gpus 2 --tpot 0.5 --backend-version 1.1.0 --set memory_share=0.8" + small + json,
 			"cli default --total-gpus 2 --serving-mode disagg --decode-system b200_sxm --prefix 100" + small + json,
+			"cli default --total-gpus 1 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
 			"cli exp --yaml-path " + saved("failing.yaml", failing) + " -q" + json,
 			"cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --nextn 1 --nextn-accepted 0.8 --isl 100 --osl 10 -q --save-dir " + t.TempDir() + json,
 		},
 		"cli-recommend": {
 			"cli recommend --target-request-rate 5" + small + json,
+			"cli recommend --target-request-rate 5 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
 			"cli recommend --target-concurrency 50 --tpot 0.5 --serving-mode agg --backend-version 1.1.0 --set memory_share=0.8" + small + json,
 			"cli recommend --target-concurrency 50 --serving-mode disagg --decode-system b200_sxm" + small + json,
 			"cli recommend --target-concurrency 5 --model-path meta-llama/Llama-3.1-405B --decode-system l4" + sized + json,

@@ -14,12 +14,12 @@ func newServeCmd(env *Env) *cobra.Command {
 	var profile bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Plan in a browser, and by a JSON API",
-		Long: `Serve answers on a local address: a page with the question, the answer and its charts, and a JSON API with the same operations
-as "plimsoll mcp", described by /api/openapi.json. The same request gives the same document as "plimsoll plan --json".
+		Short: "Serve the planner as a web page and a JSON API",
+		Long: `Serve listens on a local address: a page with the request, the answer and its charts, and a JSON API with the operations of
+"plimsoll mcp", described by /api/openapi.json. A request gives the same document as "plimsoll plan --json".
 
-It reads no files and writes none, so anyone who reaches the address can plan and nothing else. Searches beyond what the cores can
-do wait for their turn, then are refused (503).`,
+It reads and writes no files, so clients can plan and nothing else. Searches beyond the number of cores are queued, then rejected
+with status 503.`,
 		Example: `  plimsoll serve
   plimsoll serve --addr 127.0.0.1:9000
   curl -s localhost:8080/api/models?q=qwen3
@@ -43,13 +43,13 @@ do wait for their turn, then are refused (503).`,
 				return err
 			}
 			if !local {
-				env.Note("anyone who reaches this address can use it")
+				env.Note("anyone who can reach this address can use it")
 			}
 			return serve.Serve(ctx, l, handler, serve.Limits{})
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
+	fs.StringVar(&addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 selects a free port")
 	fs.BoolVar(&profile, "pprof", false, "serve profiles at /debug/pprof, on this machine only")
 	fs.Lookup("pprof").Hidden = true
 	return cmd

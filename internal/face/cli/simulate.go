@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -11,17 +9,19 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// simulateFlags is what "plimsoll simulate" was asked.
+// simulateFlags are the flags of "plimsoll simulate".
 type simulateFlags struct {
 	simulate.Request
 
@@ -45,13 +45,13 @@ func newSimulateCmd(env *Env) *cobra.Command {
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
-		Short: "Simulate requests served by an engine, event by event",
-		Long: `Simulate serves requests with MODEL under an engine's scheduling rules: queues, token budget, KV blocks, preemption
-and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput under limits, and the use of the engine
-and its KV cache.
+		Short: "Simulate a deployment under load, event by event",
+		Long: `Simulate runs requests through a deployment of MODEL under an engine's scheduling rules: queues, token budget, KV blocks,
+preemption and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput within limits, and the utilization
+of the engine and its KV cache.
 
-Requests arrive in a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
-JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" prints the engine's settings; --set changes any.
+Requests come from a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
+JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" lists the engine's settings; --set changes them.
 
 --prefill-replicas runs prefill on separate replicas (disaggregated serving). The client then sees the first token when a
 decode replica has received the KV cache and admitted the request. --prefill-set changes settings of the prefill replicas only.`,
@@ -68,36 +68,17 @@ decode replica has received the KV cache and admitted the request. --prefill-set
 	}
 	f.set = cmd.Flags()
 	f.define(f.set)
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("prefill-set", completeSetting)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
-// distributions reads the lengths that are not the same for all requests.
-func (f *simulateFlags) distributions(env *Env) (err error) {
-	for _, d := range []struct {
-		length, flag, file string
-		to                 **workload.Distribution
-	}{
-		{"input-length", "length-distribution", f.input, &f.InputLengths},
-		{"output-length", "output-distribution", f.output, &f.OutputLengths},
-	} {
-		if !f.set.Changed(d.flag) {
-			continue
-		}
-		if f.set.Changed(d.length) || f.Trace != "" {
-			return usagef("--%s excludes --%s and --trace", d.flag, d.length)
-		}
-		if *d.to, err = readDistribution(env, d.flag, d.file); err != nil {
-			return err
-		}
-	}
-	return nil
+// distributions reads the length distributions.
+func (f *simulateFlags) distributions(env *Env) error {
+	return errors.Join(
+		lengthFile{"length-distribution", "input-length", f.input}.read(env, f.set, f.Trace, &f.InputLengths),
+		lengthFile{"output-distribution", "output-length", f.output}.read(env, f.set, f.Trace, &f.OutputLengths))
 }
 
-// workloads reads requests of several kinds.
+// workloads reads mixed workloads.
 func (f *simulateFlags) workloads() (err error) {
 	if f.several == nil {
 		return nil
@@ -118,24 +99,24 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Concurrency, "concurrency", 0, "requests in flight (closed loop)")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second (open loop)")
 		nargs.Var(fs, &f.Process, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
-		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals: 1 is poisson, more is burstier")
+		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals; 1 equals poisson, higher is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
 		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
 		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
-		fs.IntVar(&f.Prefix, "prefix-length", 0, "tokens that all prompts begin with and that are in the prefix cache from the start")
+		fs.IntVar(&f.Prefix, "prefix-length", 0, "shared prefix of all prompts in tokens, cached from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 		nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
-			"requests of several kinds, each `NAME=ISL:OSL[:SHARE]`; a preset (plimsoll plan lists them) or a trace file may stand for ISL:OSL")
-		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "lengths are uniform between this share of the length and the whole length")
-		fs.Uint64Var(&f.Seed, "seed", 1, "seed of the random numbers")
+			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan) or trace file can replace ISL:OSL")
+		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest length as a share of the longest; lengths are uniform in between")
+		fs.Uint64Var(&f.Seed, "seed", 1, "random seed")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
 	})
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.perRequest, "per-request", "", "also write every request to a CSV `file`")
+		fs.StringVar(&f.perRequest, "per-request", "", "also write all requests to a CSV `file`")
 		fs.BoolVar(&f.noPlots, "no-terminal-plots", false, "do not plot the timeline")
 	})
 }
@@ -146,25 +127,25 @@ const deploymentSection = "Deployment"
 // defineDeployment adds the flags that describe the deployment.
 func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	d := &f.Deployment
-	fs.StringVar(&f.file, "deployment", "", "a whole deployment, a `file` in JSON as a row of \"plimsoll cli --json\" has it, instead of MODEL and the flags below")
+	fs.StringVar(&f.file, "deployment", "", "JSON `file` of a deployment, as in a row of \"plimsoll cli --json\"; replaces MODEL and the flags below")
 	asFamily(fs, &d.AsFamily)
 	fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them); same as --system")
 	fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML `file`")
 	engineFlags(fs, &d.Engine, "serving engine")
 	enginePreset(fs, &d.Engine.Preset)
-	fs.StringVar(&f.Calibration, "calibration", "", "use a calibration `file` written by plimsoll calibrate instead of the shipped one")
+	fs.StringVar(&f.Calibration, "calibration", "", "calibration `file` (plimsoll calibrate) instead of the shipped one")
 	perfData(fs, &f.PerfData)
 	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
 	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
 	fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
-	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; the others then only decode")
+	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; remaining replicas decode only")
 	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
 	fs.IntVar(&f.prefill.Layout.EP, "prefill-ep-size", 0, "expert parallelism of a prefill replica (default --ep-size)")
 	nargs.ListVar(fs, &f.prefill.Settings, "prefill-set", nargs.OneOrMore, nargs.Text, "engine settings of prefill replicas, in addition to --set, each as `KEY=VALUE`")
 	formatFlags(fs, &d.Formats)
 	fs.IntVar(&f.serves.MTP, "num-mtp-tokens", 0, "draft tokens per step (MTP)")
-	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "probability that each draft token is accepted (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
+	nargs.ListVar(fs, &f.rates, "mtp-acceptance-rates", nargs.OneOrMore, nargs.Float, "acceptance rate of each draft token (default by model; 0.9 0.6 0.4 0.2 on Ascend)")
 }
 
 // arrival reads the name of an arrival process.
@@ -178,7 +159,7 @@ func arrival(word string) (sim.Process, error) {
 	return processes[max(0, slices.Index(words, word))], err
 }
 
-// pools are those the flags describe.
+// pools are the pools that the flags describe.
 func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	s, p := f.serves, f.prefill
 	s.AcceptanceRates, s.Layout.DP = f.rates, cmp.Or(s.Layout.DP, 1)
@@ -199,8 +180,7 @@ func (f *simulateFlags) pools() ([]deployment.Pool, error) {
 	return []deployment.Pool{p, s}, nil
 }
 
-// readDeployment reads a deployment that another command printed. Nothing else may
-// describe one.
+// readDeployment reads a deployment that another command printed. Other flags that describe one are errors.
 func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 	if len(args) > 0 {
 		return usagef("--deployment excludes MODEL, got %q", args[0])
@@ -219,12 +199,11 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 		return usagef("reading --deployment: %w", err)
 	}
 	f.Deployment = deployment.Deployment{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f.Deployment); err != nil {
-		return usagef("reading --deployment %s: %w", f.file, err)
+	var errs []error
+	for _, err := range field.Each(field.Decode(data, &f.Deployment)) {
+		errs = append(errs, usagef("reading --deployment %s: %w", f.file, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // complete turns flags and arguments into a request.
@@ -234,32 +213,25 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}
-	var errs [3]error
+	var errs [2]error
 	if f.file != "" {
 		errs[0] = f.readDeployment(env, args)
 	} else {
 		f.Deployment.Model, errs[0] = theModel(cmd, args)
 		f.Deployment.Pools, errs[1] = f.pools()
 	}
-	if isZero(f.set, "seed") {
-		errs[2] = usagef("--seed must be positive, got 0")
-	}
-	return errors.Join(errors.Join(errs[:]...),
-		zeros(f.set, "input_length", "output_length", "replicas"), lengthLow(f.set), f.distributions(env), f.workloads())
+	return errors.Join(errors.Join(errs[:]...), notZero(f.set, "seed", "positive"),
+		zeros(f.set, "input_length", "output_length", "replicas"), notZero(f.set, "length-ratio-low", upToOne), f.distributions(env), f.workloads())
 }
 
 // runSimulate simulates and prints.
 func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) error {
-	world := env.world()
 	if err := f.complete(cmd, env, args); err != nil {
-		return together(err, simulate.Check(world, f.Request))
+		return together(err, simulate.Check(env.world(), f.Request))
 	}
-	line := env.progress(false)
-	world.Progress = line.show
-	r, err := simulate.Run(cmd.Context(), world, f.Request)
-	line.done()
+	r, err := watched(env, false, func(w *session.Session) (*simulate.Response, error) { return simulate.Run(cmd.Context(), w, f.Request) })
 	if err != nil {
-		return asked(err)
+		return err
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {

@@ -7,9 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// simulateCommand is the command that asks for a simulation. Input and output name
-// the files of distributions, and file that of the deployment if there is one, which a
-// request holds as they were read.
+// simulateCommand is the command line of a simulation. Input, output and file name the files of the distributions and of
+// the deployment, of which a request holds only the content.
 func simulateCommand(r *simulate.Request, input, output, file string) string {
 	c := commandLine{"plimsoll simulate"}
 	if file != "" {
@@ -56,7 +55,7 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	list(c, "mtp-acceptance-rates", serves.AcceptanceRates)
 }
 
-// traffic adds which requests come.
+// traffic adds the load.
 func (c *commandLine) traffic(r *simulate.Traffic, input, output string) {
 	c.add(r.Concurrency > 0, "concurrency", r.Concurrency)
 	c.add(r.Rate > 0, "rate", r.Rate)

@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// stepFlags is what "plimsoll step" was asked.
+// stepFlags are the flags of "plimsoll step".
 type stepFlags struct {
 	step.Request
 
@@ -33,25 +33,24 @@ func newStepCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "step MODEL",
 		Aliases: []string{"text_generate", "text-generate"},
-		Short:   "Time and memory of one forward pass",
-		Long: `Step predicts one forward pass of MODEL: the time of every operator and what bounds it, the total, and the memory per
-device.
+		Short:   "Predict the time and memory of one forward pass",
+		Long: `Step predicts one forward pass of MODEL: the time and bottleneck of every operator, the total, and the memory per device.
 
-MODEL is an id of the catalog (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another
-name of a model of the catalog: of a mirror, of a quantized upload, or without the organisation. --num-queries counts the
-requests of all data-parallel ranks; --context-length is the tokens already cached, so a sequence has context plus query
-tokens. A decode query is one token plus the draft tokens, unless --query-length says otherwise.
+MODEL is a catalog id (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another name of a
+catalog model: that of a mirror or a quantized upload, or without the organisation. --num-queries counts the requests of all
+data-parallel ranks. --context-length is the number of cached tokens: a sequence has context plus query tokens. A decode query
+is one token plus the draft tokens, unless --query-length is set.
 
-On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results can be compared
-with it; the result names those that change the step noticeably. --policy physical drops them. Command lines of Ascend's
-text_generate run here; what they ask for and is not modelled is refused.
+On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results are comparable;
+the result names those that change the step noticeably. --policy physical drops them. Step accepts command lines of Ascend's
+text_generate and rejects options that it does not model.
 
---perf-data takes the times of operators from measured kernels, if the directory covers their shape; the result gives their
-share of the step.
+--perf-data takes operator times from measured kernels where the directory covers their shape; the result gives their share of
+the step.
 
---engine adds a line with the step time under an engine: calibrated kernel times, gaps between kernels, kernel launches
-outside captured graphs, and host work that the device waits for, as in "plimsoll simulate". The settings of graphs, host
-times, draft tokens and KV cache format have an effect; those of scheduling and memory have none.`,
+--engine adds the step time under an engine: calibrated kernel times, gaps between kernels, kernel launches outside captured
+graphs, and exposed host work, as in "plimsoll simulate". Settings of graphs, host times, draft tokens and KV cache format
+apply; settings of scheduling and memory do not.`,
 		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
       --num-queries 32 --context-length 4096 --decode --compile
   plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
@@ -65,8 +64,6 @@ times, draft tokens and KV cache format have an effect; those of scheduling and 
 		ValidArgsFunction: completeModel,
 	}
 	f.define(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
-	_ = cmd.RegisterFlagCompletionFunc("engine-preset", completePreset)
 	return cmd
 }
 
@@ -79,20 +76,20 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&d.System, "device", d.System, "device profile (plimsoll devices lists them)")
 		fs.StringVar(&f.DeviceFile, "device-file", "", "your own device profile, a YAML file")
 		perfData(fs, &f.PerfData)
-		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory kept free on each device, in GiB")
+		fs.Float64Var(&f.ReservedGiB, "reserved-memory-gb", 0, "memory reserved on each device, in GiB")
 	})
 	section(fs, "Engine", func(fs *pflag.FlagSet) {
-		engineFlags(fs, &d.Engine, "also predict the step time, including host work, under the engine `NAME`")
+		engineFlags(fs, &d.Engine, "also predict the step time under the engine `NAME`, with host work")
 		enginePreset(fs, &d.Engine.Preset)
 	})
 	section(fs, "Layout", func(fs *pflag.FlagSet) {
 		layoutFlags(fs, l, "number of devices (default 1)", "data parallelism (default devices / (TP·PP))")
-		fs.IntVar(&l.MoEDP, "moe-dp-size", 1, "copies of the experts")
+		fs.IntVar(&l.MoEDP, "moe-dp-size", 1, "MoE data parallelism: copies of the experts")
 		fs.IntVar(&l.DCP, "dcp-size", 1, "decode context parallelism inside a TP group")
 		f.modelling.defineSharding(fs, &d.Modelling)
 	})
 	section(fs, "Batch", func(fs *pflag.FlagSet) {
-		fs.IntVar(&f.Queries, "num-queries", 1, "number of requests, over all data-parallel ranks")
+		fs.IntVar(&f.Queries, "num-queries", 1, "number of requests over all data-parallel ranks")
 		fs.IntVar(&f.QueryLength, "query-length", 0, "new tokens per request (decode: 1 + MTP tokens)")
 		fs.IntVar(&f.ContextLength, "context-length", 0, "tokens per request cached before the step")
 		fs.BoolVar(&f.Decode, "decode", false, "a decode step: logits for every new token")
@@ -113,15 +110,14 @@ func (f *stepFlags) define(fs *pflag.FlagSet) {
 	section(fs, "Output", func(fs *pflag.FlagSet) {
 		calibration(fs, &f.Calibration, "80 % intervals, and with --engine the engine's times,")
 		fs.BoolVar(&f.json, "json", false, "print JSON")
-		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a trace that Perfetto opens")
+		fs.StringVar(&f.trace, "chrome-trace", "", "write the step as a Perfetto trace")
 	})
 	f.vendor.define(fs)
 }
 
-// calibration defines the flag of commands that read their intervals, or more, from
-// a calibration.
+// calibration defines the flag that replaces the shipped calibration.
 func calibration(fs *pflag.FlagSet, dst *string, what string) {
-	fs.StringVar(dst, "calibration", "", what+" from a `file` written by plimsoll calibrate instead of the shipped one")
+	fs.StringVar(dst, "calibration", "", what+" from a calibration `file` (plimsoll calibrate) instead of the shipped one")
 }
 
 // complete turns flags and arguments into a request.
@@ -176,7 +172,7 @@ func runStep(cmd *cobra.Command, env *Env, f *stepFlags, args []string) error {
 
 // asFamily defines the flag of commands that take a model.
 func asFamily(fs *pflag.FlagSet, dst *string) {
-	fs.StringVar(dst, "as-family", "", "read the model's config.json as this `family`, whatever its architecture; generic takes any decoder")
+	fs.StringVar(dst, "as-family", "", "read the model's config.json as this `family`, regardless of its architecture; generic reads any decoder")
 }
 
 // completeModel offers catalog ids to the shell.

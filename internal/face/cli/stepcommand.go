@@ -1,12 +1,15 @@
 package cli
 
-import "github.com/plimsoll-project/plimsoll/internal/ops/step"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+)
 
-// stepCommand is the command that asks for a step.
+// stepCommand is the command line of a step request.
 func stepCommand(r *step.Request) string {
 	d, p := &r.Deployment, &r.Deployment.Pools[0]
 	l := &p.Layout
-	c := commandLine{"plimsoll step", quote(d.Model)}
+	c := commandLine{"plimsoll step", launch.Quote(d.Model)}
 	c.add(d.AsFamily != "", "as-family", d.AsFamily)
 	c.add(r.DeviceFile == "" || d.System != "", "device", d.System)
 	c.sources(&r.Sources)

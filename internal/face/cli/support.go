@@ -31,21 +31,21 @@ func newSupportCmd(env *Env) *cobra.Command {
 	f := &supportFlags{}
 	cmd := &cobra.Command{
 		Use:   "support",
-		Short: "List what can be predicted, and how well",
-		Long: `Support lists models, systems and engines with the fewest GPUs that hold the model, where operator times come from (tier),
-and the error to expect of aggregated and disaggregated deployments. Without a model it lists those of which measured
-deployments are known; every other model of the catalog, and your own, can be predicted too.`,
+		Short: "List supported models, systems and engines, with the expected error",
+		Long: `Support lists models, systems and engines with the fewest GPUs that hold the model, the origin of operator times (tier), and
+the expected error for aggregated and disaggregated deployments. Without a model it lists those with measured deployments; any
+other model of the catalog, and your own, can be predicted too.`,
 		Example: `  plimsoll cli support --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm
   plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all --backend all
   plimsoll cli support --system b200_sxm --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
-	section(cmd.Flags(), "Question", func(fs *pflag.FlagSet) {
-		fs.StringVar(&f.Model, "model", "", "the model: a name like QWEN3_32B, an id of Hugging Face, or a directory with config.json (default those measured)")
+	section(cmd.Flags(), "Selection", func(fs *pflag.FlagSet) {
+		fs.StringVar(&f.Model, "model", "", "the model: a name like QWEN3_32B, a Hugging Face id, or a directory with config.json (default the measured ones)")
 		fs.StringVar(&f.path, "model-path", "", "same as --model")
-		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "the systems (--system), or all (default all)")
-		nargs.Var(fs, &f.backend, "backend", nargs.OneOf("trtllm", "sglang", "vllm", "mindie", "atom", all), "engine: trtllm, sglang, vllm, mindie, atom, or all for the first three (default all)")
+		nargs.ListVar(fs, &f.Systems, "device", nargs.OneOrMore, nargs.Text, "systems, or all; same as --system (default all)")
+		nargs.Var(fs, &f.backend, "backend", nargs.OneOf("trtllm", "sglang", "vllm", "mindie", "atom", all), "engine: trtllm, sglang, vllm, mindie, atom, or all for trtllm, sglang and vllm (default all)")
 		fs.StringVar(&f.Version, "backend-version", "", "engine version (default the newest)")
 	})
 	section(cmd.Flags(), "Output", func(fs *pflag.FlagSet) {
@@ -53,7 +53,6 @@ deployments are known; every other model of the catalog, and your own, can be pr
 		calibration(fs, &f.Calibration, "errors")
 	})
 	silentFlags(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("device", completeDevice)
 	return cmd
 }
 
@@ -69,7 +68,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 		f.Engines = []string{f.backend}
 	}
 	if f.Version != "" && f.Engines == nil {
-		return usagef("--backend-version %s is of one engine: give --backend", f.Version)
+		return usagef("--backend-version %s needs --backend", f.Version)
 	}
 	if err := f.formats(); err != nil {
 		return usage(err)

@@ -23,13 +23,13 @@ type textGenerateFlags struct {
 
 // define adds the flags. Those without effect are not in the help.
 func (f *textGenerateFlags) define(into *pflag.FlagSet) {
-	section(into, "Of Ascend's text_generate", func(fs *pflag.FlagSet) {
+	section(into, "Ascend's text_generate", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.modelID, "model-id", "", "the model, instead of the argument")
 		f.sizes = map[string]*int{}
 		for _, module := range []string{"o-proj", "mlp", "lmhead"} {
 			for _, way := range []string{"tp", "dp"} {
 				name := module + "-" + way + "-size"
-				f.sizes[name] = fs.Int(name, 0, "accepted if it is the size that --"+way+"-size gives")
+				f.sizes[name] = fs.Int(name, 0, "accepted if equal to --"+way+"-size")
 			}
 		}
 		fs.IntVar(&f.vision, "vision-tp-size", 1, "accepted if 1: vision towers are not sharded")
@@ -52,17 +52,17 @@ func (f *textGenerateFlags) define(into *pflag.FlagSet) {
 	})
 }
 
-// without are switches whose effect is always there, or concerns how the vendor's program runs.
+// without lists switches that are always on, or that concern only how the vendor's program runs.
 func (*textGenerateFlags) without() []string {
 	return []string{
 		"compile-allow-graph-break",
 		"no-repetition",         // equal layers are computed once, with the same result
 		"dump-input-shapes",     // the vendor's table by shapes
-		"dump-op-bound-results", // every result says what bounds its operators
+		"dump-op-bound-results", // always printed
 	}
 }
 
-// unsupported are switches that would change the result.
+// unsupported lists switches that would change the result.
 func (*textGenerateFlags) unsupported() []string {
 	return []string{
 		"quantize-lmhead", "enable-redundant-experts", "enable-external-shared-experts", "host-external-shared-experts",
@@ -80,7 +80,7 @@ func (f *textGenerateFlags) arguments(args []string) ([]string, error) {
 	return []string{f.modelID}, nil
 }
 
-// check reports what a command line asks for that "plimsoll step" does not model.
+// check reports options that "plimsoll step" does not model.
 func (f *textGenerateFlags) check(cmd *cobra.Command, tp, dp int) error {
 	fs := cmd.Flags()
 	errs := []error{f.profiling.check()}
@@ -98,7 +98,7 @@ func (f *textGenerateFlags) check(cmd *cobra.Command, tp, dp int) error {
 			want, way = dp, "dp-size"
 		}
 		if got := *f.sizes[name]; fs.Changed(name) && got != want {
-			errs = append(errs, usagef("--%s %d is not supported: every module has --%s %d", name, got, way, want))
+			errs = append(errs, usagef("--%s %d is not supported: all modules use --%s %d", name, got, way, want))
 		}
 	}
 	if f.vision != 1 {

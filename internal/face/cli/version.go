@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 )
 
-// versionInfo says which build of the program this is.
+// versionInfo identifies the build of the program.
 type versionInfo struct {
 	Version  string `json:"version"`            // of the module, "(devel)" for a build outside a release
 	Revision string `json:"revision,omitempty"` // of the source, if it was built in its repository
@@ -21,7 +21,7 @@ type versionInfo struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 
-	Data []provenance.Entry `json:"data,omitempty"` // what predictions rest on, where it was asked for
+	Data []provenance.Entry `json:"data,omitempty"` // the data behind predictions, with --data
 }
 
 // newVersionCmd makes "plimsoll version".
@@ -30,9 +30,9 @@ func newVersionCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: `Version prints the version of the program. --data also lists the embedded data that predictions are based on, with its
-hashes (sha256; of a directory that of "sha256sum * | sha256sum" in it) and, with --json, its source, licence and the command
-that rebuilds it.`,
+		Long: `Version prints the version of the program. --data also lists the embedded data behind predictions with its sha256 hashes
+(for a directory, that of "sha256sum * | sha256sum" in it) and, with --json, its source, its licence and the command that
+rebuilds it.`,
 		GroupID: groupAbout,
 		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON, data) },

@@ -21,7 +21,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// wizardFlags are about the questions that "plimsoll plan" asks.
+// wizardFlags control the questions of "plimsoll plan".
 type wizardFlags struct {
 	lang, answers string
 }
@@ -29,18 +29,18 @@ type wizardFlags struct {
 // define adds the flags.
 func (f *wizardFlags) define(fs *pflag.FlagSet) {
 	nargs.Var(fs, &f.lang, "lang", nargs.OneOf("en", "zh"), "language of the questions: en or zh (default by the locale)")
-	fs.StringVar(&f.answers, "answers", "", "take the answers saved in a `file`, and ask for the rest")
+	fs.StringVar(&f.answers, "answers", "", "reuse the answers saved in a `file`, and ask for the rest")
 }
 
-// asks reports whether a person can be asked.
+// asks reports whether the program can ask questions.
 func (e *Env) asks() bool { return e.IsTerminal(e.Stdin) && e.IsTerminal(e.Stdout) }
 
-// asksFor reports whether inputs are missing and can be asked for. Questions know nothing of other flags than theirs.
+// asksFor reports whether to ask for missing inputs: only if no flag is set that the questions do not cover.
 func (f *planFlags) asksFor(fs *pflag.FlagSet, env *Env) bool {
 	return f.lacking() != nil && env.asks() && f.unasked(fs) == ""
 }
 
-// unasked is a flag that was given and that no question is about, "" for none.
+// unasked is a flag that is set and that no question covers, "" for none.
 func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 	asked := []string{
 		"device", "gpus", "isl", "osl", "prefix", "ttft", "tpot", "nextn", "nextn-accept-rates",
@@ -55,7 +55,7 @@ func (f *planFlags) unasked(fs *pflag.FlagSet) string {
 	return other
 }
 
-// known are the answers that flags give.
+// known are the answers that the flags give.
 func (f *planFlags) known(fs *pflag.FlagSet) wizard.Answers {
 	out := wizard.Answers{}
 	give := func(given bool, id wizard.ID, value string) {
@@ -89,12 +89,12 @@ func (f *planFlags) known(fs *pflag.FlagSet) wizard.Answers {
 	return out
 }
 
-// ask asks for what the flags and the file of answers lack, and runs it.
+// ask asks for inputs that neither flags nor the file of answers give, and runs the command.
 func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 	known := f.known(cmd.Flags())
 	if file := f.wizard.answers; file != "" {
 		if other := f.unasked(cmd.Flags()); other != "" {
-			return usagef("--answers excludes --%s: no question is about it", other)
+			return usagef("--answers excludes --%s, which no question covers", other)
 		}
 		data, err := env.ReadFile(file)
 		if err != nil {
@@ -104,7 +104,7 @@ func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 		if err != nil {
 			return usage(err)
 		}
-		maps.Copy(saved, known) // what is given now counts
+		maps.Copy(saved, known) // flags override
 		known = saved
 	}
 	c := env.wizard(f)
@@ -112,39 +112,35 @@ func (f *planFlags) ask(cmd *cobra.Command, env *Env) error {
 	err := wizard.Run(cmd.Context(), c)
 	switch missing, ok := errors.AsType[*wizard.MissingError](err); {
 	case ok:
-		return withHint(usagef("%s: %w", f.wizard.answers, missing), "on a terminal the program asks for them")
+		return withHint(usagef("%s: %w", f.wizard.answers, missing), "on a terminal, plimsoll asks for them")
 	case errors.Is(err, wizard.ErrQuit):
 		return errors.New(c.Lang.Say().NothingRun)
 	}
 	return asked(err)
 }
 
-// wizard is a wizard in this world.
+// wizard configures the dialogue.
 func (e *Env) wizard(f *planFlags) *wizard.Config {
 	out := e.Stdout
 	if w, ok := out.(*watchedWriter); ok && e.asks() {
 		out = w.to // whose terminal is drawn on
 	}
-	world := e.world()
 	dumb := e.Getenv("TERM") == "" || e.Getenv("TERM") == "dumb" || e.Getenv("ACCESSIBLE") != ""
 	c := &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
-		Lang: wizard.Lang(f.wizard.lang), World: world, Say: flagOf, Save: e.CreateAtomic,
+		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
 		OptimizeCommand: func(r ops.OptimizeRequest) string {
 			r = r.Completed()
 			return optimizeCommand(&r, "")
 		},
 		PlanCommand: func(r ops.PlanRequest) string { return planCommand(&r) },
 		Optimize: func(ctx context.Context, r ops.OptimizeRequest) (*ops.OptimizeResponse, error) {
-			line := e.progress(f.quiet)
-			world.Progress = line.show
-			defer line.done()
-			return ops.On(world).Optimize(ctx, r)
+			return watched(e, f.quiet, func(w *session.Session) (*ops.OptimizeResponse, error) { return ops.On(w).Optimize(ctx, r) })
 		},
 		Report: func(r *ops.OptimizeResponse) {
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
 		},
-		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, world, r, f.quiet) },
+		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, r, f.quiet) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)
@@ -153,11 +149,8 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 }
 
 // plan plans and prints the page.
-func (e *Env) plan(ctx context.Context, out io.Writer, world *session.Session, q ops.PlanRequest, quiet bool) error {
-	line := e.progress(quiet)
-	world.Progress = line.show
-	r, err := ops.On(world).Plan(ctx, q)
-	line.done()
+func (e *Env) plan(ctx context.Context, out io.Writer, q ops.PlanRequest, quiet bool) error {
+	r, err := watched(e, quiet, func(w *session.Session) (*ops.PlanResponse, error) { return ops.On(w).Plan(ctx, q) })
 	if err != nil {
 		return err
 	}

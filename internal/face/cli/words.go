@@ -6,9 +6,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 )
 
-// flagOf names a field of a request as the command line does.
+// flagOf is the flag of a request field.
 func flagOf(name field.Name) string {
 	switch name {
+	case "image":
+		return "--k8s-image"
 	case "pd_ratio":
 		return "--enable-optimize-prefill-decode-ratio"
 	case "shared_expert_tp":

@@ -3,12 +3,13 @@ package document
 import (
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/measured"
 	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
-// Accuracy is error figures for programs. All but AllRows is over rows
-// without a mark on their quality.
+// Accuracy is error figures for programs. All except AllRows cover only rows whose quality
+// is not in doubt.
 type Accuracy struct {
 	Overall  AccuracyGroup            `json:"overall"`
 	AllRows  AccuracyGroup            `json:"all_rows"`
@@ -16,22 +17,22 @@ type Accuracy struct {
 	ByEngine map[string]AccuracyGroup `json:"by_engine"`
 	BySystem map[string]AccuracyGroup `json:"by_system"`
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
-	// ByConcurrency has powers of two: each holds what lies above the one before.
+	// ByConcurrency groups by concurrency, rounded up to a power of two.
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
-	// Speculative are rows that are marked as drafting tokens and nothing else.
+	// Speculative are rows marked only for drafting tokens.
 	Speculative AccuracyGroup `json:"speculative"`
 	// Defaulted are the columns that were missing or empty, over all rows.
 	Defaulted []measured.Defaulted `json:"defaulted"`
 	// Regret is what choosing layouts by prediction would have cost.
 	Regret Regret `json:"regret"`
-	// NotPredicted are the reasons why rows were not, Disagreements settings that an
-	// engine does not have or refuses, Unused columns without a meaning; over all rows.
+	// NotPredicted are the reasons why rows were not predicted, Disagreements settings that an
+	// engine lacks or refuses, Unused columns without a meaning; over all rows.
 	NotPredicted  []measured.Counted `json:"not_predicted"`
 	Disagreements []measured.Counted `json:"disagreements"`
 	Unused        []measured.Counted `json:"unused_columns"`
 
-	Source string  `json:"calibration"`
-	Tables *Tables `json:"tables,omitempty"`
+	Source string      `json:"calibration"`
+	Tables *prices.Use `json:"tables,omitempty"`
 }
 
 // AccuracyGroup is the errors of a set of rows.
@@ -41,8 +42,8 @@ type AccuracyGroup struct {
 	Clean     int            `json:"clean"`
 	TTFT      AccuracyErrors `json:"ttft"`
 	TPOT      AccuracyErrors `json:"tpot"`
-	// Those that no row has are left out: tokens per second and device of the whole
-	// run, energy, and TTFTs that are themselves estimates.
+	// Quantities that no row has are left out: tokens per second and device over the whole
+	// run, energy, and TTFTs that are estimates themselves.
 	PerGPU       *AccuracyErrors `json:"tput_per_gpu,omitempty"`
 	Joules       *AccuracyErrors `json:"joules_per_output_token,omitempty"`
 	TTFTEstimate *AccuracyErrors `json:"ttft_estimate,omitempty"`
@@ -67,11 +68,8 @@ func (g *AccuracyGroup) Of(q measured.Quantity) *AccuracyErrors {
 // AccuracyErrors are shares, of the rows that have a measurement and a prediction of
 // it; Coverage80 is the share of measurements inside the 80 % interval.
 type AccuracyErrors struct {
-	Rows       int     `json:"rows"`
-	MAPE       float64 `json:"mape"`
-	MedianAPE  float64 `json:"median_ape"`
-	P90        float64 `json:"p90"`
-	Bias       float64 `json:"bias"`
+	measured.Errors
+
 	Coverage80 float64 `json:"coverage80"`
 }
 
@@ -96,7 +94,7 @@ func NewAccuracy(r *accuracy.Response, regret bool) *Accuracy {
 		ByConcurrency: by(ConcurrencyOf), Defaulted: measured.DefaultedColumns(r.Rows), Speculative: GroupOf(measured.Speculative(r.Rows)),
 		NotPredicted: measured.Count(r.Rows, Failures), Disagreements: measured.Count(r.Rows, disagreements), Unused: measured.Count(r.Rows, unused),
 		Regret: NewRegret(choices), Source: r.Calibration,
-		Tables: tablesOf(r.Tables),
+		Tables: r.Tables,
 	}
 	if regret {
 		out.Regret.Each = choices
@@ -133,7 +131,7 @@ func GroupOf(rows []measured.Compared) AccuracyGroup {
 		if e.Rows > 0 {
 			coverage = q.Coverage(rows)
 		}
-		return AccuracyErrors{e.Rows, e.MAPE, e.MedianAPE, e.P90, e.Bias, coverage}
+		return AccuracyErrors{e, coverage}
 	}
 	optional := func(q measured.Quantity) *AccuracyErrors {
 		if e := of(q); e.Rows > 0 {
@@ -155,7 +153,7 @@ type Regret struct {
 	Mean    float64 `json:"mean"`
 	Random  float64 `json:"blind"`    // of random choices
 	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
-	// Each are the choices themselves, where asked for.
+	// Each are the choices themselves, if requested.
 	Each []measured.Choice `json:"each_choice,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -30,16 +31,17 @@ type ExperimentFound struct {
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
-// gives them again.
+// gives them again. TPOT and tokens per second and user are null where requests generate
+// one token.
 type Option struct {
 	TokensPerGPU   float64               `json:"tokens_per_second_gpu"`
-	TokensPerUser  float64               `json:"tokens_per_second_user"`
+	TokensPerUser  *float64              `json:"tokens_per_second_user"`
 	Tokens         float64               `json:"tokens_per_second"`
 	TokensInterval *Interval             `json:"tokens_per_second_interval"`
 	RequestRate    float64               `json:"request_rate"`
 	TTFT           float64               `json:"ttft_ms"`
 	TTFTInterval   *Interval             `json:"ttft_interval_ms"`
-	TPOT           float64               `json:"tpot_ms"`
+	TPOT           *float64              `json:"tpot_ms"`
 	TPOTInterval   *Interval             `json:"tpot_interval_ms"`
 	Latency        float64               `json:"request_latency_ms"`
 	Chance         float64               `json:"within_limits"`
@@ -73,21 +75,27 @@ func NewConfigure(r *ops.ConfigureResponse) *Configure {
 		for k := range x.Rows {
 			found.Rows = append(found.Rows, optionOf(x.Rows[k].PerDevice(&x.Experiment), &x.Rows[k]))
 		}
-		if x.Near != nil {
-			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
-			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
-		}
+		found.Nearest, found.Feasible = nearestOf(&x.Experiment, x.Near, x.Nearest)
 		out.Experiments = append(out.Experiments, found)
 	}
 	return out
 }
 
+// nearestOf is the deployment closest to the limits, and the limits it meets; nil if there is none.
+func nearestOf(e *ops.Experiment, near *ops.Option, meets workload.Limits) (*Option, *Limits) {
+	if near == nil {
+		return nil, nil
+	}
+	return new(optionOf(near.PerDevice(e), near)), limitsOf(meets)
+}
+
 func optionOf(perDevice float64, o *ops.Option) Option {
 	e := &o.Expected
+	tpot, tpotInterval := timeOf(o.TPOT, e.TPOT)
 	return Option{
-		TokensPerGPU: perDevice, TokensPerUser: o.User(), Tokens: o.Throughput,
+		TokensPerGPU: perDevice, TokensPerUser: some(o.User()), Tokens: o.Throughput,
 		TokensInterval: interval(e.Throughput, o.Throughput), RequestRate: o.RequestRate,
-		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: o.TPOT.Ms(), TPOTInterval: interval(e.TPOT, o.TPOT.Ms()),
+		TTFT: o.TTFT.Ms(), TTFTInterval: interval(e.TTFT, o.TTFT.Ms()), TPOT: tpot, TPOTInterval: tpotInterval,
 		Latency: o.Latency.Ms(), Chance: o.Chance, BoundBy: string(o.Binds), Concurrency: o.Concurrency, Replicas: o.Copies,
 		Prefill: o.X, Decode: o.Y, GPUsUsed: o.Used, Batch: o.Batch, Prompts: o.Prompts, Budget: o.Budget, MemoryGiB: o.Memory.GiB(), Basis: e.Basis,
 		Energy: energyOf(o.Energy), Deployment: o.Deployment,

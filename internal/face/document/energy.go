@@ -20,17 +20,3 @@ func energyOf(e *simulate.Energy) *Energy {
 	}
 	return &Energy{float64(e.PerToken), interval(e.Error, float64(e.PerToken)), float64(e.Watts), string(e.Tier)}
 }
-
-// StepEnergy is what the devices draw in one step: under the engine if there is one,
-// otherwise while its operators run.
-type StepEnergy struct {
-	Watts float64 `json:"watts_per_device"` // mean over the step
-	// PerDevice is the energy of one device, All of all of them, PerToken All for each
-	// new token.
-	PerDevice float64 `json:"joules_per_device"`
-	All       float64 `json:"joules"`
-	PerToken  float64 `json:"joules_per_token"`
-	// Tier is calibrated where the power of the device's generation was measured,
-	// transferred where it is estimated from others.
-	Tier string `json:"tier"`
-}

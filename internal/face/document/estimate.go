@@ -2,9 +2,11 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -19,7 +21,8 @@ type Estimate struct {
 	Deployment  deployment.Deployment `json:"deployment"`
 	GPUs        int                   `json:"gpus"`
 	Concurrency int                   `json:"concurrency"`
-	// Figures that a static part does not have are null.
+	// Figures that a static mode does not have are null, as are TPOT and tokens per second and
+	// user if requests generate one token.
 	TTFT            *float64  `json:"ttft_ms"`
 	TTFTInterval    *Interval `json:"ttft_interval_ms"`
 	TPOT            *float64  `json:"tpot_ms"`
@@ -38,7 +41,7 @@ type Estimate struct {
 	Tier   string         `json:"tier"`
 	Basis  string         `json:"basis"`
 	Pools  []EstimatePool `json:"pools"`
-	Tables *Tables        `json:"tables,omitempty"`
+	Tables *prices.Use    `json:"tables,omitempty"`
 	Notes  []string       `json:"notes"`
 
 	Caution string `json:"caution"`
@@ -64,11 +67,11 @@ type EstimateStep struct {
 	Requests int    `json:"requests"` // of a data-parallel rank
 	Query    int    `json:"new_tokens"`
 	Cached   int    `json:"cached_tokens"`
-	// Time is that of the kernels, Limit the least that the data sheet allows.
+	// Time is the time of the kernels, Limit the shortest time the data sheet allows.
 	Time       float64            `json:"time_ms"`
 	Limit      float64            `json:"limit_ms"`
 	LimitShare float64            `json:"limit_share"`
-	Engine     *EngineStep        `json:"engine,omitempty"`
+	Engine     *step.EngineStep   `json:"engine,omitempty"`
 	Operators  []EstimateOperator `json:"operators"`
 }
 
@@ -100,13 +103,11 @@ func NewEstimate(r *ops.EstimateResponse) *Estimate {
 		Mode: EstimateMode(r), Request: &r.Request, Model: r.Model, Deployment: r.Deployment, GPUs: r.Devices, Concurrency: r.Request.Concurrency,
 		Latency: r.Latency.Ms(), LatencyInterval: interval(x.Throughput.Inverse(), r.Latency.Ms()),
 		Tokens: r.Throughput, TokensInterval: interval(x.Throughput, r.Throughput), TokensPerGPU: r.PerDevice(), RequestRate: r.RequestRate,
-		Tier: string(r.Tier), Basis: x.Basis, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Tier: string(r.Tier), Basis: x.Basis, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	out.TTFT, out.TTFTInterval = timeOf(r.TTFT, x.TTFT)
 	out.TPOT, out.TPOTInterval = timeOf(r.TPOT, x.TPOT)
-	if user := r.User(); user > 0 {
-		out.TokensPerUser = &user
-	}
+	out.TokensPerUser = some(r.User())
 	if r.Request.Experiment.Limits.Any() {
 		out.Chance = &r.Chance
 	}
@@ -141,13 +142,10 @@ func estimateStep(s *ops.StepDetail) EstimateStep {
 	all := &s.Result
 	out := EstimateStep{
 		Phase: "prefill", Requests: s.Requests, Query: s.Query, Cached: s.Seq - s.Query,
-		Time: all.Time.Ms(), Limit: s.Limit.Ms(), LimitShare: shareOf(s.Limit, all.Time), Operators: []EstimateOperator{},
+		Time: all.Time.Ms(), Limit: s.Limit.Ms(), LimitShare: shareOf(s.Limit, all.Time), Engine: s.Engine, Operators: []EstimateOperator{},
 	}
 	if s.Decode {
 		out.Phase = "decode"
-	}
-	if e := s.Engine; e != nil {
-		out.Engine = &EngineStep{e.Name, e.Title, float64(e.Time), float64(e.Kernels), float64(e.Host)}
 	}
 	for i := range all.Operators {
 		o := &all.Operators[i]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -16,11 +17,11 @@ type PlanDiff struct {
 	Causes []string      `json:"causes"`
 	Fields []FieldEffect `json:"fields"`
 
-	Best    [2]string `json:"best"` // the first contenders
+	Best    [2]string `json:"best"` // first contenders
 	Changed bool      `json:"changed"`
 	// Figures are those of the first contenders.
 	Figures []FigureDiff `json:"figures"`
-	// Contenders are those that both plans have, by name, and where they stand.
+	// Contenders are the contenders of either plan by name, with their ranks.
 	Contenders []ContenderDiff `json:"contenders"`
 }
 
@@ -62,6 +63,15 @@ func ReadPlan(data []byte) (*Plan, error) {
 	}
 	if p.Request == nil {
 		return nil, errors.New("not a plan: there is no request")
+	}
+	var asked struct { // the request is run again: a misspelt field must not become a default
+		Request json.RawMessage `json:"request"`
+	}
+	if err := json.Unmarshal(data, &asked); err != nil {
+		return nil, fmt.Errorf("not a plan: %w", err)
+	}
+	if err := field.Decode(asked.Request, p.Request); err != nil {
+		return nil, fmt.Errorf("request of the plan: %w", err)
 	}
 	return p, nil
 }
@@ -118,9 +128,9 @@ func (d *PlanDiff) compare(a, b *Contender) {
 	add("tokens/s per GPU", a.TokensPerGPU, b.TokensPerGPU)
 	add("requests/s", a.RequestRate, b.RequestRate)
 	add("TTFT ms", a.TTFT, b.TTFT)
-	add("TPOT ms", a.TPOT, b.TPOT)
+	add("TPOT ms", a.TPOT.Zero(), b.TPOT.Zero())
 	add("TTFT p95 ms", a.TTFT95, b.TTFT95)
-	add("TPOT p95 ms", a.TPOT95, b.TPOT95)
+	add("TPOT p95 ms", a.TPOT95.Zero(), b.TPOT95.Zero())
 	if a.Cost != nil && b.Cost != nil {
 		add("$ per million output tokens", a.Cost.PerMillion, b.Cost.PerMillion)
 		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))

@@ -6,14 +6,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// NewPlan makes the record. Command gives the command line that asks for a request.
+// NewPlan makes the record. Command gives the command line of a request; nil = none.
 func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
+	if command == nil {
+		command = func(*ops.PlanRequest) string { return "" }
+	}
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
 		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
-		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: []PlanWorkload{}, Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
@@ -32,9 +36,6 @@ func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest)
 	}
 	for _, p := range r.Series {
 		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
-	}
-	for _, x := range r.Workloads {
-		out.Workloads = append(out.Workloads, PlanWorkload{x.Name, x.Share, x.Input, x.Output, x.Source})
 	}
 	if d := r.Day; d != nil {
 		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}
@@ -57,6 +58,15 @@ func dataHashes() []Data {
 	return out
 }
 
+// second is rangeOf for figures of the tokens after the first, nil where there are none.
+func second(value float64, e calibration.Error) *Range {
+	if value == 0 {
+		return nil
+	}
+	r := rangeOf(value, e)
+	return &r
+}
+
 // rangeOf is a value with its interval.
 func rangeOf(value float64, e calibration.Error) Range {
 	low, high := e.Interval(value)
@@ -71,15 +81,12 @@ func contenderOf(c *ops.Contender) Contender {
 		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
-		RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: rangeOf(c.TPOTMean.Ms(), x.TPOT),
-		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: rangeOf(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
+		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
+		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: second(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
 		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]ops.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
 	out.Energy = energyOf(c.Energy)
-	if c.TPOTMean > 0 {
-		out.TokensPerUser = rangeOf(1/float64(c.TPOTMean), x.TPOT.Inverse())
-	}
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
 	}
@@ -87,11 +94,11 @@ func contenderOf(c *ops.Contender) Contender {
 		out.Load = &c.Load
 	}
 	if !c.Meets && c.Nearest.Any() {
-		out.Nearest = &Limits{LimitMs(c.Nearest.TTFT), LimitMs(c.Nearest.TPOT)}
+		out.Nearest = limitsOf(c.Nearest)
 	}
 	if k := &c.Cost; k.USDPerHour > 0 {
 		more := x.Throughput.Inverse()
-		if c.Load > 0 { // the load is what it is
+		if c.Load > 0 { // the load is given
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{
@@ -124,6 +131,6 @@ func loadOf(l *ops.LoadPoint) Load {
 	x := &l.Expected
 	return Load{
 		Concurrency: l.Concurrency, Tokens: rangeOf(l.Throughput, x.Throughput), RequestRate: l.RequestRate,
-		TTFT: rangeOf(l.TTFT.Ms(), x.TTFT), TPOT: rangeOf(l.TPOT.Ms(), x.TPOT), TTFT95: l.TTFT95.Ms(), TPOT95: l.TPOT95.Ms(), Chance: l.Chance,
+		TTFT: rangeOf(l.TTFT.Ms(), x.TTFT), TPOT: second(l.TPOT.Ms(), x.TPOT), TTFT95: l.TTFT95.Ms(), TPOT95: l.TPOT95.Ms(), Chance: l.Chance,
 	}
 }

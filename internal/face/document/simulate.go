@@ -2,15 +2,17 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Simulate is a simulated run for programs; times in milliseconds.
 type Simulate struct {
-	// Command asks for this answer on the command line, Request everywhere.
+	// Command is the command line of this answer, Request the request in JSON.
 	Command string            `json:"command,omitempty"`
 	Request *simulate.Request `json:"request"`
 
@@ -28,10 +30,11 @@ type Simulate struct {
 	Refused   int     `json:"refused"`
 	DurationS float64 `json:"duration_s"`
 
-	TTFT    Times `json:"ttft_ms"`
-	TPOT    Times `json:"tpot_ms"`
-	ITL     Times `json:"itl_ms"`
-	Latency Times `json:"latency_ms"`
+	TTFT Times `json:"ttft_ms"`
+	// TPOT and ITL are null where requests generate one token.
+	TPOT    *Times `json:"tpot_ms"`
+	ITL     *Times `json:"itl_ms"`
+	Latency Times  `json:"latency_ms"`
 
 	// Chance is the probability that mean TTFT and TPOT meet the limits, null
 	// without limits; Basis says what the intervals come from.
@@ -41,8 +44,8 @@ type Simulate struct {
 	RequestRate float64 `json:"requests_per_s"`
 	InputRate   float64 `json:"input_tokens_per_s"`
 	OutputRate  float64 `json:"output_tokens_per_s"`
-	// OutputInterval is null where requests come at a rate or from a trace: they
-	// then decide the throughput.
+	// OutputInterval is null if requests come at a rate or from a trace, which then
+	// determine the throughput.
 	OutputInterval *Interval `json:"output_tokens_per_s_80"`
 	GoodRate       float64   `json:"goodput_per_s"`
 	GoodShare      float64   `json:"good_share"`
@@ -56,23 +59,14 @@ type Simulate struct {
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
 
-	// Of the replicas for prompts, the same as the others unless there are such.
+	// Figures of the prefill replicas; those of all replicas if there are none.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
 
-	Tables *Tables  `json:"tables,omitempty"`
-	Notes  []string `json:"notes"`
-	// Assumed are the settings that a preset gives.
-	Assumed []AssumedSetting `json:"assumed_settings,omitempty"`
-}
-
-// AssumedSetting is a setting that a preset gives workers with a role. Also are values that
-// such deployments have too; without a value the engine's default is meant.
-type AssumedSetting struct {
-	Role  string   `json:"role"`
-	Key   string   `json:"key"`
-	Value string   `json:"value,omitempty"`
-	Also  []string `json:"also,omitempty"`
+	Tables *prices.Use `json:"tables,omitempty"`
+	Notes  []string    `json:"notes"`
+	// Assumed are settings from a preset.
+	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -95,8 +89,7 @@ func budgetOf(b *engine.Budget) Budget {
 	}
 }
 
-// Times is how a time is distributed. Low and High bound the mean with
-// 80 % confidence.
+// Times is the distribution of a time. Low and High are the 80 % interval of the mean.
 type Times struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
@@ -113,6 +106,15 @@ func timesOf(s *sim.Summary, e calibration.Error) Times {
 	return Times{s.Mean.Ms(), s.P50.Ms(), s.P90.Ms(), s.P95.Ms(), s.P99.Ms(), s.Max.Ms(), lo.Ms(), hi.Ms()}
 }
 
+// later is timesOf for times of the tokens after the first, nil where there are none.
+func later(s *sim.Summary, e calibration.Error) *Times {
+	if s.Max == 0 {
+		return nil
+	}
+	out := timesOf(s, e)
+	return &out
+}
+
 // NewSimulate converts a response.
 func NewSimulate(r *simulate.Response) *Simulate {
 	s := &r.Result
@@ -121,15 +123,11 @@ func NewSimulate(r *simulate.Response) *Simulate {
 		Request: &r.Request,
 		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
-		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: timesOf(&s.TPOT, r.Expected.TPOT),
-		ITL: timesOf(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
+		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
+		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
-	}
-	for i := range r.Assumed {
-		a := &r.Assumed[i]
-		out.Assumed = append(out.Assumed, AssumedSetting{string(a.Role), a.Key, a.Value, a.Others})
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
@@ -141,8 +139,8 @@ func NewSimulate(r *simulate.Response) *Simulate {
 	return out
 }
 
-// LatencyError is that of whole requests. In a closed loop, of which residuals
-// are, throughput is the number in flight over their time.
+// LatencyError is the error of request latency. Residuals come from closed loops, in which
+// throughput is the number of requests in flight over their latency.
 func LatencyError(r *simulate.Response) calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }

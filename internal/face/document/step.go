@@ -1,10 +1,13 @@
 package document
 
-import "github.com/plimsoll-project/plimsoll/internal/ops/step"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+)
 
 // Step is a step for programs. Field names are part of the contract.
 type Step struct {
-	// Command asks for this answer on the command line, Request everywhere.
+	// Command is the command line of this answer, Request the request in JSON.
 	Command string        `json:"command,omitempty"`
 	Request *step.Request `json:"request"`
 
@@ -22,9 +25,9 @@ type Step struct {
 	TokensInterval  *Interval `json:"tokens_per_s_per_device_80"`
 	Basis           string    `json:"interval_basis"`
 
-	Engine *EngineStep `json:"engine,omitempty"`
+	Engine *step.EngineStep `json:"engine,omitempty"`
 	// Energy is missing where the power of the device is unknown.
-	Energy *StepEnergy `json:"energy,omitempty"`
+	Energy *step.Energy `json:"energy,omitempty"`
 
 	WeightsGiB    float64 `json:"weights_gib"`
 	KVGiB         float64 `json:"kv_gib"`
@@ -38,21 +41,11 @@ type Step struct {
 	// MeasuredS is the part of the step's time from kernel tables.
 	MeasuredS float64 `json:"measured_s"`
 
-	Operators []Operator `json:"operators"`
-	Artefacts []Artefact `json:"artefacts"`
-	Tier      string     `json:"tier"`
-	Tables    *Tables    `json:"tables,omitempty"`
-	Notes     []string   `json:"notes"`
-}
-
-// EngineStep is what an engine makes of a step.
-type EngineStep struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	// StepS is the sum of KernelsS, as calibrated, and HostS.
-	StepS    float64 `json:"step_s"`
-	KernelsS float64 `json:"kernels_s"`
-	HostS    float64 `json:"host_s"`
+	Operators []Operator    `json:"operators"`
+	Artefacts []step.Effect `json:"artefacts"`
+	Tier      string        `json:"tier"`
+	Tables    *prices.Use   `json:"tables,omitempty"`
+	Notes     []string      `json:"notes"`
 }
 
 // Bound is the time of operators by what bounds them, launches aside.
@@ -74,16 +67,9 @@ type Operator struct {
 	MemoryS float64 `json:"memory_s"`
 	CommS   float64 `json:"comm_s"`
 	FixedS  float64 `json:"fixed_s"`
-	// MeasuredS is the part from kernel tables, Kernels which.
+	// MeasuredS is the part from kernel tables, Kernels the kernels used.
 	MeasuredS float64 `json:"measured_s"`
 	Kernels   string  `json:"kernels,omitempty"`
-}
-
-// Artefact is a policy entry that changed the step visibly.
-type Artefact struct {
-	Name  string  `json:"name"`
-	Doc   string  `json:"doc"`
-	Share float64 `json:"share"`
 }
 
 // NewStep converts a response.
@@ -100,14 +86,8 @@ func NewStep(r *step.Response) *Step {
 			float64(s.Bound.Memory), float64(s.Bound.Comm), float64(s.Bound.Cube), float64(s.Bound.Vector),
 		},
 		FixedS: float64(s.Fixed), HiddenS: float64(s.Hidden), MeasuredS: float64(s.Measured),
-		Operators: []Operator{}, Artefacts: []Artefact{},
-		Tier: string(r.Tier), Tables: tablesOf(r.Tables), Notes: append([]string{}, r.Notes...),
-	}
-	if e := r.Engine; e != nil {
-		out.Engine = &EngineStep{e.Name, e.Title, float64(e.Time), float64(e.Kernels), float64(e.Host)}
-	}
-	if e := r.Energy; e != nil {
-		out.Energy = &StepEnergy{float64(e.Watts), float64(e.PerDevice), float64(e.All), float64(e.PerToken), string(e.Tier)}
+		Operators: []Operator{}, Artefacts: append([]step.Effect{}, r.Artefacts...),
+		Engine: r.Engine, Energy: r.Energy, Tier: string(r.Tier), Tables: r.Tables, Notes: append([]string{}, r.Notes...),
 	}
 	for i := range s.Operators {
 		o := &s.Operators[i]
@@ -116,9 +96,6 @@ func NewStep(r *step.Response) *Step {
 			float64(o.Parts.Matrix), float64(o.Parts.Vector), float64(o.Parts.Memory),
 			float64(o.Parts.Comm), float64(o.Parts.Fixed), float64(o.Parts.Measured), r.Kernels[i],
 		})
-	}
-	for _, a := range r.Artefacts {
-		out.Artefacts = append(out.Artefacts, Artefact(a))
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
@@ -85,6 +86,8 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/plan", small, 200, `"schema": "plimsoll/plan/1"`},
 		{"GET", "/api/plan", "", 405, "use POST"},
 		{"POST", "/api/plan", `{"gpus":0.5}`, 422, `"detail":"gpus must be a whole number, got 0.5","fields":["gpus"]`},
+		{"POST", "/api/plan", `{"model":"Qwen/Qwen3-8B","limits":{"tpot":50}}`, 422, `"errors":[{"fields":["limits.tpot"],"detail":"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms","value":"50","allowed":["ttft_ms","tpot_ms","latency_ms"],"nearest":"tpot_ms"}]`},
+		{"POST", "/api/simulate", `{` + run + `,"concurrency":2,"num_prompts":16777216}`, 422, `"value":"16777216","allowed":["at most 131072"]`},
 		{"POST", "/api/plan", strings.Repeat(" ", serve.MaxBody+1), 413, "too large"},
 		{"POST", "/api/optimize", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"best"`},
 		{"POST", "/api/explain", `{"model":"Qwen/Qwen3-32B","num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`, 200, `"what_if"`},
@@ -98,6 +101,8 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/api/report?format=html", small, 501, "no reports"},
 		{"POST", "/api/report?format=pdf", small, 422, "html or md"},
 		{"POST", "/api/files", `{"plan":` + small + `,"contender":"nonsense"}`, 422, "contender must be one of h200_sxm vllm agg"},
+		{"POST", "/api/files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, 422, `"fields":["site.served_model_name"]`},
+		{"POST", "/api/files", `{"plan":` + small + `,"site":{"port":65536}}`, 422, "site.port must be from 1 to 65535, got 65536"},
 		{"GET", "/api/nonsense", "", 404, "there is no /api/nonsense"},
 		{"GET", "/debug/pprof/", "", 404, ""},
 	} {
@@ -114,6 +119,27 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s: no problem document: %s", c.path, w.Body)
 			}
 		}
+	}
+}
+
+// TestBug: a bug in a worker is 500 without its details, and the server goes on.
+func TestBug(t *testing.T) {
+	k := kit()
+	k.Commands.Plan = func(*ops.PlanRequest) string {
+		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
+	}
+	h, err := serve.New(serve.Options{Desk: operation.NewDesk(k, operation.Capacity{Searches: 1}), Version: "test", Loopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w := ask(t, h, "POST", "/api/plan", small)
+		if got := w.Body.String(); w.Code != 500 || !strings.Contains(got, "internal error") || strings.Contains(got, "secret") {
+			t.Errorf("status %d: %s", w.Code, got)
+		}
+	}
+	if w := ask(t, h, "GET", "/api/engines", ""); w.Code != 200 {
+		t.Errorf("after a bug: status %d: %s", w.Code, w.Body)
 	}
 }
 

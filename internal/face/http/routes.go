@@ -13,13 +13,15 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 )
 
 const jsonType = "application/json"
 
-// lists reports whether an operation is asked by GET, with its fields in the address.
+// lists reports whether an operation uses GET, with its fields in the query.
 func lists(o *operation.Operation) bool {
 	return o.Name == "models" || o.Name == "devices" || o.Name == "engines"
 }
@@ -48,19 +50,14 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 	})
 }
 
-// fromQuery is the request that an address makes.
+// fromQuery is the request in a query. Decoding it refuses a limit that is not a number.
 func fromQuery(query url.Values) ([]byte, error) {
 	fields := map[string]any{}
 	for name, values := range query {
-		if name != "limit" {
-			fields[name] = values[0]
-			continue
+		fields[name] = values[0]
+		if n, err := strconv.Atoi(values[0]); name == "limit" && err == nil {
+			fields[name] = n
 		}
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			return nil, &operation.Error{Detail: "limit must be a whole number, got " + strconv.Quote(values[0]), Fields: []string{name}}
-		}
-		fields[name] = n
 	}
 	return json.Marshal(fields)
 }
@@ -95,23 +92,23 @@ func send(w http.ResponseWriter, r *http.Request, kind string, data []byte, err 
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
-	_, _ = w.Write(data) // who asked may be gone
+	_, _ = w.Write(data) // the client may be gone
 }
 
 // refuse writes an error.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
-	wrong, ok := errors.AsType[*operation.Error](err)
+	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok:
-		guard.Refuse(w, http.StatusUnprocessableEntity, wrong.Detail, wrong.Fields...)
+		guard.Write(w, guard.Problem{Status: http.StatusUnprocessableEntity, Detail: wrong.Error(), Fields: wrong.Fields, Errors: wrong.Mistakes})
 	case errors.Is(err, operation.ErrBusy):
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
 	case r.Context().Err() != nil:
-		const clientClosedRequest = 499 // nobody reads it
+		const clientClosedRequest = 499 // the client is gone
 		w.WriteHeader(clientClosedRequest)
-	case errors.Is(err, operation.ErrInternal):
-		guard.Refuse(w, http.StatusInternalServerError, "this is a bug in plimsoll")
+	case pool.Bug(err) != nil:
+		guard.Refuse(w, http.StatusInternalServerError, "internal error: this is a bug in plimsoll")
 	default:
 		guard.Refuse(w, http.StatusUnprocessableEntity, err.Error())
 	}

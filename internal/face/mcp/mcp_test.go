@@ -18,6 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
@@ -41,10 +42,10 @@ func kit() *operation.Kit {
 	}
 }
 
-func server(t *testing.T) *mcp.Server {
+func server(t *testing.T, k *operation.Kit) *mcp.Server {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{
-		Desk: operation.NewDesk(kit(), operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
+		Desk: operation.NewDesk(k, operation.Capacity{Waiting: 256}), Version: "test", Writes: true,
 		Docs: fstest.MapFS{"glossary.md": {Data: []byte("# Glossary\n\nTTFT …\n")}},
 	})
 	if err != nil {
@@ -54,9 +55,9 @@ func server(t *testing.T) *mcp.Server {
 }
 
 // overHTTP connects a client by HTTP.
-func overHTTP(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
+func overHTTP(t *testing.T, k *operation.Kit, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	web := httptest.NewServer(server(t).Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
+	web := httptest.NewServer(server(t, k).Handler(&guard.Guard{Loopback: true, Body: mcp.MaxBody}))
 	t.Cleanup(web.Close)
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL + "/mcp"}, nil)
 	if err != nil {
@@ -74,7 +75,7 @@ func text(r *sdk.CallToolResult) string { return r.Content[0].(*sdk.TextContent)
 
 // TestList: tools have schemas, the documentation and the dialogue are there.
 func TestList(t *testing.T) {
-	s := overHTTP(t, nil)
+	s := overHTTP(t, kit(), nil)
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestPlan(t *testing.T) {
 	if err := operation.Encode(&want, doc); err != nil {
 		t.Fatal(err)
 	}
-	s := overHTTP(t, nil)
+	s := overHTTP(t, kit(), nil)
 	r, err := call(t.Context(), s, "plan", small)
 	if err != nil || r.IsError {
 		t.Fatalf("%v %v", err, r)
@@ -149,18 +150,27 @@ func TestPlan(t *testing.T) {
 		t.Error("the structured content differs from the document")
 	}
 	if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://plan/none"}); err == nil {
-		t.Error("a plan that nobody made can be read")
+		t.Error("an unknown plan can be read")
 	}
 }
 
 // TestBadArguments: mistakes are results that say so in one line.
 func TestBadArguments(t *testing.T) {
-	s := overHTTP(t, nil)
+	s := overHTTP(t, kit(), nil)
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"plan", `{"gpus":"x"}`, "invalid parameters: gpus must be a whole number, got a string"},
-		{"plan", `{"gpu":1}`, `invalid parameters: there is no field "gpu"`},
+		{"models", `{"query":1}`, `invalid parameters: unknown field query with value 1; allowed: q, limit`},
+		{
+			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
+			"invalid parameters: unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms",
+		},
+		{
+			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"concurrency":8,"num_prompts":16777216}`,
+			"invalid parameters: num_prompts must be at most 131072 in a request to a server, got 16777216",
+		},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1}`, "invalid parameters: output_length must be between 1 and 100000000, got 0"},
 		{"write_files", `{"plan":` + small + `,"folder":"x"}`, "invalid parameters: writing x: the disk is full"},
+		{"write_files", `{"plan":` + small + `,"site":{"served_model_name":"$(touch x)"}}`, `invalid parameters: site.served_model_name must be letters, digits and . _ / : @ + = -, 256 at most, and not begin with - : @ + =, got "$(touch x)"`},
 		{"step", `{"deployment":{"model":"Qwen/Qwen3-8B"},"query_length":1,"calibration":"/etc/passwd"}`, "invalid parameters: calibration /etc/passwd: files cannot be read here"},
 	} {
 		r, err := call(t.Context(), s, c.tool, c.arguments)
@@ -173,15 +183,31 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
+// TestBug: a bug is a result that says so without its details, and the session goes on.
+func TestBug(t *testing.T) {
+	k := kit()
+	k.Commands.Plan = func(*ops.PlanRequest) string {
+		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
+	}
+	s := overHTTP(t, k, nil)
+	r, err := call(t.Context(), s, "plan", small)
+	if err != nil || !r.IsError || text(r) != "internal error: this is a bug in plimsoll" {
+		t.Errorf("%v %v", err, r)
+	}
+	if r, err := call(t.Context(), s, "engines", "{}"); err != nil || r.IsError {
+		t.Errorf("after a bug: %v %v", err, r)
+	}
+}
+
 // TestCancel: a call that is cancelled ends soon, and the server answers the next.
 func TestCancel(t *testing.T) {
-	var told atomic.Int64
+	var reports atomic.Int64
 	heard := make(chan struct{}, 1000)
-	s := overHTTP(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	s := overHTTP(t, kit(), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 		if !strings.Contains(r.Params.Message, "comparing") {
 			t.Errorf("progress is %q", r.Params.Message)
 		}
-		told.Add(1)
+		reports.Add(1)
 		heard <- struct{}{}
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -206,14 +232,17 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTogether: fifty calls at a time are all answered.
-func TestTogether(t *testing.T) {
-	s := overHTTP(t, nil)
+// TestConcurrentCalls: concurrent calls, a plan among them, are all answered. Run it under the race detector.
+func TestConcurrentCalls(t *testing.T) {
+	s := overHTTP(t, kit(), nil)
 	var wait sync.WaitGroup
-	for i := range 50 {
+	for i := range 16 {
 		wait.Go(func() {
 			tool, arguments := "models", `{"q":"qwen3","limit":5}`
-			if i%2 == 0 {
+			switch {
+			case i == 1:
+				tool, arguments = "plan", `{"model":"Qwen/Qwen3-0.6B","systems":["h200_sxm"],"gpus":1,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"isl":32,"osl":4}]}`
+			case i%2 == 0:
 				tool, arguments = "step", fmt.Sprintf(`{"deployment":{"model":"Qwen/Qwen3-8B","system":"h200_sxm"},"decode":true,"context_length":%d}`, 100+i)
 			}
 			if r, err := call(t.Context(), s, tool, arguments); err != nil || r.IsError {
@@ -226,7 +255,7 @@ func TestTogether(t *testing.T) {
 
 // TestRefused: who may not ask gets no session.
 func TestRefused(t *testing.T) {
-	s := server(t)
+	s := server(t, kit())
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	for _, c := range []struct {
 		what    string

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -28,15 +29,15 @@ func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
 	})
 }
 
-// call answers a call. What is wrong with the request is a result that says so, for the
-// agent to correct.
+// call answers a call. Mistakes in the request are a result that lists them, so that the
+// client can correct them.
 func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	request, err := o.Decode(r.Params.Arguments)
+	request, err := s.desk.Decode(o, r.Params.Arguments)
 	var doc any
 	if err == nil {
-		tell, told := progress(ctx, r)
-		doc, err = s.desk.Run(ctx, o, request, tell)
-		told()
+		report, flush := progress(ctx, r)
+		doc, err = s.desk.Run(ctx, o, request, report)
+		flush()
 	}
 	if err != nil {
 		return failed(ctx, err)
@@ -62,11 +63,11 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 		return nil, ctx.Err()
 	}
 	out := &sdk.CallToolResult{IsError: true}
-	wrong, ok := errors.AsType[*operation.Error](err)
+	wrong, ok := errors.AsType[*document.InputError](err)
 	switch {
 	case ok:
-		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Detail}}
-	case errors.Is(err, operation.ErrInternal):
+		out.Content = []sdk.Content{&sdk.TextContent{Text: "invalid parameters: " + wrong.Error()}}
+	case pool.Bug(err) != nil:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: "internal error: this is a bug in plimsoll"}}
 	default:
 		out.Content = []sdk.Content{&sdk.TextContent{Text: err.Error()}}
@@ -74,9 +75,9 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 	return out, nil
 }
 
-// progress tells a client how far a call is, if it asked for that; told waits until it
-// was. A client that is slow to read misses some: no search waits for it.
-func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(session.Progress), told func()) {
+// progress reports the progress of a call to a client that requested it; flush waits until
+// all reports are sent. A slow client misses some: no search waits for it.
+func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.Progress), flush func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return nil, func() {}
@@ -88,21 +89,21 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(session.Pr
 		n := 0.0
 		for p := range news {
 			n++
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // who does not listen misses nothing
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone needs none
 				ProgressToken: token, Progress: n, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
 			})
 		}
 	}()
-	tell = func(p session.Progress) {
+	report = func(p session.Progress) {
 		select {
 		case news <- p:
 		default:
 		}
 	}
-	return tell, func() { close(news); <-done }
+	return report, func() { close(news); <-done }
 }
 
-// summary is a plan in words, for agents that read no structures.
+// summary is a plan in words, for clients that do not read structured content.
 func summary(p *document.Plan, uri string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\nCommand: %s\n\nContenders, by %s:\n", p.Answer.Sentence, p.Answer.Reason, p.Command, p.RankedBy)
@@ -113,7 +114,7 @@ func summary(p *document.Plan, uri string) string {
 			within = fmt.Sprintf(", probability of meeting the limits %.2f", *c.Chance)
 		}
 		fmt.Fprintf(&b, "- %s: %s, %.0f tokens/s (80 %%: %.0f to %.0f), TTFT %.0f ms, TPOT %.1f ms%s\n",
-			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Value, within)
+			c.Name, c.Deployment, c.Tokens.Value, c.Tokens.Low, c.Tokens.High, c.TTFT.Value, c.TPOT.Zero().Value, within)
 	}
 	for _, n := range p.NotRun {
 		fmt.Fprintf(&b, "- %s %s %s cannot be run: %s\n", n.System, n.Engine, n.Mode, n.Reason)
@@ -129,6 +130,6 @@ func summary(p *document.Plan, uri string) string {
 			fmt.Fprintf(&b, "- %s: %s\n", c.What, c.Failure)
 		}
 	}
-	fmt.Fprintf(&b, "\nThe whole record is structured content, and the resource %s.\n\n%s\n", uri, p.Caution)
+	fmt.Fprintf(&b, "\nThe full record is in the structured content and in the resource %s.\n\n%s\n", uri, p.Caution)
 	return b.String()
 }

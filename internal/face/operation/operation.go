@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -12,20 +14,21 @@ import (
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
-// Kit is what operations work with.
+// Kit is the environment of operations.
 type Kit struct {
 	World *session.Session
 	// Version is that of the program.
 	Version  string
 	Commands Commands
-	// Write puts files into a folder below the one that the user named; nil where
-	// none was.
+	// Write puts files into a folder below the one that the user named; nil if none was.
 	Write func(folder string, files []launch.File) error
-	// Jobs bounds the workers of one search, which no answer depends on; 0 = 8.
+	// Bug logs a bug of the program that a request hits; nil = no log.
+	Bug func(*pool.PanicError)
+	// Jobs is the maximum number of workers of one search; it does not affect answers; 0 = 8.
 	Jobs int
 }
 
-// Commands give the command lines that ask for the same answers.
+// Commands give the command lines of requests.
 type Commands struct {
 	Plan     func(*ops.PlanRequest) string
 	Optimize func(*ops.OptimizeRequest) string
@@ -49,14 +52,14 @@ func say[T any](command func(*T) string, r *T) string {
 	return command(r)
 }
 
-// Operation is something that can be asked.
+// Operation is an operation of the table.
 type Operation struct {
 	Name        string
 	Title       string
 	Description string
 	// Writes says that files are written. All others change nothing.
 	Writes bool
-	// Light operations look things up, and need no turn among searches.
+	// Light operations only look things up, and do not queue with searches.
 	Light bool
 
 	request  reflect.Type
@@ -65,27 +68,28 @@ type Operation struct {
 	run      func(ctx context.Context, k *Kit, request any) (document any, err error)
 }
 
-// define makes an operation of a function.
+// define makes an operation from a function.
 func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,
 		request: reflect.TypeFor[Request](), response: reflect.TypeFor[Document](),
 		decode: func(data []byte) (any, error) {
 			var r Request
-			err := decode(data, &r)
+			err := decode(data, &r, name)
 			return r, err
 		},
 		run: func(ctx context.Context, k *Kit, request any) (any, error) {
 			doc, err := run(ctx, k, request.(Request))
 			if err != nil {
-				return nil, mistake(err, name)
+				return nil, document.Corrected(err, name)
 			}
 			return doc, nil
 		},
 	}
 }
 
-// Decode reads a request, strictly: unknown fields and wrong types are an [*Error].
+// Decode reads a request, strictly: unknown fields at any depth, wrong types, and more work than a
+// server takes are an [*document.InputError].
 func (o *Operation) Decode(data []byte) (request any, err error) { return o.decode(data) }
 
 // Run answers a request of [Operation.Decode].

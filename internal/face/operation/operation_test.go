@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
@@ -147,12 +150,28 @@ func TestMistakes(t *testing.T) {
 		{"plan", `{}`, "model is missing\nsystems is missing\ngpus is missing\nworkloads.isl is missing\nworkloads.osl is missing", "model systems gpus workloads.isl workloads.osl"},
 		{"plan", `{"gpus":"many"}`, "gpus must be a whole number, got a string", "gpus"},
 		{"plan", `{"gpus":1.5}`, "gpus must be a whole number, got 1.5", "gpus"},
-		{"plan", `{"workloads":[{"isl":[]}]}`, "workloads.isl must be a whole number, got a list", "workloads.isl"},
+		{"plan", `{"workloads":[{"isl":[]}]}`, "workloads[0].isl must be a whole number, got a list", "workloads[0].isl"},
 		{"plan", `{"device_file":1}`, "device_file must be a string, got a number", "device_file"},
-		{"plan", `{"gpuss":3}`, `there is no field "gpuss"`, "gpuss"},
-		{"plan", `[]`, "the request is a JSON object, got a list", ""},
-		{"plan", `{`, "the request is not JSON: it ends too early", ""},
-		{"plan", `{} {}`, "the request is one JSON object: more follows it", ""},
+		{"models", `{"limits":3}`, `unknown field limits with value 3; nearest: limit; allowed: q, limit`, "limits"},
+		{
+			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"limits":{"tpot":50}}`,
+			"unknown field limits.tpot with value 50; nearest: tpot_ms; allowed: ttft_ms, tpot_ms, latency_ms", "limits.tpot",
+		},
+		{
+			"step", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"layout":{"tp":1}},{"layout":{"tps":2}}]}}`,
+			"unknown field deployment.pools[1].layout.tps with value 2; nearest: tp; allowed: devices, tp, dp, pp, ep, moe_tp, moe_dp, dcp",
+			"deployment.pools[1].layout.tps",
+		},
+		{
+			"check", `{"result":{"name":"r","content":""},"expected":{"deployment":{"engine":{"nam":"vllm"}}}}`,
+			`unknown field expected.deployment.engine.nam with value "vllm"; nearest: name; allowed: name, version, preset, settings`,
+			"expected.deployment.engine.nam",
+		},
+		{"optimize", `{"limits":{"tpot_ms":"50"}}`, `limits.tpot_ms: a limit is a number of milliseconds or "inf", got "50"`, "limits.tpot_ms"},
+		{"simulate", `{"arrival":"poison"}`, `arrival: must be poisson, gamma or constant, got "poison"`, "arrival"},
+		{"plan", `[]`, "the JSON value must be an object, got a list", ""},
+		{"plan", `{`, "not JSON: it ends too early", ""},
+		{"plan", `{} {}`, "unexpected data after the JSON value", ""},
 		{"plan", `{` + small + `,"limits":{"tpot_ms":-1}}`, "limits.tpot_ms must be positive, got -1", "limits.tpot_ms"},
 		{"plan", `{` + small + `,"device_file":"/etc/passwd"}`, "give device_file or systems", "device_file systems"},
 		{"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"device_file":"x.yaml","concurrency":1}`, "device_file x.yaml: files cannot be read here", "device_file"},
@@ -166,20 +185,96 @@ func TestMistakes(t *testing.T) {
 		if err == nil {
 			_, err = o.Run(t.Context(), kit(), r)
 		}
-		var wrong *operation.Error
+		var wrong *document.InputError
 		if !errors.As(err, &wrong) {
 			t.Errorf("%s %s: got %v", c.name, c.request, err)
 			continue
 		}
-		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Detail != c.want || got != c.fields) {
-			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Detail, got, c.want, c.fields)
+		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Error() != c.want || got != c.fields) {
+			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Error(), got, c.want, c.fields)
 		}
 	}
 }
 
-// TestDesk: equal requests share the work, the queue is bounded, a bug is an error, and
-// work that nobody waits for ends.
-func TestDesk(t *testing.T) {
+// numbers is a list of the first n.
+func numbers(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strconv.Itoa(i + 1)
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+// TestDoor: what costs a server too much is refused before any work, with the limit.
+func TestDoor(t *testing.T) {
+	table := operation.Table()
+	many := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
+	var names []string
+	for i := range operation.MaxNames + 1 {
+		names = append(names, fmt.Sprintf("%q", fmt.Sprint("system", i)))
+	}
+	for _, c := range []struct{ name, request, want, fields string }{
+		{"simulate", `{` + vllmRun + `,"concurrency":8,"num_prompts":16777216}`, "num_prompts must be at most 131072 in a request to a server, got 16777216", "num_prompts"},
+		{"simulate", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be at most 13107 in a request to a server, got 1000000", "concurrency"},
+		{"write_files", `{` + vllmRun + `,"concurrency":1000000}`, "concurrency must be at most 13107 in a request to a server, got 1000000", "concurrency"},
+		{"check", `{"expected":{` + vllmRun + `,"rate":1,"num_prompts":16777216}}`, "expected.num_prompts must be at most 131072 in a request to a server, got 16777216", "expected.num_prompts"},
+		{
+			"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B","pools":[{"replicas":5000000}]},"concurrency":8}`,
+			"deployment.pools[0].replicas must be at most 4096 in a request to a server, got 5000000", "deployment.pools[0].replicas",
+		},
+		{"validate", `{"plan":{"systems":` + many(50_000, `"h200_sxm"`) + `}}`, "plan.systems must have at most 256 entries, got 50000", "plan.systems"},
+		{"validate", `{"plan":{"systems":` + many(2, `"h200_sxm"`) + `}}`, "plan.systems has h200_sxm twice", "plan.systems"},
+		{"support", `{"systems":[` + strings.Join(names, ",") + `]}`, "systems must have at most 256 entries, got 257", "systems"},
+		{"plan", `{"workloads":` + many(2049, `{}`) + `}`, "workloads must have at most 2048 entries, got 2049", "workloads"},
+		{
+			"optimize", `{"space":{"tp_sizes":` + numbers(64) + `,"pp_sizes":` + numbers(64) + `,"ep_sizes":` + numbers(8) + `}}`,
+			"space must have at most 16384 combinations of sizes, got 32768 or more", "space",
+		},
+		{"optimize", `{"space":{"tp_sizes":[1,2,1]}}`, "space.tp_sizes has 1 twice", "space.tp_sizes"},
+	} {
+		_, err := operation.Lookup(table, c.name).Decode([]byte(c.request))
+		wrong, ok := errors.AsType[*document.InputError](err)
+		if !ok || wrong.Error() != c.want || strings.Join(wrong.Fields, " ") != c.fields {
+			t.Errorf("%s %.100s:\ngot  %v\nwant %s (%s)", c.name, c.request, err, c.want, c.fields)
+		}
+	}
+}
+
+// TestCancelled: work ends with its context, before it begins and on the way.
+func TestCancelled(t *testing.T) {
+	for _, c := range []struct{ name, request string }{
+		{"plan", `{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"rate":1e7,"workloads":[{"isl":100,"osl":10}]}`},
+		{"optimize", `{"model":"Qwen/Qwen3-8B","devices":["h200_sxm"],"num_devices":64,"input_length":3500,"output_length":1500}`},
+		{"simulate", `{` + vllmRun + `,"rate":1000,"num_prompts":131072,"length_ratio_low":0.5}`},
+		{"validate", `{"plan":{"model":"Qwen/Qwen3-8B"}}`},
+		{"step", `{` + vllmRun + `}`},
+		{"support", `{}`},
+	} {
+		o := operation.Lookup(operation.Table(), c.name)
+		r, err := o.Decode([]byte(c.request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		d := operation.NewDesk(kit(), operation.Capacity{})
+		if _, err := d.Run(ended, o, r, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s in an ended context: %v", c.name, err)
+		}
+		if c.name == "validate" || c.name == "step" || c.name == "support" {
+			continue // too short to say how far they are
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		if _, err := d.Run(ctx, o, r, func(session.Progress) { stop() }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled on its way: %v", c.name, err)
+		}
+		stop()
+	}
+}
+
+// TestConcurrentDesk: equal requests share the work, the queue is bounded, a bug is an error, and
+// work without a waiting client ends.
+func TestConcurrentDesk(t *testing.T) {
 	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()
 	o := operation.Lookup(table, "plan")
@@ -234,8 +329,31 @@ func TestDesk(t *testing.T) {
 	if err := ask(t.Context(), 1); err != nil || runs.Load() != 1 {
 		t.Errorf("the answer was not kept: %v", err)
 	}
-	_, err := d.Answer(t.Context(), o, "bug", nil, func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") })
-	if !errors.Is(err, operation.ErrInternal) {
-		t.Errorf("a bug is %v", err)
+}
+
+// TestBugs: a panic, of the request's own goroutine or of a worker, is an error that is logged with its stack, and the desk
+// goes on.
+func TestBugs(t *testing.T) {
+	var logged []*pool.PanicError
+	k := kit()
+	k.Bug = func(e *pool.PanicError) { logged = append(logged, e) }
+	d := operation.NewDesk(k, operation.Capacity{Searches: 1})
+	o := operation.Lookup(operation.Table(), "models")
+	for i, render := range []func(context.Context, *operation.Kit, any) ([]byte, error){
+		func(context.Context, *operation.Kit, any) ([]byte, error) { panic("oops") },
+		func(ctx context.Context, _ *operation.Kit, _ any) ([]byte, error) {
+			return nil, pool.Each(ctx, 2, 2, func(int) { panic("oops") })
+		},
+	} {
+		_, err := d.Answer(t.Context(), o, fmt.Sprint("bug", i), nil, render)
+		if _, ok := errors.AsType[*pool.PanicError](err); !ok || err.Error() != "internal error: oops" {
+			t.Errorf("a bug is %v", err)
+		}
+		if len(logged) != i+1 || !bytes.Contains(logged[i].Stack, []byte("operation_test.go")) {
+			t.Errorf("logged %v", logged)
+		}
+	}
+	if _, err := d.Answer(t.Context(), o, "", nil, nil); err != nil {
+		t.Errorf("after a bug: %v", err)
 	}
 }

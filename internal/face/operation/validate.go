@@ -6,37 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// ValidateRequest asks what a request lacks. One of its fields is given.
+// ValidateRequest is a request to check. Exactly one field is set.
 type ValidateRequest struct {
 	Plan     *ops.PlanRequest     `json:"plan,omitempty"`
 	Optimize *ops.OptimizeRequest `json:"optimize,omitempty"`
 }
 
-// Validation is what a request lacks, and what it leaves to defaults. Nothing was run.
+// Validation lists missing inputs, mistakes and defaults of a request. Nothing was run.
 type Validation struct {
 	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
 	// Missing are the inputs to ask for.
-	Missing  []string  `json:"missing"`
-	Problems []Mistake `json:"problems"`
-	// Assumptions are values that would be used because none were given. Show them
-	// before running.
+	Missing  []string           `json:"missing"`
+	Problems []document.Mistake `json:"problems"`
+	// Assumptions are the defaults that would be used. Show them before running.
 	Assumptions []Assumption `json:"assumptions"`
-	// Command is what would be run, "" while something is missing or wrong.
+	// Command is the command to run, "" while something is missing or wrong.
 	Command string `json:"command"`
-}
-
-// Mistake is something wrong with a request.
-type Mistake struct {
-	Fields []string `json:"fields"`
-	Detail string   `json:"detail"`
 }
 
 // Assumption is a value that was not given.
@@ -64,13 +57,13 @@ func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error)
 	case r.Optimize != nil && r.Plan == nil:
 		return validateOptimize(k, *r.Optimize), nil
 	}
-	return nil, &Error{"give one of plan and optimize", []string{"plan", "optimize"}}
+	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
 
 func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	out := newValidation()
 	for _, name := range given.Missing() {
-		out.Missing = append(out.Missing, jsonName("plan", name))
+		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
 	full, about, err := ops.On(k.World).CheckPlan(given)
 	out.problems(err, "plan")
@@ -83,7 +76,7 @@ func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	return out.finish(func() string { return say(k.Commands.Plan, &full) })
 }
 
-// planAssumptions lists what a plan takes where nothing was given.
+// planAssumptions lists the defaults of a plan.
 func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 	if !given.Limits.Any() {
 		v.assume("limits", "none: the most throughput, whatever the latency", byDefault)
@@ -118,11 +111,11 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 	}
 }
 
-// systemAssumptions are those that depend on a system.
+// systemAssumptions lists the defaults that depend on a system.
 func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile) {
 	if given.Engines == nil {
 		if engines := launch.Engines(d.Vendor); engines != nil {
-			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "the engines that there are deployment files for")
+			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines with deployment files")
 		} else {
 			v.assume("engines", opssimulate.DefaultEngine+" on "+d.Name, byDefault)
 		}
@@ -154,7 +147,7 @@ func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
 	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
 }
 
-// optimizeAssumptions lists what a search takes where nothing was given.
+// optimizeAssumptions lists the defaults of a search.
 func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
 	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
 	s := &given.Space
@@ -178,35 +171,24 @@ func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
 }
 
 func newValidation() *Validation {
-	return &Validation{Missing: []string{}, Problems: []Mistake{}, Assumptions: []Assumption{}}
+	return &Validation{Missing: []string{}, Problems: []document.Mistake{}, Assumptions: []Assumption{}}
 }
 
 func (v *Validation) assume(field, value, source string) {
 	v.Assumptions = append(v.Assumptions, Assumption{field, value, source})
 }
 
-// problems adds what is wrong, but for what is missing, which was said.
+// problems adds mistakes, except missing inputs, which are listed already.
 func (v *Validation) problems(err error, operation string) {
-	if err == nil {
-		return
-	}
-	for line := range strings.SplitSeq(field.Say(err, func(name field.Name) string { return "\x00" + jsonName(operation, name) + "\x00" }), "\n") {
-		p := Mistake{Fields: []string{}}
-		parts := strings.Split(line, "\x00")
-		for i := 1; i < len(parts); i += 2 {
-			if !slices.Contains(p.Fields, parts[i]) {
-				p.Fields = append(p.Fields, parts[i])
-			}
+	for _, m := range document.Mistakes(err, operation) {
+		if !v.said(&m) {
+			v.Problems = append(v.Problems, m)
 		}
-		if p.Detail = strings.Join(parts, ""); v.said(&p) {
-			continue
-		}
-		v.Problems = append(v.Problems, p)
 	}
 }
 
 // said reports whether a problem is only that something is missing.
-func (v *Validation) said(p *Mistake) bool {
+func (v *Validation) said(p *document.Mistake) bool {
 	if len(p.Fields) == 0 {
 		return p.Detail == session.ErrNoModel.Error()
 	}
@@ -218,7 +200,7 @@ func (v *Validation) said(p *Mistake) bool {
 	return true
 }
 
-// finish adds the command, where there is one to run.
+// finish adds the command, if the request is ready.
 func (v *Validation) finish(command func() string) *Validation {
 	v.Ready = len(v.Missing) == 0 && len(v.Problems) == 0
 	if v.Ready {

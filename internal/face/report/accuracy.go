@@ -46,14 +46,13 @@ func Accuracy(w io.Writer, r *accuracy.Response) {
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
 	fmt.Fprintf(w, "Calibration: %s\n", r.Calibration)
-	inOneLine(w, "Columns without a meaning for these engines", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Unused }))
-	inOneLine(w, "Rows that disagree with their engine's settings", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Disagrees }))
+	inOneLine(w, "Columns that these engines do not use", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Unused }))
+	inOneLine(w, "Rows that contradict the settings of their engine", measured.Count(r.Rows, func(p *measured.Prediction) []string { return p.Disagrees }))
 	reasons(w, "Assumed", r.Rows, func(p *measured.Prediction) []string { return p.Assumed })
 	reasons(w, "Not predicted", r.Rows, document.Failures)
 }
 
-// errorTable is a table of errors by groups of rows, with the quantities that any of
-// the rows has.
+// errorTable is a table of errors by group of rows, with a column for each measured quantity.
 type errorTable struct {
 	*table.Writer
 
@@ -80,7 +79,6 @@ func newErrorTable(all *document.AccuracyGroup) *errorTable {
 
 func (t *errorTable) add(name string, g document.AccuracyGroup) {
 	row := table.Row{name, g.Rows, g.Predicted}
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for _, q := range t.shown {
 		e := g.Of(q)
 		if e == nil || e.Rows == 0 {
@@ -92,7 +90,7 @@ func (t *errorTable) add(name string, g document.AccuracyGroup) {
 	t.AppendRow(row)
 }
 
-// quantityTitle is a quantity in a header.
+// quantityTitle is the header of a quantity.
 func quantityTitle(q measured.Quantity) string {
 	switch q {
 	case measured.TTFT:
@@ -108,7 +106,7 @@ func quantityTitle(q measured.Quantity) string {
 	return "estimated TTFT"
 }
 
-// covered says how many measurements lie in their intervals.
+// covered is the share of measurements inside their intervals.
 func covered(rows []measured.Compared) string {
 	var parts []string
 	for _, q := range measured.Quantities() {
@@ -129,14 +127,14 @@ func covered(rows []measured.Compared) string {
 	}
 	switch n := len(parts); {
 	case n == 0:
-		return "nothing: no row has a measurement and a prediction of it"
+		return "nothing: no row has both a measurement and a prediction"
 	case n > 2:
 		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
 	return strings.Join(parts, " and ")
 }
 
-// inOneLine lists words with their rows.
+// inOneLine lists names with their number of rows.
 func inOneLine(w io.Writer, title string, all []measured.Counted) {
 	if len(all) == 0 {
 		return
@@ -148,7 +146,7 @@ func inOneLine(w io.Writer, title string, all []measured.Counted) {
 	fmt.Fprintf(w, "%s: %s.\n", title, strings.Join(words, ", "))
 }
 
-// defaulted lists the columns that rows leave empty, those empty in all rows first.
+// defaulted lists the columns with empty cells, those empty in all rows first.
 func defaulted(w io.Writer, rows []measured.Compared) {
 	var all, some []string
 	for _, d := range measured.DefaultedColumns(rows) {
@@ -159,7 +157,7 @@ func defaulted(w io.Writer, rows []measured.Compared) {
 		}
 	}
 	if missing := slices.Concat(all, some); len(missing) > 0 {
-		fmt.Fprintf(w, "Missing or empty columns, replaced by defaults: %s.\n", strings.Join(missing, ", "))
+		fmt.Fprintf(w, "Missing or empty columns, filled with defaults: %s.\n", strings.Join(missing, ", "))
 	}
 }
 
@@ -227,7 +225,6 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 			a, b := measured.Coverage(rows)
 			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
 		}
-		pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 		t.AppendRow(table.Row{
 			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
@@ -251,7 +248,7 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 	}
 }
 
-// calibrated says which results are fitted, by cell and layout.
+// calibrated lists the fitted results by cell and layout.
 func calibrated(w io.Writer, found *calibrate.FoundResults) {
 	if len(found.Used) == 0 {
 		return

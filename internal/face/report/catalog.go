@@ -22,7 +22,7 @@ type ModelRow struct {
 	KVBytes    float64 `json:"kv_bytes_per_token,omitempty"`
 }
 
-// Models prints the catalog, aliases behind the models they stand for.
+// Models prints the catalog, with the aliases of each model.
 func Models(w io.Writer, rows []ModelRow) {
 	t := table.New(3, 4, 5)
 	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "aliases"})
@@ -46,9 +46,7 @@ func Models(w io.Writer, rows []ModelRow) {
 
 // Model prints the facts of one model.
 func Model(w io.Writer, f *model.Facts) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Model", "%s", f.ID)
 	if f.TakenAs != "" {
 		line("Resolved to", "%s", f.TakenAs)
@@ -90,7 +88,7 @@ func Model(w io.Writer, f *model.Facts) {
 	}
 }
 
-// Devices prints the profiles, a rule between vendors.
+// Devices prints the profiles, with a rule between vendors.
 func Devices(w io.Writer, all []device.Facts) {
 	t := table.New(4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"device", "vendor", "generation", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
@@ -110,9 +108,7 @@ func Devices(w io.Writer, all []device.Facts) {
 
 // Device prints one profile in full.
 func Device(w io.Writer, f *device.Facts) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
 	if f.Base != "" {
 		line("Based on", "%s", f.Base)
@@ -178,7 +174,7 @@ func peaks(p *device.FormatFacts) string {
 	return strings.Join(parts, ", ")
 }
 
-// number prints a figure without needless digits, a dash for none.
+// number prints a figure without trailing zeros, a dash for zero.
 func number(x float64) string {
 	if x == 0 {
 		return "–"

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// CheckResult prints how measured runs agree with their predictions.
+// CheckResult prints the comparison of measured runs with their predictions.
 func CheckResult(w io.Writer, d *document.CheckResult) {
 	for i := range d.Runs {
 		if i > 0 {
@@ -20,7 +20,7 @@ func CheckResult(w io.Writer, d *document.CheckResult) {
 }
 
 func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
-	fmt.Fprintf(w, "%s: a run of %s%s\n\n", file, r.Format, aboutRun(r))
+	fmt.Fprintf(w, "%s: %s result%s\n\n", file, r.Format, aboutRun(r))
 	t := table.New(2, 3, 4, 5)
 	t.AppendHeader(table.Row{"figure", "predicted", "80 % interval", "measured", "measured/predicted", ""})
 	for _, f := range r.Figures {
@@ -39,14 +39,14 @@ func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
 		fmt.Fprintln(w, "The run is inside the intervals: it agrees with the prediction.")
 		return
 	}
-	fmt.Fprintln(w, "The run is outside the intervals. Assumptions that may be wrong, each tested by simulating with it changed:")
+	fmt.Fprintln(w, "The run is outside the intervals. Possible causes, each tested by changing one assumption and simulating again:")
 	fmt.Fprintln(w)
 	causes(w, r)
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, verdict(r.Causes))
 }
 
-// aboutRun is what a result says of its load.
+// aboutRun is the load of a run.
 func aboutRun(r *document.CheckedRun) string {
 	var words []string
 	if r.Requests > 0 {
@@ -56,7 +56,7 @@ func aboutRun(r *document.CheckedRun) string {
 		words = append(words, fmt.Sprintf("%d in flight", r.Concurrency))
 	}
 	if r.Rate > 0 {
-		words = append(words, fmt.Sprintf("%.3g a second", r.Rate))
+		words = append(words, fmt.Sprintf("%.3g per second", r.Rate))
 	}
 	if r.Input > 0 && r.Output > 0 {
 		words = append(words, fmt.Sprintf("%.0f tokens in, %.0f out", r.Input, r.Output))
@@ -75,18 +75,18 @@ func amount(f *document.CheckedFigure, x float64) string {
 	return fmt.Sprintf("%.4g ms", x)
 }
 
-// causes lists what was tested.
+// causes lists the assumptions tested.
 func causes(w io.Writer, r *document.CheckedRun) {
 	t := table.New()
 	head := table.Row{"assumption changed", ""}
 	for _, f := range r.Figures {
 		head = append(head, f.Name)
 	}
-	t.AppendHeader(append(head, "error left", ""))
+	t.AppendHeader(append(head, "remaining error", ""))
 	for _, c := range r.Causes {
-		from, word := "a guess", ""
+		from, word := "not stated", ""
 		if c.Stated {
-			from = "the result says so"
+			from = "stated in the result"
 		}
 		row := table.Row{c.What, from}
 		if c.Failure != "" {
@@ -94,7 +94,7 @@ func causes(w io.Writer, r *document.CheckedRun) {
 			continue
 		}
 		if c.Explains {
-			word = "explains it"
+			word = "explains the run"
 		}
 		for _, f := range c.Figures {
 			row = append(row, amount(&f, f.Predicted))
@@ -104,17 +104,17 @@ func causes(w io.Writer, r *document.CheckedRun) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// verdict says which cause is the likeliest.
+// verdict names the most likely cause.
 func verdict(causes []document.Cause) string {
 	for _, c := range causes {
 		if c.Explains && c.Stated {
-			return "The likeliest cause: " + c.What + "."
+			return "Most likely cause: " + c.What + "."
 		}
 	}
 	for _, c := range causes {
 		if c.Explains {
-			return "A possible cause: " + c.What + ". Compare it with how the server was started."
+			return "Possible cause: " + c.What + ". Compare with the launch command of the server."
 		}
 	}
-	return "No single assumption explains it: the model, the device or the software differs from what is modelled. \"plimsoll calibrate\" fits it to measured rows."
+	return "No single assumption explains the run: the model, the device or the software differs from the predicted one. \"plimsoll calibrate\" fits predictions to measured rows."
 }

@@ -20,11 +20,7 @@ import (
 // Configure prints the comparison of experiments in the sections and columns of
 // AIConfigurator's guide.
 func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
-	stars := strings.Repeat("*", frame)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
-	rule := "  " + strings.Repeat("-", frame-4)
-	fmt.Fprintln(w, rule)
-	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	stars, rule := finalHead(w)
 	target(w, r)
 	fmt.Fprintln(w, rule)
 	overall(w, r)
@@ -36,7 +32,7 @@ func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	}
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Deployment Details:")
-	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank, a replica the smallest unit that is copied")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit per data-parallel rank; a replica is the smallest unit that is copied")
 	fmt.Fprintln(w, "    total gpus used = replicas * gpus/replica")
 	fmt.Fprintln(w, "    gpus/replica = (p)gpus/worker * (p)workers + (d)gpus/worker * (d)workers; for agg, gpus/worker")
 	fmt.Fprintln(w, "    gpus/worker = tp * pp * dp = etp * ep * pp for MoE models; tp * pp for dense ones")
@@ -46,28 +42,28 @@ func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	fmt.Fprintln(w, stars)
 	var notes []string
 	for i := range r.Results {
-		for _, n := range r.Results[i].Notes {
-			if !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
+		notes = append(notes, r.Results[i].Notes...)
 	}
-	for _, n := range notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
-// target prints what was asked, and which experiment is best.
+// finalHead opens AIConfigurator's final results and returns their frame and rule.
+func finalHead(w io.Writer) (stars, rule string) {
+	stars, rule = strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	fmt.Fprintln(w, rule)
+	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	return stars, rule
+}
+
+// target prints the request and the best experiment.
 func target(w io.Writer, r *ops.ConfigureResponse) {
 	first := &r.Results[0]
 	e := &first.Experiment
-	is := map[bool]string{true: "True", false: "False"}
-	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
-	fmt.Fprintf(w, "    Total GPUs: %d\n", e.Devices)
-	asked(w, e)
+	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
 	if r.Best < 0 {
-		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; what is shown below violates them.")
+		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO DEPLOYMENT MEETS THE LIMITS; rows below violate them.")
 		for i := range r.Results {
 			x := &r.Results[i]
 			violated(w, x.Experiment.Name, x.Failure, x.Near, x.Nearest)
@@ -78,8 +74,10 @@ func target(w io.Writer, r *ops.ConfigureResponse) {
 	fmt.Fprintf(w, "    Best Experiment Chosen: %s at %.2f tokens/s/gpu%s\n", best.Experiment.Name, best.Rows[0].PerDevice(&best.Experiment), compared(r))
 }
 
-// asked prints the lengths of requests and the limits.
-func asked(w io.Writer, e *ops.Experiment) {
+// asked prints the model, the size or load, the lengths of requests and the limits.
+func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
+	is := map[bool]string{true: "True", false: "False"}
+	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n    %s\n", e.Model, is[experts], size)
 	prefix := ""
 	if e.Prefix > 0 {
 		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
@@ -87,8 +85,7 @@ func asked(w io.Writer, e *ops.Experiment) {
 	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
 }
 
-// violated says what keeps an experiment from its limits, and limits that its nearest
-// deployment meets.
+// violated prints which limit an experiment misses, and the limits that its nearest deployment meets.
 func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.Limits) {
 	if n == nil {
 		if failure != "" {
@@ -107,7 +104,7 @@ func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.L
 		name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
 }
 
-// compared says how much better the best of two experiments is than the other.
+// compared is the advantage of the better of two experiments.
 func compared(r *ops.ConfigureResponse) string {
 	if len(r.Results) != 2 {
 		return ""
@@ -135,16 +132,24 @@ func overall(w io.Writer, r *ops.ConfigureResponse) {
 	e := &o.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - Best Throughput: %.2f tokens/s/gpu (%s), %.2f tokens/s in all\n", o.PerDevice(&x.Experiment), plusMinus(e.Throughput), o.Throughput)
-	fmt.Fprintf(w, "    - User Throughput: %.2f tokens/s/user\n", o.User())
+	fmt.Fprintf(w, "    - User Throughput: %s tokens/s/user\n", dash(o.User()))
 	fmt.Fprintf(w, "    - TTFT: %.2fms (%s)\n", o.TTFT.Ms(), plusMinus(e.TTFT))
-	fmt.Fprintf(w, "    - TPOT: %.2fms (%s)\n", o.TPOT.Ms(), plusMinus(e.TPOT))
+	fmt.Fprintf(w, "    - TPOT: %s\n", tpotOf(o, ""))
 	fmt.Fprintf(w, "    - Request Rate: %.2f req/s, Request Latency: %.2fms\n", o.RequestRate, o.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(o.Chance))
 	energyLine(w, o.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }
 
-// energyLine prints what the best deployment draws.
+// tpotOf is the time per output token with its interval.
+func tpotOf(o *ops.Option, space string) string {
+	if o.TPOT == 0 {
+		return dash(0)
+	}
+	return fmt.Sprintf("%.2f%sms (%s)", o.TPOT.Ms(), space, plusMinus(o.Expected.TPOT))
+}
+
+// energyLine prints the energy and power of the best deployment.
 func energyLine(w io.Writer, e *simulate.Energy) {
 	if e != nil {
 		fmt.Fprintf(w, "    - Energy: %s J per output token (%s), %.1f W per GPU%s\n",
@@ -158,7 +163,7 @@ func paretoChart(r *ops.ConfigureResponse) scatter.Chart {
 		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
 		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
 	}
-	if r.Best >= 0 {
+	if r.Best >= 0 && r.Results[r.Best].Rows[0].TPOT > 0 {
 		x := &r.Results[r.Best]
 		o := &x.Rows[0]
 		c.Series = append(c.Series, scatter.Series{
@@ -211,12 +216,12 @@ func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
 		t.rows = append(t.rows, row)
 	}
 	fmt.Fprintln(w, t.render(v.Color))
-	if told := budgets(rows); told != "" {
-		fmt.Fprintf(w, "Token budgets other than the engine's own: %s\n", told)
+	if set := budgets(rows); set != "" {
+		fmt.Fprintf(w, "Token budgets that differ from the engine's default: %s\n", set)
 	}
 }
 
-// budgets are the token budgets that rows set.
+// budgets lists the token budgets that rows set.
 func budgets(rows []ops.Option) string {
 	var out []string
 	for i := range rows {
@@ -245,7 +250,7 @@ func optionRow(rank int, x *ops.ExperimentResult, o *ops.Option) []string {
 	e := &x.Experiment
 	each := o.Used / o.Copies
 	row := []string{
-		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), f2(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), chance(o.Chance),
+		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
 		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
 		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
 	}
@@ -284,19 +289,17 @@ func parallelOf(p *deployment.Pool, experts bool) string {
 	return fmt.Sprintf("tp%dpp%d", l.TP, l.PP)
 }
 
-// Generated prints a deployment that was made without a search.
+// Generated prints a deployment made without a search.
 func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
 	x := &r.Results[0]
 	o := &x.Rows[0]
 	e := &x.Experiment
 	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
-	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %.2f ms (%s), %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
-		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), o.TPOT.Ms(), plusMinus(o.Expected.TPOT), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
+	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %s, %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
+		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
 	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
 	fmt.Fprintln(w, t.render(v.Color))
-	for _, n := range x.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
-	fmt.Fprintln(w, "This deployment works; it was not compared with others. \"plimsoll cli default\" finds the best.")
+	notesOf(w, x.Notes)
+	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")
 	fmt.Fprintln(w, document.Caution)
 }

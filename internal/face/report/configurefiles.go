@@ -18,8 +18,7 @@ func ParetoFile(w io.Writer, format string, r *ops.ConfigureResponse) error {
 	return chart.Write(w, format, []scatter.Chart{paretoChart(r)})
 }
 
-// OptionsCSV writes the rows of an experiment in AIConfigurator's columns, as far as they
-// are known here.
+// OptionsCSV writes the rows of an experiment in those of AIConfigurator's columns that are known.
 func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{optionColumns(x.Experiment.Mode)}
@@ -29,8 +28,8 @@ func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
 	return out.WriteAll(rows)
 }
 
-// NeedsCSV writes the rows of a recommendation in the same columns and those that
-// AIConfigurator adds. Figures per GPU are of the GPUs of the row.
+// NeedsCSV writes the rows of a recommendation in the same columns and the ones AIConfigurator adds. Figures per GPU refer
+// to the GPUs of the row.
 func NeedsCSV(w io.Writer, x *ops.Recommended) error {
 	out := csv.NewWriter(w)
 	all := x.Options()
@@ -68,9 +67,15 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 	g := float64(e.Devices)
 	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 	n := strconv.Itoa
+	some := func(v float64) string { // empty where requests generate one token
+		if v == 0 {
+			return ""
+		}
+		return f(v)
+	}
 	row := []string{
-		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), f(o.TPOT.Ms()), f(o.Latency.Ms()),
-		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), f(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
+		e.Model, n(e.Input), n(e.Output), n(e.Prefix), n(o.Concurrency), f(o.RequestRate), f(o.TTFT.Ms()), some(o.TPOT.Ms()), f(o.Latency.Ms()),
+		f(o.RequestRate), f(o.RequestRate / g), f(o.Throughput), f(o.Throughput / g), some(o.User()), n(o.Used), n(o.Copies), f(o.Chance),
 		f(o.Memory.GiB()), n(o.Budget), e.Engine.Name, e.Engine.Version, e.System,
 	}
 	worker := func(p *deployment.Pool, batch, workers int) {
@@ -85,7 +90,7 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 		worker(&pools[1], o.Batch, o.Y)
 		row = append(row, cmp.Or(e.DecodeSystem, e.System))
 	}
-	watts, joules := "", "" // where the power of a device is unknown
+	watts, joules := "", "" // if the power of a device is unknown
 	if p := o.Energy; p != nil {
 		watts, joules = strconv.FormatFloat(float64(p.Watts), 'f', 1, 64), strconv.FormatFloat(float64(p.PerToken), 'g', 4, 64)
 	}

@@ -67,7 +67,7 @@ func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 		})
 	}
 	fmt.Fprintln(w, t.render(v.Color))
-	fmt.Fprintln(w, "Notes: compute is the 16-bit peak, and every rate is multiplied by its efficiency; HBM bandwidth is in binary TB/s.")
+	fmt.Fprintln(w, "Notes: compute is the 16-bit peak; all rates include their efficiency; HBM bandwidth is in binary TB/s.")
 }
 
 // wide is the 16-bit peak in TFLOPS, bfloat16 before float16.
@@ -124,7 +124,7 @@ func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
 	infeasible(w, without)
 }
 
-// crossIntervals prints the intervals of the compared rows, and which of them overlap.
+// crossIntervals prints the intervals of the compared rows and their overlaps.
 func crossIntervals(w io.Writer, rows []bestOf) {
 	t := table.New(1, 3, 4)
 	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
@@ -150,7 +150,7 @@ func crossIntervals(w io.Writer, rows []bestOf) {
 	fmt.Fprintln(w, "80 % prediction intervals:")
 	fmt.Fprintln(w, t.Render())
 	if alike {
-		fmt.Fprintln(w, "The ranking of devices whose intervals overlap is uncertain: measure before you choose between them.")
+		fmt.Fprintln(w, "The ranking of devices with overlapping intervals is uncertain: measure before choosing between them.")
 	}
 }
 
@@ -159,10 +159,10 @@ func (b *bestOf) interval() (low, high float64) {
 	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
 }
 
-// infeasible names the devices a comparison has no row for.
+// infeasible lists the devices without a feasible row.
 func infeasible(w io.Writer, devices []string) {
 	if len(devices) > 0 {
-		fmt.Fprintf(w, "Nothing feasible on: %s\n", strings.Join(devices, ", "))
+		fmt.Fprintf(w, "No feasible configuration on: %s\n", strings.Join(devices, ", "))
 	}
 }
 
@@ -222,6 +222,6 @@ func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	fmt.Fprintln(w, t.render(v.Color))
 	infeasible(w, without)
 	if split {
-		fmt.Fprintf(w, "P/D instance counts: the split of the %d devices that carries the most requests per second.\n", r.Request.NumDevices)
+		fmt.Fprintf(w, "P/D instance counts: the split of %d devices with the highest request rate.\n", r.Request.NumDevices)
 	}
 }

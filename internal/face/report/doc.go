@@ -1,6 +1,6 @@
-// Package report shows results: tables and plots for people, CSV for
-// spreadsheets, traces for viewers. JSON is package document's.
+// Package report prints results: tables and plots for people, CSV for
+// spreadsheets, traces for viewers. Package document writes JSON.
 //
-// In: a response of package app. Out: bytes on a writer. It knows no formula
-// beyond shares and sums of what it is given. Start with step.go.
+// In: a response of a package below ops. Out: bytes on a writer. It has no
+// formulas beyond shares and sums. Start with step.go.
 package report

@@ -33,9 +33,7 @@ func Engines(w io.Writer, all []*engine.Profile) {
 
 // Engine prints every default of one engine.
 func Engine(w io.Writer, p *engine.Profile) {
-	line := func(name, format string, a ...any) {
-		fmt.Fprintf(w, "%-18s%s\n", name, fmt.Sprintf(format, a...))
-	}
+	line := facts(w)
 	line("Engine", "%s (%s)", p.Name, p.Title)
 	line("Versions", "%s", p.Versions)
 	if len(p.Aliases) > 0 {
@@ -56,7 +54,7 @@ func Engine(w io.Writer, p *engine.Profile) {
 	enginePresets(w, p)
 }
 
-// presetNames are those of an engine.
+// presetNames lists the presets of an engine.
 func presetNames(p *engine.Profile) []string {
 	var out []string
 	for _, s := range engine.Presets(p.Name) {
@@ -70,16 +68,16 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 	for _, s := range engine.Presets(p.Name) {
 		fmt.Fprintf(w, "\nPreset %s, source: %s\n", s.Name, s.Source)
 		if s.Extends != "" {
-			fmt.Fprintf(w, "As %s, and:\n", s.Extends)
+			fmt.Fprintf(w, "Extends %s with:\n", s.Extends)
 		}
 		switch s.Assumed {
 		case engine.Disaggregated:
-			fmt.Fprintln(w, "Measured rows of disaggregated deployments are taken to have what they do not say from it.")
+			fmt.Fprintln(w, "Assumed for settings missing in measured rows of disaggregated deployments.")
 		case engine.Aggregated:
-			fmt.Fprintln(w, "Measured rows of aggregated deployments that give no settings are taken to have these.")
+			fmt.Fprintln(w, "Assumed for measured rows of aggregated deployments without settings.")
 		}
 		t := table.New()
-		t.AppendHeader(table.Row{"workers", "settings", "such deployments also have"})
+		t.AppendHeader(table.Row{"workers", "settings", "other published values"})
 		for i := range s.Rules {
 			r := &s.Rules[i]
 			var set, others []string
@@ -96,7 +94,7 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 	}
 }
 
-// ruleName says which workers a rule is about.
+// ruleName names the workers that a rule applies to.
 func ruleName(r *engine.Rule) string {
 	parts := []string{map[string]string{"": "any", "both": "aggregated"}[r.Role]}
 	if parts[0] == "" {
@@ -131,18 +129,18 @@ func engineTiers(w io.Writer, p *engine.Profile) {
 		fmt.Fprintln(w)
 	}
 	if r := p.LatentRule; r != nil {
-		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in a decode and %g times in a prompt, but with %s heads on a rank.\n\n",
+		fmt.Fprintf(w, "On %s, latent attention takes %g times as long in decode and %g times in prefill, except with %s heads per rank.\n\n",
 			strings.Join(r.Generations, " and "), r.Decode, r.Prefill, strings.Join(r.Heads, " or "))
 	}
 	if len(p.SharedFusion) > 0 {
-		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is computed among the others.\n\n", strings.Join(p.SharedFusion, " and "))
+		fmt.Fprintf(w, "On %s, the shared expert of a model with 256 experts is fused with the routed ones.\n\n", strings.Join(p.SharedFusion, " and "))
 	}
 	for i := range p.Slow {
 		k := &p.Slow[i]
-		fmt.Fprintf(w, "On %s, dense products of weights in %s take %g times as long and those of experts %g times",
+		fmt.Fprintf(w, "On %s, dense products with %s weights take %g times as long, expert products %g times",
 			strings.Join(k.Generations, " and "), k.Weights, max(1, k.Products), max(1, k.Experts))
 		if len(k.Widths) > 0 {
-			fmt.Fprintf(w, ", but those of models %s wide", strings.Join(k.Widths, " or "))
+			fmt.Fprintf(w, ", except in models of width %s", strings.Join(k.Widths, " or "))
 		}
 		fmt.Fprint(w, ".\n\n")
 	}
@@ -174,9 +172,9 @@ func tierName(t *engine.Tier) string {
 	return strings.Join(parts, ", ")
 }
 
-// engineHost prints the host's times, a column for each generation.
+// engineHost prints the host times, a column for each generation.
 func engineHost(w io.Writer, p *engine.Profile) {
-	// The default is for those not listed: last.
+	// The default for unlisted generations comes last.
 	generations := slices.Sorted(maps.Keys(p.Hosts))
 	generations = append(slices.DeleteFunc(generations, func(g string) bool { return g == engine.Generic }), engine.Generic)
 	header := table.Row{"host time, µs"}

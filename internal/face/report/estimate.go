@@ -15,10 +15,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// EstimateView is which parts of an estimate are printed beside its summary.
+// EstimateView selects the sections of an estimate printed after its summary.
 type EstimateView struct{ Memory, Time, Source bool }
 
-// Estimate prints the figures of one deployment in the lines of AIConfigurator.
+// Estimate prints the figures of one deployment in the format of AIConfigurator.
 func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
 	heavy, light := strings.Repeat("=", frame), strings.Repeat("-", frame)
 	fmt.Fprintf(w, "%s\n  Performance Estimate (%s)\n%s\n", heavy, document.EstimateMode(r), heavy)
@@ -54,9 +54,7 @@ func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
 	for i := range r.Pools {
 		poolDetail(w, r, &r.Pools[i], v)
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, r.Notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
@@ -83,7 +81,7 @@ func workersLines(line func(name, format string, args ...any), r *ops.EstimateRe
 	line(mark+"Workers", "%d of %s GPUs", p.Workers.Count, gpusOf(&pool, r.Experts || p.Workers.Layout.DP > 1))
 }
 
-// figures prints times and rates. Those that a static part does not have are left out.
+// figures prints times and rates, without those that a static mode does not have.
 func figures(line func(name, format string, args ...any), r *ops.EstimateResponse) {
 	x := &r.Expected
 	timed := func(name string, t units.Seconds, e calibration.Error) {
@@ -108,7 +106,7 @@ func figures(line func(name, format string, args ...any), r *ops.EstimateRespons
 	}
 }
 
-// poolDetail prints what was asked beyond the summary.
+// poolDetail prints the sections after the summary.
 func poolDetail(w io.Writer, r *ops.EstimateResponse, p *ops.PoolEstimate, v EstimateView) {
 	mark := roleMark(p)
 	if v.Memory {
@@ -131,11 +129,11 @@ func bar(share float64, cells int) string {
 	return strings.Repeat("█", n) + strings.Repeat("░", cells-n)
 }
 
-// memoryBars prints how the engine divides the memory of a device.
+// memoryBars prints how the engine divides GPU memory.
 func memoryBars(w io.Writer, mark string, r *ops.EstimateResponse, p *ops.PoolEstimate) {
 	const cells = 40
 	m := &p.Memory
-	fmt.Fprintf(w, "\n%sMemory of a GPU (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
+	fmt.Fprintf(w, "\n%sGPU memory (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
 	t := table.New(2, 4)
 	t.AppendHeader(table.Row{"part", "GiB", "", "share"})
 	add := func(name string, b units.Bytes) {
@@ -146,19 +144,19 @@ func memoryBars(w io.Writer, mark string, r *ops.EstimateResponse, p *ops.PoolEs
 	add("weights", m.Weights)
 	add("activations", m.Activation)
 	add("workspace", m.Workspace)
-	add("KV cache in use at most", used)
+	add("KV cache in use, peak", used)
 	add("KV cache free", m.KV-used)
 	if m.States > 0 {
 		add("recurrent states", m.States)
 	}
-	add("not taken", m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
+	add("unused", m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
 	fmt.Fprintln(w, t.Render())
 	e := &r.Request.Experiment
-	fmt.Fprintf(w, "KV cache: %s per token and GPU; %d tokens, or %d requests of %d, on a data-parallel rank\n",
+	fmt.Fprintf(w, "KV cache: %s per token and GPU; %d tokens, or %d requests of %d tokens, per data-parallel rank\n",
 		m.PerToken, m.Tokens, m.Tokens/(e.Input+e.Output), e.Input+e.Output)
 }
 
-// stepTitle is what a step does.
+// stepTitle describes a step.
 func stepTitle(mark string, s *ops.StepDetail) string {
 	name := "Prefill step"
 	if s.Decode {
@@ -186,15 +184,14 @@ func stepTimes(w io.Writer, mark string, s *ops.StepDetail) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of the limit's speed)", all.Time, s.Limit, percent(s.Limit, all.Time))
+	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of that speed)", all.Time, s.Limit, percent(s.Limit, all.Time))
 	if e := s.Engine; e != nil {
 		fmt.Fprintf(w, "; %s takes %s: kernels %s after calibration, host %s", e.Title, e.Time, e.Kernels, e.Host)
 	}
 	fmt.Fprintln(w)
 }
 
-// stepSources prints where the times of a step come from, for each operator where no
-// table above says it.
+// stepSources prints the origin of a step's times, by operator if no table above shows it.
 func stepSources(w io.Writer, mark string, s *ops.StepDetail, each bool) {
 	fmt.Fprintf(w, "\n%s: source of times\n", stepTitle(mark, s))
 	var order []string

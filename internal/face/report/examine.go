@@ -47,7 +47,7 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 		}
 	}
 	if marked > 0 {
-		fmt.Fprintf(w, "\nThe column quality marks %d row%s: %d of them found, and %d row%s it does not mark.\n",
+		fmt.Fprintf(w, "\nThe column quality marks %d row%s: %d of them were found, and %d row%s without a mark.\n",
 			marked, plural(marked), found, len(rows)-found, plural(len(rows)-found))
 	}
 }

@@ -24,7 +24,7 @@ func explain(w io.Writer, x *ops.Explanation, v OptimizeView) {
 	o := &x.Row.Best
 	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, ops.Phase(x.Mode), o.Batch, o.Throughput)
 	for _, s := range x.Steps {
-		fmt.Fprintf(w, "  A %s step takes %s: %s; launches %.1f %% of it\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
+		fmt.Fprintf(w, "  A %s step takes %s: %s; launches take %.1f %%\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
 		if v.Command != nil && s.Request != nil {
 			fmt.Fprintf(w, "    %s\n", v.Command(s.Request))
 		}
@@ -38,23 +38,23 @@ func explain(w io.Writer, x *ops.Explanation, v OptimizeView) {
 	}
 	for _, c := range x.What {
 		if !c.OK {
-			fmt.Fprintf(w, "    %-24s nothing feasible\n", c.Change)
+			fmt.Fprintf(w, "    %-24s no feasible configuration\n", c.Change)
 			continue
 		}
 		fmt.Fprintf(w, "    %-24s %+.1f %% throughput\n", c.Change, 100*c.Share)
 	}
 }
 
-// binding names what keeps a batch from growing.
+// binding names what limits the batch.
 func binding(v search.Verdict) string {
 	if v == search.Fits {
-		return "nothing; more requests add no throughput"
+		return "nothing (more requests add no throughput)"
 	}
 	return string(v)
 }
 
-// differences compares each device's best row of a phase with that of the first
-// device that has one, beside the ratios of their hardware.
+// differences compares the best row of each device and phase with that of the first device that has one, next to the
+// ratios of their hardware.
 func differences(w io.Writer, r *ops.OptimizeResponse) {
 	all := r.Explanations
 	profile := map[string]*device.Profile{}
@@ -78,7 +78,7 @@ func differences(w io.Writer, r *ops.OptimizeResponse) {
 	}
 }
 
-// ratios is how much more of everything a device has than another.
+// ratios compares the hardware of two devices.
 func ratios(d, base *device.Profile) string {
 	var parts []string
 	add := func(name string, a, b float64) {

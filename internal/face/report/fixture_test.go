@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
@@ -100,7 +100,7 @@ func row(mode search.Mode, l workload.Limits, r *search.Result) ops.Row {
 // searched is a search with these results.
 func searched(mode search.Mode, devices int, l workload.Limits, results ...search.Result) ops.Search {
 	s := ops.Search{
-		Mode: mode, NumDevices: devices, Limits: l, Policy: graph.TensorCast().Name, Pricing: prices.Roofline,
+		Mode: mode, NumDevices: devices, Limits: l, Policy: tensorcast.Name, Pricing: prices.Roofline,
 		Linear: string(dtype.W8A8Dynamic), Attention: string(dtype.Disabled), ReservedGiB: 10, Tier: device.Datasheet,
 	}
 	for i := range results {

@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// plusMinus prints an 80 % interval relative to the predicted value: "±9 %", with
-// both sides where they differ by more than a fifth, as factors where it is wide.
+// plusMinus prints an 80 % interval relative to the prediction: "±9 %", both sides if they differ by more than a fifth,
+// factors if it is wide.
 func plusMinus(e calibration.Error) string {
 	const wide, same = 100, 0.2
 	low, high := e.Interval(1)
@@ -46,8 +46,7 @@ func chance(p float64) string {
 	}
 }
 
-// intervals prints the intervals of a search's rows below their table, whose columns
-// are the vendor's.
+// intervals prints the intervals of a search's rows below their table, which has the vendor's columns.
 func intervals(w io.Writer, d *ops.DeviceResult, p *ops.Search) {
 	t := table.New(1, 2, 3, 4, 5, 6)
 	head := table.Row{"Top", "Throughput (token/s)"}
@@ -94,8 +93,7 @@ func intervals(w io.Writer, d *ops.DeviceResult, p *ops.Search) {
 	safeChoice(w, p)
 }
 
-// safeChoice warns of a best row that is likely to miss its limits, and names a
-// safe choice.
+// safeChoice warns if the best row is likely to miss its limits, and names a safe choice.
 func safeChoice(w io.Writer, p *ops.Search) {
 	if !p.Limited() {
 		return
@@ -104,7 +102,7 @@ func safeChoice(w io.Writer, p *ops.Search) {
 	if c >= calibration.LowChance {
 		return
 	}
-	fmt.Fprintf(w, "Note: the best row meets its limits with %s probability; ", chance(c))
+	fmt.Fprintf(w, "Note: the best row meets its limits with a probability of %s; ", chance(c))
 	if s := p.Safe; s != nil {
 		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
 		return

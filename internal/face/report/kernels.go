@@ -12,7 +12,6 @@ import (
 func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 	t := table.New(4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"generation", "operator", "format", "shapes", "shipped: median", "p90", "bias", "fitted: median", "p90", "bias"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		t.AppendRow(table.Row{
@@ -22,14 +21,13 @@ func Kernels(w io.Writer, r *calibrate.KernelsResponse) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintln(w, "\nErrors of single kernels; of each shape the fastest kernel counts. Bias is the median of ln(predicted/measured).")
+	fmt.Fprintln(w, "\nErrors of the fastest kernel of each shape. Bias is the median of ln(predicted/measured).")
 }
 
-// Surfaces prints the errors of surfaces on shapes left out of them.
+// Surfaces prints the errors of surfaces on held-out shapes.
 func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8, 9, 10)
 	t.AppendHeader(table.Row{"system", "family", "left out", "missed", "surfaces: median", "p90", "tables: median", "p90", "forms: median", "p90"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Errors {
 		e := &r.Errors[i]
 		t.AppendRow(table.Row{
@@ -38,5 +36,5 @@ func Surfaces(w io.Writer, r *calibrate.SurfacesResponse) {
 		})
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape, by surfaces and tables without those shapes, and by the operator forms alone.")
+	fmt.Fprintln(w, "\nErrors of single kernels on every tenth shape: of surfaces and tables that hold out those shapes, and of the operator forms.")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Lint prints what files or a command that start an engine will do.
+// Lint prints the check of a launch command or of launch files.
 func Lint(w io.Writer, r *lint.Response) {
 	release := r.Version
 	if release == "" {
@@ -60,8 +60,8 @@ func capacity(w io.Writer, r *lint.Response) {
 		limits = "the KV cache"
 	}
 	q := &r.Request
-	fmt.Fprintf(w, "\nConcurrency     up to %d requests of %d + %d tokens: the batch limit is %d, the cache holds %d; %s limits\n",
-		c.Safe, q.Input, q.Output, c.Limit, c.Held, limits)
+	fmt.Fprintf(w, "\nConcurrency     up to %d requests of %d + %d tokens, limited by %s (batch limit %d, cache holds %d)\n",
+		c.Safe, q.Input, q.Output, limits, c.Limit, c.Held)
 }
 
 // predicted prints the figures.
@@ -72,14 +72,14 @@ func predicted(w io.Writer, s *simulate.Response) {
 	fmt.Fprintf(w, "  TPOT          %s (%s)\n", r.TPOT.Mean, plusMinus(e.TPOT))
 	fmt.Fprintf(w, "  Throughput    %.1f output tokens/s (%s)\n", r.OutputRate, plusMinus(e.Throughput))
 	if s.Request.Limits.Any() {
-		fmt.Fprintf(w, "  Limits        met with %s probability\n", chance(s.Chance))
+		fmt.Fprintf(w, "  Limits        met with a probability of %s\n", chance(s.Chance))
 	}
 	if s.InStep() {
-		fmt.Fprintln(w, "  Requests of equal length run in lockstep, unlike real traffic: TTFT is that of whole waves.")
+		fmt.Fprintln(w, "  Requests of equal length run in lockstep, unlike real traffic: TTFT is that of a whole wave.")
 	}
 }
 
-// findings prints what is wrong.
+// findings prints the findings.
 func findings(w io.Writer, r *lint.Response) {
 	if len(r.Findings) == 0 {
 		fmt.Fprintln(w, "\nNo findings.")
@@ -102,16 +102,16 @@ func findings(w io.Writer, r *lint.Response) {
 	}
 }
 
-// improvements prints changes that are worth it.
+// improvements prints the better settings.
 func improvements(w io.Writer, r *lint.Response) {
 	if len(r.Better) == 0 {
 		return
 	}
-	within := "; without limits on TTFT and TPOT, they may cost latency"
+	within := "; without limits on TTFT and TPOT they may increase latency"
 	if r.Request.Limits.Any() {
 		within = " within the limits"
 	}
-	fmt.Fprintf(w, "\nBetter settings, each by itself (output tokens/s%s):\n", within)
+	fmt.Fprintf(w, "\nBetter settings, one change each (output tokens/s%s):\n", within)
 	for i := range r.Better {
 		b := &r.Better[i]
 		gain := "new"

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// nothing says that no configuration is feasible, why not, and what would be.
+// nothing reports that no configuration is feasible, why, and the nearest feasible limits.
 func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search) {
 	counts := map[search.Verdict]int{}
 	for i := range p.Candidates {
@@ -29,7 +29,7 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
-			fmt.Fprintf(w, "  %d of %d layouts fail on: %s\n", n, len(p.Candidates), verdict)
+			fmt.Fprintf(w, "  %d of %d layouts rejected: %s\n", n, len(p.Candidates), verdict)
 		}
 	}
 	for i := range p.Candidates {
@@ -41,12 +41,12 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 	case counts[search.NoMemory] > 0:
 		fmt.Fprintln(w, "  Use more devices, lower precision, shorter prompts or less reserved memory.")
 	default:
-		fmt.Fprintln(w, "  The model allows none of these layouts: change the sizes named above.")
+		fmt.Fprintln(w, "  No layout is legal for the model: change the sizes named above.")
 	}
 	fmt.Fprintln(w, stars)
 }
 
-// nearestLimits names the limits to raise, and the latency beside them.
+// nearestLimits names the limits to raise, and the other latency.
 func nearestLimits(p *ops.Search) string {
 	n := p.Nearest
 	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// OptimizeView is how the tables of a search are shown.
+// OptimizeView selects how the tables of a search are printed.
 type OptimizeView struct {
 	Color  bool
 	Memory bool // with columns and a block on memory
@@ -21,7 +21,7 @@ type OptimizeView struct {
 	Plots  bool
 	// NoPower leaves out the column of power, which the older guide does not have.
 	NoPower bool
-	// Command, if not nil, says how the reader would ask for a step alone.
+	// Command, if not nil, renders the command line of a step.
 	Command func(*step.Request) string
 }
 
@@ -32,7 +32,7 @@ const (
 )
 
 // Optimize prints the result of a search: the block of every device, the
-// comparison of devices where there are several, and explanations if there are.
+// comparison of several devices, and explanations if any.
 func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
@@ -55,13 +55,11 @@ func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	}
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
-	for _, n := range r.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, r.Notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
-// passBlock prints the block of one pass.
+// searchBlock prints the block of one search.
 func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
@@ -105,14 +103,14 @@ func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *o
 	fmt.Fprintln(w, t.render(v.Color))
 	fmt.Fprintln(w, strings.Repeat("*", frame))
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
-		fmt.Fprintln(w, "Samples: of all DP ranks in rows for all lengths, of one DP rank in rows for one length.")
+		fmt.Fprintln(w, "Samples: over all DP ranks in rows for all lengths, per DP rank in rows for one length.")
 	}
 	intervals(w, d, p)
 	shapedBy(w, p)
 }
 
-// mostRows is how many rows of a search are printed: those of the guide's rules
-// all, as the vendor does; of all that engines run, the best.
+// mostRows is how many rows of a search are printed: all rows of the guide's rules, as the vendor does; the best ten of a
+// simulated search.
 func mostRows(p *ops.Search) int {
 	const most = 10
 	if p.Evaluation == ops.BySimulation {
@@ -121,7 +119,7 @@ func mostRows(p *ops.Search) int {
 	return len(p.Rows)
 }
 
-// modelling says how the steps of a search are modelled.
+// modelling describes how the steps of a search are modelled.
 func modelling(p *ops.Search) string {
 	out := fmt.Sprintf("%s, policy %s, %s cost model", kernels(p.Compiled), p.Policy, p.Pricing)
 	if p.Evaluation == ops.BySimulation {
@@ -130,17 +128,15 @@ func modelling(p *ops.Search) string {
 	return out
 }
 
-// shapedBy says which artefacts of the policy shaped the best row.
+// shapedBy lists the artefacts of the policy that affect the best row.
 func shapedBy(w io.Writer, p *ops.Search) {
 	if p.Measured > 0 {
-		fmt.Fprintf(w, "Kernel tables give %.1f %% of the best row's step time\n", 100*p.Measured)
+		fmt.Fprintf(w, "Kernel tables cover %.1f %% of the best row's step time\n", 100*p.Measured)
 	}
 	for _, a := range p.Artefacts {
 		fmt.Fprintf(w, "Artefact %s: %s (%+.1f %% of the best row's step)\n", a.Name, a.Doc, 100*a.Share)
 	}
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, p.Notes)
 }
 
 func searchTitle(m search.Mode) string {
@@ -167,7 +163,7 @@ func limit(s units.Seconds) string {
 	return text
 }
 
-// passTable is the table of one pass.
+// searchTable is the table of one search.
 func searchTable(r *ops.OptimizeResponse, p *ops.Search, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		return distributionTable(p)
@@ -235,6 +231,14 @@ func distributionTable(p *ops.Search) *pretty {
 		}
 	}
 	return t
+}
+
+// dash is f2 for figures of the tokens after the first: a dash where requests generate one.
+func dash(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return f2(x)
 }
 
 func f2(x float64) string { return fmt.Sprintf("%.2f", x) }

@@ -141,7 +141,7 @@ func TestNothingNamesWhatBinds(t *testing.T) {
 		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "No configurations fit in memory.\n"},
 		{workload.Limits{}, search.Aggregated, withOOM(rejected(4, 2, 1, 1, search.NoMemory, "")), "  Use more devices, lower precision"},
 		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "No configurations are possible with these sizes.\n"},
-		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  The model allows none"},
+		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  No layout is legal"},
 	} {
 		r := response(t, a2)
 		r.Devices[0].Searches = []ops.Search{searched(c.mode, 8, c.limits, c.result)}
@@ -156,7 +156,7 @@ func withOOM(r search.Result) search.Result {
 	return r
 }
 
-// TestExplainPicture: why the best row is the best, and what tells devices
+// TestExplainPicture: why the best row is the best, and what distinguishes devices
 // apart. The first device has nothing in one phase.
 func TestExplainPicture(t *testing.T) {
 	r := response(t, a2, a3, "TEST_DEVICE")

@@ -24,8 +24,8 @@ func optimizeColumns() []string {
 	}
 }
 
-// OptimizeCSV writes every candidate of a search, best first in each pass, the
-// rejected ones behind with their reason.
+// OptimizeCSV writes every candidate of a search, best first in each
+// search, then the rejected ones with their reason.
 func OptimizeCSV(w io.Writer, r *ops.OptimizeResponse) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(optimizeColumns()); err != nil {
@@ -58,7 +58,7 @@ func OptimizeDump(w io.Writer, r *ops.OptimizeResponse) {
 	}
 }
 
-// rawRows are the candidates of all passes as text.
+// rawRows are the candidates of all searches as text.
 func rawRows(r *ops.OptimizeResponse) [][]string {
 	var rows [][]string
 	for i := range r.Devices {
@@ -104,7 +104,7 @@ func rawRow(r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, row *op
 	return append(cells, ops.Phase(p.Mode), "true", string(row.Binds), "")
 }
 
-// latency prints milliseconds, nothing for a phase that has none.
+// latency prints milliseconds, or nothing for zero.
 func latency(x float64) string {
 	if x == 0 {
 		return ""

@@ -37,13 +37,11 @@ func Plan(w io.Writer, p *document.Plan) {
 		}
 	}
 	fmt.Fprintln(w)
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, p.Notes)
 	fmt.Fprintln(w, p.Caution)
 }
 
-// planWorkloads prints the requests where they are more than two lengths.
+// planWorkloads prints the workloads, unless they are two fixed lengths.
 func planWorkloads(w io.Writer, p *document.Plan) {
 	if len(p.Workloads) == 1 && p.Workloads[0].Source == "given" {
 		return
@@ -54,7 +52,7 @@ func planWorkloads(w io.Writer, p *document.Plan) {
 		if x.Name != "" {
 			name = x.Name + ", "
 		}
-		fmt.Fprintf(w, "  %s%.0f %%: %s input and %s output tokens on average (%s)\n", name, 100*x.Share, units.Figure(x.Input), units.Figure(x.Output), x.Source)
+		fmt.Fprintf(w, "  %s%.0f %%: mean of %s input and %s output tokens (%s)\n", name, 100*x.Share, units.Figure(x.Input), units.Figure(x.Output), x.Source)
 	}
 }
 
@@ -78,13 +76,17 @@ func planContenders(w io.Writer, p *document.Plan) {
 			first.AppendSeparator()
 			second.AppendSeparator()
 		}
+		tpot95 := "–"
+		if c.TPOT95 != nil {
+			tpot95 = units.Figure(c.TPOT95.Value)
+		}
 		mark := strconv.Itoa(i + 1)
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT)})
+		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT.Zero())})
 		row := table.Row{
-			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), units.Figure(c.TPOT95.Value), probability(c.Chance), probability(c.Chance95),
+			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
 			joules(c.Energy),
 		}
 		if k := c.Cost; k != nil {
@@ -96,13 +98,12 @@ func planContenders(w io.Writer, p *document.Plan) {
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first.Render()), indent(second.Render()))
 	if n := len(p.Contenders) - len(shown); n > 0 {
-		fmt.Fprintf(w, "  %d more are in the record (--json, --out): other engines and modes of these systems, and other systems\n", n)
+		fmt.Fprintf(w, "  %d more in the record (--json, --out): other engines, modes and systems\n", n)
 	}
 	planSources(w, p, shown)
 }
 
-// shownContenders are the places of the contenders that fit a page: all of one or two
-// systems, else the best of each.
+// shownContenders are the indices of the contenders that fit a page: all for one or two systems, otherwise the best of each.
 func shownContenders(p *document.Plan) []int {
 	const most, few = 20, 2
 	var all, best []int
@@ -121,7 +122,7 @@ func shownContenders(p *document.Plan) []int {
 	return best[:min(most, len(best))]
 }
 
-// planSources prints where prices and intervals come from, once each.
+// planSources prints the sources of prices and intervals, once each.
 func planSources(w io.Writer, p *document.Plan, shown []int) {
 	var said []string
 	say := func(line string) {
@@ -137,12 +138,12 @@ func planSources(w io.Writer, p *document.Plan, shown []int) {
 	}
 	for _, i := range shown {
 		if k := p.Contenders[i].Cost; k != nil && k.Energy > 0 {
-			say(fmt.Sprintf("costs include energy at $%s per kWh: $%s per million output tokens, %.1f %%, of %s",
+			say(fmt.Sprintf("costs include energy at $%s per kWh: $%s per million output tokens (%.1f %%) for %s",
 				units.Figure(k.EnergyPrice), units.Figure(k.Energy), 100*k.Energy/k.PerMillion.Value, p.Contenders[i].Name))
 			break
 		}
 	}
-	for i, line := range table.Wrap("intervals of the first: "+p.Contenders[0].Basis, planWidth-4) {
+	for i, line := range table.Wrap("intervals for #1 are based on "+p.Contenders[0].Basis, planWidth-4) {
 		if i > 0 {
 			line = "  " + line
 		}
@@ -150,7 +151,7 @@ func planSources(w io.Writer, p *document.Plan, shown []int) {
 	}
 }
 
-// joules is the energy of an output token.
+// joules is the energy per output token.
 func joules(e *document.Energy) string {
 	if e == nil {
 		return "–"
@@ -180,7 +181,7 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }
 
-// planDay prints what a day needs.
+// planDay prints the GPUs over a day.
 func planDay(w io.Writer, p *document.Plan) {
 	d := p.Day
 	if d == nil {
@@ -189,7 +190,7 @@ func planDay(w io.Writer, p *document.Plan) {
 	fmt.Fprintf(w, "\nOver the day\n  GPUs for each of %d parts: %s\n", len(d.GPUs), strings.Trim(fmt.Sprint(d.GPUs), "[]"))
 	fmt.Fprintf(w, "  %s on average", units.Figure(d.Mean))
 	if k := p.Contenders[0].Cost; k != nil && k.Scaled != nil {
-		fmt.Fprintf(w, ": $%s per month if GPUs come and go with the load, $%s if all stay", units.Thousands(int(*k.Scaled+0.5)), units.Thousands(int(k.PerMonth+0.5)))
+		fmt.Fprintf(w, ": $%s per month if GPUs scale with the load, $%s if all stay", units.Thousands(int(*k.Scaled+0.5)), units.Thousands(int(k.PerMonth+0.5)))
 	}
 	fmt.Fprintln(w)
 }
@@ -251,16 +252,16 @@ func planParts(w io.Writer, p *document.Plan) {
 			for _, o := range ops[:min(most, len(ops))] {
 				parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Name, 100*o.Share))
 			}
-			fmt.Fprintf(w, "  %s step: %s ms of kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time), strings.Join(parts, ", "), 100*s.LimitShare)
+			fmt.Fprintf(w, "  %s step: %s ms in kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time), strings.Join(parts, ", "), 100*s.LimitShare)
 		}
 	}
 	last := &p.Pools[len(p.Pools)-1]
 	m := &last.Memory
-	fmt.Fprintf(w, "  memory of a GPU that generates: %s GiB weights, %s GiB cache (%s tokens, %.0f %% in use at most), %s GiB activations, of %s GiB\n",
+	fmt.Fprintf(w, "  memory of a decode GPU: %s GiB weights, %s GiB KV cache (%s tokens, peak use %.0f %%), %s GiB activations, of %s GiB\n",
 		units.Figure(m.WeightsGiB), units.Figure(m.KVGiB), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.ActivationGiB), units.Figure(m.DeviceGiB))
 }
 
-// planNotRun prints what could not be compared.
+// planNotRun prints the combinations that were not compared.
 func planNotRun(w io.Writer, p *document.Plan) {
 	if len(p.NotRun) == 0 {
 		return

@@ -1,16 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// PlanDiff prints what differs between two plans, and why.
+// PlanDiff prints the differences between two plans and their causes.
 func PlanDiff(w io.Writer, d *document.PlanDiff) {
 	switch {
 	case !d.Changed && len(d.Causes) == 0:
@@ -19,7 +19,7 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 	case !d.Changed:
 		fmt.Fprintln(w, "The answer is the same.")
 	case d.Best[0] == d.Best[1]:
-		fmt.Fprintf(w, "The same deployment, %s, has other figures.\n", d.Best[0])
+		fmt.Fprintf(w, "The best deployment is the same, %s, with different figures.\n", d.Best[0])
 	default:
 		fmt.Fprintf(w, "The answer changes from %s to %s.\n", d.Best[0], d.Best[1])
 	}
@@ -31,17 +31,10 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 		t.AppendHeader(table.Row{"", "rank A", "rank B", "tokens/s/GPU A", "B"})
 		for i := range d.Contenders {
 			c := &d.Contenders[i]
-			t.AppendRow(table.Row{c.Name, rankOf(c.Ranks[0]), rankOf(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
+			t.AppendRow(table.Row{c.Name, orDash(c.Ranks[0]), orDash(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
 		}
 		fmt.Fprintln(w, indent(t.Render()))
 	}
-}
-
-func rankOf(n int) string {
-	if n == 0 {
-		return "–"
-	}
-	return strconv.Itoa(n)
 }
 
 // diffFigures prints the figures that differ.
@@ -64,30 +57,23 @@ func diffFigures(w io.Writer, d *document.PlanDiff) {
 	fmt.Fprintf(w, "\n%s\n", indent(t.Render()))
 }
 
-// diffCauses prints why.
+// diffCauses prints the causes.
 func diffCauses(w io.Writer, d *document.PlanDiff) {
-	fmt.Fprintln(w, "\nWhy")
+	fmt.Fprintln(w, "\nCauses")
 	if len(d.Causes) == 0 {
-		fmt.Fprintln(w, "  nothing differs that the plans tell of")
+		fmt.Fprintln(w, "  the records show no cause")
 	}
 	for _, c := range d.Causes[:len(d.Causes)-len(d.Fields)] {
 		fmt.Fprintf(w, "  %s\n", c)
 	}
 	for _, f := range d.Fields {
-		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, orNone(f.B), orNone(f.A))
+		fmt.Fprintf(w, "  %s: %s instead of %s", f.Field, cmp.Or(f.B, "none"), cmp.Or(f.A, "none"))
 		switch {
 		case f.Failure != "":
-			fmt.Fprintf(w, "; alone it cannot be planned: %s", f.Failure)
+			fmt.Fprintf(w, "; alone: %s", f.Failure)
 		case f.Ratio != nil:
 			fmt.Fprintf(w, "; alone ×%.2f", *f.Ratio)
 		}
 		fmt.Fprintln(w)
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

@@ -14,8 +14,7 @@ import (
 )
 
 // plots draws the sweep of a single device in the terminal: throughput against
-// concurrency, and against the latency of the phase, whether it meets its limit
-// or not.
+// concurrency and against the latency of the phase.
 func plots(w io.Writer, model string, d *ops.DeviceResult, v OptimizeView) {
 	for _, c := range charts(model, d) {
 		if len(c.Series) == 0 {
@@ -36,7 +35,7 @@ func PlotFile(w io.Writer, format string, r *ops.OptimizeResponse) error {
 	return chart.Write(w, format, all)
 }
 
-// charts are the two pictures of each search; of a ratio, those of its decode.
+// charts are the two charts of each search; for a ratio, those of its decode.
 func charts(model string, d *ops.DeviceResult) []scatter.Chart {
 	var out []scatter.Chart
 	for k := range d.Searches {
@@ -50,7 +49,7 @@ func charts(model string, d *ops.DeviceResult) []scatter.Chart {
 	return out
 }
 
-// The legend's words for points.
+// The names of points in the legend.
 const (
 	within = "within the limits"
 	over   = "over a limit"

@@ -10,11 +10,10 @@ import (
 	opscalibrate "github.com/plimsoll-project/plimsoll/internal/ops/calibrate"
 )
 
-// Power prints the errors of fitted constants of power against measured rows.
+// Power prints the errors of the fitted power constants on measured rows.
 func Power(w io.Writer, r *opscalibrate.PowerResponse) {
 	t := table.New(3, 4, 5, 6, 7, 8)
 	t.AppendHeader(table.Row{"system", "prediction", "rows", "J/token MAPE", "median", "p90", "watts MAPE", "median"})
-	pc := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	for i := range r.Systems {
 		s := &r.Systems[i]
 		if i > 0 {
@@ -33,8 +32,8 @@ func Power(w io.Writer, r *opscalibrate.PowerResponse) {
 		}
 	}
 	fmt.Fprintln(w, t.Render())
-	fmt.Fprintf(w, "\n%d numbers fitted to %d rows. Watts are predicted at the measured throughput.\n", r.Numbers, r.Rows)
+	fmt.Fprintf(w, "\n%d constants fitted to %d rows. Watts are predicted at the measured throughput.\n", r.Numbers, r.Rows)
 	if len(r.Left) > 0 {
-		fmt.Fprintf(w, "Fewer than %d rows, not fitted: %s\n", calibrate.FewestPowerRows, strings.Join(r.Left, ", "))
+		fmt.Fprintf(w, "Not fitted (fewer than %d rows): %s\n", calibrate.FewestPowerRows, strings.Join(r.Left, ", "))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// pretty is a table in the look of the Ascend tools: a frame of +, - and |, one
+// pretty is a table in the style of the Ascend tools: a frame of +, - and |, one
 // blank on each side, cells centred.
 type pretty struct {
 	header []string
@@ -48,8 +48,8 @@ func (p *pretty) render(color bool) string {
 	return b.String()
 }
 
-// centre pads a cell. Of an odd number of blanks the extra one goes right of a
-// cell of odd length and left of one of even length.
+// centre pads a cell. With an odd number of blanks the extra one goes right of a
+// cell of odd length and left of a cell of even length, as the vendor's library does.
 func centre(cell string, width int) string {
 	n := utf8.RuneCountInString(cell)
 	left := (width - n) / 2

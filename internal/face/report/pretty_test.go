@@ -89,7 +89,7 @@ func TestPrettyBold(t *testing.T) {
 		t.Errorf("want\n%q\ngot\n%q", want, got)
 	}
 	if got := p.render(false); strings.Contains(got, "\x1b") {
-		t.Errorf("colour where none was asked for: %q", got)
+		t.Errorf("unexpected colour: %q", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// ratioBlock prints how prefill and decode instances are matched on a device.
+// ratioBlock prints the matching of prefill and decode instances on a device.
 func ratioBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, v OptimizeView) {
 	pairs := d.Ratio.Pairs
 	if len(pairs) == 0 {
@@ -54,8 +54,7 @@ func ratioBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, v Opt
 	}
 }
 
-// bestPair prints the best pair as the guide counts it, then what instances sustain
-// and how many of each carry the most.
+// bestPair prints the best pair by the guide's formulas, then the sustained rates and the best split of instances.
 func bestPair(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Pair) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)

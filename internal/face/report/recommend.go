@@ -3,20 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// Recommend prints how many devices a load needs.
+// Recommend prints the devices that a load needs.
 func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
-	stars, rule := strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
-	fmt.Fprintln(w, rule)
-	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
+	stars, rule := finalHead(w)
 	needed(w, r)
 	fmt.Fprintln(w, rule)
 	if r.Best >= 0 {
@@ -24,33 +19,23 @@ func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 		fmt.Fprintln(w, rule)
 	}
 	fmt.Fprintln(w, "  Deployment Details:")
-	fmt.Fprintln(w, "    tokens/s/gpu and req/s are what the GPUs can carry, load the share of it that the target takes; TTFT and TPOT are at the target")
-	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit of a data-parallel rank; total gpus = replicas * gpus/replica")
+	fmt.Fprintln(w, "    tokens/s/gpu and req/s are the capacity, load the share of it that the target uses; TTFT and TPOT are at the target")
+	fmt.Fprintln(w, "    (p) is prefill, (d) is decode, bs the batch limit per data-parallel rank; total gpus = replicas * gpus/replica")
 	var notes []string
 	for i := range r.Results {
 		x := &r.Results[i]
 		needBlock(w, r, x, v)
-		for _, n := range x.Notes {
-			if !slices.Contains(notes, n) {
-				notes = append(notes, n)
-			}
-		}
+		notes = append(notes, x.Notes...)
 	}
 	fmt.Fprintln(w, stars)
-	for _, n := range notes {
-		fmt.Fprintf(w, "Note: %s\n", n)
-	}
+	notesOf(w, notes)
 	fmt.Fprintln(w, document.Caution)
 }
 
-// needed prints what was asked, and what each experiment needs.
+// needed prints the request and the GPUs that each experiment needs.
 func needed(w io.Writer, r *ops.RecommendResponse) {
 	first := &r.Results[0]
-	e := &first.Experiment
-	is := map[bool]string{true: "True", false: "False"}
-	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n", e.Model, is[first.Experts])
-	fmt.Fprintf(w, "    Target Load: %s\n", document.TargetLoad(&r.Request))
-	asked(w, e)
+	asked(w, &first.Experiment, first.Experts, "Target Load: "+document.TargetLoad(&r.Request))
 	if r.Best < 0 {
 		fmt.Fprintln(w, "    Best Experiment Chosen: none. NO NUMBER OF GPUS CARRIES THE TARGET WITHIN THE LIMITS.")
 		for i := range r.Results {
@@ -78,11 +63,11 @@ func fewest(w io.Writer, x *ops.Recommended) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "    - GPUs: %d, %d replicas of %d\n", n.Used, n.Copies, n.Used/n.Copies)
 	if n.Least < n.Copies {
-		fmt.Fprintf(w, "    - By what one replica carries %d would do; simulated at the target they miss the limits\n", n.Least)
+		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
-	fmt.Fprintf(w, "    - Carries: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
-	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %.2fms (%s), Request Latency: %.2fms\n",
-		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), n.TPOT.Ms(), plusMinus(e.TPOT), n.Latency.Ms())
+	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
+	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
+		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(&n.Option, ""), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
@@ -107,7 +92,7 @@ func needBlock(w io.Writer, r *ops.RecommendResponse, x *ops.Recommended, v Opti
 		n := &x.Rows[i]
 		t.rows = append(t.rows, append([]string{
 			strconv.Itoa(i + 1), x.Experiment.Engine.Name, strconv.Itoa(n.Used), strconv.Itoa(n.Copies), fmt.Sprintf("%.0f %%", 100*n.Load),
-			f2(n.PerDevice()), f2(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), f2(n.TPOT.Ms()), chance(n.Chance),
+			f2(n.PerDevice()), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
 			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies),
 		}, workersOf(m, &n.Option, x.Experts)...))
 	}

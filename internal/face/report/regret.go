@@ -13,7 +13,7 @@ import (
 // regretLine is the cost of choosing layouts by prediction, in a line.
 func regretLine(choices []measured.Choice) string {
 	if len(choices) == 0 {
-		return "No rows differ only in layout: there is nothing to choose between."
+		return "No rows differ only in layout: no choices to compare."
 	}
 	r := document.NewRegret(choices)
 	return fmt.Sprintf("Layouts chosen by prediction have %.1f %% less throughput than the best measured layout at the same tokens/s per user "+
@@ -35,7 +35,7 @@ func Regret(w io.Writer, r *accuracy.Response) {
 		}
 		s := document.NewRegret(choices[i:k])
 		t.AppendRow(table.Row{
-			choices[i].Group, layouts, k - i, right, fmt.Sprintf("%.1f %%", 100*s.Mean), fmt.Sprintf("%.1f %%", 100*s.Random),
+			choices[i].Group, layouts, k - i, right, pc(s.Mean), pc(s.Random),
 		})
 		i = k
 	}

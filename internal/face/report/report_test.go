@@ -20,7 +20,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// requests are steps on devices whose numbers are held to TensorCast's, so that
+// requests are steps on devices whose numbers are compared with TensorCast's, so that
 // the pictures change only with the way they are drawn.
 func requests() map[string]step.Request {
 	const a3 = "ATLAS_800_A3_752T_128G_DIE"

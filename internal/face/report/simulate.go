@@ -26,12 +26,16 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	}
 	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
 	if s.Refused > 0 {
-		fmt.Fprintf(w, ", %d refused: longer than the KV cache", s.Refused)
+		fmt.Fprintf(w, ", %d rejected (longer than the KV cache)", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
 	t := table.New(2, 3, 4, 5, 6, 7)
 	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
 	add := func(name string, x *sim.Summary, e calibration.Error) {
+		if x.Max == 0 { // requests of one token
+			t.AppendRow(table.Row{name, "–", "–", "–", "–", "–", "–"})
+			return
+		}
 		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
 	}
 	add("TTFT", &s.TTFT, r.Expected.TTFT)
@@ -46,7 +50,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	fmt.Fprintln(w)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with %s probability\n", chance(r.Chance))
+		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with a probability of %s\n", chance(r.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
@@ -59,7 +63,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 		fmt.Fprintf(w, "Note            %s\n", n)
 	}
 	if r.InStep() {
-		fmt.Fprintln(w, "Note            requests of equal length run in lockstep, unlike real traffic: TTFT is that of whole waves; benchmarks draw lengths from 80 to 100 % of the nominal length")
+		fmt.Fprintln(w, "Note            requests of equal length run in lockstep, unlike real traffic: TTFT is that of a whole wave; benchmarks draw lengths from 80 to 100 % of the nominal length")
 	}
 	fmt.Fprintf(w, "Basis           %s\n", operatorTimes(r.Tier))
 	if v.Plots {
@@ -67,7 +71,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	}
 }
 
-// engineUse prints how busy the engine and how full its KV cache was.
+// engineUse prints the utilization of the engine and its KV cache.
 func engineUse(w io.Writer, r *simulate.Response) {
 	use, prompts := document.Pools(&r.Result)
 	fmt.Fprintf(w, "Engine          %.0f %% busy; KV cache of %d tokens, %.0f %% used on average, %.0f %% at peak; %d preemptions\n",
@@ -88,7 +92,7 @@ func engineUse(w io.Writer, r *simulate.Response) {
 func timeline(w io.Writer, s *sim.Result, v OptimizeView) {
 	p := termplot.Plot{Width: v.Width, Height: 14, Color: v.Color}
 	p.Title, p.XLabel, p.YLabel = "Requests over time", "s", "requests"
-	var waiting, running scatter.Series // without names: the legend says what solid points and dots are
+	var waiting, running scatter.Series // unnamed: the legend explains solid points and dots
 	for _, x := range s.Series {
 		at := float64(x.At / units.Seconds(1))
 		waiting.Points = append(waiting.Points, scatter.Point{X: at, Y: float64(x.Waiting)})

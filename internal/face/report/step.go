@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
@@ -26,13 +26,13 @@ func Step(w io.Writer, r *opsstep.Response) {
 	}
 	fmt.Fprintf(w, "\nThroughput      %.1f tokens/s/device\n", r.TokensPerSecond)
 	if e := r.Energy; e != nil {
-		fmt.Fprintf(w, "Energy          %s W and %s J per device, %s J in all, %s J per new token%s\n", units.Figure(float64(e.Watts)),
+		fmt.Fprintf(w, "Energy          %s W and %s J per device, %s J in total, %s J per new token%s\n", units.Figure(float64(e.Watts)),
 			units.Figure(float64(e.PerDevice)), units.Figure(float64(e.All)), units.Figure(float64(e.PerToken)), unmeasured(e.Tier))
 	}
-	fmt.Fprintf(w, "Bound by        %s; launches %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
+	fmt.Fprintf(w, "Bound by        %s; launches take %.1f %% of the step\n", Split(r.Result.Bound), percent(r.Result.Fixed, r.Result.Time))
 	memoryLine(w, r)
 	if r.Tables != nil {
-		fmt.Fprintf(w, "Measured        kernel tables give %.1f %% of the step's time; the basis below gives the rest\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
+		fmt.Fprintf(w, "Measured        kernel tables cover %.1f %% of the step time; the basis below covers the rest\n", percent(r.Result.Measured, r.Result.Time+r.Result.Hidden))
 	}
 	tables(w, r.Tables)
 	for _, a := range r.Artefacts {
@@ -45,7 +45,7 @@ func Step(w io.Writer, r *opsstep.Response) {
 	fmt.Fprintf(w, "Basis           %s\n", basis(r))
 }
 
-// unmeasured says that the power of a device is an estimate.
+// unmeasured marks an estimated power.
 func unmeasured(t device.Tier) string {
 	if t == device.Transferred {
 		return "; estimated: the power of this generation was not measured"
@@ -53,20 +53,20 @@ func unmeasured(t device.Tier) string {
 	return ""
 }
 
-// basis says what kind of number this is.
+// basis describes the origin of a prediction.
 func basis(r *opsstep.Response) string {
 	b := operatorTimes(r.Tier)
-	if r.Policy == graph.TensorCast().Name {
+	if r.Policy == tensorcast.Name {
 		b += "; with TensorCast's assumptions, which the physical policy drops"
 	}
 	return b
 }
 
-// operatorTimes says where the operator times behind a prediction come from.
+// operatorTimes describes the origin of the operator times.
 func operatorTimes(t device.Tier) string {
 	from := t.Meaning()
 	if t == device.Measured {
-		from += " where they cover an operator, fits or data-sheet peaks elsewhere"
+		from += " where they cover an operator, otherwise fits or data-sheet peaks"
 	}
 	return "predicted, not measured; operator times from " + from + " (tier " + string(t) + ")"
 }
@@ -89,7 +89,7 @@ func batchLine(r *opsstep.Response) string {
 	return line
 }
 
-// images are those of a request in words.
+// images is the number of images of a request in words.
 func images(n int) string {
 	if n == 1 {
 		return "one image"
@@ -112,7 +112,7 @@ func formatLine(r *opsstep.Response) string {
 	return fmt.Sprintf("linear layers %s, KV cache %s, %s, policy %s", linear, r.Formats.KV, kernels(r.Compiled), r.Policy)
 }
 
-// kernels says whether operators are fused.
+// kernels is compiled if operators are fused, otherwise eager.
 func kernels(compiled bool) string {
 	if compiled {
 		return "compiled"
@@ -120,8 +120,7 @@ func kernels(compiled bool) string {
 	return "eager"
 }
 
-// operators prints the table of operators, in the order of their first call. With
-// measured kernels it also names their engine.
+// operators prints the operators in the order of their first call, with the engine of measured kernels if any.
 func operators(w io.Writer, response *opsstep.Response) {
 	r := &response.Result
 	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
@@ -164,7 +163,7 @@ func percent(part, whole units.Seconds) float64 {
 // tools print them.
 func Split(b step.Bounds) string { return shares(b) + " %" }
 
-// shares is the same without the unit, as it stands in their tables.
+// shares is the same without the unit, as in their tables.
 func shares(b step.Bounds) string {
 	sum := b.Memory + b.Comm + b.Cube + b.Vector
 	return fmt.Sprintf("Mem %.2f | Comm %.2f | Cube %.2f | Vec %.2f",

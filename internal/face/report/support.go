@@ -3,16 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// Support prints what can be predicted, and how well.
+// Support prints the supported combinations and their expected errors.
 func Support(w io.Writer, r *ops.SupportResponse) {
 	if len(r.Rows) == 0 {
-		fmt.Fprintln(w, "No measured deployment of these systems and engines is known. --model says how well one model can be predicted.")
+		fmt.Fprintln(w, "No measured deployments of these systems and engines. --model shows the expected error for one model.")
 		return
 	}
 	if r.Request.Model != "" && len(r.Request.Systems) > 1 {
@@ -21,10 +20,10 @@ func Support(w io.Writer, r *ops.SupportResponse) {
 	} else {
 		list(w, r)
 	}
-	fmt.Fprintf(w, "\nGPUs: the fewest that hold a worker. agg, disagg: 80 %% interval of TPOT at 32 requests in flight; – cannot be deployed,\n"+
-		"* measured deployments of this model, system and engine are among those that predictions were compared with.\n"+
-		"Tier, where operator times come from: calibrated, fits to this generation's kernels and deployments; transferred, fits to\n"+
-		"kernels of it or a related one; datasheet, peaks and default efficiencies; with --perf-data the other commands also have measured.\n")
+	fmt.Fprintf(w, "\nGPUs: the fewest that hold a worker. agg, disagg: 80 %% interval of TPOT at 32 requests in flight; –: cannot be deployed;\n"+
+		"*: predictions were compared with measured deployments of this model, system and engine.\n"+
+		"Tier, the origin of operator times: calibrated, fitted to kernels and deployments of this generation; transferred, fitted to\n"+
+		"kernels of it or a related one; datasheet, peaks and default efficiencies; with --perf-data, other commands also have measured.\n")
 }
 
 // list prints a row for each model, system and engine.
@@ -33,7 +32,7 @@ func list(w io.Writer, r *ops.SupportResponse) {
 	t.AppendHeader(table.Row{"model", "system", "backend", "GPUs", "tier", "agg", "disagg", "note"})
 	for i := range r.Rows {
 		s := &r.Rows[i]
-		t.AppendRow(table.Row{s.Model, s.System, s.Engine, gpus(s), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
+		t.AppendRow(table.Row{s.Model, s.System, s.Engine, orDash(s.Devices), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
 	}
 	fmt.Fprintln(w, t.Render())
 }
@@ -52,22 +51,14 @@ func matrix(w io.Writer, r *ops.SupportResponse) {
 		row := table.Row{r.Rows[from].System, string(r.Rows[from].Tier)}
 		for i := range r.Request.Engines {
 			s := &r.Rows[from+i]
-			row = append(row, gpus(s), trust(s.Aggregated), trust(s.Disaggregated))
+			row = append(row, orDash(s.Devices), trust(s.Aggregated), trust(s.Disaggregated))
 		}
 		t.AppendRow(row)
 	}
 	fmt.Fprintln(w, t.Render())
 }
 
-// gpus is the fewest devices.
-func gpus(s *ops.Support) string {
-	if s.Devices == 0 {
-		return "–"
-	}
-	return strconv.Itoa(s.Devices)
-}
-
-// trust is what to expect in a cell.
+// trust is the expected error in a cell.
 func trust(t *ops.Trust) string {
 	switch {
 	case t == nil:

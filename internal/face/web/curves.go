@@ -4,7 +4,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// drawn is the most contenders that one chart shows.
+// drawn is the maximum number of contenders in a chart.
 const drawn = colours
 
 // limits are those of a plan in milliseconds; 0 = none.
@@ -29,12 +29,12 @@ func frontier(p *document.Plan) *chart {
 		for _, f := range k.Frontier {
 			s.X, s.Y = append(s.X, f.User), append(s.Y, f.Device)
 		}
-		user, gpu := k.TokensPerUser, k.TokensPerGPU
-		if len(s.X) == 0 && gpu.Value > 0 {
+		user, gpu := k.TokensPerUser.Zero(), k.TokensPerGPU
+		if len(s.X) == 0 && user.Value > 0 {
 			s.X, s.Y = []float64{user.Value}, []float64{gpu.Value}
 		}
 		c.Series = append(c.Series, s)
-		if k.Meets {
+		if k.Meets && user.Value > 0 {
 			c.Marks = append(c.Marks, mark{k.Name + ", chosen", i + 1, user.Value, user.Low, user.High, gpu.Value, gpu.Low, gpu.High})
 		}
 	}
@@ -44,7 +44,7 @@ func frontier(p *document.Plan) *chart {
 	return c.fit()
 }
 
-// never is a limit that limits nothing, in milliseconds.
+// never is a limit in milliseconds that never applies.
 const never = 1e12
 
 // loads are the figures of the best contender against the requests in flight.
@@ -55,7 +55,7 @@ func loads(p *document.Plan) []*chart {
 	ttft, tpot := limits(p)
 	throughput := loadChart(p, "load-throughput", "Throughput", "tokens/s", func(l *document.Load) (document.Range, float64) { return l.Tokens, 0 })
 	first := loadChart(p, "load-ttft", "Time to first token", "TTFT, ms", func(l *document.Load) (document.Range, float64) { return l.TTFT, l.TTFT95 })
-	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *document.Load) (document.Range, float64) { return l.TPOT, l.TPOT95 })
+	each := loadChart(p, "load-tpot", "Time per output token", "TPOT, ms", func(l *document.Load) (document.Range, float64) { return l.TPOT.Zero(), l.TPOT95 })
 	for _, x := range []struct {
 		to *chart
 		at float64
@@ -125,10 +125,10 @@ func timeline(p *document.Plan) []*chart {
 	return []*chart{requests.fit(), cache.fit()}
 }
 
-// moments is how many a picture of the run shows.
+// moments is the number of points in a chart of the run.
 const moments = 240
 
-// thinned leaves out all but about most of the values, evenly; the last one stays.
+// thinned keeps about most of the values, evenly spaced; the last one stays.
 func thinned[T any](values []T, most int) []T {
 	every := (len(values) + most - 1) / most
 	if every <= 1 {

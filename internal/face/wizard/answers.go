@@ -72,7 +72,7 @@ const (
 	NoImages = "none"
 )
 
-// Origin is where a value comes from.
+// Origin is the kind of source of a value.
 type Origin int
 
 // The origins.
@@ -85,7 +85,7 @@ const (
 	Heuristic               // a rule of thumb, with its reason
 )
 
-// Source says where a value comes from, Why which example or file, or the reason.
+// Source is the source of a value; Why names the example or file, or gives the reason.
 type Source struct {
 	Origin Origin
 	Why    string
@@ -128,7 +128,7 @@ func (a Answers) isRatio() bool {
 // isPhases reports whether the phases are evaluated one by one.
 func (a Answers) isPhases() bool { return a.is(Mode, Disaggregation) && a.is(Goal, EachPhase) }
 
-// limits reports which limits the answers ask for.
+// limits reports which limits the answers set.
 func (a Answers) limits() (ttft, tpot bool) {
 	if a.isPhases() {
 		return a.is(Phases, PrefillOnly, Both), a.is(Phases, DecodeOnly, Both)

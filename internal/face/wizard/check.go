@@ -13,12 +13,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
-	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Check reads an answer to a question as it was typed and returns it as it is kept,
-// or what is wrong with it: by its kind, and by what the program says of the request
-// that it makes.
+// Check parses an answer as typed and returns it in normal form, or an error: from its kind, or from the check of the
+// request that it leads to.
 func (q *Question) Check(k *Known, typed string) (string, error) {
 	value := strings.TrimSpace(typed)
 	if value == "" {
@@ -111,7 +109,7 @@ func (k *Known) checkModel(id string) error {
 	return err
 }
 
-// about is what the program says of the request that concerns a field.
+// about is the error in the request that concerns a field.
 func (k *Known) about(name field.Name) error {
 	r := k.checked()
 	if name == "device" {
@@ -123,47 +121,10 @@ func (k *Known) about(name field.Name) error {
 		r.NumDevices = 1 // checked with its own answer
 	}
 	var errs []error
-	for _, err := range each(ops.On(k.World).CheckOptimize(r)) {
-		if slices.Contains(fields(err), name) {
+	for _, err := range field.Each(ops.On(k.World).CheckOptimize(r)) {
+		if slices.Contains(field.Names(err), name) {
 			errs = append(errs, errors.New(field.Say(err, k.Say)))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// fields are the fields that an error names.
-func fields(err error) []field.Name {
-	var out []field.Name
-	field.Say(err, func(n field.Name) string {
-		out = append(out, n)
-		return string(n)
-	})
-	return out
-}
-
-// each are the errors that are joined in one.
-func each(err error) []error {
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
-	case nil:
-		return nil
-	case *opssession.InputError:
-		return each(e.Err)
-	case interface{ Unwrap() []error }:
-		inner := e.Unwrap()
-		if len(present(inner)) == 0 || errors.Join(inner...).Error() != err.Error() {
-			return []error{err} // a message around others
-		}
-		var out []error
-		for _, i := range inner {
-			out = append(out, each(i)...)
-		}
-		return out
-	default:
-		return []error{err}
-	}
-}
-
-// present are the errors of a list that are there.
-func present(errs []error) []error {
-	return slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
 }

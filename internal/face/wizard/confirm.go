@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// What may be done with a complete set of answers.
+// The actions on a complete set of answers.
 const (
 	doRun    = "run"
 	doChange = "change"
@@ -18,8 +18,7 @@ const (
 	doQuit   = "quit"
 )
 
-// confirm shows what would be run and does what the user wants, until that is over
-// or an answer is changed: then again is true.
+// confirm shows the command and runs the actions that the user chooses, until done. Again is true if an answer changed.
 func (w *wizard) confirm(ctx context.Context) (again bool, err error) {
 	w.page()
 	can := []string{doRun, doChange, doSave, doQuit}
@@ -71,7 +70,7 @@ func (w *wizard) choose(ctx context.Context, title string, can []string) (string
 	}
 }
 
-// run executes, sums up, and asks what is next.
+// run executes the request, prints a summary and asks for the next action.
 func (w *wizard) run(ctx context.Context) (again bool, err error) {
 	fmt.Fprintln(w.config.Out, "\n"+w.text.Running)
 	w.ran = true
@@ -133,7 +132,7 @@ func (w *wizard) save(ctx context.Context) error {
 	}
 }
 
-// page prints the command, the parameters, what was checked and what is assumed.
+// page prints the command, the parameters, the checks and the assumptions.
 func (w *wizard) page() {
 	t, out := w.text, w.config.Out
 	fmt.Fprintf(out, "\n%s\n  %s\n", t.CommandTitle, w.command())
@@ -152,7 +151,7 @@ func (w *wizard) page() {
 	}
 }
 
-// command is the command that asks for what the answers do.
+// command is the command line of the answers.
 func (w *wizard) command() string {
 	if w.Answers.is(Mode, Compare) {
 		return w.config.PlanCommand(w.Plan())

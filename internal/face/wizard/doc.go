@@ -1,11 +1,10 @@
-// Package wizard asks a person at a terminal for what a plan needs, one question at a time, shows the command that
-// follows, and runs it once that is confirmed.
+// Package wizard asks for the inputs of a plan at a terminal, one question at a time, shows the resulting command, and
+// runs it once confirmed.
 //
-// In: answers that are known already (flags, a file), streams, and functions that run a request. Out: an
-// [app.OptimizeRequest] or an [app.PlanRequest] for those functions, and a short account of what they found. It does not
-// know how anything is computed, nor flags as the command line parses them: a command line is text that it was given.
+// In: known answers (flags, a file), streams, and functions that run a request. Out: an
+// [ops.OptimizeRequest] or an [ops.PlanRequest] for those functions, and a summary of the result. It knows neither how
+// results are computed nor how flags are parsed: a command line is opaque text.
 //
-// Which question is next follows from the answers alone: start at [Questions] and [Session]. Drawing is apart from that:
-// form.go draws with charm.land/huh, plain.go line by line for terminals that cannot. Everything said is in [Text], once
-// per language.
+// The next question follows from the answers alone: start at [Questions] and [Session]. Drawing is separate: form.go
+// draws with charm.land/huh, plain.go line by line for simple terminals. All text is in asked.go and said.go, in both languages.
 package wizard

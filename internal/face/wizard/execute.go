@@ -15,17 +15,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// ErrInfeasible says that nothing meets the limits.
-var ErrInfeasible = errors.New("nothing meets the limits")
+// ErrInfeasible reports that no configuration meets the limits.
+var ErrInfeasible = errors.New("no configuration meets the limits")
 
-// execute runs what the answers ask for.
+// execute runs the request of the answers.
 func (w *wizard) execute(ctx context.Context) error {
 	_, err := w.outcome(ctx)
 	return err
 }
 
-// outcome runs what the answers ask for and sums up what came of it. The response is
-// nil where there is none with tables of its own.
+// outcome runs the request of the answers and prints a summary. The response is nil if it has no tables.
 func (w *wizard) outcome(ctx context.Context) (*ops.OptimizeResponse, error) {
 	command := w.command()
 	if w.Answers.is(Mode, Compare) {
@@ -49,7 +48,7 @@ func (w *wizard) outcome(ctx context.Context) (*ops.OptimizeResponse, error) {
 	return r, nil
 }
 
-// failure is what went wrong and what to do about it.
+// failure is an error and its correction.
 type failed struct{ kind, line, fix string }
 
 // failure prints a failure.
@@ -61,12 +60,11 @@ func (w *wizard) failure(command string, f *failed) {
 	}
 }
 
-// classify says what kind of failure an error is. Of several mistakes the first is
-// the important one.
+// classify finds the kind of a failure. Of several errors the first counts.
 func (w *wizard) classify(err error) *failed {
 	t := w.text
 	first := err
-	if all := each(err); len(all) > 0 {
+	if all := field.Each(err); len(all) > 0 {
 		first = all[0]
 	}
 	f := &failed{line: firstLine(field.Say(first, w.Say))}
@@ -74,7 +72,7 @@ func (w *wizard) classify(err error) *failed {
 	_, input := errors.AsType[*opssession.InputError](err)
 	_, unknown := errors.AsType[*model.UnknownError](err)
 	var about *Question
-	for _, n := range fields(first) {
+	for _, n := range field.Names(first) {
 		for i := range w.all {
 			if q := &w.all[i]; q.Field == n && about == nil {
 				about = q
@@ -97,8 +95,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// infeasible is the failure of a search without any row; nil if there is one, or in
-// a ratio a pair.
+// infeasible is the failure of a search without a row, or of a ratio without a pair; nil otherwise.
 func (w *wizard) infeasible(r *ops.OptimizeResponse) *failed {
 	var empty *ops.Search
 	for i := range r.Devices {

@@ -27,8 +27,8 @@ func Write(out io.Writer, a Answers) error {
 	return nil
 }
 
-// Read reads the answers in a file, YAML or JSON: a mapping of questions to answers.
-// Its mistakes are reported with their lines. Values are checked when they are used.
+// Read reads answers from YAML or JSON: a mapping of questions to answers. Errors name their line. Values are checked
+// when they are used.
 func Read(data []byte, file string) (Answers, error) {
 	const largest = 1 << 16
 	ps := &strictyaml.Problems{File: file, Most: 10}
@@ -52,7 +52,7 @@ func Read(data []byte, file string) (Answers, error) {
 			if near, ok := nearest.Match(key.Value, names); ok {
 				hint = "; did you mean " + near + "?"
 			}
-			ps.Add(key.Line, at, "no question has this name%s", hint)
+			ps.Add(key.Line, at, "unknown question%s", hint)
 			return
 		}
 		if text, ok := answer(ps, at, value); ok {

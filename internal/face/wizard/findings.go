@@ -8,12 +8,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// problems are what the program would refuse.
+// problems are the errors in the request.
 func (w *wizard) problems() []string {
 	r := w.checked()
 	r.Space = w.Optimize().Space
 	var out []string
-	for _, err := range each(ops.On(w.World).CheckOptimize(r)) {
+	for _, err := range field.Each(ops.On(w.World).CheckOptimize(r)) {
 		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
@@ -21,7 +21,7 @@ func (w *wizard) problems() []string {
 	return out
 }
 
-// findings are what was checked before the run.
+// findings are the results of the checks before the run.
 func (w *wizard) findings() []string {
 	t, a, r := w.text, w.relevant(), w.Optimize()
 	var out []string
@@ -53,8 +53,7 @@ func (w *wizard) mtpLayers() int {
 	return 0
 }
 
-// assumptions are what the user did not say: values that were suggested, and what no
-// question asks.
+// assumptions are suggested values, and facts that no question covers.
 func (w *wizard) assumptions() []string {
 	t, a := w.text, w.relevant()
 	var out []string

@@ -81,7 +81,7 @@ type screen struct {
 // Init starts the form.
 func (s *screen) Init() tea.Cmd { return s.form.Init() }
 
-// Update passes on what happens.
+// Update passes messages on.
 func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	if k, ok := m.(tea.KeyPressMsg); ok {
 		s.pressed = k.String()
@@ -93,7 +93,7 @@ func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 // View draws the form.
 func (s *screen) View() tea.View { return tea.NewView(s.form.View()) }
 
-// aborted is what the key asks for that ended a form.
+// aborted is the action of the key that ended a form.
 func aborted(pressed string) reply {
 	switch pressed {
 	case backKey:

@@ -77,7 +77,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return 0, k.err
 }
 
-// end ends the form: what is typed from now on is for the next one.
+// end ends the form: later keys go to the next one.
 func (r *reader) end() {
 	r.keys.mu.Lock()
 	defer r.keys.mu.Unlock()

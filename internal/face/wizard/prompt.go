@@ -8,7 +8,7 @@ import (
 // prompt is a question as it is drawn.
 type prompt struct {
 	title, help string
-	notes       []string // what is wrong, a suggestion
+	notes       []string // an error, a suggestion
 	options     []option // nil = text
 	value       string   // to start with
 	complete    []string // texts to complete from
@@ -39,7 +39,7 @@ type asker interface {
 	ask(ctx context.Context, p *prompt) (reply, error)
 }
 
-// ErrQuit says that the user quit before anything was run.
+// ErrQuit reports that the user quit before a run.
 var ErrQuit = errors.New("quit")
 
 // unsureWord is the answer of those who want a suggestion.

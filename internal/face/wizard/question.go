@@ -15,20 +15,20 @@ type Question struct {
 	// Field is the field of a request that the answer sets, "" for none; checks of the
 	// request that name it are about the answer.
 	Field field.Name
-	// Quiet questions are not asked: they have a recommended answer, which can be changed.
+	// Quiet questions are not asked: their recommended answer can be changed later.
 	Quiet bool
-	// When says whether it matters, nil = always.
+	// When reports whether the question is relevant, nil = always.
 	When func(*Known) bool
 	// Choices are the answers; nil = text, of the kind below.
 	Choices func(*Known) []string
 	// Also maps other words to a choice.
 	Also map[string]string
 	Kind Kind
-	// Suggest is what a user who is unsure is shown; nil = nothing.
+	// Suggest is the suggestion for an unsure user; nil = none.
 	Suggest func(*Known) Suggestion
 }
 
-// Kind is what a text must be.
+// Kind is the type of a text answer.
 type Kind int
 
 // The kinds.
@@ -48,7 +48,7 @@ type Suggestion struct {
 	Source Source
 }
 
-// Known is what is known when a question is asked.
+// Known is the state when a question is asked.
 type Known struct {
 	Answers Answers
 	World   *opssession.Session
@@ -58,7 +58,7 @@ type Known struct {
 	models map[string]*model.Model
 }
 
-// Model is the model of the answers, nil if there is none.
+// Model is the model of the answers, nil if unknown.
 func (k *Known) Model() *model.Model {
 	id := k.Answers.value(Model)
 	if id == "" {
@@ -89,7 +89,7 @@ func (k *Known) Profiles() []*device.Profile {
 	return out
 }
 
-// relevant reports whether a question matters.
+// relevant reports whether a question applies.
 func (q *Question) relevant(k *Known) bool { return q.When == nil || q.When(k) }
 
 // choice finds the choice that a word means, in any spelling.

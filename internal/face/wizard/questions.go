@@ -12,7 +12,7 @@ func choices(words ...string) func(*Known) []string {
 	return func(*Known) []string { return words }
 }
 
-// core are the questions that every plan needs an answer to.
+// core are the questions that every plan needs.
 func core() []Question {
 	return []Question{
 		{ID: Model, Kind: Name, Suggest: suggestModel},
@@ -68,8 +68,7 @@ func multimodal(k *Known) bool {
 	return m != nil && m.Vision != nil && optimizes(k)
 }
 
-// drafts reports whether draft tokens are wanted, and a model without modules for
-// them is not an obstacle.
+// drafts reports whether MTP is on, also for a model whose config has no modules.
 func drafts(k *Known) bool {
 	return k.Answers.is(MTP, Yes) && (hasMTP(k) || k.Answers.is(MTPSupport, Yes))
 }
@@ -91,7 +90,7 @@ func words(actions []dtype.Action) []string {
 	return out
 }
 
-// branches are the questions that depend on what was answered before.
+// branches are the questions that depend on earlier answers.
 func branches() []Question {
 	return append(shapes(), quantization()...)
 }

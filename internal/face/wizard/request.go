@@ -15,8 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// Optimize is the request that the answers ask throughput-optimizer. Answers to
-// questions that do not matter are left out, and so is what is not answered.
+// Optimize is the throughput-optimizer request of the answers. Irrelevant and missing answers are left out.
 func (k *Known) Optimize() ops.OptimizeRequest {
 	a := k.relevant()
 	r := ops.OptimizeRequest{
@@ -47,7 +46,7 @@ func (k *Known) Optimize() ops.OptimizeRequest {
 	return r
 }
 
-// Plan is the request that the answers ask of a plan.
+// Plan is the plan request of the answers.
 func (k *Known) Plan() ops.PlanRequest {
 	a := k.relevant()
 	r := ops.PlanRequest{
@@ -63,7 +62,7 @@ func (k *Known) Plan() ops.PlanRequest {
 	return r
 }
 
-// relevant are the answers to questions that matter.
+// relevant are the answers to relevant questions.
 func (k *Known) relevant() Answers {
 	out := Answers{}
 	for _, q := range Questions() {
@@ -74,7 +73,7 @@ func (k *Known) relevant() Answers {
 	return out
 }
 
-// formats are the number formats that the answers ask for.
+// formats are the number formats of the answers.
 func (a Answers) formats() deployment.Formats {
 	switch a.value(Quantization) {
 	case Recommended:
@@ -120,8 +119,7 @@ func (a Answers) ms(id ID) units.Seconds {
 	return units.Seconds(x / 1e3)
 }
 
-// checked is the request of the answers with what is not answered yet filled in so
-// that it is no mistake: checks then speak of answers only.
+// checked is the request of the answers with valid values for missing ones, so that errors concern answers only.
 func (k *Known) checked() ops.OptimizeRequest {
 	r := k.Optimize()
 	for _, n := range []*int{&r.NumDevices, &r.Input, &r.Output} {

@@ -2,7 +2,7 @@ package wizard
 
 import "slices"
 
-// Session is which question is next, given the answers. It draws and runs nothing.
+// Session finds the next question from the answers. It draws and runs nothing.
 type Session struct {
 	Known
 
@@ -10,7 +10,7 @@ type Session struct {
 	history []ID // asked and answered, in order
 	// again is a question to ask although it is answered, "" for none.
 	again ID
-	// stale says that an answer was replaced, so that others may be wrong now.
+	// stale is set when an answer changed, which may invalidate others.
 	stale bool
 }
 
@@ -22,8 +22,7 @@ func NewSession(k Known) *Session {
 	return &Session{Known: k, all: Questions(), stale: true}
 }
 
-// Next is the question to ask, and what is wrong with its present answer; nil when
-// nothing is missing.
+// Next is the question to ask and the error of its present answer; nil when nothing is missing.
 func (s *Session) Next() (*Question, error) {
 	if s.again != "" {
 		return s.question(s.again), nil
@@ -57,7 +56,7 @@ func (s *Session) question(id ID) *Question {
 	return &s.all[i]
 }
 
-// Answer keeps an answer, or says what is wrong with it.
+// Answer stores an answer, or returns its error.
 func (s *Session) Answer(q *Question, typed string, from Source) error {
 	value, err := q.Check(&s.Known, typed)
 	if err != nil {
@@ -92,10 +91,7 @@ func (s *Session) Back(q ID) bool {
 // Change asks a question again.
 func (s *Session) Change(id ID) { s.again = id }
 
-// Keep goes on without a change of the question asked again.
-func (s *Session) Keep() { s.again = "" }
-
-// Answered are the questions that matter and have an answer, in their order.
+// Answered are the relevant questions with an answer, in order.
 func (s *Session) Answered() []*Question {
 	var out []*Question
 	for i := range s.all {
@@ -107,8 +103,7 @@ func (s *Session) Answered() []*Question {
 	return out
 }
 
-// Missing are the questions without an answer that are certain to matter; further
-// ones may follow from their answers.
+// Missing are the relevant questions without an answer; their answers may lead to more.
 func (s *Session) Missing() []*Question {
 	var out []*Question
 	for i := range s.all {

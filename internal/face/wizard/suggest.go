@@ -18,7 +18,7 @@ func example(value, command string) Suggestion {
 // heuristic is a value by a rule of thumb.
 func heuristic(value, why string) Suggestion { return Suggestion{value, Source{Heuristic, why}} }
 
-// byDefault is what a command takes if nothing is given.
+// byDefault is the default of a command.
 func byDefault(value, why string) Suggestion { return Suggestion{value, Source{Default, why}} }
 
 const optimizer = "throughput-optimizer"
@@ -30,7 +30,7 @@ func suggestOutput(*Known) Suggestion  { return example("1500", optimizer) }
 func suggestTTFT(*Known) Suggestion    { return example("1000", "cli recommend") }
 func suggestTPOT(*Known) Suggestion    { return example("50", optimizer) }
 
-// suggestCount is what the fastest links of every device connect.
+// suggestCount is the number of devices that the fastest links of every profile connect.
 func suggestCount(k *Known) Suggestion {
 	n, of := 0, ""
 	for _, p := range k.Profiles() {
@@ -60,17 +60,17 @@ func suggestWidth(k *Known) Suggestion   { return heuristic("1920", k.Text.WhyFu
 func suggestExperts(k *Known) Suggestion { return heuristic(TPOnly, k.Text.WhyNarrow) }
 func suggestOff(k *Known) Suggestion     { return byDefault(No, k.Text.WhyOff) }
 
-// adviseHitRate has no value: only the traffic knows.
+// adviseHitRate has no value: it depends on the traffic.
 func adviseHitRate(k *Known) Suggestion {
 	return Suggestion{Source: Source{Heuristic, k.Text.AdviseHitRate}}
 }
 
-// adviseSupport says what the config of the model says.
+// adviseSupport reports that the model's config has no MTP modules.
 func adviseSupport(k *Known) Suggestion {
 	return Suggestion{Source: Source{Heuristic, fmt.Sprintf(k.Text.AdviseSupport, k.Answers.value(Model))}}
 }
 
-// suggestTokens is a token for every module of the model.
+// suggestTokens is one token per MTP module of the model.
 func suggestTokens(k *Known) Suggestion {
 	if m := k.Model(); m != nil && m.MTP.Layers > 0 {
 		return heuristic(strconv.Itoa(m.MTP.Layers), fmt.Sprintf(k.Text.WhyModules, m.MTP.Layers))

@@ -41,8 +41,7 @@ func best(r *ops.OptimizeResponse, k int) (found []on, without []string) {
 	return found, without
 }
 
-// summary prints what was found: the command, the best, the devices, candidates,
-// the matching of phases, and the caution.
+// summary prints the command, the best result, the devices, the candidates, the matching of phases, and the caution.
 func (w *wizard) summary(command string, r *ops.OptimizeResponse) {
 	t, out := w.text, w.config.Out
 	fmt.Fprintf(out, "\n%s\n  %s\n", t.Executed, command)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text is everything that is said, in one language.
+// Text is all text of the dialogue in one language.
 type Text struct {
 	Questions map[ID]Asked
 
@@ -24,7 +24,7 @@ type Text struct {
 	ConfirmTitle, NextTitle, FixTitle string
 	Running, NothingRun               string
 
-	// What may be done: the words of confirm.go.
+	// The actions of confirm.go.
 	Actions map[string]string
 	// Origins by [Origin], each with a verb for its Why.
 	Origins [6]string
@@ -53,7 +53,7 @@ type Text struct {
 	FixLimit, FixMemory, FixSizes                string
 }
 
-// Asked is how a question is asked.
+// Asked is the text of a question.
 type Asked struct {
 	Title, Help string
 	// Choices are the choices in words.
@@ -69,19 +69,7 @@ const (
 	Chinese Lang = "zh"
 )
 
-// Say returns what is said in a language.
-func (l Lang) Say() *Text {
-	if l == Chinese {
-		return chinese()
-	}
-	return english()
-}
-
-// Languages are those there are.
-func Languages() []Lang { return []Lang{English, Chinese} }
-
-// FromLocale is the language of a locale such as zh_CN.UTF-8, the first of those that
-// is set: LC_ALL, LC_MESSAGES, LANG.
+// FromLocale is the language of a locale such as zh_CN.UTF-8: the first one set of LC_ALL, LC_MESSAGES and LANG.
 func FromLocale(getenv func(string) string) Lang {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		if locale := getenv(name); locale != "" {
@@ -94,7 +82,7 @@ func FromLocale(getenv func(string) string) Lang {
 	return English
 }
 
-// source says where a value comes from.
+// source describes the source of a value.
 func (t *Text) source(s Source) string {
 	form := t.Origins[s.Origin]
 	if !strings.Contains(form, "%s") {

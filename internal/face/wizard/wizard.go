@@ -16,7 +16,7 @@ import (
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Config is what a wizard works with.
+// Config is the configuration of a dialogue.
 type Config struct {
 	In    io.Reader
 	Out   io.Writer
@@ -24,7 +24,7 @@ type Config struct {
 	Color bool
 	// Plain asks line by line, for terminals that cannot do more.
 	Plain bool
-	// Silent asks nothing: what is missing is an error.
+	// Silent asks nothing: missing answers are an error.
 	Silent bool
 	Lang   Lang
 	World  *opssession.Session
@@ -33,13 +33,13 @@ type Config struct {
 	// Say names a field as the command line does.
 	Say func(field.Name) string
 
-	// OptimizeCommand and PlanCommand are the commands that ask the same.
+	// OptimizeCommand and PlanCommand render a request as a command line.
 	OptimizeCommand func(ops.OptimizeRequest) string
 	PlanCommand     func(ops.PlanRequest) string
-	// Optimize answers a request; Report prints the answer with all its tables.
+	// Optimize runs a request; Report prints the response with all its tables.
 	Optimize func(context.Context, ops.OptimizeRequest) (*ops.OptimizeResponse, error)
 	Report   func(*ops.OptimizeResponse)
-	// Plan answers a request and prints the answer.
+	// Plan runs a request and prints the response.
 	Plan func(context.Context, ops.PlanRequest) error
 	// Save writes a file.
 	Save func(name string, write func(io.Writer) error) error
@@ -53,12 +53,12 @@ type wizard struct {
 
 	text  *Text
 	asker asker
-	// ran says that something was run.
+	// ran is set once a command was run.
 	ran bool
 }
 
-// Run asks, confirms, runs and sums up. It returns [ErrQuit] if the user quit before
-// anything was run, and a [MissingError] if it may not ask.
+// Run asks, confirms, runs and prints a summary. It returns [ErrQuit] if the user quit before
+// a run, and a [MissingError] if it may not ask.
 func Run(ctx context.Context, c *Config) error {
 	text := c.Lang.Say()
 	w := &wizard{
@@ -81,7 +81,7 @@ func Run(ctx context.Context, c *Config) error {
 	return err
 }
 
-// silent runs what the answers ask for.
+// silent runs the request of the answers.
 func (w *wizard) silent(ctx context.Context) error {
 	q, err := w.Next()
 	switch {
@@ -93,7 +93,7 @@ func (w *wizard) silent(ctx context.Context) error {
 	return w.execute(ctx)
 }
 
-// MissingError is answers that are missing where nothing can be asked.
+// MissingError lists answers that are missing in a silent run.
 type MissingError struct{ Questions []*Question }
 
 // Error lists the keys.
@@ -212,8 +212,7 @@ func (w *wizard) suggest(q *Question, p *prompt) *Suggestion {
 	return &s
 }
 
-// origin is where an answer comes from: a suggestion that was taken, what it was
-// before, or the user.
+// origin is the source of an answer: an accepted suggestion, its previous source, or the user.
 func (w *wizard) origin(q *Question, value string, shown *Suggestion) Source {
 	if shown != nil && shown.Value == value {
 		return shown.Source

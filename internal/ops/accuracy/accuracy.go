@@ -10,18 +10,18 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Request asks how well measured rows are predicted.
+// Request is a file of measured rows to predict.
 type Request struct {
 	File         string        `json:"file"`
 	Calibration  string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
 	Uncalibrated bool          `json:"uncalibrated,omitempty"`
 	PerfData     prices.Tables `json:"perf_data,omitzero"`
 	Workers      int           `json:"jobs,omitempty"` // 0 = 1
-	// Energy asks for the joules of rows without measured ones too.
+	// Energy also predicts the joules of rows without measured ones.
 	Energy bool `json:"energy,omitempty"`
 }
 
-// Response is the errors over measured rows.
+// Response is the measured rows with their predictions.
 type Response struct {
 	Rows []measured.Compared
 	// Calibration is the source of the multipliers and intervals.
@@ -74,7 +74,7 @@ func checkPrices(p *prices.Prices, rows []measured.Row) error {
 		seen[system] = true
 		d, err := device.Lookup(system)
 		if err != nil {
-			continue // its rows say so
+			continue // reported by its rows
 		}
 		if _, err := p.Physical(d); err != nil {
 			return err

@@ -15,33 +15,33 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
-// Request asks for a fit to measured rows.
+// Request is a fit to measured rows.
 type Request struct {
 	Files []string `json:"files,omitempty"` // of rows
 	// Results are fitted together with the rows.
 	Results ResultsRequest `json:"results,omitzero"`
-	// Calibration is an overlay file whose multipliers stay as they are while the
-	// rows' cells are fitted on top; "" = the shipped one.
+	// Calibration is an overlay file; its multipliers stay fixed and the rows' cells are fitted
+	// on top. "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
-	FromScratch bool   `json:"from_scratch,omitempty"` // fit every group again instead, and no cells
-	// Extend fits the groups that the calibration lacks instead, such as those of an engine
-	// on a device generation without rows; everything else stays as it is.
+	FromScratch bool   `json:"from_scratch,omitempty"` // fit all groups, without cells
+	// Extend adds the groups that the calibration lacks, such as an engine on a device
+	// generation without rows; the rest stays fixed.
 	Extend     bool `json:"extend,omitempty"`
 	Iterations int  `json:"iterations,omitempty"` // 0 = 4
-	// Sample is how many rows of a configuration are used, spread over its loads; 0 = all.
+	// Sample is the number of rows to use per configuration, spread over its loads; 0 = all.
 	Sample     int                  `json:"sample,omitempty"`
 	Workers    int                  `json:"jobs,omitempty"` // 0 = 1
 	Validation calibrate.Validation `json:"validation,omitzero"`
 }
 
-// DefaultIterations is how many steps a fit takes.
+// DefaultIterations is the default number of iterations of a fit.
 const DefaultIterations = 4
 
 // Response is a fit and its errors.
 type Response struct {
-	// Results are the runs among the rows, and what cannot be used.
+	// Results are the benchmark runs among the rows, and the unusable ones.
 	Results FoundResults
-	// Base is what the fit began with, Before the rows as it predicts them.
+	// Base is the calibration before the fit, Before its predictions of the rows.
 	Base   *calibration.Overlay
 	Before []measured.Compared
 	calibrate.Validated
@@ -68,7 +68,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	p := w.Predictor(base, &prices.Prices{})
 	prepared := thinned(slices.Concat(p.PrepareClean(rows), found.rows), r.Sample)
 	if len(prepared) == 0 {
-		return nil, session.BadInput(fmt.Errorf("%s has no clean row that can be predicted", strings.Join(r.Files, ", ")))
+		return nil, session.BadInput(fmt.Errorf("%s has no clean rows that can be predicted", strings.Join(r.Files, ", ")))
 	}
 	r.Validation.Folds = cmp.Or(r.Validation.Folds, r.Results.folds(prepared))
 	c := calibrate.Calibration{
@@ -103,7 +103,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return out, nil
 }
 
-// folds is how many results are tested by, if nobody says.
+// folds is the default number of folds for results.
 func (r *ResultsRequest) folds(rows []measured.Prepared) int {
 	if r.Folders == nil {
 		return 0
@@ -122,7 +122,7 @@ func (c *Response) extend(ctx context.Context, by *calibrate.Calibration, rows [
 	return nil
 }
 
-// command is what asked for the fit.
+// command is the command line of the fit.
 func (r *Request) command() string {
 	words := append([]string{"plimsoll", "calibrate"}, r.Files...)
 	if r.Results.Folders != nil {
@@ -131,7 +131,7 @@ func (r *Request) command() string {
 	return strings.Join(words, " ")
 }
 
-// thinned keeps so many rows of each configuration, spread over its loads.
+// thinned keeps a number of rows of each configuration, spread over its loads.
 func thinned(rows []measured.Prepared, most int) []measured.Prepared {
 	if most <= 0 {
 		return rows
@@ -173,7 +173,7 @@ func (c *Response) learn(ctx context.Context, plain *measured.Predictor, rows []
 	return nil
 }
 
-// cleanRows are the rows of a mode without a mark on their quality.
+// cleanRows are the rows of a mode without a quality mark.
 func cleanRows(rows []measured.Row, mode string) []measured.Row {
 	var out []measured.Row
 	for i := range rows {

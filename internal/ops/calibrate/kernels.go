@@ -13,45 +13,37 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// KernelsRequest asks for a fit of the operator forms to measured kernels.
+// KernelsRequest is a fit of the operator forms to measured kernels.
 type KernelsRequest struct {
 	PerfData prices.Tables `json:"perf_data"`
-	Systems  []string      `json:"systems,omitempty"` // nil = all that are known
-	// Selection is a file of the forms that are taken from the fit, and of what it starts from; "" takes all, from the
-	// shipped constants.
+	Systems  []string      `json:"systems,omitempty"` // nil = all known ones
+	// Selection is a file that lists the forms to take from the fit and its initial constants; "" takes all, starting from
+	// the shipped constants.
 	Selection string `json:"selection,omitempty"`
 }
 
-// KernelsResponse is fitted constants, and their errors on the measurements.
+// KernelsResponse is the fitted constants and their errors.
 type KernelsResponse struct {
 	Constants map[string]calibrated.Constants
 	Errors    []calibrate.KernelErrors
 	Tables    *prices.Use
 	// Unknown are systems of the directory without a device profile.
 	Unknown []string
-	// Selected says that a selection chose among the forms.
+	// Selected means that a selection chose among the forms.
 	Selected bool
 }
 
 // Kernels fits the constants of the operator forms, by generation.
 func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*KernelsResponse, error) {
-	if r.PerfData.Dir == "" {
-		return nil, session.BadInput(field.Errorf("fitting operators to kernels needs %s", field.Name("perf_data")))
-	}
-	p, err := prices.Open(w.Dir, r.PerfData)
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
 	selection, err := selection(w, r.Selection)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	out := &KernelsResponse{Selected: r.Selection != ""}
-	devices, unknown, err := kernelDevices(p, r.Systems)
+	p, devices, unknown, err := r.open(w)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	out.Unknown = unknown
+	out := &KernelsResponse{Selected: r.Selection != "", Unknown: unknown}
 	var sets []calibrate.Kernels
 	for _, d := range devices {
 		if err := ctx.Err(); err != nil {
@@ -76,10 +68,10 @@ func Kernels(ctx context.Context, w *session.Session, r KernelsRequest) (*Kernel
 	return out, session.BadInput(err)
 }
 
-// selection reads the file that chooses among the forms, nil for none.
+// selection reads the selection of forms, nil for none.
 func selection(w *session.Session, file string) (map[string]calibrated.Choice, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // everything is taken
+		return nil, nil //nolint:nilnil // no selection
 	}
 	data, err := w.ReadFile(file)
 	if err != nil {
@@ -92,32 +84,36 @@ func selection(w *session.Session, file string) (map[string]calibrated.Choice, e
 func (out *KernelsResponse) Write(w io.Writer) error {
 	comment := "Constants of the operator forms, per generation, fitted to measured kernels:\n" +
 		"plimsoll calibrate --perf-data " + out.Tables.Dir + "\n"
-	if out.Selected { // says nothing of where its input was, so that the same input gives the same bytes
+	if out.Selected { // without the input path, so that the same input gives the same bytes
 		comment = "Constants of the operator forms, per generation. Made by plimsoll calibrate --perf-data DIR --selection FILE:\n" +
 			"selection.yaml says which forms were selected, and why.\n"
 	}
 	return calibrated.Write(w, comment+"Times are in microseconds, the rest are shares of the data sheet's peaks.", out.Constants)
 }
 
-// kernelDevices finds the profiles of the systems asked for, or of all that the
-// directory has; unknown are those of them without a profile.
-func kernelDevices(p *prices.Prices, systems []string) (devices []*device.Profile, unknown []string, err error) {
+// open opens the kernel tables and finds the profiles of the requested systems, or of all in
+// the directory; unknown are the systems there without a profile.
+func (r *KernelsRequest) open(w *session.Session) (p *prices.Prices, devices []*device.Profile, unknown []string, err error) {
+	if r.PerfData.Dir == "" {
+		return nil, nil, nil, field.Errorf("a fit to kernels needs %s", field.Name("perf_data"))
+	}
+	if p, err = prices.Open(w.Dir, r.PerfData); err != nil {
+		return nil, nil, nil, err
+	}
+	systems := r.Systems
+	if len(systems) == 0 {
+		systems = p.Systems()
+	}
 	var errs []error
 	for _, name := range systems {
-		d, err := device.Lookup(name)
-		errs = append(errs, err)
-		devices = append(devices, d)
-	}
-	if len(systems) > 0 {
-		return devices, nil, errors.Join(errs...)
-	}
-	for _, name := range p.Systems() {
-		d, err := device.Lookup(name)
-		if err != nil {
+		switch d, err := device.Lookup(name); {
+		case err == nil:
+			devices = append(devices, d)
+		case len(r.Systems) > 0:
+			errs = append(errs, err)
+		default:
 			unknown = append(unknown, name)
-			continue
 		}
-		devices = append(devices, d)
 	}
-	return devices, unknown, nil
+	return p, devices, unknown, errors.Join(errs...)
 }

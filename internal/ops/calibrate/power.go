@@ -12,21 +12,21 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// PowerRequest asks for a fit of the constants of power to measured rows.
+// PowerRequest is a fit of the power constants to measured rows.
 type PowerRequest struct {
 	Files []string `json:"files"`
-	// Calibration is an overlay file for the times of steps; "" = the shipped one.
+	// Calibration is an overlay file for step times; "" = the shipped one.
 	Calibration string `json:"calibration,omitempty"`
 	Workers     int    `json:"jobs,omitempty"` // 0 = 1
 }
 
-// PowerResponse is fitted constants, and their errors on the measurements.
+// PowerResponse is the fitted constants and their errors.
 type PowerResponse struct {
 	*calibrate.PowerFit
 	files []string
 }
 
-// Power fits the constants of power to the rows that have a measured energy.
+// Power fits the power constants to the rows with a measured energy.
 func Power(ctx context.Context, w *session.Session, r PowerRequest) (*PowerResponse, error) {
 	rows, err := w.Measured(r.Files...)
 	if err != nil {
@@ -51,7 +51,7 @@ func Power(ctx context.Context, w *session.Session, r PowerRequest) (*PowerRespo
 // Write prints the constants with their source.
 func (out *PowerResponse) Write(w io.Writer) error {
 	names := make([]string, len(out.files))
-	for i, f := range out.files { // not where they were, so that the same input gives the same bytes
+	for i, f := range out.files { // without their paths, so that the same input gives the same bytes
 		names[i] = filepath.Base(f)
 	}
 	return out.Fitted.Write(w, fmt.Sprintf(`What devices draw, fitted to %d rows with joules_per_output_token by %d numbers:

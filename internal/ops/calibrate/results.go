@@ -18,15 +18,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// ResultsRequest names results of benchmarks to fit.
+// ResultsRequest names benchmark results to fit.
 type ResultsRequest struct {
-	// Folders hold them, at any depth; a file is its only one.
+	// Folders hold the results, at any depth; a file is a single result.
 	Folders []string `json:"folders,omitempty"`
-	// Expected is what was deployed. Its load and lengths are those of results that do not
-	// state theirs.
+	// Expected is the deployment. Its load and lengths apply to results that state none.
 	Expected simulate.Request `json:"expected,omitzero"`
-	// Whole says that Expected describes the deployment whole. Otherwise files beside the
-	// results that start an engine, or in the nearest folder above that has some, do.
+	// Whole means that Expected describes the whole deployment. Otherwise launch files next to
+	// the results, or in the nearest folder above that has some, describe it.
 	Whole bool `json:"whole,omitempty"`
 }
 
@@ -37,23 +36,23 @@ type UsedResult struct {
 	Asked  simulate.Request // as it was simulated
 	Row    *measured.Row
 	Layout string
-	// Launch are the files that say what was deployed, if any.
+	// Launch are the launch files of the deployment, if any.
 	Launch []string
 }
 
-// UnusedResult is a file, or a run of it, that a fit cannot use, and why.
+// UnusedResult is a file or run that a fit cannot use, and the reason.
 type UnusedResult struct {
 	File string
 	Err  error
 }
 
-// FoundResults are the runs of folders, and what was deployed.
+// FoundResults are the runs found in folders, and their deployments.
 type FoundResults struct {
 	Used   []UsedResult
 	Unused []UnusedResult
 }
 
-// finder makes measured rows of results.
+// finder turns results into measured rows.
 type finder struct {
 	world   *session.Session
 	r       *ResultsRequest
@@ -64,14 +63,14 @@ type finder struct {
 	rows    []measured.Prepared
 }
 
-// started is what the files of a folder start; nil files where they start nothing.
+// started is the deployment that the files of a folder start; nil files if they start none.
 type started struct {
 	files []string
 	found *launch.Found
 	err   error
 }
 
-// fromResults makes rows of results that are ready to be simulated.
+// fromResults turns results into rows, ready to be simulated.
 func fromResults(w *session.Session, r *ResultsRequest) (*finder, error) {
 	f := &finder{world: w, r: r, fleets: map[string]*replica.Fleet{}, started: map[string]*started{}}
 	for _, folder := range r.Folders {
@@ -83,12 +82,12 @@ func fromResults(w *session.Session, r *ResultsRequest) (*finder, error) {
 	case len(f.found.Used) > 0 || len(r.Folders) == 0:
 		return f, nil
 	case len(f.found.Unused) == 0:
-		return nil, session.BadInput(fmt.Errorf("%s: no result of a benchmark: no file ends in %s", strings.Join(r.Folders, ", "), strings.Join(resultEndings(), ", ")))
+		return nil, session.BadInput(fmt.Errorf("%s: no benchmark results: no file ends in %s", strings.Join(r.Folders, ", "), strings.Join(resultEndings(), ", ")))
 	}
 	return nil, session.BadInput(f.found.nothing())
 }
 
-// nothing says why no result can be used, each reason once.
+// nothing is the error if no result is usable, with each reason once.
 func (f *FoundResults) nothing() error {
 	var errs []error
 	for i, u := range f.Unused {
@@ -105,7 +104,7 @@ func (f *FoundResults) nothing() error {
 	return errors.Join(errs...)
 }
 
-// resultEndings are those of files that may be results.
+// resultEndings are the extensions of result files.
 func resultEndings() []string { return []string{".json", ".jsonl", ".csv"} }
 
 // maxResults bounds the files of a folder.
@@ -146,7 +145,7 @@ func (f *finder) folder(name string) error {
 	return nil
 }
 
-// file reads the results of a file in a folder below one that was asked for.
+// file reads the results of a file below one of the folders.
 func (f *finder) file(root, folder, base string) {
 	name := filepath.Join(root, filepath.FromSlash(folder), base)
 	data, err := f.world.ReadFile(name)
@@ -160,7 +159,7 @@ func (f *finder) file(root, folder, base string) {
 	f.found.Unused = append(f.found.Unused, UnusedResult{name, err})
 }
 
-// runs makes rows of the runs of a file.
+// runs turns the runs of a file into rows.
 func (f *finder) runs(runs []results.Run, s *started, name string) {
 	for i := range runs {
 		of := name
@@ -173,8 +172,7 @@ func (f *finder) runs(runs []results.Run, s *started, name string) {
 	}
 }
 
-// launched is what starts the engine behind the results of a folder: files in it, or in
-// the nearest folder above.
+// launched is the deployment of the launch files in the folder of a result, or in the nearest folder above.
 func (f *finder) launched(root, folder string) *started {
 	if f.r.Whole {
 		return nil
@@ -191,11 +189,11 @@ func (f *finder) launched(root, folder string) *started {
 	return s
 }
 
-// launch reads the files of one folder that may start an engine.
+// launch reads the launch files of one folder.
 func (f *finder) launch(root, folder string) *started {
 	entries, err := fs.ReadDir(f.world.Dir(root), folder)
 	if err != nil {
-		return nil // the walk says so
+		return nil // reported by the walk
 	}
 	var files []launch.File
 	var names []string
@@ -208,7 +206,7 @@ func (f *finder) launch(root, folder string) *started {
 		if err != nil {
 			continue
 		}
-		// A file that starts nothing may still be settings that another one names.
+		// A file that starts no engine may be a config file that another one references.
 		if _, err := launch.Read(launch.File{Path: name, Data: data}); err != nil && !errors.Is(err, launch.ErrNoLaunch) {
 			continue
 		}
@@ -224,20 +222,20 @@ func (f *finder) launch(root, folder string) *started {
 	return &started{names, found, err}
 }
 
-// oneDeployment reports files that start workers of the same role: they may be those of
-// several deployments, and nothing says which of them a result is of.
+// oneDeployment reports files that start workers of the same role: they may belong to
+// several deployments, and it is unknown which one a result is of.
 func oneDeployment(f *launch.Found) error {
 	for i := range f.Launches {
 		for j := range i {
 			if a, b := &f.Launches[j], &f.Launches[i]; a.Role == b.Role && a.File != b.File {
-				return fmt.Errorf("%s and %s both start %s: keep the results of each in a folder of their own", a.File, b.File, a.Engine)
+				return fmt.Errorf("%s and %s both start %s: put the results of each into a separate folder", a.File, b.File, a.Engine)
 			}
 		}
 	}
 	return nil
 }
 
-// run makes a row of one run.
+// run turns a run into a row.
 func (f *finder) run(run *results.Run, s *started, name string) error {
 	asked, err := f.expected(run, s)
 	if err != nil {
@@ -253,7 +251,7 @@ func (f *finder) run(run *results.Run, s *started, name string) error {
 		return err
 	}
 	if n := asked.Deployment.Devices(); run.GPUs > 0 && run.GPUs != n {
-		return field.Errorf("it ran on %d devices, the deployment has %d: give %s", run.GPUs, n, field.Name("tp_size"))
+		return field.Errorf("the run used %d devices, the deployment has %d: give %s", run.GPUs, n, field.Name("tp_size"))
 	}
 	d, err := asked.Deployment.Resolve(stage.Parts)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// expected is the simulation of a run. What the run states goes over what was expected.
+// expected is the simulation of a run. Values stated by the run override the expected ones.
 func (f *finder) expected(run *results.Run, s *started) (simulate.Request, error) {
 	r := f.r.Expected
 	if s != nil {
@@ -45,10 +45,10 @@ func (f *finder) expected(run *results.Run, s *started) (simulate.Request, error
 	return r, err
 }
 
-// over puts what was started in the place of a deployment, of which only names count.
+// over replaces a deployment by the launched one; only names are kept.
 func (s *started) over(d *deployment.Deployment) error {
 	if s.err != nil {
-		return fmt.Errorf("what started the engine cannot be read: %w", s.err)
+		return fmt.Errorf("reading the launch files: %w", s.err)
 	}
 	given := *d
 	*d = s.found.Deployment
@@ -70,22 +70,22 @@ func usable(run *results.Run, r *simulate.Request) error {
 	lengths := r.Workloads != nil || r.InputLengths != nil || r.Trace != "" || min(r.Input, r.Output) > 0
 	switch {
 	case max(run.TPOT.Mean, run.TPOT.Median, run.TTFT.Mean, run.TTFT.Median) <= 0:
-		return errors.New("it states neither TTFT nor TPOT")
+		return errors.New("the result states neither TTFT nor TPOT")
 	case run.Failed > 0:
 		return fmt.Errorf("%d of %d requests failed", run.Failed, run.Failed+run.Requests)
 	case d.Model == "":
-		return field.Errorf("nothing says which model was served: give %s", field.Name("model"))
+		return field.Errorf("the model is unknown: give %s", field.Name("model"))
 	case d.System == "" && r.DeviceFile == "":
-		return field.Errorf("nothing says which devices it ran on: give %s", field.Name("device"))
+		return field.Errorf("the device is unknown: give %s", field.Name("device"))
 	case d.Engine.Name == "":
-		return field.Errorf("nothing says which engine served it: give %s", field.Name("engine"))
+		return field.Errorf("the engine is unknown: give %s", field.Name("engine"))
 	case !lengths:
-		return field.Errorf("it does not state lengths: give %s and %s", field.Name("input_length"), field.Name("output_length"))
+		return field.Errorf("the result does not state lengths: give %s and %s", field.Name("input_length"), field.Name("output_length"))
 	}
 	return nil
 }
 
-// rowOf is what a row says of a run; its deployment is added when it is prepared.
+// rowOf is the row of a run; its deployment is added later.
 func rowOf(run *results.Run, r *simulate.Request, name string) *measured.Row {
 	out := &measured.Row{
 		ID: name, Source: string(run.Format), Version: r.Deployment.Engine.Version, Precision: r.Deployment.Formats.Checkpoint,
@@ -106,7 +106,7 @@ func rowOf(run *results.Run, r *simulate.Request, name string) *measured.Row {
 	return out
 }
 
-// Rows are the results as rows, and those that the columns of rows cannot describe.
+// Rows are the results as rows, and those that the columns cannot describe.
 func (f *FoundResults) Rows() (rows []measured.Row, without []UnusedResult) {
 	for i := range f.Used {
 		u := &f.Used[i]
@@ -129,13 +129,13 @@ func (u *UsedResult) row() (measured.Row, error) {
 	only.Checkpoint, only.KV = "", ""
 	switch {
 	case d.Disaggregated():
-		return row, errors.New("its prefill and decode workers have settings of their own")
+		return row, errors.New("prefill and decode workers have different settings")
 	case r.Concurrency == 0 || r.Workloads != nil || r.InputLengths != nil || r.OutputLengths != nil:
-		return row, errors.New("its requests are not a number in flight of one length")
+		return row, errors.New("the load is not a concurrency with fixed lengths")
 	case pool.Replicas > 1 || !measured.Cut(&pool.Layout):
-		return row, errors.New("rows have no columns for its replicas or its layout")
+		return row, errors.New("no columns for its replicas or layout")
 	case r.DeviceFile != "" || only != (deployment.Formats{}) || pool.System != "" || pool.Formats != (deployment.Formats{}):
-		return row, errors.New("rows have no columns for its device file or its number formats")
+		return row, errors.New("no columns for its device file or number formats")
 	}
 	row.Drafted = pool.MTP
 	if u.Run.TotalRate > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// SurfacesResponse is fitted surfaces, and their errors on shapes left out.
+// SurfacesResponse is the fitted surfaces and their errors on held-out shapes.
 type SurfacesResponse struct {
 	Surfaces table.Surfaces
 	Errors   []SurfaceErrors
@@ -20,25 +20,18 @@ type SurfacesResponse struct {
 	Unknown []string
 }
 
-// SurfaceErrors is how far predictions of shapes left out lie from their measurements.
+// SurfaceErrors is the error of predictions of held-out shapes.
 type SurfaceErrors struct {
 	System, Family string
 	Missed         int // shapes that are not predicted
-	// Surface, Tables and Form are those of surfaces, of all other measured rows, and of
-	// the operator forms alone.
+	// Surface, Tables and Form are the errors of surfaces, of tables of the other measured rows,
+	// and of the operator forms.
 	Surface, Tables, Form measured.Errors
 }
 
-// Surfaces fits surfaces to the measured kernels of the systems asked for.
+// Surfaces fits surfaces to the measured kernels of the requested systems.
 func Surfaces(ctx context.Context, w *session.Session, r KernelsRequest) (*SurfacesResponse, error) {
-	if r.PerfData.Dir == "" {
-		return nil, session.BadInput(field.Errorf("fitting surfaces to kernels needs %s", field.Name("perf_data")))
-	}
-	p, err := prices.Open(w.Dir, r.PerfData)
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
-	devices, unknown, err := kernelDevices(p, r.Systems)
+	p, devices, unknown, err := r.open(w)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// candidate is an assumption of a prediction that may have been wrong.
+// candidate is an assumption of a prediction that may be wrong.
 type candidate struct {
 	what   string
 	stated bool
@@ -20,7 +20,7 @@ type candidate struct {
 	after func(*simulate.Response) *sim.Result
 }
 
-// result is what a simulation comes to.
+// result holds the figures of a simulation.
 func (c *candidate) result(r *simulate.Response) *sim.Result {
 	if c.after == nil {
 		return &r.Result
@@ -28,8 +28,8 @@ func (c *candidate) result(r *simulate.Response) *sim.Result {
 	return c.after(r)
 }
 
-// candidates are the assumptions to test: first what the result itself states otherwise,
-// then, with all of that, what it does not say.
+// candidates are the assumptions to test: first those that the result contradicts, then,
+// with those corrected, the ones it does not state.
 func candidates(run *results.Run, base *simulate.Response) []candidate {
 	stated := statedOtherwise(run, base)
 	as := func(r *simulate.Request) {
@@ -39,7 +39,7 @@ func candidates(run *results.Run, base *simulate.Response) []candidate {
 	}
 	var all []candidate
 	if len(stated) > 1 {
-		all = append(all, candidate{"everything that the result states otherwise", true, as, nil})
+		all = append(all, candidate{"all values stated in the result", true, as, nil})
 	}
 	all = append(all, stated...)
 	for _, g := range guesses(run, base) {
@@ -64,13 +64,13 @@ func set(format string, a ...any) func(*simulate.Request) {
 	}
 }
 
-// differ is a difference that matters: more than 2 %.
+// differ reports a difference of more than 2 %.
 func differ(a, b float64) bool {
 	const matters = 0.02
 	return a > 0 && b > 0 && math.Abs(math.Log(a/b)) > matters
 }
 
-// statedOtherwise are the differences that the result shows.
+// statedOtherwise are the assumptions that the result contradicts.
 func statedOtherwise(run *results.Run, base *simulate.Response) []candidate {
 	r, s := &base.Request, &base.Result
 	var out []candidate
@@ -80,7 +80,7 @@ func statedOtherwise(run *results.Run, base *simulate.Response) []candidate {
 	if s.RequestRate > 0 {
 		in, answer := s.InputRate/s.RequestRate, s.OutputRate/s.RequestRate
 		if differ(run.Input, in) || differ(run.Output, answer) {
-			add(fmt.Sprintf("lengths: %.0f and %.0f tokens on average instead of %.0f and %.0f", run.Input, run.Output, in, answer), func(r *simulate.Request) {
+			add(fmt.Sprintf("mean lengths: %.0f and %.0f tokens instead of %.0f and %.0f", run.Input, run.Output, in, answer), func(r *simulate.Request) {
 				scaleLengths(r, run.Input/in, run.Output/answer)
 			})
 		}
@@ -94,10 +94,10 @@ func statedOtherwise(run *results.Run, base *simulate.Response) []candidate {
 		add(fmt.Sprintf("load: %.3g requests per second", run.Rate), func(r *simulate.Request) { r.Rate, r.Concurrency, r.Trace = run.Rate, 0, "" })
 	}
 	if run.Requests > 0 && run.Requests != s.Requests {
-		add(fmt.Sprintf("a run of %d requests instead of %d", run.Requests, s.Requests), func(r *simulate.Request) { r.Requests = run.Requests })
+		add(fmt.Sprintf("%d requests instead of %d", run.Requests, s.Requests), func(r *simulate.Request) { r.Requests = run.Requests })
 	}
 	for _, x := range run.Settings {
-		add(fmt.Sprintf("setting %s=%g, as the result states", x.Key, x.Value), set("%s=%g", x.Key, x.Value))
+		add(fmt.Sprintf("setting %s=%g", x.Key, x.Value), set("%s=%g", x.Key, x.Value))
 	}
 	return out
 }
@@ -126,49 +126,49 @@ func scaleLengths(r *simulate.Request, input, output float64) {
 	scale(&r.Output, output)
 }
 
-// guesses are assumptions that a result does not speak of.
+// guesses are assumptions that the result does not state.
 func guesses(run *results.Run, base *simulate.Response) []candidate {
 	var out []candidate
 	guess := func(what string, change func(*simulate.Request)) {
 		out = append(out, candidate{what, false, change, nil})
 	}
 	batch := max(1, cmp.Or(run.Concurrency, base.Request.Concurrency))
-	guess("CUDA graphs: none, every decode step is launched kernel by kernel", set("graph.max_batch=0"))
+	guess("no CUDA graphs: decode steps are launched kernel by kernel", set("graph.max_batch=0"))
 	guess(fmt.Sprintf("CUDA graphs up to a batch of %d", batch), set("graph.max_batch=%d", batch))
 	if half := batch / 2; half > 0 {
-		guess(fmt.Sprintf("at most %d sequences in a batch (max_sequences): the others wait", half), set("max_sequences=%d", half))
+		guess(fmt.Sprintf("at most %d sequences in a batch (max_sequences)", half), set("max_sequences=%d", half))
 	}
 	for _, by := range []float64{0.25, 4} {
 		if n := int(by * float64(base.Budget)); n > 0 {
-			guess(fmt.Sprintf("a token budget of %d instead of %d", n, base.Budget), set("token_budget=%d", n))
+			guess(fmt.Sprintf("token budget %d instead of %d", n, base.Budget), set("token_budget=%d", n))
 		}
 	}
 	if m := &base.Memory; m.Share > 0 {
 		const less = 0.8
-		guess(fmt.Sprintf("less room for the KV cache: memory_share %.2g instead of %.2g", less*m.Share, m.Share), set("memory_share=%.3g", less*m.Share))
+		guess(fmt.Sprintf("smaller KV cache: memory_share %.2g instead of %.2g", less*m.Share, m.Share), set("memory_share=%.3g", less*m.Share))
 	}
-	guess("a KV cache in bf16", func(r *simulate.Request) { r.Deployment.Formats.KV = "bf16" })
-	guess("a KV cache in fp8", func(r *simulate.Request) { r.Deployment.Formats.KV = "fp8" })
+	guess("KV cache in bf16", func(r *simulate.Request) { r.Deployment.Formats.KV = "bf16" })
+	guess("KV cache in fp8", func(r *simulate.Request) { r.Deployment.Formats.KV = "fp8" })
 	if q := &base.Request; q.Workloads == nil && q.Trace == "" && q.InputLengths == nil && q.LengthLow == 1 {
-		guess("repeated prompts: nine tenths of each are in the prefix cache", func(r *simulate.Request) {
+		guess("repeated prompts: 90 % of each in the prefix cache", func(r *simulate.Request) {
 			r.Prefix = r.Input * 9 / 10
 			set("prefix_caching=true")(r)
 		})
 	}
 	if base.Request.Concurrency > 0 {
-		out = append(out, candidate{"a warm start: the first wave of requests is not counted", false, func(r *simulate.Request) { r.Records = true }, afterFirst})
+		out = append(out, candidate{"warm start: the first wave of requests is not counted", false, func(r *simulate.Request) { r.Records = true }, afterFirst})
 	}
 	return append(out, coldStart(run, base)...)
 }
 
-// coldStart tests whether only a few requests were slow: the spread of TTFTs is then
-// that of the run, around the predicted median.
+// coldStart tests whether only a few requests were slow: the measured spread of TTFT around
+// the predicted median.
 func coldStart(run *results.Run, base *simulate.Response) []candidate {
 	if run.TTFT.Mean <= 0 || run.TTFT.Median <= 0 || run.TTFT.Mean/run.TTFT.Median*base.Result.TTFT.P50 <= base.Result.TTFT.Mean {
 		return nil
 	}
 	return []candidate{{
-		"a cold start: a few requests were slow (compiling, loading); TTFTs spread as measured around the predicted median", false,
+		"cold start: a few slow requests (compiling, loading); the predicted median TTFT with the measured spread", false,
 		func(*simulate.Request) {}, func(r *simulate.Response) *sim.Result {
 			out := r.Result
 			out.TTFT.Mean = run.TTFT.Mean / run.TTFT.Median * out.TTFT.P50

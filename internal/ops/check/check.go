@@ -19,11 +19,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Request asks how a measured run agrees with its prediction.
+// Request is a measured run to compare with its prediction.
 type Request struct {
-	// File is what a load generator wrote.
+	// File is the output of a load generator.
 	File string `json:"file"`
-	// Expected is what was planned. Zero lengths and no load are those of the run.
+	// Expected is the deployment and load to predict. Unset lengths and load are those of the run.
 	Expected simulate.Request `json:"expected"`
 }
 
@@ -40,7 +40,7 @@ type CheckedRun struct {
 	Figures []Figure
 	Inside  bool // all figures lie in their intervals
 	Causes  []Cause
-	// Basis says what the intervals come from.
+	// Basis is the source of the intervals.
 	Basis string
 	Notes []string
 }
@@ -55,19 +55,18 @@ type Figure struct {
 // Ratio is measured over predicted.
 func (f *Figure) Ratio() float64 { return f.Measured / f.Predicted }
 
-// IsTime tells times from rates.
+// IsTime reports whether the figure is a time, not a rate.
 func (f *Figure) IsTime() bool { return f.Name != FigureOutput && f.Name != FigureTotal }
 
-// Cause is an assumption that may be wrong, and what the prediction is with it
-// changed.
+// Cause is an assumption that may be wrong, and the prediction with it changed.
 type Cause struct {
 	What string
-	// Stated says that the result itself shows the difference; otherwise it is a guess.
+	// Stated means that the result itself contradicts the assumption; otherwise it is a guess.
 	Stated  bool
 	Figures []Figure
-	// Left is the error that is left, as a share of that of the prediction.
+	// Left is the remaining error, as a share of that of the prediction.
 	Left float64
-	// Explains says that it moves the prediction into the measurement's neighbourhood.
+	// Explains means that it moves the prediction close to the measurement.
 	Explains bool
 	Failure  string // why it could not be simulated
 }
@@ -92,7 +91,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 		return nil, err
 	}
 	if len(runs) > maxChecked {
-		return nil, session.BadInput(fmt.Errorf("%s has %d runs; at most %d are compared at once", r.File, len(runs), maxChecked))
+		return nil, session.BadInput(fmt.Errorf("%s has %d runs; the maximum is %d", r.File, len(runs), maxChecked))
 	}
 	out := &Response{Request: r}
 	for i := range runs {
@@ -133,7 +132,7 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	}
 	out.Asked, out.Basis, out.Notes = base.Request, base.Expected.Basis, base.Notes
 	if (run.Input == 0 || run.Output == 0) && asked.Workloads == nil && (asked.Input == 0 || asked.Output == 0) {
-		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: %d and %d tokens are assumed", base.Request.Input, base.Request.Output))
+		out.Notes = append(out.Notes, fmt.Sprintf("the result does not state lengths: assuming %d and %d tokens", base.Request.Input, base.Request.Output))
 	}
 	out.Figures = figures(run, &base.Result, &base.Expected)
 	out.Inside = !slices.ContainsFunc(out.Figures, func(f Figure) bool { return !f.Inside })
@@ -166,15 +165,15 @@ func checkRun(ctx context.Context, w *session.Session, run *results.Run, asked s
 	return out, nil
 }
 
-// mostLeft is the share of the error that an explanation may leave.
+// mostLeft is the largest share of the error that an explanation may leave.
 const mostLeft = 0.5
 
-// AsOf takes from a run what the request leaves open.
+// AsOf fills unset fields of the request from a run.
 func AsOf(run *results.Run, r *simulate.Request) error {
 	asDeployed(run, r)
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
 		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
-			return session.BadInput(field.Errorf("the result does not say how many requests were in flight: give %s or %s", field.Name("concurrency"), field.Name("rate")))
+			return session.BadInput(field.Errorf("the result does not state its load: give %s or %s", field.Name("concurrency"), field.Name("rate")))
 		}
 		r.Requests = cmp.Or(r.Requests, run.Requests)
 	}
@@ -186,7 +185,7 @@ func AsOf(run *results.Run, r *simulate.Request) error {
 	return nil
 }
 
-// asDeployed takes names and layout of a run where the request has none.
+// asDeployed fills unset names and the layout from a run.
 func asDeployed(run *results.Run, r *simulate.Request) {
 	d := &r.Deployment
 	d.Model, d.Engine.Name = cmp.Or(d.Model, run.Model), cmp.Or(d.Engine.Name, run.Engine)
@@ -209,8 +208,7 @@ func asDeployed(run *results.Run, r *simulate.Request) {
 // tokens is a mean number of them, in whole ones.
 func tokens(mean float64) int { return int(math.Round(min(mean, session.MaxTokens))) }
 
-// figures are those that both sides have: means, or medians where only these were
-// measured.
+// figures are the figures that both sides have: means, or medians if only those were measured.
 func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure {
 	var out []Figure
 	add := func(name string, predicted, is float64, by calibration.Error) {
@@ -219,12 +217,12 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 			out = append(out, Figure{name, predicted, low, high, is, is >= low && is <= high})
 		}
 	}
-	times := func(mean, median string, says *sim.Summary, is *results.Times, by calibration.Error) {
+	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by calibration.Error) {
 		if is.Mean > 0 {
-			add(mean, float64(says.Mean), float64(is.Mean), by)
+			add(mean, float64(predicted.Mean), float64(is.Mean), by)
 			return
 		}
-		add(median, float64(says.P50), float64(is.Median), by)
+		add(median, float64(predicted.P50), float64(is.Median), by)
 	}
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)

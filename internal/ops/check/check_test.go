@@ -31,10 +31,10 @@ func TestCheckFindsTheCause(t *testing.T) {
 		want   string
 	}{
 		{func(*simulate.Request) {}, ""},
-		{func(r *simulate.Request) { r.Deployment.Engine.Settings = []string{"graph.max_batch=0"} }, "CUDA graphs: none"},
+		{func(r *simulate.Request) { r.Deployment.Engine.Settings = []string{"graph.max_batch=0"} }, "no CUDA graphs"},
 		{func(r *simulate.Request) { r.Deployment.Engine.Settings = []string{"max_sequences=8"} }, "at most 8 sequences in a batch"},
-		{func(r *simulate.Request) { r.Input = 8192 }, "lengths: 8192 and 64 tokens"},
-		{func(r *simulate.Request) { r.Concurrency, r.Requests = 128, 256 }, "everything that the result states otherwise"},
+		{func(r *simulate.Request) { r.Input = 8192 }, "mean lengths: 8192 and 64 tokens"},
+		{func(r *simulate.Request) { r.Concurrency, r.Requests = 128, 256 }, "all values stated in the result"},
 	} {
 		ran := deployed()
 		c.change(&ran)

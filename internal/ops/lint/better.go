@@ -19,33 +19,32 @@ import (
 
 // Improvement is a change of settings that raises the throughput within the limits.
 type Improvement struct {
-	Change   string   // in the engine's words
+	Change   string   // with the engine's own flags
 	Settings []string // as "key=value"
-	Note     string   // what it costs beside the figures
-	// Gain is the throughput's, relative to that of the files; 0 where those meet the
-	// limits at no concurrency.
+	Note     string   // its drawbacks
+	// Gain is relative to the throughput of the files; 0 if those meet the limits at no
+	// concurrency.
 	Gain        float64
 	Concurrency int
 	TTFT, TPOT  units.Seconds
 	Throughput  float64
 }
 
-// leastGain is the gain from which a change is worth telling. It is a choice: two
-// predictions of one deployment share most of their errors, and how far the rest goes
-// was not measured.
+// leastGain is the smallest gain that is reported. It is a choice: two predictions of one
+// deployment share most of their errors, and the size of the rest was not measured.
 const leastGain = 0.03
 
 // variation is a change of settings to try.
 type variation struct {
 	settings []string
-	prefill  bool // also of the workers for prompts, if there are such
-	only     bool // of these alone
+	prefill  bool // also for prefill workers, if any
+	only     bool // for prefill workers alone
 	note     string
 	batch    int // the batch limit, if that is what changes
 }
 
-// improve tries changes of one setting each and keeps those that are worth it: of
-// several values of a setting the best.
+// improve tries changes of one setting each and keeps the best value of each setting that
+// gains enough.
 func (x *inspection) improve(ctx context.Context) error {
 	if x.out.Simulated == nil {
 		return nil
@@ -90,8 +89,8 @@ func (x *inspection) improve(ctx context.Context) error {
 	return nil
 }
 
-// try simulates a change. A batch limit that the limits on latency do not let requests
-// reach is lowered to what they do, or the engine would run more.
+// try simulates a change. A batch limit beyond what the latency limits allow is lowered to
+// that, or the engine would run more.
 func (x *inspection) try(ctx context.Context, c variation) (variation, *simulate.Response, error) {
 	d := x.changed(&c)
 	s, err := x.best(ctx, &d)
@@ -106,13 +105,13 @@ func (x *inspection) try(ctx context.Context, c variation) (variation, *simulate
 	return c, s, err
 }
 
-// best is the simulation with the most throughput of a deployment within the limits:
-// at the concurrency asked for, or the highest safe one that meets them. It is nil
-// where there is none, also where the deployment does not run.
+// best is the simulation of a deployment with the highest throughput within the limits: at
+// the requested concurrency, or at the highest safe one that meets them. It is nil if there
+// is none or the deployment does not run.
 func (x *inspection) best(ctx context.Context, d *deployment.Deployment) (*simulate.Response, error) {
 	resolved, fleet, err := x.stage.Fleet(d)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // a change that does not run is none
+		return nil, nil //nolint:nilerr,nilnil // a change that does not run is dropped
 	}
 	n := capacityOf(resolved, fleet, x.r.Input+x.r.Output).Safe
 	if n == 0 {
@@ -130,7 +129,7 @@ func (x *inspection) best(ctx context.Context, d *deployment.Deployment) (*simul
 	return s, nil
 }
 
-// changes are those to try.
+// changes lists the changes to try.
 func (x *inspection) changes() []variation {
 	p := x.resolved.Generates()
 	e := p.Engine
@@ -147,7 +146,7 @@ func (x *inspection) changes() []variation {
 		}
 	}
 	if p.Spec.Quant.KV != dtype.FP8 && p.Device.Matrix[dtype.FP8] > 0 {
-		out = append(out, variation{settings: []string{"kv_format=fp8"}, prefill: true, note: "answers may change a little: check their quality"})
+		out = append(out, variation{settings: []string{"kv_format=fp8"}, prefill: true, note: "may affect output quality: check it"})
 	}
 	if !first.Engine.ChunkedPrefill {
 		out = append(out, variation{settings: []string{"chunked_prefill=true"}, only: true})
@@ -155,8 +154,7 @@ func (x *inspection) changes() []variation {
 	return append(out, x.captures(p, first)...)
 }
 
-// captures are graphs for more: for the batches of the worker that generates, and for
-// prompts on the first.
+// captures are changes that capture more graphs: for batches of the decode worker and for prompts of the first.
 func (x *inspection) captures(p, first *deployment.Served) []variation {
 	var out []variation
 	set := func(n int, only bool) {
@@ -172,7 +170,7 @@ func (x *inspection) captures(p, first *deployment.Served) []variation {
 	return out
 }
 
-// usual is the engine of a pool with the settings it has by default.
+// usual is the engine of a pool with its default settings.
 func (x *inspection) usual(p *deployment.Served) *engine.Profile {
 	return x.stage.Engine.On(p.Device, p.Spec.Layout.Devices, p.Spec.Model.Family)
 }
@@ -181,15 +179,13 @@ func (x *inspection) usual(p *deployment.Served) *engine.Profile {
 // for prompts (InferenceX, vLLM with MiniMax-M2.5 and gpt-oss).
 const promptGraphs = 2048
 
-// maxBudget is the largest token budget that is tried: activations of more leave
-// little room.
+// maxBudget is the largest token budget tried: the activations of more leave little memory.
 const maxBudget = 32768
 
-// batches are higher batch limits that the cache has room for, with graphs for them
-// where the files say for which batches there are any.
+// batches are higher batch limits that fit the cache, with graphs for them if the files list the captured batches.
 func (x *inspection) batches(p *deployment.Served) []variation {
 	limit, held := p.Engine.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks
-	// A higher limit takes memory itself, so that the cache holds a little less.
+	// A higher limit uses memory itself, so the cache holds a little less.
 	most := x.changed(&variation{settings: []string{fmt.Sprintf("max_sequences=%d", max(1, held))}})
 	if d, f, err := x.stage.Fleet(&most); err == nil {
 		c := capacityOf(d, f, x.r.Input+x.r.Output)
@@ -229,7 +225,7 @@ func (x *inspection) changed(c *variation) deployment.Deployment {
 	return d
 }
 
-// words is a change as the engine is told it.
+// words renders a change with the engine's own flags.
 func (x *inspection) words(c *variation) string {
 	p := x.resolved.Generates()
 	var out []string

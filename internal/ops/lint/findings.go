@@ -30,10 +30,10 @@ func (x *inspection) sort() {
 	})
 }
 
-// name is what the engine calls a setting.
+// name is the engine's own name of a setting.
 func (x *inspection) name(key string) string { return launch.Name(x.stage.Engine, x.out.Version, key) }
 
-// engineWord is what the engine calls a field of a request.
+// engineWord is the engine's own name of a request field.
 func (x *inspection) engineWord(n field.Name) string {
 	key := "layout." + strings.TrimSuffix(string(n), "_size")
 	if name := x.name(key); name != key {
@@ -42,8 +42,7 @@ func (x *inspection) engineWord(n field.Name) string {
 	return string(n)
 }
 
-// setting puts the engine's name into a message about a setting, which begins with
-// its assignment.
+// setting puts the engine's name into a message that begins with the assignment of a setting.
 func (x *inspection) setting(text string) string {
 	rest, ok := strings.CutPrefix(text, `engine setting "`)
 	assignment, rest, found := strings.Cut(rest, `": `)
@@ -64,8 +63,8 @@ func flagIn(text string) string {
 	return ""
 }
 
-// flags reports what the engine's release does not understand, and manifests that ask
-// for other devices than the engine uses.
+// flags reports flags that the release does not know, and manifests that request another
+// number of devices than the engine uses.
 func (x *inspection) flags() {
 	problems := x.found.Problems
 	for i := range x.found.Launches {
@@ -89,22 +88,21 @@ func (x *inspection) flags() {
 	}
 }
 
-// drafts leaves out speculation that the model has no modules for: then another model
-// drafts, which no prediction here knows.
+// drafts drops speculation if the model has no MTP modules: drafts of another model are not predicted.
 func (x *inspection) drafts() {
 	if x.stage.Model.MTP.Layers > 0 {
 		return
 	}
 	for i := range x.d.Pools {
 		if p := &x.d.Pools[i]; p.MTP > 0 {
-			x.add(SevereWarning, x.name("mtp.tokens"), x.stage.Model.Name()+" drafts no tokens itself; drafts of another model are not predicted", "")
+			x.add(SevereWarning, x.name("mtp.tokens"), x.stage.Model.Name()+" has no MTP head; drafts of another model are not predicted", "")
 			p.MTP = 0
 		}
 	}
 	x.out.Deployment = x.d
 }
 
-// requested compares the devices a manifest asks for with those of the layout, and
+// requested compares the devices a manifest requests with those of the layout, and the
 // workers of a pool with each other: all are predicted as the first.
 func (x *inspection) requested(l *launch.Launch) {
 	own := l.Pool()
@@ -112,9 +110,9 @@ func (x *inspection) requested(l *launch.Launch) {
 	switch n := own.Layout.Devices; {
 	case l.Requested == 0 || l.Requested == n:
 	case l.Requested < n:
-		f.Severity, f.What = SevereError, fmt.Sprintf("%d devices are asked for and the engine starts on %d", l.Requested, n)
+		f.Severity, f.What = SevereError, fmt.Sprintf("requests %d devices, but the engine needs %d", l.Requested, n)
 	default:
-		f.Severity, f.What = SevereWarning, fmt.Sprintf("%d devices are asked for and the engine uses %d: the others are idle", l.Requested, n)
+		f.Severity, f.What = SevereWarning, fmt.Sprintf("requests %d devices, but the engine uses %d: the others are idle", l.Requested, n)
 	}
 	if f.Severity != "" && !slices.Contains(x.out.Findings, f) {
 		x.out.Findings = append(x.out.Findings, f)
@@ -122,14 +120,14 @@ func (x *inspection) requested(l *launch.Launch) {
 	i := slices.IndexFunc(x.found.Launches, func(o launch.Launch) bool { return o.Role == l.Role })
 	first := x.found.Launches[i].Pool()
 	if first.Layout != own.Layout || !slices.Equal(first.Settings, own.Settings) {
-		f = Finding{SevereWarning, l.File, "workers", fmt.Sprintf("the %s workers are not told the same; all are predicted as the first", l.Role), ""}
+		f = Finding{SevereWarning, l.File, "workers", fmt.Sprintf("%s workers have different settings; all are predicted as the first", l.Role), ""}
 		if !slices.Contains(x.out.Findings, f) {
 			x.out.Findings = append(x.out.Findings, f)
 		}
 	}
 }
 
-// settings reports settings that do not fit the model, the requests or each other.
+// settings reports settings that conflict with the model, the requests or each other.
 func (x *inspection) settings() {
 	for i := range x.resolved.Pools {
 		p := &x.resolved.Pools[i]
@@ -152,29 +150,28 @@ func (x *inspection) given(p *deployment.Served, key string) bool {
 	return false
 }
 
-// say is a number of a pool in the engine's words.
+// say renders a setting with the engine's own flag.
 func (x *inspection) say(p *deployment.Served, key string, n int) string {
 	return launch.Say(p, x.out.Version, key, strconv.Itoa(n))
 }
 
-// length compares the longest request that is served with the model, with the requests
-// asked for and, where the engine insists, with the cache.
+// length compares the maximum length with the model, the requests and, if the engine checks it, the cache.
 func (x *inspection) length(p *deployment.Served) {
 	const key = "max_context"
 	m, all, most := x.stage.Model, x.r.Input+x.r.Output, p.Engine.MaxContext
 	reach := m.Context()
 	switch {
 	case most > reach:
-		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens are more than the %d positions of %s", most, reach, m.Name()), x.say(p, key, reach))
+		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens exceed the %d positions of %s", most, reach, m.Name()), x.say(p, key, reach))
 	case all > reach:
-		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens are longer than the %d positions of %s", x.r.Input, x.r.Output, reach, m.Name()), "")
+		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens exceed the %d positions of %s", x.r.Input, x.r.Output, reach, m.Name()), "")
 	case most > 0 && most < all:
-		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens are longer than %d and are refused", x.r.Input, x.r.Output, most), x.say(p, key, all))
+		x.add(SevereError, x.name(key), fmt.Sprintf("requests of %d + %d tokens exceed %d and are rejected", x.r.Input, x.r.Output, most), x.say(p, key, all))
 	}
 	c := x.out.Capacity
 	longest := cmp.Or(min(most, reach), m.MaxPosition)
 	if most == 0 && x.given(p, key) {
-		longest = 0 // vLLM's "auto", which is what the cache holds
+		longest = 0 // vLLM's "auto": what the cache holds
 	}
 	if p.Engine.Name == "vllm" && p.Role != deployment.Prefill && c.Memory.Tokens < longest {
 		// vLLM checks this at start (v1/core/kv_cache_utils.py, check_enough_kv_cache_memory).
@@ -183,15 +180,15 @@ func (x *inspection) length(p *deployment.Served) {
 	}
 }
 
-// budget compares the tokens of a step with what must fit into one.
+// budget compares the token budget with what must fit into a step.
 func (x *inspection) budget(p *deployment.Served) {
 	const key = "token_budget"
 	e := p.Engine
 	if p.Role != deployment.Decode && !e.ChunkedPrefill && e.TokenBudget < x.r.Input {
-		x.add(SevereError, x.name(key), fmt.Sprintf("a step takes %d tokens and prompts of %d are not split: they are never run", e.TokenBudget, x.r.Input), x.say(p, key, x.r.Input))
+		x.add(SevereError, x.name(key), fmt.Sprintf("a step takes %d tokens and prompts of %d are not split: they never run", e.TokenBudget, x.r.Input), x.say(p, key, x.r.Input))
 	}
 	if need := e.MaxSequences * (1 + p.Spec.MTP); p.Role != deployment.Prefill && e.Name != "sglang" && e.TokenBudget < need {
-		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens of a step are less than those of a decode step of %d sequences, %d", e.TokenBudget, e.MaxSequences, need), x.say(p, key, need))
+		x.add(SevereError, x.name(key), fmt.Sprintf("%d tokens per step are less than a decode step of %d sequences needs, %d", e.TokenBudget, e.MaxSequences, need), x.say(p, key, need))
 	}
 }
 
@@ -202,18 +199,18 @@ func (x *inspection) graphs(p *deployment.Served) {
 	where, better := x.graphWords(p, strconv.Itoa(e.MaxSequences))
 	switch most := e.Graph.MaxBatch; {
 	case most == 0 && x.given(p, key):
-		x.add(SevereWarning, where, "decode steps run without captured graphs: the host's work shows in every step", better)
+		x.add(SevereWarning, where, "decode steps run without captured graphs: every step waits for the host", better)
 	case most < e.MaxSequences && x.given(p, key):
-		x.add(SevereWarning, where, fmt.Sprintf("graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without", most, e.MaxSequences), better)
+		x.add(SevereWarning, where, fmt.Sprintf("graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences), better)
 	case most > 0 && most < min(e.MaxSequences, x.out.Capacity.Held/x.out.Capacity.Ranks) && x.given(p, "max_sequences"):
-		x.add(SevereHint, where, fmt.Sprintf("the engine captures graphs up to a batch of %d by default: batches up to the limit of %d sequences run without", most, e.MaxSequences), better)
+		x.add(SevereHint, where, fmt.Sprintf("by default graphs are captured up to a batch of %d, below the limit of %d sequences: larger batches run without graphs", most, e.MaxSequences), better)
 	case most > e.MaxSequences && e.Graph.EagerPrefill && x.given(p, key):
-		x.add(SevereHint, where, fmt.Sprintf("graphs of batches up to %d are captured, above the limit of %d sequences: they cost memory and are never used", most, e.MaxSequences), better)
+		x.add(SevereHint, where, fmt.Sprintf("graphs are captured up to a batch of %d, above the limit of %d sequences: the largest use memory but never run", most, e.MaxSequences), better)
 	}
 }
 
-// graphWords is the name of captured batches and how they are told to reach up to one:
-// by a list where the files have that, since engines refuse two limits that differ.
+// graphWords is the engine's name for captured batches and how to set their maximum: by a
+// list if the files have one, since engines reject two limits that differ.
 func (x *inspection) graphWords(p *deployment.Served, most string) (name, words string) {
 	const list = "graph.sizes"
 	if p.Engine.Graph.MaxBatch == 0 {
@@ -227,7 +224,7 @@ func (x *inspection) graphWords(p *deployment.Served, most string) (name, words 
 	return x.name("graph.max_batch"), launch.Say(p, x.out.Version, "graph.max_batch", most)
 }
 
-// cache compares what the KV cache holds with the batch limit.
+// cache compares the KV cache with the batch limit.
 func (x *inspection) cache() {
 	const key = "max_sequences"
 	c, p := x.out.Capacity, x.resolved.Generates()
@@ -237,21 +234,21 @@ func (x *inspection) cache() {
 	case held == 0:
 		x.add(SevereError, x.name("memory_share"), fmt.Sprintf("the KV cache holds %d tokens, less than one request of %d", c.Memory.Tokens, all), "")
 	case held < limit && x.given(p, key):
-		x.add(SevereWarning, x.name(key), fmt.Sprintf("the KV cache holds %d requests of %d tokens, not the %d of the batch limit: the cache limits, and running requests may be preempted", held, all, limit), x.say(p, key, held))
+		x.add(SevereWarning, x.name(key), fmt.Sprintf("the KV cache holds %d requests of %d tokens, fewer than the batch limit of %d: running requests may be preempted", held, all, limit), x.say(p, key, held))
 	case held < limit:
-		x.add(SevereHint, x.name(key), fmt.Sprintf("the default of %d sequences is more than the %d requests of %d tokens that the KV cache holds: the cache limits", limit, held, all), x.say(p, key, held))
+		x.add(SevereHint, x.name(key), fmt.Sprintf("the default of %d sequences is more than the %d requests of %d tokens that the KV cache holds", limit, held, all), x.say(p, key, held))
 	}
 	if n := x.r.Concurrency; n > c.Safe && c.Safe > 0 {
-		x.add(SevereWarning, "concurrency", fmt.Sprintf("%d requests in flight are more than the %d that can run at once: the others wait or are preempted", n, c.Safe), "")
+		x.add(SevereWarning, "concurrency", fmt.Sprintf("%d requests in flight are more than the %d that can run together: the others wait or are preempted", n, c.Safe), "")
 	}
 }
 
-// limits reports limits that are not met, and the concurrency at which they are.
+// limits reports missed limits, and the concurrency that meets them.
 func (x *inspection) limits(ctx context.Context) error {
 	s := x.out.Simulated
 	if met(s) {
 		if s.Request.Limits.Any() && s.Chance < calibration.LowChance {
-			x.add(SevereHint, "limits", fmt.Sprintf("the means are within the limits, with a probability of only %.0f %%", 100*s.Chance), "")
+			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100*s.Chance), "")
 		}
 		return nil
 	}
@@ -268,7 +265,7 @@ func (x *inspection) limits(ctx context.Context) error {
 		is, limit units.Seconds
 	}{{"TTFT", s.Result.TTFT.Mean, x.r.Limits.TTFT}, {"TPOT", s.Result.TPOT.Mean, x.r.Limits.TPOT}} {
 		if v.limit > 0 && v.is > v.limit {
-			x.add(SevereError, v.what+" limit", fmt.Sprintf("%s of %s is over the limit of %s with %d requests in flight", v.what, v.is, v.limit, s.Request.Concurrency), better)
+			x.add(SevereError, v.what+" limit", fmt.Sprintf("%s of %s exceeds the limit of %s at %d requests in flight", v.what, v.is, v.limit, s.Request.Concurrency), better)
 		}
 	}
 	return nil
@@ -281,8 +278,8 @@ func met(s *simulate.Response) bool {
 }
 
 // most is the highest concurrency up to a bound at which a deployment meets the limits,
-// 0 if there is none. Latencies grow with the concurrency but for small waves, so
-// halving finds it, or one near it.
+// 0 if there is none. Latency grows with concurrency except for small waves, so
+// bisection finds it, or one near it.
 func (x *inspection) most(ctx context.Context, d *deployment.Deployment, bound int) (int, *simulate.Response, error) {
 	var best *simulate.Response
 	low, high := 0, bound+1

@@ -20,42 +20,42 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Request asks what files or a command that start an engine will do.
+// Request is a launch command or launch files to check.
 type Request struct {
-	// Files are those of one target; Command is a command line. One of them is given.
+	// Files are those of one target; Command is a command line. Exactly one is set.
 	Files   []string `json:"files,omitempty"`
 	Command string   `json:"command,omitempty"`
 
-	// Model, System and Version replace what the files say, or fail to say.
+	// Model, System and Version override the files.
 	Model   string `json:"model,omitempty"`
 	System  string `json:"device,omitempty"`
 	Version string `json:"engine_version,omitempty"`
 
-	// Input and Output are lengths in tokens; 0 = what the files say, or 1024 and 256.
+	// Input and Output are lengths in tokens; 0 = from the files, or 1024 and 256.
 	Input       int             `json:"input_length,omitempty"`
 	Output      int             `json:"output_length,omitempty"`
-	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe one
+	Concurrency int             `json:"concurrency,omitempty"` // 0 = the highest safe concurrency
 	Limits      workload.Limits `json:"limits,omitzero"`
 }
 
 // Severity is how bad a finding is.
 type Severity string
 
-// The severities: the engine refuses to start or does not do what is asked; it does
-// less than it seems; it could be told better.
+// The severities. Error: the engine does not start or does not serve the requests. Warning:
+// it does less than its settings suggest. Hint: other settings would be better.
 const (
 	SevereError   Severity = "error"
 	SevereWarning Severity = "warning"
 	SevereHint    Severity = "hint"
 )
 
-// Finding is something wrong with files or a command.
+// Finding is a problem in files or a command.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	File     string   `json:"file,omitempty"`
-	Where    string   `json:"where"` // a flag or key, as the engine calls it
+	Where    string   `json:"where"` // a flag or key of the engine
 	What     string   `json:"what"`
-	Better   string   `json:"better,omitempty"` // what to write instead
+	Better   string   `json:"better,omitempty"` // the correction
 }
 
 // Pool is a pool as it was read.
@@ -64,23 +64,23 @@ type Pool struct {
 	Replicas int             `json:"replicas"`
 	Devices  int             `json:"devices"` // of a replica
 	Layout   string          `json:"layout"`
-	Settings []string        `json:"settings"` // in the engine's words
+	Settings []string        `json:"settings"` // with the engine's own flags
 }
 
-// Capacity is what the pool that generates holds, over all ranks and replicas.
+// Capacity is the capacity of the decode pool, over all ranks and replicas.
 type Capacity struct {
-	// Memory is how the engine divides that of one device, Free what nothing uses.
+	// Memory is how the engine divides the memory of one device; Free is unused.
 	Memory engine.Budget
 	Free   units.Bytes
 	Ranks  int // data-parallel, of all replicas
 	Tokens int // of the KV caches
-	// Limit is the engines' limit of running sequences, Held the requests of full
-	// length whose cache fits. Safe is the smaller one: more in flight wait or are
+	// Limit is the engines' limit on running sequences, Held the number of full-length
+	// requests whose cache fits. Safe is the smaller one: more in flight wait or are
 	// preempted.
 	Limit, Held, Safe int
 }
 
-// Response is what was read, and what comes of it.
+// Response is the deployment that was read and the result of its check.
 type Response struct {
 	Request Request // complete
 	// Deployment is whole: simulating it gives the figures.
@@ -91,8 +91,8 @@ type Response struct {
 	Version    string // "" is the newest
 	Devices    int
 	Pools      []Pool
-	// Capacity is nil where the deployment cannot be started, Simulated too where it
-	// serves nothing.
+	// Capacity is nil if the deployment cannot start; Simulated also if it serves no
+	// request.
 	Capacity  *Capacity
 	Simulated *simulate.Response
 	Findings  []Finding // the worst first
@@ -123,9 +123,8 @@ type inspection struct {
 	fleet    *replica.Fleet
 }
 
-// Run reads files or a command that start an engine and says what they will do. What
-// is wrong with them is a finding; an error is about the request, or files that start
-// nothing.
+// Run checks launch files or a launch command. Problems in them are findings; an error
+// concerns the request, or files that start no engine.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
 	x := &inspection{world: w, r: r}
 	if err := x.read(); err != nil {
@@ -147,7 +146,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return x.out, nil
 }
 
-// read finds out what is deployed.
+// read reads the deployment.
 func (x *inspection) read() error {
 	var err error
 	if x.found, err = x.files(); err != nil {
@@ -160,22 +159,22 @@ func (x *inspection) read() error {
 	d.Engine.Version = cmp.Or(r.Version, d.Engine.Version)
 	r.Input, r.Output = cmp.Or(r.Input, x.found.Input, simulate.DefaultInput), cmp.Or(r.Output, x.found.Output, simulate.DefaultOutput)
 	errs := []error{
-		session.Between("input_length", r.Input, 1, session.MaxTokens), session.Between("output_length", r.Output, 1, session.MaxTokens),
+		field.Between("input_length", r.Input, 1, session.MaxTokens), field.Between("output_length", r.Output, 1, session.MaxTokens),
 		session.Optional("concurrency", r.Concurrency), session.CheckLimits(r.Limits),
 	}
 	if d.Model == "" {
-		errs = append(errs, field.Errorf("%s is needed: the files do not name the model", field.Name("model")))
+		errs = append(errs, field.Errorf("%s is required: the files do not name the model", field.Name("model")))
 	}
 	if d.System == "" {
-		errs = append(errs, field.Errorf("%s is needed: nothing says which devices this runs on", field.Name("device")))
+		errs = append(errs, field.Errorf("%s is required: the files do not name the devices", field.Name("device")))
 	}
 	if len(d.Pools) == 1 && d.Pools[0].Role != deployment.Both {
-		errs = append(errs, fmt.Errorf("there are %s workers alone: give the files of all workers", d.Pools[0].Role))
+		errs = append(errs, fmt.Errorf("only %s workers found: give the files of all workers", d.Pools[0].Role))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return session.BadInput(err)
 	}
-	for i := range d.Pools { // a prediction is of all units together
+	for i := range d.Pools { // all units are predicted together
 		d.Pools[i].Replicas = max(1, d.Pools[i].Replicas) * max(1, x.found.Copies)
 	}
 	q := x.request(d, 1)
@@ -192,8 +191,7 @@ func (x *inspection) read() error {
 	return nil
 }
 
-// files reads the files, and files of settings beside them that they name, or the
-// command.
+// files reads the command, or the files and the config files that they reference.
 func (x *inspection) files() (*launch.Found, error) {
 	r := &x.r
 	switch {
@@ -214,7 +212,7 @@ func (x *inspection) files() (*launch.Found, error) {
 	}
 	found, err := launch.Read(files...)
 	if err != nil && len(files) == 1 && !strings.HasSuffix(files[0].Path, "ml") {
-		// A script need not say that it is one.
+		// A script may lack its extension.
 		if as, other := launch.ReadCommand(string(files[0].Data)); other == nil {
 			return as, nil
 		}
@@ -225,8 +223,7 @@ func (x *inspection) files() (*launch.Found, error) {
 	return launch.Read(append(files, x.beside(files[0].Path, found.Missing)...)...)
 }
 
-// beside are the files of settings that a file names, as far as they are where it says
-// or in its directory.
+// beside are the config files that a file references, if they exist at that path or in its directory.
 func (x *inspection) beside(file string, missing []string) []launch.File {
 	var out []launch.File
 	for _, name := range missing {
@@ -240,7 +237,7 @@ func (x *inspection) beside(file string, missing []string) []launch.File {
 	return out
 }
 
-// readPlain reads a file that no field names.
+// readPlain reads a file that is not named by a request field.
 func readPlain(w *session.Session, name string) ([]byte, error) {
 	if w.ReadFile == nil {
 		return nil, session.ErrNoFiles
@@ -259,7 +256,7 @@ func (x *inspection) request(d *deployment.Deployment, concurrency int) simulate
 	return q
 }
 
-// resolve finds out whether the deployment is one that can be started.
+// resolve checks whether the deployment can start.
 func (x *inspection) resolve() bool {
 	var err error
 	if x.resolved, err = x.d.Resolve(x.stage.Parts); err != nil {
@@ -294,8 +291,8 @@ func (x *inspection) resolve() bool {
 	return true
 }
 
-// larger is the smallest tensor parallelism with which the weights leave room for the
-// longest request, as the engine is told it; "" if there is none within a node.
+// larger is the engine flag of the smallest tensor parallelism whose weights leave room for
+// the longest request; "" if there is none within a node.
 func (x *inspection) larger() string {
 	d := x.d
 	d.Pools = slices.Clone(d.Pools)
@@ -315,7 +312,7 @@ func (x *inspection) larger() string {
 	return ""
 }
 
-// capacityOf is what a deployment holds of requests of so many tokens.
+// capacityOf is the capacity of a deployment for requests of a number of tokens.
 func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 	p, r := d.Generates(), f.Generates()
 	m := &r.Memory
@@ -326,7 +323,7 @@ func capacityOf(d *deployment.Resolved, f *replica.Fleet, tokens int) Capacity {
 	return c
 }
 
-// predict simulates the deployment, if it serves the requests at all.
+// predict simulates the deployment, if it can serve the requests.
 func (x *inspection) predict(ctx context.Context) error {
 	if !x.serves() {
 		return nil
@@ -340,8 +337,7 @@ func (x *inspection) predict(ctx context.Context) error {
 	return x.limits(ctx)
 }
 
-// serves reports whether requests of the lengths asked for are served by an engine
-// that starts.
+// serves reports whether the engine starts and serves requests of these lengths.
 func (x *inspection) serves() bool {
 	all := x.r.Input + x.r.Output
 	p := &x.resolved.Pools[0]

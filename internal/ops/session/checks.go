@@ -19,24 +19,16 @@ const (
 	ImageMarks = 2
 )
 
-// Between checks a whole number.
-func Between(name field.Name, v, least, most int) error {
-	if v < least || v > most {
-		return field.Errorf("%s must be between %d and %d, got %d", name, least, most, v)
-	}
-	return nil
-}
-
-// Zero is the error of a count given as zero. In a request zero is the default: an
+// Zero is the error for a count set to zero. In a request zero means unset: an
 // interface that can distinguish the two reports it.
-func Zero(name field.Name) error { return BadInput(Between(name, 0, 1, MaxTokens)) }
+func Zero(name field.Name) error { return BadInput(field.Between(name, 0, 1, MaxTokens)) }
 
-// Optional checks a count that may be left out.
+// Optional checks a count that may be unset.
 func Optional(name field.Name, v int) error {
 	if v == 0 {
 		return nil
 	}
-	return Between(name, v, 1, MaxTokens)
+	return field.Between(name, v, 1, MaxTokens)
 }
 
 // Acceptance checks the probabilities that draft tokens are accepted.
@@ -50,8 +42,7 @@ func Acceptance(rates []float64) error {
 	return errors.Join(errs...)
 }
 
-// HitRate checks the share of a prompt that is cached: some of it must be left
-// to compute.
+// HitRate checks the cached share of a prompt, which must be below 1.
 func HitRate(x float64) error {
 	if !(x >= 0 && x < 1) {
 		return field.Errorf("%s must be at least 0 and below 1, got %g", field.Name("prefix_cache_hit_rate"), x)
@@ -75,7 +66,7 @@ func CheckPercentile(p float64) error {
 	return nil
 }
 
-// CheckLimits checks latencies that may be left out or infinite.
+// CheckLimits checks limits, which may be unset or infinite.
 func CheckLimits(l workload.Limits) error {
 	limit := func(name field.Name, s units.Seconds) error {
 		if !(s >= 0) {
@@ -83,10 +74,10 @@ func CheckLimits(l workload.Limits) error {
 		}
 		return nil
 	}
-	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("latency_limit", l.Latency))
+	return errors.Join(limit("ttft_limit", l.TTFT), limit("tpot_limit", l.TPOT), limit("request_latency", l.Latency))
 }
 
-// CheckImages checks number and size of the images, if there are any.
+// CheckImages checks the number and size of images, if any.
 func CheckImages(m *model.Model, number, height, width int) error {
 	if number == 0 {
 		return checkImage(m, height, width)
@@ -97,10 +88,10 @@ func CheckImages(m *model.Model, number, height, width int) error {
 	case height == 0 && width == 0:
 		return field.Errorf("%s needs %s and %s", field.Name("image_batch_size"), field.Name("image_height"), field.Name("image_width"))
 	}
-	return errors.Join(Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
+	return errors.Join(field.Between("image_batch_size", number, 1, MaxTokens), checkImage(m, height, width))
 }
 
-// checkImage checks the size of the images, if there are any.
+// checkImage checks the size of images, if any.
 func checkImage(m *model.Model, height, width int) error {
 	switch {
 	case height == 0 && width == 0:
@@ -111,8 +102,8 @@ func checkImage(m *model.Model, height, width int) error {
 		return noVision("image_width", m)
 	}
 	return errors.Join(
-		Between("image_height", height, 1, maxPixels),
-		Between("image_width", width, 1, maxPixels),
+		field.Between("image_height", height, 1, maxPixels),
+		field.Between("image_width", width, 1, maxPixels),
 	)
 }
 

@@ -5,26 +5,24 @@ import (
 	"sync"
 )
 
-// Memo remembers answers from one request to the next: searches that differ in their
-// limits or their devices try the same deployments under the same loads. Several
-// goroutines may use it. What was read from files is taken to stay as it was. The zero
-// value remembers no simulations.
+// Memo caches results between requests: searches that differ in their limits or devices try
+// the same deployments under the same loads. It is safe for concurrent use. It assumes that
+// files do not change. The zero value caches no simulations.
 type Memo struct {
-	// Size is how many simulations are remembered at least; those not asked for in a
-	// while are forgotten.
+	// Size is the minimum number of simulations kept; the least recently used are dropped.
 	Size int
 
 	mu    sync.Mutex
 	kinds map[string]*halves
 }
 
-// halves are the answers of one kind: the younger half and the older one, which is
-// forgotten when the younger is full.
+// halves are the results of one kind: a younger and an older half; the older one is dropped
+// when the younger is full.
 type halves struct{ now, then map[string]any }
 
-// Recall returns what was found for a key before, or finds and keeps it. At least the
-// last most answers of a kind are kept, and at most twice as many; a nil Memo keeps none.
-// An answer is shared: who changes it copies it first.
+// Recall returns the cached result for a key, or computes and caches it. At least the last
+// most results of a kind are kept, at most twice as many; a nil Memo keeps none. Results are
+// shared: copy before changing one.
 func Recall[T any](m *Memo, kind string, most int, key any, find func() (T, error)) (T, error) {
 	if m == nil || most < 1 {
 		return find()
@@ -44,7 +42,7 @@ func Recall[T any](m *Memo, kind string, most int, key any, find func() (T, erro
 	return out, err
 }
 
-// find returns an answer, if it is known, and makes it one of the younger.
+// find returns a cached result and moves it to the younger half.
 func (m *Memo) find(kind, key string, most int) (any, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +60,7 @@ func (m *Memo) find(kind, key string, most int) (any, bool) {
 	return known, ok
 }
 
-// keep remembers an answer.
+// keep caches a result.
 func (m *Memo) keep(kind, key string, answer any, most int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// TestRecall: an answer is found once and kept while it is among the last ones asked for;
+// TestRecall: an answer is found once and kept while it is among the last ones used;
 // errors are not kept.
 func TestRecall(t *testing.T) {
 	t.Parallel()

@@ -14,12 +14,11 @@ type Span struct {
 	Tokens int
 }
 
-// Within checks that a sequence of two spans, and of tokens that no field gives, is
-// not longer than the model's positions.
+// Within checks that two spans and further tokens do not exceed the model's positions.
 func Within(m *model.Model, a, b Span, more int) error {
 	sum := a.Tokens + b.Tokens + more
 	if sum <= m.Context() || min(a.Tokens, b.Tokens) < 0 || max(a.Tokens, b.Tokens) > MaxTokens {
-		return nil // those out of any range are reported as such
+		return nil // reported as out of range
 	}
 	with := ""
 	if more > 0 {
@@ -29,12 +28,11 @@ func Within(m *model.Model, a, b Span, more int) error {
 		a.Name, a.Tokens, b.Name, b.Tokens, sum, with, m.Context(), m.Name())
 }
 
-// OnLength are the notes on sequences of up to so many tokens, where those are more
-// than the model was trained on.
+// OnLength are the notes on sequences longer than the model was trained on.
 func OnLength(m *model.Model, tokens int) []string {
 	switch {
 	case tokens > m.Context():
-		return []string{fmt.Sprintf("the longest requests have %d tokens, more than the %d positions of %s: engines refuse them",
+		return []string{fmt.Sprintf("the longest requests have %d tokens, more than the %d positions of %s: engines reject them",
 			tokens, m.Context(), m.Name())}
 	case tokens > m.MaxPosition:
 		return []string{fmt.Sprintf("%d tokens are more than the %d positions of %s; the rope scaling of its config reaches to %d",
@@ -43,7 +41,7 @@ func OnLength(m *model.Model, tokens int) []string {
 	return nil
 }
 
-// Longest is the most tokens a prompt of a distribution may have.
+// Longest is the maximum prompt length of a distribution.
 func Longest(d *workload.Distribution) int {
 	most := 0
 	for _, b := range d.Bins {
@@ -52,7 +50,7 @@ func Longest(d *workload.Distribution) int {
 	return most
 }
 
-// ImageTokens are those that n images of a request take, 0 for sizes that are refused.
+// ImageTokens is the number of tokens of n images, 0 for invalid sizes.
 func ImageTokens(m *model.Model, n, height, width int) int {
 	if m.Vision == nil || min(height, width) < 1 || max(height, width) > maxPixels {
 		return 0

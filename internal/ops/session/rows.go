@@ -32,8 +32,8 @@ func (w *Session) Measured(files ...string) ([]measured.Row, error) {
 	return out, nil
 }
 
-// Predictor predicts rows with physical graphs at each device's best prices,
-// which must have no tables or have been checked.
+// Predictor predicts rows with physical graphs at each device's best prices, which must have
+// no tables or be checked before.
 func (w *Session) Predictor(o *calibration.Overlay, p *prices.Prices) *measured.Predictor {
 	var mu sync.Mutex
 	costers := map[string]cost.Coster{}

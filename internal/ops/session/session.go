@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 )
 
-// Session is where models and devices come from beyond what is built in, and who is
-// told how far long work is. Its zero value knows what is built in.
+// Session is the source of models and devices beyond the built-in ones, and the receiver of
+// progress reports. Its zero value has the built-in ones only.
 type Session struct {
 	// Dir opens a local directory.
 	Dir func(path string) fs.FS
@@ -27,10 +27,10 @@ type Session struct {
 	Progress func(Progress)
 }
 
-// Progress is how far long work is.
+// Progress is the progress of long work.
 type Progress struct {
 	Task     string // "h200_sxm decode", "fitting 1319 rows"
-	Done, Of int    // zero where the work is not counted
+	Done, Of int    // zero if the work is not counted
 	What     string // what is counted
 }
 
@@ -41,15 +41,16 @@ func (w *Session) Tell(p Progress) {
 	}
 }
 
-// InputError is a mistake in a request, which the caller can correct.
+// InputError is an error in a request, which the caller can correct.
 type InputError struct{ Err error }
 
-// Error returns the mistake.
+// Error returns the message.
 func (e *InputError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
+// BadInput marks an error as one in the request. A nil error stays nil.
 func BadInput(err error) error {
 	if err == nil {
 		return nil
@@ -60,7 +61,7 @@ func BadInput(err error) error {
 // ErrNoModel is a request without a model.
 var ErrNoModel = errors.New("no model given")
 
-// ErrNoFiles is what a World without files says to every name.
+// ErrNoFiles is the error of a Session without files.
 var ErrNoFiles = errors.New("files cannot be read here")
 
 // Read reads the file that a field names.
@@ -88,7 +89,7 @@ func (w *Session) Model(id, as string) (*model.Model, error) {
 	return m, BadInput(err)
 }
 
-// Models is where models come from.
+// Models is the source of models.
 func (w *Session) Models() model.Source { return model.Source{Dir: w.Dir, Hub: w.Hub} }
 
 // Device finds a device: the profile in file if one is given, otherwise an

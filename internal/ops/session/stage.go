@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
@@ -13,7 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Fleet is a deployment ready to be simulated, as the calibration scales it.
+// Fleet is a calibrated deployment, ready to be simulated.
 func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
 	var none replica.Curves
 	return s.Along(&none, d)
@@ -37,20 +38,20 @@ func (s *Stage) Build(d *deployment.Resolved) (*replica.Fleet, error) {
 	return replica.NewFleet(d, s.Coster)
 }
 
-// Coster is the prices of a pool.
+// Coster has the prices of a pool.
 func (s *Stage) Coster(p *deployment.Served) (cost.Coster, error) {
 	policy := &p.Spec.Policy
-	return s.Prices.Coster(p.Device, p.Pricing, policy.IsTensorCast(), policy.FreeUnsupported)
+	return s.Prices.Coster(p.Device, p.Pricing, tensorcast.Is(policy), policy.FreeUnsupported)
 }
 
-// Sources are the files an answer may rest on beside what is built in.
+// Sources are the files behind a prediction, in addition to built-in data.
 type Sources struct {
 	DeviceFile  string        `json:"device_file,omitempty"`
 	Calibration string        `json:"calibration,omitempty"` // an overlay file; "" = the shipped one
 	PerfData    prices.Tables `json:"perf_data,omitzero"`
 }
 
-// Stage is what a prediction about one deployment stands on.
+// Stage holds the inputs of a prediction about one deployment.
 type Stage struct {
 	deployment.Parts
 
@@ -59,15 +60,19 @@ type Stage struct {
 	Kinds   *Kinds // of requests; nil where they have one length
 }
 
-// Captured is what the engine captures for many sequences of the model.
+// Captured are the graphs that the engine captures for a number of sequences.
 func (s *Stage) Captured() engine.Graph {
 	return s.Engine.On(s.Device, 1, s.Model.Family).Graph
 }
 
-// Stage finds what the names of a deployment and its sources stand for, from memory if
-// they were found before.
+// Stage resolves the names of a deployment and its sources, cached by the memo.
 func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
-	if w.Memo == nil || s.PerfData.Dir != "" { // tables count what is taken from them
+	out, err := w.stage(d, s)
+	return out, errors.Join(err, BadInput(d.CheckFormats()))
+}
+
+func (w *Session) stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
+	if w.Memo == nil || s.PerfData.Dir != "" { // tables count their use
 		return w.newStage(d, s)
 	}
 	names := []any{d.Model, d.AsFamily, d.System, d.Engine.Name, d.Engine.Version, s}
@@ -82,7 +87,7 @@ func (w *Session) Stage(d *deployment.Deployment, s *Sources) (*Stage, error) {
 	return &out, nil
 }
 
-// maxStages bounds the stages that are remembered: a few hundred kilobytes each.
+// maxStages bounds the cached stages: a few hundred kilobytes each.
 const maxStages = 64
 
 func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error) {
@@ -103,7 +108,7 @@ func (w *Session) newStage(d *deployment.Deployment, s *Sources) (*Stage, error)
 	return out, errors.Join(errs[:]...)
 }
 
-// systems are the profiles of pools that have a system of their own.
+// systems are the profiles of pools with their own system.
 func (w *Session) systems(d *deployment.Deployment) (map[string]*device.Profile, error) {
 	var out map[string]*device.Profile
 	for i := range d.Pools {
@@ -123,8 +128,8 @@ func (w *Session) systems(d *deployment.Deployment) (map[string]*device.Profile,
 	return out, nil
 }
 
-// About is a prediction about a checkpoint on a device. Tables may cover little of it:
-// how far it may be off goes by the prices of the rest.
+// About describes a prediction for a checkpoint on a device. Tables may cover little of it,
+// so its error is that of the other prices.
 func About(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
 	out := calibration.Case{Subject: calibration.SubjectOf(s, "", d), Tier: tier, Vendor: d.Vendor}
 	if tier == device.Measured {

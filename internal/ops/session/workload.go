@@ -8,31 +8,31 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Kinds is workloads as they are simulated, and what is known of them.
+// Kinds are workloads ready to be simulated, and their statistics.
 type Kinds struct {
 	Mix sim.Mix
 	// about is a description of each.
-	About []WorkloadFacts
+	About []PlanWorkload
 	// input and output are the mean lengths over all requests; longest is the most
 	// tokens of a request, prefix the mean found in the prefix cache.
 	Input, Output, Prefix int
 	Longest               int
 }
 
-// WorkloadFacts is a workload with the lengths it came to.
-type WorkloadFacts struct {
-	Name          string
-	Share         float64 // of all requests
-	Input, Output float64 // means
-	Source        string
+// PlanWorkload is a workload with the lengths it came to.
+type PlanWorkload struct {
+	Name   string  `json:"name"`
+	Share  float64 `json:"share"` // of all requests
+	Input  float64 `json:"mean_isl"`
+	Output float64 `json:"mean_osl"`
+	Source string  `json:"source"` // of the lengths: given, a preset and its source, a file
 }
 
-// complete takes what a preset has to say; a prefix only if the workload is alone.
+// complete fills in the values of a preset; its prefix only if the workload is alone.
 func (x *Workload) complete(alone bool) (source string, err error) {
 	x.Share = cmp.Or(x.Share, 1)
 	source = "given"
@@ -62,7 +62,7 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 	return source, nil
 }
 
-// IsPreset says that the lengths are those of a preset, with nothing changed.
+// IsPreset reports whether the lengths are exactly those of a preset.
 func (x *Workload) IsPreset() bool {
 	if x.Preset == "" {
 		return false
@@ -83,14 +83,10 @@ func unknownPreset(name string) error {
 	for _, p := range workload.Presets() {
 		names = append(names, p.Name)
 	}
-	hint := ""
-	if n, ok := nearest.Match(name, names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", n)
-	}
-	return field.Errorf("%s: unknown preset %q%s", field.Name("preset"), name, hint)
+	return field.OneOf("preset", name, names...)
 }
 
-// check reports what is wrong with a workload that is complete.
+// check reports errors in a complete workload.
 func (x *Workload) check() error {
 	errs := []error{}
 	if !(x.Share > 0) || math.IsInf(x.Share, 1) {
@@ -100,10 +96,10 @@ func (x *Workload) check() error {
 		return errors.Join(errs...)
 	}
 	if x.InputLengths == nil {
-		errs = append(errs, Between("isl", x.Input, 1, MaxTokens), Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
+		errs = append(errs, field.Between("isl", x.Input, 1, MaxTokens), field.Between("prefix", x.Prefix, 0, max(0, x.Input-1)))
 	}
 	if x.OutputLengths == nil {
-		errs = append(errs, Between("osl", x.Output, 1, MaxTokens))
+		errs = append(errs, field.Between("osl", x.Output, 1, MaxTokens))
 	}
 	if !(x.LengthLow > 0 && x.LengthLow <= 1) {
 		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), x.LengthLow))
@@ -111,7 +107,7 @@ func (x *Workload) check() error {
 	return errors.Join(errs...)
 }
 
-// kind is the workload as it is simulated.
+// kind is the workload as simulated.
 func (w *Session) kind(x *Workload) (sim.Kind, error) {
 	out := sim.Kind{
 		Share:  x.Share,
@@ -155,7 +151,7 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 	return input, output, a + b
 }
 
-// Kinds resolves workloads; those given are completed.
+// Kinds resolves workloads and completes them in place.
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	out := &Kinds{}
 	var errs []error
@@ -176,7 +172,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		}
 		in, gen, most := means(&k)
 		out.Mix = append(out.Mix, k)
-		out.About = append(out.About, WorkloadFacts{x.Name, k.Share, in, gen, source})
+		out.About = append(out.About, PlanWorkload{x.Name, k.Share, in, gen, source})
 		out.Longest = max(out.Longest, most)
 		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
 	}
@@ -187,14 +183,14 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		out.About[i].Share /= sum
 	}
 	if len(all) > 1 && prefix > 0 {
-		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the one with a prefix alone", field.Name("prefix")))
+		return nil, BadInput(field.Errorf("%s: workloads that share a deployment are simulated without a prefix cache; plan the workload with a prefix alone", field.Name("prefix")))
 	}
 	whole := func(x float64) int { return max(1, int(math.Round(x/sum))) }
 	out.Input, out.Output, out.Prefix = whole(input), whole(output), int(math.Round(prefix/sum))
 	return out, nil
 }
 
-// Plain says that all requests have the lengths of one workload, and nothing varies.
+// Plain reports whether all requests have the fixed lengths of one workload.
 func (k *Kinds) Plain(all []Workload) bool {
 	x := &all[0]
 	return len(all) == 1 && x.Trace == "" && x.InputLengths == nil && x.OutputLengths == nil && x.LengthLow == 1
@@ -203,9 +199,9 @@ func (k *Kinds) Plain(all []Workload) bool {
 // Workload is requests of one kind.
 type Workload struct {
 	Name string `json:"name,omitempty"`
-	// Share is that of the requests, in proportion to the other workloads; 0 = 1.
+	// Share is the weight of the workload among all requests; 0 = 1.
 	Share float64 `json:"share,omitempty"`
-	// Preset names lengths of a known use; what is given beside it replaces its values.
+	// Preset names request lengths of a typical use; other fields override its values.
 	Preset string `json:"preset,omitempty"`
 	// Input and Output are lengths in tokens, uniform from LengthLow of them to all; 0 = 1.
 	Input     int     `json:"isl,omitempty"`
@@ -213,9 +209,9 @@ type Workload struct {
 	LengthLow float64 `json:"length_ratio_low,omitempty"`
 	// Prefix is the tokens of a prompt found in the prefix cache.
 	Prefix int `json:"prefix,omitempty"`
-	// InputLengths and OutputLengths, if given, replace the lengths.
+	// InputLengths and OutputLengths, if set, replace the lengths.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Trace is a file whose requests have the lengths; their times are not used.
+	// Trace is a trace file that gives the lengths; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
 }

@@ -2,6 +2,6 @@
 // latencies, the throughput and the energy.
 //
 // In: a [Request] (deployment, traffic, limits). Out: a [Response] with the errors to
-// expect. It chooses nothing: searches call it for every candidate. Start with
-// simulate.go; traffic.go says which requests come.
+// expect. It does not search: searches call it for every candidate. Start with
+// simulate.go; traffic.go describes the load.
 package simulate

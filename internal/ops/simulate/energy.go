@@ -12,15 +12,15 @@ import (
 // the power of cooling and conversion too, multiply a price by the PUE of the site.
 const DefaultEnergyPrice = 0.08
 
-// Energy is what a deployment draws while it serves.
+// Energy is the energy and power of a deployment under load.
 type Energy struct {
 	replica.Energy
 
-	// Error is what to expect of the joules of an output token.
+	// Error is the expected error of the joules per output token.
 	Error calibration.Error
 }
 
-// EnergyOf is that of a simulated deployment, nil where it is unknown.
+// EnergyOf is the energy of a simulated deployment, nil if unknown.
 func EnergyOf(m *replica.Meters, r *sim.Result, d *deployment.Resolved) *Energy {
 	subject := calibration.SubjectOfDeployment(d)
 	e, ok := m.Energy(r, subject.PowerFactor())

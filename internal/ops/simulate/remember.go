@@ -5,8 +5,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// Remembered is a simulation from memory, with the chance to meet the limits asked for,
-// or a new one.
+// Remembered is a simulation from the memo, with the probability of meeting the request's
+// limits, or a new one.
 func Remembered(w *session.Session, r *Request, sources *session.Sources, simulate func() (*Response, error)) (*Response, error) {
 	if w.Memo == nil || w.Memo.Size < 1 {
 		return simulate()

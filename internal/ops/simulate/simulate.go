@@ -20,7 +20,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Request asks for a run of requests through a deployment.
+// Request is a simulation of a deployment under load.
 type Request struct {
 	Deployment deployment.Deployment `json:"deployment"`
 	session.Sources
@@ -28,9 +28,9 @@ type Request struct {
 
 	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
-	// Percentile is one that the result has beside the usual ones; 0 = none.
+	// Percentile, above 0 and below 100, is reported beside the usual ones; 0 = none.
 	Percentile float64 `json:"percentile,omitempty"`
-	Records    bool    `json:"records,omitempty"` // one for every request
+	Records    bool    `json:"records,omitempty"` // keep one record per request
 }
 
 // The defaults of a simulation.
@@ -41,7 +41,7 @@ const (
 	DefaultOutput = 256
 )
 
-// Response is what came of it.
+// Response is the result of a simulation.
 type Response struct {
 	Request Request
 	Model   string
@@ -49,29 +49,29 @@ type Response struct {
 	Engine  string // its name
 	Title   string // and as people call it
 	Layout  string
-	// PrefillLayout is that of the replicas for prompts, if there are any.
+	// PrefillLayout is the layout of the prefill replicas, if any.
 	PrefillLayout string
-	// Memory is how the engine divides that of one device that generates; its
-	// tokens are those of a data-parallel rank.
+	// Memory is how the engine divides the memory of a decode device; its tokens are
+	// those of a data-parallel rank.
 	Memory engine.Budget
-	// Budget is the most tokens of a step of the replicas that compute prompts.
+	// Budget is the token budget of the replicas that compute prompts.
 	Budget int
 	Result sim.Result
-	// Expected are the errors to expect of the means, Chance the probability that
-	// the means meet the limits.
+	// Expected are the expected errors of the means, Chance the probability that the
+	// means meet the limits.
 	Expected calibration.Expected
 	Chance   float64
-	// Energy is nil where the power of a device is unknown or nobody asked for it.
+	// Energy is nil if not requested or if the power of a device is unknown.
 	Energy *Energy
 	Tier   device.Tier
 	// Tables are the measured kernels used, nil without any.
 	Tables *prices.Use
 	Notes  []string
-	// Assumed is what a preset gives.
+	// Assumed are the settings taken from a preset.
 	Assumed []deployment.Assumption
 }
 
-// Complete fills in what was left open.
+// Complete fills in defaults.
 func (r *Request) Complete() {
 	d := &r.Deployment
 	if d.System == "" && r.DeviceFile == "" {
@@ -109,8 +109,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return out, session.BadInput(err)
 }
 
-// Once runs requests through a deployment, without asking what settings that are
-// assumed could change.
+// Once runs requests through a deployment, without testing the effect of assumed settings.
 func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, *Response, error) {
 	s, err := Prepare(w, r)
 	if err != nil {
@@ -120,8 +119,7 @@ func Once(ctx context.Context, w *session.Session, r *Request) (*session.Stage, 
 	return s, out, err
 }
 
-// On simulates a request that is complete and checked, without its energy: searches
-// ask for many and show few.
+// On simulates a complete, checked request without its energy: searches run many and show few.
 func On(ctx context.Context, w *session.Session, s *session.Stage, r *Request) (*Response, error) {
 	return simulate(ctx, w, s, r, false)
 }
@@ -141,7 +139,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		return nil, session.BadInput(err)
 	}
 	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
-		return nil, session.BadInput(field.Errorf("%s needs a prefix cache: the engine setting prefix_caching=true", field.Name("prefix_length")))
+		return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", field.Name("prefix_length")))
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -179,13 +177,13 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	return out, nil
 }
 
-// Check reports what is wrong with a request and the names in it.
+// Check reports the errors in a request and its names.
 func Check(w *session.Session, r Request) error {
 	_, err := Prepare(w, &r)
 	return err
 }
 
-// Prepare completes and checks a request and finds what it names.
+// Prepare completes and checks a request and resolves its names.
 func Prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	r.Complete()
 	s, err := w.Stage(&r.Deployment, &r.Sources)
@@ -196,14 +194,13 @@ func Prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	return s, errors.Join(err, session.BadInput(wrong))
 }
 
-// InStep reports whether nothing tells one request from another: those in flight
-// then end together and begin together.
+// InStep reports whether all requests are identical: those in flight then start and end together.
 func (r *Response) InStep() bool {
 	q := &r.Request
 	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
 }
 
-// About is what the run predicts.
+// About describes the prediction, for its expected error.
 func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Result, tier device.Tier) *calibration.Case {
 	serves := d.Generates()
 	out := session.About(&serves.Spec, s.Device, d.Pricing, tier)
@@ -224,7 +221,7 @@ func (r *Request) About(s *session.Stage, d *deployment.Resolved, result *sim.Re
 	return &out
 }
 
-// check reports what is wrong with the request itself.
+// check reports the errors in the request itself.
 func (r *Request) check() error {
 	var errs []error
 	for _, v := range []struct {
@@ -246,21 +243,21 @@ func (r *Request) check() error {
 	return errors.Join(append(errs, r.checkPrefix(), r.checkPools())...)
 }
 
-// checkPrefix reports what is wrong with the beginning that prompts share.
+// checkPrefix reports errors in the shared prefix.
 func (r *Request) checkPrefix() error {
 	const prefix field.Name = "prefix_length"
 	switch {
 	case r.Prefix < 0:
 		return field.Errorf("%s must be at least 0, got %d", prefix, r.Prefix)
 	case r.Prefix > 0 && r.Trace != "":
-		return field.Errorf("%s excludes %s, which says what prompts share", prefix, field.Name("trace"))
+		return field.Errorf("%s excludes %s, which gives the shared prefixes", prefix, field.Name("trace"))
 	case r.Prefix > 0 && r.InputLengths == nil && r.LengthLow == 1 && r.Prefix >= r.Input:
 		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
 	}
 	return nil
 }
 
-// checkPools reports what is wrong with the numbers of pools.
+// checkPools reports errors in the sizes of pools.
 func (r *Request) checkPools() error {
 	var errs []error
 	for i := range r.Deployment.Pools {
@@ -273,7 +270,7 @@ func (r *Request) checkPools() error {
 			errs = append(errs, field.Errorf("%s must be at least 1, got %d", name, p.Replicas))
 		}
 		if first := &r.Deployment.Pools[0]; i == 0 || p.MTP != first.MTP || !slices.Equal(p.AcceptanceRates, first.AcceptanceRates) {
-			errs = append(errs, session.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))
+			errs = append(errs, field.Between("num_mtp_tokens", p.MTP, 0, deployment.MaxMTP), session.Acceptance(p.AcceptanceRates))
 		}
 	}
 	return errors.Join(errs...)

@@ -12,11 +12,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// spread widens the errors to expect by what settings could change that a preset gave:
-// each is simulated at the values that such deployments also have. These are the ends of
-// what four in five have, so their effects count like those of an 80 % interval. The
-// errors of disaggregated deployments are those of rows that do not give their settings,
-// and hold this already.
+// spread widens the expected errors by the effect of settings taken from a preset: each is
+// simulated at the other values in the preset's sources. These are the ends of the range of
+// four in five deployments, so their effects count like those of an 80 % interval. The errors
+// of disaggregated deployments come from rows without settings and include this already.
 func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Request, out *Response) error {
 	if r.Deployment.Disaggregated() {
 		return nil
@@ -35,13 +34,13 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 				return err
 			}
 			if err != nil || again.Result.Finished == 0 {
-				continue // nobody runs it so: it does not fit
+				continue // does not fit
 			}
 			for k, x := range changes(out, again) {
 				low[k], high[k] = min(low[k], x), max(high[k], x)
 			}
 		}
-		const matters = 0.005 // less is not worth a word
+		const matters = 0.005 // smaller effects are not reported
 		if slices.Max(high[:])-slices.Min(low[:]) > matters && !slices.Contains(keys, a.Key) {
 			keys = append(keys, a.Key)
 		}
@@ -52,13 +51,13 @@ func spread(ctx context.Context, w *session.Session, s *session.Stage, r *Reques
 	}
 	if len(keys) > 0 {
 		out.Expected.Wider(math.Sqrt(effects[0]), math.Sqrt(effects[1]), math.Sqrt(effects[2]),
-			"deployments like the preset's differ in "+strings.Join(keys, ", "))
+			"the preset's sources vary in "+strings.Join(keys, ", "))
 		out.Chance = out.Expected.Chance(out.Result.TTFT.Mean, out.Result.TPOT.Mean, out.Result.Latency.Mean, r.Limits)
 	}
 	return nil
 }
 
-// having is the request with another value of a setting that was assumed.
+// having is the request with another value of an assumed setting.
 func (r *Request) having(a *deployment.Assumption, value string) *Request {
 	out := *r
 	out.Records = false
@@ -71,7 +70,7 @@ func (r *Request) having(a *deployment.Assumption, value string) *Request {
 	return &out
 }
 
-// changes are the logarithms of how many times as large TTFT, TPOT and throughput are.
+// changes are the logarithms of the ratios of TTFT, TPOT and throughput.
 func changes(from, to *Response) [3]float64 {
 	ratio := func(a, b float64) float64 {
 		if a <= 0 || b <= 0 {

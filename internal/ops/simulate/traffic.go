@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// checkPositions checks the lengths of requests that have all the same.
+// checkPositions checks fixed lengths.
 func (r *Traffic) checkPositions(m *model.Model) error {
 	if r.Trace != "" || r.InputLengths != nil || r.OutputLengths != nil || r.Workloads != nil {
 		return nil
@@ -43,37 +43,35 @@ func (r *Traffic) onLength(s *session.Stage, c sim.Client) []string {
 	return session.OnLength(m, input+output)
 }
 
-// Traffic is what comes: requests of some lengths, a number in flight, at a rate,
-// or from a trace.
+// Traffic is the load: request lengths, and a concurrency, a rate or a trace.
 type Traffic struct {
-	// One of these says how requests come.
+	// Exactly one of these is set.
 	Concurrency int     `json:"concurrency,omitempty"`
 	Rate        float64 `json:"rate,omitempty"`
 	Trace       string  `json:"trace,omitempty"`
-	// Process and Variation say how evenly requests of a rate come.
+	// Process and Variation describe the arrivals of a rate.
 	Process   sim.Process `json:"arrival,omitempty"`
 	Variation float64     `json:"arrival_variation,omitempty"`
 
-	Requests int `json:"num_prompts,omitempty"` // 0 = ten per request in flight, or 1000
+	Requests int `json:"num_prompts,omitempty"` // 0 = 10 × concurrency, or 1000
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
 	Input     int     `json:"input_length,omitempty"`
 	Output    int     `json:"output_length,omitempty"`
 	LengthLow float64 `json:"length_ratio_low,omitempty"`
-	// Prefix is how many tokens all prompts begin with that are in the prefix cache from
-	// the start.
+	// Prefix is the length of the prefix that all prompts share, cached from the start.
 	Prefix int `json:"prefix_length,omitempty"`
-	// InputLengths and OutputLengths, if given, replace those.
+	// InputLengths and OutputLengths, if set, replace those.
 	InputLengths  *workload.Distribution `json:"input_distribution,omitempty"`
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
-	// Workloads, if given, replace all lengths: requests of several kinds.
+	// Workloads, if set, replace all lengths: a mix of workloads.
 	Workloads []session.Workload `json:"workloads,omitempty"`
 }
 
 // maxVariation is far beyond any traffic.
 const maxVariation = 100
 
-// checkArrivals reports what is wrong with how requests come.
+// checkArrivals reports errors in the arrivals.
 func (r *Traffic) checkArrivals() error {
 	ways := 0
 	for _, given := range []bool{r.Concurrency != 0, r.Rate != 0, r.Trace != ""} {
@@ -95,7 +93,7 @@ func (r *Traffic) checkArrivals() error {
 	return nil
 }
 
-// Client says which requests come.
+// Client generates the requests.
 func Client(w *session.Session, s *session.Stage, r *Traffic) (sim.Client, error) {
 	var mix sim.Mix
 	if s.Kinds != nil {
@@ -130,7 +128,7 @@ func workloads(w *session.Session, s *session.Stage, t *Traffic) error {
 	if t.Workloads == nil {
 		return nil
 	}
-	t.Workloads = slices.Clone(t.Workloads) // those given may be other requests' too
+	t.Workloads = slices.Clone(t.Workloads) // shared with other requests
 	k, err := w.Kinds(t.Workloads)
 	if err != nil {
 		return err

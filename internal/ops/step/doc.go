@@ -2,5 +2,5 @@
 // operator.
 //
 // In: a [Request] (deployment with one pool, the shape of a batch). Out: a [Response].
-// It knows nothing of requests that come and go. Start with [Run].
+// It knows no load. Start with [Run].
 package step

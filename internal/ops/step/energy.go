@@ -8,15 +8,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Energy is what a step draws: under the engine, if there is one, otherwise while
-// its operators run.
+// Energy is the energy of a step: under the engine, if any, otherwise of its operators.
 type Energy struct {
-	Watts units.Watts // mean of a device
+	Watts units.Watts `json:"watts_per_device"` // mean over the step
 	// PerDevice is the energy of one device, All of all of them, PerToken All for each
 	// new token.
-	PerDevice, All, PerToken units.Joules
-	// Tier says how well the power of the device is known.
-	Tier device.Tier
+	PerDevice units.Joules `json:"joules_per_device"`
+	All       units.Joules `json:"joules"`
+	PerToken  units.Joules `json:"joules_per_token"`
+	// Tier is calibrated where the power of the device's generation was measured,
+	// transferred where it is estimated from others.
+	Tier device.Tier `json:"tier"`
 }
 
 // energyOf is that of an evaluated step.

@@ -51,7 +51,7 @@ func TestFusedByDefault(t *testing.T) {
 		}
 		for _, fusion := range []deployment.Fusion{deployment.Eager, deployment.Compiled} {
 			if got := step(flat{Fusion: fusion}); got.Compiled != (fusion == deployment.Compiled) {
-				t.Errorf("%s: asked for %s, fused %t", name, fusion, got.Compiled)
+				t.Errorf("%s: requested %s, fused %t", name, fusion, got.Compiled)
 			}
 		}
 		if got := step(flat{Pricing: prices.Roofline}); got.Compiled || got.Pricing != prices.Roofline {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"math"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Request asks for one forward pass of a deployment with one pool. If that has
-// an engine, the answer also says what the step takes under it.
+// Request is one forward pass of a deployment with one pool. With an engine, the response
+// also has the step time under it.
 type Request struct {
 	Deployment deployment.Deployment `json:"deployment"`
 	session.Sources
@@ -35,11 +36,11 @@ type Request struct {
 	QueryLength   int  `json:"query_length,omitempty"`   // new tokens of each; 0 in a decode = 1 + MTP
 	ContextLength int  `json:"context_length,omitempty"` // tokens cached before the step
 	Decode        bool `json:"decode,omitempty"`
-	// PrefixHitRate moves that share of a prefill's query into the context.
+	// PrefixHitRate is the share of a prefill query that is cached.
 	PrefixHitRate float64 `json:"prefix_cache_hit_rate,omitempty"`
-	// Layers cuts the model after that many layers; 0 = all.
+	// Layers evaluates only the first layers of the model; 0 = all.
 	Layers int `json:"num_hidden_layers_override,omitempty"`
-	// Multistream gives communication a stream of its own.
+	// Multistream runs communication on a separate stream.
 	Multistream bool    `json:"multistream,omitempty"`
 	ReservedGiB float64 `json:"reserved_memory_gb,omitempty"`
 	ImageHeight int     `json:"image_height,omitempty"`
@@ -69,22 +70,22 @@ type Response struct {
 	Result       step.Result
 	Memory       memory.Use
 	DeviceMemory units.Bytes
-	// Tier says how well the operators' prices are known.
+	// Tier is the origin of the operator times.
 	Tier device.Tier
-	// Tables are the measured kernels used, nil without any, and Kernels whose
-	// they are: a name for each of Result.Operators, "" where none.
+	// Tables are the measured kernels used, nil without any. Kernels names their engine
+	// for each of Result.Operators, "" for none.
 	Tables  *prices.Use
 	Kernels []string
-	// Engine is what an engine makes of the step, nil without one.
+	// Engine is the step under an engine, nil without one.
 	Engine *EngineStep
 	// TokensPerSecond is new tokens per second and device.
 	TokensPerSecond float64
-	// Energy is nil where the power of the device is unknown.
+	// Energy is nil if the power of the device is unknown.
 	Energy *Energy
-	// Error is what to expect of the step's time, Basis where that comes from.
+	// Error is the expected error of the step time, Basis its source.
 	Error calibration.Error
 	Basis string
-	// Artefacts are the policy entries that changed the time visibly.
+	// Artefacts are the policy entries that changed the time noticeably.
 	Artefacts []Effect
 	Notes     []string
 }
@@ -93,28 +94,27 @@ type Response struct {
 // linear layers'.
 type FormatWords struct{ Linear, Experts, KV string }
 
-// EngineStep is a step as an engine runs it: calibrated as in a simulation, with
-// the host's work.
+// EngineStep is what an engine makes of a step.
 type EngineStep struct {
-	Name, Title string
-	Time        units.Seconds
-	// Kernels is what of Time kernels take, by the calibration; Host is the rest:
-	// gaps between them, launches no graph replays, work of the host that the
-	// device waits for.
-	Kernels, Host units.Seconds
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Time is the sum of Kernels, as calibrated, and Host.
+	Time    units.Seconds `json:"step_s"`
+	Kernels units.Seconds `json:"kernels_s"`
+	Host    units.Seconds `json:"host_s"`
 }
 
-// Effect is what a policy entry did to a step.
+// Effect is the effect of a policy entry on a step.
 type Effect struct {
-	Name  string
-	Doc   string
-	Share float64 // of the step's time: 0.25 = a quarter of it is the artefact
+	Name  string  `json:"name"`
+	Doc   string  `json:"doc"`
+	Share float64 `json:"share"` // of the step's time: 0.25 = a quarter of it is the artefact
 }
 
-// visible is the share of a step's time from which an artefact is worth saying.
+// visible is the smallest share of the step time at which an artefact is reported.
 const visible = 0.01
 
-// complete fills in what was left open.
+// complete fills in defaults.
 func (r *Request) complete() {
 	d := &r.Deployment
 	if d.System == "" && r.DeviceFile == "" {
@@ -149,7 +149,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	}
 	served := &resolved.Pools[0]
 	spec := &served.Spec
-	if served.Engine != nil && spec.Policy.IsTensorCast() {
+	if served.Engine != nil && tensorcast.Is(&spec.Policy) {
 		return nil, session.BadInput(field.Errorf("%s needs %s physical: engine times are fitted with that policy", field.Name("engine"), field.Name("policy")))
 	}
 	batch := r.batch(s.Model, spec)
@@ -157,7 +157,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	c, err := s.Prices.Coster(s.Device, resolved.Pricing, spec.Policy.IsTensorCast(), spec.Policy.FreeUnsupported)
+	c, err := s.Prices.Coster(s.Device, resolved.Pricing, tensorcast.Is(&spec.Policy), spec.Policy.FreeUnsupported)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -180,13 +180,13 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return out, nil
 }
 
-// Check reports what is wrong with a request and the names in it.
+// Check reports the errors in a request and its names.
 func Check(w *session.Session, r Request) error {
 	_, err := prepare(w, &r)
 	return err
 }
 
-// prepare completes and checks a request and finds what it names.
+// prepare completes and checks a request and resolves its names.
 func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	r.complete()
 	s, err := w.Stage(&r.Deployment, &r.Sources)
@@ -197,14 +197,13 @@ func prepare(w *session.Session, r *Request) (*session.Stage, error) {
 	return s, err
 }
 
-// check reports numbers out of range, without a model (nil) those that do not depend
-// on one.
+// check reports numbers out of range; without a model (nil) only those that do not depend on it.
 func (r *Request) check(m *model.Model) error {
 	query := r.query(r.Deployment.Pools[0].MTP)
 	err := errors.Join(
-		session.Between("num_queries", r.Queries, 1, session.MaxTokens),
-		session.Between("query_length", query, 1, session.MaxTokens),
-		session.Between("context_length", r.ContextLength, 0, session.MaxTokens),
+		field.Between("num_queries", r.Queries, 1, session.MaxTokens),
+		field.Between("query_length", query, 1, session.MaxTokens),
+		field.Between("context_length", r.ContextLength, 0, session.MaxTokens),
 		session.HitRate(r.PrefixHitRate),
 		session.NotNegative("reserved_memory_gb", r.ReservedGiB),
 	)
@@ -216,7 +215,7 @@ func (r *Request) check(m *model.Model) error {
 		images = r.imageTokens(m)
 	}
 	return errors.Join(err, session.CheckImages(m, r.ImageBatch, r.ImageHeight, r.ImageWidth),
-		session.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
+		field.Between("num_hidden_layers_override", r.Layers, 0, len(m.Layers)),
 		session.Within(m, session.Span{Name: "context_length", Tokens: r.ContextLength}, session.Span{Name: "query_length", Tokens: query}, images))
 }
 
@@ -245,19 +244,18 @@ func newResponse(d *deployment.Resolved, b graph.Batch) *Response {
 	}
 }
 
-// expect says how far the step's time may be off.
+// expect is the expected error of the step time.
 func (r *Response) expect(s *session.Stage, d *deployment.Resolved, spec *graph.Spec) {
 	c := session.About(spec, s.Device, d.Pricing, r.Tier)
 	c.Method, c.Decode = calibration.SingleStep, r.Decode
 	ranks := spec.Layout.DP
 	c.On(spec.Layout.Devices, r.Requests*ranks, ranks, s.Model.HasExperts())
-	c.TensorCast = spec.Policy.IsTensorCast()
+	c.TensorCast = tensorcast.Is(&spec.Policy)
 	e := s.Overlay.Expect(&c)
 	r.Error, r.Basis = e.TPOT, e.Basis
 }
 
-// engineStep is what an engine makes of the step, by the code and the calibration
-// of a simulation.
+// engineStep is the step under an engine, with the code and calibration of a simulation.
 func engineStep(p *deployment.Served, b graph.Batch, r *step.Result, o *calibration.Overlay) *EngineStep {
 	e := p.Engine
 	pace := replica.NewPace(&p.Spec, p.Device, e).Scaled(o.Multipliers(calibration.SubjectOfServed(p)))
@@ -293,7 +291,7 @@ func kernels(c cost.Coster, r *step.Result) []string {
 	return out
 }
 
-// batch builds what one data-parallel rank processes.
+// batch builds the batch of one data-parallel rank.
 func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	query, context := r.query(s.MTP), r.ContextLength
 	if !r.Decode {
@@ -323,15 +321,14 @@ func (r *Request) imageTokens(m *model.Model) int {
 	return session.ImageTokens(m, r.ImageBatch, r.ImageHeight, r.ImageWidth)
 }
 
-// Artefacts finds which policy entries made a visible difference, by taking each
-// back alone. Prices stay what they are.
+// Artefacts finds the policy entries with a noticeable effect, by reverting each alone with the prices unchanged.
 func Artefacts(d *deployment.Resolved, spec *graph.Spec, b graph.Batch, time units.Seconds) []Effect {
 	var out []Effect
-	for _, a := range graph.Artefacts() {
+	for _, a := range tensorcast.Artefacts() {
 		if !a.In(spec.Policy) {
 			continue
 		}
-		other := spec.Without(&a)
+		other := a.From(*spec)
 		g, err := graph.New(other)
 		if err != nil {
 			continue // the artefact is what makes the layout legal

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -78,10 +79,9 @@ func widenMXFP8(q *graph.Quant, d *device.Profile) {
 	}
 }
 
-// WeightFormats are the words for formats of weights: bf16 for what is not quantized,
-// whole tensors or blocks of 128×128 in fp8, and 4 bits under activations that the
-// name tells, a16 where it tells none and "wo" is "weights only". sq is the INT8 of
-// SmoothQuant.
+// WeightFormats are the names of weight formats: bf16 for unquantized weights, fp8 for whole
+// tensors or blocks of 128×128, and 4 bits with the activations in the name; "wo" is weights
+// only. sq is the INT8 of SmoothQuant.
 func WeightFormats() []string {
 	return []string{
 		"bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq",
@@ -119,29 +119,48 @@ func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
 	return s, true
 }
 
-// words reports formats of weights that are none.
+// words reports unknown weight formats.
 func (f *Formats) words() error {
-	var errs []error
-	for _, w := range []struct {
-		name field.Name
-		word string
-	}{{"gemm_quant_mode", f.GEMM}, {"moe_quant_mode", f.MoE}} {
-		if _, ok := weights(w.word, dtype.BF16); w.word != "" && !ok {
-			errs = append(errs, field.Errorf("%s must be one of %s, got %q", w.name, strings.Join(WeightFormats(), ", "), w.word))
-		}
+	return errors.Join(optional("gemm_quant_mode", f.GEMM, WeightFormats()), optional("moe_quant_mode", f.MoE, WeightFormats()))
+}
+
+// CheckFormats reports unknown formats. Rows of measured runs have other names and are not checked here.
+func (d *Deployment) CheckFormats() error {
+	errs := []error{d.Formats.check()}
+	for i := range d.Pools {
+		errs = append(errs, d.Pools[i].Formats.check())
 	}
 	return errors.Join(errs...)
 }
 
-// narrow is a quantization of 8 or 4 bits that was asked for and whose products a
-// device has no arithmetic for.
+// check reports unknown formats.
+func (f *Formats) check() error {
+	return errors.Join(
+		optional("weights", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
+		optional("kv_cache", f.KV, []string{"fp8", "int8", "bf16", "bfloat16"}),
+		optional("quantize_linear_action", f.Linear, dtype.LinearActions()),
+		optional("quantize_non_expert_linear_action", f.NonExpert, dtype.LinearActions()),
+		optional("quantize_attention_action", f.Attention, dtype.AttentionActions()),
+	)
+}
+
+// optional reports a word that is neither empty nor allowed.
+func optional[T ~string](name field.Name, word T, allowed []T) error {
+	if word == "" {
+		return nil
+	}
+	return field.OneOf(name, word, allowed...)
+}
+
+// narrow is a requested quantization of 8 or 4 bits for whose products a device has no
+// arithmetic.
 type narrow struct {
-	name  any // a field, or a word where no face has one
+	name  any // a field, or a word if no interface has one
 	asked string
 	in    dtype.Format
 }
 
-// lacks are the quantizations asked for that a device has no arithmetic for.
+// lacks are the requested quantizations that a device has no arithmetic for.
 func (f *Formats) lacks(d *device.Profile) []narrow {
 	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
 	gemm, _ := weights(f.GEMM, dtype.None)
@@ -174,16 +193,15 @@ func (f *Formats) runs(d *device.Profile) error {
 	return errors.Join(errs...)
 }
 
-// widened are the notes on quantizations asked for that the device has no arithmetic
-// for.
+// widened are notes on requested quantizations that the device has no arithmetic for.
 func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
 	var out []string
 	for _, n := range f.lacks(d) {
 		how := "weights are widened before each product"
 		switch {
-		case p.IsTensorCast() && n.in == dtype.FP8:
+		case tensorcast.Is(p) && n.in == dtype.FP8:
 			how = "the policy tensorcast counts its products at the INT8 peak"
-		case p.IsTensorCast():
+		case tensorcast.Is(p):
 			how = "the policy tensorcast counts its products as free"
 		}
 		out = append(out, fmt.Sprintf("%s has no arithmetic in %v, which %s asks for: %s", d.Name, n.in, n.asked, how))
@@ -191,9 +209,8 @@ func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
 	return out
 }
 
-// actions are the quantization actions asked for, and where the Ascend tools are
-// at home their guide's defaults for the rest. Elsewhere the checkpoint's own
-// formats are the default.
+// actions are the requested quantization actions. The default is that of the Ascend guide on
+// Ascend devices and the checkpoint's own formats elsewhere.
 func (f *Formats) actions(d *device.Profile) graph.Actions {
 	a := graph.Actions{Linear: f.Linear, NonExpert: f.NonExpert, Attention: f.Attention, MXFP4Group: f.MXFP4Group}
 	if !d.FollowsAscend() {
@@ -214,7 +231,7 @@ func (f *Formats) actions(d *device.Profile) graph.Actions {
 // fp8, as NVIDIA's do.
 func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 	if m.Quant.Method == "mxfp4" {
-		return // gpt-oss has one checkpoint, whatever it is called
+		return // gpt-oss has one checkpoint under several names
 	}
 	experts := m.HasExperts()
 	switch f.Checkpoint {

@@ -94,13 +94,12 @@ func (f *Fleet) Generates() *Replica { return f.replicas[len(f.replicas)-1] }
 // the one for prefill.
 func (f *Fleet) First() *Replica { return f.replicas[0] }
 
-// Config is a simulation of the fleet under a client. The caches of prefill
-// replicas travel over the outermost link of the devices that generate.
+// Config is a simulation of the fleet under a client.
 func (f *Fleet) Config(client sim.Client) sim.Config {
 	c := sim.Config{Client: client, Workers: f.pool(0)}
 	if f.deployment.Disaggregated() {
 		decode := f.pool(1)
-		c.Decode, c.Link = &decode, f.replicas[1].Link(f.deployment.Pools[1].Device)
+		c.Decode, c.Link = &decode, f.replicas[1].Link(f.replicas[0])
 	}
 	return c
 }

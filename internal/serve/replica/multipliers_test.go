@@ -280,7 +280,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestPool: what a simulation is told of a replica and its ranks.
+// TestPool: the pool of a replica and its ranks in a simulation.
 func TestPool(t *testing.T) {
 	l := parallel.Layout{Devices: 4, TP: 1, DP: 4, EP: 4}
 	for _, c := range []struct {
@@ -298,7 +298,7 @@ func TestPool(t *testing.T) {
 		}
 		p := r.Pool(3)
 		want := sim.Engine{
-			Policy: sim.PrefillFirst, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
+			Policy: sim.PrefillFirst, Stages: 1, TokenBudget: c.tokens, MaxSequences: 4 * c.sequences, Blocks: r.KVTokens / 7 * 4, BlockTokens: 7,
 			PrefixCache: true, Reserve: 0.3, ReceiveInterval: 9, Overlapped: true, Held: 11, BatchWaitSteps: 13, BatchWaitRatio: 0.7, VerifiedPerStep: 1, RankWaitSteps: 17, Ranks: 4,
 			APIFixed: p.Engine.APIFixed, APIPerToken: p.Engine.APIPerToken, First: p.Engine.First,
 		}
@@ -317,18 +317,51 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestLink: caches travel over the outermost link at its efficiency. gpt-oss has 18 layers without a window, 8 KV heads
-// of 64 and two bytes for an element of key and value.
+// TestLink: every rank sends its part of a cache at the same time, and the side with fewer has more to carry. gpt-oss has
+// 18 layers without a window, 8 KV heads of 64 and two bytes for an element of key and value; a 16th rank holds a head
+// that another has too. Every rank of latent attention holds all of the cache, 61 layers of 576.
 func TestLink(t *testing.T) {
-	for _, tp := range []int{1, 4} {
-		r, err := build(t, "openai/gpt-oss-120b", "h200_sxm", "vllm", tp)
+	const heads, latent = 18 * 8 * 64 * 2 * 2, 61 * 576 * 2
+	layout := func(tp, pp, dp int) parallel.Layout {
+		return parallel.Layout{Devices: tp * pp * dp, TP: tp, PP: pp, DP: dp, EP: tp * dp}
+	}
+	for name, c := range map[string]struct {
+		model    string
+		from, to parallel.Layout
+		want     float64 // bytes of a token through the busiest rank
+		parallel int
+	}{
+		"one to one":           {"openai/gpt-oss-120b", layout(1, 1, 1), layout(1, 1, 1), heads, 1},
+		"as many":              {"openai/gpt-oss-120b", layout(8, 1, 1), layout(8, 1, 1), heads / 8., 1},
+		"fewer send":           {"openai/gpt-oss-120b", layout(2, 1, 1), layout(8, 1, 1), heads / 2., 1},
+		"fewer receive":        {"openai/gpt-oss-120b", layout(8, 1, 1), layout(2, 1, 1), heads / 2., 1},
+		"heads twice":          {"openai/gpt-oss-120b", layout(8, 1, 1), layout(16, 1, 1), heads / 4., 1},
+		"stages send":          {"openai/gpt-oss-120b", layout(2, 2, 1), layout(4, 1, 1), heads / 4., 1},
+		"stages receive":       {"openai/gpt-oss-120b", layout(1, 1, 1), layout(1, 2, 1), heads, 1},
+		"ranks of their own":   {"openai/gpt-oss-120b", layout(1, 1, 4), layout(1, 1, 8), heads, 4},
+		"latent, as many":      {"deepseek-ai/DeepSeek-V3", layout(8, 1, 1), layout(8, 1, 1), latent, 1},
+		"latent, one receives": {"deepseek-ai/DeepSeek-V3", layout(8, 1, 1), layout(1, 1, 16), latent, 1},
+		"latent, fewer send":   {"deepseek-ai/DeepSeek-V3", layout(8, 1, 1), layout(16, 1, 1), 2 * latent, 1},
+	} {
+		from, err := buildLayout(t, c.model, "b300_sxm", "vllm", c.from)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &device.Profile{Links: []device.Link{{Bandwidth: 5e10, Efficiency: 0.8, Latency: 3e-6}, {Bandwidth: 9e11, Efficiency: 0.5, Latency: 1e-6}}}
-		want := sim.Link{BytesPerToken: 18 * 8 * 64 * 2 * 2, Bandwidth: 4e10, Latency: 3e-6}
-		if got := r.Link(d); got != want {
-			t.Errorf("TP %d: want %+v, got %+v", tp, want, got)
+		to, err := buildLayout(t, c.model, "b300_sxm", "vllm", c.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := device.Lookup("b300_sxm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer := &d.Links[0]
+		want := sim.Link{
+			BytesPerToken: units.Bytes(c.want), Latency: outer.Latency, Parallel: c.parallel,
+			Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
+		}
+		if got := to.Link(from); got != want {
+			t.Errorf("%s: want %+v, got %+v", name, want, got)
 		}
 	}
 }

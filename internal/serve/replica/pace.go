@@ -36,6 +36,7 @@ type Pace struct {
 	graph       engine.Graph
 	multipliers Multipliers
 	layers      int
+	stages      int
 	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
 	// experts whatever the step.
 	decode, prompt    units.Seconds
@@ -46,7 +47,7 @@ type Pace struct {
 func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
-		multipliers: Ones(), layers: len(s.Model.Layers), decode: 1, prompt: 1,
+		multipliers: Ones(), layers: len(s.Model.Layers), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
 	}
 	if heads := latentHeads(s); heads > 0 {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
@@ -94,11 +95,42 @@ func (p Pace) Scaled(t Multipliers) Pace {
 // Step is the time of a step with so many requests in decode, prompts and tokens of
 // these, whose kernels take t, and how much of it is the kernels', as scaled.
 func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels units.Seconds) {
-	prefill := tokens > 0
-	f := &p.multipliers.Decode
-	if prefill {
-		f = &p.multipliers.Prefill
+	w := p.work(t, decode, tokens)
+	return p.host.Step(w.layers+w.head+w.attention, decode+prompts, tokens > 0), w.kernels
+}
+
+// Through is the time of such a step through all stages of a pipeline, and how long the slowest
+// takes: one with a layer more than the last, or the last with the head. Passing a batch on to
+// the next stage takes send. Stages share the layers evenly but for whole ones, of which the
+// last has the fewest (vLLM, distributed/utils.py, get_pp_indices; TensorRT-LLM, mapping.py,
+// pp_layers); layers count as equal. The host of each stage has all of its work for each batch.
+func (p *Pace) Through(t *step.Times, send units.Seconds, decode, prompts, tokens int) (took, stage units.Seconds) {
+	w := p.work(t, decode, tokens)
+	share := func(layers int) units.Seconds {
+		return (w.layers + w.attention) * units.Seconds(layers) / units.Seconds(p.layers)
 	}
+	send *= units.Seconds(p.phase(tokens)[step.Head])
+	head := max(0, w.head-send*units.Seconds(p.stages-1))
+	stage = max(share((p.layers+p.stages-1)/p.stages)+send, share(p.layers/p.stages)+head)
+	sequences, prefill := decode+prompts, tokens > 0
+	return p.host.Step(w.layers+w.head+w.attention, sequences, prefill), p.host.Step(stage, sequences, prefill)
+}
+
+// work is what a step occupies the device with: layers without attention, with the gaps between
+// their kernels and their launches; what is outside the layers; and attention.
+type work struct{ layers, head, attention, kernels units.Seconds }
+
+// phase are the multipliers of a step with so many tokens of prompts.
+func (p *Pace) phase(tokens int) *[step.Parts]float64 {
+	if tokens > 0 {
+		return &p.multipliers.Prefill
+	}
+	return &p.multipliers.Decode
+}
+
+func (p *Pace) work(t *step.Times, decode, tokens int) work {
+	prefill := tokens > 0
+	f := p.phase(tokens)
 	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*p.experts +
 		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
@@ -107,7 +139,7 @@ func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels 
 	} else {
 		attention *= p.decode
 	}
-	kernels = layers + head + attention
+	kernels := layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
 	switch {
 	case prefill && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
@@ -115,5 +147,5 @@ func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels 
 	case prefill:
 		layers = engine.Launch(layers, p.host.PerLayerPieces, p.layers)
 	}
-	return p.host.Step(layers+head+attention, decode+prompts, prefill), kernels
+	return work{layers, head, attention, kernels}
 }

@@ -49,6 +49,11 @@ func (r *ranks) fullest(requests int) (int, float64) {
 // Step implements sim.Stepper.
 func (r *ranks) Step(b sim.Batch) units.Seconds { return r.one.Step(r.fullestBatch(&b)) }
 
+// Through implements sim.Pipeline.
+func (r *ranks) Through(b sim.Batch) (took, stage units.Seconds) {
+	return r.one.Through(r.fullestBatch(&b))
+}
+
 // fullestBatch is what of a batch is on the fullest rank.
 func (r *ranks) fullestBatch(b *sim.Batch) sim.Batch {
 	decode, d := r.fullest(b.Decode)

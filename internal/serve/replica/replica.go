@@ -23,6 +23,9 @@ type Replica struct {
 	engine   *engine.Profile
 	pace     Pace
 	curve    *step.Curve
+	device   *device.Profile
+	send     units.Seconds // of a batch to the next stage, and for each token
+	perToken units.Seconds
 	query    float64 // tokens of a decode query
 	accepted float64 // tokens a decode step yields on average
 
@@ -30,7 +33,7 @@ type Replica struct {
 	KVTokens int
 	// Memory is how the engine divides that of one device.
 	Memory engine.Budget
-	// BytesPerToken is the cache of one token over all devices of a rank.
+	// BytesPerToken is the cache of one token on a device of the fullest stage.
 	BytesPerToken units.Bytes
 }
 
@@ -50,11 +53,12 @@ func New(p *deployment.Served, prices cost.Coster) (*Replica, error) {
 func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
 	s, d, e, g := p.Spec, p.Device, p.Engine, curve.Graph()
 	r := &Replica{
-		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve,
+		spec: s, engine: e, pace: NewPace(&s, d, e), curve: curve, device: d,
 		query: float64(1 + s.MTP), accepted: p.AcceptedPerStep,
 	}
 	m := memory.New(&s)
-	r.BytesPerToken = m.BytesPerToken(0) * units.Bytes(s.Layout.TP)
+	r.BytesPerToken = m.BytesPerToken(0)
+	r.send, r.perToken = curve.Sends()
 	r.Memory = budget(m, g, d, e)
 	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
@@ -107,15 +111,31 @@ func (r *Replica) Pool(n int) sim.Pool {
 	if ranks == 1 {
 		n *= max(1, r.spec.Layout.DP)
 	}
+	all, batch := r.sequences()
 	return sim.Pool{Replicas: n, Stepper: r.stepper(ranks), Engine: sim.Engine{
-		Policy:      policy(e.Policy),
-		TokenBudget: tokens * ranks, MaxSequences: e.MaxSequences * ranks,
+		Policy: policy(e.Policy), Stages: r.pace.stages,
+		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
 		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
+}
+
+// sequences are the most of a data-parallel rank, and of one of its batches; 0 is as many. vLLM
+// counts those of all batches of a pipeline, SGLang cuts them among the batches
+// (managers/scheduler.py, pp_max_micro_batch_size), and TensorRT-LLM has as many in each
+// (pyexecutor/model_engine.py, get_max_num_sequences).
+func (r *Replica) sequences() (all, batch int) {
+	n, stages := r.engine.MaxSequences, r.pace.stages
+	switch {
+	case stages == 1 || r.engine.Policy == engine.DecodeFirst:
+		return n, 0
+	case r.engine.Policy == engine.InFlight:
+		return n * stages, n
+	}
+	return n, max(1, n/stages)
 }
 
 // inStep is how many data-parallel ranks step together: those that share experts.
@@ -126,14 +146,29 @@ func inStep(s *graph.Spec) int {
 	return max(1, s.Layout.DP)
 }
 
-// Link carries the replica's caches from a prefill replica, over the device's
-// outermost link: the two may stand in different nodes.
-func (r *Replica) Link(d *device.Profile) sim.Link {
-	outer := &d.Links[0]
-	return sim.Link{
-		BytesPerToken: r.BytesPerToken, Latency: outer.Latency,
-		Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency),
+// Link carries caches from a prefill replica to this one. Every device takes in what it will
+// hold, heads and latent entries that others hold too included, and all stages at the same time;
+// the devices of the prefill rank send that together (vLLM, distributed/kv_transfer,
+// NixlConnector; SGLang, disaggregation; TensorRT-LLM's cache transceiver). It goes over the
+// outermost links, since the two may stand in different nodes, and takes as long as on the side
+// where a device has more to carry for its bandwidth.
+func (r *Replica) Link(from *Replica) sim.Link {
+	ranks := func(r *Replica) float64 { return float64(r.spec.Layout.TP * r.pace.stages) }
+	in, out := r.outermost(), from.outermost()
+	in.BytesPerToken = r.BytesPerToken
+	out.BytesPerToken = r.BytesPerToken * units.Bytes(ranks(r)/ranks(from))
+	link := in
+	if out.Carries(1) > in.Carries(1) {
+		link = out
 	}
+	link.Latency, link.Parallel = max(in.Latency, out.Latency), inStep(&from.spec)
+	return link
+}
+
+// outermost is the outermost link of one of the replica's devices.
+func (r *Replica) outermost() sim.Link {
+	outer := &r.device.Links[0]
+	return sim.Link{Latency: outer.Latency, Bandwidth: outer.Bandwidth * units.BytesPerSecond(outer.Efficiency)}
 }
 
 // policy is the scheduler of an engine as the simulation names it.
@@ -154,6 +189,14 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 	t := r.curve.Times(&s)
 	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 	return took
+}
+
+// Through implements sim.Pipeline.
+func (r *Replica) Through(b sim.Batch) (took, stage units.Seconds) {
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	send := r.send + r.perToken*units.Seconds(s.Prefill.Tokens+s.Decode.Tokens)
+	return r.pace.Through(&t, send, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // sums is a batch as attention sees it. The context of a step is what is cached

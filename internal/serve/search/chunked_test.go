@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -26,7 +27,7 @@ func anyFormulas(t *rapid.T) *Formulas {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := rapid.SampledFrom([]graph.Policy{graph.TensorCast(), graph.Physical()}).Draw(t, "policy")
+	policy := rapid.SampledFrom([]graph.Policy{tensorcast.Policy(), graph.Physical()}).Draw(t, "policy")
 	limit := rapid.SampledFrom([]units.Seconds{0, 0.02, 0.05, 1, 1e6})
 	return &Formulas{
 		Mode:   rapid.SampledFrom([]Mode{Aggregated, Aggregated, PrefillOnly}).Draw(t, "mode"),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/roofline"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -112,7 +113,7 @@ func ascend(t testing.TB, modelID, deviceName string, actions graph.Actions) sea
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := graph.TensorCast()
+	policy := tensorcast.Policy()
 	actions.Linear = cmp.Or(actions.Linear, dtype.W8A8Dynamic)
 	actions.Attention = cmp.Or(actions.Attention, dtype.Disabled)
 	return search.Formulas{

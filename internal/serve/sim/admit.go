@@ -58,7 +58,27 @@ func (r *replica) admit(f fit) {
 	if q.generated == 0 {
 		q.cached = int32(q.context)
 	}
-	r.chunks = append(r.chunks, chunk{q, f.tokens})
+	r.compute(q, f.tokens)
+}
+
+// compute puts the next tokens of a prompt into the batch. In a pipeline the piece behind
+// them may be in the batch after it.
+func (r *replica) compute(q *request, tokens int) {
+	r.chunks = append(r.chunks, chunk{q: q, from: q.context, tokens: tokens, epoch: q.epoch})
+	q.context += tokens
+	if q.context < q.need {
+		r.partial = q
+		return
+	}
+	if r.partial == q {
+		r.partial = nil
+	}
+	r.landing += q.need
+}
+
+// room is how many more requests may be admitted to the batch.
+func (r *replica) room() int {
+	return min(r.engine.MaxSequences-r.running.n, r.engine.BatchSequences-r.decode.n-len(r.chunks))
 }
 
 // vacant reports whether nothing holds blocks here.
@@ -67,10 +87,20 @@ func (r *replica) vacant() bool { return r.running.n == 0 && r.sending == 0 }
 // spare is how many blocks a prompt may take beside the next step of
 // generation; below zero, that step itself lacks blocks.
 func (r *replica) spare() int {
+	spare := r.cache.available() - r.promised - r.owed()
 	if r.decode.n == 0 {
-		return r.cache.available()
+		return spare
 	}
-	return r.cache.available() - r.decode.growth(r.decode.clockAfter(1)-r.decode.clock)
+	return spare - r.decode.grows()
+}
+
+// owed is the blocks that the prompt under way takes later on and that were there for it
+// when it was admitted.
+func (r *replica) owed() int {
+	if r.partial == nil || r.engine.Policy != PrefillFirst {
+		return 0
+	}
+	return r.more(r.partial, r.partial.need-r.partial.context)
 }
 
 // makeRoom preempts until the next step of generation has its blocks. One
@@ -82,17 +112,16 @@ func (r *replica) makeRoom() {
 }
 
 // preempt sends the request admitted last back to the front of the queue. All
-// it had is computed again later.
+// it had is computed again later, what is in flight of it too.
 func (r *replica) preempt() {
 	q := r.running.last()
-	switch {
-	case q == r.partial:
-		r.partial = nil
-	case q.state != decoding:
+	switch q.state {
+	case prefilling:
+		r.callOff(q)
+	case ready:
 		r.sendBack(q)
 	default:
-		r.decode.leave(q)
-		q.last = max(q.last, r.gaps.last)
+		r.batches[q.batch].leave(q, r)
 	}
 	r.running.remove(q)
 	r.release(q)

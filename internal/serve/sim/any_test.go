@@ -16,6 +16,8 @@ func anyEngine(t *rapid.T, name string) Engine {
 		Policy:          Policy(g(0, 2, "policy")),
 		TokenBudget:     g(1, 120, "budget"),
 		MaxSequences:    g(1, 12, "sequences"),
+		Stages:          rapid.SampledFrom([]int{0, 1, 1, 2, 4}).Draw(t, name+"stages"),
+		BatchSequences:  rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, name+"batch sequences"),
 		BlockTokens:     rapid.SampledFrom([]int{1, 2, 4, 16}).Draw(t, name+"block"),
 		ReservePrompt:   rapid.Bool().Draw(t, name+"reserve prompt"),
 		Reserve:         rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, name+"reserve"),
@@ -48,6 +50,7 @@ func anyStepper(t *rapid.T, name string) Stepper {
 	return affine{
 		fixed: 160_003*tick + x("fixed", 160_000), prefill: x("prefill", 160_000), token: x("token", 16_000),
 		pair: x("pair", 160), request: x("request", 32_000), read: x("read", 1600),
+		slowest: units.Seconds(rapid.SampledFrom([]float64{0, 0.375, 1}).Draw(t, name+"slowest")),
 	}
 }
 
@@ -128,7 +131,7 @@ func anyConfig(t *rapid.T) *Config {
 	if rapid.Bool().Draw(t, "disaggregated") {
 		decode := pool("decode ")
 		c.Decode = &decode
-		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191}
+		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191, Parallel: rapid.IntRange(0, 3).Draw(t, "parallel")}
 	}
 	return c
 }

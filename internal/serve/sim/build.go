@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // newSimulation checks a configuration and sets the stage.
@@ -33,6 +35,9 @@ func newSimulation(c *Config) (*simulation, error) {
 		s.remember(&s.workers.replicas[i])
 	}
 	if c.Decode != nil {
+		for i := range s.workers.replicas {
+			s.workers.replicas[i].links = make([]units.Seconds, max(1, c.Link.Parallel))
+		}
 		caches := *c.Decode
 		caches.Engine.ReceiveInterval = 1 // arrived caches are looked for in every step
 		s.decode = s.build(&caches, workers, workers+decode, true)
@@ -47,13 +52,20 @@ func newSimulation(c *Config) (*simulation, error) {
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	engine, steps := p.Engine.normal(), new(priced)
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
+	batches := make([]microBatch, engine.Stages*len(made.replicas))
+	for i := range batches {
+		batches[i] = microBatch{
+			number: uint8(i % engine.Stages),
+			decode: newDecodeSet(&engine, s.requests), gaps: gapMeter{all: &s.gaps, requests: s.requests},
+		}
+	}
 	for i := range made.replicas {
+		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
 			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes, burst: engine.burst(),
-			decode:   newDecodeSet(&engine, s.requests),
+			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,
-			gaps:     gapMeter{all: &s.gaps, requests: s.requests},
 			running:  running{requests: s.requests},
 			incoming: queue{requests: s.requests}, waiting: queue{requests: s.requests}, parked: parked{queue: queue{requests: s.requests}},
 		}

@@ -9,11 +9,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Client says which requests come and when: [ClosedLoop], [OpenLoop] or
+// Client determines which requests come and when: [ClosedLoop], [OpenLoop] or
 // [*Trace].
 type Client interface {
 	check() error
 	load(seed uint64) load
+	size() (requests, window float64)
 }
 
 // ClosedLoop is a benchmark that keeps a number of requests in flight: each
@@ -24,8 +25,8 @@ type ClosedLoop struct {
 	Input       Lengths
 	Output      Lengths
 	Mix         Mix // in place of Input and Output
-	// Prefix is how many tokens every prompt begins with that are the same in all and in
-	// the caches of the workers from the start; every prompt is longer.
+	// Prefix is the length of the common prefix of all prompts, which the workers have cached
+	// from the start; every prompt is longer.
 	Prefix int
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.
@@ -60,7 +61,7 @@ type OpenLoop struct {
 	Warmup   int // the first requests, served but not counted
 }
 
-// maxRequests bounds a simulation: some gigabytes.
+// maxRequests bounds a simulation: some gigabytes, see [Config.Bytes].
 const maxRequests = 1 << 24
 
 // load is a client's requests, drawn beforehand.
@@ -183,9 +184,8 @@ func (o OpenLoop) load(seed uint64) load {
 		if o.Duration > 0 && at > o.Duration {
 			break
 		}
-		q := request{arrived: at}
-		draw(&q)
-		l.requests = append(l.requests, q)
+		l.requests = append(l.requests, request{arrived: at})
+		draw(&l.requests[len(l.requests)-1])
 	}
 	return l
 }

@@ -45,6 +45,26 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
+// TestParallelLinks: caches that travel side by side arrive when each is through, a short one
+// before a long one that left earlier.
+func TestParallelLinks(t *testing.T) {
+	engine := Engine{Policy: DecodeFirst, TokenBudget: 100, MaxSequences: 10, Blocks: 100, BlockTokens: 16}
+	trace := &Trace{BlockTokens: 16}
+	for _, tokens := range []int{100, 10, 10} {
+		trace.Requests = append(trace.Requests, workload.Request{Input: tokens, Output: 2})
+	}
+	r := run(t, &Config{
+		Client:  trace,
+		Workers: Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.1 })},
+		Decode:  &Pool{Engine: engine, Stepper: StepFunc(func(Batch) units.Seconds { return 0.001 })},
+		Link:    Link{BytesPerToken: 10, Bandwidth: 1000, Parallel: 2}, Records: true,
+	})
+	// Prompts end at 0.1, 0.2 and 0.2 and take the links for 1, 0.1 and 0.1 s.
+	for i, want := range []units.Seconds{1.1, 0.3, 0.4} {
+		near(t, "first token", want, r.Records[i].TTFT)
+	}
+}
+
 // TestFirstTokenWaits: the client sees nothing until the decode replica takes the
 // request, which has room for one.
 func TestFirstTokenWaits(t *testing.T) {

@@ -23,9 +23,9 @@ type Config struct {
 	Limits workload.Limits
 	// Percentile, if above 0, is one that summaries have beside the usual ones.
 	Percentile float64
-	// Progress, if not nil, is told now and then how many of the requests have ended.
+	// Progress, if not nil, is called now and then with the number of requests that have ended.
 	Progress func(ended, requests int)
-	// stands is how many replicas the only one stands for; 0 is itself.
+	// stands is the number of replicas that the only one represents; 0 means 1.
 	stands int
 	// Records asks for one [Record] per request in the result.
 	Records bool
@@ -37,16 +37,29 @@ type Pool struct {
 	Routing  Routing
 	Engine   Engine
 	Stepper  Stepper
-	// Meter, if not nil, is told every step that is taken, once.
+	// Meter, if not nil, sees every step once.
 	Meter Meter
 }
 
-// Link is the network between a prefill and a decode replica. Each prefill
-// replica sends one cache after the other.
+// Link is the network between a prefill and a decode replica. Every rank of the one sends its
+// part of a cache to ranks of the other, all at the same time; so a link is that of the rank
+// with the most to carry.
 type Link struct {
-	BytesPerToken units.Bytes // of KV cache
+	BytesPerToken units.Bytes // of KV cache, through the busiest rank
 	Bandwidth     units.BytesPerSecond
 	Latency       units.Seconds
+	// Parallel is the number of caches that a prefill replica sends in parallel, one for each
+	// data-parallel rank; 0 means 1. Others wait.
+	Parallel int
+}
+
+// Carries is how long a cache of so many tokens occupies the link; it arrives one latency
+// later.
+func (l *Link) Carries(tokens int) units.Seconds {
+	if l.BytesPerToken == 0 {
+		return 0
+	}
+	return units.Seconds(float64(l.BytesPerToken*units.Bytes(tokens)) / float64(l.Bandwidth))
 }
 
 // maxReplicas bounds a pool.
@@ -66,7 +79,7 @@ func (p *Pool) check(name string) error {
 	return errors.Join(errs...)
 }
 
-// check returns all that is wrong with a configuration.
+// check reports all mistakes of a configuration.
 func (c *Config) check() error {
 	errs := []error{c.Workers.check("workers")}
 	if !(c.Percentile >= 0 && c.Percentile < 100) {
@@ -79,8 +92,8 @@ func (c *Config) check() error {
 	}
 	if c.Decode != nil {
 		errs = append(errs, c.Decode.check("decode"))
-		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) {
-			errs = append(errs, errors.New("link: bandwidth must be positive, bytes and latency must not be negative"))
+		if c.Link.BytesPerToken < 0 || c.Link.BytesPerToken > 0 && !(c.Link.Bandwidth > 0) || !sound(c.Link.Latency) || c.Link.Parallel < 0 {
+			errs = append(errs, errors.New("link: bandwidth must be positive, bytes, latency and parallel caches must not be negative"))
 		}
 	}
 	return errors.Join(errs...)

@@ -5,7 +5,7 @@ import "math"
 // decodeSet is the requests of a replica that generate.
 //
 // In a step each of them gains the same number of tokens. So one counter per
-// replica, the token clock, tells the progress of all: a request that joined at
+// replica, the token clock, gives the progress of all: a request that joined at
 // clock g with context c has context c − g + clock, and ends when the clock
 // reaches g plus what it has left to generate. The set is then sums, a wheel of
 // ends, and a tally of where on the clock a block is full; a step of a thousand
@@ -120,6 +120,9 @@ func (d *decodeSet) growth(tokens int64) int {
 	}
 	return int(blocks)
 }
+
+// grows is how many blocks the set takes in its next step.
+func (d *decodeSet) grows() int { return d.growth(d.clockAfter(1) - d.clock) }
 
 // stepsWithin is how many of the steps can be taken before the set would need
 // more blocks than there are.

@@ -11,12 +11,12 @@ func (r *replica) decodeFirst() bool {
 			r.preempt() // the last admitted is this very prompt
 		} else {
 			r.cache.take(blocks)
-			r.chunks = append(r.chunks, chunk{q, tokens})
+			r.compute(q, tokens)
 			budget -= tokens
 		}
 	}
-	// A step that had to preempt admits nobody.
-	for !r.evicted && r.waiting.n > 0 && budget > 0 && r.running.n < r.engine.MaxSequences {
+	// A step that had to preempt admits no request.
+	for !r.evicted && r.waiting.n > 0 && budget > 0 && r.room() > 0 {
 		f := r.fits(r.waiting.at(0), budget)
 		if f.needs > r.spare() {
 			break

@@ -48,6 +48,16 @@ type Engine struct {
 	TokenBudget  int // tokens of one step; generation counts against it except under PrefillFirst
 	MaxSequences int // requests running at the same time
 
+	// Stages of a pipeline work on as many batches at a time, each request in one of them; 0
+	// and 1 are no pipeline. A batch that has passed all stages is filled again at once, and
+	// one without requests as soon as prompts wait; the pieces of a long prompt go through one
+	// behind the other. All share the KV blocks. (vLLM, v1/engine/core.py, step_with_batch_queue,
+	// with max_concurrent_batches of config/vllm.py; SGLang, managers/scheduler_pp_mixin.py,
+	// event_loop_pp; TensorRT-LLM, pyexecutor/py_executor.py, _executor_loop_pp)
+	Stages int
+	// BatchSequences is the most requests of one batch; 0 means MaxSequences.
+	BatchSequences int
+
 	Blocks      int // KV blocks of the replica
 	BlockTokens int // tokens in a block
 	// PrefixCache keeps the blocks of prompts and reuses them; the client has to
@@ -72,7 +82,7 @@ type Engine struct {
 	ReceiveInterval int
 	// Overlapped has the scheduler fill a step while the one before it runs: what comes in during
 	// a step is in the next but one. With nothing to do it begins at once, and fills the step after
-	// that as soon as it has launched the first. (vLLM, v1/engine/core.py, step_with_batch_queue;
+	// that as soon as it has launched the first. Not in a pipeline. (vLLM, v1/engine/core.py, step_with_batch_queue;
 	// SGLang, managers/scheduler.py, event_loop_overlap; TensorRT-LLM, pyexecutor/py_executor.py,
 	// _executor_loop_overlap)
 	Overlapped bool
@@ -104,6 +114,12 @@ type Engine struct {
 func (e Engine) normal() Engine {
 	e.ReceiveInterval = max(1, e.ReceiveInterval)
 	e.VerifiedPerStep = max(1, e.VerifiedPerStep)
+	e.Stages = max(1, e.Stages)
+	e.Overlapped = e.Overlapped && e.Stages == 1
+	e.PrefillAhead = e.PrefillAhead && e.Policy == PrefillFirst
+	if e.BatchSequences == 0 {
+		e.BatchSequences = e.MaxSequences
+	}
 	if e.AcceptedPerStep == 0 {
 		e.AcceptedPerStep = 1
 	}
@@ -125,6 +141,8 @@ func (e *Engine) check(name string) error {
 	refuse(e.TokenBudget < 1, "token budget must be at least 1, got %d", e.TokenBudget)
 	refuse(e.Held < 0, "held tokens must not be negative, got %d", e.Held)
 	refuse(e.MaxSequences < 1, "max sequences must be at least 1, got %d", e.MaxSequences)
+	refuse(e.Stages < 0 || e.Stages > maxStages, "stages must be between 1 and %d, got %d", maxStages, e.Stages)
+	refuse(e.BatchSequences < 0, "sequences of a batch must not be negative, got %d", e.BatchSequences)
 	refuse(e.BlockTokens < 1 || e.BlockTokens > maxBlockTokens,
 		"tokens in a block must be between 1 and %d, got %d", maxBlockTokens, e.BlockTokens)
 	refuse(e.Blocks < 1 || e.Blocks > math.MaxInt32, "blocks must be between 1 and 2³¹, got %d", e.Blocks)
@@ -140,6 +158,9 @@ func (e *Engine) check(name string) error {
 
 // maxBlockTokens bounds the tally of block boundaries; engines use 1 to 256.
 const maxBlockTokens = 1 << 16
+
+// maxStages bounds a pipeline: a request keeps the number of its batch in a byte.
+const maxStages = 1 << 8
 
 // sound reports whether a time can be added to the clock.
 func sound(t units.Seconds) bool { return t >= 0 && !math.IsInf(float64(t), 0) }

@@ -13,7 +13,7 @@ const (
 	requestReady
 )
 
-// event is something that will happen. Events are ordered by time, kind and
+// event is a future event. Events are ordered by time, kind and
 // the order in which they were planned, so that ties are always broken alike.
 // They hold places, not pointers: moving them costs the garbage collector
 // nothing.
@@ -44,7 +44,8 @@ type agenda struct {
 type line struct {
 	events []event
 	head   int
-	ahead  bool // the one before the head is in the heap
+	ahead  bool          // one before the head is in the heap
+	last   units.Seconds // when the last one planned comes
 }
 
 func (l *line) empty() bool { return l.head == len(l.events) }
@@ -134,15 +135,17 @@ func (a *agenda) step(at units.Seconds, replica int32, version uint32) {
 	a.push(a.plan(at, stepEnds, replica, version))
 }
 
-// follow plans what an API server or a link does after all that it is to do before.
+// follow plans what an API server or a link does, mostly after all that it is to do before;
+// of several links one may be done earlier than another that began before.
 func (a *agenda) follow(at units.Seconds, k kind, replica int32, request int) {
 	e := a.plan(at, k, replica, uint32(request))
 	l := a.line(&e)
-	if l.ahead {
+	if l.ahead && at >= l.last {
+		l.last = at
 		l.push(e)
 		return
 	}
-	l.ahead = true
+	l.ahead, l.last = true, max(at, l.last)
 	a.push(e)
 }
 

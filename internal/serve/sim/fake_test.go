@@ -8,6 +8,7 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 type affine struct {
 	fixed, prefill             units.Seconds // per step; per step with prefill
 	token, pair, request, read units.Seconds
+	slowest                    units.Seconds // share of a step that the slowest stage takes
 }
 
 func h100() affine {
@@ -20,6 +21,11 @@ func (a affine) Step(b Batch) units.Seconds {
 		t += a.prefill + a.token*units.Seconds(b.PrefillTokens) + a.pair*units.Seconds(b.PrefillPairs)
 	}
 	return t
+}
+
+func (a affine) Through(b Batch) (took, stage units.Seconds) {
+	took = a.Step(b)
+	return took, a.slowest * took
 }
 
 func (a affine) Decode(n int, context, growth float64, steps int) units.Seconds {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
@@ -74,6 +75,12 @@ func (g *gapMeter) add(gap units.Seconds, n int64) { g.all.add(gap, n) }
 
 func (g *gapMeter) join(q *request, at units.Seconds) {
 	g.joined = append(g.joined, joiner{at, int32(q.id), q.epoch})
+}
+
+// pending reports whether no step has ended since a request joined: its last token is older
+// than that step.
+func (g *gapMeter) pending(q *request) bool {
+	return slices.ContainsFunc(g.joined, func(j joiner) bool { return j.id == int32(q.id) && j.epoch == q.epoch })
 }
 
 // steps counts the gaps that the steps of a plan end. In a run all steps count

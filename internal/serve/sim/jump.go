@@ -4,8 +4,11 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
 // runLength is how many steps can be taken at once when nothing is prefilled:
 // until a request ends, blocks run out, the scheduler would look at a queue, or
-// would decide anew.
+// would decide again.
 func (r *replica) runLength() int64 {
+	if len(r.batches) > 1 {
+		return 1 // the others take their steps meanwhile
+	}
 	steps := r.decode.stepsTo(r.decode.next().finish)
 	steps = r.decode.stepsWithin(steps, r.cache.available())
 	if r.evicted || r.sim.single {
@@ -51,7 +54,8 @@ func (r *replica) interrupt() {
 		return
 	}
 	p.steps = steps
-	p.version++
+	r.version++
+	p.version = r.version
 	p.end = max(r.sim.now, end)
 	r.sim.agenda.step(p.end, r.place, p.version)
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // naive is a second simulator, of one replica without prefix cache: every step
-// is taken, every request looked at in every step, every sum added up anew. It
+// is taken, every request looked at in every step, every sum added up again. It
 // is slow and shares no code with the first beyond the settings, so that one
 // can be held against the other.
 type naive struct {
 	e       Engine
-	step    Stepper
+	step    Pipeline
 	all     []*naiveRequest
 	unseen  []*naiveRequest // sent, in order of sending; not yet at the API server
 	api     []*naiveRequest // at the API server or in its outbox
@@ -28,23 +28,43 @@ type naive struct {
 	apiFree units.Seconds
 	since   int
 	waited  int
-	steps   int64 // with decoding
 	evicted bool
 	fresh   bool
 	planned int
+	lanes   []naiveLane // a batch for each stage
+	lane    int         // the one that is filled
+	stages  []units.Seconds
+}
+
+// naiveLane is a batch, in flight until its end.
+type naiveLane struct {
+	steps   int64 // with decoding
+	decodes bool
+	hold    bool
+	parts   []naivePart
+	busy    bool
+	end     units.Seconds
+}
+
+// naivePart is a piece of a prompt in flight.
+type naivePart struct {
+	q    *naiveRequest
+	last bool
+	of   int // preemptions of the request so far
 }
 
 type naiveRequest struct {
 	id, input, output, need, context, generated, planned int
 	prefilled, done                                      bool
-	chunk                                                int
+	chunk, lane                                          int
 	arrived, ready, first, end                           units.Seconds
 	preempted                                            int
 }
 
 func newNaive(c *Config) *naive {
 	l := c.Client.load(c.Seed)
-	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper, window: l.window, think: l.think}
+	n := &naive{e: c.Workers.Engine.normal(), step: c.Workers.Stepper.(Pipeline), window: l.window, think: l.think}
+	n.lanes, n.stages = make([]naiveLane, n.e.Stages), make([]units.Seconds, n.e.Stages)
 	for i, q := range l.requests {
 		n.all = append(n.all, &naiveRequest{id: i, input: q.input, output: q.output, need: q.input, arrived: q.arrived})
 	}
@@ -70,31 +90,57 @@ func (n *naive) free() int {
 	return free
 }
 
-func (n *naive) decoding() (set []*naiveRequest) {
+// decoding are the requests of the batch that generate.
+func (n *naive) decoding() []*naiveRequest { return n.decodingIn(n.lane) }
+
+func (n *naive) decodingIn(lane int) (set []*naiveRequest) {
 	for _, q := range n.running {
-		if n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.MaxSequences {
+		if n.e.PrefillAhead && n.e.Policy == PrefillFirst && len(set) == n.e.BatchSequences {
 			break
 		}
-		if q.prefilled {
+		if q.prefilled && q.lane == lane {
 			set = append(set, q)
 		}
 	}
 	return set
 }
 
-// gain is the tokens of the next step with decoding.
-func (n *naive) gain() int {
-	return int(math.Floor(float64(n.steps+1)*n.e.AcceptedPerStep) - math.Floor(float64(n.steps)*n.e.AcceptedPerStep))
+// room is how many more may be admitted to the batch.
+func (n *naive) room() int {
+	in := 0
+	for _, q := range n.running {
+		if q.chunk > 0 || q.prefilled && q.lane == n.lane {
+			in++
+		}
+	}
+	return min(n.e.MaxSequences-len(n.running), n.e.BatchSequences-in)
 }
 
-// spare is the blocks left after the decoding of the next step.
+// gain is the tokens of a batch's next step with decoding.
+func (n *naive) gain(lane int) int {
+	steps := float64(n.lanes[lane].steps)
+	return int(math.Floor((steps+1)*n.e.AcceptedPerStep) - math.Floor(steps*n.e.AcceptedPerStep))
+}
+
+// spare is the blocks left after the decoding of the steps in flight and of the next, and
+// where prompts are admitted as a whole, the rest of those.
 func (n *naive) spare() int {
 	spare := n.free()
 	if n.e.Policy == InFlight {
 		return spare
 	}
-	for _, q := range n.decoding() {
-		spare -= n.blocks(q.context+n.gain()) - n.blocks(q.context)
+	for i := range n.lanes {
+		if i != n.lane && !n.lanes[i].decodes {
+			continue
+		}
+		for _, q := range n.decodingIn(i) {
+			spare -= n.blocks(q.context+n.gain(i)) - n.blocks(q.context)
+		}
+	}
+	for _, q := range n.running {
+		if n.e.Policy == PrefillFirst && !q.prefilled {
+			spare -= n.blocks(q.need) - n.held(q)
+		}
 	}
 	return spare
 }
@@ -153,12 +199,12 @@ func (n *naive) look() {
 	if ahead { // this step was filled when the one before it began
 		n.waiting, n.noticed = append(n.waiting, n.noticed...), nil
 	}
-	if len(n.running) == 0 || n.since >= n.e.ReceiveInterval {
+	if len(n.running) == 0 || n.since%n.e.ReceiveInterval == 0 {
 		for len(n.api) > 0 && n.api[0].ready <= n.now {
 			n.noticed = append(n.noticed, n.api[0])
 			n.api = n.api[1:]
+			n.since = 0
 		}
-		n.since = 0
 	}
 	if !ahead {
 		n.waiting, n.noticed = append(n.waiting, n.noticed...), nil
@@ -172,90 +218,161 @@ func (n *naive) run() {
 			n.send(n.all[n.next].arrived)
 		}
 	}
-	n.since = n.e.ReceiveInterval
-	for slices.ContainsFunc(n.all, func(q *naiveRequest) bool { return !q.done }) {
+	for n.left() {
 		n.look()
-		n.evicted = false
-		decodes := n.fill()
-		n.take(decodes)
+		for n.choose() {
+			empty := len(n.decoding()) == 0
+			n.evicted = false
+			if !n.launch(n.fill()) && empty && (!n.evicted || len(n.lanes) == 1) {
+				break
+			}
+		}
+		n.wait()
 	}
 }
 
-// take takes the step that was filled, or waits.
-func (n *naive) take(decodes bool) {
+// left reports whether a request has not ended.
+func (n *naive) left() bool {
+	return slices.ContainsFunc(n.all, func(q *naiveRequest) bool { return !q.done })
+}
+
+// choose takes up the batch that came back first of those with requests, else one without.
+func (n *naive) choose() bool {
+	best := -1
+	for i := range n.lanes {
+		if n.lanes[i].busy {
+			continue
+		}
+		has := len(n.decodingIn(i)) > 0
+		if best < 0 || has && (len(n.decodingIn(best)) == 0 || n.lanes[i].end < n.lanes[best].end) {
+			best = i
+		}
+	}
+	n.lane = max(0, best)
+	return best >= 0
+}
+
+// launch sends the batch that was filled through the stages, if there is anything in it.
+func (n *naive) launch(decodes bool) bool {
 	var b Batch
-	generate := n.decoding()
+	l := &n.lanes[n.lane]
+	l.parts, l.decodes = nil, false
 	for _, q := range n.running {
-		switch {
-		case q.chunk > 0:
-			b.PrefillRequests++
-			b.PrefillTokens += q.chunk
-			b.PrefillContext += q.context
-			b.PrefillPairs += float64(q.chunk) * (float64(q.context) + float64(q.chunk+1)/2)
-			if q.context+q.chunk == q.need {
-				b.Sampled++
-			}
-		case decodes && slices.Contains(generate, q):
+		if q.chunk == 0 {
+			continue
+		}
+		b.PrefillRequests++
+		b.PrefillTokens += q.chunk
+		b.PrefillContext += q.context
+		b.PrefillPairs += float64(q.chunk) * (float64(q.context) + float64(q.chunk+1)/2)
+		q.context += q.chunk
+		q.chunk = 0
+		if q.context == q.need {
+			b.Sampled++
+		}
+		l.parts = append(l.parts, naivePart{q, q.context == q.need, q.preempted})
+	}
+	for _, q := range n.decoding() {
+		if decodes {
 			b.Decode++
 			b.Sampled++
-			even := float64(n.steps) * n.e.AcceptedPerStep
+			even := float64(l.steps) * n.e.AcceptedPerStep
 			b.DecodeContext += float64(q.context) + even - math.Floor(even)
+			l.decodes = true
 		}
 	}
 	if b.Sampled == 0 && b.PrefillTokens == 0 {
-		n.idle()
-		return
+		return false
 	}
-	n.now += n.step.Step(b)
-	n.since++
-	if b.PrefillRequests > 0 {
-		n.since = n.e.ReceiveInterval
+	took, slowest := n.step.Through(b)
+	each, at := took/units.Seconds(len(n.stages)), n.now
+	for i, free := range n.stages {
+		at = max(at, free) + each
+		n.stages[i] = at + max(0, slowest-each)
 	}
-	n.accept(n.now)
-	n.tokens(b.Decode > 0)
+	l.busy, l.end = true, at
+	return true
 }
 
-func (n *naive) idle() {
-	soonest := units.Seconds(math.Inf(1))
-	for _, q := range n.unseen {
-		soonest = min(soonest, q.arrived)
+// wait lets time pass until a batch comes back or, if one could be filled, something comes in.
+func (n *naive) wait() {
+	soonest, lane, idle := units.Seconds(math.Inf(1)), -1, false
+	for i := range n.lanes {
+		if l := &n.lanes[i]; !l.busy {
+			idle = true
+		} else if l.end < soonest {
+			soonest, lane = l.end, i
+		}
 	}
-	for _, q := range n.api {
-		soonest = min(soonest, q.ready)
+	if idle {
+		for _, q := range n.unseen {
+			if q.arrived > n.now {
+				soonest = min(soonest, q.arrived)
+			}
+		}
+		for _, q := range n.api {
+			if q.ready > n.now {
+				soonest = min(soonest, q.ready)
+			}
+		}
 	}
-	n.now = max(n.now, soonest)
-	n.since = n.e.ReceiveInterval
+	if math.IsInf(float64(soonest), 1) {
+		if n.left() {
+			panic("naive: nothing will ever happen")
+		}
+		return
+	}
+	n.now = soonest
+	n.accept(n.now)
+	if lane >= 0 && n.lanes[lane].end == n.now {
+		n.land(lane)
+	}
+}
+
+// land ends the step of a batch.
+func (n *naive) land(lane int) {
+	l := &n.lanes[lane]
+	l.busy = false
+	n.since++
+	every := n.e.RankWaitSteps
+	switch {
+	case len(l.parts) > 0:
+		n.since = 0
+	case l.hold:
+		n.waited++
+	case n.e.Policy == InFlight && n.e.Ranks > 1 && every > 0:
+		n.waited = (n.waited + 1) % every
+	}
+	n.tokens(lane)
+	l.decodes, l.hold = false, false
 }
 
 // tokens hands out what the step brought. Of those that end together, those
 // that generated come first, by identity.
-func (n *naive) tokens(decoded bool) {
+func (n *naive) tokens(lane int) {
 	var ended, after []*naiveRequest
-	gain := n.gain()
-	generate := n.decoding()
-	if decoded {
-		n.steps++
-	}
-	for _, q := range n.running {
-		switch {
-		case q.chunk > 0:
-			q.context += q.chunk
-			q.chunk = 0
-			if q.context < q.need {
-				continue
-			}
-			q.prefilled = true
-			if q.generated++; q.generated == 1 {
-				q.first = n.now
-			}
-			if q.generated == q.output {
-				after = append(after, q)
-			}
-		case decoded && slices.Contains(generate, q):
+	l := &n.lanes[lane]
+	gain := n.gain(lane)
+	if l.decodes {
+		for _, q := range n.decodingIn(lane) {
 			q.context += gain
 			if q.generated += gain; q.generated >= q.output {
 				ended = append(ended, q)
 			}
+		}
+		l.steps++
+	}
+	for _, p := range l.parts {
+		q := p.q
+		if !p.last || p.of != q.preempted {
+			continue
+		}
+		q.prefilled, q.lane = true, lane
+		if q.generated++; q.generated == 1 {
+			q.first = n.now
+		}
+		if q.generated == q.output {
+			after = append(after, q)
 		}
 	}
 	slices.SortFunc(ended, func(a, b *naiveRequest) int { return a.id - b.id })

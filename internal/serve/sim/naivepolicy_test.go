@@ -26,7 +26,7 @@ func (n *naive) decodeFirst() bool {
 	}
 	budget := n.e.TokenBudget - len(n.decoding())*n.e.VerifiedPerStep
 	for _, q := range slices.Clone(n.running) {
-		if q.prefilled || budget <= 0 {
+		if q.prefilled || q.context == q.need || budget <= 0 {
 			continue
 		}
 		c := min(q.need-q.context, budget)
@@ -37,7 +37,7 @@ func (n *naive) decodeFirst() bool {
 		q.chunk = c
 		budget -= c
 	}
-	for !n.evicted && len(n.waiting) > 0 && budget > 0 && len(n.running) < n.e.MaxSequences {
+	for !n.evicted && len(n.waiting) > 0 && budget > 0 && n.room() > 0 {
 		q := n.waiting[0]
 		c := min(q.need, budget)
 		must := c
@@ -57,7 +57,9 @@ func (n *naive) prefillFirst() bool {
 	budget := n.e.TokenBudget
 	tokens, left := 0, 0
 	for _, q := range n.running {
-		left += q.output - q.generated
+		if q.prefilled && q.lane == n.lane || !q.prefilled && q.context < q.need {
+			left += q.output - q.generated
+		}
 		tokens += q.context
 		if !q.prefilled {
 			tokens += q.need - q.context
@@ -66,7 +68,7 @@ func (n *naive) prefillFirst() bool {
 	expected := float64(tokens) + n.e.Reserve*float64(left)
 	prefills := false
 	for _, q := range n.running {
-		if !q.prefilled {
+		if !q.prefilled && q.context < q.need {
 			q.chunk = min(q.need-q.context, budget)
 			budget -= q.chunk
 			prefills = true
@@ -74,16 +76,16 @@ func (n *naive) prefillFirst() bool {
 	}
 	prompts := len(n.waiting)
 	if !n.e.PrefillAhead {
-		prompts = min(prompts, n.e.MaxSequences-len(n.running))
+		prompts = min(prompts, n.room())
 	}
 	if prompts > 0 && !prefills && len(n.decoding()) > 0 && prompts < n.e.Ranks && n.waited < n.e.RankWaitSteps {
-		n.waited++
+		n.lanes[n.lane].hold = true
 		for n.spare() < 0 {
 			n.preempt()
 		}
 		return true
 	}
-	for len(n.waiting) > 0 && budget > 0 && (n.e.PrefillAhead || len(n.running) < n.e.MaxSequences) {
+	for len(n.waiting) > 0 && budget > 0 && (n.e.PrefillAhead || n.room() > 0) {
 		q := n.waiting[0]
 		rest := q.output - q.generated
 		full := expected+float64(q.need)+float64(min(rest, 4096)) > float64(n.e.Blocks*n.e.BlockTokens)
@@ -108,9 +110,9 @@ func (n *naive) prefillFirst() bool {
 
 func (n *naive) inFlight() bool {
 	decoding := len(n.decoding()) * n.e.VerifiedPerStep
-	budget, free, tokens, count := n.e.TokenBudget-decoding, n.free(), 0, 0
+	budget, free, tokens, count, room := n.e.TokenBudget-decoding, n.free(), 0, 0, n.room()
 	for _, q := range n.waiting {
-		if len(n.running)+count == n.e.MaxSequences || n.held(q) > free {
+		if count == room || n.held(q) > free {
 			break
 		}
 		if q.need > budget && (tokens > 0 || decoding > 0) {
@@ -122,15 +124,12 @@ func (n *naive) inFlight() bool {
 		count++
 	}
 	if count == 0 {
-		if decoding > 0 && n.e.Ranks > 1 && n.e.RankWaitSteps > 0 {
-			n.waited = (n.waited + 1) % n.e.RankWaitSteps
-		}
 		return true
 	}
 	if decoding > 0 {
 		if n.waited < n.e.BatchWaitSteps && float64(tokens+decoding) < n.e.BatchWaitRatio*float64(n.e.TokenBudget) ||
 			n.waited < n.e.RankWaitSteps && count < n.e.Ranks {
-			n.waited++
+			n.lanes[n.lane].hold = true
 			return true
 		}
 		n.waited = 0

@@ -1,7 +1,7 @@
 package sim
 
 // parked are requests whose prompt is computed and that wait, first come first served, until fewer
-// than MaxSequences generate ([Engine.PrefillAhead]).
+// than BatchSequences generate in a batch ([Engine.PrefillAhead]).
 type parked struct {
 	queue
 	tokens int // in the cache
@@ -10,18 +10,18 @@ type parked struct {
 
 // full reports whether a request that could generate has to wait.
 func (r *replica) full() bool {
-	return r.engine.PrefillAhead && (r.decode.n >= r.engine.MaxSequences || r.parked.n > 0)
+	return r.engine.PrefillAhead && (r.decode.n >= r.engine.BatchSequences || r.parked.n > 0)
 }
 
 func (r *replica) park(q *request) {
-	q.state = prefilling // running, and it does not generate
+	q.state = ready
 	r.parked.push(q)
 	r.parked.count(q, 1)
 }
 
 // unparkSome lets as many generate as may.
 func (r *replica) unparkSome() {
-	for r.parked.n > 0 && r.decode.n < r.engine.MaxSequences {
+	for r.parked.n > 0 && r.decode.n < r.engine.BatchSequences {
 		r.unpark()
 	}
 }
@@ -30,8 +30,7 @@ func (r *replica) unparkSome() {
 func (r *replica) unpark() {
 	q := r.parked.pop()
 	r.parked.count(q, -1)
-	r.decode.join(q)
-	r.gaps.join(q, q.last)
+	r.generate(q, q.last)
 }
 
 // sendBack takes one of those that wait out again. The request admitted last need not be the

@@ -16,10 +16,10 @@ func (r *replica) prefillFirst() bool {
 	if q := r.partial; q != nil {
 		tokens := min(q.need-q.context, budget)
 		r.cache.take(r.more(q, tokens))
-		r.chunks = append(r.chunks, chunk{q, tokens})
+		r.compute(q, tokens)
 		budget -= tokens
 	}
-	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.running.n < r.engine.MaxSequences) {
+	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.room() > 0) {
 		q := r.waiting.at(0)
 		f := r.fits(q, budget)
 		prompt := float64(q.need - f.entries*r.cache.prefix.tokens)
@@ -55,7 +55,7 @@ func (r *replica) generates() bool {
 func (r *replica) awaitsRanks() bool {
 	prompts := r.waiting.n
 	if !r.engine.PrefillAhead {
-		prompts = min(prompts, r.engine.MaxSequences-r.running.n)
+		prompts = min(prompts, r.room())
 	}
 	// What came over a link is no prompt: it can generate at once.
 	if prompts <= 0 || r.partial != nil || r.decode.n == 0 || r.waiting.at(0).carried {
@@ -67,10 +67,14 @@ func (r *replica) awaitsRanks() bool {
 }
 
 // expected is the tokens in the cache, with the whole of the prompt under way,
-// and the share kept free for running answers. While requests generate and
+// and the share kept free for the answers of this batch (in a pipeline SGLang looks
+// at those alone: managers/schedule_policy.py, PrefillAdder). While requests generate and
 // nothing else happens it never falls, so one who had to wait still has to.
 func (r *replica) expected() float64 {
-	tokens := r.decode.tokens() + r.parked.tokens + r.carrying
+	tokens := r.parked.tokens + r.carrying + r.landing
+	for i := range r.batches {
+		tokens += r.batches[i].decode.tokens()
+	}
 	left := r.decode.remaining() + r.parked.left
 	if q := r.partial; q != nil {
 		tokens += q.need

@@ -19,31 +19,32 @@ type replica struct {
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
 
-	incoming queue // ready, but the scheduler has not looked
-	noticed  int   // of those, how many the scheduler puts into the next step it fills
+	incoming queue // ready, not yet seen by the scheduler
+	noticed  int   // number of these for the next step to be filled
 	fresh    bool  // the last step came after a time without any
 	waiting  queue
 	running  running
 	partial  *request // the prompt that was cut off; always the last of running
-	decode   decodeSet
+	landing  int      // tokens of prompts whose last piece is in flight
 	parked   parked
 	cache    cache
+	promised int // blocks that batches in flight take when their steps end
 
-	plan     plan
-	chunks   []chunk
-	priced   *priced // of the pool
-	since    int     // steps of generation since the last look, modulo the interval
-	waited   int     // steps counted towards a wait, most of them while prompts were held back
-	patience int     // and the most
-	hold     bool
-	evicted  bool // something was preempted when this step was filled
-	busy     bool
-	due      bool // to begin once all else at this time has happened
-	sending  int  // requests whose cache is on its way out
-	carrying int  // and their tokens
-	linkAt   units.Seconds
+	*microBatch // the one that is filled or whose step ends
+	batches     []microBatch
+	flying      int // of these, in flight
+	pipeline    pipeline
+	version     uint32          // counts plans, so that an event of a plan that was cut is known
+	priced      *priced         // of the pool
+	since       int             // steps of generation since the last look, modulo the interval
+	waited      int             // steps counted towards a wait, most of them while prompts were held back
+	patience    int             // and the most
+	evicted     bool            // a request was preempted when this step was filled
+	due         bool            // begins after all other events of this time
+	sending     int             // requests whose cache is on its way out
+	carrying    int             // and their tokens
+	links       []units.Seconds // when each has carried what it has
 
-	gaps  gapMeter
 	usage usage
 }
 
@@ -51,9 +52,9 @@ type replica struct {
 // without.
 type plan struct {
 	start, end units.Seconds
-	version    uint32 // counts plans, so that an event of a plan that was cut is known
+	version    uint32
 	steps      int64
-	decodes    int // requests that generate in it
+	decodes    int // requests that generate in it and were not preempted since
 	context    float64
 	run        bool // no prefill
 	cut        bool // ends early, where a new request will be seen
@@ -62,12 +63,15 @@ type plan struct {
 // chunk is a piece of a prompt in a step.
 type chunk struct {
 	q      *request
+	from   int // tokens before it
 	tokens int
+	epoch  uint32 // of the request; another one means that it was preempted since
 }
 
-// usage is what a replica did, summed up.
+// usage is the totals of a replica.
 type usage struct {
 	busy         units.Seconds
+	until        units.Seconds // the last step's end
 	steps        int64
 	prefillSteps int64
 	preemptions  int
@@ -78,24 +82,38 @@ type usage struct {
 // deliver puts a request in front of the scheduler.
 func (r *replica) deliver(q *request) {
 	r.incoming.push(q)
-	if r.busy {
+	if r.flying == len(r.batches) {
 		r.interrupt()
 	} else {
 		r.wake()
 	}
 }
 
-// wake has an idle replica begin.
+// wake has a replica begin that could take a step.
 func (r *replica) wake() {
-	if !r.busy && !r.due {
+	if r.flying < len(r.batches) && !r.due {
 		r.due = true
 		r.sim.due = append(r.sim.due, r.place)
 	}
 }
 
-// begin starts the next step, or nothing.
+// begin starts the next step, or nothing; in a pipeline that of every batch that is not in flight.
 func (r *replica) begin() {
 	r.look()
+	if len(r.batches) == 1 {
+		r.fill()
+		return
+	}
+	for r.choose() {
+		empty := r.decode.n == 0
+		if !r.fill() && empty && !r.evicted {
+			return // nor would another have anything to do
+		}
+	}
+}
+
+// fill fills the batch and starts its step; it reports whether there is one.
+func (r *replica) fill() bool {
 	r.chunks = r.chunks[:0]
 	r.evicted, r.hold = false, false
 	decodes := false
@@ -107,29 +125,40 @@ func (r *replica) begin() {
 	default:
 		decodes = r.decodeFirst()
 	}
-	p := plan{start: r.sim.now, version: r.plan.version + 1, steps: 1}
+	p := plan{start: r.sim.now, steps: 1}
 	if decodes {
 		p.decodes, p.context = r.decode.n, r.decode.context()
 	}
 	p.run = len(r.chunks) == 0
 	if p.run && p.decodes == 0 {
-		return
+		return false
 	}
-	var took units.Seconds
-	if p.run {
+	r.shape = r.batch(&p)
+	switch {
+	case len(r.batches) > 1:
+		r.launch(&p)
+	case p.run:
 		p.steps = r.runLength()
-		took = r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps))
-	} else {
-		b := r.batch(&p)
-		took = r.mixed(b)
-		if r.meter != nil { // unlike a run it is never cut short
-			r.meter.Step(b, took)
-		}
+		p.end = p.start + r.sim.sound(r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps)), &p)
+	default:
+		took := r.sim.sound(r.mixed(r.shape), &p)
+		p.end = p.start + took
+		r.metered(&p, took)
 	}
+	r.version++
+	p.version = r.version
 	r.busy = true
-	p.end = p.start + r.sim.sound(took, &p)
+	r.flying++
 	r.plan = p
 	r.sim.agenda.step(p.end, r.place, p.version)
+	return true
+}
+
+// metered has the meter see a step with prefill: unlike a run it is never cut short.
+func (r *replica) metered(p *plan, took units.Seconds) {
+	if r.meter != nil && !p.run {
+		r.meter.Step(r.shape, took)
+	}
 }
 
 // look moves what came in to where the scheduler sees it. A step that was filled ahead has
@@ -177,16 +206,16 @@ func (r *replica) mixed(b Batch) units.Seconds {
 	return p.took
 }
 
-// batch is the shape of a step with prefill.
+// batch is the shape of a step.
 func (r *replica) batch(p *plan) Batch {
 	b := Batch{
 		PrefillRequests: len(r.chunks), Decode: p.decodes, DecodeContext: p.context, Sampled: p.decodes,
 	}
 	for _, c := range r.chunks {
 		b.PrefillTokens += c.tokens
-		b.PrefillContext += c.q.context
-		b.PrefillPairs += float64(c.tokens) * (float64(c.q.context) + float64(c.tokens+1)/2)
-		if c.q.context+c.tokens == c.q.need {
+		b.PrefillContext += c.from
+		b.PrefillPairs += float64(c.tokens) * (float64(c.from) + float64(c.tokens+1)/2)
+		if c.from+c.tokens == c.q.need {
 			b.Sampled++
 		}
 	}
@@ -197,10 +226,14 @@ func (r *replica) batch(p *plan) Batch {
 // prompts are in the cache.
 func (r *replica) complete() {
 	p := &r.plan
-	took := p.end - p.start
+	took := p.end - max(p.start, r.usage.until)
 	before := r.cache.held()
 	r.busy = false
-	if p.decodes > 0 {
+	r.flying--
+	if r.takes > 0 {
+		r.promise(r.microBatch, 0)
+	}
+	if r.shape.Decode > 0 {
 		r.gaps.steps(p)
 		gained := r.decode.clockAfter(p.steps) - r.decode.clock
 		r.cache.take(r.decode.growth(gained))
@@ -209,12 +242,13 @@ func (r *replica) complete() {
 	}
 	held := r.cache.held()
 	r.usage.busy += took
+	r.usage.until = p.end
 	r.usage.steps += p.steps
 	r.usage.blockTime += float64(before+held) / 2 * float64(took)
 	r.usage.peak = max(r.usage.peak, held)
 	if p.run {
 		if r.meter != nil {
-			r.meter.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps), took)
+			r.meter.Decode(r.shape.Decode, p.context, r.growth(r.shape.Decode), int(p.steps), took)
 		}
 		r.since = int((int64(r.since) + p.steps) % int64(r.engine.ReceiveInterval))
 		r.count(p.steps)
@@ -240,15 +274,14 @@ func (r *replica) complete() {
 // token.
 func (r *replica) advance(c chunk) {
 	q := c.q
-	q.context += c.tokens
-	r.cache.give(r.cache.prefix.learn(q))
-	if q.context < q.need {
-		r.partial = q
+	if q.epoch != c.epoch {
 		return
 	}
-	if r.partial == q {
-		r.partial = nil
+	r.cache.give(r.cache.prefix.learn(q))
+	if c.from+c.tokens < q.need {
+		return
 	}
+	r.landing -= q.need
 	q.generated++
 	if q.generated == 1 {
 		q.first = r.sim.now
@@ -274,11 +307,17 @@ func (r *replica) join(q *request, last units.Seconds) {
 		r.park(q)
 		return
 	}
+	r.generate(q, last)
+}
+
+// generate has a request generate in the batch.
+func (r *replica) generate(q *request, last units.Seconds) {
+	q.batch = r.number
 	r.decode.join(q)
 	r.gaps.join(q, last)
 }
 
-// end takes leave of a request that has all its tokens.
+// end ends a request that has all its tokens.
 func (r *replica) end(q *request) {
 	r.holdBack(q)
 	r.running.remove(q)
@@ -287,8 +326,8 @@ func (r *replica) end(q *request) {
 	r.sim.finish(q)
 }
 
-// holdBack lets a client see the first token later, as many tokens as are held
-// back; they come at the request's own pace.
+// holdBack delays the first token that a client sees by the tokens held back; they
+// come at the request's own pace.
 func (r *replica) holdBack(q *request) {
 	if r.held == 0 || q.output < 2 {
 		return

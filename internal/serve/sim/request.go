@@ -13,6 +13,7 @@ const (
 	unborn     state = iota // its client has not sent it yet
 	queued                  // at an API server, or waiting for a scheduler
 	prefilling              // running: its prompt is being computed
+	ready                   // running: its prompt is computed, and it waits for its turn, see parked.go
 	decoding                // running: it generates
 	moving                  // its cache is on the way to a decode replica
 	finished
@@ -27,12 +28,13 @@ type request struct {
 	input, output int // tokens
 	kind          int32
 	state         state
-	carried       bool // its cache came with it
+	carried       bool  // its cache came with it
+	batch         uint8 // in which it generates, see microBatch
 
 	// While it runs. need is how many tokens are computed before one is
 	// sampled: the prompt, and after a preemption also what it had generated.
 	need      int
-	context   int // tokens in the cache; while decoding this grows with the replica's token clock, see decode.go
+	context   int // tokens in the cache or on their way into it; while decoding this grows with the token clock, see decode.go
 	generated int // likewise
 	shared    int // leading blocks that the prefix cache holds for it
 

@@ -19,7 +19,7 @@ type simulation struct {
 
 	now     units.Seconds
 	agenda  agenda
-	due     []int32 // places of replicas to begin a step once all else at this time has happened
+	due     []int32 // indices of replicas that begin a step after all other events of this time
 	sent    int     // requests the client has sent, or has planned to
 	left    int     // requests that have not ended
 	refused int
@@ -33,7 +33,7 @@ type simulation struct {
 	watch  func(*replica)
 }
 
-// Run simulates a configuration to its end. Of replicas that are alike it simulates one.
+// Run simulates a configuration to its end. Of identical replicas it simulates one.
 func Run(ctx context.Context, c *Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -51,6 +51,9 @@ func Run(ctx context.Context, c *Config) (*Result, error) {
 
 // runAll simulates every replica.
 func runAll(ctx context.Context, c *Config) (*Result, error) {
+	if err := ctx.Err(); err != nil { // drawing many requests takes a while
+		return nil, err
+	}
 	s, err := newSimulation(c)
 	if err != nil {
 		return nil, err
@@ -66,6 +69,9 @@ func runAll(ctx context.Context, c *Config) (*Result, error) {
 // run takes events in order until all requests have ended.
 func (s *simulation) run(ctx context.Context) error {
 	const often = 1 << 14
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.open()
 	_, more := s.agenda.next()
 	for count := 1; s.left > 0 && more; count++ {
@@ -100,14 +106,14 @@ func (s *simulation) run(ctx context.Context) error {
 	if s.left > 0 {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // happen acts on one event.
 func (s *simulation) happen(e *event) {
 	switch e.kind() {
 	case stepEnds:
-		if r := &s.replicas[e.replica]; r.busy && e.of == r.plan.version {
+		if r := &s.replicas[e.replica]; r.lands(e.of) {
 			r.complete()
 			if s.watch != nil {
 				s.watch(r)
@@ -187,7 +193,7 @@ func (s *simulation) gone(q *request) {
 	}
 }
 
-// sound checks what a step model said.
+// sound checks the result of a step model.
 func (s *simulation) sound(took units.Seconds, p *plan) units.Seconds {
 	if took > 0 && !math.IsInf(float64(took), 0) {
 		return took

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
-// Batch is the shape of one step: what a step model needs to price it, and
-// nothing of who is in it.
+// Batch is the shape of one step: what a step model needs to price it, without the
+// identity of requests.
 type Batch struct {
 	PrefillRequests int     // prompts, or pieces of them, in this step
 	PrefillTokens   int     // their tokens to compute, Σ c
@@ -26,7 +26,16 @@ type Stepper interface {
 	Decode(n int, context, growth float64, steps int) units.Seconds
 }
 
-// Meter sees the steps that replicas take and how long they last.
+// Pipeline is a step model that knows the stages of a pipeline.
+type Pipeline interface {
+	Stepper
+	// Through is the time of one step through all stages, as Step has it, and how long it
+	// keeps the slowest of them from the next batch: at least an even part, at most all of it.
+	Through(b Batch) (took, stage units.Seconds)
+}
+
+// Meter sees the steps that replicas take and how long they last. Time in which steps of a
+// pipeline overlap is that of the first to end.
 type Meter interface {
 	// Step sees one step with prefill.
 	Step(b Batch, took units.Seconds)

@@ -1,10 +1,8 @@
 package sim
 
-import "github.com/plimsoll-project/plimsoll/internal/basic/units"
-
-// send moves the cache of a prefilled request to a decode replica. The blocks
-// stay taken here until all of it has arrived; the link of a replica carries
-// one cache at a time. The client sees the first token when decoding can begin.
+// send moves the cache of a prefilled request to a decode replica, over the link that is free
+// first. The blocks stay taken here until all of it has arrived. The client sees the first
+// token when decoding can begin.
 func (s *simulation) send(q *request, from *replica) {
 	to := s.decode.route()
 	q.state = moving
@@ -12,13 +10,15 @@ func (s *simulation) send(q *request, from *replica) {
 	from.sending++
 	from.carrying += q.context
 	link := &s.config.Link
-	start := max(s.now, from.linkAt)
-	if link.BytesPerToken > 0 {
-		bytes := link.BytesPerToken * units.Bytes(q.context)
-		start += units.Seconds(float64(bytes) / float64(link.Bandwidth))
+	at := 0
+	for i := range from.links {
+		if from.links[i] < from.links[at] {
+			at = i
+		}
 	}
-	from.linkAt = start
-	s.agenda.follow(start+link.Latency, cacheArrives, from.place, q.id)
+	end := max(s.now, from.links[at]) + link.Carries(q.context)
+	from.links[at] = end
+	s.agenda.follow(end+link.Latency, cacheArrives, from.place, q.id)
 }
 
 // arrive ends a transfer.

@@ -1,0 +1,26 @@
+package document_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
+
+// TestReadPlan: a record whose request has a field that does not exist is refused, other fields may be of another release.
+func TestReadPlan(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"schema":"plimsoll/plan/1","new":1,"request":{"model":"m","limits":{"tpot_ms":9}}}`:  "",
+		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot":9}}}`:             "request of the plan: unknown field limits.tpot with value 9; nearest: tpot_ms",
+		`{"schema":"plimsoll/plan/1","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "request of the plan: unknown field workloads[0].ols with value 2; nearest: osl",
+		`{"schema":"plimsoll/plan/1"}`:              "there is no request",
+		`{"schema":"plimsoll/plan/9","request":{}}`: "want the schema",
+		`[]`: "not a plan",
+	} {
+		_, err := document.ReadPlan([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %q, got %v", text, want, err)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+)
+
+// cacheHome is the directory of weights in a container; Hugging Face's libraries find it by
+// HF_HOME, whichever user the container runs as.
+const cacheHome, cacheVariable = "/model-cache", "HF_HOME"
+
+// configHome is where a container finds its engine's config file.
+const configHome = "/configs/"
+
+// compose is a Compose file for each node. The containers share the host's
+// network, so that commands are those of the plain scripts.
+func (w *writer) compose() ([]launch.File, error) {
+	nodes := w.placed()
+	files, err := w.configFiles("compose/", nodes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range nodes {
+		services, err := w.composeServices(nodes, i)
+		if err != nil {
+			return nil, err
+		}
+		data, err := encode(w.composeHeading(i, len(nodes)), fields("services", services, "volumes", fields(cacheClaim, fields())))
+		if err != nil {
+			return nil, err
+		}
+		path := "compose/compose.yaml"
+		if len(nodes) > 1 {
+			path = fmt.Sprintf("compose/node_%d.compose.yaml", i)
+		}
+		files = append(files, launch.File{Path: path, Mode: plainFile, Data: data})
+	}
+	return byPath(files), nil
+}
+
+// composeServices are the workers and routers of a node.
+func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
+	host := nodeIP // as Compose replaces it; a single node is this one
+	if len(nodes) == 1 {
+		host = func(int) string { return "127.0.0.1" }
+	}
+	services := &mapping{}
+	for j := range nodes[i] {
+		at := &nodes[i][j]
+		if at.Engine == launch.MindIE || at.Engine == launch.TRTLLM && (at.Nodes > 1 || w.disaggregated() && len(nodes) > 1) {
+			return nil, cannot(Compose, "%s on several nodes is started by scripts", at.Engine)
+		}
+		service, err := w.composeWorker(at, host(at.home+at.rank))
+		if err != nil {
+			return nil, err
+		}
+		services.set(serviceName(at, w.units()), service)
+	}
+	for unit := range w.units() {
+		if all := leaders(nodes, unit); all[0].home == i && !w.alone() && (w.hasRouter() || w.disaggregated()) {
+			services.set(fmt.Sprintf("router-%d", unit), w.composeRouter(all, unit, host))
+		}
+	}
+	return services, nil
+}
+
+// composeHeading is the heading with instructions for the user.
+func (w *writer) composeHeading(i, nodes int) string {
+	heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, nodes))
+	if !w.hasRouter() && !w.disaggregated() && !w.alone() {
+		heading += w.balancerHint() + "\n"
+	}
+	if nodes > 1 {
+		heading += "# Set NODE_0_IP, NODE_1_IP … to the addresses of the nodes.\n"
+	}
+	return heading
+}
+
+// serviceName names a worker's service.
+func serviceName(s *slot, units int) string {
+	name := fmt.Sprintf("%s-%d", roleName(s.Role), s.index)
+	if units > 1 {
+		name = fmt.Sprintf("unit%d-%s", s.unit, name)
+	}
+	return name
+}
+
+// composeWorker is a service.
+func (w *writer) composeWorker(at *slot, host string) (*mapping, error) {
+	command, err := w.command(at, launch.OwnServer, configHome)
+	if err != nil {
+		return nil, err
+	}
+	volumes := []string{cacheClaim + ":" + cacheHome}
+	if at.Engine == launch.TRTLLM {
+		volumes = append(volumes, configVolume(configFile(at.Role)))
+	}
+	environment := fields("HF_TOKEN", "${HF_TOKEN:-}", cacheVariable, cacheHome)
+	for _, e := range w.environment(at) {
+		environment.set(e[0], e[1])
+	}
+	environment.setIf(at.exchanges(), sideChannelHost, host)
+	service := composeService(w.image(at.Values), command.InManifest().Strings(), true).set("environment", environment).set("volumes", volumes)
+	composeDevices(service, environment, at)
+	service.setIf(at.leads(), "healthcheck", fields("test", []string{"CMD", "python3", "-c", probeScript(w.workerPort(at))},
+		"interval", "10s", "timeout", "5s", "retries", 3, "start_period", "60m"))
+	return service, nil
+}
+
+// composeService begins a service with a command.
+func composeService(image string, words []string, ipc bool) *mapping {
+	return fields("image", image, "network_mode", "host").setIf(ipc, "ipc", "host").
+		set("restart", "unless-stopped").set("entrypoint", words[:1]).set("command", words[1:])
+}
+
+// configVolume mounts a config file beside the Compose file.
+func configVolume(file string) string { return "./" + file + ":" + configHome + file + ":ro" }
+
+// probeScript asks for a server's health with what every image has.
+func probeScript(port int) string {
+	return fmt.Sprintf("import urllib.request; urllib.request.urlopen('http://127.0.0.1:%d/health', timeout=4)", port)
+}
+
+// composeDevices gives a service its devices: NVIDIA's by the runtime, others as
+// files of the host.
+func composeDevices(service, environment *mapping, at *slot) {
+	switch at.Device.Vendor {
+	case device.NVIDIA:
+		service.set("deploy", fields("resources", fields("reservations", fields("devices", []*mapping{
+			fields("driver", "nvidia", "device_ids", strings.Split(at.devicesOf(), ","), "capabilities", []string{"gpu"}),
+		}))))
+	case device.AMD:
+		environment.set(at.visible(), at.devicesOf())
+		service.set("devices", []string{"/dev/kfd", "/dev/dri"}).set("group_add", []string{"video", "render"})
+	default:
+		environment.set(at.visible(), at.devicesOf())
+	}
+}
+
+// composeRouter is the service in front.
+func (w *writer) composeRouter(workers []slot, unit int, host func(int) string) *mapping {
+	if !w.hasRouter() {
+		file := w.routingFile(unit)
+		words := []string{"trtllm-serve", "disaggregated", "-c", configHome + file}
+		return composeService(w.image(&w.pools[0]), words, false).set("volumes", []string{configVolume(file)})
+	}
+	return composeService(routerImage, w.routerShell(w.routerCommand(workers, unit, host)), false)
+}

@@ -1,0 +1,164 @@
+package files
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// dynamo are the files for NVIDIA Dynamo: a script for each node, the engine's
+// settings where they are a file, a DynamoGraphDeployment for each unit, and the
+// values that everything was made of.
+func (w *writer) dynamo() ([]launch.File, error) {
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Device.Vendor != device.NVIDIA {
+			return nil, cannot(Dynamo, "it runs vllm, sglang and trtllm on NVIDIA's GPUs, not %s on %s", v.Engine, v.Device.Name)
+		}
+	}
+	files, err := w.configFiles("", nil)
+	if err != nil {
+		return nil, err
+	}
+	nodes := w.placed()
+	for i := range nodes {
+		s, err := w.dynamoScript(nodes, i)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, s.file(fmt.Sprintf("node_%d_run.sh", i)))
+	}
+	graph, err := w.dynamoGraphs()
+	if err != nil {
+		return nil, err
+	}
+	values, err := w.generatorConfig()
+	if err != nil {
+		return nil, err
+	}
+	return byPath(append(files, graph, values)), nil
+}
+
+// unitNamespace keeps the workers of a unit to themselves.
+func unitNamespace(unit int) string { return "unit" + strconv.Itoa(unit) }
+
+// dynamoScript starts the workers of a node, and on the first node of each unit its
+// frontend. All nodes find each other through etcd and NATS on node 0.
+func (w *writer) dynamoScript(nodes [][]slot, i int) (*script, error) {
+	heading := w.heading(fmt.Sprintf("Dynamo, node %d of %d", i, len(nodes))) + "# Start etcd and NATS on node 0 first.\n"
+	s := &script{}
+	s.add(`export ETCD_ENDPOINTS="${ETCD_ENDPOINTS:-http://${NODE_0_IP}:2379}"`)
+	s.add(`export NATS_SERVER="${NATS_SERVER:-nats://${NODE_0_IP}:4222}"`)
+	for unit := range w.units() {
+		if leaders(nodes, unit)[0].home == i {
+			s.add("\n# Requests go to port %d.", w.Site.Port+unit)
+			s.add("DYN_NAMESPACE=%s python3 -m dynamo.frontend --namespace %s --http-port %d &", unitNamespace(unit), unitNamespace(unit), w.Site.Port+unit)
+		}
+	}
+	for j := range nodes[i] {
+		if err := w.process(s, &nodes[i][j], launch.DynamoWorker); err != nil {
+			return nil, err
+		}
+	}
+	return w.nodeScript(heading, len(nodes), s), nil
+}
+
+// systemPort is the first port for the health and metrics of workers; Dynamo's
+// examples count from it.
+const systemPort = 8081
+
+// dynamoGraphs are the objects that Dynamo's operator makes pods of.
+func (w *writer) dynamoGraphs() (launch.File, error) {
+	documents, err := w.sharedObjects()
+	if err != nil {
+		return launch.File{}, err
+	}
+	for unit := range w.units() {
+		services := fields("Frontend", fields("componentType", "frontend", "replicas", 1,
+			"extraPodSpec", fields("mainContainer", fields("image", w.dynamoImage()))))
+		for i := range w.pools {
+			services.set(componentName(&w.pools[i]), w.component(&w.pools[i], unit))
+		}
+		documents = append(documents, w.object("nvidia.com/v1alpha1", "DynamoGraphDeployment", w.unitName(unit)).set("spec",
+			fields("backendFramework", w.pools[0].Engine, "pvcs", []*mapping{fields("name", cacheClaim)}, "services", services)))
+	}
+	data, err := encode(w.heading("Dynamo on Kubernetes"), documents...)
+	return launch.File{Path: "k8s_deploy.yaml", Mode: plainFile, Data: data}, err
+}
+
+// componentName is how Dynamo's examples name a worker's service.
+func componentName(v *launch.Values) string {
+	name := map[string]string{launch.VLLM: "Vllm", launch.SGLang: "SGLang", launch.TRTLLM: "TRTLLM"}[v.Engine]
+	switch v.Role {
+	case deployment.Prefill:
+		name += "Prefill"
+	case deployment.Decode:
+		name += "Decode"
+	case deployment.Both:
+	}
+	return name + "Worker"
+}
+
+// component is a pool: so many workers, each with its devices on one node or
+// several. The operator adds the flags that name the nodes.
+func (w *writer) component(v *launch.Values, unit int) *mapping {
+	at := &slot{Values: v, unit: unit}
+	command := launch.Literals(v.Command(launch.DynamoWorker, w.Site.ServedName, configHome+configFile(v.Role))...).
+		Add(at.bootstrapFlag(0)...).InManifest().Strings()
+	container := fields("image", w.dynamoImage(), "command", command[:3], "args", command[3:])
+	container.set("env", append([]*mapping{fields("name", cacheVariable, "value", cacheHome)}, w.variables(at)...))
+	pod := fields("mainContainer", container)
+	if v.Engine == launch.TRTLLM {
+		container.set("volumeMounts", []*mapping{configMount()})
+		pod.set("volumes", []*mapping{w.configMapVolume()})
+	}
+	out := fields("componentType", "worker")
+	out.setIf(v.Role != deployment.Both, "subComponentType", string(v.Role))
+	out.set("replicas", w.workers(v))
+	out.setIf(v.Nodes > 1, "multinode", fields("nodeCount", v.Nodes))
+	return out.set("envFromSecret", tokenSecret).
+		set("resources", fields("limits", fields("gpu", strconv.Itoa(v.PerNode)))).
+		set("sharedMemory", fields("size", "64Gi")).
+		set("volumeMounts", []*mapping{fields("name", cacheClaim, "mountPoint", cacheHome)}).
+		set("extraPodSpec", pod)
+}
+
+// generatorConfig is what all files were made of, for people and their tools.
+func (w *writer) generatorConfig() (launch.File, error) {
+	root := fields("model_name", w.Deployment.Model, "served_model_name", w.Site.ServedName,
+		"system_name", w.pools[0].Device.Name, "decode_system_name", w.pools[len(w.pools)-1].Device.Name, "engine", w.pools[0].Engine, "engine_version", w.pools[0].Version,
+		"dynamo_version", dynamoRelease(&w.pools[0]), "serving_mode", w.mode(),
+		"total_gpus", w.devices(), "copies", w.Units(), "isl", w.Input, "osl", w.Output, "concurrency", w.Concurrency)
+	if w.Prefix > 0 {
+		root.set("prefix", w.Prefix)
+	}
+	if p := &w.Predicted; p.TTFT > 0 {
+		root.set("predicted", fields("ttft_ms", rounded(p.TTFT.Ms()), "tpot_ms", rounded(p.TPOT.Ms()), "tokens_per_second", rounded(p.Throughput)))
+	}
+	for i := range w.pools {
+		root.set(roleName(w.pools[i].Role)+"_worker_config", summary(&w.pools[i]))
+	}
+	data, err := encode(w.heading("Values"), root)
+	return launch.File{Path: "generator_config.yaml", Mode: plainFile, Data: data}, err
+}
+
+// summary are the values of a pool.
+func summary(v *launch.Values) *mapping {
+	l := &v.Layout
+	out := fields("workers", v.Workers, "gpus_per_worker", v.Devices, "nodes_per_worker", v.Nodes, "tp", l.TP, "pp", l.PP, "dp", l.DP)
+	if v.Experts {
+		out.set("moe_ep", l.EP).set("moe_tp", l.MoETP)
+	}
+	out.set("bs", v.Batch).set("token_budget", v.TokenBudget).set("max_model_len", v.MaxLength).
+		set("memory_share", v.MemoryShare).set("kv_cache_dtype", v.KV).set("chunked_prefill", v.ChunkedPrefill).
+		set("prefix_caching", v.PrefixCaching).setIf(!v.OwnGraphs, "cuda_graph_sizes", v.Graphs).set("nextn", v.MTP)
+	return out.setIf(len(v.Extras) > 0, "settings", v.Extras)
+}
+
+// rounded keeps two decimals.
+func rounded(x float64) float64 {
+	const digits = 100
+	return float64(int(x*digits+0.5)) / digits
+}

@@ -1,0 +1,69 @@
+package files
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// comment is a line of comment. Names in it may hold line breaks, which would end it.
+func comment(format string, args ...any) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' { // YAML ends lines at the latter too
+			return ' '
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	return "# " + text + "\n"
+}
+
+// heading are the comments at the top of a file.
+func (w *writer) heading(what string) string {
+	p := &w.Predicted
+	text := comment("%s: %s on %d × %s, %s %s.", what, w.Deployment.Model, w.devices(), w.systems(), w.engine(), w.pools[0].Version)
+	if p.TTFT > 0 {
+		text += comment("Predicted at %d concurrent requests of %d and %d tokens: TTFT %v, TPOT %v, %.0f output tokens/s.",
+			w.Concurrency, w.Input, w.Output, p.TTFT, p.TPOT, p.Throughput)
+	}
+	if f := w.converted(); f != "" {
+		text += comment("The prediction is of weights in %s: serve a checkpoint in that format.", f)
+	}
+	return text + w.Note(w.pools, w.units()) + "\n"
+}
+
+// systems names the devices of all pools, each once.
+func (w *writer) systems() string {
+	var names []string
+	for i := range w.pools {
+		if name := w.pools[i].Device.Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// converted are formats of weights that differ from the checkpoint's and that the
+// engine does not convert to while loading.
+func (w *writer) converted() string {
+	var words []string
+	for i := range w.pools {
+		f := w.Deployment.Formats
+		if own := w.Deployment.Pools[i].Formats; own != (deployment.Formats{}) {
+			f = own
+		}
+		all := []string{f.GEMM, f.MoE, string(f.Linear), string(f.NonExpert)}
+		if launch.OnTheFly(f.Checkpoint) == "" || w.pools[i].Engine == launch.TRTLLM {
+			all = append(all, f.Checkpoint)
+		}
+		for _, word := range all {
+			if word != "" && !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	return strings.Join(words, " and ")
+}

@@ -1,0 +1,318 @@
+package files
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// kubernetes are plain objects: a Deployment for each pool, or a LeaderWorkerSet
+// where a worker needs several nodes, a Service for each, and for a disaggregated
+// deployment a router for each unit.
+func (w *writer) kubernetes() ([]launch.File, error) {
+	for i := range w.pools {
+		if v := &w.pools[i]; v.Engine == launch.MindIE || v.Engine == launch.TRTLLM && v.Nodes > 1 {
+			return nil, cannot(Kubernetes, "%s on %d nodes needs an operator that starts MPI; Dynamo's does", v.Engine, v.Nodes)
+		}
+	}
+	documents, err := w.sharedObjects()
+	if err != nil {
+		return nil, err
+	}
+	for unit := range w.units() {
+		for i := range w.pools {
+			v := &w.pools[i]
+			object, err := w.workload(v, unit)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, object, w.service(v, unit))
+		}
+		if w.disaggregated() {
+			more, err := w.kubernetesRouter(unit)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, more...)
+		}
+	}
+	data, err := encode(w.heading("Kubernetes"), documents...)
+	if err != nil {
+		return nil, err
+	}
+	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
+	if scaler := w.autoscaler(); scaler != nil {
+		heading := w.heading("Optional autoscaling") +
+			"# The target below is the predicted number of requests per worker; the metric comes from\n# the engine through a metrics adapter, which may use another name.\n"
+		data, err := encode(heading, scaler)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, launch.File{Path: "kubernetes/hpa.yaml", Mode: plainFile, Data: data})
+	}
+	return files, nil
+}
+
+// objectName is a model's name as Kubernetes names objects (RFC 1123: lower case,
+// digits and hyphens, 63 at most; a suffix must fit too).
+func objectName(model string) string {
+	const longest = 40
+	model = model[strings.LastIndexByte(model, '/')+1:]
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, model)
+	name = strings.Trim(name[:min(len(name), longest)], "-")
+	return cmp.Or(name, "model")
+}
+
+// The claim of the volume with the weights, its size, and the secret with HF_TOKEN.
+const (
+	cacheClaim   = "model-cache"
+	cacheStorage = "500Gi"
+	tokenSecret  = "hf-token-secret"
+)
+
+// object begins an object.
+func (w *writer) object(version, kind, name string) *mapping {
+	meta := fields("name", name)
+	meta.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
+	return fields("apiVersion", version, "kind", kind, "metadata", meta)
+}
+
+// claim is the volume of the weights, shared by all nodes.
+func (w *writer) claim() *mapping {
+	return w.object("v1", "PersistentVolumeClaim", cacheClaim).set("spec", fields(
+		"accessModes", []string{"ReadWriteMany"}, "resources", fields("requests", fields("storage", cacheStorage))))
+}
+
+// sharedObjects are the claim, and a ConfigMap with TensorRT-LLM's config files.
+func (w *writer) sharedObjects() ([]*mapping, error) {
+	out := []*mapping{w.claim()}
+	if w.engine() != launch.TRTLLM {
+		return out, nil
+	}
+	data := &mapping{}
+	for i := range w.pools {
+		text, err := encode("", engineYAML(&w.pools[i]))
+		if err != nil {
+			return nil, err
+		}
+		data.set(configFile(w.pools[i].Role), string(text))
+	}
+	return append(out, w.object("v1", "ConfigMap", w.configMapName()).set("data", data)), nil
+}
+
+// configMapName names the ConfigMap of config files.
+func (w *writer) configMapName() string { return w.name + "-engine" }
+
+// configMount and configMapVolume give a container this ConfigMap.
+func configMount() *mapping {
+	return fields("name", "engine", "mountPath", configHome, "readOnly", true)
+}
+
+func (w *writer) configMapVolume() *mapping {
+	return fields("name", "engine", "configMap", fields("name", w.configMapName()))
+}
+
+// variables are the engine's own environment.
+func (w *writer) variables(at *slot) []*mapping {
+	out := []*mapping{}
+	for _, e := range w.environment(at) {
+		out = append(out, fields("name", e[0], "value", e[1]))
+	}
+	return out
+}
+
+// poolName names the objects of a pool.
+func (w *writer) poolName(v *launch.Values, unit int) string {
+	if v.Role == deployment.Both {
+		return w.unitName(unit)
+	}
+	return w.unitName(unit) + "-" + string(v.Role)
+}
+
+// labels are those of the pods of a pool; pods that answer requests have one more.
+func (w *writer) labels(v *launch.Values, unit int, leads bool) *mapping {
+	return fields("app", w.poolName(v, unit)).setIf(leads, "serves", w.poolName(v, unit))
+}
+
+// workload is what starts the pods of a pool.
+func (w *writer) workload(v *launch.Values, unit int) (*mapping, error) {
+	at := slot{Values: v, unit: unit}
+	name := w.poolName(v, unit)
+	leader, err := w.pod(&at, unit)
+	if err != nil {
+		return nil, err
+	}
+	if v.Nodes == 1 {
+		return w.object("apps/v1", "Deployment", name).set("spec", fields("replicas", w.workers(v),
+			"selector", fields("matchLabels", fields("app", name)), "template", leader)), nil
+	}
+	at.rank = 1
+	follower, err := w.pod(&at, unit)
+	if err != nil {
+		return nil, err
+	}
+	return w.object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", name).set("spec", fields("replicas", w.workers(v),
+		"leaderWorkerTemplate", fields("size", v.Nodes, "restartPolicy", "RecreateGroupOnPodRestart",
+			"leaderTemplate", leader, "workerTemplate", follower))), nil
+}
+
+// pod is the template of a worker's pod on its first node or another.
+func (w *writer) pod(at *slot, unit int) (*mapping, error) {
+	command, err := w.podCommand(at)
+	if err != nil {
+		return nil, err
+	}
+	mounts := []*mapping{fields("name", "cache", "mountPath", cacheHome), fields("name", "shm", "mountPath", "/dev/shm")}
+	volumes := []*mapping{
+		fields("name", "cache", "persistentVolumeClaim", fields("claimName", cacheClaim)),
+		fields("name", "shm", "emptyDir", fields("medium", "Memory", "sizeLimit", "64Gi")),
+	}
+	if at.Engine == launch.TRTLLM {
+		mounts = append(mounts, configMount())
+		volumes = append(volumes, w.configMapVolume())
+	}
+	container := fields("name", "engine", "image", w.image(at.Values), "command", command[:1], "args", command[1:],
+		"env", w.podEnvironment(at), "resources", fields("limits", fields(resource(at.Values), at.PerNode)), "volumeMounts", mounts)
+	if at.leads() {
+		container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
+		// Loading and compiling take up to an hour for the largest models.
+		container.set("startupProbe", probe(10, 360)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
+	}
+	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
+	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
+	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
+	return fields("metadata", meta,
+		"spec", fields("containers", []*mapping{container}, "volumes", volumes)), nil
+}
+
+// probe asks the server for its health.
+func probe(period, failures int) *mapping {
+	return fields("httpGet", fields("path", "/health", "port", "http"), "periodSeconds", period, "timeoutSeconds", 5, "failureThreshold", failures)
+}
+
+// podCommand is a worker's command: in a shell where it needs the variables of a
+// LeaderWorkerSet.
+func (w *writer) podCommand(at *slot) ([]string, error) {
+	command := launch.Literals(at.Command(launch.OwnServer, w.Site.ServedName, configHome+configFile(at.Role))...)
+	if at.Nodes > 1 {
+		rank := 0
+		if !at.leads() {
+			rank = memberRank
+		}
+		flags, err := at.spanning(rank, "${LWS_LEADER_ADDRESS}")
+		if err != nil {
+			return nil, err
+		}
+		command = append(command, flags...)
+	}
+	switch {
+	case at.leads():
+		command = command.Add(listen(w.Site.Port)...).Add(at.bootstrapFlag(0)...)
+	case at.Engine == launch.VLLM:
+		command = command.Add(at.Option("nodes.follows"))
+	}
+	if at.Nodes == 1 {
+		return command.InManifest().Strings(), nil
+	}
+	return []string{"/bin/bash", "-c", "exec " + command.InManifest().Lines("  ")}, nil
+}
+
+// podEnvironment are the variables of a pod.
+func (w *writer) podEnvironment(at *slot) []*mapping {
+	out := []*mapping{
+		fields("name", "HF_TOKEN", "valueFrom", fields("secretKeyRef",
+			fields("name", tokenSecret, "key", "HF_TOKEN", "optional", true))),
+		fields("name", cacheVariable, "value", cacheHome),
+	}
+	out = append(out, w.variables(at)...)
+	if at.exchanges() { // other pods reach it by its address
+		out = append(out, fields("name", sideChannelHost, "valueFrom", fields("fieldRef", fields("fieldPath", "status.podIP"))))
+	}
+	return out
+}
+
+// service is the address of a pool.
+func (w *writer) service(v *launch.Values, unit int) *mapping {
+	name := w.poolName(v, unit)
+	return w.object("v1", "Service", name).set("spec", fields("selector", fields("serves", name),
+		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
+}
+
+// kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by
+// their labels and need permission to list them; trtllm-serve has a list of services.
+func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
+	name := w.unitName(unit)
+	label := fields("app", name+"-router")
+	pool := func(r deployment.Role) string { return name + "-" + string(r) }
+	var out []*mapping
+	container := fields("name", "router")
+	spec := fields("serviceAccountName", name+"-router", "containers", []*mapping{container})
+	if w.hasRouter() {
+		command := w.routerStart().Add("--service-discovery", "--service-discovery-port", strconv.Itoa(w.Site.Port),
+			"--prefill-selector", "serves="+pool(deployment.Prefill), "--decode-selector", "serves="+pool(deployment.Decode))
+		shell := w.routerShell(command.Add(listen(w.Site.Port)...))
+		container.set("image", routerImage).set("command", shell[:1]).set("args", shell[1:])
+		out = append(out, w.finder(name+"-router")...)
+	} else {
+		url := func(r deployment.Role) []string { return []string{fmt.Sprintf("%s:%d", pool(r), w.Site.Port)} }
+		text, err := encode("", routingYAML(w.Site.Port, url(deployment.Prefill), url(deployment.Decode)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w.object("v1", "ConfigMap", name+"-router").set("data", fields("disagg_config.yaml", string(text))))
+		container.set("image", w.image(&w.pools[0])).set("command", []string{"trtllm-serve"}).set("args", []string{"disaggregated", "-c", configHome + "disagg_config.yaml"})
+		container.set("volumeMounts", []*mapping{fields("name", "config", "mountPath", configHome)})
+		spec = fields("containers", []*mapping{container}, "volumes", []*mapping{fields("name", "config", "configMap", fields("name", name+"-router"))})
+	}
+	container.set("ports", []*mapping{fields("name", "http", "containerPort", w.Site.Port)})
+	return append(
+		out,
+		w.object("apps/v1", "Deployment", name+"-router").set("spec", fields("replicas", 1, "selector", fields("matchLabels", label),
+			"template", fields("metadata", fields("labels", label), "spec", spec))),
+		w.object("v1", "Service", name).set("spec", fields("selector", label,
+			"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")})),
+	), nil
+}
+
+// finder allows a router to list pods.
+func (w *writer) finder(name string) []*mapping {
+	subject := fields("kind", "ServiceAccount", "name", name)
+	subject.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
+	return []*mapping{
+		w.object("v1", "ServiceAccount", name),
+		w.object("rbac.authorization.k8s.io/v1", "Role", name).set("rules", []*mapping{
+			fields("apiGroups", []string{""}, "resources", []string{"pods"}, "verbs", []string{"get", "list", "watch"}),
+		}),
+		w.object("rbac.authorization.k8s.io/v1", "RoleBinding", name).set("subjects", []*mapping{subject}).
+			set("roleRef", fields("apiGroup", "rbac.authorization.k8s.io", "kind", "Role", "name", name)),
+	}
+}
+
+// autoscaler scales on the predicted number of requests per worker. Only aggregated workers
+// can be scaled independently.
+func (w *writer) autoscaler() *mapping {
+	v := &w.pools[0]
+	metric := map[string]string{launch.VLLM: "vllm:num_requests_running", launch.SGLang: "sglang:num_running_reqs"}[v.Engine]
+	if w.disaggregated() || v.Nodes > 1 || metric == "" || w.Concurrency == 0 {
+		return nil
+	}
+	each := max(1, w.Concurrency/v.Workers)
+	return w.object("autoscaling/v2", "HorizontalPodAutoscaler", w.name).set("spec", fields(
+		"scaleTargetRef", fields("apiVersion", "apps/v1", "kind", "Deployment", "name", w.name),
+		"minReplicas", 1, "maxReplicas", v.Workers,
+		"metrics", []*mapping{fields("type", "Pods", "pods", fields("metric", fields("name", metric),
+			"target", fields("type", "AverageValue", "averageValue", strconv.Itoa(each))))},
+	))
+}

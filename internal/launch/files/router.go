@@ -1,0 +1,79 @@
+package files
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// hasRouter reports whether the engine's project has a router that needs no file
+// of its own.
+func (w *writer) hasRouter() bool { return w.engine() == launch.VLLM || w.engine() == launch.SGLang }
+
+// router starts the router of a unit. Aggregated TensorRT-LLM has none: any HTTP load
+// balancer works.
+func (w *writer) router(s *script, unit int, workers []slot) {
+	if w.alone() {
+		return
+	}
+	s.add("")
+	if !w.hasRouter() && !w.disaggregated() {
+		s.add("%s", w.balancerHint())
+		return
+	}
+	s.add("# Requests go to port %d.", w.Site.Port+unit)
+	s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
+}
+
+// balancerHint is a comment about the load balancer that the user adds.
+func (w *writer) balancerHint() string {
+	return fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.", w.Site.Port+launch.WorkerPorts)
+}
+
+// routerStart begins the command of the engine project's router (sglang-router 0.3,
+// vllm-router 0.1).
+func (w *writer) routerStart() launch.Command {
+	start, split := launch.Literals("vllm-router"), "--vllm-pd-disaggregation"
+	if w.engine() == launch.SGLang {
+		start, split = launch.Literals("python3", "-m", "sglang_router.launch_router"), "--pd-disaggregation"
+	}
+	if w.disaggregated() {
+		return start.Add(split)
+	}
+	return start.Add("--worker-urls")
+}
+
+// routerCommand is the command of a router with a list of workers; host is the address of a
+// node.
+func (w *writer) routerCommand(workers []slot, unit int, host func(node int) string) launch.Command {
+	if !w.hasRouter() {
+		return launch.Literals("trtllm-serve", "disaggregated", "-c", w.routingFile(unit))
+	}
+	out := w.routerStart()
+	for i := range workers {
+		at := &workers[i]
+		if w.disaggregated() {
+			out = out.Add("--" + string(at.Role))
+		}
+		out = append(out, launch.Expansion(fmt.Sprintf("http://%s:%d", host(at.home), w.workerPort(at))))
+		if at.Engine == launch.SGLang && at.Role == deployment.Prefill {
+			out = out.Add(strconv.Itoa(bootstrap + at.serial))
+		}
+	}
+	return out.Add(listen(w.Site.Port + unit)...)
+}
+
+// routerImage is the image that routers run in: they come from PyPI, since not all of
+// their projects publish an image.
+const routerImage = "python:3.12-slim"
+
+func routerPackage(name string) string {
+	return map[string]string{launch.VLLM: "vllm-router==0.1.16", launch.SGLang: "sglang-router==0.3.2"}[name]
+}
+
+// routerShell installs and starts a router in a container.
+func (w *writer) routerShell(command launch.Command) []string {
+	return []string{"bash", "-c", "pip install -q " + routerPackage(w.engine()) + " && exec " + command.InManifest().Line()}
+}

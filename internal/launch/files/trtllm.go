@@ -1,0 +1,114 @@
+package files
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// configFile names the config file of a role, as AIConfigurator does.
+func configFile(r deployment.Role) string { return roleName(r) + "_config.yaml" }
+
+// configFiles are TensorRT-LLM's: the settings of each role, and with nodes the workers
+// of each router. Other engines have none.
+func (w *writer) configFiles(directory string, nodes [][]slot) ([]launch.File, error) {
+	if w.engine() != launch.TRTLLM {
+		return nil, nil
+	}
+	var files []launch.File
+	add := func(name, heading string, m *mapping) error {
+		data, err := encode(heading, m)
+		files = append(files, launch.File{Path: directory + name, Mode: plainFile, Data: data})
+		return err
+	}
+	for i := range w.pools {
+		role := w.pools[i].Role
+		if err := add(configFile(role), w.heading("Settings of "+roleName(role)+" workers"), engineYAML(&w.pools[i])); err != nil {
+			return nil, err
+		}
+	}
+	if nodes == nil || !w.disaggregated() {
+		return files, nil
+	}
+	for unit := range w.units() {
+		heading := w.heading("Workers that trtllm-serve divides requests between")
+		if len(nodes) > 1 {
+			heading += "# Replace node-0, node-1 … by the addresses of the nodes.\n"
+		}
+		if err := add(w.routingFile(unit), heading, w.routing(nodes, unit)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// engineYAML is the settings of a role: TensorRT-LLM's options are paths in it.
+func engineYAML(v *launch.Values) *mapping {
+	root := fields("backend", "pytorch")
+	for _, p := range v.Parameters() {
+		root.setPath(strings.Split(p.Name, "."), yamlValue(p.Value, p.Words))
+		if p.Key == "graph.sizes" {
+			root.setPath([]string{"cuda_graph_config", "enable_padding"}, true)
+		}
+	}
+	if len(v.Graphs) == 0 && !v.OwnGraphs {
+		root.set("cuda_graph_config", nil)
+	}
+	return root
+}
+
+// yamlValue is a value of the type that the engine expects.
+func yamlValue(at any, words []string) any {
+	switch v := at.(type) {
+	case *int:
+		return *v
+	case *float64:
+		return *v
+	case *bool:
+		return *v
+	case *[]int:
+		return *v
+	}
+	if n, err := strconv.Atoi(words[0]); err == nil {
+		return n
+	}
+	if x, err := strconv.ParseFloat(words[0], 64); err == nil {
+		return x
+	}
+	if b, err := strconv.ParseBool(words[0]); err == nil {
+		return b
+	}
+	return words[0]
+}
+
+// routingFile is where trtllm-serve finds the workers of a unit.
+func (w *writer) routingFile(unit int) string {
+	if w.units() == 1 {
+		return "disagg_config.yaml"
+	}
+	return fmt.Sprintf("disagg_%d_config.yaml", unit)
+}
+
+// routing is the content of this file for workers on nodes, whose addresses only the user
+// knows unless everything is on one.
+func (w *writer) routing(nodes [][]slot, unit int) *mapping {
+	servers := map[deployment.Role][]string{}
+	for _, at := range leaders(nodes, unit) {
+		host := "127.0.0.1"
+		if len(nodes) > 1 {
+			host = fmt.Sprintf("node-%d", at.home)
+		}
+		servers[at.Role] = append(servers[at.Role], fmt.Sprintf("%s:%d", host, w.workerPort(&at)))
+	}
+	return routingYAML(w.Site.Port+unit, servers[deployment.Prefill], servers[deployment.Decode])
+}
+
+// routingYAML is trtllm-serve's list of workers.
+func routingYAML(port int, prefill, decode []string) *mapping {
+	return fields("hostname", "0.0.0.0", "port", port, "backend", "pytorch",
+		"context_servers", fields("num_instances", len(prefill), "urls", prefill),
+		"generation_servers", fields("num_instances", len(decode), "urls", decode))
+}

@@ -1,0 +1,177 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// The modes of files: scripts can be run.
+const (
+	plainFile  = 0o644
+	scriptFile = 0o755
+)
+
+// Target is a way to run a deployment.
+type Target string
+
+// The targets.
+const (
+	Plain      Target = "plain"      // the engine's own commands
+	Compose    Target = "compose"    // Docker Compose, one host
+	Kubernetes Target = "kubernetes" // Deployments, or LeaderWorkerSets over several nodes
+	Dynamo     Target = "dynamo"
+	LLMD       Target = "llm-d" // values of llm-d's model service chart
+	Bench      Target = "bench" // load like the predicted one
+)
+
+// Targets lists the targets in the order they are written.
+func Targets() []Target { return []Target{Dynamo, Plain, Compose, Kubernetes, LLMD, Bench} }
+
+// ErrCannot is part of errors about a target that cannot run a plan; other targets may.
+var ErrCannot = errors.New("cannot be written")
+
+// cannot is an error that says why a target cannot run a plan.
+func cannot(t Target, format string, args ...any) error {
+	return fmt.Errorf("%s files %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
+}
+
+// Write returns the files of some targets, all by default. The Dynamo files and the
+// benchmark are at the top, as its users expect; others have a directory each.
+// Of all targets, those that cannot run the plan are left out with a reason in
+// skipped; a requested target is an error.
+func Write(p *launch.Plan, targets ...Target) (files []launch.File, skipped []error, err error) {
+	w, err := newWriter(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	requested := len(targets) > 0
+	if !requested {
+		targets = Targets()
+	}
+	for _, t := range targets {
+		more, err := w.target(t)
+		switch {
+		case err != nil && !requested && errors.Is(err, ErrCannot):
+			skipped = append(skipped, err)
+		case err != nil:
+			return nil, nil, err
+		}
+		files = append(files, more...)
+	}
+	return files, skipped, nil
+}
+
+// writer is a plan with its values derived.
+type writer struct {
+	*launch.Plan
+
+	pools []launch.Values
+	Site  launch.Site
+	name  string // of objects: "qwen3-32b"
+}
+
+// newWriter derives the values, and refuses engines that do not run on the devices.
+func newWriter(p *launch.Plan) (*writer, error) {
+	values, err := p.Values()
+	if err != nil {
+		return nil, err
+	}
+	site, err := p.FilledSite()
+	if err != nil {
+		return nil, err
+	}
+	workers := 0
+	for i := range values {
+		v := &values[i]
+		workers += v.Workers
+		if !slices.Contains(launch.Engines(v.Device.Vendor), v.Engine) {
+			return nil, fmt.Errorf("cannot generate files for %s on %s (%s): NVIDIA's devices run vllm, sglang and trtllm, AMD's vllm and sglang, Ascend's mindie",
+				v.Engine, v.Device.Name, v.Device.Vendor)
+		}
+	}
+	return &writer{Plan: p, pools: values, Site: site, name: objectName(p.Deployment.Model)}, site.CheckPorts(workers)
+}
+
+// target writes one target.
+func (w *writer) target(t Target) ([]launch.File, error) {
+	switch t {
+	case Plain:
+		return w.plain()
+	case Compose:
+		return w.compose()
+	case Kubernetes:
+		return w.kubernetes()
+	case Dynamo:
+		return w.dynamo()
+	case LLMD:
+		return w.llmd()
+	case Bench:
+		return w.bench()
+	}
+	return nil, fmt.Errorf("unknown target %q; the targets are %v", t, Targets())
+}
+
+// engine is the engine of all pools.
+func (w *writer) engine() string { return w.pools[0].Engine }
+
+// disaggregated reports whether prefill and decode have workers of their own.
+func (w *writer) disaggregated() bool { return len(w.pools) > 1 }
+
+// mode is AIConfigurator's name for it.
+func (w *writer) mode() string {
+	if w.disaggregated() {
+		return "disagg"
+	}
+	return "agg"
+}
+
+// units is the number of independent units: the copies of a disaggregated deployment. Copies
+// of aggregated workers are simply more workers.
+func (w *writer) units() int {
+	if w.disaggregated() {
+		return w.Units()
+	}
+	return 1
+}
+
+// workers is how many workers of a pool a unit has.
+func (w *writer) workers(v *launch.Values) int { return v.Workers / w.units() }
+
+// alone reports whether there is only one worker, which needs no router.
+func (w *writer) alone() bool { return !w.disaggregated() && w.pools[0].Workers == 1 }
+
+// unitName names a unit's objects.
+func (w *writer) unitName(unit int) string {
+	if w.units() == 1 {
+		return w.name
+	}
+	return fmt.Sprintf("%s-%d", w.name, unit)
+}
+
+// roleName is the name of a role in files.
+func roleName(r deployment.Role) string {
+	if r == deployment.Both {
+		return "agg"
+	}
+	return string(r)
+}
+
+// devices is the total number of devices.
+func (w *writer) devices() int {
+	n := 0
+	for i := range w.pools {
+		n += w.pools[i].Workers * w.pools[i].Devices
+	}
+	return n
+}
+
+// byPath puts files in order.
+func byPath(files []launch.File) []launch.File {
+	slices.SortFunc(files, func(a, b launch.File) int { return strings.Compare(a.Path, b.Path) })
+	return files
+}

@@ -1,0 +1,232 @@
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/version"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// native is the settings of an engine in its own terms: some engines count a size over
+// all ranks that others count on one. Zero fields are not set.
+type native struct {
+	Model, ServedName, Checkpoint string
+
+	TP, PP, DP, EP, MoETP, MoEDP, DCP int
+	AttentionRanks                    int  // SGLang since 0.5.22: instead of DP and AttentionDP
+	ExpertParallel                    bool // vLLM: experts are distributed over all ranks
+	AttentionDP                       bool // data-parallel ranks share the experts
+	Waits                             bool // and their prompts wait for each other
+
+	Sequences, TokenBudget, PrefillLimit, MaxLength int
+	MemoryShare                                     float64
+	KV                                              string
+	ChunkedPrefill, PrefixCaching                   bool
+	Graphs                                          []int
+	NoGraphs                                        bool
+	MTP, MTPWidth, MTPDraft                         int
+	MTPMethod                                       string
+	Speculative, Transfer, Role                     string
+	TransferTokens                                  int
+	NoOverlap                                       bool
+}
+
+// ErrLayout is part of errors about layouts that no server of the engine runs.
+var ErrLayout = errors.New("the engine cannot run this layout")
+
+// native is the values in the engine's own terms, or an error if it cannot run them.
+func (v *Values) native() (native, error) {
+	t := native{
+		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
+		TokenBudget: v.TokenBudget, MemoryShare: v.MemoryShare, KV: v.KV, ChunkedPrefill: v.ChunkedPrefill,
+		PrefixCaching: v.PrefixCaching, Graphs: v.Graphs, NoGraphs: len(v.Graphs) == 0 && !v.OwnGraphs, MTP: v.MTP,
+		Waits: slices.ContainsFunc(v.Extras, func(s string) bool {
+			steps, asked := strings.CutPrefix(s, "attention_dp.wait_steps=")
+			return asked && steps != "0"
+		}),
+	}
+	if v.Layout.DCP > 1 {
+		t.DCP = v.Layout.DCP
+		if v.Option("layout.dcp") == "" {
+			return t, fmt.Errorf("%w: %s %s has no context parallelism in decoding (DCP %d)", ErrLayout, v.Engine, v.Version, t.DCP)
+		}
+	}
+	switch v.Engine {
+	case VLLM:
+		return t, v.nativeVLLM(&t)
+	case SGLang:
+		return t, v.nativeSGLang(&t)
+	case TRTLLM:
+		return t, v.nativeTRTLLM(&t)
+	case MindIE:
+		t.EP, t.MoETP = v.Layout.EP, v.Layout.MoETP
+		return t, nil
+	}
+	return t, fmt.Errorf("cannot generate files for the engine %s", v.Engine)
+}
+
+// Option is the engine's name of a setting in the version of the values, "" if it has none.
+func (v *Values) Option(key string) string { return v.profile.Option(key, v.Version) }
+
+// nativeVLLM: experts are sliced over all ranks, or distributed over all of them.
+// Sizes of graphs count tokens, of which a sequence has one more than it drafts.
+func (v *Values) nativeVLLM(t *native) error {
+	l := &v.Layout
+	if v.Experts {
+		switch {
+		case l.MoEDP > 1, l.EP > 1 && l.EP != l.TP*l.DP:
+			return fmt.Errorf("%w: vLLM distributes experts over all TP × DP = %d ranks or slices them over all; got EP %d, MoE-TP %d, MoE-DP %d",
+				ErrLayout, l.TP*l.DP, l.EP, l.MoETP, l.MoEDP)
+		case l.EP > 1:
+			t.ExpertParallel = true
+		}
+	}
+	t.Checkpoint = OnTheFly(v.Checkpoint)
+	t.Graphs = scaled(v.Graphs, 1+v.MTP)
+	if v.MTP > 0 {
+		t.Speculative = compact(speculative{"mtp", v.MTP})
+	}
+	switch v.Role {
+	case deployment.Prefill:
+		t.Transfer = compact(transfer{"NixlConnector", "kv_producer"})
+	case deployment.Decode:
+		t.Transfer = compact(transfer{"NixlConnector", "kv_consumer"})
+	case deployment.Both:
+	}
+	return nil
+}
+
+// speculative is the JSON of --speculative-config: the method "mtp" stands for the
+// model's own modules (vllm/config/speculative.py).
+type speculative struct {
+	Method string `json:"method"`
+	Tokens int    `json:"num_speculative_tokens"`
+}
+
+// transfer is the JSON of --kv-transfer-config (vLLM's guide to the NIXL connector).
+type transfer struct {
+	Connector string `json:"kv_connector"`
+	Role      string `json:"kv_role"`
+}
+
+// compact is the JSON of a value that can always be encoded.
+func compact(v any) string {
+	data, _ := json.Marshal(v)
+	return string(data)
+}
+
+// OnTheFly is the conversion that vLLM and SGLang can make while loading.
+func OnTheFly(checkpoint string) string {
+	if checkpoint == "fp8" {
+		return checkpoint
+	}
+	return ""
+}
+
+// scaled multiplies sizes.
+func scaled(sizes []int, by int) []int {
+	out := make([]int, len(sizes))
+	for i, n := range sizes {
+		out[i] = n * by
+	}
+	return out
+}
+
+// nativeSGLang: with data-parallel attention TP counts all ranks and the limit of
+// sequences holds for all together; without, DP makes whole copies
+// (model_runner.py: requests per worker are max_running_requests // dp_size).
+func (v *Values) nativeSGLang(t *native) error {
+	l := &v.Layout
+	copies := !v.Experts || l.DP > 1 && l.MoEDP == l.DP
+	if v.Experts {
+		t.EP = l.EP
+		if l.MoEDP > 1 && !copies {
+			t.MoEDP = l.MoEDP
+			if v.Option("layout.moe_dp") == "" {
+				return fmt.Errorf("%w: SGLang %s has no data parallelism of experts (MoE-DP %d)", ErrLayout, v.Version, l.MoEDP)
+			}
+		}
+	}
+	if l.DP > 1 && !copies {
+		t.TP, t.Sequences = l.TP*l.DP, v.Batch*l.DP
+		if v.Option("layout.attention_dp") != "" {
+			t.AttentionRanks, t.DP = l.DP, 1
+		} else {
+			t.AttentionDP = true
+		}
+	}
+	if !v.ChunkedPrefill {
+		t.TokenBudget, t.PrefillLimit = -1, v.TokenBudget // a chunk of −1 is no chunks
+	}
+	if v.KV == "fp8" {
+		t.KV = "fp8_e4m3"
+	}
+	t.Checkpoint = OnTheFly(v.Checkpoint)
+	if v.MTP > 0 { // a chain: one candidate at each of the steps, and the token before them
+		t.MTPMethod, t.MTPWidth, t.MTPDraft = "NEXTN", 1, v.MTP+1
+	}
+	if v.Role != deployment.Both {
+		t.Role, t.Transfer = string(v.Role), "nixl"
+	}
+	return nil
+}
+
+// nativeTRTLLM: attention is tensor-parallel or data-parallel, over all ranks.
+func (v *Values) nativeTRTLLM(t *native) error {
+	l := &v.Layout
+	if l.DP > 1 && l.TP > 1 || v.Experts && l.MoEDP > 1 {
+		return fmt.Errorf("%w: TensorRT-LLM has attention with TP or with DP and no copies of experts; got TP %d, DP %d, MoE-DP %d",
+			ErrLayout, l.TP, l.DP, l.MoEDP)
+	}
+	t.TP, t.DP, t.AttentionDP = l.TP*l.DP, 0, l.DP > 1
+	if v.Experts {
+		t.EP, t.MoETP = l.EP, l.MoETP
+	}
+	if v.MTP > 0 {
+		t.MTPMethod = "MTP"
+	}
+	if v.Role != deployment.Both {
+		t.Transfer, t.TransferTokens = "DEFAULT", v.MaxLength
+		if version.Compare(v.Version, "1.1.0rc1") < 0 { // written in lower case before
+			t.Transfer = "default"
+		}
+		// The overlap scheduler does not run in workers that only prefill.
+		t.NoOverlap = v.Role == deployment.Prefill
+	}
+	return nil
+}
+
+// layout inverts native: the layout and the sequences on a rank. Unset fields stay zero.
+func (t *native) layout(name string) (l parallel.Layout, batch int) {
+	one := func(n int) int { return max(1, n) }
+	l, batch = parallel.Layout{TP: t.TP, PP: t.PP, DP: t.DP, EP: t.EP, MoETP: t.MoETP, MoEDP: t.MoEDP, DCP: t.DCP}, t.Sequences
+	switch name {
+	case VLLM:
+		if t.ExpertParallel {
+			l.EP = one(t.TP) * one(t.DP)
+		}
+	case SGLang:
+		ranks := t.AttentionRanks
+		if t.AttentionDP {
+			ranks = t.DP
+		}
+		switch {
+		case ranks > 1:
+			l.TP, l.DP, batch = one(t.TP)/ranks, ranks, t.Sequences/ranks
+		case t.DP > 1:
+			l.MoEDP = t.DP // copies, of the experts too
+		}
+	case TRTLLM:
+		if t.AttentionDP {
+			l.TP, l.DP = 1, one(t.TP)
+		}
+	}
+	l.DP = one(l.DP)
+	l.Devices = one(l.TP) * l.DP * one(l.PP)
+	return l, batch
+}

@@ -1,0 +1,125 @@
+package deploy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/launch/files"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+)
+
+// Request asks for the files that run a deployment: one of those that a plan finds, or a
+// given one.
+type Request struct {
+	// Plan finds the deployment, Contender says which of its contenders, by name; "" =
+	// the best.
+	Plan      *ops.PlanRequest `json:"plan,omitempty"`
+	Contender string           `json:"contender,omitempty"`
+
+	// Deployment is the one to run, in place of a plan, under requests of these lengths
+	// in tokens and so many of them in flight.
+	Deployment  *deployment.Deployment `json:"deployment,omitempty"`
+	Input       int                    `json:"isl,omitempty"`
+	Output      int                    `json:"osl,omitempty"`
+	Concurrency int                    `json:"concurrency,omitempty"`
+
+	// Targets are plain, compose, kubernetes, dynamo, llm-d and bench; nil = all that can
+	// run it.
+	Targets []files.Target `json:"targets,omitempty"`
+	Site    Site           `json:"site,omitzero"`
+	Jobs    int            `json:"-"` // workers of the plan, which no answer depends on; 0 = 8
+}
+
+// Site is what depends on the user's cluster.
+type Site struct {
+	Namespace  string `json:"namespace,omitempty"`
+	ServedName string `json:"served_model_name,omitempty"`
+	ModelPath  string `json:"model_path,omitempty"` // what the engine loads; "" = the model
+	Image      string `json:"image,omitempty"`
+	Port       int    `json:"port,omitempty"`
+}
+
+// Response is the files.
+type Response struct {
+	Files   []launch.File
+	Skipped []string // targets that cannot run it, with the reason
+}
+
+// Run makes the files.
+func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) {
+	p, err := plan(ctx, s, &r)
+	if err != nil {
+		return nil, err
+	}
+	made, skipped, err := files.Write(p, r.Targets...)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	out := &Response{Files: made}
+	for _, why := range skipped {
+		out.Skipped = append(out.Skipped, why.Error())
+	}
+	return out, nil
+}
+
+// plan is what files are made for.
+func plan(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, error) {
+	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
+	if err := site.Check(); err != nil {
+		return nil, session.BadInput(err)
+	}
+	switch {
+	case (r.Plan == nil) == (r.Deployment == nil):
+		return nil, session.BadInput(field.At("plan", "", "give one of plan and deployment"))
+	case r.Deployment != nil:
+		return given(ctx, s, r, site)
+	}
+	request := *r.Plan
+	request.NoChanges, request.Jobs = true, r.Jobs
+	out, err := ops.On(s).Plan(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	c, err := contender(out, r.Contender)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return ops.On(s).DeployPlan(&out.Request.Sources, &c.Experiment, &c.Option, site)
+}
+
+// given is a deployment that was given, with the figures of its simulation.
+func given(ctx context.Context, s *session.Session, r *Request, site launch.Site) (*launch.Plan, error) {
+	q := simulate.Request{Deployment: *r.Deployment}
+	q.Input, q.Output, q.Concurrency = r.Input, r.Output, max(1, r.Concurrency)
+	out, err := simulate.Run(ctx, s, q)
+	if err != nil {
+		return nil, err
+	}
+	q = out.Request
+	x := &out.Result
+	return ops.On(s).DeployPlan(&q.Sources, &ops.Experiment{Input: q.Input, Output: q.Output}, &ops.Option{
+		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: x.TTFT.Mean, TPOT: x.TPOT.Mean, Throughput: x.OutputRate,
+	}, site)
+}
+
+// contender finds one by its name, as a plan has it.
+func contender(r *ops.PlanResponse, name string) (*ops.Contender, error) {
+	var names []string
+	for i := range r.Contenders {
+		names = append(names, r.Contenders[i].Name())
+		if name == "" || name == names[i] {
+			return &r.Contenders[i], nil
+		}
+	}
+	if len(names) == 0 {
+		return nil, field.At("plan", "", "the plan has no deployment that can be run")
+	}
+	wrong := field.At("contender", name, "contender must be one of %s, got %q", strings.Join(names, ", "), name)
+	wrong.Allowed = names
+	return nil, wrong
+}
