@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -210,6 +211,11 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 		return x, err
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
+	for _, d := range x.devices() {
+		if !x.stage.Engine.Runs(d.Vendor) {
+			return x, badInput(field.Errorf("%s does not run on %s: %s", x.stage.Engine.Title, d.Name, engine.Elsewhere(d)))
+		}
+	}
 	if x.stage.Kinds = mix; mix != nil {
 		err = fits(x.stage.Model, mix.Longest)
 	} else {
@@ -219,6 +225,15 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 		return x, badInput(err)
 	}
 	return x, x.prepare()
+}
+
+// devices are those of the systems of an experiment.
+func (x *experiment) devices() []*device.Profile {
+	out := []*device.Profile{x.stage.Device}
+	if x.e.DecodeSystem != "" {
+		out = append(out, x.stage.Systems[x.e.DecodeSystem])
+	}
+	return out
 }
 
 // run searches, with the trade-off of all speeds if that is wanted, and sums up.

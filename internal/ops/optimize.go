@@ -103,9 +103,12 @@ func (s *Search) Limited() bool { return s.Limits.Any() }
 type Row struct {
 	Candidate search.Candidate
 	Label     string
-	Layout    parallel.Layout // of one replica
-	Replicas  int
-	MTP       int
+	// Settings are those of the engine that belong to the row, as "key=value"; nil of
+	// rows by formulas.
+	Settings []string
+	Layout   parallel.Layout // of one replica
+	Replicas int
+	MTP      int
 	// Best is the outcome with the most throughput within the limits, if OK.
 	OK   bool
 	Best formulas.Outcome

@@ -301,6 +301,9 @@ func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
 		perHour := cmp.Or(t.r.Price, t.device.Price.USDPerHour) * float64(out.Devices())
 		out.Cost = perHour / hour / o.Throughput * million
 	}
+	if t.subject != nil {
+		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
+	}
 	out.Expected = t.expect(r, o)
 	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {

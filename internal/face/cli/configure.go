@@ -299,7 +299,7 @@ func (d *defaultFlags) limitFlags(fs *pflag.FlagSet) {
 
 // confidenceFlags are the statistic and the probability that limits apply to.
 func (d *defaultFlags) confidenceFlags(fs *pflag.FlagSet) {
-	nargs.Var(fs, &d.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "statistic the limits apply to: mean, p50, p90, p95 or p99 (default mean)")
+	nargs.Var(fs, &d.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 	fs.Float64Var(&d.Confidence, "confidence", 0, "minimum probability of meeting the limits (default 0.5)")
 }
 
@@ -345,11 +345,7 @@ func (d *defaultFlags) complete(cmd *cobra.Command, env *Env) error {
 	if cmd.Flags().Changed("nextn-accepted") {
 		d.NextNAccepted = &d.accepted
 	}
-	if p, ok := strings.CutPrefix(d.percentile, "p"); ok {
-		n, err := strconv.Atoi(p)
-		d.Percentile = float64(n)
-		return err
-	}
+	d.Percentile = percentileOf(d.percentile)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
 		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
-		nargs.Var(fs, &f.percentile, "percentile", nargs.OneOf("mean", "p50", "p90", "p95", "p99"), "statistic the limits apply to: mean, p50, p90, p95 or p99 (default mean)")
+		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "minimum probability of meeting the limits")
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
@@ -113,11 +113,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}
-	if p, ok := strings.CutPrefix(f.percentile, "p"); ok {
-		n, err := strconv.Atoi(p)
-		f.Percentile = float64(n)
-		errs = append(errs, err)
-	}
+	f.Percentile = percentileOf(f.percentile)
 	if f.mode == string(ops.Aggregated) || f.mode == string(ops.Disaggregated) {
 		f.Modes = []ops.ServingMode{ops.ServingMode(f.mode)}
 	}

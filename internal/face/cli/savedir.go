@@ -100,8 +100,12 @@ func treeName(e *ops.Experiment) string {
 	if e.Prefix > 0 {
 		prefix = fmt.Sprintf("_prefix%d", e.Prefix)
 	}
-	return fmt.Sprintf("%s_%s_%s_isl%d_osl%d%s_ttft%s_tpot%s", strings.ReplaceAll(e.Model, "/", "_"), e.System, e.Engine.Name,
-		e.Input, e.Output, prefix, ms(e.Limits.TTFT.TypedMs()), ms(e.Limits.TPOT.TypedMs()))
+	latency := ""
+	if l := e.Limits.Latency; l > 0 {
+		latency = "_latency" + ms(l.TypedMs())
+	}
+	return fmt.Sprintf("%s_%s_%s_isl%d_osl%d%s_ttft%s_tpot%s%s", strings.ReplaceAll(e.Model, "/", "_"), e.System, e.Engine.Name,
+		e.Input, e.Output, prefix, ms(e.Limits.TTFT.TypedMs()), ms(e.Limits.TPOT.TypedMs()), latency)
 }
 
 // tree makes the files of a result.

@@ -33,6 +33,8 @@ type Optimize struct {
 type Limits struct {
 	TTFT *float64 `json:"ttft_ms"`
 	TPOT *float64 `json:"tpot_ms"`
+	// Latency is that of a whole request; left out without such a limit.
+	Latency *float64 `json:"latency_ms,omitempty"`
 }
 
 // Device is the search on one device.
@@ -97,6 +99,8 @@ type Row struct {
 	NumDevices  int     `json:"num_devices"`
 	Replicas    int     `json:"replicas"`
 	Budget      int     `json:"max_batched_tokens"`
+	// Settings are those of the engine that belong to a simulated row, as "key=value".
+	Settings []string `json:"engine_settings,omitempty"`
 	Chunks      int     `json:"prefill_chunks"`
 
 	PrefillStep *float64   `json:"prefill_step_ms"`

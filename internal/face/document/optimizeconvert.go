@@ -106,7 +106,10 @@ func searchOf(s *ops.Search) Search {
 		out.Frontier = append(out.Frontier, Point{p.Label, p.Batch, p.Throughput / float64(s.NumDevices), p.User})
 	}
 	if n := s.Nearest; n != nil {
-		out.Nearest = &Limits{some(UpMs(n.TTFT)), some(UpMs(n.TPOT))}
+		out.Nearest = &Limits{TTFT: some(UpMs(n.TTFT)), TPOT: some(UpMs(n.TPOT))}
+		if s.Limits.Latency > 0 {
+			out.Nearest.Latency = some(UpMs(n.Latency))
+		}
 	}
 	return out
 }
@@ -131,7 +134,7 @@ func rowOf(s *ops.Search, r *ops.Row) Row {
 	out := Row{
 		Parallel: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(s.NumDevices),
 		TTFT: ms(o.TTFT), TPOT: ms(o.TPOT), Concurrency: o.Concurrency, Batch: o.Batch, NumDevices: r.Devices(), Replicas: r.Replicas,
-		Budget: r.Budget, Chunks: o.Chunks,
+		Budget: r.Budget, Settings: r.Settings, Chunks: o.Chunks,
 		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
@@ -149,7 +152,7 @@ func rowOf(s *ops.Search, r *ops.Row) Row {
 	return out
 }
 
-func limitsOf(l workload.Limits) *Limits { return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT)} }
+func limitsOf(l workload.Limits) *Limits { return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT), LimitMs(l.Latency)} }
 
 // LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {

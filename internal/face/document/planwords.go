@@ -79,6 +79,9 @@ func answerOf(p *Plan) Answer {
 		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
 		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
 			units.Figure(best.TTFT.Value), units.Figure(best.TPOT.Zero().Value))
+		if r.Limits.Finite().Latency > 0 {
+			out.Reason = strings.TrimSuffix(out.Reason, ".") + fmt.Sprintf(", request latency %s ms.", units.Figure(best.Latency))
+		}
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
 		}
@@ -110,6 +113,9 @@ func nearestInWords(l *Limits) string {
 	}
 	if l.TPOT != nil {
 		parts = append(parts, "TPOT "+units.Figure(*l.TPOT)+" ms")
+	}
+	if l.Latency != nil {
+		parts = append(parts, "request latency "+units.Figure(*l.Latency)+" ms")
 	}
 	return strings.Join(parts, " and ")
 }

@@ -82,7 +82,11 @@ func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
 	if e.Prefix > 0 {
 		prefix = fmt.Sprintf(", prefix: %d", e.Prefix)
 	}
-	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT))
+	whole := ""
+	if e.Limits.Latency > 0 {
+		whole = fmt.Sprintf(", request latency limit: %s ms", limit(e.Limits.Latency))
+	}
+	fmt.Fprintf(w, "    ISL: %d, OSL: %d%s, TTFT limit: %s ms, TPOT limit: %s ms%s\n", e.Input, e.Output, prefix, limit(e.Limits.TTFT), limit(e.Limits.TPOT), whole)
 }
 
 // violated prints which limit an experiment misses, and the limits that its nearest deployment meets.
@@ -100,8 +104,12 @@ func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.L
 	if t := meets.TPOT; t > 0 {
 		met = append(met, fmt.Sprintf("TPOT %.2f ms", t.Ms()))
 	}
-	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has TTFT %.2f ms and TPOT %.2f ms, and meets limits of %s\n",
-		name, n.Binds, n.TTFT.Ms(), n.TPOT.Ms(), strings.Join(met, " and "))
+	has := fmt.Sprintf("TTFT %.2f ms and TPOT %.2f ms", n.TTFT.Ms(), n.TPOT.Ms())
+	if t := meets.Latency; t > 0 {
+		met = append(met, fmt.Sprintf("request latency %.2f ms", t.Ms()))
+		has = fmt.Sprintf("TTFT %.2f ms, TPOT %.2f ms and request latency %.2f ms", n.TTFT.Ms(), n.TPOT.Ms(), n.Latency.Ms())
+	}
+	fmt.Fprintf(w, "      %s: over the %s; the nearest deployment has %s, and meets limits of %s\n", name, n.Binds, has, strings.Join(met, " and "))
 }
 
 // compared is the advantage of the better of two experiments.

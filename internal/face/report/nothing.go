@@ -19,6 +19,8 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 	stars := strings.Repeat("*", frame)
 	fmt.Fprintln(w, "\n"+stars)
 	switch {
+	case counts[search.OverLatency] > 0:
+		fmt.Fprintln(w, "No configurations satisfy the current latency limits.")
 	case counts[search.OverTPOT]+counts[search.OverTTFT] > 0:
 		fmt.Fprintln(w, "No configurations satisfy the current TTFT/TPOT filters.")
 	case counts[search.NoMemory] > 0:
@@ -27,7 +29,7 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
 	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
-	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.RangeEnds, search.IllegalShape} {
+	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.OverLatency, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
 			fmt.Fprintf(w, "  %d of %d layouts rejected: %s\n", n, len(p.Candidates), verdict)
 		}
@@ -50,6 +52,9 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 func nearestLimits(p *ops.Search) string {
 	n := p.Nearest
 	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
+	if l := p.Limits.Latency; l > 0 && n.Latency > l {
+		return fmt.Sprintf("request latency %.2f ms (%s, %s)", document.UpMs(n.Latency), ttft, tpot)
+	}
 	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
 	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT
 	switch {

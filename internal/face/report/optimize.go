@@ -76,6 +76,9 @@ func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *o
 	fmt.Fprintf(w, "    Devices: %d %s\n", p.NumDevices, d.Device.Name)
 	fmt.Fprintf(w, "    TTFT Limits: %s ms\n", limit(p.Limits.TTFT))
 	fmt.Fprintf(w, "    TPOT Limits: %s ms\n", limit(p.Limits.TPOT))
+	if p.Limits.Latency > 0 {
+		fmt.Fprintf(w, "    Request latency limit: %s ms\n", limit(p.Limits.Latency))
+	}
 	fmt.Fprintf(w, "    Modelling: %s\n", modelling(p))
 	fmt.Fprintln(w, rule)
 	if v.Memory {

@@ -25,6 +25,28 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestPercentile: any percentile is exactly that of the values, the usual ones with and
+// without being named.
+func TestPercentile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) units.Seconds {
+			return units.Seconds(rapid.Float64Range(0, 10).Draw(t, "value"))
+		}), 1, 60).Draw(t, "values")
+		p := rapid.OneOf(rapid.Float64Range(0.01, 99.99), rapid.SampledFrom([]float64{50, 90, 95, 99})).Draw(t, "percentile")
+		sorted := slices.Sorted(slices.Values(values))
+		at := p / 100 * float64(len(sorted)-1)
+		i := int(at)
+		want := sorted[i] + units.Seconds(at-float64(i))*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
+		got := summarize(values, 1, p)
+		if x := got.Percentile(p); math.Abs(float64(x-want)) > 1e-12 {
+			t.Fatalf("p%g of %v is %v, want %v", p, sorted, x, want)
+		}
+		if got.Percentile(0) != got.Mean {
+			t.Fatal("0 is not the mean")
+		}
+	})
+}
+
 // TestHistogram: percentiles of gaps are right to one percent, the mean to the
 // last digit.
 func TestHistogram(t *testing.T) {

@@ -1,0 +1,288 @@
+package ops_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+const ms = units.Millisecond
+
+func world() *ops.World { return ops.On(new(session.Session)) }
+
+// configured is the result of one experiment.
+func configured(t *testing.T, e ops.Experiment, top int) *ops.ExperimentResult {
+	t.Helper()
+	r, err := world().Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}, Top: top})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r.Results[0]
+}
+
+// TestOneAnswer: the same question has the same answer, to the digit, by
+// throughput-optimizer, by an experiment and by a plan.
+func TestOneAnswer(t *testing.T) {
+	t.Parallel()
+	const model, system = "Qwen/Qwen3-32B", "h200_sxm"
+	l := workload.Limits{TPOT: 50 * ms}
+	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+		Model: model, Devices: []string{system}, NumDevices: 8, Input: 3500, Output: 1500, Limits: l,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := &o.Devices[0].Searches[0].Rows[0]
+	type answer struct {
+		layout                        string
+		replicas, concurrency, budget int
+		ttft, tpot                    units.Seconds
+		throughput                    float64
+	}
+	want := answer{
+		row.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
+	}
+	of := func(o *ops.Option) answer {
+		p := &o.Deployment.Pools[0]
+		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, o.TTFT, o.TPOT, o.Throughput}
+	}
+	x := configured(t, ops.Experiment{
+		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 1500, Limits: l,
+	}, 1)
+	if got := of(&x.Rows[0]); got != want {
+		t.Errorf("the optimizer finds %+v, an experiment %+v", want, got)
+	}
+	p, err := world().Plan(t.Context(), ops.PlanRequest{
+		Model: model, Systems: []string{system}, Devices: 8, Engines: []string{"vllm"}, Modes: []ops.ServingMode{ops.Aggregated},
+		Workloads: []ops.Workload{{Input: 3500, Output: 1500}}, Limits: l, NoChanges: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := of(&p.Contenders[0].Option); got != want {
+		t.Errorf("the optimizer finds %+v, a plan %+v", want, got)
+	}
+}
+
+// TestRowsShown: the number of rows changes none of them. With the engine's own token
+// budget the best of these layouts is another one than with the best budget.
+func TestRowsShown(t *testing.T) {
+	t.Parallel()
+	e := ops.Experiment{
+		Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 16, Engine: deployment.Engine{Name: "trtllm"}, Input: 4000, Output: 500,
+		Limits:  workload.Limits{TTFT: 600 * ms, TPOT: 16 * ms},
+		Workers: ops.WorkerSpace{Formats: deployment.Formats{GEMM: "fp8", KV: "fp8"}},
+	}
+	all := configured(t, e, 9).Rows
+	for top := 1; top <= 3; top++ {
+		rows := configured(t, e, top).Rows
+		if len(rows) != min(top, len(all)) {
+			t.Fatalf("%d rows of %d", len(rows), top)
+		}
+		for i := range rows {
+			if !reflect.DeepEqual(rows[i], all[i]) {
+				t.Errorf("row %d of %d carries %g, of %d %g", i+1, top, rows[i].Throughput, len(all), all[i].Throughput)
+			}
+		}
+	}
+}
+
+// TestDraftsOptimized: a row with draft tokens is what a simulation of its deployment
+// shows: both take the same chances that drafts are kept.
+func TestDraftsOptimized(t *testing.T) {
+	t.Parallel()
+	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+		Model: "deepseek-ai/DeepSeek-R1", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 1000, Output: 100, Space: search.Space{MTP: []int{2}},
+		Limits: workload.Limits{TPOT: 40 * ms},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &o.Devices[0].Searches[0]
+	row := &s.Rows[0]
+	d := deployment.Deployment{Model: "deepseek-ai/DeepSeek-R1", System: "h200_sxm", Pools: []deployment.Pool{{
+		Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP, Settings: row.Settings,
+	}}}
+	q := simulate.Request{Deployment: d}
+	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 100
+	got, err := simulate.Run(t.Context(), new(session.Session), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Result.TPOT.Mean != row.Best.TPOT || got.Result.OutputRate != row.Best.Throughput {
+		t.Errorf("the row has TPOT %v, a simulation %v", row.Best.TPOT, got.Result.TPOT.Mean)
+	}
+}
+
+// TestPresetTwice: settings of a preset that a search assumes come in the same order
+// every time.
+func TestPresetTwice(t *testing.T) {
+	t.Parallel()
+	var first *ops.PlanResponse
+	for range 4 {
+		p, err := world().Plan(t.Context(), ops.PlanRequest{
+			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []ops.Workload{{Input: 500, Output: 50}},
+			EnginePreset: "inferencex", NoChanges: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = p
+		} else if !reflect.DeepEqual(p.Notes, first.Notes) || !reflect.DeepEqual(p.Contenders, first.Contenders) {
+			t.Fatalf("notes %v, then %v", first.Notes, p.Notes)
+		}
+	}
+}
+
+// TestRequestLatency: a limit on the latency of whole requests is met like the others, by
+// experiments, plans and the optimizer: rows have the chance to meet it, what misses it
+// names it and says which limit it would meet.
+func TestRequestLatency(t *testing.T) {
+	t.Parallel()
+	e := ops.Experiment{
+		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 2, Engine: deployment.Engine{Name: "vllm"}, Input: 1000, Output: 200,
+		Limits: workload.Limits{Latency: 3000 * ms},
+	}
+	for _, mode := range []ops.ServingMode{ops.Aggregated, ops.Disaggregated} {
+		e.Mode = mode
+		x := configured(t, e, 2)
+		for i := range x.Rows {
+			if o := &x.Rows[i]; o.Latency > e.Limits.Latency || o.Chance < ops.DefaultConfidence || o.Chance > 0.999 {
+				t.Errorf("%s: latency %v with a chance of %g", mode, o.Latency, o.Chance)
+			}
+		}
+		if len(x.Rows) == 0 {
+			t.Errorf("%s: nothing meets %v", mode, e.Limits.Latency)
+		}
+	}
+	e.Limits.Latency = 100 * ms
+	x := configured(t, e, 2)
+	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < x.Near.Latency || x.Nearest.TTFT != 0 {
+		t.Errorf("rows %d, near %+v, nearest limits %+v", len(x.Rows), x.Near, x.Nearest)
+	}
+	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+		Model: e.Model, Devices: []string{e.System}, NumDevices: 2, Input: e.Input, Output: e.Output, Limits: e.Limits,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &o.Devices[0].Searches[0]
+	if len(s.Rows) > 0 || s.Candidates[0].Binds != search.OverLatency || !strings.HasPrefix(s.Candidates[0].Reason, "request latency ") || s.Nearest.Latency <= e.Limits.Latency {
+		t.Errorf("%d rows; %s: %s; nearest %+v", len(s.Rows), s.Candidates[0].Binds, s.Candidates[0].Reason, s.Nearest)
+	}
+}
+
+// TestPercentiles: limits apply to any percentile, and what is no percentile is refused.
+func TestPercentiles(t *testing.T) {
+	t.Parallel()
+	e := ops.Experiment{
+		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1, Engine: deployment.Engine{Name: "vllm"},
+		Workloads: []ops.Workload{{Input: 1000, Output: 100, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
+	}
+	before := 0.0
+	for _, p := range []float64{99.9, 97.5, 80, 33.3} {
+		e.Percentile = p
+		row := configured(t, e, 1).Rows[0]
+		if row.TTFT > e.Limits.TTFT || row.Throughput < 0.975*before {
+			t.Errorf("p%g: TTFT %v, %g tokens/s, before %g", p, row.TTFT, row.Throughput, before)
+		}
+		before = row.Throughput
+	}
+	for _, p := range []float64{-1, 100, 1000} {
+		e.Percentile = p
+		_, err := world().Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+		if want := fmt.Sprintf("percentile must be above 0 and below 100, or 0 for the mean, got %g", p); err == nil || err.Error() != want {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// TestLargeModels: the space grows with what a model needs: TP within a node, experts and
+// stages across nodes.
+func TestLargeModels(t *testing.T) {
+	t.Parallel()
+	l := workload.Limits{TTFT: 20_000 * ms, TPOT: 300 * ms}
+	for _, x := range []struct {
+		model, system, engine string
+		devices               int
+		least                 int // devices that hold it
+	}{
+		{"deepseek-ai/DeepSeek-V3", "ATLAS_800_A3_560T_128G_DIE", "mindie", 64, 8},
+		{"deepseek-ai/DeepSeek-V3", "a100_sxm_40gb", "vllm", 64, 32},
+		{"deepseek-ai/DeepSeek-V3", "l40s", "vllm", 64, 32},
+		{"deepseek-ai/DeepSeek-V3", "h100_nvl", "vllm", 16, 16},
+		{"meta-llama/Llama-3.1-70B", "mi250x_gcd", "vllm", 16, 4},
+		{"meta-llama/Llama-3.1-405B", "a100_sxm_40gb", "vllm", 32, 32},
+	} {
+		t.Run(x.model+" "+x.system, func(t *testing.T) {
+			t.Parallel()
+			got := configured(t, ops.Experiment{
+				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 1000, Output: 100, Limits: l,
+			}, 1)
+			if len(got.Rows) == 0 {
+				t.Fatalf("nothing; rejected: %s", strings.Join(got.Rejected, "; "))
+			}
+			if l := got.Rows[0].Deployment.Pools[0].Layout; l.Devices < x.least {
+				t.Errorf("%s on %d devices, want %d at least", l.Label(got.Experts), l.Devices, x.least)
+			}
+		})
+	}
+}
+
+// TestEnginesOfDevices: a plan compares the engines that run on a device, and says what
+// does where none that is modelled runs.
+func TestEnginesOfDevices(t *testing.T) {
+	t.Parallel()
+	ask := func(system string, engines ...string) (*ops.PlanResponse, error) {
+		return world().Plan(t.Context(), ops.PlanRequest{
+			Model: "Qwen/Qwen3-8B", Systems: []string{system}, Devices: 2, Engines: engines, Modes: []ops.ServingMode{ops.Aggregated},
+			Workloads: []ops.Workload{{Input: 500, Output: 50}}, NoChanges: true,
+		})
+	}
+	p, err := ask("ATLAS_800_A3_560T_128G_DIE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range p.Contenders {
+		names = append(names, p.Contenders[i].Experiment.Engine.Name)
+	}
+	for _, want := range []string{"mindie", "vllm", "sglang"} {
+		if !strings.Contains(strings.Join(names, " "), want) {
+			t.Errorf("%s is missing of %v", want, names)
+		}
+	}
+	for want, engines := range map[string][]string{
+		"no engine that is modelled runs on it; llama.cpp and MLX do, which are not modelled": nil,
+		"vLLM v1 does not run on m3_ultra: llama.cpp and MLX do, which are not modelled":      {"vllm"},
+	} {
+		if _, err := ask("m3_ultra", engines...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// TestManyDevices: many devices are copies of what a few have.
+func TestManyDevices(t *testing.T) {
+	t.Parallel()
+	e := ops.Experiment{
+		Mode: ops.Disaggregated, Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 64, Engine: deployment.Engine{Name: "vllm"}, Input: 3000, Output: 512,
+		Limits: workload.Limits{TTFT: 1000 * ms, TPOT: 15 * ms},
+	}
+	few := configured(t, e, 1).Rows[0]
+	e.Devices = 4096
+	many := configured(t, e, 1).Rows[0]
+	if many.Throughput < 0.975*64*few.Throughput || many.Used > 4096 || many.Copies < 32 {
+		t.Errorf("64 carry %g, 4096 %g with %d copies on %d", few.Throughput, many.Throughput, many.Copies, many.Used)
+	}
+}
