@@ -111,7 +111,7 @@ func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
 		return
 	}
 	q := optimizerOf(e, o.Used, p.Settings)
-	q.BatchRange = []int{o.Concurrency / ranks, o.Concurrency / ranks}
+	q.BatchRange, q.Budget = []int{o.Concurrency / ranks, o.Concurrency / ranks}, o.Budget
 	r, err := ops.On(new(session.Session)).Optimize(a.Context(), q)
 	if err != nil {
 		a.Fatalf("%s: %v", what, err)
@@ -146,8 +146,7 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		what := fmt.Sprintf("%s on %d %s under %s, %s, %d requests", q.Model, q.NumDevices, e.System, q.Engine.Name, row.Label, row.Best.Concurrency)
-		pool := deployment.Pool{Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP}
-		d := deployment.Deployment{Model: q.Model, System: e.System, Engine: q.Engine, Pools: []deployment.Pool{pool}}
+		d := p.Deployment(row, row.Best.Batch)
 		whole := *e
 		whole.Prefix = 0
 		a.is(what, ofRow(row), a.simulate(&whole, d, row.Best.Concurrency, q.LengthLow))
@@ -158,7 +157,7 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 			continue
 		}
 		got, err := ops.On(new(session.Session)).Estimate(a.Context(), ops.EstimateRequest{
-			Experiment: whole, Workers: ops.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch}, Concurrency: row.Best.Concurrency,
+			Experiment: whole, Workers: ops.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
 		})
 		if err != nil {
 			a.Fatalf("%s: %v", what, err)

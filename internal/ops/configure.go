@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -104,11 +103,10 @@ const (
 	defaultTop         = 5
 	defaultISL         = 4000
 	defaultOSL         = 1000
-	defaultBatch       = 512
+	defaultBatch       = search.DefaultBatch
 	defaultWorkers     = 32
 	maxCluster         = 1 << 15
 	maxBatch           = 1 << 14
-	meanPercentile     = 0
 	experimentsAtATime = 2
 )
 
@@ -124,10 +122,7 @@ func (w *World) Configure(ctx context.Context, r ConfigureRequest) (*ConfigureRe
 	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
 		x, err := w.experiment(&r, r.Experiments[i])
 		if err == nil {
-			err = x.run(ctx)
-		}
-		if err == nil {
-			err = x.meter(ctx)
+			err = x.run(ctx, true)
 		}
 		out.Results[i] = x.out
 		if err != nil {
@@ -188,24 +183,25 @@ type experiment struct {
 	stage *stage
 	out   ExperimentResult
 
-	prefill, decode []parallel.Layout
-	least           float64     // throughput below which nothing is of interest
-	budget          map[int]int // token budgets of decode layouts that have not the engine's own
+	subject *trial.Subject
+	eval    *search.Simulated
+	space   search.Workers
+	results []search.Result
+	rows    []*search.Result // the best of each layout
+	near    *search.Result   // nearest to the limits, where there are no rows
+}
 
-	mu       sync.Mutex // of what follows
-	seen     map[trialOf]*trialResult
-	expected map[trialOf][2]calibration.Expected
-	resolved map[int]*deployment.Resolved // by the decode layout
+// about is what a simulation says beside its figures.
+type about struct {
+	tier  device.Tier
+	notes []string
 }
 
 // experiment prepares one.
 func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, error) {
 	mix, err := w.lengths(&e)
 	e.complete()
-	x := &experiment{
-		world: w, r: r, e: &e, out: ExperimentResult{Experiment: e},
-		seen: map[trialOf]*trialResult{}, expected: map[trialOf][2]calibration.Expected{}, resolved: map[int]*deployment.Resolved{},
-	}
+	x := &experiment{world: w, r: r, e: &e, out: ExperimentResult{Experiment: e}}
 	if err = errors.Join(err, e.check()); err != nil {
 		return x, badInput(err)
 	}
@@ -215,70 +211,27 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
 	if x.stage.Kinds = mix; mix != nil {
-		return x, badInput(fits(x.stage.Model, mix.Longest))
+		err = fits(x.stage.Model, mix.Longest)
+	} else {
+		err = within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0)
 	}
-	return x, badInput(within(x.stage.Model, span{"isl", e.Input}, span{"osl", e.Output}, 0))
-}
-
-// deployment is an option as it is simulated, one copy or all, with a limit on the
-// batch of each data-parallel rank that decodes.
-func (x *experiment) deployment(u search.Unit, batch int, all bool) deployment.Deployment {
-	copies := 1
-	if all {
-		copies = u.Copies
-	}
-	prefill := Workers{Count: u.X * copies, Batch: x.e.Workers.MaxBatch}
-	if x.e.Mode == Disaggregated {
-		prefill.Layout = x.prefill[u.Prefill]
-	}
-	return x.e.deployment(prefill, Workers{Count: u.Y * copies, Layout: x.decode[u.Decode], Batch: batch, Budget: x.budget[u.Decode]}, x.stage.Captured())
-}
-
-// runBest searches, without the trade-off of all speeds.
-func (x *experiment) runBest(ctx context.Context) error {
-	_, found, err := x.search(ctx)
 	if err != nil {
+		return x, badInput(err)
+	}
+	return x, x.prepare()
+}
+
+// run searches, with the trade-off of all speeds if that is wanted, and sums up.
+func (x *experiment) run(ctx context.Context, frontier bool) error {
+	if err := x.search(ctx); err != nil {
 		return err
 	}
-	x.summarize(found, nil)
-	return nil
-}
-
-// run searches and sums up.
-func (x *experiment) run(ctx context.Context) error {
-	s, found, err := x.search(ctx)
-	if err != nil {
-		return err
+	if frontier {
+		points, err := x.space.Sweep(ctx, x.eval, cmp.Or(x.r.Jobs, defaultJobs))
+		if err != nil {
+			return err
+		}
+		x.frontier(points)
 	}
-	points, err := s.Sweep(ctx)
-	if err != nil {
-		return err
-	}
-	x.summarize(found, points)
-	return nil
-}
-
-// search finds the best units of workers.
-func (x *experiment) search(ctx context.Context) (*search.Units, []search.Found, error) {
-	e := x.e
-	s, err := x.recalled(x.world.Memo, func() (*search.Units, error) {
-		s := &search.Units{Input: e.Input, Output: e.Output, Prefix: e.Prefix}
-		err := x.workers(s)
-		return s, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Packing = search.Packing{
-		Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
-		MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
-	}
-	s.Top, s.Workers, s.Simulate, s.Least = x.r.Top, cmp.Or(x.r.Jobs, defaultJobs), x.simulate, x.least
-	s.Plausible, s.Percentile = x.plausible, e.Percentile
-	found, err := s.Run(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err = x.budgets(ctx, s, found)
-	return s, found, err
+	return x.summarize(ctx)
 }

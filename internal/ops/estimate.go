@@ -16,7 +16,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -174,7 +176,7 @@ func (w *World) Estimate(ctx context.Context, r EstimateRequest) (*EstimateRespo
 		return nil, err
 	}
 	out.Notes = e.notes(s, out.Notes)
-	if err := runs(d, resolved, e); err != nil {
+	if err := trial.Runs(d, resolved, e.Input, e.Output); err != nil {
 		out.Notes = append(out.Notes, field.Say(err, parallel.Word))
 	}
 	out.Tables, err = s.Prices.Used()
@@ -272,7 +274,7 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 		r.RequestRate = float64(inFlight) / float64(r.Latency)
 		r.Throughput = float64(made) * r.RequestRate
 	}
-	c := about(&resolved.Generates().Spec, s.Device, resolved.Pricing, r.Tier)
+	c := session.About(&resolved.Generates().Spec, s.Device, resolved.Pricing, r.Tier)
 	c.Method = calibration.SingleStep
 	l := &pool.Workers.Layout
 	c.On(l.Devices, q.Workers.Batch*l.DP, l.DP, r.Experts)
@@ -284,7 +286,7 @@ func (r *EstimateResponse) static(s *stage, resolved *deployment.Resolved, fleet
 	if r.TPOT == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
-	r.Chance = r.Expected.Chance(r.TTFT, r.TPOT, e.Limits)
+	r.Chance = r.Expected.Chance(r.TTFT, r.TPOT, r.Latency, e.Limits)
 	return nil
 }
 

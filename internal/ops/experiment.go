@@ -11,7 +11,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // ServingMode is how prefill and decode share devices.
@@ -64,14 +67,8 @@ type Experiment struct {
 // layout. A nil list has the default sizes of the model and the system.
 type WorkerSpace struct {
 	Formats deployment.Formats `json:"formats,omitzero"`
-	// Devices of a worker.
-	Devices []int `json:"num_gpu,omitempty"`
-	TP      []int `json:"tp,omitempty"`
-	PP      []int `json:"pp,omitempty"`
-	DP      []int `json:"dp,omitempty"`
-	MoETP   []int `json:"moe_tp,omitempty"`
-	EP      []int `json:"moe_ep,omitempty"`
-	// MaxBatch is the largest batch of a data-parallel rank; 0 = 1 for prefill, 512
+	search.Sizes
+	// MaxBatch is the largest batch of a data-parallel rank; 0 = 1 for prefill, 1024
 	// for others.
 	MaxBatch int `json:"max_batch_size,omitempty"`
 	// Scale multiplies the predicted throughput; 0 = 1.
@@ -122,7 +119,7 @@ func (e *Experiment) complete() {
 func (e *Experiment) check() error {
 	errs := []error{
 		between("total_gpus", e.Devices, 1, maxCluster), between("isl", e.Input, 1, maxTokens), between("osl", e.Output, 1, maxTokens),
-		between("prefix", e.Prefix, 0, e.Input-1), between("nextn", e.MTP, 0, deployment.MaxMTP), share("confidence", e.Confidence),
+		between("prefix", e.Prefix, 0, e.Input-1), between("nextn", e.MTP, 0, deployment.MaxMTP), share("confidence", e.Confidence), session.CheckPercentile(e.Percentile), checkLimits(e.Limits),
 	}
 	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
 		if n < 1 || n > maxBatch {
@@ -168,34 +165,27 @@ func (e *Experiment) asked() deployment.Deployment {
 	}
 	if e.Mode == Aggregated {
 		d.Pools = []deployment.Pool{{Role: deployment.Both}}
-		return d
+	} else {
+		d.Pools = []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, System: e.DecodeSystem, Formats: e.Decode.Formats}}
 	}
-	d.Pools = []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, System: e.DecodeSystem, Formats: e.Decode.Formats}}
+	if e.Prefix > 0 {
+		d.Pools[0].Settings = []string{"prefix_caching=true"}
+	}
 	return d
 }
 
 // deployment is the experiment with given workers: those that do both or decode, and
-// those for prefill where the mode has them. An engine that captures few graphs for few
-// sequences, and would launch prompts kernel by kernel, is told to capture what it does for
-// many.
+// those for prefill where the mode has them.
 func (e *Experiment) deployment(prefill, decode Workers, captured engine.Graph) deployment.Deployment {
 	d := e.asked()
 	set := func(p *deployment.Pool, w Workers) {
-		p.Replicas, p.Layout, p.Settings = w.Count, w.Layout, []string{fmt.Sprintf("max_sequences=%d", w.Batch)}
-		if w.Budget > 0 {
-			p.Settings = append(p.Settings, fmt.Sprintf("token_budget=%d", w.Budget))
-		}
-		if n := captured.PerSequence; n > 0 && n*w.Batch < captured.MaxBatch && !d.Gives(p, "graph.max_batch") {
-			p.Settings = append(p.Settings, fmt.Sprintf("graph.max_batch=%d", captured.MaxBatch))
-		}
-		p.MTP, p.AcceptanceRates = e.MTP, e.AcceptanceRates
+		own := trial.Settings{Batch: w.Batch, Budget: w.Budget}
+		p.Replicas, p.Layout, p.MTP, p.AcceptanceRates = w.Count, w.Layout, e.MTP, e.AcceptanceRates
+		p.Settings = append(own.Of(&d, p, captured), p.Settings...)
 	}
 	set(&d.Pools[len(d.Pools)-1], decode)
 	if e.Mode == Disaggregated {
 		set(&d.Pools[0], prefill)
-	}
-	if p := &d.Pools[0]; e.Prefix > 0 {
-		p.Settings = append(p.Settings, "prefix_caching=true")
 	}
 	return d
 }

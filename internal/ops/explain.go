@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -151,6 +152,9 @@ func (t *task) changes(row *search.Result) []change {
 	if t.limits.TTFT > 0 {
 		out = append(out, change{name: "TTFT limit +10 %", limits: func(l *workload.Limits) { l.TTFT *= more }})
 	}
+	if t.limits.Latency > 0 {
+		out = append(out, change{name: "request latency limit +10 %", limits: func(l *workload.Limits) { l.Latency *= more }})
+	}
 	return out
 }
 
@@ -158,7 +162,7 @@ func (t *task) changes(row *search.Result) []change {
 func (t *task) whatIfs(ctx context.Context, row *search.Result) []WhatIf {
 	var out []WhatIf
 	for _, c := range t.changes(row) {
-		r := t.changed(&c).Evaluate(ctx, row.Candidate)
+		r := t.changed(&c).Evaluate(ctx, row.Candidate, math.Inf(-1))
 		w := WhatIf{Change: c.name, OK: r.OK, Throughput: r.Best.Throughput}
 		if r.OK {
 			w.Share = r.Best.Throughput/row.Best.Throughput - 1
@@ -186,6 +190,8 @@ func (t *task) changed(c *change) search.Evaluator {
 			r.Formats.KV = "fp8"
 			o.r, other.optimization = &r, &o
 		}
+		other.bench, other.subject = nil, nil
+		other.subject = other.simulates()
 		return other.simulated(t.r.Confidence)
 	}
 	q := *t.problem
@@ -193,7 +199,7 @@ func (t *task) changed(c *change) search.Evaluator {
 	if coster, err := t.prices.Coster(other.device, t.base.Pricing, tensorcast.Is(policy), policy.FreeUnsupported); err == nil { // it was none for the device itself
 		q.Coster = coster
 	}
-	q.Memory, q.Limits = other.device.Memory, other.limits
+	q.Memory, q.Judge.Limits = other.device.Memory, other.limits
 	if c.kv {
 		q.Spec.Quant.KV = dtype.FP8
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -23,19 +24,20 @@ func (w *World) Generate(ctx context.Context, e Experiment, s Sources) (*Configu
 	if err != nil {
 		return nil, err
 	}
-	x.decode = x.fitting(x.usual(), naiveBatch, false)
-	if len(x.decode) == 0 {
-		return nil, badInput(x.nothingRuns())
+	x.space.Decode = x.fitting(&x.e.Workers, x.usual(), naiveBatch, false)
+	if len(x.space.Decode) == 0 {
+		return nil, badInput(x.nothingRuns(e.Devices))
 	}
-	u, requests, err := x.smallest()
+	c, requests, err := x.smallest()
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := x.simulate(ctx, u, requests, true); err != nil {
+	o := formulas.Outcome{Batch: c.Batch(requests), Concurrency: requests * c.Copies}
+	row, about, err := x.option(ctx, &search.Result{Candidate: c}, &o)
+	if err != nil {
 		return nil, err
 	}
-	x.out.Rows = []Option{x.option(u, requests, "")}
-	x.summarize(nil, nil)
+	x.out.Rows, x.out.Tier, x.out.Notes = []Option{row}, about.tier, about.notes
 	return &ConfigureResponse{Request: r, Results: []ExperimentResult{x.out}}, nil
 }
 
@@ -45,7 +47,7 @@ func (w *World) Generate(ctx context.Context, e Experiment, s Sources) (*Configu
 func (x *experiment) usual() []parallel.Layout {
 	m := x.stage.Model
 	latent := slices.ContainsFunc(m.Kinds, func(l model.Layer) bool { return l.Attention.Kind == model.MLA })
-	all := x.layouts(&x.e.Workers, x.stage.Device)
+	all := x.layouts(&x.e.Workers, x.stage.Device, x.e.Devices)
 	all = slices.DeleteFunc(all, func(l parallel.Layout) bool {
 		switch {
 		case !m.HasExperts():
@@ -61,17 +63,16 @@ func (x *experiment) usual() []parallel.Layout {
 
 // smallest is the smallest worker whose cache holds a few requests of a rank, or else
 // the largest there is, and how many requests it then serves.
-func (x *experiment) smallest() (search.Unit, int, error) {
+func (x *experiment) smallest() (search.Candidate, int, error) {
 	const few = 8
 	e := x.e
-	u, requests := search.Unit{}, 0
-	for i := range x.decode {
-		l := &x.decode[i]
-		u = search.Unit{Decode: i, Y: 1, Copies: e.Devices / l.Devices}
-		d := x.deployment(u, naiveBatch, false)
+	c, requests := search.Candidate{}, 0
+	for _, l := range x.space.Decode {
+		c = search.Candidate{Layout: l, Y: 1, Copies: e.Devices / l.Devices, MTP: e.MTP}
+		d := x.subject.Deployment(c, naiveBatch)
 		_, f, err := x.stage.Fleet(&d)
 		if err != nil {
-			return u, 0, badInput(err)
+			return c, 0, badInput(err)
 		}
 		holds := f.Generates().KVTokens / (e.Input + e.Output)
 		requests = max(1, min(naiveBatch, holds)) * max(1, l.DP)
@@ -79,5 +80,5 @@ func (x *experiment) smallest() (search.Unit, int, error) {
 			break
 		}
 	}
-	return u, requests, nil
+	return c, requests, nil
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/rank"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -83,6 +83,14 @@ type Search struct {
 	// Artefacts are those of the policy that change the best row's step.
 	Artefacts []Effect
 	Notes     []string
+	// Shape is what the deployments of rows have in common that were simulated.
+	Shape trial.Shape
+}
+
+// Deployment is that of a row at a batch of its ranks. Simulating it gives the figures of
+// a row that was evaluated by simulation.
+func (s *Search) Deployment(r *Row, batch int) deployment.Deployment {
+	return s.Shape.Deployment(r.Candidate, batch)
 }
 
 // Phase names a mode as programs read it.
@@ -93,10 +101,11 @@ func (s *Search) Limited() bool { return s.Limits.Any() }
 
 // Row is the result of a candidate.
 type Row struct {
-	Label    string
-	Layout   parallel.Layout // of one replica
-	Replicas int
-	MTP      int
+	Candidate search.Candidate
+	Label     string
+	Layout    parallel.Layout // of one replica
+	Replicas  int
+	MTP       int
 	// Best is the outcome with the most throughput within the limits, if OK.
 	OK   bool
 	Best formulas.Outcome
@@ -126,9 +135,11 @@ func (r *Row) Devices() int { return max(1, r.Replicas) * r.Layout.Devices }
 
 // Nearest is a candidate at its smallest batch, and the limits it would meet.
 type Nearest struct {
+	Candidate  search.Candidate
 	Label      string
 	Batch      int
 	TTFT, TPOT units.Seconds
+	Latency    units.Seconds
 }
 
 // Point is a batch of a layout.
@@ -272,7 +283,7 @@ func (o *optimization) on(ctx context.Context, d *device.Profile) error {
 // match pairs the phases and divides the device budget.
 func (o *optimization) match(p, d *task) *Ratio {
 	out := &Ratio{}
-	for _, x := range rank.Pairs(p.rows, d.rows) {
+	for _, x := range search.Pairs(p.rows, d.rows) {
 		out.Pairs = append(out.Pairs, newPair(p, d, &x))
 	}
 	if len(out.Pairs) == 0 {
@@ -290,22 +301,11 @@ func (o *optimization) match(p, d *task) *Ratio {
 // decode's. The balanced rate takes the error of decode's throughput: residuals
 // are of the output tokens of whole deployments, there are none of prefill alone.
 // The phases' errors are taken as independent, as those of TTFT and TPOT are.
-func newPair(p, d *task, x *rank.Pair) Pair {
+func newPair(p, d *task, x *search.Pair) Pair {
 	out := Pair{Pair: x.Pair, P: p.rowAt(x.P, &x.Prefill), D: d.row(x.D), Sustained: x.P.Best.Sustained()}
 	a, b := &out.P.Expected, &out.D.Expected
 	out.Expected = calibration.Expected{TTFT: a.TTFT, TPOT: b.TPOT, Throughput: b.Throughput, Basis: b.Basis}
 	out.Chance = out.P.Chance * out.D.Chance
-	return out
-}
-
-// unique drops repetitions and keeps the order.
-func unique(all []int) []int {
-	var out []int
-	for _, n := range all {
-		if !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
 	return out
 }
 

@@ -126,6 +126,9 @@ func (r *OptimizeRequest) checkMode() error {
 		return field.Errorf("%s needs both %s and %s", pdRatio, prefillDevices, decodeDevices)
 	case !r.PDRatio && (r.PrefillDevices != 0 || r.DecodeDevices != 0):
 		return field.Errorf("%s and %s need %s", prefillDevices, decodeDevices, pdRatio)
+	case (r.Disagg || r.PDRatio) && r.Limits.Latency > 0:
+		return field.Errorf("%s is of whole requests: with %s or %s give %s and %s", field.Name("latency_limit"), field.Name("disagg"), pdRatio,
+			field.Name("ttft_limit"), field.Name("tpot_limit"))
 	case r.Disagg && r.Limits.TTFT == 0 && r.Limits.TPOT == 0:
 		return field.Errorf("%s needs %s (for prefill), %s (for decode) or both", field.Name("disagg"), field.Name("ttft_limit"), field.Name("tpot_limit"))
 	}
@@ -180,13 +183,20 @@ func errNoCombination(asked search.Space, devices int) error {
 		append(given, devices)...)
 }
 
+// usualDrafts is how many acceptance rates the guide has by default.
+const usualDrafts = 4
+
 // checkSpeculation reports draft tokens that lack something or exclude
 // others.
 func (r *OptimizeRequest) checkSpeculation() error {
 	var errs []error
 	for _, n := range r.Space.MTP {
 		err := between(mtpTokens, n, 0, deployment.MaxMTP)
-		if rates := len(r.AcceptanceRates); err == nil && n > rates+1 {
+		rates := len(r.AcceptanceRates)
+		if r.AcceptanceRates == nil {
+			rates = usualDrafts
+		}
+		if err == nil && n > rates+1 {
 			err = field.Errorf("%s %d needs at least %d %s, got %d", mtpTokens, n, n-1, field.Name("mtp_acceptance_rates"), rates)
 		}
 		if err == nil && n > 0 && r.Draft.Method != "" {

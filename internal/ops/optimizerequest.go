@@ -11,7 +11,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -152,9 +151,6 @@ func (r *OptimizeRequest) complete() {
 	r.LengthLow, r.Confidence = cmp.Or(r.LengthLow, 1), cmp.Or(r.Confidence, DefaultConfidence)
 	r.Engine.Name = cmp.Or(r.Engine.Name, DefaultEngine)
 	r.Formats.MXFP4Group = cmp.Or(r.Formats.MXFP4Group, graph.DefaultMXFP4Group)
-	if r.AcceptanceRates == nil {
-		r.AcceptanceRates = session.AcceptanceRates()
-	}
 	r.Modelling.Images = r.ImageHeight > 0
 	r.Modelling.Draft = r.Draft.graph()
 }
@@ -196,7 +192,7 @@ func (r *OptimizeRequest) phases() []phase {
 		return []phase{{search.PrefillOnly, r.PrefillDevices, ttft}, {search.DecodeOnly, r.DecodeDevices, tpot}}
 	}
 	if !r.Disagg {
-		return []phase{{search.Aggregated, r.NumDevices, workload.Limits{TTFT: l.TTFT, TPOT: l.TPOT}}}
+		return []phase{{search.Aggregated, r.NumDevices, l}}
 	}
 	var out []phase
 	if r.Limits.TTFT > 0 {

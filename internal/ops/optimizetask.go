@@ -21,14 +21,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/rank"
-	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // optimization is a request in progress.
@@ -55,6 +53,8 @@ type task struct {
 	coster     cost.Coster
 	tier       device.Tier
 	out        Search
+	subject    *trial.Subject
+	bench      *search.Bench
 	// results are all candidates in order, rows the feasible ones, best first.
 	results []search.Result
 	rows    []*search.Result
@@ -92,10 +92,16 @@ func (t *task) run(ctx context.Context) error {
 	// on it: then the search is run again.
 	for known := false; !known; {
 		t.tier = t.prices.Tier(t.device, t.base.Pricing)
-		var err error
-		if t.results, err = search.Run(ctx, t.evaluator(), candidates, cmp.Or(t.r.Jobs, defaultJobs), progress); err != nil {
+		e := t.evaluator()
+		s := search.Search{Evaluator: e, Workers: cmp.Or(t.r.Jobs, defaultJobs), Progress: progress}
+		if t.evaluation == BySimulation {
+			s.Group = func(c *search.Candidate) any { return t.label(c) }
+		}
+		results, err := s.Run(ctx, search.Candidates(e, candidates))
+		if err != nil {
 			return err
 		}
+		t.results = search.Merged(results)
 		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
 	}
 	if t.evaluation == BySimulation {
@@ -104,7 +110,7 @@ func (t *task) run(ctx context.Context) error {
 			t.results[i].Spec = t.base.Spec(c.Layout, c.MTP)
 		}
 	}
-	t.rows = rank.Best(t.results)
+	t.rows = search.Best(t.results, search.ByLabel)
 	t.summarize(ctx)
 	return t.meter(ctx)
 }
@@ -114,40 +120,49 @@ func (t *task) meter(ctx context.Context) error {
 	if t.evaluation != BySimulation {
 		return nil
 	}
-	s := t.simulated(t.r.Confidence)
 	errs := make([]error, len(t.rows))
 	err := pool.Each(ctx, len(t.rows), cmp.Or(t.r.Jobs, defaultJobs), func(i int) {
-		resolved, fleet, err := t.deployed(t.rows[i].Candidate)
+		o := &t.rows[i].Best
+		r, err := t.subject.Show(ctx, t.rows[i].Candidate, o.Batch, trial.Load{Requests: o.Concurrency}, SimulateRequest{})
 		if err != nil {
 			errs[i] = err
 			return
 		}
-		config := fleet.Config(sim.Benchmark(t.rows[i].Best.Concurrency, s.Input, s.Output))
-		config.Seed = s.Seed
-		meters := fleet.Meter(&config)
-		res, err := sim.Run(ctx, &config)
-		if err != nil {
-			errs[i] = err
-			return
-		}
-		t.out.Rows[i].Energy = simulate.EnergyOf(meters, res, resolved)
+		t.out.Rows[i].Energy = r.Energy
 	})
 	return cmp.Or(err, errors.Join(errs...))
 }
 
 // candidates are the layouts to try: those of the guide's rules, or where a
-// simulation may choose, all that engines run.
+// simulation may choose, all that engines run, each with several token budgets.
 func (t *task) candidates() []search.Candidate {
 	space := t.r.Space
-	if t.evaluation == BySimulation && space.Open() {
-		return search.Replicated(t.devices, t.device.Domain(), t.model.HasExperts(), unique(space.MTP))
+	if t.evaluation != BySimulation {
+		if t.mode == search.PrefillOnly {
+			space.DCP = nil // context parallelism is for decode
+		}
+		return space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
 	}
-	if t.mode == search.PrefillOnly {
-		space.DCP = nil // context parallelism is for decode
+	t.subject = t.simulates()
+	all := space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
+	if space.Open() {
+		fit, rejected := search.Fitting(machine(t.device).Layouts(t.devices, t.model.HasExperts(), &search.Sizes{}), false, func(l parallel.Layout) error {
+			return t.subject.Fits(l, false, 1, 0)
+		})
+		for _, r := range rejected {
+			fit = append(fit, r.Layout)
+		}
+		slices.SortStableFunc(fit, func(a, b parallel.Layout) int { return cmp.Compare(a.Devices, b.Devices) })
+		all = search.Copied(fit, t.devices, search.Drafts(space.MTP))
 	}
-	resolved := space.Resolve(t.devices)
-	resolved.MTP = unique(resolved.MTP)
-	return resolved.Enumerate(t.devices, t.model.HasExperts())
+	var out []search.Candidate
+	for _, c := range all {
+		out = append(out, c)
+		for _, c.Budget = range t.subject.Budgets(c.Layout, c.MTP) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // evaluator is how candidates are evaluated.
@@ -158,31 +173,30 @@ func (t *task) evaluator() search.Evaluator {
 	return t.simulated(t.r.Confidence)
 }
 
+// label is a candidate as printed.
+func (t *task) label(c *search.Candidate) string { return c.Label(t.model.HasExperts()) }
+
 // simulated evaluates candidates by simulation, with a confidence.
 func (t *task) simulated(confidence float64) *search.Simulated {
+	if t.bench == nil {
+		t.bench = t.subject.Bench()
+	}
 	return &search.Simulated{
-		Fleet: t.fleet, Experts: t.model.HasExperts(), Limits: t.limits, Range: t.problem.Range, Seed: 1,
-		Chances: t.chances, Confidence: confidence,
-		Input:  sim.Lengths{Tokens: t.r.Input, Low: t.r.LengthLow, Distribution: t.r.Distribution},
-		Output: sim.Lengths{Tokens: t.r.Output, Low: t.r.LengthLow},
+		Bench: t.bench, Judge: search.Judge{Limits: t.limits, Confidence: confidence}, Errors: t.subject.Errors,
+		Range: t.problem.Range, Label: t.label,
 	}
 }
 
-// fleet is the deployment of a candidate, ready to be simulated.
-func (t *task) fleet(c search.Candidate) (*replica.Fleet, error) {
-	_, f, err := t.deployed(c)
-	return f, err
-}
-
-// deployed is the deployment of a candidate, as [World.Simulate] would simulate it.
-func (t *task) deployed(c search.Candidate) (*deployment.Resolved, *replica.Fleet, error) {
+// simulates is what all candidates have in common where they are simulated.
+func (t *task) simulates() *trial.Subject {
 	q := SimulateRequest{Deployment: t.asked(t.device)}
-	q.Deployment.Pools = []deployment.Pool{{
-		Layout: c.Layout, Replicas: c.Replicas, MTP: c.MTP, AcceptanceRates: t.r.AcceptanceRates,
-	}}
 	q.Complete()
-	s := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay}
-	return s.Fleet(&q.Deployment)
+	at := &stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay}
+	return &trial.Subject{
+		World: &t.world.Session, Stage: at,
+		Shape:   trial.Shape{Asked: q.Deployment, AcceptanceRates: t.r.AcceptanceRates, Captured: at.Captured()},
+		Lengths: Traffic{Input: t.r.Input, Output: t.r.Output, LengthLow: t.r.LengthLow, InputLengths: t.r.Distribution},
+	}
 }
 
 // formulas sets up the contract's evaluator.
@@ -195,7 +209,7 @@ func (t *task) formulas() *search.Formulas {
 			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
 			Budget: r.Budget, Accounting: cmp.Or(r.Accounting, formulas.Documented), ServingCost: r.ServingCost,
 		},
-		AutoBudget: r.AutoBudget, Rates: r.AcceptanceRates, Limits: t.limits, Range: search.DefaultRange(), Matched: r.PDRatio,
+		AutoBudget: r.AutoBudget, Rates: t.rates(), Judge: search.Judge{Limits: t.limits}, Range: search.DefaultRange(), Matched: r.PDRatio,
 		Images: t.images(),
 	}
 	if p.Load.Budget == 0 && !r.AutoBudget {
@@ -213,6 +227,14 @@ func (t *task) formulas() *search.Formulas {
 	return p
 }
 
+// rates are the chances that draft tokens are accepted.
+func (t *task) rates() []float64 {
+	if t.r.AcceptanceRates != nil {
+		return t.r.AcceptanceRates
+	}
+	return deployment.Acceptance(t.model, t.device, usualDrafts)
+}
+
 // summarize turns what was found into values.
 func (t *task) summarize(ctx context.Context) {
 	spec := &t.problem.Spec
@@ -221,7 +243,7 @@ func (t *task) summarize(ctx context.Context) {
 		Compiled: spec.Compile, ReservedGiB: t.reserved, Experts: t.model.HasExperts(), Tier: t.tier, Notes: t.out.Notes,
 	}
 	if t.evaluation == BySimulation {
-		t.out.Engine, t.out.Confidence = t.engine.Name, t.r.Confidence
+		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.subject.Shape
 	}
 	t.out.Linear, t.out.Attention = t.actions()
 	for i := range t.results {
@@ -239,28 +261,24 @@ func (t *task) summarize(ctx context.Context) {
 	t.shaped(ctx, t.rows[0])
 }
 
-// nearest is the candidate nearest to the limits, and limits it would meet: with
-// simulation, with the confidence asked for, which each limit lowers.
+// nearest is the candidate nearest to the limits, and limits it would meet.
 func (t *task) nearest() *Nearest {
-	n := rank.Near(t.results, t.limits)
+	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
+	n := search.Near(t.results, &j)
 	if n == nil {
 		return nil
 	}
-	out := &Nearest{n.Result.Label, n.Result.First.Batch, n.TTFT, n.TPOT}
+	o := &n.First
+	out := &Nearest{Candidate: n.Candidate, Label: n.Label, Batch: o.Batch, TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
 	if t.evaluation == ByFormulas {
 		return out
 	}
-	each := t.r.Confidence
-	if t.limits.TTFT > 0 && t.limits.TPOT > 0 {
-		each = math.Sqrt(each)
-	}
-	const rounding = 1 + 1e-9
-	e := t.expect(n.Result, &n.Result.First)
-	if t.limits.TTFT > 0 {
-		out.TTFT = rounding * e.TTFT.Limit(out.TTFT, each)
-	}
-	if t.limits.TPOT > 0 {
-		out.TPOT = rounding * e.TPOT.Limit(out.TPOT, each)
+	e := t.expect(n, o)
+	l := j.Nearest(o, &e)
+	for _, x := range []struct{ to, limit *units.Seconds }{{&out.TTFT, &l.TTFT}, {&out.TPOT, &l.TPOT}, {&out.Latency, &l.Latency}} {
+		if *x.limit > 0 {
+			*x.to = *x.limit
+		}
 	}
 	return out
 }
@@ -271,7 +289,7 @@ func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
 // rowAt is a result at another outcome than its best.
 func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
 	out := Row{
-		Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Replicas), MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
+		Candidate: r.Candidate, Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Copies), MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
 		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
 	if !r.OK {
@@ -284,7 +302,7 @@ func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
 		out.Cost = perHour / hour / o.Throughput * million
 	}
 	out.Expected = t.expect(r, o)
-	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, t.limits)
+	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
 	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
 		out.Composition = l.Distribution.Deal(parallel.Fullest(o.Concurrency, r.Candidate.Ranks()), l.HitRate)
 		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
@@ -294,25 +312,26 @@ func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
 
 // expect is the errors to expect of an outcome.
 func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expected {
-	c := about(&t.problem.Spec, t.device, t.base.Pricing, t.tier)
-	l := &r.Candidate.Layout
-	c.On(l.Devices, parallel.Fullest(o.Concurrency, max(1, r.Candidate.Replicas)), l.DP, t.model.HasExperts())
+	inFlight := parallel.Fullest(o.Concurrency, max(1, r.Candidate.Copies))
 	if t.evaluation == BySimulation {
-		c.Engine, c.Input = t.engine.Name, r.Load.EffectiveInput()
+		var x search.Trial
 		if kv := o.Use.KV + o.Use.Available; kv > 0 {
-			c.KVPeak = float64(o.Use.KV / kv)
+			x.KVPeak = float64(o.Use.KV / kv)
 		}
-	} else {
-		c.Method, c.Steady, c.Input = calibration.Formulas, t.problem.Load.Accounting == formulas.Steady, r.Load.EffectiveInput()
-		c.TensorCast, c.Disaggregated = tensorcast.Is(&t.problem.Spec.Policy), t.mode != search.Aggregated
+		return *t.subject.Expect(&r.Candidate, inFlight, &x)
 	}
+	c := session.About(&t.problem.Spec, t.device, t.base.Pricing, t.tier)
+	l := &r.Candidate.Layout
+	c.On(l.Devices, inFlight, l.DP, t.model.HasExperts())
+	c.Method, c.Steady, c.Input = calibration.Formulas, t.problem.Load.Accounting == formulas.Steady, r.Load.EffectiveInput()
+	c.TensorCast, c.Disaggregated = tensorcast.Is(&t.problem.Spec.Policy), t.mode != search.Aggregated
 	return t.overlay.Expect(&c)
 }
 
-// chances are the probabilities that an outcome meets each limit.
-func (t *task) chances(r *search.Result, o *formulas.Outcome) (ttft, tpot float64) {
+// chance is the probability that an outcome meets the limits.
+func (t *task) chance(r *search.Result, o *formulas.Outcome) float64 {
 	e := t.expect(r, o)
-	return e.TTFT.Within(o.TTFT, t.limits.TTFT), e.TPOT.Within(o.TPOT, t.limits.TPOT)
+	return e.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
 }
 
 // actions are the quantization actions as the user would name them.
@@ -353,7 +372,7 @@ func (t *task) safeChoice(ctx context.Context) *Row {
 			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
 				continue
 			}
-			if a, b := t.chances(&r, &o); a*b >= Safe {
+			if t.chance(&r, &o) >= Safe {
 				safe := r
 				safe.Best, safe.OK = o, true
 				best = &safe
@@ -372,7 +391,7 @@ func (t *task) safeSimulated(ctx context.Context) *Row {
 		if best != nil && row.Best.Throughput <= best.Best.Throughput {
 			break
 		}
-		if r := s.Evaluate(ctx, row.Candidate); r.OK && (best == nil || r.Best.Throughput > best.Best.Throughput) {
+		if r := s.Evaluate(ctx, row.Candidate, math.Inf(-1)); r.OK && (best == nil || r.Best.Throughput > best.Best.Throughput) {
 			best = &r
 		}
 	}
@@ -408,7 +427,7 @@ func (t *task) frontier() []Point {
 			add(&r.Points[k])
 		}
 	}
-	return rank.Frontier(all, func(p *Point) (x, y float64) { return p.Throughput, p.User })
+	return search.Frontier(all, func(p *Point) (x, y float64) { return p.Throughput, p.User })
 }
 
 // shaped finds which artefacts of the policy shaped the best row: those with a
@@ -429,8 +448,8 @@ func (t *task) shaped(ctx context.Context, row *search.Result) {
 	}
 	q := *t.problem
 	q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
-	q.Limits = workload.Limits{}
-	next := q.Evaluate(ctx, row.Candidate)
+	q.Judge.Limits = workload.Limits{}
+	next := q.Evaluate(ctx, row.Candidate, math.Inf(-1))
 	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
 		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
 			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
@@ -449,7 +468,7 @@ const evenJump = 0.05
 func (t *task) step(row *search.Result, decode bool) graph.Batch {
 	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
 	if decode {
-		inFlight := parallel.Fullest(best.Concurrency, max(1, row.Candidate.Replicas))
+		inFlight := parallel.Fullest(best.Concurrency, max(1, row.Candidate.Copies))
 		return graph.Batch{Segments: []graph.Segment{{
 			Requests: max(1, layout.PerMicroBatch(inFlight)), Query: max(1, l.DecodeQuery), Seq: l.DecodeSeq(), Decode: true,
 		}}}

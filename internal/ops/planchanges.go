@@ -97,7 +97,10 @@ func (p *planning) alternatives(best *Contender) []Change {
 	if l.TPOT > 0 {
 		add(fmt.Sprintf("TPOT limit %g ms instead of %g ms", looser*l.TPOT.TypedMs(), l.TPOT.TypedMs()), func(r *PlanRequest) { r.Limits.TPOT *= looser })
 	}
-	if l.Any() && p.r.Percentile == meanPercentile {
+	if l.Latency > 0 {
+		add(fmt.Sprintf("request latency limit %g ms instead of %g ms", looser*l.Latency.TypedMs(), l.Latency.TypedMs()), func(r *PlanRequest) { r.Limits.Latency *= looser })
+	}
+	if l.Any() && p.r.Percentile == 0 {
 		add("limits on the 95th percentile instead of the mean", func(r *PlanRequest) { r.Percentile = 95 })
 	}
 	p.formats(best, add)

@@ -3,11 +3,13 @@ package ops
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // hoursPerMonth is an average month: 365 days of 24 hours over 12.
@@ -47,20 +49,37 @@ func (r *PlanRequest) usual() float64 {
 	return r.Rate
 }
 
-// meter finds the energy of a contender, under the load that comes if there is one.
+// meter finds the energy of a contender under the load that comes on average; that of
+// the most load is known.
 func (p *planning) meter(ctx context.Context, c *Contender) error {
-	if c.Concurrency == 0 {
+	usual := p.r.usual()
+	if c.Concurrency == 0 || c.Load == 0 || usual == 0 || usual == p.r.peak() {
 		return nil
 	}
-	q := p.traffic(c, c.Concurrency)
-	if c.Load > 0 && p.r.usual() > 0 {
-		q.Deployment, q.Concurrency, q.Rate = c.copy(), 0, p.r.usual()/float64(c.Copies)
-	}
+	q := p.traffic(c, 0)
+	q.Deployment, q.Rate = c.some(1), usual/float64(c.Copies)
 	s, err := p.world.simulated(&q)
 	if err != nil {
 		return err
 	}
-	return c.meter(ctx, p.world, s, &q)
+	got, err := p.world.metered(ctx, s, &q)
+	if err != nil {
+		return err
+	}
+	if c.Energy = got.Energy; c.Energy != nil {
+		c.Energy.Devices *= c.Copies
+	}
+	return nil
+}
+
+// some is some copies of the deployment.
+func (o *Option) some(copies int) deployment.Deployment {
+	out := o.Deployment
+	out.Pools = slices.Clone(out.Pools)
+	for i := range out.Pools {
+		out.Pools[i].Replicas = max(1, out.Pools[i].Replicas*copies/o.Copies)
+	}
+	return out
 }
 
 func mean(all []float64) float64 {
@@ -81,6 +100,8 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 	}
+	part := min(best.Copies, search.MaxCopies)
+	q.Deployment, q.Concurrency, q.Rate = best.some(part), q.Concurrency*part/best.Copies, q.Rate*float64(part)/float64(best.Copies)
 	s, err := p.world.simulated(&q)
 	if err != nil {
 		return err
@@ -90,6 +111,9 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 		return err
 	}
 	out.Model, out.Series = run.Model, run.Result.Series
+	for i := range out.Series {
+		out.Series[i].Waiting, out.Series[i].Running = out.Series[i].Waiting*best.Copies/part, out.Series[i].Running*best.Copies/part
+	}
 	if out.Pools, err = p.pools(ctx, best); err != nil {
 		return err
 	}
@@ -141,17 +165,19 @@ func (p *planning) loads(ctx context.Context, s *stage, c *Contender) ([]LoadPoi
 	out := make([]LoadPoint, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), defaultJobs, func(i int) {
-		q := p.traffic(c, numbers[i])
+		part := min(c.Copies, search.MaxCopies)
+		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
+		q.Deployment = c.some(part)
 		q.Complete()
 		r, err := p.world.remembered(&q, &p.r.Sources, func() (*SimulateResponse, error) { return p.world.simulate(ctx, s, &q) })
 		if err != nil {
 			errs[i] = err
 			return
 		}
-		got := &r.Result
+		got, all := &r.Result, float64(c.Copies)/float64(part)
 		out[i] = LoadPoint{
 			Concurrency: numbers[i], TTFT: got.TTFT.Mean, TPOT: got.TPOT.Mean, TTFT95: got.TTFT.P95, TPOT95: got.TPOT.P95,
-			Throughput: got.OutputRate, RequestRate: got.RequestRate, Chance: r.Chance, Expected: r.Expected,
+			Throughput: got.OutputRate * all, RequestRate: got.RequestRate * all, Chance: r.Chance, Expected: r.Expected,
 		}
 	})
 	for _, e := range errs {

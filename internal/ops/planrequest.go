@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -50,7 +51,7 @@ func (w *World) completePlan(r *PlanRequest) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), share("confidence", r.Confidence), checkLimits(r.Limits), r.checkModes(), r.checkPreset(), w.planSystems(r))
+	errs = append(errs, r.checkSize(), share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), checkLimits(r.Limits), r.checkModes(), r.checkPreset(), w.planSystems(r))
 	return badInput(errors.Join(errs...))
 }
 
@@ -187,6 +188,14 @@ func (r *PlanRequest) experiment(system, name string, mode ServingMode) Experime
 		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
 		Workers: WorkerSpace{Formats: r.Formats}, Decode: WorkerSpace{Formats: r.Formats},
 	}
+}
+
+// given is a list, or its default.
+func given[T any](list, otherwise []T) []T {
+	if list != nil {
+		return list
+	}
+	return otherwise
 }
 
 // preset is the one asked for, "" where an engine has none of that name.

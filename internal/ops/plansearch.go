@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Plan compares systems, engines and modes by simulation, and says what the best
@@ -138,15 +139,8 @@ func (o RankedBy) compare(a, b *Contender) int {
 
 // over is how many times as long as its limit the latency takes that misses it most.
 func (c *Contender) over() float64 {
-	out := 0.0
-	for _, p := range [][2]units.Seconds{
-		{c.TTFT, c.Experiment.Limits.TTFT}, {c.TPOT, c.Experiment.Limits.TPOT}, {c.Latency, c.Experiment.Limits.Latency},
-	} {
-		if p[1] > 0 {
-			out = max(out, float64(p[0]/p[1]))
-		}
-	}
-	return out
+	j := search.Judge{Limits: c.Experiment.Limits}
+	return j.Over(&formulas.Outcome{TTFT: c.TTFT, TPOT: c.TPOT, Latency: c.Latency})
 }
 
 // Name tells the contenders of a plan apart: "h200_sxm vllm disagg".
@@ -197,12 +191,7 @@ func (p *planning) within(ctx context.Context, e Experiment, frontier bool) (Con
 	if err != nil {
 		return Contender{}, err
 	}
-	if frontier {
-		err = x.run(ctx)
-	} else {
-		err = x.runBest(ctx)
-	}
-	if err != nil {
+	if err := x.run(ctx, frontier); err != nil {
 		return Contender{}, err
 	}
 	r := &x.out

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -77,15 +78,6 @@ func (r *Recommended) Options() *ExperimentResult {
 // PerDevice is the throughput per device.
 func (n *Need) PerDevice() float64 { return n.Throughput / float64(n.Used) }
 
-// The units that are looked for: on up to a node and on up to larger times the devices of
-// the smallest that runs, which may be better; the layouts of each that are compared.
-const (
-	leastNode   = 8
-	mostDevices = 64
-	larger      = 2
-	leastUnits  = 5
-)
-
 // Recommend finds the fewest devices for a load: for units of workers of every size, as
 // many copies as the load needs. An experiment that fails is reported and the others
 // finish; that all fail is an error.
@@ -98,10 +90,7 @@ func (w *World) Recommend(ctx context.Context, r RecommendRequest) (*RecommendRe
 	failed := make([]error, len(r.Experiments))
 	err := pool.Each(ctx, len(r.Experiments), experimentsAtATime, func(i int) {
 		n := &needs{world: w, r: &r}
-		if failed[i] = n.run(ctx, r.Experiments[i]); failed[i] == nil {
-			failed[i] = n.meter(ctx)
-		}
-		if failed[i] != nil {
+		if failed[i] = n.run(ctx, r.Experiments[i]); failed[i] != nil {
 			n.out.Failure = failed[i].Error()
 		}
 		out.Results[i] = n.out
@@ -146,189 +135,76 @@ type needs struct {
 	world *World
 	r     *RecommendRequest
 	out   Recommended
-	seen  map[unitOf]bool
-	last  *experiment
-	found []search.Found // of the last search
 }
 
-// unitOf tells units apart.
-type unitOf struct {
-	prefill, decode parallel.Layout
-	x, y            int
-}
-
-// run looks for units on growing numbers of devices.
+// run looks for units of all sizes.
 func (n *needs) run(ctx context.Context, e Experiment) error {
 	e.Devices = 2 // to begin with: what it names decides
-	x, err := n.world.experiment(&ConfigureRequest{Sources: n.r.Sources}, e)
+	x, err := n.world.experiment(&ConfigureRequest{Sources: n.r.Sources, Top: n.r.Top, Jobs: n.r.Jobs}, e)
 	n.out.Experiment = *x.e
 	if err != nil {
 		return err
 	}
-	n.out.Experts, n.seen = x.out.Experts, map[unitOf]bool{}
-	node := max(leastNode, x.stage.Device.Node)
-	first := node // the workers of fewer devices are among those of a node
-	if e.Mode == Disaggregated {
-		first = 2
+	n.out.Experts = x.out.Experts
+	// Where a unit of so many devices does not hold the model, larger ones are tried.
+	devices := max(mostDevices, x.stage.Device.Node)
+	for err = x.workers(devices); err != nil && devices < min(maxCluster, x.stage.Device.Ranks()); err = x.workers(devices) {
+		devices *= 2
+		x.out.Rejected = nil
 	}
-	var rows []Need
-	most := max(node, mostDevices)
-	for devices := first; devices <= most; devices = following(devices, node) {
-		e.Devices = devices
-		more, failed := n.size(ctx, e, n.least(rows, devices))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if len(rows) == 0 && len(more) > 0 {
-			most = min(most, max(node, larger*devices))
-			if e.Mode == Aggregated && !n.out.Experts {
-				most = max(node, devices) // larger units are copies of these
-			}
-		}
-		rows, err = append(rows, more...), failed
-	}
-	if n.last == nil {
+	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		n.out.Near = n.last.near(n.found)
-		n.out.Nearest = n.last.feasible(n.out.Near)
+	x.e.Devices, n.out.Experiment.Devices = devices, devices
+	x.space.Packing = search.Packing{MaxDevices: devices, Sizes: e.Replica.Devices, MaxPrefill: x.e.Replica.MaxPrefill, MaxDecode: x.e.Replica.MaxDecode}
+	if m := e.Replica.MaxDevices; m > 0 {
+		x.space.Packing.MaxDevices = min(m, devices)
 	}
-	if t := n.last.first(); t != nil {
-		n.out.Tier, n.out.Notes = t.response.Tier, e.notes(n.last.stage, t.response.Notes)
+	sized := &search.Sized{Simulated: x.eval, Rate: n.r.Rate, Requests: n.r.Concurrency, MaxDevices: maxCluster}
+	if err := x.find(ctx, sized); err != nil {
+		return err
 	}
-	slices.SortStableFunc(rows, func(a, b Need) int { return fewer(&a, &b) })
-	n.out.Rows = rows[:min(len(rows), n.r.Top)]
-	return nil
-}
-
-// following is the number of devices to look at after one: each up to a node, where a unit
-// of a few workers for prompts and one that decodes may have any; beyond it every doubling.
-func following(devices, node int) int {
-	if devices < node {
-		return devices + 1
-	}
-	return 2 * devices
-}
-
-// meter finds the energy of the rows, under the load.
-func (n *needs) meter(ctx context.Context) error {
-	e := &n.out.Experiment
-	for i := range n.out.Rows {
-		o := &n.out.Rows[i].Option
-		q := SimulateRequest{Deployment: o.copy(), Traffic: Traffic{Rate: n.r.Rate / float64(o.Copies)}}
-		if n.r.Concurrency > 0 {
-			q.Concurrency = parallel.Fullest(n.r.Concurrency, o.Copies)
-		}
-		q.Input, q.Output, q.Prefix, q.Workloads = e.Input, e.Output, e.Prefix, e.Workloads
-		q.Complete()
-		if err := o.meter(ctx, n.world, n.last.stage, &q); err != nil {
+	if len(x.rows) == 0 {
+		if err := x.summarize(ctx); err != nil {
 			return err
 		}
+		n.out.Near, n.out.Nearest, n.out.Tier, n.out.Notes = x.out.Near, x.out.Nearest, x.out.Tier, x.out.Notes
+		return nil
+	}
+	for i, r := range x.rows[:min(len(x.rows), n.r.Top)] {
+		need, about, err := n.need(ctx, x, r)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			n.out.Tier, n.out.Notes = about.tier, about.notes
+		}
+		n.out.Rows = append(n.out.Rows, need)
 	}
 	return nil
 }
 
-// least is the throughput, of all copies that so many devices have room for, below which a
-// unit needs more devices for the load than the rows that are wanted.
-func (n *needs) least(rows []Need, devices int) float64 {
-	if n.r.Concurrency > 0 || len(rows) < n.r.Top {
-		return 0
-	}
-	used := make([]int, len(rows))
-	for i := range rows {
-		used[i] = rows[i].Used
-	}
-	slices.Sort(used)
-	most := used[n.r.Top-1]
-	out := math.Inf(1)
-	for each := 1; each <= min(devices, most); each++ {
-		out = min(out, float64(devices/each)/float64(most/each))
-	}
-	return out * n.r.Rate * float64(n.out.Experiment.Output)
-}
-
-// size finds units on a number of devices that carry at least some throughput, and how
-// many of each the load needs.
-func (n *needs) size(ctx context.Context, e Experiment, least float64) ([]Need, error) {
-	x, err := n.world.experiment(&ConfigureRequest{Sources: n.r.Sources, Top: max(leastUnits, n.r.Top), Jobs: n.r.Jobs}, e)
-	if err != nil {
-		return nil, err
-	}
-	x.least = least
-	_, found, err := x.search(ctx)
-	if err != nil {
-		return nil, err
-	}
-	n.last, n.found, n.out.Experiment = x, found, *x.e
-	var out []Need
-	for i := range found {
-		f := &found[i]
-		u := f.Unit
-		key := unitOf{decode: x.decode[u.Decode], x: u.X, y: u.Y}
-		if e.Mode == Disaggregated {
-			key.prefill = x.prefill[u.Prefill]
-		}
-		if !f.OK || n.seen[key] {
-			continue
-		}
-		n.seen[key] = true
-		need, ok, err := n.copies(ctx, x, u, f.Best.Concurrency/u.Copies)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, need)
-		}
-	}
-	return out, nil
-}
-
-// copies is how many copies of a unit the load needs: by what one carries with so many
-// requests in flight, and more where that is not enough for requests that come at
-// random.
-func (n *needs) copies(ctx context.Context, x *experiment, u search.Unit, requests int) (Need, bool, error) {
-	u.Copies = 1
-	alone, err := x.trial(ctx, trialOf{u, requests, true})
-	if err != nil || alone.response == nil {
-		return Need{}, false, err
-	}
-	carries := alone.outcome.Throughput / float64(x.e.Output)
-	target := n.r.Rate
+// need is a row, simulated once more under the load.
+func (n *needs) need(ctx context.Context, x *experiment, r *search.Result) (Need, about, error) {
+	out := Need{Option: x.found(r, &r.Best), Least: r.Least}
+	copies := out.Copies
+	load := trial.Load{Rate: n.r.Rate}
 	if n.r.Concurrency > 0 {
-		carries, target = float64(requests), float64(n.r.Concurrency)
+		load = trial.Load{Requests: copies * parallel.Fullest(n.r.Concurrency, copies)}
 	}
-	least := int(math.Ceil(target / carries))
-	batch := x.batch(u, requests)
-	each := x.option(u, requests, "").Used
-	for copies := least; copies*each <= maxCluster && copies <= 2*least+2; copies += max(1, copies/64) {
-		// Requests are dealt out to copies that know nothing of each other: one tells.
-		load := Traffic{Rate: target / float64(copies)}
-		if n.r.Concurrency > 0 {
-			load = Traffic{Concurrency: parallel.Fullest(n.r.Concurrency, copies)}
-		}
-		at, err := x.serve(ctx, x.deployment(u, batch, true), load)
-		if err != nil {
-			return Need{}, false, err
-		}
-		if at.verdict != search.Fits {
-			continue
-		}
-		u.Copies = copies
-		got := &at.response.Result
-		out := Need{Option: Option{
-			Deployment: x.deployment(u, batch, true), Copies: copies, X: u.X, Y: u.Y, Used: copies * each, Concurrency: requests * copies, Batch: batch,
-			TTFT: at.outcome.TTFT, TPOT: at.outcome.TPOT, Latency: x.figure(&got.Latency),
-			Throughput: float64(copies) * alone.outcome.Throughput, RequestRate: float64(copies) * alone.outcome.Throughput / float64(x.e.Output),
-			Memory: inUse(&at.response.Memory, got.KVPeak()), Expected: at.response.Expected, Chance: at.response.Chance, Budget: at.response.Budget,
-		}, Least: least, Load: target / carries / float64(copies)}
-		out.tails(at.response)
-		if x.e.Mode == Disaggregated {
-			out.Prompts = x.e.Workers.MaxBatch
-		}
-		return out, true, nil
+	got, err := x.show(ctx, r.Candidate, r.Best.Batch, load)
+	if err != nil {
+		return out, about{}, err
 	}
-	return Need{}, false, nil
+	x.figures(&out.Option, got)
+	out.Throughput = r.Best.Throughput
+	out.RequestRate = out.Throughput / float64(x.e.Output)
+	carries := out.RequestRate
+	if n.r.Concurrency > 0 {
+		carries = float64(out.Concurrency)
+	}
+	out.Load = n.r.Target() / carries
+	return out, about{got.Tier, x.e.notes(x.stage, got.Notes)}, nil
 }
 
 // Target is the load in requests per second or in flight.

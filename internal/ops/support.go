@@ -13,7 +13,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // SupportRequest asks what can be predicted, and how well.
@@ -155,11 +158,10 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	if out.Why = foreign(p.Name, d); out.Why != "" {
 		return out, nil
 	}
-	x := &experiment{stage: &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}}
-	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Devices: mostDevices, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
-	e.Workers.Formats, e.Input, e.Output = f, supportInput, supportInput
-	x.e = &e
-	spec, why := x.fewest()
+	at := &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}
+	e := Experiment{Mode: Aggregated, Model: name, System: d.Name, Engine: deployment.Engine{Name: p.Name, Version: l.version}}
+	e.Workers.Formats = f
+	spec, why := fewest(&trial.Subject{Stage: at, Shape: trial.Shape{Asked: e.asked(), Captured: at.Captured()}, Lengths: Traffic{Input: supportInput, Output: supportInput}})
 	if out.Why = why; why != "" {
 		return out, nil
 	}
@@ -185,18 +187,17 @@ func foreign(name string, d *device.Profile) string {
 }
 
 // fewest is the model in the smallest layout that runs, or why none does.
-func (x *experiment) fewest() (spec *graph.Spec, why string) {
-	for _, n := range powers(min(mostDevices, max(1, x.stage.Device.Ranks()))) {
-		for _, l := range x.layouts(&WorkerSpace{Devices: []int{n}}, x.stage.Device) {
-			d := x.e.deployment(Workers{}, Workers{Count: 1, Layout: l, Batch: supportLoad}, x.stage.Captured())
-			resolved, _, err := x.stage.Fleet(&d)
-			if err == nil {
-				err = runs(d, resolved, x.e)
-			}
-			if err == nil {
-				return &resolved.Pools[0].Spec, ""
-			}
+func fewest(s *trial.Subject) (spec *graph.Spec, why string) {
+	d := s.Stage.Device
+	for _, l := range machine(d).Layouts(min(mostDevices, max(1, d.Ranks())), s.Stage.Model.HasExperts(), &search.Sizes{}) {
+		err := s.Fits(l, false, supportLoad, 0)
+		if err != nil {
 			why = field.Say(err, parallel.Word)
+			continue
+		}
+		asked := s.Deployment(search.Candidate{Layout: l}, supportLoad)
+		if resolved, err := asked.Resolve(s.Stage.Parts); err == nil {
+			return &resolved.Pools[0].Spec, ""
 		}
 	}
 	return nil, why
@@ -204,7 +205,7 @@ func (x *experiment) fewest() (spec *graph.Spec, why string) {
 
 // trust is what to expect of predictions of a layout under a moderate load.
 func (l *lister) trust(s *graph.Spec, d *device.Profile, p *engine.Profile, tier device.Tier, disaggregated bool) *Trust {
-	c := about(s, d, prices.Best(d), tier)
+	c := session.About(s, d, prices.Best(d), tier)
 	c.Engine, c.Disaggregated, c.Input = p.Name, disaggregated, supportInput
 	c.On(s.Layout.Devices, supportLoad, s.Layout.DP, s.Model.HasExperts())
 	return &Trust{l.overlay.Expect(&c), l.overlay.Compared(&c.Subject)}

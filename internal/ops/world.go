@@ -4,9 +4,6 @@ import (
 	"context"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
-	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -103,8 +100,4 @@ type span session.Span
 
 func within(m *model.Model, a, b span, more int) error {
 	return session.Within(m, session.Span(a), session.Span(b), more)
-}
-
-func about(s *graph.Spec, d *device.Profile, p prices.Pricing, tier device.Tier) calibration.Case {
-	return session.About(s, d, p, tier)
 }

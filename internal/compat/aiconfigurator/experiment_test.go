@@ -20,6 +20,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // TestFiles: the guide's files, written anew, and files of the new generation mean what
@@ -126,8 +127,8 @@ func workers(t *rapid.T, kv string) ops.WorkerSpace {
 	}
 	word := rapid.SampledFrom(append([]string{""}, deployment.WeightFormats()...))
 	return ops.WorkerSpace{
-		Formats: deployment.Formats{GEMM: word.Draw(t, "gemm"), MoE: word.Draw(t, "moe"), KV: kv},
-		Devices: list("num_gpu"), TP: list("tp"), PP: list("pp"), DP: list("dp"), MoETP: list("moe_tp"), EP: list("moe_ep"),
+		Formats:  deployment.Formats{GEMM: word.Draw(t, "gemm"), MoE: word.Draw(t, "moe"), KV: kv},
+		Sizes:    search.Sizes{Devices: list("num_gpu"), TP: list("tp"), PP: list("pp"), DP: list("dp"), MoETP: list("moe_tp"), EP: list("moe_ep")},
 		MaxBatch: rapid.IntRange(0, 512).Draw(t, "batch"), Scale: rapid.Float64Range(0, 2).Draw(t, "scale"),
 	}
 }

@@ -104,11 +104,25 @@ type Expected struct {
 // LowChance is the chance of meeting the limits below which a note says so.
 const LowChance = 0.6
 
-// Chance is the probability that mean TTFT and mean TPOT meet their limits. The
-// two errors are assumed independent: their rank correlation over 1,200 measured
+// Chance is the probability that times meet all limits. Their errors are assumed
+// independent: the rank correlation of those of TTFT and TPOT over 1,200 measured
 // deployments is 0.1 to 0.2.
-func (s *Expected) Chance(ttft, tpot units.Seconds, l workload.Limits) float64 {
-	return s.TTFT.Within(ttft, l.TTFT) * s.TPOT.Within(tpot, l.TPOT)
+func (s *Expected) Chance(ttft, tpot, latency units.Seconds, l workload.Limits) float64 {
+	first, each, whole := s.Chances(ttft, tpot, latency, l)
+	return first * each * whole
+}
+
+// Chances are the probabilities that times meet each limit. The latency of a request is
+// for the most part that of its tokens, so that it has the error of TPOT.
+func (s *Expected) Chances(ttft, tpot, latency units.Seconds, l workload.Limits) (first, each, whole float64) {
+	return s.TTFT.Within(ttft, l.TTFT), s.TPOT.Within(tpot, l.TPOT), s.TPOT.Within(latency, l.Latency)
+}
+
+// Reachable are the smallest limits that times meet, each with a probability.
+func (s *Expected) Reachable(ttft, tpot, latency units.Seconds, probability float64) workload.Limits {
+	return workload.Limits{
+		TTFT: s.TTFT.Limit(ttft, probability), TPOT: s.TPOT.Limit(tpot, probability), Latency: s.TPOT.Limit(latency, probability),
+	}
 }
 
 // Sigma is the standard deviation of errors whose 80 % interval has these ends.

@@ -41,7 +41,7 @@ func (p *Predictor) Formulas(ctx context.Context, row *Row, a formulas.Accountin
 	if row.TokenBudget == 0 {
 		problem.Load.Budget = formulaBudget
 	}
-	r := problem.Evaluate(ctx, search.Candidate{Layout: spec.Layout})
+	r := problem.Evaluate(ctx, search.Candidate{Layout: spec.Layout}, math.Inf(-1))
 	if !r.OK {
 		return Prediction{Err: errors.New(r.Reason)}
 	}

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"math"
-	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -67,9 +65,7 @@ func (c *commandLine) space(r *ops.OptimizeRequest) {
 	list(c, "pp-sizes", s.PP)
 	list(c, "dcp-sizes", s.DCP)
 	list(c, "num-mtp-tokens", s.MTP)
-	if rates := r.AcceptanceRates; !slices.Equal(rates, session.AcceptanceRates()) {
-		list(c, "mtp-acceptance-rates", rates)
-	}
+	list(c, "mtp-acceptance-rates", r.AcceptanceRates)
 }
 
 // draft adds a draft model, if there is one.

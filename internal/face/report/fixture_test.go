@@ -19,7 +19,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
-	"github.com/plimsoll-project/plimsoll/internal/serve/rank"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -57,7 +56,7 @@ func (f found) result(l formulas.Load) search.Result {
 		r.Best.DecodeTime = millis(f.tpot / 2)
 		r.Best.DecodeBound = step.Bounds{Memory: 3, Comm: 1}
 	}
-	r.First, r.MostQPS, r.Points = r.Best, r.Best, []formulas.Outcome{r.Best}
+	r.Score, r.First, r.MostQPS, r.Points = f.throughput, r.Best, r.Best, []formulas.Outcome{r.Best}
 	return r
 }
 
@@ -90,7 +89,7 @@ func row(mode search.Mode, l workload.Limits, r *search.Result) ops.Row {
 		Subject: calibration.Subject{Disaggregated: mode != search.Aggregated},
 		Method:  calibration.Formulas, TensorCast: true, Tier: device.Datasheet, Vendor: device.Ascend,
 	})
-	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, l)
+	out.Chance = out.Expected.Chance(r.Best.TTFT, r.Best.TPOT, r.Best.Latency, l)
 	if d := r.Load.Distribution; d != nil {
 		out.Composition = d.Deal(r.Candidate.Layout.PerRank(r.Best.Concurrency), 0)
 		slices.SortFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
@@ -107,11 +106,11 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 	for i := range results {
 		s.Candidates = append(s.Candidates, row(mode, l, &results[i]))
 	}
-	for _, r := range rank.Best(results) {
+	for _, r := range search.Best(results, search.ByLabel) {
 		s.Rows = append(s.Rows, row(mode, l, r))
 	}
-	if n := rank.Near(results, l); len(s.Rows) == 0 && n != nil {
-		s.Nearest = &ops.Nearest{Label: n.Result.Label, Batch: n.Result.First.Batch, TTFT: n.TTFT, TPOT: n.TPOT}
+	if n := search.Near(results, &search.Judge{Limits: l}); len(s.Rows) == 0 && n != nil {
+		s.Nearest = &ops.Nearest{Label: n.Label, Batch: n.First.Batch, TTFT: n.First.TTFT, TPOT: n.First.TPOT}
 	}
 	if i := slices.IndexFunc(s.Rows, func(r ops.Row) bool { return r.Chance >= ops.Safe }); i >= 0 {
 		r := &s.Rows[i]
@@ -209,12 +208,12 @@ func matched(r *ops.OptimizeResponse, d *ops.DeviceResult, instances formulas.In
 	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
 	r.Request.Limits = workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)}
 	d.Searches = []ops.Search{prefill(4), decode()}
-	ps, ds := rank.Best(prefillResults(4)), rank.Best(decodeResults())
+	ps, ds := search.Best(prefillResults(4), search.ByLabel), search.Best(decodeResults(), search.ByLabel)
 	d.Ratio = &ops.Ratio{Sustained: &ops.Sustained{
 		P: row(search.PrefillOnly, prefillLimits(), ps[0]), D: row(search.DecodeOnly, decodeLimits(), ds[0]),
 		PrefillQPS: 12, DecodeQPS: 5, Split: instances, Nearest: formulas.Instances{Prefill: 1, Decode: 4},
 	}}
-	for _, x := range rank.Pairs(ps, ds) {
+	for _, x := range search.Pairs(ps, ds) {
 		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
 		e := calibration.Expected{TTFT: p.Expected.TTFT, TPOT: q.Expected.TPOT, Throughput: q.Expected.Throughput, Basis: q.Expected.Basis}
 		d.Ratio.Pairs = append(d.Ratio.Pairs, ops.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance, Sustained: 12})

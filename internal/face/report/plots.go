@@ -93,6 +93,7 @@ func latencyChart(title string, p *ops.Search) scatter.Chart {
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
 func sweep(c *scatter.Chart, p *ops.Search, x func(*formulas.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
+	judge := search.Judge{Limits: p.Limits}
 	for k := range p.Candidates {
 		r := &p.Candidates[k]
 		if len(r.Points) == 0 {
@@ -101,7 +102,7 @@ func sweep(c *scatter.Chart, p *ops.Search, x func(*formulas.Outcome) float64, i
 		s := scatter.Series{Name: r.Label}
 		for i := range r.Points {
 			o := &r.Points[i]
-			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: search.Meets(o, p.Limits)})
+			s.Points = append(s.Points, scatter.Point{X: x(o), Y: o.Throughput, Mark: judge.Verdict(o, nil) == search.Fits})
 		}
 		if r.OK {
 			b := scatter.Bar{Series: len(c.Series), X: x(&r.Best), Y: r.Best.Throughput}

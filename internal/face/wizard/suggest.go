@@ -7,7 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
-	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // example is a value of the first examples that a command's help prints.
@@ -78,9 +78,14 @@ func suggestTokens(k *Known) Suggestion {
 	return heuristic("1", k.Text.WhyOneToken)
 }
 
-func suggestRates(*Known) Suggestion {
+// suggestRates are the acceptance rates that the first device has by default.
+func suggestRates(k *Known) Suggestion {
 	var rates []string
-	for _, r := range opssession.AcceptanceRates() {
+	all := deployment.UsualAcceptance(k.Answers.count(MTPTokens))
+	if p, m := k.Profiles(), k.Model(); len(p) > 0 && m != nil {
+		all = deployment.Acceptance(m, p[0], len(all))
+	}
+	for _, r := range all {
 		rates = append(rates, number(r))
 	}
 	return byDefault(strings.Join(rates, " "), "--mtp-acceptance-rates")

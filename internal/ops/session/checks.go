@@ -8,7 +8,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 const (
@@ -16,8 +15,6 @@ const (
 	MaxTokens = 100_000_000
 	// maxPixels bounds the sides of an image.
 	maxPixels = 1 << 16
-	// usualDrafts is how many acceptance rates are given by default.
-	usualDrafts = 4
 	// ImageMarks are the two tokens around an image's own.
 	ImageMarks = 2
 )
@@ -45,10 +42,6 @@ func Acceptance(rates []float64) error {
 	return errors.Join(errs...)
 }
 
-// AcceptanceRates are the vendor's default probabilities that draft tokens are
-// accepted.
-func AcceptanceRates() []float64 { return deployment.UsualAcceptance(usualDrafts) }
-
 // HitRate checks the cached share of a prompt, which must be below 1.
 func HitRate(x float64) error {
 	if !(x >= 0 && x < 1) {
@@ -61,6 +54,14 @@ func HitRate(x float64) error {
 func NotNegative(name field.Name, x float64) error {
 	if !(x >= 0) || math.IsInf(x, 0) {
 		return field.Errorf("%s must be finite and not negative, got %g", name, x)
+	}
+	return nil
+}
+
+// CheckPercentile checks the percentile that limits apply to; 0 is the mean.
+func CheckPercentile(p float64) error {
+	if p != 0 && !(p > 0 && p < 100) {
+		return field.Errorf("%s must be above 0 and below 100, or 0 for the mean, got %g", field.Name("percentile"), p)
 	}
 	return nil
 }

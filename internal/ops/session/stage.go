@@ -16,11 +16,17 @@ import (
 
 // Fleet is a calibrated deployment, ready to be simulated.
 func (s *Stage) Fleet(d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
+	var none replica.Curves
+	return s.Along(&none, d)
+}
+
+// Along is Fleet with the prices of steps that curves keep.
+func (s *Stage) Along(c *replica.Curves, d *deployment.Deployment) (*deployment.Resolved, *replica.Fleet, error) {
 	resolved, err := d.Resolve(s.Parts)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := s.Build(resolved)
+	f, err := c.Fleet(resolved, s.Coster)
 	if err != nil {
 		return nil, nil, err
 	}

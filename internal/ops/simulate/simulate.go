@@ -26,9 +26,11 @@ type Request struct {
 	session.Sources
 	Traffic
 
-	Seed    uint64          `json:"seed,omitempty"` // 0 = 1
-	Limits  workload.Limits `json:"limits,omitzero"`
-	Records bool            `json:"records,omitempty"` // keep one record per request
+	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
+	Limits workload.Limits `json:"limits,omitzero"`
+	// Percentile is reported beside the usual ones; 0 = none.
+	Percentile float64 `json:"percentile,omitempty"`
+	Records    bool    `json:"records,omitempty"` // keep one record per request
 }
 
 // The defaults of a simulation.
@@ -56,7 +58,7 @@ type Response struct {
 	Budget int
 	Result sim.Result
 	// Expected are the expected errors of the means, Chance the probability that the
-	// means of TTFT and TPOT meet the limits.
+	// means meet the limits.
 	Expected calibration.Expected
 	Chance   float64
 	// Energy is nil if not requested or if the power of a device is unknown.
@@ -144,7 +146,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if metered {
 		meters = fleet.Meter(&config)
 	}
-	config.Seed, config.Records, config.Limits = r.Seed, r.Records, r.Limits
+	config.Seed, config.Records, config.Limits, config.Percentile = r.Seed, r.Records, r.Limits, r.Percentile
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
 	}
@@ -168,7 +170,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		out.PrefillLayout = label(&resolved.Pools[0])
 	}
 	out.Expected = s.Overlay.Expect(r.About(s, resolved, result, out.Tier))
-	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, r.Limits)
+	out.Chance = out.Expected.Chance(result.TTFT.Mean, result.TPOT.Mean, result.Latency.Mean, r.Limits)
 	if metered {
 		out.Energy = EnergyOf(meters, result, resolved)
 	}

@@ -1,6 +1,19 @@
 package deployment
 
-import "github.com/plimsoll-project/plimsoll/internal/describe/model"
+import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+)
+
+// Acceptance are the chances that each of n drafted tokens is kept where nobody says: on
+// Ascend's devices those of its tools, elsewhere what measured deployments show. It is the
+// only default.
+func Acceptance(m *model.Model, d *device.Profile, n int) []float64 {
+	if d.FollowsAscend() {
+		return UsualAcceptance(n)
+	}
+	return MeasuredAcceptance(m, n)
+}
 
 // UsualAcceptance are the chances that each of n drafted tokens is kept where nobody
 // says: those of the Ascend tools, and half of the last for every further token.

@@ -216,10 +216,8 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 		out.Spec.Quant.State = out.Engine.StateFormat
 	}
 	rates := p.AcceptanceRates
-	if rates == nil && b.Device.FollowsAscend() {
-		rates = UsualAcceptance(out.Spec.MTP)
-	} else if rates == nil {
-		rates = MeasuredAcceptance(b.Model, out.Spec.MTP)
+	if rates == nil {
+		rates = Acceptance(b.Model, b.Device, out.Spec.MTP)
 	}
 	out.AcceptedPerStep = AcceptedPerStep(out.Spec.MTP, rates)
 	return out, b.checkDrafts(p, out.Spec.MTP)

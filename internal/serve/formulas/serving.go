@@ -73,7 +73,8 @@ type Outcome struct {
 	Concurrency int
 	TTFT        units.Seconds // 0 where the mode has none
 	TPOT        units.Seconds
-	Throughput  float64 // tokens per second
+	Latency     units.Seconds // of a whole request; 0 where the mode has none
+	Throughput  float64       // tokens per second
 	// Makespan is the time of a whole prefill phase.
 	Makespan units.Seconds
 

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -20,36 +19,6 @@ func (r *Range) ends() Verdict { return cmp.Or(r.Ends, RangeEnds) }
 
 // DefaultRange is one to as many as the vendor's doubling would reach.
 func DefaultRange() Range { return Range{Min: 1, Max: 1 << 19} }
-
-// Verdict says whether an outcome meets the limits.
-type Verdict string
-
-// The verdicts, and what binds a best batch.
-const (
-	Fits         Verdict = ""
-	NoMemory     Verdict = "memory"
-	OverTTFT     Verdict = "TTFT limit"
-	OverTPOT     Verdict = "TPOT limit"
-	OverLatency  Verdict = "request latency limit"
-	RangeEnds    Verdict = "batch range"
-	OverBudget   Verdict = "token budget"
-	IllegalShape Verdict = "layout"
-	Saturated    Verdict = "saturation" // more requests only wait longer
-)
-
-// judge holds an outcome to the limits: memory first, then TPOT, then TTFT. An
-// outcome exactly at a limit keeps it.
-func judge(o *formulas.Outcome, l workload.Limits) Verdict {
-	switch {
-	case o.OOM != "":
-		return NoMemory
-	case l.TPOT > 0 && o.TPOT > l.TPOT:
-		return OverTPOT
-	case l.TTFT > 0 && o.TTFT > l.TTFT:
-		return OverTTFT
-	}
-	return Fits
-}
 
 // evaluate returns the outcome at a batch size.
 type evaluate func(batch int) formulas.Outcome
@@ -98,7 +67,7 @@ func throughput(o *formulas.Outcome) float64 { return o.Throughput }
 type batchSearch struct {
 	exact, relaxed evaluate
 	r              Range
-	limits         workload.Limits
+	judge          Judge
 	rate           rating
 	window         int
 	waves          bool
@@ -107,13 +76,13 @@ type batchSearch struct {
 func (s *batchSearch) run() found {
 	f := found{first: s.exact(s.r.Min)}
 	start := s.relaxed(s.r.Min)
-	if v := judge(&start, s.limits); v == NoMemory {
+	if v := s.judge.Verdict(&start, nil); v == NoMemory {
 		f.binds = v
 		return f
 	}
-	last := lastFeasible(s.relaxed, s.r, s.limits)
+	last := lastFeasible(s.relaxed, s.r, &s.judge)
 	over := s.relaxed(min(last+1, s.r.Max))
-	f.binds = judge(&over, s.limits)
+	f.binds = s.judge.Verdict(&over, nil)
 	if last == s.r.Max {
 		f.binds = s.r.ends()
 	}
@@ -125,7 +94,7 @@ func (s *batchSearch) run() found {
 		f.binds = Fits
 	}
 	if !f.ok && f.binds == s.r.ends() {
-		f.binds = judge(&f.first, s.limits)
+		f.binds = s.judge.Verdict(&f.first, nil)
 	}
 	f.points = samples(s.exact, s.r, last)
 	return f
@@ -142,7 +111,7 @@ func (s *batchSearch) top(last int) int {
 	const step = 16 // a sixteenth less each time
 	most, above := 0.0, top
 	for b := last; b >= s.r.Min; b -= max(1, b/step) {
-		if o := s.relaxed(b); judge(&o, s.limits) == Fits && s.rate(&o) > most*(1+same) {
+		if o := s.relaxed(b); s.judge.Verdict(&o, nil) == Fits && s.rate(&o) > most*(1+same) {
 			most, top = s.rate(&o), above
 		}
 		above = b
@@ -162,7 +131,7 @@ func (s *batchSearch) fall(f *found, top int) (bottom int, tied bool) {
 		}
 		o := s.exact(b)
 		bottom = b
-		if judge(&o, s.limits) != Fits {
+		if s.judge.Verdict(&o, nil) != Fits {
 			continue
 		}
 		switch x := s.rate(&o); {
@@ -181,7 +150,7 @@ func (s *batchSearch) rise(f *found, end int) (tied bool) {
 	most := s.rate(&f.best)
 	for b := s.r.Min; b < min(s.r.Min+s.window, end); b++ {
 		o := s.exact(b)
-		if judge(&o, s.limits) != Fits {
+		if s.judge.Verdict(&o, nil) != Fits {
 			continue
 		}
 		switch x := s.rate(&o); {
@@ -199,9 +168,9 @@ func (s *batchSearch) rise(f *found, end int) (tied bool) {
 // the one with the most throughput. An exact search would be misled: the fewer
 // requests a batch has, the more it leaves out of the distribution's long tail,
 // and a batch of one is all short prompts.
-func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
+func bisectBatch(exact evaluate, r Range, j *Judge) found {
 	f := found{first: exact(r.Min)}
-	if f.binds = judge(&f.first, l); f.binds != Fits {
+	if f.binds = j.Verdict(&f.first, nil); f.binds != Fits {
 		return f
 	}
 	lo, hi := r.Min, r.Max
@@ -209,7 +178,7 @@ func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 		const first = 512
 		for hi = min(first, r.Max); hi < r.Max; {
 			o := exact(hi)
-			if judge(&o, l) != Fits {
+			if j.Verdict(&o, nil) != Fits {
 				break
 			}
 			lo, hi = hi, min(2*hi, r.Max)
@@ -220,7 +189,7 @@ func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 	for lo <= hi {
 		mid := (lo + hi) / 2
 		o := exact(mid)
-		if v := judge(&o, l); v != Fits {
+		if v := j.Verdict(&o, nil); v != Fits {
 			f.binds = v
 			hi = mid - 1
 			continue
@@ -238,10 +207,10 @@ func bisectBatch(exact evaluate, r Range, l workload.Limits) found {
 // lastFeasible is the largest batch the relaxed time makes feasible, by
 // doubling and bisection; r.Min when even that is not (the exact time may still
 // be asked there).
-func lastFeasible(relaxed evaluate, r Range, l workload.Limits) int {
+func lastFeasible(relaxed evaluate, r Range, j *Judge) int {
 	ok := func(b int) bool {
 		o := relaxed(b)
-		return judge(&o, l) == Fits
+		return j.Verdict(&o, nil) == Fits
 	}
 	lo, hi := r.Min, r.Min
 	for hi < r.Max && ok(min(2*hi, r.Max)) {
@@ -282,6 +251,3 @@ func samples(exact evaluate, r Range, last int) []formulas.Outcome {
 	}
 	return out
 }
-
-// Meets reports whether an outcome fits in memory and meets limits.
-func Meets(o *formulas.Outcome, l workload.Limits) bool { return judge(o, l) == Fits }

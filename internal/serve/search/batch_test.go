@@ -44,10 +44,15 @@ func (c *curve) outcome(batch int) formulas.Outcome {
 
 func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
+func verdict(o *formulas.Outcome, l workload.Limits) Verdict {
+	j := Judge{Limits: l}
+	return j.Verdict(o, nil)
+}
+
 // searchBatch searches as [Formulas] does.
 func searchBatch(exact, relaxed *curve, r Range, l workload.Limits, window int) found {
 	s := batchSearch{
-		exact: exact.outcome, relaxed: relaxed.outcome, r: r, limits: l,
+		exact: exact.outcome, relaxed: relaxed.outcome, r: r, judge: Judge{Limits: l},
 		rate: throughput, window: window, waves: exact.makespan != nil,
 	}
 	return s.run()
@@ -59,7 +64,7 @@ func brute(exact evaluate, r Range, l workload.Limits) (best formulas.Outcome, o
 	var fit []formulas.Outcome
 	most := 0.0
 	for b := r.Min; b <= r.Max; b++ {
-		if o := exact(b); judge(&o, l) == Fits {
+		if o := exact(b); verdict(&o, l) == Fits {
 			fit = append(fit, o)
 			most = max(most, o.Throughput)
 		}
@@ -78,7 +83,7 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 	want, ok := brute(exact.outcome, r, l)
 	exact.asked, relaxed.asked = 0, 0
 	f := searchBatch(exact, relaxed, r, l, window)
-	equal := judge(&f.best, l) == Fits && math.Abs(f.best.Throughput-want.Throughput) <= 2*same*want.Throughput
+	equal := verdict(&f.best, l) == Fits && math.Abs(f.best.Throughput-want.Throughput) <= 2*same*want.Throughput
 	if f.ok != ok || !equal || !blurred && f.best != want {
 		t.Errorf("want %t, batch %d with %g tokens/s; got %t, batch %d with %g",
 			ok, want.Batch, want.Throughput, f.ok, f.best.Batch, f.best.Throughput)
@@ -89,7 +94,7 @@ func compare(t *rapid.T, exact, relaxed *curve, r Range, l workload.Limits, wind
 	if f.binds == Fits { // then a larger batch is feasible and no better
 		free := func(b int) bool {
 			o := exact.outcome(b)
-			return judge(&o, l) == Fits && o.Throughput >= f.best.Throughput*(1-2*same)
+			return verdict(&o, l) == Fits && o.Throughput >= f.best.Throughput*(1-2*same)
 		}
 		found := false
 		for b := f.best.Batch + 1; b <= r.Max && !found; b++ {
@@ -289,7 +294,7 @@ func TestBisectProbes(t *testing.T) {
 				probes = append(probes, b)
 				o := formulas.Outcome{Batch: b, TTFT: units.Seconds(b), Throughput: float64(b)}
 				return o
-			}, c.r, workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5})
+			}, c.r, &Judge{Limits: workload.Limits{TTFT: units.Seconds(c.feasible) + 0.5}})
 			probes = probes[:len(probes)-len(f.points)] // those for plots
 			if d := cmp.Diff(c.want, probes); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
@@ -304,7 +309,7 @@ func TestBisectProbes(t *testing.T) {
 			}
 		})
 	}
-	if f := bisectBatch(func(b int) formulas.Outcome { return formulas.Outcome{Batch: b} }, DefaultRange(), workload.Limits{}); f.binds != RangeEnds {
+	if f := bisectBatch(func(b int) formulas.Outcome { return formulas.Outcome{Batch: b} }, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.binds != RangeEnds {
 		t.Errorf("without an end: bound by %q", f.binds)
 	}
 }
@@ -314,12 +319,12 @@ func TestBisectProbes(t *testing.T) {
 func TestBisectBest(t *testing.T) {
 	c := &curve{memory: 700, ttft: func(b int) float64 { return float64(b) }}
 	c.makespan = func(b int) float64 { return float64(b) * (1 + math.Abs(float64(b-640))) }
-	f := bisectBatch(c.outcome, DefaultRange(), workload.Limits{TTFT: millis(690)})
+	f := bisectBatch(c.outcome, DefaultRange(), &Judge{Limits: workload.Limits{TTFT: millis(690)}})
 	if !f.ok || f.best.Batch != 639 || f.binds != OverTTFT { // probes 512, 1024, 768, 639, 703, 671, …
 		t.Errorf("want batch 639 bound by TTFT, got %d by %q", f.best.Batch, f.binds)
 	}
 	c.memory = 0
-	if f = bisectBatch(c.outcome, DefaultRange(), workload.Limits{}); f.ok || f.binds != NoMemory {
+	if f = bisectBatch(c.outcome, DefaultRange(), &Judge{Limits: workload.Limits{}}); f.ok || f.binds != NoMemory {
 		t.Errorf("want no memory, got %t, %q", f.ok, f.binds)
 	}
 }
@@ -339,7 +344,7 @@ func TestJudge(t *testing.T) {
 		{at, workload.Limits{TTFT: 1.9, TPOT: 3}, OverTTFT},
 		{full, workload.Limits{TTFT: 1.9, TPOT: 2.9}, NoMemory},
 	} {
-		if got := judge(&c.o, c.l); got != c.want {
+		if got := verdict(&c.o, c.l); got != c.want {
 			t.Errorf("%+v under %+v: want %q, got %q", c.o, c.l, c.want, got)
 		}
 	}

@@ -31,7 +31,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	b.Run("example=guide-first", func(b *testing.B) {
 		p := guide("Qwen/Qwen3-32B")
-		p.Limits.TPOT = ms(50)
+		p.Judge.Limits.TPOT = ms(50)
 		candidates := search.Space{}.Resolve(8).Enumerate(8, false)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -40,7 +40,7 @@ func BenchmarkSearch(b *testing.B) {
 	})
 	b.Run("example=moe-3d", func(b *testing.B) {
 		p := guide("Qwen/Qwen3-30B-A3B")
-		p.Limits.TPOT = ms(50)
+		p.Judge.Limits.TPOT = ms(50)
 		candidates := search.Space{TP: all, EP: all, MoEDP: all}.Resolve(8).Enumerate(8, true)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -49,9 +49,9 @@ func BenchmarkSearch(b *testing.B) {
 	})
 	b.Run("example=ds-ratio", func(b *testing.B) {
 		prefill := guide("deepseek-ai/DeepSeek-V3.1")
-		prefill.Mode, prefill.Limits.TTFT = search.PrefillOnly, ms(7000)
+		prefill.Mode, prefill.Judge.Limits.TTFT = search.PrefillOnly, ms(7000)
 		decode := prefill
-		decode.Mode, decode.Limits = search.DecodeOnly, workload.Limits{TPOT: ms(200)}
+		decode.Mode, decode.Judge.Limits = search.DecodeOnly, workload.Limits{TPOT: ms(200)}
 		candidates := search.Space{}.Resolve(16).Enumerate(16, true)
 		b.ReportAllocs()
 		for b.Loop() {

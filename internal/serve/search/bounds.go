@@ -1,17 +1,38 @@
 package search
 
 import (
+	"errors"
 	"math"
-	"sort"
+	"sync"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// token bounds the time of a token from below, from a batch per rank on.
-type token struct {
-	batch int
-	time  float64
+// worker bounds what a worker can do, from the times of its steps. No simulation exceeds
+// the bounds.
+type worker struct {
+	bench  *Bench
+	pool   sim.Pool
+	link   sim.Link // of caches from workers for prefill
+	ranks  int      // data-parallel, each with a batch of its own
+	stages int
+
+	once  sync.Once
+	known prompts
+
+	mu     sync.Mutex
+	times  map[int]float64 // of a token, by the batch of a rank
+	shares map[int]float64 // of the worker's time that a request takes, likewise
+}
+
+type workerOf struct {
+	layout  parallel.Layout
+	prefill bool
+	both    bool
+	mtp     int
+	budget  int
 }
 
 // prompts bounds how fast a worker computes prompts.
@@ -24,121 +45,180 @@ type prompts struct {
 // last as long as at the mean context, and their times are not quite linear in it.
 const slack = 1.03
 
-// ranks are the data-parallel ranks of a worker, each with a batch of its own.
-func (w *Worker) ranks() int { return max(1, w.Layout.DP) }
-
-// token is the least time of a token of a decode worker at a batch per rank.
-func (s *Units) token(d, batch int) float64 {
-	all := s.tokens[d]
-	i := sort.Search(len(all), func(i int) bool { return all[i].batch > batch })
-	return all[i-1].time
+// workersOf are the workers of a candidate: for prefill, nil where the others do both,
+// and those that generate.
+func (b *Bench) workersOf(c *Candidate) (prefill, generates *worker, err error) {
+	first := workerOf{layout: c.Prefill, prefill: true, mtp: c.MTP}
+	second := workerOf{layout: c.Layout, both: c.X == 0, mtp: c.MTP, budget: c.Budget}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	prefill, generates = b.workers[first], b.workers[second]
+	if generates != nil && (c.X == 0 || prefill != nil) {
+		return prefill, generates, nil
+	}
+	unit := c.Unit()
+	unit.X, unit.Y = min(c.X, 1), 1
+	built, err := b.largest(unit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.workers == nil {
+		b.workers = map[workerOf]*worker{}
+	}
+	config := built.Config
+	if c.X == 0 {
+		b.workers[second] = b.worker(&c.Layout, config.Workers, sim.Link{})
+		return nil, b.workers[second], nil
+	}
+	if prefill == nil {
+		b.workers[first] = b.worker(&c.Prefill, config.Workers, sim.Link{})
+	}
+	if generates == nil {
+		b.workers[second] = b.worker(&c.Layout, *config.Decode, config.Link)
+	}
+	return b.workers[first], b.workers[second], nil
 }
 
-// times bounds the tokens of a decode worker: each batch up to 64, then in steps of a
-// sixty-fourth. A step is taken to last as long as at the mean context.
-func (s *Units) times(w *Worker) []token {
-	together := max(1, w.ranks()/max(1, w.Pool.Replicas)) // ranks of a dense model step alone
-	context := float64(s.Input) + s.generated()/2
-	var out []token
-	for b := 1; b <= w.MaxBatch; b += max(1, b/64) {
-		n := max(1, b*together/max(1, w.Pool.Engine.Stages)) // in each batch of a pipeline
-		t := w.Pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
-		out = append(out, token{b, float64(t) / math.Max(1, w.Pool.Engine.AcceptedPerStep) / slack})
+// largest builds a candidate for the largest batch that leaves room for a cache: what
+// engines prepare for a batch, such as captured graphs, makes steps faster, not slower.
+func (b *Bench) largest(c Candidate) (Built, error) {
+	for batch := DefaultBatch; ; batch /= 2 {
+		built, err := b.Build(c, batch)
+		if !errors.Is(err, replica.ErrNoCache) || batch == 1 {
+			return built, err
+		}
 	}
-	return out
 }
 
-// full is the batch of a rank at which the cache of a decode worker is full on average.
-func (s *Units) full(w *Worker) int {
-	e := &w.Pool.Engine
-	if e.Blocks == 0 {
-		return w.MaxBatch
+func (b *Bench) worker(l *parallel.Layout, p sim.Pool, link sim.Link) *worker {
+	return &worker{bench: b, pool: p, link: link, ranks: max(1, l.DP), stages: max(1, l.PP), times: map[int]float64{}, shares: map[int]float64{}}
+}
+
+// token is the least time of a token at a batch per rank. A step is taken to last as long
+// as at the mean context, and the batch to be spread over the stages of a pipeline.
+func (w *worker) token(batch int) float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	batch = parallel.Fullest(batch, w.stages)
+	t, ok := w.times[batch]
+	if !ok {
+		together := max(1, w.ranks/max(1, w.pool.Replicas)) // ranks of a dense model step alone
+		n := batch * together
+		context := float64(w.bench.Input) + w.bench.generated()/2
+		step := w.pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
+		t = float64(step) / math.Max(1, w.pool.Engine.AcceptedPerStep) / slack
+		w.times[batch] = t
 	}
-	context := s.Input + s.Output/2
-	if e.Policy == sim.InFlight { // keeps blocks from the start
-		context = s.Input + s.Output
+	return t
+}
+
+// share is the least time that a request takes of a worker that does both, with batches of
+// a rank up to a size: that of the cheapest mix of steps that together compute its prompt
+// and its tokens. Steps of a full batch without prompts, with a few and with many of their
+// tokens, and steps of prompts alone are mixed; no others do more for their time, but those
+// of a smaller batch where an engine captured graphs for no larger one.
+func (w *worker) share(batch int) float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.least(batch)
+}
+
+func (w *worker) least(batch int) float64 {
+	t, ok := w.shares[batch]
+	if !ok {
+		if t = w.mix(batch); batch > 1 {
+			t = min(t, w.least(power(batch-1)))
+		}
+		w.shares[batch] = t
 	}
-	holds := e.Blocks / max(1, (context+e.BlockTokens-1)/e.BlockTokens) * max(1, w.Pool.Replicas)
-	return min(max(1, holds/w.ranks()), w.MaxBatch)
+	return t
+}
+
+// mix is the time of the cheapest mix of steps of one batch.
+func (w *worker) mix(batch int) float64 {
+	e := &w.pool.Engine
+	prompt, pairs := w.prompt()
+	n := batch * max(1, w.ranks/max(1, w.pool.Replicas))
+	context := float64(w.bench.Input) + w.bench.generated()/2
+	step := func(decode, tokens int) mixed {
+		requests := 0
+		if tokens > 0 {
+			requests = max(1, tokens/prompt)
+		}
+		part := float64(tokens) / float64(prompt)
+		t := w.pool.Stepper.Step(sim.Batch{
+			Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
+			PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
+		})
+		return mixed{float64(decode), part, float64(t)}
+	}
+	const few = 512
+	most := max(1, e.TokenBudget-n)
+	all := []mixed{step(n, 0), step(n, min(few, most)), step(n, most), step(0, e.TokenBudget), step(0, min(prompt, e.TokenBudget))}
+	return cheapest(all, w.bench.generated()/math.Max(1, e.AcceptedPerStep)) / slack / float64(w.stages*max(1, w.pool.Replicas))
+}
+
+// mixed is a step that decodes so many requests and computes a part of a prompt.
+type mixed struct{ decodes, prompts, time float64 }
+
+// cheapest is the least time of steps that decode so often and compute one prompt in all:
+// of one kind, or of two of which neither does too much.
+func cheapest(all []mixed, decodes float64) float64 {
+	best := math.Inf(1)
+	for i, a := range all {
+		if a.decodes > 0 && a.prompts > 0 {
+			best = min(best, a.time*math.Max(decodes/a.decodes, 1/a.prompts))
+		}
+		for _, b := range all[i+1:] {
+			det := a.decodes*b.prompts - b.decodes*a.prompts
+			if det == 0 {
+				continue
+			}
+			x, y := (decodes*b.prompts-b.decodes)/det, (a.decodes-decodes*a.prompts)/det
+			if x >= 0 && y >= 0 {
+				best = min(best, x*a.time+y*b.time)
+			}
+		}
+	}
+	return best
+}
+
+// prompt is the tokens of a prompt to compute, and their pairs with those before them.
+func (w *worker) prompt() (tokens int, pairs float64) {
+	e := &w.pool.Engine
+	cached := 0 // whole blocks of the prefix are found
+	if e.PrefixCache && e.BlockTokens > 0 {
+		cached = w.bench.Prefix / e.BlockTokens * e.BlockTokens
+	}
+	tokens = w.bench.Input - cached
+	return tokens, float64(tokens) * (float64(cached) + float64(tokens+1)/2)
 }
 
 // generated is the tokens of an output that decode steps generate: the first comes
 // with the prompt.
-func (s *Units) generated() float64 { return math.Max(1, float64(s.Output-1)) }
+func (b *Bench) generated() float64 { return math.Max(1, float64(b.Output-1)) }
 
-// limit is the most requests in flight in a copy of a unit that may meet the limits.
-func (s *Units) limit(u Unit) int {
-	d := &s.Decode[u.Decode]
-	most := d.MaxBatch * u.Y * d.ranks()
-	if s.Plausible == nil {
-		return most
-	}
-	return sort.Search(most, func(i int) bool {
-		n := i + 1
-		tpot := s.token(u.Decode, s.least(u, n))
-		return !s.Plausible(u, n, units.Seconds(s.ttft(u, n)), units.Seconds(tpot))
-	})
+// prompts is the least time of a prompt, and the most prompts per second: in whole steps
+// of any number, or in pieces.
+func (w *worker) prompts() prompts {
+	w.once.Do(func() { w.known = w.bound() })
+	return w.known
 }
 
-// least is the smallest batch of a rank that decodes when so many requests are dealt
-// out in a copy of a unit.
-func (s *Units) least(u Unit, requests int) int {
-	return max(1, requests/(u.Y*s.Decode[u.Decode].ranks()))
-}
-
-// ttft is the least TTFT, on average or at a percentile, with so many requests in
-// flight in a copy of a unit. A benchmark sends them all at once, then one for each that
-// ends: a request of that first burst waits for half of it on average.
-func (s *Units) ttft(u Unit, requests int) float64 {
-	p, n := s.own[u.Decode], u.Y
-	if u.X > 0 {
-		p, n = s.prompts[u.Prefill], u.X
-	}
-	burst := float64(requests) / (float64(n) * p.rate)
-	if s.Percentile == 0 {
-		return p.alone + max(0, burst/2-p.alone)/sim.BenchmarkRequests + s.around(u)
-	}
-	// The slowest are those of the burst, one for each in flight.
-	place := 1 - sim.BenchmarkRequests*(1-s.Percentile/100)
-	return max(p.alone, place*burst) + s.around(u)
-}
-
-// around is what a first token waits for beside its prompt: the host, and where decode
-// has workers of its own, its cache on the link and the tokens that are held back.
-func (s *Units) around(u Unit) float64 {
-	w, d := &s.Decode[u.Decode], &s.Decode[u.Decode]
-	if u.X > 0 {
-		w = &s.Prefill[u.Prefill]
-	}
-	e := &w.Pool.Engine
-	out := float64(e.First+e.APIFixed) + float64(e.APIPerToken)*float64(s.Input)
-	if u.X == 0 || s.Link.Bandwidth == 0 {
-		return out
-	}
-	bytes := float64(s.Link.BytesPerToken) * float64(s.Input)
-	return out + float64(s.Link.Latency) + bytes/float64(s.Link.Bandwidth) + float64(d.Pool.Engine.Held)*s.token(u.Decode, 1)
-}
-
-// prompt is the least time of a prompt on a prefill worker, and the most prompts per
-// second that it computes: in whole steps of any number, or in pieces.
-func (s *Units) prompt(w *Worker) prompts {
-	alone, rate := 0.0, 0.0
-	e := &w.Pool.Engine
-	cached := 0 // whole blocks of the prefix are found
-	if e.PrefixCache && e.BlockTokens > 0 {
-		cached = s.Prefix / e.BlockTokens * e.BlockTokens
-	}
-	tokens := s.Input - cached
-	pairs := float64(tokens) * (float64(cached) + float64(tokens+1)/2)
+func (w *worker) bound() prompts {
+	e := &w.pool.Engine
+	tokens, pairs := w.prompt()
+	cached := w.bench.Input - tokens
+	rate := 0.0
 	step := func(prompts float64, requests int) float64 {
-		t, next := w.Pool.Through(sim.Batch{
+		t := w.pool.Stepper.Step(sim.Batch{
 			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(tokens))),
 			PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
 		})
-		rate = max(rate, prompts/float64(next))
+		rate = max(rate, prompts/float64(t))
 		return float64(t)
 	}
-	alone = step(1, 1)
+	alone := step(1, 1)
 	const enough = 64 // prompts in a step; more gain nothing
 	for n := 2; n <= min(e.MaxSequences, enough) && n*tokens <= e.TokenBudget; n++ {
 		step(float64(n), n)
@@ -146,36 +226,119 @@ func (s *Units) prompt(w *Worker) prompts {
 	if full := float64(e.TokenBudget) / float64(tokens); full < enough { // prompts and a piece of one
 		step(full, max(1, int(full)))
 	}
-	return prompts{alone / slack, slack * rate * float64(max(1, w.Pool.Replicas))}
+	return prompts{alone / slack, slack * rate * float64(max(1, w.pool.Replicas)*w.stages)}
 }
 
-// Prepare bounds the workers. It need not be called; a search over workers that were
-// bounded before, a copy of one that was prepared, begins with less work.
-func (s *Units) Prepare() {
-	if s.tokens != nil {
-		return
-	}
-	for i := range s.Prefill {
-		s.prompts = append(s.prompts, s.prompt(&s.Prefill[i]))
-	}
-	for i := range s.Decode {
-		s.own = append(s.own, s.prompt(&s.Decode[i]))
-		s.tokens = append(s.tokens, s.times(&s.Decode[i]))
-	}
+// bounds are those of a candidate, of one copy.
+type bounds struct {
+	*Bench
+
+	prefill, generates *worker
+	x, y               int
 }
 
-// bound is the most output tokens per second of all copies of a unit with so many
-// requests in flight in each: by Little's law, and by the prompts it can compute.
-func (s *Units) bound(u Unit, requests int) float64 {
+func (b *Bench) bounds(c *Candidate) (*bounds, error) {
+	p, d, err := b.workersOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return &bounds{b, p, d, c.X, max(1, c.Y)}, nil
+}
+
+// computes are the workers that compute prompts, and how many they are.
+func (s *bounds) computes() (*worker, int) {
+	if s.x > 0 {
+		return s.prefill, s.x
+	}
+	return s.generates, s.y
+}
+
+// least is the smallest batch of a rank that generates when so many requests are dealt
+// out.
+func (s *bounds) least(requests int) int { return max(1, requests/(s.y*s.generates.ranks)) }
+
+// throughput is the most output tokens per second with so many requests in flight: by
+// Little's law, and by the prompts that can be computed.
+func (s *bounds) throughput(requests int) float64 {
 	if requests == 0 {
 		return 0
 	}
-	took := s.token(u.Decode, s.least(u, requests)) * s.generated()
-	p, n := s.own[u.Decode], u.Y
-	if u.X > 0 {
-		p, n = s.prompts[u.Prefill], u.X
+	w, n := s.computes()
+	p := w.prompts()
+	took := s.tpot(requests)*s.generated() + p.alone
+	rate := min(float64(n)*p.rate, float64(requests)/took)
+	if s.x == 0 {
+		rate = min(rate, float64(s.y)/s.share(requests))
 	}
-	took += p.alone
-	most := float64(n) * p.rate
-	return min(most, float64(requests)/took) * float64(s.Output*u.Copies)
+	return s.scale() * rate * float64(s.Output)
+}
+
+// share is the least time that a request takes of a worker that does both.
+func (s *bounds) share(requests int) float64 {
+	return s.generates.share(parallel.Fullest(requests, s.y*s.generates.ranks))
+}
+
+// latency is the least mean latency of requests: so many are in flight, and each takes its
+// share of a worker, but for the end of a run, when the last ones are alone. That is at
+// most twice the latency of one in ten.
+func (s *bounds) latency(requests int) float64 {
+	if s.x > 0 {
+		return 0
+	}
+	const end = 1 + 2./sim.BenchmarkRequests
+	return float64(requests) * s.share(requests) / float64(s.y) / end
+}
+
+func (b *Bench) scale() float64 {
+	if b.Scale == 0 {
+		return 1
+	}
+	return b.Scale
+}
+
+// tpot is the least TPOT.
+func (s *bounds) tpot(requests int) float64 { return s.generates.token(s.least(requests)) }
+
+// ttft is the least TTFT, on average or at a percentile, with so many requests in
+// flight. A benchmark sends them all at once, then one for each that ends: a request of
+// that first burst waits for half of it on average.
+func (s *bounds) ttft(requests int, percentile float64) float64 {
+	w, n := s.computes()
+	p := w.prompts()
+	burst := float64(requests) / (float64(n) * p.rate)
+	if percentile == 0 {
+		return p.alone + max(0, burst/2-p.alone)/sim.BenchmarkRequests + s.around()
+	}
+	// The slowest are those of the burst, one for each in flight.
+	place := 1 - sim.BenchmarkRequests*(1-percentile/100)
+	return max(p.alone, place*burst) + s.around()
+}
+
+// around is what a first token waits for beside its prompt: the host, and where decode
+// has workers of its own, the latency of the link and the tokens that are held back. How
+// fast a cache travels depends on both layouts, so that its time is no bound.
+func (s *bounds) around() float64 {
+	w, _ := s.computes()
+	e, d := &w.pool.Engine, s.generates
+	out := float64(e.First+e.APIFixed) + float64(e.APIPerToken)*float64(s.Input)
+	if s.x == 0 || d.link.Bandwidth == 0 {
+		return out
+	}
+	return out + float64(d.link.Latency) + float64(d.pool.Engine.Held)*d.token(1)
+}
+
+// full is the batch of a rank, up to a largest, at which the caches of the workers that
+// generate are full on average.
+func (s *bounds) full(largest int) int {
+	w := s.generates
+	e := &w.pool.Engine
+	if e.Blocks == 0 {
+		return largest
+	}
+	context := s.Input + s.Output/2
+	if e.Policy == sim.InFlight { // keeps blocks from the start
+		context = s.Input + s.Output
+	}
+	holds := e.Blocks / max(1, (context+e.BlockTokens-1)/e.BlockTokens) * max(1, w.pool.Replicas)
+	return min(max(1, holds/w.ranks), largest)
 }

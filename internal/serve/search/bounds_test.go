@@ -19,8 +19,8 @@ func TestBoundsHold(t *testing.T) {
 		fixed, token, pair, context, each, read := 1e-3+x("fixed", 0.02), x("token", 1e-4), x("pair", 1e-8), x("context", 1e-6), x("each", 1e-4), x("read", 1e-7)
 		batch := rapid.IntRange(1, 32).Draw(t, "batch")
 		input := rapid.IntRange(1, 3000).Draw(t, "input")
-		s := &Units{Input: input, Output: rapid.IntRange(2, 200).Draw(t, "output"), Prefix: rapid.IntRange(0, input-1).Draw(t, "prefix")}
-		s.Decode = []Worker{{Layout: parallel.Layout{Devices: 1, TP: 1, DP: 1}, MaxBatch: batch, Pool: sim.Pool{
+		s := &Bench{Input: input, Output: rapid.IntRange(2, 200).Draw(t, "output"), Prefix: rapid.IntRange(0, input-1).Draw(t, "prefix")}
+		p := sim.Pool{
 			Replicas: 1, Engine: sim.Engine{
 				Policy: sim.Policy(rapid.IntRange(0, 2).Draw(t, "policy")), MaxSequences: batch, TokenBudget: rapid.IntRange(64, 8192).Draw(t, "budget"),
 				BlockTokens: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "block"), Blocks: 1 << 20, PrefixCache: true,
@@ -29,26 +29,28 @@ func TestBoundsHold(t *testing.T) {
 				return units.Seconds(fixed + token*float64(b.PrefillTokens) + pair*b.PrefillPairs + context*float64(b.PrefillContext) +
 					each*float64(b.Decode) + read*b.DecodeContext)
 			}),
-		}}}
-		if e := &s.Decode[0].Pool.Engine; e.Policy == sim.InFlight {
+		}
+		if e := &p.Engine; e.Policy == sim.InFlight {
 			e.TokenBudget = max(e.TokenBudget, input+batch) // prompts are not split
 		}
-		s.Prepare()
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
 		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix
-		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: s.Decode[0].Pool, Seed: 1})
+		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := Unit{Y: 1, Copies: 1}
-		if most := s.bound(u, n); got.OutputRate > most*(1+1e-9) {
+		one := bounds{Bench: s, generates: s.worker(&parallel.Layout{Devices: 1, TP: 1, DP: 1}, p, sim.Link{}), y: 1}
+		if most := one.throughput(n); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}
-		if least := s.ttft(u, n); float64(got.TTFT.Mean) < least*(1-1e-9) {
+		if least := one.ttft(n, 0); float64(got.TTFT.Mean) < least*(1-1e-9) {
 			t.Fatalf("TTFT %v, bound %g", got.TTFT.Mean, least)
 		}
-		if least := s.token(0, s.least(u, n)); n == 1 && float64(got.TPOT.Mean) < least*(1-1e-9) {
+		if least := one.latency(n); float64(got.Latency.Mean) < least*(1-1e-9) {
+			t.Fatalf("latency %v, bound %g", got.Latency.Mean, least)
+		}
+		if least := one.tpot(n); n == 1 && float64(got.TPOT.Mean) < least*(1-1e-9) {
 			t.Fatalf("TPOT %v, bound %g", got.TPOT.Mean, least)
 		}
 	})

@@ -39,8 +39,8 @@ func anyFormulas(t *rapid.T) *Formulas {
 			Budget:     rapid.IntRange(64, 8192).Draw(t, "budget"),
 			Accounting: rapid.SampledFrom([]formulas.Accounting{formulas.Documented, formulas.Steady}).Draw(t, "accounting"),
 		},
-		Limits: workload.Limits{TTFT: limit.Draw(t, "TTFT"), TPOT: limit.Draw(t, "TPOT")},
-		Range:  DefaultRange(),
+		Judge: Judge{Limits: workload.Limits{TTFT: limit.Draw(t, "TTFT"), TPOT: limit.Draw(t, "TPOT")}},
+		Range: DefaultRange(),
 	}
 }
 

@@ -1,10 +1,16 @@
-// Package search finds the best deployment of a mode: it enumerates layouts,
-// evaluates each over its batch sizes, and says why a candidate was rejected.
+// Package search finds the best deployments: a space of candidates, an evaluator, and
+// what is best of it.
 //
-// In: candidates of a Space and an Evaluator. Out: a Result per candidate, in the
-// order of enumeration, whatever the number of workers. Start with search.go;
-// space.go enumerates, formulas.go and simulated.go are the two evaluators (over
-// steps.go and batch.go the one, over replica.Fleet the other). Units, in units.go, packing.go and bounds.go, is
-// another search: of workers for prefill and decode packed onto a cluster, ordered by a
-// bound and decided by whatever simulates them.
+// In: candidates or branches of a space, an Evaluator, limits. Out: a Result per
+// candidate, in the order of enumeration, and of these the rows, whatever the number of
+// workers and of rows. It knows no requests of users and no calibration: errors to
+// expect are given to it.
+//
+// Start with search.go. Spaces: layouts.go enumerates layouts, guide.go by the rules of
+// the Ascend guide; packing.go puts workers together to units, workers.go makes
+// deployments of them. Evaluators: formulas.go with the guide's formulas (over steps.go
+// and batch.go), simulated.go with simulated deployments (over bench.go, which runs them,
+// bounds.go, which bounds what they carry, and climb.go, which finds their best load),
+// sized.go by the devices that a load needs. judge.go alone decides what meets the
+// limits; frontier.go and pairs.go rank.
 package search

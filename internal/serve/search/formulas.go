@@ -2,12 +2,11 @@ package search
 
 import (
 	"context"
-	"fmt"
+	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
@@ -31,16 +30,21 @@ type Formulas struct {
 	Suffix   string // behind every label
 	// Matched says that the phase is to be matched with another one.
 	Matched bool
-	Limits  workload.Limits
+	Judge   Judge
 	Range   Range
 	Images  graph.Images
 }
+
+var _ Evaluator = (*Formulas)(nil)
+
+// Bound implements [Evaluator]: nothing is known before a candidate is evaluated.
+func (p *Formulas) Bound(*Candidate) float64 { return math.Inf(1) }
 
 // Label is a candidate as printed.
 func (p *Formulas) Label(c Candidate) string { return c.Label(p.Spec.Model.HasExperts()) + p.Suffix }
 
 // Evaluate implements [Evaluator]: it finds the best batch of one candidate.
-func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
+func (p *Formulas) Evaluate(_ context.Context, c Candidate, _ float64) Result {
 	r := Result{Candidate: c, Label: p.Label(c)}
 	spec := p.Spec
 	spec.Layout, spec.MTP = c.Layout, c.MTP
@@ -48,13 +52,13 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	r.Load = p.load(c)
 	exact, err := p.deploy(spec)
 	if err != nil {
-		r.Binds, r.Reason = IllegalShape, sentence(err)
+		r.refuse(err)
 		return r
 	}
 	relaxed := exact
 	if spec.JumpsWithBatch() {
 		if relaxed, err = p.deploy(spec.WithoutJumps()); err != nil {
-			r.Binds, r.Reason = IllegalShape, sentence(err)
+			r.refuse(err)
 			return r
 		}
 	}
@@ -71,10 +75,10 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 	if !r.OK {
 		r.Reason = p.reason(&r)
 	}
-	r.MostQPS = r.Best
+	r.MostQPS, r.Score = r.Best, r.Best.Throughput
 	// Several waves within a limit lower the mean TTFT of the requests in flight,
 	// and so raise what the guide counts.
-	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Limits.TTFT > 0 && r.Load.Distribution == nil {
+	if r.OK && p.Matched && p.Mode == PrefillOnly && p.Judge.Limits.TTFT > 0 && r.Load.Distribution == nil {
 		r.MostQPS = p.searchBy(exact, relaxed, &r.Load, func(o *formulas.Outcome) float64 { return o.Prompts(&r.Load) }).best
 	}
 	return r
@@ -83,7 +87,7 @@ func (p *Formulas) Evaluate(_ context.Context, c Candidate) Result {
 // search finds the batch with the most throughput under one load.
 func (p *Formulas) search(exact, relaxed *Steps, l *formulas.Load) found {
 	if l.Distribution != nil && p.Mode != DecodeOnly {
-		return bisectBatch(p.outcome(exact, l), p.batches(l), p.Limits)
+		return bisectBatch(p.outcome(exact, l), p.batches(l), &p.Judge)
 	}
 	return p.searchBy(exact, relaxed, l, throughput)
 }
@@ -96,7 +100,7 @@ func (p *Formulas) searchBy(exact, relaxed *Steps, l *formulas.Load, rate rating
 
 func (p *Formulas) batchSearch(exact, relaxed *Steps, l *formulas.Load, rate rating) batchSearch {
 	return batchSearch{
-		exact: p.outcome(exact, l), relaxed: p.outcome(relaxed, l), r: p.batches(l), limits: p.Limits,
+		exact: p.outcome(exact, l), relaxed: p.outcome(relaxed, l), r: p.batches(l), judge: p.Judge,
 		rate: rate, window: p.window(l), waves: p.Mode == PrefillOnly && !l.Chunked(),
 	}
 }
@@ -142,7 +146,7 @@ func (p *Formulas) batches(l *formulas.Load) Range {
 		if most := max(1, l.Budget/l.PP); most < r.Max && most >= r.Min {
 			r.Max, r.Ends = most, OverBudget
 		}
-	case p.Mode == PrefillOnly && p.Limits.TTFT == 0 && !r.Given:
+	case p.Mode == PrefillOnly && p.Judge.Limits.TTFT == 0 && !r.Given:
 		const few = 4
 		r.Max = max(r.Min, min(r.Max, few*max(1, l.Budget/l.EffectiveInput())))
 	case p.Mode == PrefillOnly && l.Distribution != nil:
@@ -176,20 +180,17 @@ func (p *Formulas) outcome(e formulas.Engine, l *formulas.Load) evaluate {
 		return func(b int) formulas.Outcome { return formulas.DecodeOnly(e, l, b) }
 	case Aggregated:
 	}
-	return func(b int) formulas.Outcome { return formulas.Aggregated(e, l, b) }
+	return func(b int) formulas.Outcome {
+		o := formulas.Aggregated(e, l, b)
+		if o.Throughput > 0 { // by Little's law, as the accounting counts throughput
+			o.Latency = units.Seconds(float64(o.Concurrency) * float64(l.Output) / o.Throughput)
+		}
+		return o
+	}
 }
 
 // reason says why a candidate has no feasible batch.
 func (p *Formulas) reason(r *Result) string {
-	o := &r.First
-	v := judge(o, p.Limits)
-	r.Binds = v
-	switch v {
-	case NoMemory:
-		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
-	case OverTPOT, OverTTFT:
-		return overLimit(v, o, p.Limits)
-	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated, OverLatency:
-	}
-	return "no batch in the range meets the limits"
+	r.Binds = p.Judge.Verdict(&r.First, nil)
+	return p.Judge.Reason(r.Binds, &r.First)
 }

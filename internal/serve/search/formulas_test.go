@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func mixture(t testing.TB) search.Formulas {
 	t.Helper()
 	p := ascend(t, "Qwen/Qwen3-30B-A3B", "TEST_DEVICE", graph.Actions{})
 	p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
-	p.Limits.TPOT = ms(50)
+	p.Judge.Limits.TPOT = ms(50)
 	return p
 }
 
@@ -95,7 +96,7 @@ func TestEveryBatch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := ascend(t, c.model, "TEST_DEVICE", graph.Actions{})
-			p.Mode, p.Limits = c.mode, c.limits
+			p.Mode, p.Judge.Limits = c.mode, c.limits
 			p.Load.Input, p.Load.Output, p.Load.Budget = c.input, 200, 8192
 			space := search.Space{TP: []int{1, 4}, EP: []int{2, 8}}.Resolve(8)
 			for _, r := range run(t, &p, space.Enumerate(8, p.Spec.Model.HasExperts()), 2, nil) {
@@ -105,7 +106,7 @@ func TestEveryBatch(t *testing.T) {
 				}
 				at := evaluator(t, &p, &r, true)
 				beyond := func(o *formulas.Outcome) bool { // far beyond the limits
-					return o.OOM != "" || o.TTFT > 2*max(p.Limits.TTFT, 100) || o.TPOT > 2*max(p.Limits.TPOT, 100)
+					return o.OOM != "" || o.TTFT > 2*max(p.Judge.Limits.TTFT, 100) || o.TPOT > 2*max(p.Judge.Limits.TPOT, 100)
 				}
 				best := formulas.Outcome{}
 				for b := 1; b < 4000; b++ {
@@ -113,7 +114,7 @@ func TestEveryBatch(t *testing.T) {
 					if beyond(&o) {
 						break
 					}
-					fits := (p.Limits.TTFT == 0 || o.TTFT <= p.Limits.TTFT) && (p.Limits.TPOT == 0 || o.TPOT <= p.Limits.TPOT)
+					fits := (p.Judge.Limits.TTFT == 0 || o.TTFT <= p.Judge.Limits.TTFT) && (p.Judge.Limits.TPOT == 0 || o.TPOT <= p.Judge.Limits.TPOT)
 					if fits && o.Throughput > best.Throughput {
 						best = o
 					}
@@ -145,7 +146,7 @@ func TestRelaxedIsFaster(t *testing.T) {
 		candidates := search.Space{TP: all, EP: all, MoEDP: all, MTP: []int{0, 1}}.Resolve(16).Enumerate(16, true)
 		c := candidates[rapid.IntRange(0, len(candidates)-1).Draw(t, "layout")]
 		p.Range = search.Range{Min: 1, Max: 1, Given: true}
-		r := p.Evaluate(t.Context(), c)
+		r := p.Evaluate(t.Context(), c, math.Inf(-1))
 		if r.Binds == search.IllegalShape {
 			t.Skip(r.Reason)
 		}
@@ -185,7 +186,7 @@ func TestPrefillWithoutLimit(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p.Load.Input, p.Load.HitRate = x.input, x.hit
-			if r := p.Evaluate(t.Context(), c); !r.OK || r.Best.Batch != x.want {
+			if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch != x.want {
 				t.Errorf("want batch %d, got %d", x.want, r.Best.Batch)
 			}
 		})
@@ -194,7 +195,7 @@ func TestPrefillWithoutLimit(t *testing.T) {
 		p.Load.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}}}
 		p.Load.Input, p.Load.HitRate = 0, 0
 		const steps = 4
-		if r := p.Evaluate(t.Context(), c); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.RangeEnds {
+		if r := p.Evaluate(t.Context(), c, math.Inf(-1)); !r.OK || r.Best.Batch > steps*8192/2000 || r.Binds != search.RangeEnds {
 			t.Errorf("batch %d, bound by %q: want a few steps", r.Best.Batch, r.Binds)
 		}
 	})
@@ -209,7 +210,7 @@ func TestSmallest(t *testing.T) {
 	p := w.problem(t)
 	p.Matched = true
 	c := search.Space{TP: []int{8}}.Resolve(8).Enumerate(8, false)[0]
-	r := p.Evaluate(t.Context(), c)
+	r := p.Evaluate(t.Context(), c, math.Inf(-1))
 	if r.Best.Batch != 2 || r.Binds != search.Fits {
 		t.Errorf("want batch 2 bound by nothing, got %d, %q", r.Best.Batch, r.Binds)
 	}
@@ -252,7 +253,7 @@ func TestAutoBudget(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p.Memory = x.memory
-			r := p.Evaluate(t.Context(), c)
+			r := p.Evaluate(t.Context(), c, math.Inf(-1))
 			if r.OK != x.ok || r.Load.Budget != x.budget {
 				t.Errorf("want %t with a budget of %d, got %t with %d (%s)", x.ok, x.budget, r.OK, r.Load.Budget, r.Reason)
 			}
@@ -260,7 +261,7 @@ func TestAutoBudget(t *testing.T) {
 	}
 	p.AutoBudget, p.Load.Budget = false, 400
 	p.Memory = (needs(4) + needs(2)) / 2
-	if r := p.Evaluate(t.Context(), c); r.OK || r.Load.Budget != 400 {
+	if r := p.Evaluate(t.Context(), c, math.Inf(-1)); r.OK || r.Load.Budget != 400 {
 		t.Errorf("a given budget is kept: got %t with %d", r.OK, r.Load.Budget)
 	}
 }
@@ -283,11 +284,11 @@ func TestReasons(t *testing.T) {
 			p.Range = search.Range{Min: 5000, Max: 6000, Given: true}
 		}, layout(1, 1), search.NoMemory, "short in decode"},
 		{
-			"TPOT", func(p *search.Formulas) { p.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
+			"TPOT", func(p *search.Formulas) { p.Judge.Limits = workload.Limits{TPOT: ms(1), TTFT: ms(1)} }, layout(8, 8),
 			search.OverTPOT, "at batch 1 is over the limit of 1.00 ms",
 		},
 		{
-			"TTFT", func(p *search.Formulas) { p.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
+			"TTFT", func(p *search.Formulas) { p.Judge.Limits = workload.Limits{TTFT: ms(1)} }, layout(8, 8),
 			search.OverTTFT, "TTFT",
 		},
 	} {
@@ -295,7 +296,7 @@ func TestReasons(t *testing.T) {
 			p := ascend(t, "Qwen/Qwen3-32B", "TEST_DEVICE", graph.Actions{})
 			p.Load.Input, p.Load.Output, p.Load.Budget = 3500, 1500, 8192
 			c.change(&p)
-			r := p.Evaluate(t.Context(), c.candidate)
+			r := p.Evaluate(t.Context(), c.candidate, math.Inf(-1))
 			if r.OK || r.Binds != c.binds || !strings.Contains(r.Reason, c.want) {
 				t.Errorf("want %q for %q, got %t, %q for %q", c.want, c.binds, r.OK, r.Reason, r.Binds)
 			}
@@ -323,7 +324,7 @@ func TestSpeculation(t *testing.T) {
 			p.Load.Input, p.Load.Output, p.Load.Budget = 200, 64, 800
 			p.Block, p.Accepted = c.block, c.accepted
 			candidate := search.Space{TP: []int{1}, MTP: []int{c.mtp}}.Resolve(1).Enumerate(1, false)[0]
-			l := p.Evaluate(t.Context(), candidate).Load
+			l := p.Evaluate(t.Context(), candidate, math.Inf(-1)).Load
 			if l.DecodeQuery != c.query || l.DecodeSeq() != c.seq {
 				t.Errorf("want %d tokens at %d, got %d at %d", c.query, c.seq, l.DecodeQuery, l.DecodeSeq())
 			}

@@ -136,7 +136,7 @@ func (w *table) problem(t testing.TB) search.Formulas {
 		"aggregated": search.Aggregated, "prefill": search.PrefillOnly, "decode": search.DecodeOnly,
 	}[w.mode]
 	p.Load.Input, p.Load.Output, p.Load.Budget = w.input, w.output, w.budget
-	p.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
+	p.Judge.Limits = workload.Limits{TTFT: ms(w.ttft), TPOT: ms(w.tpot)}
 	return p
 }
 
@@ -218,12 +218,12 @@ func (w *table) compareBatch(t *testing.T, want *row, got *search.Result, tolera
 	p := w.problem(t)
 	o := &got.Best
 	if o.Throughput < (1-tolerance)*want.throughput ||
-		w.tpot > 0 && o.TPOT > p.Limits.TPOT || w.ttft > 0 && o.TTFT > p.Limits.TTFT {
+		w.tpot > 0 && o.TPOT > p.Judge.Limits.TPOT || w.ttft > 0 && o.TTFT > p.Judge.Limits.TTFT {
 		t.Errorf("want %.6g tokens/s or more within %+v, got %.6g, TTFT %v, TPOT %v",
-			want.throughput, p.Limits, o.Throughput, o.TTFT, o.TPOT)
+			want.throughput, p.Judge.Limits, o.Throughput, o.TTFT, o.TPOT)
 	}
-	p.Limits, p.Range = workload.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
-	at := p.Evaluate(t.Context(), got.Candidate).First
+	p.Judge.Limits, p.Range = workload.Limits{}, search.Range{Min: want.batch, Max: want.batch, Given: true}
+	at := p.Evaluate(t.Context(), got.Candidate, math.Inf(-1)).First
 	near(t, "TTFT at the vendor's batch", want.ttft, at.TTFT.Ms(), tolerance)
 	near(t, "TPOT at the vendor's batch", want.tpot, at.TPOT.Ms(), tolerance)
 	near(t, "tokens/s at the vendor's batch", want.throughput, at.Throughput, tolerance)

@@ -5,31 +5,38 @@ import (
 	"slices"
 )
 
-// Unit is X prefill and Y decode workers, the smallest thing that is copied, and how
-// many copies there are. Where one worker does both, X is 0 and Y 1.
-type Unit struct {
-	Prefill, Decode int // which workers
-	X, Y            int
-	Copies          int
-}
-
-// Packing is what units may be made of and how they are copied.
+// Packing is how workers for prefill and decode are put together to units, and how many
+// copies of a unit there are.
 type Packing struct {
-	Devices int // of the whole cluster
+	// Devices of the whole cluster, which has as many copies as it has room for; 0 is
+	// any number, of one copy each.
+	Devices int
 	// Sizes are the devices a unit may have; nil is any number. The others bound its
 	// devices and workers; 0 is no bound.
 	Sizes                             []int
 	MaxDevices, MaxPrefill, MaxDecode int
 }
 
-// List lists the units of workers with p and d devices each, with as many copies as
-// there is room for. Of units that are the same workers in all only the smallest is
-// listed, and none that has no more of either worker in all than another: with as many
-// requests it is never better.
-func (k *Packing) List(p, d int) []Unit {
-	var all []Unit
+// pack is X prefill and Y decode workers, and copies of them.
+type pack struct{ X, Y, Copies int }
+
+// largest is the most devices of a unit.
+func (k *Packing) largest() int {
+	out := k.Devices
+	if k.MaxDevices > 0 && (out == 0 || k.MaxDevices < out) {
+		out = k.MaxDevices
+	}
+	return out
+}
+
+// list lists the units of workers with p and d devices each. With a number of devices,
+// of units that are the same workers in all only the smallest is listed, and none that
+// has no more of either worker in all than another: with as many requests it is never
+// better. Without, none is a multiple of another.
+func (k *Packing) list(p, d int) []pack {
+	var all []pack
 	most := func(each, limit int) int {
-		n := k.Devices / each
+		n := k.largest() / each
 		if limit > 0 {
 			n = min(n, limit)
 		}
@@ -38,14 +45,28 @@ func (k *Packing) List(p, d int) []Unit {
 	for y := 1; y <= most(d, k.MaxDecode); y++ {
 		for x := 1; x <= most(p, k.MaxPrefill); x++ {
 			n := x*p + y*d
-			if n > k.Devices || k.MaxDevices > 0 && n > k.MaxDevices || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
+			if n > k.largest() || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
 				continue
 			}
-			all = append(all, Unit{X: x, Y: y, Copies: k.Devices / n})
+			copies := 1
+			if k.Devices > 0 {
+				copies = k.Devices / n
+			} else if gcd(x, y) > 1 {
+				continue
+			}
+			all = append(all, pack{x, y, copies})
 		}
 	}
-	total := func(u Unit) (x, y int) { return u.X * u.Copies, u.Y * u.Copies }
-	slices.SortFunc(all, func(a, b Unit) int {
+	if k.Devices == 0 {
+		return all
+	}
+	return undominated(all)
+}
+
+// undominated drops units that have no more workers of either kind in all than another.
+func undominated(all []pack) []pack {
+	total := func(u pack) (x, y int) { return u.X * u.Copies, u.Y * u.Copies }
+	slices.SortFunc(all, func(a, b pack) int {
 		ax, ay := total(a)
 		bx, by := total(b)
 		return cmp.Or(cmp.Compare(bx, ax), cmp.Compare(by, ay), cmp.Compare(b.Copies, a.Copies))
@@ -58,4 +79,11 @@ func (k *Packing) List(p, d int) []Unit {
 		}
 	}
 	return slices.Clip(out)
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }

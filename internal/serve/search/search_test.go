@@ -1,17 +1,25 @@
 package search_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// run searches to the end.
+// run evaluates all candidates.
 func run(t testing.TB, e search.Evaluator, candidates []search.Candidate, workers int, progress func(int)) []search.Result {
 	t.Helper()
-	results, err := search.Run(t.Context(), e, candidates, workers, progress)
+	s := search.Search{Evaluator: e, Workers: workers, Progress: progress}
+	results, err := s.Run(t.Context(), search.Candidates(e, candidates))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +33,132 @@ func TestRunCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
 	candidates := search.Space{TP: []int{}, EP: []int{}}.Resolve(16).Enumerate(16, true)
-	_, err := search.Run(ctx, &p, candidates, 1, func(int) {
+	s := search.Search{Evaluator: &p, Workers: 1, Progress: func(int) {
 		seen++
 		cancel()
-	})
+	}}
+	_, err := s.Run(ctx, search.Candidates(&p, candidates))
 	if !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("want the search cancelled after one of %d, got %v after %d", len(candidates), err, seen)
 	}
+}
+
+// book is an evaluator that looks scores up. Bounds are at or above them, and those below
+// a floor are dropped.
+type book struct {
+	scores, bounds map[search.Candidate]float64 // no score is no outcome within the limits
+}
+
+func (b *book) Bound(c *search.Candidate) float64 { return b.bounds[*c] }
+
+func (b *book) Evaluate(_ context.Context, c search.Candidate, floor float64) search.Result {
+	score, ok := b.scores[c]
+	if b.bounds[c] < floor || ok && score < floor {
+		return search.Result{Candidate: c, Dropped: true}
+	}
+	return search.Result{Candidate: c, Label: c.Label(false), OK: ok, Score: score, Best: formulas.Outcome{Throughput: score}}
+}
+
+// drawBook draws candidates in a few groups.
+func drawBook(t *rapid.T) (*book, []search.Candidate) {
+	b := &book{map[search.Candidate]float64{}, map[search.Candidate]float64{}}
+	var all []search.Candidate
+	for range rapid.IntRange(0, 30).Draw(t, "candidates") {
+		tp := rapid.IntRange(1, 6).Draw(t, "group")
+		c := search.Candidate{Layout: parallel.Layout{Devices: tp, TP: tp}, Y: 1, Copies: len(all) + 1}
+		score := float64(rapid.IntRange(1, 40).Draw(t, "score"))
+		b.bounds[c] = score * rapid.Float64Range(1, 2).Draw(t, "loose")
+		if rapid.IntRange(0, 4).Draw(t, "fits") > 0 {
+			b.scores[c] = score
+		}
+		all = append(all, c)
+	}
+	return b, all
+}
+
+// rows are the scores of the best of each group, the highest first, and the candidates
+// that have them.
+func rows(results []search.Result) (scores []float64, all []search.Candidate) {
+	for _, r := range search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) }) {
+		scores, all = append(scores, r.Score), append(all, r.Candidate)
+	}
+	return scores, all
+}
+
+// TestRowsChangeNothing: the best rows are those of brute force, whatever their number
+// and that of the workers, in branches of any shape.
+func TestRowsChangeNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b, all := drawBook(t)
+		best := map[any]float64{}
+		for c, score := range b.scores {
+			best[c.Layout] = max(best[c.Layout], score)
+		}
+		var want []float64
+		for _, score := range best {
+			want = append(want, score)
+		}
+		slices.SortFunc(want, func(a, b float64) int { return cmp.Compare(b, a) })
+		part := rapid.IntRange(1, 10).Draw(t, "branches")
+		for n := range len(want) + 2 {
+			var before []search.Candidate
+			for _, workers := range []int{1, 3} {
+				s := search.Search{Evaluator: b, Group: search.ByLayout, Rows: n, Workers: workers}
+				results, err := s.Run(t.Context(), branches(b, all, part))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, which := rows(results)
+				shown := len(want)
+				if n > 0 {
+					shown = min(n, shown)
+				}
+				if len(got) < shown || !slices.Equal(got[:shown], want[:shown]) {
+					t.Fatalf("%d rows, %d workers: want %v, got %v", n, workers, want, got)
+				}
+				if workers > 1 && !slices.Equal(which, before) {
+					t.Fatalf("%d workers find %v, one %v", workers, which, before)
+				}
+				before = which
+			}
+		}
+	})
+}
+
+// branches puts candidates into branches of so many, as pairs of workers are.
+func branches(b *book, all []search.Candidate, part int) []search.Branch {
+	if part == 1 {
+		return search.Candidates(b, all)
+	}
+	var out []search.Branch
+	for some := range slices.Chunk(all, part) {
+		bound := math.Inf(-1)
+		for i := range some {
+			bound = max(bound, b.Bound(&some[i]))
+		}
+		out = append(out, search.Branch{Bound: bound, Expand: func() []search.Branch { return search.Candidates(b, some) }})
+	}
+	return out
+}
+
+// TestLargerSpace: a space that holds another never has a worse best.
+func TestLargerSpace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b, all := drawBook(t)
+		best := func(some []search.Candidate) float64 {
+			s := search.Search{Evaluator: b, Rows: 1, Workers: 1}
+			results, err := s.Run(t.Context(), search.Candidates(b, some))
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores, _ := rows(results)
+			return max(0, append(scores, 0)[0])
+		}
+		part := all[:rapid.IntRange(0, len(all)).Draw(t, "part")]
+		if x, y := best(part), best(all); x > y {
+			t.Fatalf("a part has %g, all have %g", x, y)
+		}
+	})
 }

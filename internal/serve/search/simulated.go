@@ -3,240 +3,295 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
+	"sort"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Simulated evaluates candidates by simulating their deployments in a closed
-// loop: means of TTFT and TPOT, and output tokens per second, exactly as a
-// simulation of the same deployment at that concurrency gives them.
+// Simulated evaluates candidates by simulating their deployments in a closed loop: the
+// figures are exactly those that a simulation of the deployment at that concurrency has.
 type Simulated struct {
-	// Fleet builds the deployment of a candidate.
-	Fleet func(Candidate) (*replica.Fleet, error)
-	// Experts says that labels show the expert dimensions.
-	Experts bool
-	// Input and Output are the lengths of the requests.
-	Input, Output sim.Lengths
-	Limits        workload.Limits
-	// Chances are the probabilities that an outcome meets the limits on TTFT and on
-	// TPOT; together they must be at least Confidence. Without Chances the outcome
-	// itself must keep them.
-	Chances    func(*Result, *formulas.Outcome) (ttft, tpot float64)
-	Confidence float64
-	Range      Range // of the batch per data-parallel rank
-	Seed       uint64
+	Bench *Bench
+	Judge Judge
+	// Errors are those to expect of the figures of one copy of a candidate with so many
+	// requests in flight. Nil is none.
+	Errors func(c *Candidate, requests int, t *Trial) Errors
+	Range  Range // of the batch per data-parallel rank
+	// Devices are those that units are packed on.
+	Devices int
+	// Label is a candidate as printed.
+	Label func(*Candidate) string
 }
 
-// ladder is the step between two concurrencies that are tried in turn while all
-// meet the limits.
-const ladder = 2
+var _ Evaluator = (*Simulated)(nil)
 
-// Evaluate implements [Evaluator]: it climbs the concurrencies until a limit, the
-// cache, the range or a load that only makes requests wait ends it, then narrows
-// the last step down by bisection. Of all that meet the limits, the one with the
-// most throughput is the best, of equal ones that with the fewest requests.
-// Replicas are equal: one of them is searched, and its best load is simulated on
-// all.
-func (s *Simulated) Evaluate(ctx context.Context, c Candidate) Result {
-	r := Result{Candidate: c, Label: c.Label(s.Experts)}
-	one := c
-	one.Replicas = 1
-	fleet, err := s.Fleet(one)
+// MaxCopies is how many copies are simulated at most. Copies are dealt requests in turn
+// and know nothing of each other, so that more add nothing but the time to simulate them.
+const MaxCopies = 16
+
+// Bound implements [Evaluator].
+func (s *Simulated) Bound(c *Candidate) float64 {
+	b, err := s.Bench.bounds(c)
 	if err != nil {
-		r.Binds, r.Reason = s.refusal(err), sentence(err)
+		return math.Inf(1) // Evaluate says why
+	}
+	n := s.limit(c, b)
+	if n == 0 {
+		return math.Inf(-1)
+	}
+	return s.together(c) * float64(c.times()) * b.throughput(n)
+}
+
+// together is how much more copies are taken to carry than one of them by itself times
+// their number. Chance may make it a little more where requests differ.
+func (s *Simulated) together(c *Candidate) float64 {
+	const more = 1.02
+	if s.alike(c) {
+		return 1
+	}
+	return more
+}
+
+// alike says that all copies of a candidate do the same at the same time, so that one
+// shows what all carry.
+func (s *Simulated) alike(c *Candidate) bool { return c.times() == 1 || !s.Bench.Varied && c.X == 0 }
+
+// Evaluate implements [Evaluator]. One copy is climbed; where copies together differ from
+// one, its best load is then simulated on several.
+func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
+	r := Result{Candidate: c, Label: s.Label(&c), Load: s.load(&c)}
+	b, err := s.Bench.bounds(&c)
+	if err != nil {
+		r.refuse(err)
 		return r
 	}
-	r.Load = s.load(&c, fleet)
-	t := trial{ctx: ctx, s: s, fleet: fleet, result: &r, copies: max(1, c.Replicas)}
-	ranks := max(1, c.Layout.DP)
-	most := s.most(fleet)
-	low, high := 0, 0 // the largest batch that meets the limits, the smallest that does not
-	for b := max(1, s.Range.Min); t.err == nil; b = min(ladder*b, most) {
-		before := r.Best
-		if r.Binds = t.at(b, ranks); r.Binds != Fits {
-			high = b
-			break
-		}
-		if low > 0 && t.saturated() {
-			r.Best, r.Binds = before, Saturated // of the two, the one that waits less
-			break
-		}
-		if low = b; b >= most {
-			break
-		}
+	r.Load.Budget = b.budget()
+	last := s.limit(&c, b)
+	t := climb{
+		loads: s.loads(&c, last), step: 1, floor: floor / s.together(&c), binds: Fits,
+		bound: func(load int) float64 { return float64(c.times()) * b.throughput(load) },
+		try: func(load int) (formulas.Outcome, Verdict, bool, error) {
+			return s.try(ctx, c, load, 1)
+		},
 	}
-	for high-low > 1 && t.err == nil && low > 0 {
-		if b := (low + high) / 2; t.at(b, ranks) == Fits {
-			low = b
-		} else {
-			high = b
-		}
+	if last >= c.UnitRanks() {
+		t.step = c.UnitRanks()
 	}
-	t.confirm()
-	return t.finish(low, most)
-}
-
-// most is the largest batch worth trying: of the range, and what an engine runs at a
-// time. Beyond that requests only wait.
-func (s *Simulated) most(f *replica.Fleet) int {
-	runs := f.Config(nil).Workers.Engine.MaxSequences
-	if runs == 0 {
-		return s.Range.Max
+	if len(t.loads) > 0 {
+		t.start = s.start(&c, b, t.loads)
+		err = t.run()
 	}
-	return min(s.Range.Max, max(runs, s.Range.Min))
-}
-
-// confirm simulates the best load on all replicas. Where lengths vary their
-// requests are other ones, and a few batches less may be needed to meet the limits.
-func (t *trial) confirm() {
-	r, copies := t.result, t.copies
-	if copies == 1 || !r.OK || t.err != nil {
-		return
-	}
-	if t.fleet, t.err = t.s.Fleet(r.Candidate); t.err != nil {
-		return
-	}
-	t.copies = 1
-	ranks := r.Candidate.Ranks()
-	const tries, less = 8, 0.95
-	batch := r.Best.Batch
-	r.OK = false
-	for range tries {
-		if t.at(batch, ranks); r.OK || t.err != nil || batch == 1 {
-			break
-		}
-		batch = max(1, int(less*float64(batch)))
-	}
-}
-
-// load is what rows show of the requests and of a step's budget.
-func (s *Simulated) load(c *Candidate, f *replica.Fleet) formulas.Load {
-	l := formulas.Load{Input: s.Input.Tokens, Output: s.Output.Tokens, DecodeQuery: 1 + c.MTP}
-	if d := s.Input.Distribution; d != nil {
-		l.Input = d.MeanEffective(0)
-	}
-	config := f.Config(nil)
-	l.Budget = config.Workers.Engine.TokenBudget
-	return l
-}
-
-// refusal says what a fleet that cannot be built fails on.
-func (s *Simulated) refusal(err error) Verdict {
-	if errors.Is(err, replica.ErrNoCache) {
-		return NoMemory
-	}
-	return IllegalShape
-}
-
-// trial is the evaluation of one candidate in progress.
-type trial struct {
-	ctx    context.Context
-	s      *Simulated
-	fleet  *replica.Fleet
-	result *Result
-	copies int // of the fleet that is simulated
-	err    error
-}
-
-// at simulates a batch per rank and holds it to the limits.
-func (t *trial) at(batch, ranks int) Verdict {
-	concurrency := batch * ranks
-	config := t.fleet.Config(sim.Benchmark(concurrency, t.s.Input, t.s.Output))
-	config.Seed = t.s.Seed
-	res, err := sim.Run(t.ctx, &config)
 	if err != nil {
-		t.err = err
-		return NoMemory
+		r.refuse(err)
+		return r
 	}
-	o := t.outcome(batch, concurrency, res)
-	r := t.result
-	if r.First.Batch == 0 {
-		r.First = o
+	if t.ok && !t.dropped {
+		t.binds = s.ends(&c, b, &t, last)
+		err = s.confirm(ctx, &c, &t, &r)
 	}
-	v := t.judge(&o)
-	if o.OOM == "" {
-		r.Points = append(r.Points, o)
+	r.Points, r.Dropped = t.points, t.dropped
+	if err == nil && !r.OK && !r.Dropped {
+		err = s.least(ctx, &c, &t, &r)
 	}
-	if v == Fits && (!r.OK || o.Throughput > r.Best.Throughput*(1+same)) {
-		r.Best, r.OK = o, true
+	if err != nil {
+		r.refuse(err)
+	}
+	return r
+}
+
+// budget is the most tokens of a step of a rank that computes prompts.
+func (s *bounds) budget() int {
+	w, _ := s.computes()
+	return w.pool.Engine.TokenBudget / max(1, w.pool.Engine.Ranks)
+}
+
+// refuse says why a candidate cannot be run.
+func (r *Result) refuse(err error) {
+	r.OK, r.Err = false, err
+	r.Binds, r.Reason = IllegalShape, sentence(err)
+	if errors.Is(err, replica.ErrNoCache) {
+		r.Binds = NoMemory
+	}
+}
+
+// load is what rows show of the requests.
+func (s *Simulated) load(c *Candidate) formulas.Load {
+	return formulas.Load{Input: s.Bench.Input, Output: s.Bench.Output, DecodeQuery: 1 + c.MTP}
+}
+
+// try simulates some copies with so many requests in flight in each.
+func (s *Simulated) try(ctx context.Context, c Candidate, load, copies int) (o formulas.Outcome, v Verdict, thrashes bool, err error) {
+	batch, all := c.Batch(load), c.times()
+	some := c
+	some.Copies = copies
+	x, err := s.Bench.Run(ctx, some, Load{Requests: load * copies}, batch)
+	if errors.Is(err, replica.ErrNoCache) { // a higher batch limit takes memory itself
+		return formulas.Outcome{Batch: batch, Concurrency: load * all, OOM: formulas.DecodePhase}, NoMemory, false, nil
+	}
+	if err != nil {
+		return o, v, false, err
+	}
+	o = x.outcome(s.Judge.Percentile, float64(all)/float64(copies))
+	o.Batch, o.Concurrency = batch, load*all
+	return o, s.verdict(&c, load, &o, x), x.Preempted, nil
+}
+
+func (s *Simulated) verdict(c *Candidate, load int, o *formulas.Outcome, t *Trial) Verdict {
+	return s.Judge.Verdict(o, s.errors(c, load, t))
+}
+
+func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
+	if s.Errors == nil {
+		return nil
+	}
+	return s.Errors(c, load, t)
+}
+
+// plausible says which limit so many requests in flight surely miss, with the errors of
+// an empty or of a full cache, whichever are better.
+func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
+	o := formulas.Outcome{
+		TTFT: units.Seconds(ttft * b.ttft(load, s.Judge.Percentile)), TPOT: units.Seconds(tpot * b.tpot(load)),
+	}
+	v := s.surely(b, load, o, s.errors(c, load, &Trial{}))
+	if v != Fits && s.Errors != nil && s.surely(b, load, o, s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
+		return Fits
 	}
 	return v
 }
 
-// judge holds an outcome to the limits with the confidence asked for.
-func (t *trial) judge(o *formulas.Outcome) Verdict {
-	if t.s.Chances == nil || o.OOM != "" {
-		return judge(o, t.s.Limits)
+// surely says which limit times surely miss that are no better than some. Where the mean
+// latency of a request is known to be long, what TTFT may not take of it, TPOT must.
+func (s *Simulated) surely(b *bounds, load int, o formulas.Outcome, e Errors) Verdict {
+	rest := units.Seconds(b.generated())
+	if s.Judge.Percentile == 0 {
+		o.Latency = units.Seconds(b.latency(load))
+		if first := s.Judge.latest(e); first < o.Latency {
+			o.TPOT = max(o.TPOT, (o.Latency-first)/rest)
+		}
 	}
-	ttft, tpot := t.s.Chances(t.result, o)
+	o.Latency = max(o.Latency, o.TTFT+o.TPOT*rest)
+	return s.Judge.Verdict(&o, e)
+}
+
+// limit is the most requests in flight in a copy that may meet the limits. It is a whole
+// batch of all ranks where they have several each.
+func (s *Simulated) limit(c *Candidate, b *bounds) int {
+	ranks := c.UnitRanks()
+	n := sort.Search(s.most(c)*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+	const several = 16
+	if n >= several*ranks {
+		n = n / ranks * ranks
+	}
+	return n
+}
+
+// DefaultBatch is the largest batch of a rank that is tried where nobody says: as many
+// sequences as vLLM runs at a time on large devices (max_num_seqs 1024).
+const DefaultBatch = 1024
+
+// most is the largest batch of a rank that is tried: engines run no more requests than a
+// step has tokens.
+func (s *Simulated) most(c *Candidate) int {
+	out := s.Range.Max
+	if !s.Range.Given {
+		out = min(DefaultBatch, out)
+	}
+	if c.Budget > 0 {
+		out = min(out, c.Budget/(1+c.MTP))
+	}
+	return out
+}
+
+// loads are those to try.
+func (s *Simulated) loads(c *Candidate, last int) []int {
+	first := 1
+	if s.Range.Min > 1 {
+		first = s.Range.Min * c.UnitRanks()
+	}
+	return ladder(first, last, c.UnitRanks())
+}
+
+// start is where to begin: at the first load that nearly reaches the bound of the last, or
+// the last that should meet the limits if its times are as far above their bounds as they
+// usually are.
+func (s *Simulated) start(c *Candidate, b *bounds, loads []int) int {
+	const nearly = 0.99
+	ttft, tpot := 1.3, 1.06
+	if c.X == 0 { // prompts between its tokens
+		tpot = 1.25
+	}
+	most := b.throughput(loads[len(loads)-1])
+	i := sort.Search(len(loads), func(i int) bool { return b.throughput(loads[i]) >= nearly*most })
+	over := sort.Search(len(loads), func(i int) bool { return s.plausible(c, b, loads[i], ttft, tpot) != Fits })
+	return min(i, max(0, over-1), len(loads)-1)
+}
+
+// ends is what binds where no load that was tried failed: the range, or the limit that the
+// next load surely misses.
+func (s *Simulated) ends(c *Candidate, b *bounds, t *climb, last int) Verdict {
 	switch {
-	case ttft*tpot >= t.s.Confidence:
-		return Fits
-	case tpot <= ttft:
-		return OverTPOT
+	case t.binds != Fits:
+		return t.binds
+	case t.best.load < last:
+		return Saturated
+	case last < s.most(c)*c.UnitRanks():
+		return s.plausible(c, b, last+1, 1, 1)
+	case s.Range.Given:
+		return RangeEnds
 	}
-	return OverTTFT
+	return Saturated
 }
 
-// outcome is a simulation as rows show it.
-func (t *trial) outcome(batch, concurrency int, res *sim.Result) formulas.Outcome {
-	b := &t.fleet.Generates().Memory
-	o := formulas.Outcome{
-		Batch: batch, Concurrency: t.copies * concurrency, TTFT: res.TTFT.Mean, TPOT: res.TPOT.Mean,
-		Throughput: float64(t.copies) * res.OutputRate,
-		Use: memory.Use{
-			Weights: b.Weights, KV: units.Bytes(res.KVPeak()) * b.KV, Activation: b.Activation,
-			Reserved: b.Memory - b.Weights - b.Activation - b.KV,
-		},
+// confirm takes the best load. Where copies of a candidate are not alike, several are
+// simulated, and a few requests less may be needed to meet the limits.
+func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Result) error {
+	r.Best, r.OK, r.Binds, r.Score = t.best.outcome, true, t.binds, t.best.outcome.Throughput
+	r.MostQPS = r.Best
+	if s.alike(c) {
+		return nil
 	}
-	o.Use.Available = b.KV - o.Use.KV
-	if res.Finished == 0 {
-		o.OOM = formulas.DecodePhase
+	copies, most := min(c.times(), MaxCopies), s.together(c)*r.Score
+	const tries, less = 8, 0.95
+	load := t.best.load
+	for range tries {
+		o, v, _, err := s.try(ctx, *c, load, copies)
+		if err != nil {
+			return err
+		}
+		r.Best, r.OK, r.MostQPS, r.Score = o, v == Fits, o, min(most, o.Throughput)
+		if r.OK || load == 1 {
+			break
+		}
+		r.First, r.Binds = o, v
+		load = max(1, int(less*float64(load)))
 	}
-	return o
+	if !r.OK {
+		r.Reason = s.Judge.Reason(r.Binds, &r.First)
+	}
+	return nil
 }
 
-// saturated reports whether the last doubling of the load brought next to
-// nothing: requests only wait longer.
-func (t *trial) saturated() bool {
-	const gain = 1.01
-	p := t.result.Points
-	return len(p) > 1 && p[len(p)-1].Throughput < gain*p[len(p)-2].Throughput
-}
-
-// finish says what binds the best batch, or why there is none.
-func (t *trial) finish(last, most int) Result {
-	r := t.result
-	switch {
-	case t.err != nil:
-		r.OK, r.Reason = false, sentence(t.err)
-	case !r.OK && r.First.OOM != "":
-		r.Binds, r.Reason = NoMemory, "no request fits in the KV cache"
-	case !r.OK:
-		r.Reason = overLimit(r.Binds, &r.First, t.s.Limits)
-	case last == t.s.Range.Max && r.Binds != Saturated:
-		r.Binds = RangeEnds
-	case last == most:
-		r.Binds = Saturated
+// least is the smallest load, which comes nearest to limits that no load meets.
+func (s *Simulated) least(ctx context.Context, c *Candidate, t *climb, r *Result) error {
+	first := max(1, s.Range.Min)
+	if s.Range.Min > 1 {
+		first *= c.UnitRanks()
 	}
-	return *r
-}
-
-// overLimit is why an outcome does not meet the limits.
-func overLimit(v Verdict, o *formulas.Outcome, l workload.Limits) string {
-	time, name, limit := o.TTFT, "TTFT", l.TTFT
-	if v == OverTPOT {
-		time, name, limit = o.TPOT, "TPOT", l.TPOT
+	o, v, _, err := s.try(ctx, *c, first, 1)
+	if err != nil {
+		return err
 	}
-	if limit == 0 || math.IsInf(float64(limit), 1) {
-		return "no batch in the range meets the limits"
+	r.First = o
+	if o.OOM == "" {
+		r.Points = append(r.Points, o)
 	}
-	return fmt.Sprintf("%s %.2f ms at batch %d is over the limit of %.2f ms", name, time.Ms(), o.Batch, limit.Ms())
+	if r.Binds = v; v == Fits {
+		r.Binds = t.binds
+	}
+	r.Reason = s.Judge.Reason(r.Binds, &r.First)
+	return nil
 }

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
@@ -18,8 +19,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// gpu builds fleets of a model under vLLM on H200s.
-func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error) {
+// gpu is a bench of a model under vLLM on H200s.
+func gpu(t *testing.T, id string, input, output sim.Lengths) *search.Bench {
 	t.Helper()
 	m, err := model.Lookup(id)
 	if err != nil {
@@ -37,14 +38,28 @@ func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error)
 	if !ok {
 		t.Fatal("no prices")
 	}
-	return func(c search.Candidate) (*replica.Fleet, error) {
-		asked := deployment.Deployment{Pools: []deployment.Pool{{Role: deployment.Both, Layout: c.Layout}}}
-		r, err := asked.Resolve(deployment.Parts{Model: m, Device: d, Engine: e})
-		if err != nil {
-			return nil, err
-		}
-		return replica.NewFleet(r, func(*deployment.Served) (cost.Coster, error) { return prices, nil })
+	return &search.Bench{
+		Input: input.Tokens, Output: output.Tokens, Varied: true, Seed: 1,
+		Closed: func(n int) sim.Client { return sim.Benchmark(n, input, output) },
+		Build: func(c search.Candidate, batch int) (search.Built, error) {
+			asked := deployment.Deployment{Pools: []deployment.Pool{{
+				Role: deployment.Both, Layout: c.Layout, Replicas: c.Copies, Settings: []string{fmt.Sprintf("max_sequences=%d", batch)},
+			}}}
+			r, err := asked.Resolve(deployment.Parts{Model: m, Device: d, Engine: e})
+			if err != nil {
+				return search.Built{}, err
+			}
+			f, err := replica.NewFleet(r, func(*deployment.Served) (cost.Coster, error) { return prices, nil })
+			if err != nil {
+				return search.Built{}, err
+			}
+			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory}, nil
+		},
 	}
+}
+
+func simulated(b *search.Bench, l workload.Limits, r search.Range) *search.Simulated {
+	return &search.Simulated{Bench: b, Judge: search.Judge{Limits: l}, Range: r, Label: func(c *search.Candidate) string { return c.Label(false) }}
 }
 
 // TestSimulated holds the search to simulating every batch: its best row is one of
@@ -52,31 +67,29 @@ func gpu(t *testing.T, id string) func(search.Candidate) (*replica.Fleet, error)
 // bisection may miss between two neighbours.
 func TestSimulated(t *testing.T) {
 	t.Parallel()
-	fleet := gpu(t, "meta-llama/Llama-3.1-8B-Instruct")
+	bench := gpu(t, "meta-llama/Llama-3.1-8B-Instruct", sim.Lengths{Tokens: 512, Low: 0.8}, sim.Lengths{Tokens: 64, Low: 0.8})
 	candidate := search.Candidate{Layout: parallel.Layout{Devices: 1, TP: 1, DP: 1, PP: 1, EP: 1, MoETP: 1, MoEDP: 1, DCP: 1}}
 	for _, limits := range []workload.Limits{
 		{TPOT: 8 * units.Millisecond},
 		{TPOT: 10 * units.Millisecond, TTFT: 150 * units.Millisecond},
+		{Latency: 500 * units.Millisecond},
 		{},
 	} {
 		t.Run(fmt.Sprint(limits), func(t *testing.T) {
 			t.Parallel()
-			s := search.Simulated{
-				Fleet: fleet, Input: sim.Lengths{Tokens: 512, Low: 0.8}, Output: sim.Lengths{Tokens: 64, Low: 0.8},
-				Limits: limits, Range: search.Range{Min: 1, Max: 48}, Seed: 1,
-			}
-			got := s.Evaluate(t.Context(), candidate)
-			if !got.OK || !search.Meets(&got.Best, limits) {
+			s := simulated(bench, limits, search.Range{Min: 1, Max: 48, Given: true})
+			got := s.Evaluate(t.Context(), candidate, math.Inf(-1))
+			if o := &got.Best; !got.OK || !limits.Meets(o.TTFT, o.TPOT, o.Latency) {
 				t.Fatalf("nothing keeps %+v: %s", limits, got.Reason)
-			}
-			f, err := fleet(candidate)
-			if err != nil {
-				t.Fatal(err)
 			}
 			most := 0.0
 			for b := 1; b <= 48; b++ {
-				config := f.Config(sim.Benchmark(b, s.Input, s.Output))
-				config.Seed = s.Seed
+				built, err := bench.Build(candidate, b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				config := built.Config
+				config.Client, config.Seed = bench.Closed(b), bench.Seed
 				r, err := sim.Run(t.Context(), &config)
 				if err != nil {
 					t.Fatal(err)
@@ -85,7 +98,7 @@ func TestSimulated(t *testing.T) {
 					t.Errorf("batch %d simulated gives %v, %v and %g; the search says %v, %v and %g",
 						b, r.TTFT.Mean, r.TPOT.Mean, r.OutputRate, got.Best.TTFT, got.Best.TPOT, got.Best.Throughput)
 				}
-				if limits.Meets(r.TTFT.Mean, r.TPOT.Mean, 0) {
+				if limits.Meets(r.TTFT.Mean, r.TPOT.Mean, r.Latency.Mean) {
 					most = max(most, r.OutputRate)
 				}
 			}
@@ -113,14 +126,12 @@ func TestSimulatedRefuses(t *testing.T) {
 		{"layout", "Qwen/Qwen3-8B", odd, workload.Limits{}, search.IllegalShape},
 		{"TPOT", "Qwen/Qwen3-8B", one, workload.Limits{TPOT: units.Microsecond}, search.OverTPOT},
 		{"TTFT", "Qwen/Qwen3-8B", one, workload.Limits{TTFT: units.Microsecond}, search.OverTTFT},
+		{"latency", "Qwen/Qwen3-8B", one, workload.Limits{Latency: units.Microsecond}, search.OverLatency},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := search.Simulated{
-				Fleet: gpu(t, c.model), Input: sim.Lengths{Tokens: 256, Low: 1}, Output: sim.Lengths{Tokens: 16, Low: 1},
-				Limits: c.limits, Range: search.DefaultRange(), Seed: 1,
-			}
-			got := s.Evaluate(t.Context(), search.Candidate{Layout: c.layout})
+			s := simulated(gpu(t, c.model, sim.Lengths{Tokens: 256, Low: 1}, sim.Lengths{Tokens: 16, Low: 1}), c.limits, search.DefaultRange())
+			got := s.Evaluate(t.Context(), search.Candidate{Layout: c.layout}, math.Inf(-1))
 			if got.OK || got.Binds != c.want || got.Reason == "" {
 				t.Errorf("want it rejected by %s, got %v by %q: %q", c.want, got.OK, got.Binds, got.Reason)
 			}

@@ -21,6 +21,8 @@ type Config struct {
 	Seed uint64
 	// Limits define goodput.
 	Limits workload.Limits
+	// Percentile, if above 0, is one that summaries have beside the usual ones.
+	Percentile float64
 	// Progress, if not nil, is told now and then how many of the requests have ended.
 	Progress func(ended, requests int)
 	// stands is how many replicas the only one stands for; 0 is itself.
@@ -80,6 +82,9 @@ func (p *Pool) check(name string) error {
 // check returns all that is wrong with a configuration.
 func (c *Config) check() error {
 	errs := []error{c.Workers.check("workers")}
+	if !(c.Percentile >= 0 && c.Percentile < 100) {
+		errs = append(errs, fmt.Errorf("percentile must be above 0 and below 100, got %g", c.Percentile))
+	}
 	if c.Client == nil {
 		errs = append(errs, errors.New("no client given"))
 	} else if err := c.Client.check(); err != nil {

@@ -102,7 +102,7 @@ func (s *simulation) result() *Result {
 			res.Records[i] = s.record(&s.requests[i])
 		}
 	}
-	t.report(res, max(1, s.config.stands))
+	t.report(res, max(1, s.config.stands), s.config.Percentile)
 	res.ITL = s.gaps.summary()
 	res.Workers = s.workers.use(s.now)
 	if len(s.decode.replicas) > 0 {
@@ -142,12 +142,13 @@ func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
 	}
 }
 
-func (t *tally) report(res *Result, times int) {
+func (t *tally) report(res *Result, times int, percentile float64) {
 	res.Counted = len(t.ttft)
 	if res.Counted == 0 {
 		return
 	}
-	res.TTFT, res.TPOT, res.Latency = summarize(t.ttft, times), summarize(t.tpot, times), summarize(t.latency, times)
+	res.TTFT, res.TPOT = summarize(t.ttft, times, percentile), summarize(t.tpot, times, percentile)
+	res.Latency = summarize(t.latency, times, percentile)
 	res.Duration = t.to - t.from
 	seconds := float64(res.Duration)
 	res.RequestRate = float64(res.Counted) / seconds

@@ -9,10 +9,34 @@ import (
 type Summary struct {
 	Count                         int
 	Mean, P50, P90, P95, P99, Max units.Seconds
+	// At is the percentile that the configuration names; 0 if it names none.
+	At units.Seconds `json:",omitempty"`
+}
+
+// HasPercentile reports whether every summary has a percentile, without a configuration
+// that names it. The mean counts as 0.
+func HasPercentile(p float64) bool { return p == 0 || p == 50 || p == 90 || p == 95 || p == 99 }
+
+// Percentile is a percentile of the times: one that every summary has, or the one that
+// the configuration names. 0 is the mean.
+func (s *Summary) Percentile(p float64) units.Seconds {
+	switch p {
+	case 0:
+		return s.Mean
+	case 50:
+		return s.P50
+	case 90:
+		return s.P90
+	case 95:
+		return s.P95
+	case 99:
+		return s.P99
+	}
+	return s.At
 }
 
 // summarize reorders the values, each of which stands for so many equal ones.
-func summarize(values []units.Seconds, times int) Summary {
+func summarize(values []units.Seconds, times int, percentile float64) Summary {
 	n := len(values)
 	if n == 0 {
 		return Summary{}
@@ -22,8 +46,12 @@ func summarize(values []units.Seconds, times int) Summary {
 		sum += v
 	}
 	at := quantile.Repeated(values, times, 0.50, 0.90, 0.95, 0.99, 1)
-	return Summary{
+	out := Summary{
 		Count: times * n, Mean: sum / units.Seconds(n),
 		P50: at[0], P90: at[1], P95: at[2], P99: at[3], Max: at[4],
 	}
+	if !HasPercentile(percentile) {
+		out.At = quantile.Repeated(values, times, percentile/100)[0]
+	}
+	return out
 }

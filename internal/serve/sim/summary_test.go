@@ -17,10 +17,10 @@ func TestSummary(t *testing.T) {
 		values = append(values, units.Seconds((i*37)%101))
 	}
 	want := Summary{Count: 101, Mean: 50, P50: 50, P90: 90, P95: 95, P99: 99, Max: 100}
-	if got := summarize(values, 1); got != want {
+	if got := summarize(values, 1, 0); got != want {
 		t.Errorf("want %+v, got %+v", want, got)
 	}
-	if got := summarize(nil, 1); got != (Summary{}) {
+	if got := summarize(nil, 1, 0); got != (Summary{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
 }

@@ -107,14 +107,6 @@ func TestSpaceEnumerate(t *testing.T) {
 	}
 }
 
-// TestSpaceSize: the product of the resolved dimensions.
-func TestSpaceSize(t *testing.T) {
-	s := search.Space{TP: all, EP: all, MoEDP: all, MTP: []int{0, 1, 2}, DCP: []int{1, 2}}
-	if got := s.Resolve(8).Size(); got != 4*4*4*3*2 {
-		t.Errorf("want 384, got %d", got)
-	}
-}
-
 // TestSpaceLaws: every candidate uses all devices, none comes twice, and
 // nothing that divides is left out.
 func TestSpaceLaws(t *testing.T) {
@@ -161,8 +153,8 @@ func TestSpaceLaws(t *testing.T) {
 				}
 			}
 		}
-		if len(seen) != want || want > s.Size() {
-			t.Errorf("want %d candidates of %d, got %d", want, s.Size(), len(seen))
+		if len(seen) != want {
+			t.Errorf("want %d candidates, got %d", want, len(seen))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package rank_test
+package search_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plimsoll-project/plimsoll/internal/serve/rank"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 type figures struct{ x, y float64 }
@@ -20,7 +20,7 @@ func TestFrontier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 6).Draw(t, "n")) })
 		items := rapid.SliceOf(rapid.Custom(func(t *rapid.T) figures { return figures{number.Draw(t, "x"), number.Draw(t, "y")} })).Draw(t, "items")
-		front := rank.Frontier(items, both)
+		front := search.Frontier(items, both)
 		beats := func(a, b figures) bool { return a != b && a.x >= b.x && a.y >= b.y }
 		for _, f := range front {
 			if !slices.Contains(items, f) || slices.ContainsFunc(items, func(o figures) bool { return beats(o, f) }) {

@@ -1,0 +1,361 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Seed is that of all simulations of a search.
+const Seed = 1
+
+// Subject is what all candidates of a search have in common. It is safe for concurrent
+// use.
+type Subject struct {
+	Shape
+
+	World *session.Session
+	Stage *session.Stage
+	// Lengths are those of the requests; how they come is not given.
+	Lengths simulate.Traffic
+	// Percentile that limits apply to; 0 is the mean.
+	Percentile float64
+	Scale      float64 // of throughput; 0 is 1
+
+	curves replica.Curves
+	mu     sync.Mutex
+	alone  map[alone]*deployment.Resolved
+	errors map[expected]*calibration.Expected
+}
+
+// Shape is what deployments of all candidates have in common.
+type Shape struct {
+	// Asked is the deployment; of its pools, one or two, the layouts are missing.
+	Asked deployment.Deployment
+	// PrefillBatch is the batch limit of workers for prefill.
+	PrefillBatch    int
+	AcceptanceRates []float64
+	// Captured is what the engine captures for many sequences.
+	Captured engine.Graph
+}
+
+// alone is a worker that generates, by itself or beside one for prefill.
+type alone struct {
+	layout, prefill parallel.Layout
+	mtp             int
+}
+
+type expected struct {
+	alone
+
+	requests, input int
+	kvPeak          float64
+}
+
+// Deployment is a candidate whose ranks run at most batch requests at a time. An engine
+// that captures few graphs for few sequences, and would launch prompts kernel by kernel, is
+// told to capture what it does for many.
+func (s *Shape) Deployment(c search.Candidate, batch int) deployment.Deployment {
+	d := s.Asked
+	d.Pools = slices.Clone(d.Pools)
+	copies := max(1, c.Copies)
+	if c.X > 0 {
+		s.set(&d, 0, copies*c.X, c.Prefill, Settings{Batch: s.PrefillBatch}, c.MTP)
+	}
+	s.set(&d, len(d.Pools)-1, copies*max(1, c.Y), c.Layout, Settings{Batch: batch, Budget: c.Budget}, c.MTP)
+	return d
+}
+
+func (s *Shape) set(d *deployment.Deployment, i, replicas int, l parallel.Layout, of Settings, mtp int) {
+	p := &d.Pools[i]
+	p.Replicas, p.Layout, p.MTP, p.AcceptanceRates = replicas, l, mtp, s.AcceptanceRates
+	p.Settings = append(of.Of(d, p, s.Captured), p.Settings...)
+}
+
+// Settings are those of the engine that a candidate decides about.
+type Settings struct {
+	Batch  int // the limit of a data-parallel rank
+	Budget int // most tokens of a step; 0 is the engine's own
+}
+
+// Of are the settings of a pool, but for those that are given.
+func (x Settings) Of(d *deployment.Deployment, p *deployment.Pool, captured engine.Graph) []string {
+	var out []string
+	set := func(key string, n int) {
+		if !d.Gives(p, key) {
+			out = append(out, fmt.Sprintf("%s=%d", key, n))
+		}
+	}
+	set("max_sequences", x.Batch)
+	if x.Budget > 0 {
+		set("token_budget", x.Budget)
+	}
+	if n := captured.PerSequence; n > 0 && n*x.Batch < captured.MaxBatch {
+		set("graph.max_batch", captured.MaxBatch)
+	}
+	return out
+}
+
+// Bench simulates the candidates.
+func (s *Subject) Bench() *search.Bench {
+	out := &search.Bench{
+		Build: func(c search.Candidate, batch int) (search.Built, error) {
+			d := s.Deployment(c, batch)
+			_, f, err := s.Stage.Along(&s.curves, &d)
+			if err != nil {
+				return search.Built{}, err
+			}
+			return search.Built{Config: f.Config(nil), Memory: f.Generates().Memory}, nil
+		},
+		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
+		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate}) },
+		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Seed: Seed,
+	}
+	if !sim.HasPercentile(s.Percentile) {
+		out.Percentile = s.Percentile
+	}
+	return out
+}
+
+// client sends requests of the subject's lengths.
+func (s *Subject) client(how simulate.Traffic) sim.Client {
+	c, err := simulate.Client(s.World, s.Stage, new(s.traffic(how)))
+	if err != nil {
+		panic("trial: lengths without a file cannot fail: " + err.Error())
+	}
+	return c
+}
+
+// traffic is requests of the subject's lengths that come in some way.
+func (s *Subject) traffic(how simulate.Traffic) simulate.Traffic {
+	out := s.Lengths
+	out.Concurrency, out.Rate = how.Concurrency, how.Rate
+	return out
+}
+
+// input and output are the mean lengths.
+func (s *Subject) input() int {
+	switch l := &s.Lengths; {
+	case s.Stage.Kinds != nil:
+		return s.Stage.Kinds.Input
+	case l.InputLengths != nil:
+		return l.InputLengths.MeanEffective(0)
+	default:
+		return mean(l.Input, l.LengthLow)
+	}
+}
+
+func (s *Subject) output() int {
+	switch l := &s.Lengths; {
+	case s.Stage.Kinds != nil:
+		return s.Stage.Kinds.Output
+	case l.OutputLengths != nil:
+		return l.OutputLengths.MeanEffective(0)
+	default:
+		return mean(l.Output, l.LengthLow)
+	}
+}
+
+// mean is the mean of lengths that are uniform from a share to the whole.
+func mean(tokens int, low float64) int {
+	if low == 0 {
+		return tokens
+	}
+	return max(1, int(math.Round(float64(tokens)*(1+low)/2)))
+}
+
+// longest is the length of prompts that errors go by, as those of a simulation do: the
+// longest where lengths are uniform, else the mean.
+func (s *Subject) longest() int {
+	if s.Stage.Kinds == nil && s.Lengths.InputLengths == nil {
+		return s.Lengths.Input
+	}
+	return s.input()
+}
+
+// varied says that requests differ.
+func (s *Subject) varied() bool {
+	l := &s.Lengths
+	return s.Stage.Kinds != nil || l.InputLengths != nil || l.OutputLengths != nil || l.LengthLow != 0 && l.LengthLow != 1
+}
+
+// Errors are those to expect of the figures of one copy of a candidate.
+func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) search.Errors {
+	return s.Expect(c, requests, t)
+}
+
+// Expect is Errors as the calibration has them.
+func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
+	key := expected{alone: alone{layout: c.Layout, mtp: c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
+	if c.X > 0 {
+		key.prefill = c.Prefill
+	}
+	if s.Stage.Kinds != nil && t.Input > 0 {
+		key.input = int(math.Round(t.Input))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.errors[key]; ok {
+		return known
+	}
+	out := s.expect(c, &key)
+	const most = 1 << 14 // a hundred bytes each
+	if s.errors == nil || len(s.errors) >= most {
+		s.errors = map[expected]*calibration.Expected{}
+	}
+	s.errors[key] = out
+	return out
+}
+
+func (s *Subject) expect(c *search.Candidate, key *expected) *calibration.Expected {
+	r := s.resolved(c, &key.alone)
+	if r == nil {
+		return &calibration.Expected{} // its layout is refused
+	}
+	serves := r.Generates()
+	about := session.About(&serves.Spec, s.Stage.Device, r.Pricing, s.Stage.Prices.Tier(s.Stage.Device, r.Pricing))
+	about.Engine, about.Disaggregated, about.Input, about.KVPeak = serves.Engine.Name, c.X > 0, key.input, key.kvPeak
+	l := &serves.Spec.Layout
+	about.On(l.Devices, key.requests, l.DP, s.Stage.Model.HasExperts())
+	out := s.Stage.Overlay.Expect(&about)
+	return &out
+}
+
+// resolved is a unit with one worker of each role, whose errors are those of any number.
+func (s *Subject) resolved(c *search.Candidate, key *alone) *deployment.Resolved {
+	r, ok := s.alone[*key]
+	if !ok {
+		one := c.Unit()
+		one.X, one.Y = min(c.X, 1), 1
+		d := s.Deployment(one, 1)
+		r, _ = d.Resolve(s.Stage.Parts) // without one its layout was refused before
+		if s.alone == nil {
+			s.alone = map[alone]*deployment.Resolved{}
+		}
+		s.alone[*key] = r
+	}
+	return r
+}
+
+// Fits reports why a worker of a layout cannot be run: it is illegal, it leaves no room
+// for a cache, or the engine has no flags for it.
+func (s *Subject) Fits(l parallel.Layout, prefill bool, batch, mtp int) error {
+	d := s.Asked
+	p := d.Pools[len(d.Pools)-1]
+	if prefill {
+		p = d.Pools[0]
+	}
+	p.Role, p.Layout, p.MTP, p.AcceptanceRates = deployment.Both, l, mtp, s.AcceptanceRates
+	p.Settings = append([]string{fmt.Sprintf("max_sequences=%d", batch)}, p.Settings...)
+	d.Pools = []deployment.Pool{p}
+	resolved, _, err := s.Stage.Along(&s.curves, &d)
+	if err != nil {
+		return err
+	}
+	return Runs(d, resolved, s.input(), s.output())
+}
+
+// Runs reports a layout that the engine has no flags for.
+func Runs(d deployment.Deployment, r *deployment.Resolved, input, output int) error {
+	p := launch.Plan{Deployment: d, Resolved: r, Input: input, Output: output}
+	if _, err := p.Values(); errors.Is(err, launch.ErrLayout) {
+		return err
+	}
+	return nil
+}
+
+// Budgets are the token budgets to try beside the engine's own for a worker that does
+// both: half, twice and four times as much, but none below a full batch.
+func (s *Subject) Budgets(l parallel.Layout, mtp int) []int {
+	c := search.Candidate{Layout: l, Y: 1, Copies: 1, MTP: mtp}
+	if d := s.Deployment(c, 1); d.Gives(&d.Pools[len(d.Pools)-1], "token_budget") {
+		return nil
+	}
+	r := s.own(c)
+	if r == nil {
+		return nil
+	}
+	own := r.Generates().Engine.TokenBudget
+	var out []int
+	for _, c.Budget = range []int{own / 2, 2 * own, 4 * own} {
+		const least, most = 512, 32768 // launch scripts have neither less nor more
+		if c.Budget < least || c.Budget > most {
+			continue
+		}
+		d := s.Deployment(c, 1)
+		resolved, _, err := s.Stage.Along(&s.curves, &d)
+		if err != nil {
+			continue
+		}
+		if p := (launch.Plan{Deployment: d, Resolved: resolved, Input: s.input(), Output: s.output()}); valid(&p) {
+			out = append(out, c.Budget)
+		}
+	}
+	return out
+}
+
+func valid(p *launch.Plan) bool {
+	_, err := p.Values()
+	return err == nil
+}
+
+func (s *Subject) own(c search.Candidate) *deployment.Resolved {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resolved(&c, &alone{layout: c.Layout, mtp: c.MTP})
+}
+
+// Load is how requests come to a candidate: so many in flight or per second, in all.
+type Load struct {
+	Requests int
+	Rate     float64
+}
+
+// Show simulates a candidate that is shown, with its energy. Of many copies some are
+// simulated, and the rates are those of all.
+func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Load, limits simulate.Request) (*simulate.Response, error) {
+	some := c
+	copies := max(1, c.Copies)
+	if s.varied() || c.X > 0 || l.Rate > 0 {
+		some.Copies = min(copies, search.MaxCopies)
+	}
+	if l.Rate > 0 {
+		some.Copies = 1 // requests are dealt out to copies that know nothing of each other
+	}
+	of := max(1, some.Copies)
+	q := limits
+	q.Deployment = s.Deployment(some, batch)
+	q.Traffic = s.traffic(simulate.Traffic{Concurrency: l.Requests * of / copies, Rate: l.Rate * float64(of) / float64(copies)})
+	q.Complete()
+	quiet := *s.World
+	quiet.Progress = nil
+	out, err := simulate.Metered(ctx, &quiet, s.Stage, &q)
+	if err != nil || of == copies {
+		return out, err
+	}
+	f := float64(copies) / float64(of)
+	r := &out.Result
+	for _, x := range []*float64{&r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
+		*x *= f
+	}
+	if out.Energy != nil {
+		e := *out.Energy
+		e.Devices = e.Devices * copies / of
+		out.Energy = &e
+	}
+	return out, nil
+}

@@ -1,0 +1,141 @@
+package search
+
+import (
+	"context"
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/memory"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// Bench simulates candidates and remembers their figures, whatever the limits: searches
+// that differ in nothing else may share one. It is safe for concurrent use.
+type Bench struct {
+	// Build makes a candidate with all its copies ready to be simulated; a data-parallel
+	// rank runs at most batch requests at a time.
+	Build func(c Candidate, batch int) (Built, error)
+	// Closed keeps a number of requests in flight, Open sends so many per second.
+	Closed func(concurrency int) sim.Client
+	Open   func(rate float64) sim.Client
+	// Input and Output are the mean lengths of requests, Prefix the tokens of a prompt
+	// that are in the prefix cache. Varied says that requests differ.
+	Input, Output, Prefix int
+	Varied                bool
+	// Percentile is one that summaries are to have beside the usual ones; 0 is none.
+	Percentile float64
+	// Scale multiplies throughput; 0 is 1.
+	Scale float64
+	Seed  uint64
+
+	mu      sync.Mutex
+	trials  map[trialOf]*Trial
+	workers map[workerOf]*worker
+}
+
+// Built is a candidate ready to be simulated, without a client.
+type Built struct {
+	Config sim.Config
+	Memory engine.Budget // of a device that generates
+}
+
+// Load is what comes to all copies of a candidate: so many requests in flight, or per
+// second.
+type Load struct {
+	Requests int
+	Rate     float64
+}
+
+// Trial is the figures of a simulated candidate.
+type Trial struct {
+	TTFT, TPOT, Latency sim.Summary
+	Throughput          float64 // output tokens per second
+	Input               float64 // mean tokens of a prompt
+	KVPeak              float64 // share of the cache in use at most
+	Preempted           bool    // requests were stopped and computed again
+	Memory              engine.Budget
+	Refused             bool // no request fits in the cache
+}
+
+type trialOf struct {
+	Candidate
+	Load
+
+	batch int
+}
+
+// maxTrials bounds what a bench remembers: a few hundred bytes each.
+const maxTrials = 1 << 13
+
+// Run simulates a candidate under a load, once. Its ranks run at most batch requests at
+// a time.
+func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
+	key := trialOf{c, l, batch}
+	b.mu.Lock()
+	t, ok := b.trials[key]
+	b.mu.Unlock()
+	if ok {
+		return t, nil
+	}
+	t, err := b.run(ctx, c, l, batch)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.trials == nil || len(b.trials) >= maxTrials {
+		b.trials = map[trialOf]*Trial{}
+	}
+	b.trials[key] = t
+	return t, nil
+}
+
+func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
+	built, err := b.Build(c, batch)
+	if err != nil {
+		return nil, err
+	}
+	config := built.Config
+	if l.Requests > 0 {
+		config.Client = b.Closed(l.Requests)
+	} else {
+		config.Client = b.Open(l.Rate)
+	}
+	config.Seed, config.Percentile = b.Seed, b.Percentile
+	r, err := sim.Run(ctx, &config)
+	if err != nil {
+		return nil, err
+	}
+	out := &Trial{
+		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
+		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
+	}
+	if r.RequestRate > 0 {
+		out.Input = r.InputRate / r.RequestRate
+	}
+	if r.Decode != nil {
+		out.Preempted = out.Preempted || r.Decode.Preemptions > 0
+	}
+	return out, nil
+}
+
+// outcome is a trial as rows show it, at a percentile, of so many times the copies that
+// were simulated.
+func (t *Trial) outcome(percentile float64, copies float64) formulas.Outcome {
+	m := &t.Memory
+	o := formulas.Outcome{
+		TTFT: t.TTFT.Percentile(percentile), TPOT: t.TPOT.Percentile(percentile), Latency: t.Latency.Percentile(percentile),
+		Throughput: copies * t.Throughput,
+		Use: memory.Use{
+			Weights: m.Weights, KV: units.Bytes(t.KVPeak) * m.KV, Activation: m.Activation,
+			Reserved: m.Memory - m.Weights - m.Activation - m.KV,
+		},
+	}
+	o.Use.Available = m.KV - o.Use.KV
+	if t.Refused {
+		o.OOM = formulas.DecodePhase
+	}
+	return o
+}

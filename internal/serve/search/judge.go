@@ -1,0 +1,183 @@
+package search
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+)
+
+// Verdict says whether an outcome meets the limits, and which it misses.
+type Verdict string
+
+// The verdicts, and what binds a best load.
+const (
+	Fits         Verdict = ""
+	NoMemory     Verdict = "memory"
+	OverTTFT     Verdict = "TTFT limit"
+	OverTPOT     Verdict = "TPOT limit"
+	OverLatency  Verdict = "request latency limit"
+	RangeEnds    Verdict = "batch range"
+	OverBudget   Verdict = "token budget"
+	IllegalShape Verdict = "layout"
+	Saturated    Verdict = "saturation" // more requests only wait longer
+)
+
+// Errors are those to expect of predicted times. The search does not know where they come
+// from.
+type Errors interface {
+	// Chances are the probabilities that times meet each limit; without a limit it is 1.
+	Chances(ttft, tpot, latency units.Seconds, l workload.Limits) (first, each, whole float64)
+	// Reachable are limits that times meet, each with a probability.
+	Reachable(ttft, tpot, latency units.Seconds, probability float64) workload.Limits
+}
+
+// Judge decides which outcomes meet the limits. It is the only place that does.
+type Judge struct {
+	Limits workload.Limits
+	// Percentile of the requests whose times the limits apply to; 0 is their mean.
+	Percentile float64
+	// Confidence is the probability with which limits are to be met, where errors are
+	// known.
+	Confidence float64
+}
+
+// Verdict judges an outcome. Memory comes first. Where errors are known, all limits
+// together must be met with the confidence, and the least likely one is to blame;
+// without, a time exactly at its limit meets it.
+func (j *Judge) Verdict(o *formulas.Outcome, e Errors) Verdict {
+	if o.OOM != "" {
+		return NoMemory
+	}
+	if e == nil {
+		return j.certain(o)
+	}
+	ttft, tpot, whole := e.Chances(o.TTFT, o.TPOT, o.Latency, j.Limits)
+	switch least := min(ttft, tpot, whole); {
+	case ttft*tpot*whole >= j.Confidence:
+		return Fits
+	case least == whole:
+		return OverLatency
+	case least == tpot:
+		return OverTPOT
+	}
+	return OverTTFT
+}
+
+// latest is the longest TTFT that may meet its limit.
+func (j *Judge) latest(e Errors) units.Seconds {
+	limit := j.Limits.TTFT
+	if limit == 0 || math.IsInf(float64(limit), 1) {
+		return units.Seconds(math.Inf(1))
+	}
+	if e == nil {
+		return limit
+	}
+	low, high := units.Seconds(0), 100*limit
+	const steps = 20 // to a thousandth
+	for range steps {
+		middle := (low + high) / 2
+		if ttft, _, _ := e.Chances(middle, 0, 0, j.Limits); ttft >= j.Confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// certain judges the times themselves.
+func (j *Judge) certain(o *formulas.Outcome) Verdict {
+	switch l := &j.Limits; {
+	case l.TPOT > 0 && o.TPOT > l.TPOT:
+		return OverTPOT
+	case l.TTFT > 0 && o.TTFT > l.TTFT:
+		return OverTTFT
+	case l.Latency > 0 && o.Latency > l.Latency:
+		return OverLatency
+	}
+	return Fits
+}
+
+// Chance is the probability that an outcome meets all limits; without errors 0 or 1.
+func (j *Judge) Chance(o *formulas.Outcome, e Errors) float64 {
+	if e == nil {
+		if j.certain(o) == Fits {
+			return 1
+		}
+		return 0
+	}
+	ttft, tpot, whole := e.Chances(o.TTFT, o.TPOT, o.Latency, j.Limits)
+	return ttft * tpot * whole
+}
+
+// Over is how many times as long as its limit the time is that misses its limit most.
+func (j *Judge) Over(o *formulas.Outcome) float64 {
+	over := 0.0
+	l := j.Limits.Finite()
+	for _, p := range [...][2]units.Seconds{{o.TTFT, l.TTFT}, {o.TPOT, l.TPOT}, {o.Latency, l.Latency}} {
+		if p[1] > 0 {
+			over = math.Max(over, float64(p[0]/p[1]))
+		}
+	}
+	return over
+}
+
+// Nearest are the limits, as far as there are any, that an outcome meets with the
+// confidence; none is tighter than the one that was asked for.
+func (j *Judge) Nearest(o *formulas.Outcome, e Errors) workload.Limits {
+	l := j.Limits.Finite()
+	count := 0
+	for _, x := range [...]units.Seconds{l.TTFT, l.TPOT, l.Latency} {
+		if x > 0 {
+			count++
+		}
+	}
+	if count == 0 {
+		return l
+	}
+	reach := workload.Limits{TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
+	if e != nil {
+		// Each limit lowers the chance of all. The product of rounded probabilities is to be
+		// no less than the confidence.
+		const rounding = 1 + 1e-9
+		each := math.Pow(j.Confidence, 1/float64(count))
+		reach = e.Reachable(rounding*o.TTFT, rounding*o.TPOT, rounding*o.Latency, each)
+	}
+	wider := func(limit, reach units.Seconds) units.Seconds {
+		if limit == 0 {
+			return 0
+		}
+		return max(limit, reach)
+	}
+	return workload.Limits{TTFT: wider(l.TTFT, reach.TTFT), TPOT: wider(l.TPOT, reach.TPOT), Latency: wider(l.Latency, reach.Latency)}
+}
+
+// Reason says in a sentence why an outcome is not taken.
+func (j *Judge) Reason(v Verdict, o *formulas.Outcome) string {
+	var time, limit units.Seconds
+	name := ""
+	switch v {
+	case NoMemory:
+		if o.Use.Available >= 0 {
+			return "no request fits in the KV cache"
+		}
+		return fmt.Sprintf("batch %d does not fit in memory: %s short in %s", o.Batch, -o.Use.Available, o.OOM)
+	case OverTTFT:
+		time, limit, name = o.TTFT, j.Limits.TTFT, "TTFT"
+	case OverTPOT:
+		time, limit, name = o.TPOT, j.Limits.TPOT, "TPOT"
+	case OverLatency:
+		time, limit, name = o.Latency, j.Limits.Latency, "request latency"
+	case Fits, RangeEnds, OverBudget, IllegalShape, Saturated:
+	}
+	if limit == 0 || math.IsInf(float64(limit), 1) {
+		return "no batch in the range meets the limits"
+	}
+	if time <= limit {
+		return fmt.Sprintf("%s %.2f ms at batch %d is too near the limit of %.2f ms to meet it with a probability of %g", name, time.Ms(), o.Batch, limit.Ms(), j.Confidence)
+	}
+	return fmt.Sprintf("%s %.2f ms at batch %d is over the limit of %.2f ms", name, time.Ms(), o.Batch, limit.Ms())
+}

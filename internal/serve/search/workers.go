@@ -1,0 +1,219 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+)
+
+// Workers is a space: deployments made of workers with some layouts.
+type Workers struct {
+	// Prefill are the layouts of workers for prefill; without any, those for decode do
+	// both.
+	Prefill, Decode []parallel.Layout
+	// Budgets are the token budgets to try beside the engine's own, of workers that do
+	// both; nil is none.
+	Budgets func(parallel.Layout) []int
+	Packing Packing
+	MTP     int
+}
+
+// Scored is an evaluator whose scores follow from the throughput of units.
+type Scored interface {
+	Evaluator
+	// PairBound is a score that no unit of a pair of workers exceeds, given the most
+	// throughput of a device.
+	PairBound(perDevice float64) float64
+}
+
+// ByLayout groups candidates by the layout of the workers that generate.
+func ByLayout(c *Candidate) any { return c.Layout }
+
+// Branches are the parts of the space: candidates, or a branch for every pair of layouts
+// for prefill and decode, whose units are listed when it is their turn.
+func (w *Workers) Branches(s *Simulated, e Scored) []Branch {
+	if len(w.Prefill) == 0 {
+		return Candidates(e, w.both(true))
+	}
+	var out []Branch
+	for _, d := range w.Decode {
+		for _, p := range w.Prefill {
+			bound := math.Inf(-1)
+			if x := s.perDevice(p, d, w.MTP, 0); x > 0 {
+				bound = e.PairBound(x)
+			}
+			out = append(out, Branch{Bound: bound, Expand: func() []Branch { return Candidates(e, w.units(p, d)) }})
+		}
+	}
+	return out
+}
+
+// both are the candidates whose workers do both, with the engine's own budget and with
+// others.
+func (w *Workers) both(budgets bool) []Candidate {
+	var out []Candidate
+	for _, l := range w.Decode {
+		c := Candidate{Layout: l, Y: 1, Copies: 1, MTP: w.MTP}
+		if n := w.Packing.Devices; n > 0 {
+			if c.Copies = n / l.Devices; c.Copies == 0 {
+				continue
+			}
+		}
+		out = append(out, c)
+		if budgets && w.Budgets != nil {
+			for _, c.Budget = range w.Budgets(l) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// units are the candidates of one layout for prefill and one for decode.
+func (w *Workers) units(prefill, decode parallel.Layout) []Candidate {
+	var out []Candidate
+	for _, u := range w.Packing.list(prefill.Devices, decode.Devices) {
+		out = append(out, Candidate{Prefill: prefill, X: u.X, Layout: decode, Y: u.Y, Copies: u.Copies, MTP: w.MTP})
+	}
+	return out
+}
+
+// perDevice bounds the throughput of a device in units of a pair of workers: as many of
+// each as keep the other busy, at a batch of each rank that generates; 0 is any batch that
+// may meet the limits.
+func (s *Simulated) perDevice(prefill, decode parallel.Layout, mtp, batch int) float64 {
+	const plenty = 1 << 20 // workers for prefill, so that decode alone limits
+	c := Candidate{Prefill: prefill, X: plenty, Layout: decode, Y: 1, Copies: 1, MTP: mtp}
+	b, err := s.Bench.bounds(&c)
+	if err != nil {
+		return 0
+	}
+	load := batch * c.UnitRanks()
+	if batch == 0 {
+		load = s.limit(&c, b)
+	}
+	generates := b.throughput(load)
+	computes := s.Bench.scale() * b.prefill.prompts().rate * float64(s.Bench.Output)
+	if generates == 0 {
+		return 0
+	}
+	return 1 / (float64(prefill.Devices)/computes + float64(decode.Devices)/generates)
+}
+
+// PairBound implements [Scored]: all devices carry the most.
+func (s *Simulated) PairBound(perDevice float64) float64 { return perDevice * float64(s.Devices) }
+
+// Nearest evaluates one request alone on a candidate of every layout that generates, the
+// one whose first token should come soonest: what comes nearest to limits that nothing
+// meets.
+func (w *Workers) Nearest(ctx context.Context, s *Simulated, workers int) ([]Result, error) {
+	var all []Candidate
+	for _, c := range w.both(false) {
+		if len(w.Prefill) == 0 {
+			all = append(all, c)
+			continue
+		}
+		soonest := math.Inf(1)
+		var best Candidate
+		for _, p := range w.Prefill {
+			units := w.units(p, c.Layout)
+			if len(units) == 0 {
+				continue
+			}
+			b, err := s.Bench.bounds(&units[0])
+			if err != nil {
+				continue
+			}
+			if x := b.ttft(1, s.Judge.Percentile); x < soonest {
+				soonest, best = x, units[0]
+			}
+		}
+		if best.X > 0 {
+			all = append(all, best)
+		}
+	}
+	out := make([]Result, len(all))
+	errs := make([]error, len(all))
+	err := pool.Each(ctx, len(all), workers, func(i int) {
+		out[i] = Result{Candidate: all[i], Label: s.Label(&all[i])}
+		errs[i] = s.least(ctx, &all[i], &climb{}, &out[i])
+	})
+	return out, cmp.Or(err, errors.Join(errs...))
+}
+
+// promising is a candidate at a load.
+type promising struct {
+	c     Candidate
+	load  int
+	bound float64
+}
+
+// Sweep simulates the candidates that should carry the most at each of some batches,
+// whatever the limits: the trade-off of speed and throughput. It ends where caches are
+// full: more requests only wait.
+func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
+	var todo []promising
+	most := 0.0
+	for batch := 1; batch <= s.most(&Candidate{}); batch *= 2 {
+		best := w.promising(s, batch)
+		if best.bound == 0 {
+			break
+		}
+		if best.bound > most { // a larger batch that carries no more is only slower
+			most, todo = best.bound, append(todo, best)
+		}
+	}
+	out := make([]formulas.Outcome, len(todo))
+	errs := make([]error, len(todo))
+	err := pool.Each(ctx, len(todo), workers, func(i int) {
+		out[i], _, _, errs[i] = s.try(ctx, todo[i].c, todo[i].load, 1)
+	})
+	return out, cmp.Or(err, errors.Join(errs...))
+}
+
+// promising is the candidate with the highest bound at a batch that its caches nearly
+// have room for.
+func (w *Workers) promising(s *Simulated, batch int) promising {
+	var best promising
+	look := func(all []Candidate) {
+		for _, c := range all {
+			b, err := s.Bench.bounds(&c)
+			if err != nil {
+				continue
+			}
+			full := b.full(s.most(&c))
+			load := min(batch, full) * c.UnitRanks()
+			if x := float64(c.times()) * b.throughput(load); batch < 2*full && x > best.bound {
+				best = promising{c, load, x}
+			}
+		}
+	}
+	if len(w.Prefill) == 0 {
+		look(w.both(false))
+		return best
+	}
+	type pair struct {
+		prefill, decode parallel.Layout
+		bound           float64
+	}
+	var pairs []pair
+	for _, d := range w.Decode {
+		for _, p := range w.Prefill {
+			pairs = append(pairs, pair{p, d, s.PairBound(s.perDevice(p, d, w.MTP, batch))})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.bound, a.bound) })
+	for _, p := range pairs {
+		if p.bound <= best.bound {
+			break
+		}
+		look(w.units(p.prefill, p.decode))
+	}
+	return best
+}
