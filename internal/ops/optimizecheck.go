@@ -127,7 +127,7 @@ func (r *OptimizeRequest) checkMode() error {
 	case !r.PDRatio && (r.PrefillDevices != 0 || r.DecodeDevices != 0):
 		return field.Errorf("%s and %s need %s", prefillDevices, decodeDevices, pdRatio)
 	case (r.Disagg || r.PDRatio) && r.Limits.Latency > 0:
-		return field.Errorf("%s is of whole requests: with %s or %s give %s and %s", field.Name("latency_limit"), field.Name("disagg"), pdRatio,
+		return field.Errorf("%s is of whole requests: with %s or %s give %s and %s", field.Name("request_latency"), field.Name("disagg"), pdRatio,
 			field.Name("ttft_limit"), field.Name("tpot_limit"))
 	case r.Disagg && r.Limits.TTFT == 0 && r.Limits.TPOT == 0:
 		return field.Errorf("%s needs %s (for prefill), %s (for decode) or both", field.Name("disagg"), field.Name("ttft_limit"), field.Name("tpot_limit"))
