@@ -33,12 +33,12 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.root, "root", ".", "root `DIR` of the module to change")
 	packages := flag.String("packages", "", "`PACKAGES` to change, as go list names them, with commas between")
-	killers := flag.String("killers", "", "`PACKAGES` whose tests are to notice, the quick ones first")
+	killers := flag.String("killers", "", "`PACKAGES` whose tests must fail, fastest first")
 	flag.IntVar(&o.sample, "n", 60, "changes tried for each package; 0 tries all")
-	flag.Uint64Var(&o.seed, "seed", 1, "which changes the sample holds")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.only, "only", "", "try only the changes with these `KEYS` of a report")
 	flag.StringVar(&o.named, "named", "", "try the changes of a `FILE` instead")
-	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "changes tried at the same time")
+	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "maximum parallel changes")
 	flag.Parse()
 	o.packages, o.killers = words(*packages), words(*killers)
 	run := measure

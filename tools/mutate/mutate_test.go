@@ -20,7 +20,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("seed %d:\n%s", seed, table)
 		}
 		for line := range strings.Lines(lived) {
-			unseen := strings.Contains(line, "sample.go:37") && strings.Contains(line, "(no test comes by)")
+			unseen := strings.Contains(line, "sample.go:37") && strings.Contains(line, "(reached by no test)")
 			unlooked := strings.Contains(line, "sample.go:40: 0 → 0 + 1")
 			if !unseen && !unlooked {
 				t.Errorf("seed %d: lived: %s", seed, line)

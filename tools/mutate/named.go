@@ -51,14 +51,14 @@ func (c *named) find(root string) (file, text string, err error) {
 		}
 		data, err := os.ReadFile(name)
 		if n := strings.Count(string(data), c.old); n > 1 || n == 1 && file != "" {
-			return fmt.Errorf("%s: %q stands in more than one place", c.name, c.old)
+			return fmt.Errorf("%s: %q occurs in more than one place", c.name, c.old)
 		} else if n == 1 {
 			file, text = name, string(data)
 		}
 		return err
 	})
 	if err == nil && file == "" {
-		err = fmt.Errorf("%s: %q is nowhere in the program", c.name, c.old)
+		err = fmt.Errorf("%s: %q does not occur in the program", c.name, c.old)
 	}
 	return file, text, err
 }

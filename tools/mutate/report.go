@@ -47,7 +47,7 @@ func report(w io.Writer, o *options, places map[string]int, chosen []*mutant, ve
 		if v := verdicts[i]; v.killedBy == "" {
 			note := ""
 			if !v.reached {
-				note = " (no test comes by)"
+				note = " (reached by no test)"
 			}
 			fmt.Fprintf(w, "%s %s: %s%s\n", m.key, strings.TrimPrefix(m.where, root+"/"), m.change, note)
 		}

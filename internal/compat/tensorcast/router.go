@@ -50,7 +50,7 @@ func (w cast) router(k *graph.Kind, rows, chosen, padded float64) {
 		return
 	case model.SigmoidRouter:
 		if !w.Spec().Compile {
-			w.Elementwise(op.Zeros, w.Width()*e) // the correction, built anew
+			w.Elementwise(op.Zeros, w.Width()*e) // the correction, built in every step
 		}
 		w.Convert((w.Width() + f32) * chosen * e)
 		w.sigmoidScores(chosen, e, w.Width())
@@ -76,9 +76,9 @@ func (w cast) normalize(rows, topK float64, scaled bool) {
 	}
 }
 
-// unusedChoice is the model's own choice of experts (GLM), in front of the operator
-// that chooses anew from the scores; a compiler drops it. DeepSeek has it too since
-// transformers 5.13, later than the vector that its steps are held to.
+// unusedChoice is the model's own choice of experts (GLM), before the operator that
+// chooses again from the scores; a compiler drops it. DeepSeek has it too since
+// transformers 5.13, which is newer than the reference data.
 func (w cast) unusedChoice(f *model.FFN, rows float64) {
 	if w.Spec().Compile || f.Groups == 0 {
 		return

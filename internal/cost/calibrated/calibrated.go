@@ -61,9 +61,9 @@ func fitted(generation string) (source, bool) {
 
 // constants reads them.
 func (s source) constants() Constants {
-	c := shipped(s.kernels)
+	c := shipped()[s.kernels]
 	if s.links != s.kernels {
-		c.Comm = shipped(s.links).Comm
+		c.Comm = shipped()[s.links].Comm
 	}
 	return c
 }

@@ -1,7 +1,6 @@
 package calibrated
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
@@ -88,47 +87,18 @@ type Measured struct {
 	} `yaml:"comm"`
 }
 
-// Shipped are the constants that come with the program, by generation.
-func Shipped() map[string]Constants { return read(coefficients) }
-
-// known holds the constants of the generations asked for so far.
+// shipped reads the constants of all generations on first use.
 //
-//nolint:gochecknoglobals // the same for the whole process, and never changed
-var known sync.Map
-
-// shipped are the constants of one generation. Only its part of the file is read, and once: all of it takes a millisecond,
-// half as long as the program takes to start.
-func shipped(generation string) Constants {
-	if c, ok := known.Load(generation); ok {
-		return c.(Constants) //nolint:forcetypeassert // nothing else is stored
-	}
-	c := read(part(coefficients, generation))[generation]
-	known.Store(generation, c)
-	return c
-}
-
-// part cuts out a key at the left edge and what is indented below it.
-func part(file []byte, key string) []byte {
-	head := []byte("\n" + key + ":\n")
-	at := bytes.Index(file, head)
-	if at < 0 {
-		return nil
-	}
-	out := file[at+1:]
-	for i := len(head) - 1; i < len(out); i++ {
-		if out[i-1] == '\n' && out[i] != ' ' && out[i] != '\n' {
-			return out[:i]
-		}
-	}
-	return out
-}
-
-func read(file []byte) (all map[string]Constants) {
-	if err := yaml.Unmarshal(file, &all); err != nil {
+//nolint:gochecknoglobals // read once per process
+var shipped = sync.OnceValue(func() (all map[string]Constants) {
+	if err := yaml.Unmarshal(coefficients, &all); err != nil {
 		panic(fmt.Sprintf("calibrated: coefficients.yaml: %v", err)) // a test reads it
 	}
 	return all
-}
+})
+
+// Shipped are the constants that come with the program, by generation.
+func Shipped() map[string]Constants { return maps.Clone(shipped()) }
 
 // Parameter is one constant of a form.
 type Parameter struct {

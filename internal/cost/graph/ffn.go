@@ -11,7 +11,7 @@ func (w *Walk) layer(k *Kind) {
 	if w.rewrites(AtWholeLayer, k) {
 		return
 	}
-	a, f := k.Layer.Attention.Kind, k.Layer.FFN.Kind
+	a := k.Layer.Attention.Kind
 	if a == model.Cross && w.images.Count == 0 {
 		return // text passes it by
 	}
@@ -22,22 +22,8 @@ func (w *Walk) layer(k *Kind) {
 	if a != model.NoAttention && k.Layer.Norms > 2 {
 		w.Norm(w.Stream, w.Hidden) // behind the mixer, before the residual sum
 	}
-	if f != model.NoFFN {
-		s, sole := w.g.spec.Quant.Dense, f == model.Dense
-		switch {
-		case k.Layer.Parallel: // the input was normed in front of the mixer
-			if !w.g.spec.Compile {
-				w.Add(w.Stream, w.Hidden) // fused with the sum at the end otherwise
-			}
-		case a == model.NoAttention:
-			w.InputNorm(s, sole)
-		default:
-			w.addNorm(s, sole)
-		}
-		w.FeedForward(k)
-		if k.Layer.Norms > 2 {
-			w.Norm(w.Stream, w.Hidden)
-		}
+	if k.Layer.FFN.Kind != model.NoFFN {
+		w.normedFeedForward(k)
 	}
 	if !w.rewrites(AtLayerSum, nil) {
 		w.Add(w.Stream, w.Hidden)
@@ -48,6 +34,25 @@ func (w *Walk) layer(k *Kind) {
 	if n := k.Layer.Streams; n > 1 {
 		// Mixing n residual streams reads and writes them around each part.
 		w.Elementwise(op.Add, 4*w.Width()*w.Stream*w.Hidden*float64(n))
+	}
+}
+
+// normedFeedForward emits a feed-forward part with the norms around it.
+func (w *Walk) normedFeedForward(k *Kind) {
+	s, sole := w.g.spec.Quant.Dense, k.Layer.FFN.Kind == model.Dense
+	switch {
+	case k.Layer.Parallel: // the input was normed in front of the mixer
+		if !w.g.spec.Compile {
+			w.Add(w.Stream, w.Hidden) // fused with the sum at the end otherwise
+		}
+	case k.Layer.Attention.Kind == model.NoAttention:
+		w.InputNorm(s, sole)
+	default:
+		w.addNorm(s, sole)
+	}
+	w.FeedForward(k)
+	if k.Layer.Norms > 2 {
+		w.Norm(w.Stream, w.Hidden)
 	}
 }
 

@@ -43,8 +43,8 @@ func (w *Walk) argmax(rows float64) {
 	w.Elementwise(op.ArgMax, rows*(w.Width()*float64(w.g.spec.Model.Vocab)+IndexBytes))
 }
 
-// freshRope emits the rotary tables computed anew for the positions of the
-// step: frequencies, cosines and sines in float32, then narrowed.
+// freshRope emits rotary tables computed for the positions of the step:
+// frequencies, cosines and sines in float32, then narrowed.
 func (w *Walk) freshRope() {
 	t, r, e := w.Tokens, w.g.ropeDim, w.Width()
 	if r == 0 {

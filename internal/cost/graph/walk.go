@@ -147,7 +147,7 @@ func (w *Walk) Linear(s dtype.Scheme, rows, depth, cols float64, joined int) {
 
 // scales adds the scales of a quantized product of so many weight matrices.
 func (w *Walk) scales(o *op.Op, s dtype.Scheme, matrices float64, joined int) {
-	if !(w.offers(AtProduct) && w.rewrite(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)})) {
+	if !w.offers(AtProduct) || !w.rewrite(Part{Place: AtProduct, Weight: s.Weight, Group: int32(s.Group), Joined: int32(joined)}) {
 		o.Bytes = units.Bytes(matrices)*(s.WeightBytes(o.Cols, o.Depth)-s.Weight.Bytes(o.Cols*o.Depth)) + actScales(o, s)
 	}
 }

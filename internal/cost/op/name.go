@@ -2,276 +2,142 @@ package op
 
 // Name is what an operator is called in reports. The names are those Ascend's
 // profiles use, so that a user can lay two tables side by side.
-type Name uint8
+type Name string
 
 // The names.
 const (
-	Unnamed Name = iota
-	Embedding
-	Index
-	IndexSelect
-	RMSNorm
-	RMSNormQuant
-	RMSNormStaticQuant
-	AddRMSNorm
-	LastAddRMSNorm // without the sum
-	AddRMSNormQuant
-	AddRMSNormStaticQuant
-	MatMul
-	QuantLinear
-	QuantLinearInt4
-	FP8Linear
-	FP4Linear
-	Rope
-	CacheWrite
-	GQAttention
-	GQAttentionQuant
-	Quantize
-	DynamicQuantize
-	SwiGLU
-	SiLU
-	Add
-	Mul
-	Sub
-	Div
-	Exp
-	Sum
-	Max
-	TopK
-	ToCopy
-	Convert
-	Pow
-	Mean
-	Rsqrt
-	Neg
-	Cat
-	Pad
-	GatingTopK
-	InitRouting
-	Unpermute
-	GroupedMatMulSwiGLU
-	GroupedMatMul
-	GroupedMatMulQuantSwiGLU
-	GroupedMatMulQuant
-	GroupedMatMulFP4SwiGLUQuant
-	GroupedMatMulFP4
-	LatentCacheWrite
-	LatentAttention
-	LatentAttentionQuant
-	Prologue
-	PrologueQuant
-	ReduceAll
-	GatherAll
-	ScatterReduce
-	Exchange
-	Send
-	ArgMax
-	DevicePut
-	CopyOp
-	Zeros
-	ZerosLike
-	MaskedFill
-	SelectScatter
-	Clone
-	Sigmoid
-	Clamp
-	Softmax
-	Gather
-	Scatter
-	Not
-	Where
-	Cos
-	Sin
-	ShiftIDs
-	SparseLatentAttention
-	SparseLatentAttentionQuant
-	FusedIndexer
-	IndexerScore
-	IndexerCacheWrite
-	DeltaRule
-	LinearAttention
-	DeltaConv
-	DeltaConvUpdate
-	DeltaGating
-	DeltaSteps
-	DeltaChunks
-	GatedNorm
-	SelectiveScan
-	Conv1D
-	LayerNorm
-	GELU
-	PatchEmbed
-	VisionAttention
-	ClampedSwiGLU
-	RopeInPlace
-	SliceScatter
-	WindowWrite
-	Compressor
-	CompressedIndexer
-	SharedAttention
-	BatchMatMul
-	StreamRMS
-	StreamMix
-	StreamPost
-	StreamHead
-	Log1p
-	Greater
-	Sqrt
-	ScoreTopK
-	HashTopK
-	AddMatMul
-	NativeLayerNorm
-	Convolution
-	Linspace
-	ClampTo
-	RSub
-	Arange
-	Repeat
-	RepeatInterleave
-	CumSum
-	Stack
-	Prod
-	Eq
-	FusedLinearAllReduce
-	DispatchCombine
-	DispatchCombineQuant
-	nameCount
+	Embedding                   Name = "embedding"
+	Index                       Name = "index"
+	IndexSelect                 Name = "index_select"
+	RMSNorm                     Name = "rms_norm"
+	RMSNormQuant                Name = "rms_norm_dynamic_quant"
+	RMSNormStaticQuant          Name = "rms_norm_quant"
+	AddRMSNorm                  Name = "add_rms_norm2"
+	LastAddRMSNorm              Name = "add_rms_norm" // without the sum
+	AddRMSNormQuant             Name = "add_rms_norm_dynamic_quant2"
+	AddRMSNormStaticQuant       Name = "add_rms_norm_quant2"
+	MatMul                      Name = "mm"
+	QuantLinear                 Name = "static_quant_linear"
+	QuantLinearInt4             Name = "static_quant_linear_int4"
+	FP8Linear                   Name = "fp8_linear"
+	FP4Linear                   Name = "mxfp4_linear"
+	Rope                        Name = "apply_rope"
+	CacheWrite                  Name = "reshape_and_cache"
+	GQAttention                 Name = "attention"
+	GQAttentionQuant            Name = "attention_quant"
+	Quantize                    Name = "quantize"
+	DynamicQuantize             Name = "dynamic_quantize"
+	SwiGLU                      Name = "swiglu"
+	SiLU                        Name = "silu"
+	Add                         Name = "add"
+	Mul                         Name = "mul"
+	Sub                         Name = "sub"
+	Div                         Name = "div"
+	Exp                         Name = "exp"
+	Sum                         Name = "sum"
+	Max                         Name = "amax"
+	TopK                        Name = "topk"
+	ToCopy                      Name = "_to_copy"
+	Convert                     Name = "convert_element_type"
+	Pow                         Name = "pow"
+	Mean                        Name = "mean"
+	Rsqrt                       Name = "rsqrt"
+	Neg                         Name = "neg"
+	Cat                         Name = "cat"
+	Pad                         Name = "constant_pad_nd"
+	GatingTopK                  Name = "moe_gating_top_k_softmax"
+	InitRouting                 Name = "init_routing_v2"
+	Unpermute                   Name = "unpermute_tokens"
+	GroupedMatMulSwiGLU         Name = "grouped_matmul_swiglu"
+	GroupedMatMul               Name = "grouped_matmul"
+	GroupedMatMulQuantSwiGLU    Name = "grouped_matmul_quant_swiglu"
+	GroupedMatMulQuant          Name = "grouped_matmul_quant"
+	GroupedMatMulFP4SwiGLUQuant Name = "grouped_matmul_mxfp4_swiglu_quant"
+	GroupedMatMulFP4            Name = "grouped_matmul_mxfp4"
+	LatentCacheWrite            Name = "concat_and_cache_mla"
+	LatentAttention             Name = "multihead_latent_attention"
+	LatentAttentionQuant        Name = "multihead_latent_attention_quant"
+	Prologue                    Name = "mlapo"
+	PrologueQuant               Name = "mlapo_quant"
+	ReduceAll                   Name = "all_reduce"
+	GatherAll                   Name = "all_gather"
+	ScatterReduce               Name = "reduce_scatter"
+	Exchange                    Name = "all_to_all"
+	Send                        Name = "send_recv"
+	ArgMax                      Name = "argmax"
+	DevicePut                   Name = "device_put"
+	CopyOp                      Name = "copy"
+	Zeros                       Name = "zeros"
+	ZerosLike                   Name = "zeros_like"
+	MaskedFill                  Name = "masked_fill"
+	SelectScatter               Name = "select_scatter"
+	Clone                       Name = "clone"
+	Sigmoid                     Name = "sigmoid"
+	Clamp                       Name = "clamp_min"
+	Softmax                     Name = "_softmax"
+	Gather                      Name = "gather"
+	Scatter                     Name = "scatter"
+	Not                         Name = "bitwise_not"
+	Where                       Name = "where"
+	Cos                         Name = "cos"
+	Sin                         Name = "sin"
+	ShiftIDs                    Name = "shift_and_update_input_ids"
+	SparseLatentAttention       Name = "mla_sparse_attention"
+	SparseLatentAttentionQuant  Name = "mla_sparse_attention_quant"
+	FusedIndexer                Name = "dsa_indexer"
+	IndexerScore                Name = "lightning_indexer"
+	IndexerCacheWrite           Name = "indexer_cache"
+	DeltaRule                   Name = "gated_delta_rule"
+	LinearAttention             Name = "linear_attention"
+	DeltaConv                   Name = "linear_attn_causal_conv"
+	DeltaConvUpdate             Name = "linear_attn_causal_conv_update"
+	DeltaGating                 Name = "linear_attn_fused_gdn_gating"
+	DeltaSteps                  Name = "linear_attn_recurrent_gated_delta_rule"
+	DeltaChunks                 Name = "linear_attn_chunk_gated_delta_rule"
+	GatedNorm                   Name = "linear_attn_gated_rmsnorm"
+	SelectiveScan               Name = "selective_scan"
+	Conv1D                      Name = "causal_conv1d"
+	LayerNorm                   Name = "layer_norm"
+	GELU                        Name = "gelu"
+	PatchEmbed                  Name = "patch_embed"
+	VisionAttention             Name = "vision_attention"
+	ClampedSwiGLU               Name = "v4_clamped_swiglu"
+	RopeInPlace                 Name = "apply_rope_inplace"
+	SliceScatter                Name = "slice_scatter"
+	WindowWrite                 Name = "scatter_nd_update_mla"
+	Compressor                  Name = "compressor"
+	CompressedIndexer           Name = "quant_lightning_indexer"
+	SharedAttention             Name = "sparse_attn_sharedkv"
+	BatchMatMul                 Name = "bmm"
+	StreamRMS                   Name = "hc_pre_inv_rms"
+	StreamMix                   Name = "hc_pre_sinkhorn"
+	StreamPost                  Name = "hc_post"
+	StreamHead                  Name = "hc_head"
+	Log1p                       Name = "log1p"
+	Greater                     Name = "gt"
+	Sqrt                        Name = "sqrt"
+	ScoreTopK                   Name = "moe_gating_top_k"
+	HashTopK                    Name = "moe_gating_top_k_hash"
+	AddMatMul                   Name = "addmm"
+	NativeLayerNorm             Name = "native_layer_norm"
+	Convolution                 Name = "convolution"
+	Linspace                    Name = "linspace"
+	ClampTo                     Name = "clamp"
+	RSub                        Name = "rsub"
+	Arange                      Name = "arange"
+	Repeat                      Name = "repeat"
+	RepeatInterleave            Name = "repeat_interleave"
+	CumSum                      Name = "cumsum"
+	Stack                       Name = "stack"
+	Prod                        Name = "prod"
+	Eq                          Name = "eq"
+	FusedLinearAllReduce        Name = "linear_all_reduce"
+	DispatchCombine             Name = "dispatch_ffn_combine"
+	DispatchCombineQuant        Name = "dispatch_ffn_combine_quant"
 )
 
-//nolint:gochecknoglobals // a constant table
-var names = [nameCount]string{
-	Embedding:                   "embedding",
-	Index:                       "index",
-	IndexSelect:                 "index_select",
-	RMSNorm:                     "rms_norm",
-	RMSNormQuant:                "rms_norm_dynamic_quant",
-	RMSNormStaticQuant:          "rms_norm_quant",
-	AddRMSNormStaticQuant:       "add_rms_norm_quant2",
-	AddRMSNorm:                  "add_rms_norm2",
-	LastAddRMSNorm:              "add_rms_norm",
-	AddRMSNormQuant:             "add_rms_norm_dynamic_quant2",
-	MatMul:                      "mm",
-	QuantLinear:                 "static_quant_linear",
-	QuantLinearInt4:             "static_quant_linear_int4",
-	FP8Linear:                   "fp8_linear",
-	FP4Linear:                   "mxfp4_linear",
-	Rope:                        "apply_rope",
-	CacheWrite:                  "reshape_and_cache",
-	GQAttention:                 "attention",
-	GQAttentionQuant:            "attention_quant",
-	Quantize:                    "quantize",
-	DynamicQuantize:             "dynamic_quantize",
-	SwiGLU:                      "swiglu",
-	SiLU:                        "silu",
-	Add:                         "add",
-	Mul:                         "mul",
-	Sub:                         "sub",
-	Div:                         "div",
-	Exp:                         "exp",
-	Sum:                         "sum",
-	Max:                         "amax",
-	TopK:                        "topk",
-	ToCopy:                      "_to_copy",
-	Convert:                     "convert_element_type",
-	Pow:                         "pow",
-	Mean:                        "mean",
-	Rsqrt:                       "rsqrt",
-	Neg:                         "neg",
-	Cat:                         "cat",
-	Pad:                         "constant_pad_nd",
-	GatingTopK:                  "moe_gating_top_k_softmax",
-	InitRouting:                 "init_routing_v2",
-	Unpermute:                   "unpermute_tokens",
-	GroupedMatMulSwiGLU:         "grouped_matmul_swiglu",
-	GroupedMatMul:               "grouped_matmul",
-	GroupedMatMulQuantSwiGLU:    "grouped_matmul_quant_swiglu",
-	GroupedMatMulQuant:          "grouped_matmul_quant",
-	GroupedMatMulFP4SwiGLUQuant: "grouped_matmul_mxfp4_swiglu_quant",
-	GroupedMatMulFP4:            "grouped_matmul_mxfp4",
-	LatentCacheWrite:            "concat_and_cache_mla",
-	LatentAttention:             "multihead_latent_attention",
-	LatentAttentionQuant:        "multihead_latent_attention_quant",
-	Prologue:                    "mlapo",
-	PrologueQuant:               "mlapo_quant",
-	ReduceAll:                   "all_reduce",
-	GatherAll:                   "all_gather",
-	ScatterReduce:               "reduce_scatter",
-	Exchange:                    "all_to_all",
-	Send:                        "send_recv",
-	ArgMax:                      "argmax",
-	DevicePut:                   "device_put",
-	CopyOp:                      "copy",
-	Zeros:                       "zeros",
-	ZerosLike:                   "zeros_like",
-	MaskedFill:                  "masked_fill",
-	SelectScatter:               "select_scatter",
-	Clone:                       "clone",
-	Sigmoid:                     "sigmoid",
-	Clamp:                       "clamp_min",
-	Softmax:                     "_softmax",
-	Gather:                      "gather",
-	Scatter:                     "scatter",
-	Not:                         "bitwise_not",
-	Where:                       "where",
-	Cos:                         "cos",
-	Sin:                         "sin",
-	ShiftIDs:                    "shift_and_update_input_ids",
-	SparseLatentAttention:       "mla_sparse_attention",
-	SparseLatentAttentionQuant:  "mla_sparse_attention_quant",
-	FusedIndexer:                "dsa_indexer",
-	IndexerScore:                "lightning_indexer",
-	IndexerCacheWrite:           "indexer_cache",
-	DeltaRule:                   "gated_delta_rule",
-	LinearAttention:             "linear_attention",
-	DeltaConv:                   "linear_attn_causal_conv",
-	DeltaConvUpdate:             "linear_attn_causal_conv_update",
-	DeltaGating:                 "linear_attn_fused_gdn_gating",
-	DeltaSteps:                  "linear_attn_recurrent_gated_delta_rule",
-	DeltaChunks:                 "linear_attn_chunk_gated_delta_rule",
-	GatedNorm:                   "linear_attn_gated_rmsnorm",
-	SelectiveScan:               "selective_scan",
-	Conv1D:                      "causal_conv1d",
-	LayerNorm:                   "layer_norm",
-	GELU:                        "gelu",
-	PatchEmbed:                  "patch_embed",
-	VisionAttention:             "vision_attention",
-	ClampedSwiGLU:               "v4_clamped_swiglu",
-	RopeInPlace:                 "apply_rope_inplace",
-	SliceScatter:                "slice_scatter",
-	WindowWrite:                 "scatter_nd_update_mla",
-	Compressor:                  "compressor",
-	CompressedIndexer:           "quant_lightning_indexer",
-	SharedAttention:             "sparse_attn_sharedkv",
-	BatchMatMul:                 "bmm",
-	StreamRMS:                   "hc_pre_inv_rms",
-	StreamMix:                   "hc_pre_sinkhorn",
-	StreamPost:                  "hc_post",
-	StreamHead:                  "hc_head",
-	Log1p:                       "log1p",
-	Greater:                     "gt",
-	Sqrt:                        "sqrt",
-	ScoreTopK:                   "moe_gating_top_k",
-	HashTopK:                    "moe_gating_top_k_hash",
-	AddMatMul:                   "addmm",
-	NativeLayerNorm:             "native_layer_norm",
-	Convolution:                 "convolution",
-	Linspace:                    "linspace",
-	ClampTo:                     "clamp",
-	RSub:                        "rsub",
-	Arange:                      "arange",
-	Repeat:                      "repeat",
-	RepeatInterleave:            "repeat_interleave",
-	CumSum:                      "cumsum",
-	Stack:                       "stack",
-	Prod:                        "prod",
-	Eq:                          "eq",
-	FusedLinearAllReduce:        "linear_all_reduce",
-	DispatchCombine:             "dispatch_ffn_combine",
-	DispatchCombineQuant:        "dispatch_ffn_combine_quant",
-}
-
 // String returns the name.
-func (n Name) String() string { return names[n] }
+func (n Name) String() string { return string(n) }
 
 // Yields reports whether an operator yields one new tensor, which others can wait
 // for: not several, and not one written in place.

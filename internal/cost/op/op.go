@@ -119,7 +119,7 @@ func (c Comm) Wire(n float64) float64 {
 type Measure uint8
 
 // The measures. An operator that follows one of the first three is the same in
-// any two batches that agree in it, whatever else is in them.
+// any two batches that agree in it.
 const (
 	Tokens   Measure = iota // new tokens
 	Logits                  // rows that want logits
@@ -150,7 +150,7 @@ type Item struct {
 	// so that only what it lasts longer counts.
 	Beside bool
 	// Loose marks a collective whose result nothing takes that would wait for it,
-	// which TensorCast goes by when communication has its own stream.
+	// which TensorCast uses when communication has its own stream.
 	Loose bool
 	// Continues marks more work of the operator in front: it takes its own time but
 	// is no call of its own.

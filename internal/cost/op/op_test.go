@@ -10,20 +10,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
-func TestNamesAreDistinct(t *testing.T) {
-	seen := map[string]Name{}
-	for n := Unnamed + 1; n < nameCount; n++ {
-		s := n.String()
-		if other, twice := seen[s]; s == "" || twice {
-			t.Errorf("name %d is %q, as %d is", n, s, other)
-		}
-		seen[s] = n
-	}
-	if Unnamed.String() != "" {
-		t.Errorf("unnamed: got %q", Unnamed)
-	}
-}
-
 // TestOpIsAKey: operators are compared, so equal shapes must be equal values and
 // nothing in them may be a reference.
 func TestOpIsAKey(t *testing.T) {

@@ -2,6 +2,6 @@
 // its operators move and compute, and the cap of its power supply.
 //
 // In: a device profile and the Activity of operators. Out: joules. It knows no
-// model and no time but what it is told. Its constants are fitted to measured
-// deployments (coefficients.yaml). Start with power.go.
+// models; times are inputs. Its constants are fitted to measured deployments
+// (coefficients.yaml). Start with power.go.
 package power

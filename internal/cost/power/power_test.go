@@ -195,7 +195,7 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s: %g", cell, x)
 		}
 	}
-	if x, known := f.Factor("vllm · h200_sxm · nobody/nothing · fp8"); known || x != 1 {
+	if x, known := f.Factor("vllm · h200_sxm · none/nothing · fp8"); known || x != 1 {
 		t.Errorf("an unknown cell has the factor %g", x)
 	}
 	if !(f.Unseen[0] < 0 && f.Unseen[1] > 0 && f.Unseen[1]-f.Unseen[0] >= f.Known[1]-f.Known[0]) {

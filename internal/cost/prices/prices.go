@@ -45,7 +45,7 @@ type Prices struct {
 	tables map[string]*table.Tables // by device; nil for one without
 }
 
-// Open opens a directory of measured kernels, if one is asked for.
+// Open opens a directory of measured kernels, if the request names one.
 func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 	p := &Prices{request: r, tables: map[string]*table.Tables{}}
 	if r.Dir == "" {
@@ -71,7 +71,7 @@ func Open(dir func(string) fs.FS, r Tables) (*Prices, error) {
 func (p *Prices) Systems() []string { return p.store.Systems() }
 
 // Coster prices operators by measured kernels where there are any, and beyond
-// those as asked. TensorCast's prices are never measured ones.
+// those requested. TensorCast's prices are never measured ones.
 func (p *Prices) Coster(d *device.Profile, pricing Pricing, tensorCast, freeUnsupported bool) (cost.Coster, error) {
 	base, _ := pricing.Form(d, freeUnsupported)
 	switch {
@@ -106,7 +106,7 @@ func (p *Prices) Physical(d *device.Profile) (cost.Coster, error) {
 	return p.Coster(d, Best(d), false, false)
 }
 
-// Tier says how well the prices of a device are known, once some were asked for:
+// Tier says how well the prices of a device are known, once some operators are priced:
 // as measured where any measured kernel was found.
 func (p *Prices) Tier(d *device.Profile, pricing Pricing) device.Tier {
 	p.mu.Lock()

@@ -2,6 +2,6 @@
 // arithmetic and memory time, plus a launch; collectives by latency and
 // bandwidth of the link they cross.
 //
-// The formulas are those of Ascend's TensorCast, whose numbers the golden tests
-// hold it to. Start with roofline.go; collectives are in comm.go.
+// The formulas are those of Ascend's TensorCast, and the golden tests compare
+// with its numbers. Start with roofline.go; collectives are in comm.go.
 package roofline

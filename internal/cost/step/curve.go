@@ -13,7 +13,7 @@ import (
 // Curve prices steps of any mixture quickly, as an Evaluator does for a batch of
 // equal requests. Operators that follow one count of the batch are priced once
 // for each count that occurs, and beyond small counts along straight lines
-// between some; the others are priced anew in every step, or along a line while
+// between some; the others are priced in every step, or along a line while
 // the context grows within a page of the cache. It is safe for concurrent use:
 // what it remembers never changes an answer.
 type Curve struct {

@@ -21,8 +21,8 @@ type Surfaces struct {
 
 var errDamaged = errors.New("damaged")
 
-// ReadSurfaces reads the index of a file; surfaces are decoded when they are asked
-// for. It keeps the data.
+// ReadSurfaces reads the index of a file; surfaces are decoded on first use.
+// It keeps the data.
 func ReadSurfaces(data []byte) (*Surfaces, error) {
 	r := reader{data: data}
 	if string(r.take(uint64(len(magic)))) != magic {

@@ -121,7 +121,7 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 	return out, nil
 }
 
-// shapeAt is one measured shape, whoever measured it.
+// shapeAt is one measured shape, of any engine.
 type shapeAt struct {
 	exactly, place [2]float64
 	line, x        float64

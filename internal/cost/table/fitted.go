@@ -10,7 +10,7 @@ import (
 
 // Fitted is the surfaces of one system: of each kind of kernel and its exact sizes
 // the ratio of measured to estimated time, smoothed and thinned. They are decoded
-// when they are first asked for. Safe for concurrent use.
+// on first use. Safe for concurrent use.
 type Fitted struct {
 	Measured
 	// Base names what the estimates rest on that the ratios are to.
@@ -42,7 +42,7 @@ type fittedPart struct {
 	data []byte
 
 	mu      sync.Mutex
-	index   *partIndex              // nil as long as nothing was asked for
+	index   *partIndex              // nil before the first use
 	decoded map[[2]float64][]source // by exact sizes
 	err     error
 }

@@ -189,7 +189,7 @@ func TestExpertRows(t *testing.T) {
 		dir := fstest.MapFS{}
 		put(t, dir, "moe/vllm/1.0/moe",
 			moeRow{"k", f.name, "power_law_1.2", tokens, hidden, inter, k, experts, tp, ranks, 50},
-			// No deals: nobody is chosen, all are, no ranks, more ranks than experts.
+			// No deals: none is chosen, all are, no ranks, more ranks than experts.
 			moeRow{"k", f.name, "power_law_1.2", tokens, hidden, inter, 0, experts, tp, ranks, 60},
 			moeRow{"k", f.name, "power_law_1.2", tokens, hidden, inter, 128, 128, tp, ranks, 60},
 			moeRow{"k", f.name, "power_law_1.2", tokens, hidden, inter, k, experts, tp, 0, 60},
@@ -366,7 +366,7 @@ func TestInterpolation(t *testing.T) {
 	})
 }
 
-// TestNearMatrices: a matrix nobody measured takes the efficiencies of the four nearest within two octaves, the nearer the
+// TestNearMatrices: an unmeasured matrix takes the efficiencies of the four nearest within two octaves, the nearer the
 // more.
 func TestNearMatrices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -112,7 +112,7 @@ func (m *Model) product(o *op.Op, e *cost.Estimate) string {
 }
 
 // experts prices one product of a layer of experts. A gated layer's first
-// product is told from the second by the activation fused behind it.
+// product differs from the second by the activation fused behind it.
 func (m *Model) experts(o *op.Op, e *cost.Estimate) string {
 	f := formatOf(o)
 	hidden, inter := o.Cols, o.Depth

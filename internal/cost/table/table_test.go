@@ -110,7 +110,7 @@ func TestFastestKernel(t *testing.T) {
 	}
 }
 
-// TestImpossibleRows are left out and told, with all of a kernel that has many.
+// TestImpossibleRows are left out and reported, with all of a kernel that has many.
 func TestImpossibleRows(t *testing.T) {
 	dir := fstest.MapFS{}
 	var rows []gemmRow
@@ -187,7 +187,7 @@ func TestAttention(t *testing.T) {
 	short := windowed
 	short.Window = 0
 	if e := m.Cost(&windowed); e.Measured == 0 || !near(e.Total, m.Cost(&short).Total) {
-		t.Errorf("a decode of a window nobody measured: %+v", e)
+		t.Errorf("a decode of an unmeasured window: %+v", e)
 	}
 	every := decode
 	every.KVHeads = 8 // 0 in the table
@@ -365,7 +365,7 @@ func TestDamagedTable(t *testing.T) {
 	}
 }
 
-// TestOrderOfReading: what is told of the tables does not depend on which
+// TestOrderOfReading: the report on the tables does not depend on which
 // operator came first.
 func TestOrderOfReading(t *testing.T) {
 	damaged := &fstest.MapFile{Data: []byte("PAR1 and no more")}

@@ -37,7 +37,7 @@ type Tables struct {
 	// known are the answers found so far; it is replaced, never changed, so that
 	// looking into it takes no lock.
 	known atomic.Pointer[map[key]*resolved]
-	// recent are those asked for of late, by a hash of the key.
+	// recent are the latest answers, by a hash of the key.
 	recent [1 << recentBits]atomic.Pointer[resolved]
 }
 
@@ -88,7 +88,7 @@ func (t *Tables) trusts(of ...family) bool {
 	return slices.ContainsFunc(of, func(f family) bool { return t.trusted[f] != [formats][formats]bool{} })
 }
 
-// ignores reports whether tables have nothing to say of an attention, whatever its size.
+// ignores reports whether tables have no data on an attention of any size.
 func (t *Tables) ignores(o *op.Op) bool {
 	return o.Kind == op.Attention && t.noAttention || o.Kind == op.Latent && t.noLatent
 }

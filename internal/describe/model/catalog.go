@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // catalogFiles holds the shapes (shape/*.json, config.json files cut down to the
@@ -39,19 +40,25 @@ type row struct {
 	id, family, shape, quant string
 	max                      int
 
+	org  string // of an id "org/repo"
+	repo string // of it, spelled
+
 	aliasOf string
 	from    string // whose name an alias is
 }
 
-// rows goes through the index, in its order, until yield returns false.
-func rows(yield func(row) bool) {
+// index is the lines of the index, in its order.
+//
+//nolint:gochecknoglobals // read once per process
+var index = sync.OnceValue(func() []row {
+	var all []row
 	for line := range strings.Lines(catalogIndex) {
-		f := strings.Fields(line)
-		if len(f) >= 3 && f[0] != "#" && !yield(parseRow(f)) {
-			return
+		if f := strings.Fields(line); len(f) >= 3 && f[0] != "#" {
+			all = append(all, parseRow(f))
 		}
 	}
-}
+	return all
+})
 
 func parseRow(f []string) row {
 	if f[0] == "alias" {
@@ -62,6 +69,8 @@ func parseRow(f []string) row {
 		return r
 	}
 	r := row{id: f[0], family: f[1], shape: f[2]}
+	org, repo, _ := strings.Cut(r.id, "/")
+	r.org, r.repo = org, spelled(repo)
 	for _, option := range f[3:] {
 		if name, ok := strings.CutPrefix(option, "quant="); ok {
 			r.quant = name
@@ -73,23 +82,18 @@ func parseRow(f []string) row {
 	return r
 }
 
-// find finds a name in the index, whatever its case. Only the line that has it
-// is taken apart.
+// find finds a name in the index, ignoring case.
 func find(name string) (row, bool) {
-	if name == "alias" || name == "#" {
-		return row{}, false
-	}
-	for line := range strings.Lines(catalogIndex) {
-		rest := strings.TrimPrefix(line, "alias ")
-		if id, _, _ := strings.Cut(rest, " "); strings.EqualFold(id, name) {
-			return parseRow(strings.Fields(line)), true
+	for _, r := range index() {
+		if strings.EqualFold(r.id, name) {
+			return r, true
 		}
 	}
 	return row{}, false
 }
 
 // Lookup finds a model of the embedded catalog by its Hugging Face id, an old
-// name (LLAMA3.1_70B) or a short one, whatever the case. An unknown name gives
+// name (LLAMA3.1_70B) or a short one, ignoring case. An unknown name gives
 // an UnknownError; [Source.Open] understands more names.
 func Lookup(name string) (*Model, error) {
 	if m, ok, err := listed(name); ok {
@@ -159,7 +163,7 @@ func (r *row) unchecked() bool {
 func IDs() []Entry {
 	var all []Entry
 	family := map[string]string{}
-	for r := range rows {
+	for _, r := range index() {
 		all = append(all, Entry{ID: r.id, Family: r.family, AliasOf: r.aliasOf})
 		family[r.id] = r.family
 	}

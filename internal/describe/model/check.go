@@ -1,6 +1,10 @@
 package model
 
-import "github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+import (
+	"cmp"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+)
 
 // Upper bounds of what a field may say. They are far above any model and low
 // enough that products of a few fields stay exact.
@@ -81,10 +85,7 @@ func (r *reader) model(b *base) *Model {
 		MaxPosition:    b.MaxPosition,
 		ScaledPosition: r.scaled(b.MaxPosition),
 		DType:          r.format(b.TorchDType, b.DType),
-		Epsilon:        b.Epsilon,
-	}
-	if m.Epsilon == 0 {
-		m.Epsilon = DefaultEpsilon
+		Epsilon:        cmp.Or(b.Epsilon, DefaultEpsilon),
 	}
 	switch {
 	case b.Tied != nil:
@@ -98,10 +99,7 @@ func (r *reader) model(b *base) *Model {
 // attention checks the fields of grouped-query attention and returns it.
 func (r *reader) attention(b *base) Attention {
 	r.need("num_attention_heads", b.Heads, maxHeads)
-	kv := b.KVHeads
-	if kv == 0 {
-		kv = b.Heads
-	}
+	kv := cmp.Or(b.KVHeads, b.Heads)
 	r.may("num_key_value_heads", kv, maxHeads)
 	r.divides("num_key_value_heads", kv, "num_attention_heads", b.Heads)
 	dim := b.HeadDim
@@ -118,13 +116,7 @@ func (r *reader) attention(b *base) Attention {
 
 // rope is the rotated part of a head of width dim.
 func (r *reader) rope(b *base, dim int) int {
-	share := b.Partial
-	if share == 0 {
-		share = b.Rope.Partial
-	}
-	if share == 0 {
-		return dim
-	}
+	share := cmp.Or(b.Partial, b.Rope.Partial, 1)
 	if !(share > 0 && share <= 1) {
 		r.addf("partial_rotary_factor", "%g is not between 0 and 1", share)
 		return dim
@@ -133,8 +125,8 @@ func (r *reader) rope(b *base, dim int) int {
 }
 
 // dense checks the inner width of a plain feed-forward part and returns it.
-func (r *reader) dense(field string, width int) FFN {
-	r.need(field, width, maxIntermediate)
+func (r *reader) dense(width int) FFN {
+	r.need("intermediate_size", width, maxIntermediate)
 	return FFN{Kind: Dense, Intermediate: width}
 }
 

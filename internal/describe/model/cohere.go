@@ -6,15 +6,9 @@ func cohereStyle() style { return style{parallel: true, norms: 1, tied: true} }
 
 // parseCohere reads Command R, R+ and Aya.
 func parseCohere(r *reader) *Model {
-	var c decoder
-	if !r.respell() || !r.decode(&c) {
-		return nil
-	}
 	s := cohereStyle()
-	if c.QKNorm {
-		s.qkNorm = PerHead
-	}
-	return r.build(&c, s)
+	s.qkNorm, s.qkNormSaid = PerHead, true
+	return r.decoder(s)
 }
 
 // parseCohere2 reads Command R7B and Command A: three layers with a window to one

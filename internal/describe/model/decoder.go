@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -17,6 +18,7 @@ type decoder struct {
 	MLPBias       bool     `json:"mlp_bias"`
 	UseWindow     *bool    `json:"use_sliding_window"` // absent: where sliding_window is stated
 	Window        int      `json:"sliding_window"`
+	WindowedFrom  int      `json:"max_window_layers"`      // layers before have no window
 	Pattern       letters  `json:"sliding_window_pattern"` // windows and none, again and again
 	LayerTypes    []string `json:"layer_types"`            // states them instead
 	QKNorm        bool     `json:"use_qk_norm"`
@@ -26,21 +28,30 @@ type decoder struct {
 
 // style is what a family's configs do not say.
 type style struct {
-	bias       bool // on q, k and v, whatever attention_bias says
+	bias       bool // on q, k and v, regardless of attention_bias
 	outBias    bool // on the output projection likewise
-	plainOut   bool // attention_bias does not speak of the output projection
+	plainOut   bool // attention_bias does not apply to the output projection
 	mlpBias    bool
-	qkNorm     QKNorm // where use_qk_norm is stated, what it means
-	norms      int    // of a layer; 0 = 2
+	qkNorm     QKNorm
+	qkNormSaid bool // only where use_qk_norm says so
+	norms      int  // of a layer; 0 = 2
 	parallel   bool
 	ungated    bool
 	fourfold   bool // intermediate_size is 4 · hidden_size unless stated
 	unrotated  bool // no rotary positions
 	learned    bool // an embedding of positions
+	latent     bool // latent attention must be there
 	outGate    bool
-	tied       bool // unless the config says otherwise
-	routerBias bool
+	sinks      bool
+	rotaryDim  int     // rotated part of a head, where the config has it in elements
+	tied       bool    // unless the config says otherwise
+	noWindow   bool    // unless use_sliding_window says otherwise
 	pattern    letters // of windows, unless stated
+	experts    bool    // must be there
+	ownWidth   bool    // and have a width of their own
+	router     Router
+	routerBias bool // unless topk_method says otherwise
+	sharedGate bool
 	// layer changes layer i where layers differ otherwise.
 	layer func(i int, l *Layer)
 }
@@ -48,7 +59,7 @@ type style struct {
 // decoder reads a config of the common form.
 func (r *reader) decoder(s style) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	return r.build(&c, s)
@@ -62,6 +73,9 @@ func (r *reader) build(c *decoder, s style) *Model {
 	if c.Pattern == "" {
 		c.Pattern = s.pattern
 	}
+	if c.UseWindow == nil && s.noWindow {
+		c.UseWindow = new(false)
+	}
 	if c.Intermediate == 0 && s.fourfold {
 		c.Intermediate = 4 * min(c.Hidden, maxHidden)
 	}
@@ -73,12 +87,8 @@ func (r *reader) build(c *decoder, s style) *Model {
 	if r.failed() {
 		return nil
 	}
-	norms := s.norms
-	if norms == 0 {
-		norms = 2
-	}
 	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: norms, Parallel: s.parallel}
+		l := Layer{Attention: a, FFN: dense, Norms: cmp.Or(s.norms, 2), Parallel: s.parallel}
 		if moe.Kind == MoE && c.sparse(i) {
 			l.FFN = moe
 		}
@@ -99,21 +109,26 @@ func (r *reader) build(c *decoder, s style) *Model {
 
 // decoderAttention checks the token mixer.
 func (r *reader) decoderAttention(c *decoder, s *style) Attention {
-	if c.KVRank > 0 {
-		return r.latentAttention(&c.base, &c.latent)
+	if c.KVRank > 0 || s.latent {
+		a := r.latentAttention(&c.base, &c.latent)
+		a.OutGate = s.outGate
+		return a
 	}
 	a := r.attention(&c.base)
 	if c.Value > 0 {
 		r.may("v_head_dim", c.Value, maxHeadDim)
 		a.ValueDim = c.Value
 	}
-	a.QKNorm = s.qkNorm
+	if !s.qkNormSaid || c.QKNorm {
+		a.QKNorm = s.qkNorm
+	}
 	a.Bias = c.AttentionBias || s.bias
 	a.OutBias = c.AttentionBias && !s.plainOut || s.outBias
-	a.OutGate = s.outGate
+	a.OutGate, a.Sinks = s.outGate, s.sinks
 	if s.unrotated {
 		a.RopeDim = 0
 	}
+	r.rotaryDim(&a, s.rotaryDim)
 	return a
 }
 
@@ -121,23 +136,23 @@ func (r *reader) decoderAttention(c *decoder, s *style) Attention {
 // width of theirs, intermediate_size is that.
 func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
 	bias := c.MLPBias || s.mlpBias
-	if c.Experts <= 1 {
-		dense = r.dense("intermediate_size", c.Intermediate)
+	if c.Experts <= 1 && !s.experts {
+		dense = r.dense(c.Intermediate)
 		dense.Bias, dense.Ungated = bias, s.ungated
 		return dense, moe
 	}
-	if c.ExpertWidth == 0 {
+	if c.ExpertWidth == 0 && !s.ownWidth {
 		c.ExpertWidth = c.Intermediate
 	}
 	dense, moe = r.routedFFN(&c.base, &c.routed)
 	if dense.Kind == Dense {
 		dense.Bias, dense.Ungated = bias, s.ungated
 	}
-	moe.Bias, moe.Ungated, moe.Router = bias, s.ungated, SoftmaxRouter
-	moe.RouterBias = s.routerBias || c.Method == "noaux_tc"
+	moe.Bias, moe.Ungated, moe.Router = bias, s.ungated, s.router
+	moe.RouterBias = c.Method == "noaux_tc" || c.Method == "" && s.routerBias
 	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
 	if c.SharedWidth > 0 {
-		moe.SharedIntermediate = c.SharedWidth
+		moe.SharedIntermediate, moe.SharedGate = c.SharedWidth, s.sharedGate
 	}
 	return dense, moe
 }
@@ -149,6 +164,8 @@ func (c *decoder) windowed(i int) bool {
 		return false
 	case len(c.LayerTypes) > 0:
 		return c.LayerTypes[i] == "sliding_attention"
+	case i < c.WindowedFrom:
+		return false
 	}
 	return c.Pattern == "" || c.Pattern[i%len(c.Pattern)] == 'L'
 }
@@ -186,38 +203,49 @@ sliding_window_pattern global_attn_every_n_layers
 vocab_size padded_vocab_size
 max_position_embeddings n_positions max_seq_len max_sequence_length seq_length model_max_length
 n_routed_experts num_experts num_local_experts moe_num_experts
-num_experts_per_tok moe_topk moe_top_k moe_k num_experts_per_token num_selected_experts
+num_experts_per_tok moe_topk moe_top_k moe_k num_experts_per_token experts_per_token num_selected_experts
 moe_intermediate_size expert_ffn_hidden_size
 n_shared_experts num_shared_experts num_shared_expert moe_num_shared_experts
-shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size
+shared_expert_intermediate_size shared_intermediate_size moe_shared_expert_intermediate_size share_expert_dim
+decoder_sparse_step interleave_moe_layer_step moe_layer_frequency
+moe_layers moe_layers_enum
 first_k_dense_replace num_dense_layers moe_layer_start_index
+num_nextn_predict_layers mtp_num_hidden_layers
 attention_bias use_qkv_bias add_qkv_bias use_bias qkv_bias bias
+use_qk_norm qk_layernorm
 `
 
-// respell gives the fields of the language model's object our names, where only
-// another one is stated. A list that has one value for every layer becomes that
-// value.
+// respell gives the fields of the language model's object our names.
 func (r *reader) respell() bool {
-	var fields map[string]json.RawMessage
-	if !r.decode(&fields) {
-		return false
-	}
-	for line := range strings.Lines(spellings) {
-		names := strings.Fields(line)
-		for _, name := range names {
-			if raw := fields[name]; present(raw) {
-				fields[names[0]], r.said[names[0]] = uniform(raw), name
-				break
-			}
-		}
-	}
-	text, err := json.Marshal(fields)
+	text, said, err := respelled(r.text, spellings)
 	if err != nil {
 		r.errs = append(r.errs, decodeError("config.json", r.path, err))
 		return false
 	}
-	r.text = text
+	r.text, r.said = text, said
 	return true
+}
+
+// respelled is an object whose fields have the first name of a line of names, where
+// only another one is stated, and what it calls them. A list that has one value for
+// every layer becomes that value.
+func respelled(object []byte, lines string) (text []byte, said map[string]string, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, nil, err
+	}
+	said = map[string]string{}
+	for line := range strings.Lines(lines) {
+		names := strings.Fields(line)
+		for _, name := range names {
+			if raw := fields[name]; present(raw) {
+				fields[names[0]], said[names[0]] = uniform(raw), name
+				break
+			}
+		}
+	}
+	text, err = json.Marshal(fields)
+	return text, said, err
 }
 
 // uniform is the value that all entries of a list of numbers have, other values as

@@ -3,17 +3,13 @@ package model
 // deepseek is the config of DeepSeek V2, V3, R1, V3.1, V3.2, of Kimi K2 and of
 // GLM-5: latent attention, dense layers first, shared experts beside the routed.
 type deepseek struct {
-	base
-	latent
-	routed
+	decoder
 
 	IndexHeads int `json:"index_n_heads"`
 	IndexDim   int `json:"index_head_dim"`
 	IndexTopK  int `json:"index_topk"`
 	// GLM-5.2: "shared" layers reuse the selection of the "full" one before.
 	IndexerTypes []string `json:"indexer_types"`
-
-	Predict int `json:"num_nextn_predict_layers"`
 }
 
 // latent holds the fields of multi-head latent attention.
@@ -33,10 +29,13 @@ type routed struct {
 	Shared      int       `json:"n_shared_experts"`
 	DenseFirst  int       `json:"first_k_dense_replace"`
 	Frequency   frequency `json:"moe_layer_freq"`
-	MLPTypes    []string  `json:"mlp_layer_types"` // "dense", "sparse": states them instead
-	Method      string    `json:"topk_method"`     // "noaux_tc": with a correction bias
-	Groups      int       `json:"n_group"`         // of experts, of which
-	GroupTopK   int       `json:"topk_group"`      // are chosen first
+	MLPTypes    []string  `json:"mlp_layer_types"`     // "dense", "sparse": states them instead
+	MoELayers   indices   `json:"moe_layers"`          // likewise
+	SparseStep  int       `json:"decoder_sparse_step"` // experts in every SparseStep-th layer
+	DenseLayers indices   `json:"mlp_only_layers"`     // but not in these
+	Method      string    `json:"topk_method"`         // "noaux_tc": with a correction bias
+	Groups      int       `json:"n_group"`             // of experts, of which
+	GroupTopK   int       `json:"topk_group"`          // are chosen first
 }
 
 // parseDeepSeekV2 reads DeepSeek-V2, V2-Lite and V2.5.
@@ -63,37 +62,30 @@ func parseDeepSeek(r *reader, of lineage) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.model(&c.base)
-	a := r.latentAttention(&c.base, &c.latent)
+	s := style{latent: true, experts: true, ownWidth: true, router: RawRouter, routerBias: of.bias}
+	var selector Indexer
 	if of.sparse {
-		a.Indexer = r.indexer(&c)
+		selector = r.indexer(&c)
 	}
-	dense, moe := r.routedFFN(&c.base, &c.routed)
-	moe.RouterBias = c.Method == "noaux_tc" || (c.Method == "" && of.bias)
 	if of.groups {
 		if c.Groups == 0 {
 			c.Groups, c.GroupTopK = 8, 4 // the class's defaults
 		}
 		r.may("n_group", c.Groups, maxExperts)
 		r.need("topk_group", c.GroupTopK, c.Groups)
-		moe.Router, moe.Groups, moe.GroupTopK = GroupRouter, c.Groups, c.GroupTopK
+		s.router = GroupRouter
 	}
 	r.layerKinds("indexer_types", c.IndexerTypes, c.Layers, "full", "shared")
-	if r.failed() {
-		return nil
-	}
-	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: 2}
-		if c.sparse(i) {
-			l.FFN = moe
-		}
+	s.layer = func(i int, l *Layer) {
+		l.Attention.Indexer = selector
 		if of.sparse && len(c.IndexerTypes) > 0 {
 			l.Attention.Indexer.Shared = c.IndexerTypes[i] == "shared"
 		}
-		return l
-	})
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
-	return m
+		if of.groups && l.FFN.Kind == MoE {
+			l.FFN.Groups, l.FFN.GroupTopK = c.Groups, c.GroupTopK
+		}
+	}
+	return r.build(&c.decoder, s)
 }
 
 // latentAttention checks the fields of multi-head latent attention.
@@ -119,20 +111,20 @@ func (r *reader) indexer(c *deepseek) Indexer {
 	return Indexer{Heads: c.IndexHeads, Dim: c.IndexDim, TopK: c.IndexTopK, Block: 1}
 }
 
-// routedFFN checks both feed-forward parts; the dense one is asked for only
-// where a layer has it.
+// routedFFN checks both feed-forward parts; the dense one is required only
+// if a layer has it.
 func (r *reader) routedFFN(b *base, c *routed) (dense, moe FFN) {
 	moe = r.experts([3]string{"n_routed_experts", "num_experts_per_tok", "moe_intermediate_size"},
 		c.Experts, c.TopK, c.ExpertWidth)
 	r.may("n_shared_experts", c.Shared, maxExperts)
 	moe.SharedIntermediate = c.Shared * c.ExpertWidth
-	moe.Router = RawRouter
 	r.may("first_k_dense_replace", c.DenseFirst, b.Layers)
+	r.may("decoder_sparse_step", c.SparseStep, maxLayers)
 	r.may("moe_layer_freq", c.Frequency.every, maxLayers)
 	r.listLength("moe_layer_freq", len(c.Frequency.list), b.Layers, 0)
 	r.layerKinds("mlp_layer_types", c.MLPTypes, b.Layers, "dense", "sparse")
 	if c.hasDense(b.Layers) {
-		dense = r.dense("intermediate_size", b.Intermediate)
+		dense = r.dense(b.Intermediate)
 	}
 	return dense, moe
 }
@@ -142,7 +134,10 @@ func (c *routed) sparse(i int) bool {
 	if i < len(c.MLPTypes) {
 		return c.MLPTypes[i] == "sparse"
 	}
-	return i >= c.DenseFirst && c.Frequency.at(i)
+	if c.MoELayers != nil {
+		return c.MoELayers.has(i)
+	}
+	return i >= c.DenseFirst && c.Frequency.at(i) && (i+1)%max(c.SparseStep, 1) == 0 && !c.DenseLayers.has(i)
 }
 
 // hasDense reports whether any of n layers has no experts.

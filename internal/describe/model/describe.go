@@ -102,23 +102,5 @@ func (f FFN) String() string {
 
 // String names the kind of token mixer.
 func (k AttentionKind) String() string {
-	switch k {
-	case NoAttention:
-		return "none"
-	case GQA:
-		return "gqa"
-	case MLA:
-		return "mla"
-	case GatedDelta:
-		return "gated-delta"
-	case Mamba2:
-		return "mamba2"
-	case Mamba1:
-		return "mamba1"
-	case ShortConv:
-		return "short-conv"
-	case Cross:
-		return "cross"
-	}
-	return "?"
+	return [...]string{"none", "gqa", "mla", "gated-delta", "mamba2", "mamba1", "short-conv", "cross"}[k]
 }

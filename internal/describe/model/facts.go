@@ -9,7 +9,7 @@ import (
 
 // Facts are the figures that follow from a Model, in the form they are printed.
 type Facts struct {
-	// ID is the name asked for, TakenAs the catalog's id where that is another.
+	// ID is the requested name, TakenAs the catalog's id where that is another.
 	ID           string `json:"id"`
 	TakenAs      string `json:"taken_as,omitempty"`
 	Architecture string `json:"architecture"`

@@ -9,10 +9,13 @@ func families() []family {
 	return append(slices.Concat(familiesAtoF(), familiesGtoL(), familiesMtoZ()), generic)
 }
 
+// styled reads configs of the common form whose family differs in style alone.
+func styled(s style) func(*reader) *Model { return func(r *reader) *Model { return r.decoder(s) } }
+
 func familiesAtoF() []family {
 	return []family{
-		{"afmoe", "AfmoeForCausalLM", "afmoe", parseTrinity, selfAttnModules},
-		{"apertus", "ApertusForCausalLM", "apertus", parseApertus, selfAttnModules},
+		{"afmoe", "AfmoeForCausalLM", "afmoe", styled(style{norms: 4, qkNorm: PerHead, outGate: true, routerBias: true, pattern: "LLLG"}), selfAttnModules},
+		{"apertus", "ApertusForCausalLM", "apertus", styled(style{ungated: true, qkNorm: PerHead}), selfAttnModules},
 		{"arcee", "ArceeForCausalLM", "arcee", parseUngated, selfAttnModules},
 		{"arctic", "ArcticForCausalLM", "arctic", parseArctic, blockSparseModules},
 		{"bailing_moe", "BailingMoeForCausalLM", "bailing_moe", parseLlama, selfAttnModules},
@@ -60,8 +63,8 @@ func familiesGtoL() []family {
 		{"gpt_bigcode", "GPTBigCodeForCausalLM", "gpt_bigcode", parseBigCode, selfAttnModules},
 		{"gpt_neo", "GPTNeoForCausalLM", "gpt_neo", parseGPTNeo, selfAttnModules},
 		{"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox", parseGPTNeoX, selfAttnModules},
-		{"gpt_oss", "GptOssForCausalLM", "gpt_oss", parseGptOss, selfAttnModules},
-		{"gptj", "GPTJForCausalLM", "gptj", parseGPTJ, selfAttnModules},
+		{"gpt_oss", "GptOssForCausalLM", "gpt_oss", styled(style{experts: true, mlpBias: true, sinks: true, pattern: "LG"}), selfAttnModules},
+		{"gptj", "GPTJForCausalLM", "gptj", styled(style{mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1}), selfAttnModules},
 		{"granite", "GraniteForCausalLM", "granite", parseLlama, selfAttnModules},
 		{"granitemoe", "GraniteMoeForCausalLM GraniteMoeSharedForCausalLM", "granitemoe granitemoeshared", parseLlama, blockSparseModules},
 		{"granitemoehybrid", "GraniteMoeHybridForCausalLM", "granitemoehybrid", parseGraniteHybrid, blockSparseModules},
@@ -102,7 +105,7 @@ func familiesMtoZ() []family {
 		{"mamba2", "Mamba2ForCausalLM", "mamba2", parseMamba2, mixerModules},
 		{"mimo", "MiMoForCausalLM", "mimo", parseMiMo, selfAttnModules},
 		{"mimo_v2", "MiMoV2FlashForCausalLM", "mimo_v2_flash", parseMiMoV2, selfAttnModules},
-		{"minicpm", "MiniCPMForCausalLM MiniCPM4ForCausalLM", "minicpm minicpm4", parseMiniCPM, selfAttnModules},
+		{"minicpm", "MiniCPMForCausalLM MiniCPM4ForCausalLM", "minicpm minicpm4", styled(style{tied: true}), selfAttnModules},
 		{"minicpm3", "MiniCPM3ForCausalLM", "minicpm3", parseMiniCPM3, selfAttnModules},
 		{"minicpmv", "MiniCPMV", "minicpmv", parseMiniCPMV, selfAttnModules},
 		{"minimax_m1", "MiniMaxM1ForCausalLM MiniMaxText01ForCausalLM MiniMaxForCausalLM", "minimax_m1 minimax_text_01 minimax", parseLightning, blockSparseModules},
@@ -111,20 +114,20 @@ func familiesMtoZ() []family {
 		{"mistral", "MistralForCausalLM MinistralForCausalLM Ministral3ForCausalLM GritLM", "mistral ministral ministral3", parseLlama, selfAttnModules},
 		{"mistral3", "Mistral3ForConditionalGeneration", "mistral3", parseMistral3, selfAttnModules},
 		{"mistral4", "Mistral4ForCausalLM", "mistral4", parseDeepSeekV2, selfAttnModules},
-		{"mixtral", "MixtralForCausalLM", "mixtral", parseMixtral, blockSparseModules},
+		{"mixtral", "MixtralForCausalLM", "mixtral", styled(style{experts: true}), blockSparseModules},
 		{"mllama", "MllamaForConditionalGeneration", "mllama mllama_text_model", parseMllama, selfAttnModules},
-		{"mpt", "MPTForCausalLM MptForCausalLM", "mpt", parseMPT, selfAttnModules},
+		{"mpt", "MPTForCausalLM MptForCausalLM", "mpt", styled(style{ungated: true, fourfold: true, unrotated: true, tied: true}), selfAttnModules},
 		{"nemotron", "NemotronForCausalLM", "nemotron", parseUngated, selfAttnModules},
 		{"nemotron_h", "NemotronHForCausalLM", "nemotron_h", parseNemotronH, mixerModules},
 		{"nemotron_nas", "DeciLMForCausalLM", "nemotron-nas", parseNemotronNAS, selfAttnModules},
 		{"olmo", "OlmoForCausalLM", "olmo", parseLlama, selfAttnModules},
 		{"olmo2", "Olmo2ForCausalLM", "olmo2", parseOLMo2, selfAttnModules},
-		{"olmo3", "Olmo3ForCausalLM", "olmo3", parseOLMo3, selfAttnModules},
+		{"olmo3", "Olmo3ForCausalLM", "olmo3", styled(style{qkNorm: WholeVector, pattern: "LLLG"}), selfAttnModules},
 		{"olmo_hybrid", "OlmoHybridForCausalLM", "olmo_hybrid", parseOLMoHybrid, selfAttnModules},
 		{"olmoe", "OlmoeForCausalLM FlexOlmoForCausalLM", "olmoe flex_olmo", parseOLMo2, selfAttnModules},
 		{"opt", "OPTForCausalLM", "opt", parseGPT2, selfAttnModules},
 		{"paligemma", "PaliGemmaForConditionalGeneration", "paligemma", parsePaliGemma, selfAttnModules},
-		{"phi", "PhiForCausalLM", "phi phi-msft", parsePhi, selfAttnModules},
+		{"phi", "PhiForCausalLM", "phi phi-msft", styled(style{bias: true, outBias: true, mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1}), selfAttnModules},
 		{"phi3", "Phi3ForCausalLM", "phi3", parseLlama, selfAttnModules},
 		{"phi3_v", "Phi3VForCausalLM", "phi3_v", parsePhi3V, selfAttnModules},
 		{"phi4mm", "Phi4MMForCausalLM Phi4MultimodalForCausalLM", "phi4mm phi4_multimodal", parsePhi4MM, selfAttnModules},
@@ -147,7 +150,7 @@ func familiesMtoZ() []family {
 		{"smollm3", "SmolLM3ForCausalLM", "smollm3", parseLlama, selfAttnModules},
 		{"solar_open", "SolarOpenForCausalLM", "solar_open", parseLlama, selfAttnModules},
 		{"stablelm", "StableLmForCausalLM StableLMEpochForCausalLM", "stablelm stablelm_epoch", parseStableLM, selfAttnModules},
-		{"starcoder2", "Starcoder2ForCausalLM", "starcoder2", parseStarCoder2, selfAttnModules},
+		{"starcoder2", "Starcoder2ForCausalLM", "starcoder2", styled(style{mlpBias: true, ungated: true, tied: true}), selfAttnModules},
 		{"step3", "Step3p5ForCausalLM Step3p7FlashForCausalLM Step3p7ForConditionalGeneration", "step3p5 step3p7", parseStep3, selfAttnModules},
 	}
 }

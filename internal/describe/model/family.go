@@ -28,10 +28,10 @@ func lists(words, word string) bool {
 	return false
 }
 
-// genericFamily is read only when it is asked for by name.
+// genericFamily is used only if a request names it.
 const genericFamily = "generic"
 
-// findFamily finds the family of a config and the name it goes by: its first
+// findFamily finds the family of a config and the name it is known by: its first
 // architecture, or its model_type when it states none.
 func findFamily(h header) (*family, string) {
 	all, name := families(), h.name()

@@ -1,7 +1,5 @@
 package model
 
-import "encoding/json"
-
 // gemma is the text_config of Gemma 3 and 4: five layers with a sliding window
 // to one without, norms before and after each part.
 type gemma struct {
@@ -63,7 +61,7 @@ func parseGemma3n(r *reader) *Model {
 	c := gemma{base: base{
 		Heads: 8, KVHeads: 2, HeadDim: 256, Vocab: 262400, MaxPosition: 32768, Tied: new(true),
 	}, Window: 512, Pattern: 5, LayerInput: 256, InputVocab: 262144, Streams: 4, LowRank: 64}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	r.outer.VisionConfig = nil
@@ -116,7 +114,6 @@ func (r *reader) gemmaModel(c *gemma, norm QKNorm) *Model {
 	global := r.gemmaGlobal(c, local)
 	local.Window = c.Window
 	f := r.gemmaFFN(c)
-	r.gemmaVision(m)
 	if r.failed() {
 		return nil
 	}
@@ -143,7 +140,7 @@ func (r *reader) gemmaModel(c *gemma, norm QKNorm) *Model {
 	if c.LayerInput > 0 {
 		m.InputVocab = c.InputVocab
 	}
-	return m
+	return r.withGemmaVision(m)
 }
 
 // gemmaGlobal is the attention of layers without a window.
@@ -165,7 +162,7 @@ func (r *reader) gemmaGlobal(c *gemma, a Attention) Attention {
 }
 
 func (r *reader) gemmaFFN(c *gemma) FFN {
-	f := r.dense("intermediate_size", c.Intermediate)
+	f := r.dense(c.Intermediate)
 	if !c.MoE {
 		return f
 	}
@@ -183,39 +180,16 @@ func (c *gemma) global(i int) bool {
 	return (i+1)%c.Pattern == 0
 }
 
-// gemmaVision is the vision_config of Gemma 3 (SigLIP) and 4.
-type gemmaVision struct {
-	Layers       int `json:"num_hidden_layers"`
-	Hidden       int `json:"hidden_size"`
-	Intermediate int `json:"intermediate_size"`
-	Heads        int `json:"num_attention_heads"`
-	Patch        int `json:"patch_size"`
-	Image        int `json:"image_size"`              // Gemma 3: pixels per side
-	Positions    int `json:"position_embedding_size"` // Gemma 4: per axis
-	Pool         int `json:"pooling_kernel_size"`     // Gemma 4
-	Tokens       int `json:"default_output_length"`   // Gemma 4
-}
-
-// gemmaVision reads the image tower; a config without one is a text model.
-func (r *reader) gemmaVision(m *Model) {
-	if !present(r.outer.VisionConfig) {
-		return
-	}
-	var c gemmaVision
-	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
-		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
-		return
-	}
-	v := &Vision{
-		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
-		Patch: c.Patch, TemporalPatch: 1, Merge: c.Pool, Out: m.Hidden,
-		Pooled: true, Positions: 2 * min(c.Positions, maxVocab), TokensPerImage: c.Tokens,
-	}
-	if c.Image > 0 && c.Patch > 0 { // SigLIP: a square image, pooled to 256 tokens
-		side := min(c.Image/c.Patch, maxPatch)
-		v.Positions, v.Merge, v.TokensPerImage = side*side, max(side/16, 1), 256
-		v.Ungated, v.Bias = true, true
-	}
-	r.vision(v)
-	m.Vision = v
+// withGemmaVision reads the image tower of Gemma 3 (SigLIP) and 4.
+func (r *reader) withGemmaVision(m *Model) *Model {
+	return r.withTower(m, func(t *tower, v *Vision) {
+		v.Pooled = true
+		if t.Image > 0 && t.Patch > 0 { // SigLIP: a square image, pooled to 256 tokens
+			side := min(int(t.Image)/int(t.Patch), maxPatch)
+			v.Merge, v.TokensPerImage = max(side/16, 1), 256
+			return
+		}
+		v.Merge, v.TokensPerImage, v.Positions = t.Pool, t.Tokens, 2*min(t.AxisPositions, maxVocab)
+		v.Ungated, v.Bias = false, false
+	})
 }

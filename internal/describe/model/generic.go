@@ -4,7 +4,7 @@ package model
 // names that spellings lists.
 func parseGeneric(r *reader) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.MaxPosition == 0 {

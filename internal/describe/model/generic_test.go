@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// oddConfig is a config of an architecture that nobody has.
+// oddConfig is a config of an architecture that does not exist.
 const oddConfig = `{
 	"architectures": ["OddForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4,
 	"intermediate_size": 256, "vocab_size": 1000, "max_position_embeddings": 4096
@@ -64,7 +64,7 @@ func TestGeneric(t *testing.T) {
 
 func TestReadAs(t *testing.T) {
 	for _, c := range []struct{ name, config, as, want string }{
-		{"fields of the family", oddConfig, "mixtral", "config.json: num_local_experts: missing (family mixtral)"},
+		{"fields of the family", oddConfig, "mixtral", "config.json: n_routed_experts: missing (family mixtral)"},
 		{"a field by its other name", edit(gptConfig, `"n_layer": 3`, `"n_layer": -3`), "generic", "config.json: n_layer: -3 is negative"},
 		{"a missing field", edit(oddConfig, `"intermediate_size": 256, `, ""), "generic", "config.json: intermediate_size: missing (family generic)"},
 		{"no family", oddConfig, "lama", `as_family: "lama" is not a family; nearest: llama`},

@@ -9,7 +9,7 @@ func parseGLM4(r *reader) *Model { return r.decoder(style{plainOut: true, norms:
 // head is rotated.
 func parseChatGLM(r *reader) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	c.Partial = 0.5
@@ -28,12 +28,10 @@ func parseGLM4VMoE(r *reader) *Model { return r.withGLMVision(parseGLM4MoE(r)) }
 // withGLMVision reads the image tower. Its intermediate_size is that of the gated
 // projector, the blocks' own is out_hidden_size.
 func (r *reader) withGLMVision(m *Model) *Model {
-	return r.withQwenVision(m, func(c *qwenVision, v *Vision) {
-		merged := c.Hidden * c.Merge * c.Merge
-		v.MergerHidden = asWide(merged, c.Out, merged*c.Out+c.Out*c.Out+3*c.Out*c.Intermediate)
-		v.Intermediate, v.Bias = c.Out, false
-		if side := c.Image / max(c.Patch, 1); side > 0 && side < maxPatch {
-			v.Positions = side * side
-		}
+	return r.withQwenVision(m, func(t *tower, v *Vision) {
+		merged := v.Hidden * v.merged()
+		v.MergerHidden = asWide(merged, t.Out, merged*t.Out+t.Out*t.Out+3*t.Out*t.Intermediate)
+		v.Intermediate, v.Bias = t.Out, false
+		v.Positions = t.square()
 	})
 }

@@ -28,16 +28,6 @@ func parseBLOOM(r *reader) *Model {
 	return r.decoder(s)
 }
 
-// parseMPT reads MPT, likewise.
-func parseMPT(r *reader) *Model {
-	return r.decoder(style{ungated: true, fourfold: true, unrotated: true, tied: true})
-}
-
-// parseGPTJ reads GPT-J.
-func parseGPTJ(r *reader) *Model {
-	return r.decoder(style{mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1})
-}
-
 // parseGPTNeoX reads GPT-NeoX and Pythia.
 func parseGPTNeoX(r *reader) *Model {
 	c := struct {
@@ -45,7 +35,7 @@ func parseGPTNeoX(r *reader) *Model {
 
 		Parallel bool `json:"use_parallel_residual"`
 	}{Parallel: true}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	return r.build(&c.decoder, style{
@@ -60,18 +50,13 @@ func parseBigCode(r *reader) *Model {
 
 		MultiQuery bool `json:"multi_query"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.MultiQuery {
 		c.KVHeads = 1
 	}
 	return r.build(&c.decoder, gptStyle())
-}
-
-// parseStarCoder2 reads StarCoder2, whose use_bias speaks of all matrices.
-func parseStarCoder2(r *reader) *Model {
-	return r.decoder(style{mlpBias: true, ungated: true, tied: true})
 }
 
 // parseFalcon reads Falcon 7B, 40B, 180B and Falcon 2.
@@ -83,7 +68,7 @@ func parseFalcon(r *reader) *Model {
 		Parallel   bool `json:"parallel_attn"`
 		Newer      bool `json:"new_decoder_architecture"` // groups of heads, a norm for each part
 	}{Parallel: true}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.MultiQuery && !c.Newer {
@@ -99,28 +84,19 @@ func parseFalcon(r *reader) *Model {
 	return r.build(&c.decoder, s)
 }
 
-// parsePhi reads Phi-1, 1.5 and 2.
-func parsePhi(r *reader) *Model {
-	return r.decoder(style{bias: true, outBias: true, mlpBias: true, ungated: true, fourfold: true, parallel: true, norms: 1})
-}
-
 // parseStableLM reads StableLM 2 and 3B, and Stable Code.
 func parseStableLM(r *reader) *Model {
 	var c struct {
 		decoder
 
-		QKNorm   bool `json:"qk_layernorm"`
 		Parallel bool `json:"use_parallel_residual"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
-	s := style{plainOut: true, parallel: c.Parallel}
+	s := style{plainOut: true, qkNorm: PerHead, qkNormSaid: true, parallel: c.Parallel}
 	if c.Parallel {
 		s.norms = 1
-	}
-	if c.QKNorm {
-		s.qkNorm = PerHead
 	}
 	return r.build(&c.decoder, s)
 }

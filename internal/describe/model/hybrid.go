@@ -78,7 +78,7 @@ type graniteHybrid struct {
 // parseGraniteHybrid reads Granite 4.
 func parseGraniteHybrid(r *reader) *Model {
 	var c graniteHybrid
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.Experts == 0 {
@@ -91,7 +91,7 @@ func parseGraniteHybrid(r *reader) *Model {
 // parseBamba reads Bamba.
 func parseBamba(r *reader) *Model {
 	var c graniteHybrid
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	return r.hybrid(&c, c.Attention.has)
@@ -120,7 +120,7 @@ func parseFalconH1(r *reader) *Model {
 		decoder
 		mamba
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	mixer := r.mamba2(&c.base, &c.mamba)
@@ -149,11 +149,11 @@ func parseJamba(r *reader) *Model {
 		ExpertPeriod    int `json:"expert_layer_period"`
 		ExpertOffset    int `json:"expert_layer_offset"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	mixer := r.mamba1(&c.base, &c.mamba)
-	dense := r.dense("intermediate_size", c.Intermediate)
+	dense := r.dense(c.Intermediate)
 	return r.build(&c.decoder, style{unrotated: true, layer: func(i int, l *Layer) {
 		if i%max(c.AttentionPeriod, 1) != c.AttentionOffset {
 			l.Attention = mixer

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // plainJSON replaces the literals NaN, Infinity and -Infinity, which Python
@@ -73,17 +74,14 @@ func (f frequency) at(i int) bool {
 	return f.every <= 1 || i%f.every == 0
 }
 
-// indices is a list of layer numbers, written as a list or as "3,4,5".
+// indices is a list of layer numbers, written as a list, as "3,4,5" or, where it has
+// one entry, as that.
 type indices []int
 
-// UnmarshalJSON takes either form.
+// UnmarshalJSON takes any of the forms.
 func (x *indices) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		var s string
-		if err := json.Unmarshal(b, &s); err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte("["+s+"]"), (*[]int)(x))
+	if string(b) != "null" && b[0] != '[' {
+		b = []byte("[" + strings.Trim(string(b), `"`) + "]")
 	}
 	return json.Unmarshal(b, (*[]int)(x))
 }

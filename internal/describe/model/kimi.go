@@ -1,61 +1,24 @@
 package model
 
-import (
-	"encoding/json"
-	"slices"
-)
-
-// kimiVision is the vision_config of Kimi K2.5 and K3.
-type kimiVision struct {
-	Layers       int   `json:"vt_num_hidden_layers"`
-	Hidden       int   `json:"vt_hidden_size"`
-	Intermediate int   `json:"vt_intermediate_size"`
-	Heads        int   `json:"vt_num_attention_heads"`
-	QKV          int   `json:"qkv_hidden_size"` // K3: wider than Hidden
-	Patch        int   `json:"patch_size"`
-	Merge        []int `json:"merge_kernel_size"`
-	Rows         int   `json:"init_pos_emb_height"`
-	Columns      int   `json:"init_pos_emb_width"`
-	LinearBias   *bool `json:"linear_bias"` // absent: true
-}
+import "slices"
 
 // parseKimiK25 reads Kimi K2.5 and later K2: Kimi K2 with an image tower.
 func parseKimiK25(r *reader) *Model { return r.withKimiVision(parseDeepSeekV3(r)) }
 
 // withKimiVision reads the image tower into m.
 func (r *reader) withKimiVision(m *Model) *Model {
-	if m == nil || !present(r.outer.VisionConfig) {
-		return m
-	}
-	var c kimiVision
-	if err := json.Unmarshal(r.outer.VisionConfig, &c); err != nil {
-		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
-		return nil
-	}
-	v := &Vision{
-		Layers: c.Layers, Hidden: c.Hidden, Intermediate: c.Intermediate, Heads: c.Heads,
-		Patch: c.Patch, TemporalPatch: 1, Merge: 1, Out: m.Hidden,
-		Ungated: true, Bias: c.LinearBias == nil || *c.LinearBias,
-	}
-	if len(c.Merge) > 0 {
-		v.Merge = c.Merge[0]
-	}
-	if c.Rows > 0 && c.Columns > 0 && c.Rows < maxPatch && c.Columns < maxPatch {
-		v.Positions = c.Rows * c.Columns
-	}
-	if c.QKV > 0 && c.QKV != c.Hidden {
-		m.note("The vision tower's attention is wider than its hidden size; it is modelled at the hidden size.")
-	}
-	r.vision(v)
-	m.Vision = v
-	return m
+	return r.withTower(m, func(t *tower, v *Vision) {
+		v.Bias = t.LinearBias == nil || *t.LinearBias
+		if t.QKV > 0 && t.QKV != t.Hidden {
+			m.note("The vision tower's attention is wider than its hidden size; it is modelled at the hidden size.")
+		}
+	})
 }
 
 // kimiLinear is the config of Kimi-Linear and the text_config of Kimi K3: Kimi
 // delta attention with latent attention in every fourth layer.
 type kimiLinear struct {
-	base
-	latent
+	decoder
 
 	Linear struct {
 		KDA      indices `json:"kda_layers"` // numbered from 1
@@ -66,17 +29,9 @@ type kimiLinear struct {
 	} `json:"linear_attn_config"`
 	NoRope  bool `json:"mla_use_nope"`
 	OutGate bool `json:"mla_use_output_gate"`
-
-	Experts     int `json:"num_experts"`
-	TopK        int `json:"num_experts_per_token"`
-	ExpertWidth int `json:"moe_intermediate_size"`
-	Shared      int `json:"num_shared_experts"`
-	Latent      int `json:"routed_expert_hidden_size"` // K3: experts work in this width
-	DenseFirst  int `json:"first_k_dense_replace"`
-	Step        int `json:"moe_layer_freq"`
+	Width   int  `json:"routed_expert_hidden_size"` // K3: experts work in this width
 
 	ResidualBlock int `json:"attn_res_block_size"` // K3: layers per residual block
-	Predict       int `json:"num_nextn_predict_layers"`
 }
 
 // parseKimiK3 reads Kimi K3.
@@ -88,51 +43,39 @@ func parseKimiLinear(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.model(&c.base)
-	full, delta := r.kimiAttention(&c)
-	moe := r.experts([3]string{"num_experts", "num_experts_per_token", "moe_intermediate_size"},
-		c.Experts, c.TopK, c.ExpertWidth)
-	r.may("num_shared_experts", c.Shared, maxExperts)
-	r.may("routed_expert_hidden_size", c.Latent, maxHidden)
-	r.may("first_k_dense_replace", c.DenseFirst, c.Layers)
-	r.may("moe_layer_freq", c.Step, maxLayers)
-	moe.SharedIntermediate, moe.Latent = c.Shared*c.ExpertWidth, c.Latent
-	moe.RouterBias, moe.Router = true, RawRouter
-	var dense FFN
-	if c.DenseFirst > 0 || c.Step > 1 {
-		dense = r.dense("intermediate_size", c.Intermediate)
+	r.may("routed_expert_hidden_size", c.Width, maxHidden)
+	delta := r.deltaAttention(&c)
+	s := style{
+		latent: true, outGate: c.OutGate, experts: true, ownWidth: true, router: RawRouter, routerBias: true,
+		layer: func(i int, l *Layer) {
+			if c.Linear.KDA.has(i + 1) {
+				l.Attention = delta
+			}
+			if l.FFN.Kind == MoE {
+				l.FFN.Latent = c.Width
+			}
+		},
 	}
-	if r.failed() {
+	if c.ResidualBlock > 0 {
+		s.norms = 4
+	}
+	m := r.build(&c.decoder, s)
+	if m == nil {
 		return nil
 	}
-	norms := 2
 	if c.ResidualBlock > 0 {
-		norms = 4
 		m.note("Attention over earlier residual blocks is modelled as two more norms per layer; its mixing is not modelled.")
 	}
-	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: full, FFN: dense, Norms: norms}
-		if c.Linear.KDA.has(i + 1) {
-			l.Attention = delta
-		}
-		if i >= c.DenseFirst && i%max(c.Step, 1) == 0 {
-			l.FFN = moe
-		}
-		return l
-	})
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
-	return m
-}
-
-// kimiAttention checks both token mixers.
-func (r *reader) kimiAttention(c *kimiLinear) (full, delta Attention) {
-	full = r.latentAttention(&c.base, &c.latent)
-	full.OutGate = c.OutGate
 	// Without rotation the rope part stays in the projections and in the cache;
 	// RopeDim is therefore kept.
 	if c.NoRope {
 		r.notes = append(r.notes, "This latent attention has no rotary embedding; it is modelled with one of the reserved width.")
 	}
+	return m
+}
+
+// deltaAttention checks the linear token mixer.
+func (r *reader) deltaAttention(c *kimiLinear) Attention {
 	l := &c.Linear
 	r.need("linear_attn_config.kda_layers", len(l.KDA), maxLayers)
 	r.need("linear_attn_config.num_heads", l.Heads, maxHeads)
@@ -145,9 +88,8 @@ func (r *reader) kimiAttention(c *kimiLinear) (full, delta Attention) {
 	if l.FullGate {
 		gate = 0
 	}
-	delta = Attention{Kind: GatedDelta, Recurrent: Recurrent{
+	return Attention{Kind: GatedDelta, Recurrent: Recurrent{
 		KeyHeads: l.Heads, ValueHeads: l.Heads, KeyDim: l.Dim, ValueDim: l.Dim,
 		Conv: l.Conv, GateRank: gate, ChannelDecay: true, StateFormat: r.stateFormat("", ""),
 	}}
-	return full, delta
 }

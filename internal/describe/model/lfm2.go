@@ -47,7 +47,7 @@ func parseLFM2MoE(r *reader) *Model {
 
 func (r *reader) lfm2() (*lfm2, bool) {
 	c := &lfm2{Conv: 3, Multiplier: 1, Multiple: 256} // the class's defaults
-	return c, r.respell() && r.decode(c)
+	return c, r.decode(c)
 }
 
 func (r *reader) lfm2Model(c *lfm2) *Model {

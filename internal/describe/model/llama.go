@@ -21,61 +21,21 @@ func parseNormed(r *reader) *Model {
 // each part: Grok-1, HyperCLOVA X.
 func parseSandwiched(r *reader) *Model { return r.decoder(style{norms: 4}) }
 
-// parseApertus reads Apertus.
-func parseApertus(r *reader) *Model { return r.decoder(style{ungated: true, qkNorm: PerHead}) }
-
-// parseTrinity reads Arcee's Trinity: three layers with a window to one without,
-// a gate on attention's output.
-func parseTrinity(r *reader) *Model {
-	return r.decoder(style{norms: 4, qkNorm: PerHead, outGate: true, routerBias: true, pattern: "LLLG"})
-}
-
-// mixtral is the config of Mixtral. Its intermediate_size is an expert's.
-type mixtral struct {
-	base
-
-	Window  int `json:"sliding_window"`
-	Experts int `json:"num_local_experts"`
-	TopK    int `json:"num_experts_per_tok"`
-}
-
-// parseMixtral reads Mixtral 8x7B and 8x22B.
-func parseMixtral(r *reader) *Model {
-	var c mixtral
-	if !r.decode(&c) {
-		return nil
-	}
-	m := r.model(&c.base)
-	a := r.attention(&c.base)
-	r.may("sliding_window", c.Window, maxPositions)
-	a.Window = c.Window
-	f := r.experts([3]string{"num_local_experts", "num_experts_per_tok", "intermediate_size"},
-		c.Experts, c.TopK, c.Intermediate)
-	if r.failed() {
-		return nil
-	}
-	m.fill(c.Layers, func(int) Layer { return Layer{Attention: a, FFN: f, Norms: 2} })
-	return m
-}
-
 // parseQwenV1 reads the first Qwen, whose intermediate_size is that of gate and up
 // together.
 func parseQwenV1(r *reader) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	c.Intermediate /= 2
 	return r.build(&c, style{bias: true})
 }
 
-// parseMiniCPM reads MiniCPM 1, 2 and 4, whose head is tied unless stated.
-func parseMiniCPM(r *reader) *Model { return r.decoder(style{tied: true}) }
-
 // parseMiniCPM3 reads MiniCPM 3: latent attention without experts.
 func parseMiniCPM3(r *reader) *Model {
 	var c decoder
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	if c.Value == 0 && c.Heads > 0 {

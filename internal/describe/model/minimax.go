@@ -1,21 +1,34 @@
 package model
 
+import "cmp"
+
 // minimaxM2 is the config of MiniMax-M2 to M2.7. Its intermediate_size is an
 // expert's.
 type minimaxM2 struct {
-	base
+	decoder
+	minimax
 
+	UseMTP bool `json:"use_mtp"`
+}
+
+// minimax holds what the configs of M2 and M3 share beside the common fields.
+type minimax struct {
 	RotaryDim  int    `json:"rotary_dim"`
-	QKNorm     bool   `json:"use_qk_norm"`
-	QKNormType string `json:"qk_norm_type"` // "per_layer": over all heads together
+	NormType   string `json:"qk_norm_type"` // "per_layer": over all heads together
+	RouterBias bool   `json:"use_routing_bias"`
+	Modules    int    `json:"num_mtp_modules"`
+}
 
-	Experts    int  `json:"num_local_experts"`
-	TopK       int  `json:"num_experts_per_tok"`
-	Shared     int  `json:"shared_intermediate_size"`
-	RouterBias bool `json:"use_routing_bias"`
-
-	UseMTP     bool `json:"use_mtp"`
-	MTPModules int  `json:"num_mtp_modules"`
+// style is that of both.
+func (c *minimax) style() style {
+	norm := WholeVector
+	if c.NormType == "per_head" {
+		norm = PerHead
+	}
+	return style{
+		qkNorm: norm, qkNormSaid: true, plainOut: true, rotaryDim: c.RotaryDim,
+		experts: true, routerBias: c.RouterBias,
+	}
 }
 
 // parseMiniMaxM2 reads MiniMax-M2, M2.1, M2.5 and M2.7.
@@ -24,34 +37,12 @@ func parseMiniMaxM2(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.model(&c.base)
-	a := r.attention(&c.base)
-	r.rotaryDim(&a, c.RotaryDim)
-	a.QKNorm = minimaxNorm(c.QKNorm, c.QKNormType)
-	f := r.experts([3]string{"num_local_experts", "num_experts_per_tok", "intermediate_size"},
-		c.Experts, c.TopK, c.Intermediate)
-	r.may("shared_intermediate_size", c.Shared, maxIntermediate)
-	f.SharedIntermediate = c.Shared
-	f.RouterBias, f.Router = c.RouterBias, SigmoidRouter
-	if r.failed() {
-		return nil
+	if c.Predict = 0; c.UseMTP {
+		c.Predict = c.Modules
 	}
-	m.fill(c.Layers, func(int) Layer { return Layer{Attention: a, FFN: f, Norms: 2} })
-	if c.UseMTP {
-		m.predict(r, "num_mtp_modules", c.MTPModules)
-	}
-	return m
-}
-
-func minimaxNorm(use bool, kind string) QKNorm {
-	switch {
-	case !use:
-		return NoQKNorm
-	case kind == "per_head":
-		return PerHead
-	default:
-		return WholeVector
-	}
+	s := c.style()
+	s.router = SigmoidRouter
+	return r.build(&c.decoder, s)
 }
 
 // rotaryDim sets the rotated part of a head stated in elements; 0 leaves it.
@@ -65,14 +56,12 @@ func (r *reader) rotaryDim(a *Attention, n int) {
 // minimaxM3 is the config of MiniMax-M3: grouped-query attention over blocks
 // that an indexer selects for each key/value head.
 type minimaxM3 struct {
-	base
+	decoder
+	minimax
 
-	RotaryDim  int    `json:"rotary_dim"`
-	QKNorm     bool   `json:"use_qk_norm"`
-	QKNormType string `json:"qk_norm_type"`
-	OutGate    bool   `json:"attention_output_gate"`
-
-	Sparse struct {
+	OutGate    bool `json:"attention_output_gate"`
+	DenseWidth int  `json:"dense_intermediate_size"`
+	Sparse     struct {
 		Use    bool  `json:"use_sparse_attention"`
 		Layers []int `json:"sparse_attention_freq"` // 1 for layers with an indexer
 		Heads  int   `json:"sparse_num_index_heads"`
@@ -80,18 +69,6 @@ type minimaxM3 struct {
 		Block  int   `json:"sparse_block_size"`
 		TopK   int   `json:"sparse_topk_blocks"`
 	} `json:"sparse_attention_config"`
-
-	DenseWidth  int       `json:"dense_intermediate_size"`
-	ExpertWidth int       `json:"moe_intermediate_size"`
-	Experts     int       `json:"num_local_experts"`
-	TopK        int       `json:"num_experts_per_tok"`
-	Shared      int       `json:"n_shared_experts"`
-	DenseFirst  int       `json:"first_k_dense_replace"`
-	Frequency   frequency `json:"moe_layer_freq"`
-	RouterBias  bool      `json:"use_routing_bias"`
-
-	Predict int `json:"num_nextn_predict_layers"`
-	Modules int `json:"num_mtp_modules"`
 }
 
 // parseMiniMaxM3 reads MiniMax-M3.
@@ -100,48 +77,26 @@ func parseMiniMaxM3(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.model(&c.base)
-	a := r.attention(&c.base)
-	r.rotaryDim(&a, c.RotaryDim)
-	a.QKNorm = minimaxNorm(c.QKNorm, c.QKNormType)
-	a.OutGate = c.OutGate
-	m.MXFP8 = true
 	selector := r.blockIndexer(&c)
-	if c.ExpertWidth == 0 {
-		c.ExpertWidth = c.Intermediate
-	}
-	dense, moe := r.routedFFN(&base{Layers: c.Layers, Intermediate: c.DenseWidth}, c.routed())
-	moe.RouterBias = c.RouterBias
-	if r.failed() {
-		return nil
-	}
-	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: 2}
-		if c.routed().sparse(i) {
-			l.FFN = moe
-		}
+	c.ExpertWidth, c.Intermediate = cmp.Or(c.ExpertWidth, c.Intermediate), c.DenseWidth
+	c.Predict = cmp.Or(c.Predict, c.Modules)
+	s := c.style()
+	s.outGate, s.router = c.OutGate, RawRouter
+	s.layer = func(i int, l *Layer) {
 		if c.Sparse.Use && (len(c.Sparse.Layers) == 0 || c.Sparse.Layers[i] != 0) {
 			l.Attention.Indexer = selector
 		}
-		return l
-	})
-	if c.Predict == 0 {
-		c.Predict = c.Modules
 	}
-	m.predict(r, "num_nextn_predict_layers", c.Predict)
+	m := r.build(&c.decoder, s)
+	if m == nil {
+		return nil
+	}
+	m.MXFP8 = true
 	m.note("MiniMax-M3 selects blocks for each key/value head; the selection is modelled as one for all heads.")
 	if present(r.outer.VisionConfig) {
-		m.note("The vision tower is not modelled.")
+		m.note(noTower)
 	}
 	return m
-}
-
-// routed is the expert layers' fields in DeepSeek's form.
-func (c *minimaxM3) routed() *routed {
-	return &routed{
-		Experts: c.Experts, TopK: c.TopK, ExpertWidth: c.ExpertWidth, Shared: c.Shared,
-		DenseFirst: c.DenseFirst, Frequency: c.Frequency,
-	}
 }
 
 // blockIndexer checks the block selector; TopK is in tokens.

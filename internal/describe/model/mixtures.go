@@ -19,7 +19,7 @@ type dbrx struct {
 // parseDBRX reads DBRX.
 func parseDBRX(r *reader) *Model {
 	var c dbrx
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	c.KVHeads = c.Attention.KVHeads
@@ -34,19 +34,13 @@ func parseArctic(r *reader) *Model {
 	var c struct {
 		decoder
 
-		Step     int   `json:"moe_layer_frequency"`
 		Residual *bool `json:"use_residual"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
-	r.may("moe_layer_frequency", c.Step, maxLayers)
-	dense := r.dense("intermediate_size", c.Intermediate)
-	return r.build(&c.decoder, style{layer: func(i int, l *Layer) {
-		switch {
-		case (i+1)%max(c.Step, 1) != 0:
-			l.FFN = dense
-		case c.Residual == nil || *c.Residual:
+	return r.build(&c.decoder, style{layer: func(_ int, l *Layer) {
+		if l.FFN.Kind == MoE && (c.Residual == nil || *c.Residual) {
 			l.FFN.Intermediate, l.Norms = c.Hidden, 3
 		}
 	}})
@@ -65,13 +59,13 @@ type longcat struct {
 // without.
 func parseLongcat(r *reader) *Model {
 	var c longcat
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	r.need("num_layers", c.Blocks, maxLayers/2)
 	r.may("zero_expert_num", c.Zero, maxExperts)
 	c.Layers = 2 * min(c.Blocks, maxLayers)
-	dense := r.dense("intermediate_size", c.Intermediate)
+	dense := r.dense(c.Intermediate)
 	// A token chooses among all of them; those that do nothing take their share.
 	if c.Experts > 0 && c.Zero > 0 && !r.failed() {
 		c.TopK = max(1, c.TopK*c.Experts/(c.Experts+c.Zero))
@@ -103,7 +97,7 @@ type lightning struct {
 // parseLightning reads MiniMax-Text-01 and M1.
 func parseLightning(r *reader) *Model {
 	var c lightning
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")

@@ -11,7 +11,7 @@ type Model struct {
 	// ID is the catalog's id ("Qwen/Qwen3-32B"), or the path or id it was read
 	// from. Measurements of a model are filed under it.
 	ID string
-	// Asked is the name it was asked for by, where that is not its ID.
+	// Asked is the requested name, if it is not the ID.
 	Asked        string
 	Architecture string // "Qwen3ForCausalLM"
 	Family       string // "qwen3"
@@ -273,7 +273,7 @@ type Quantization struct {
 // Name is what the user calls the model.
 func (m *Model) Name() string { return cmp.Or(m.Asked, m.ID) }
 
-// Taken is the note of what the name asked for was resolved to, "" if it is the
+// Taken is the note of what the requested name was resolved to, "" if it is the
 // model's own id. It is the first of the notes.
 func (m *Model) Taken() string {
 	if m.Asked == "" {

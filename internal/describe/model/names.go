@@ -106,35 +106,11 @@ func (m *Model) formats() string {
 type asked struct {
 	*nameRules
 
-	all  []publication
 	org  string // "" for a bare name
 	repo string // spelled
 	// free says that the name does not tell the publisher: it has no organisation,
 	// or one that copies from many.
 	free bool
-}
-
-// publication is an id of the catalog with its two halves.
-type publication struct {
-	line string // of the index
-	id   string
-	org  string
-	repo string // spelled
-}
-
-// row is its line of the index.
-func (p *publication) row() row { return parseRow(strings.Fields(p.line)) }
-
-// publications are the ids of the catalog. Lines are not taken apart further.
-func publications() []publication {
-	var all []publication
-	for line := range strings.Lines(catalogIndex) {
-		id, _, _ := strings.Cut(line, " ")
-		if org, repo, ok := strings.Cut(id, "/"); ok && id != "alias" && id != "#" {
-			all = append(all, publication{line, id, org, spelled(repo)})
-		}
-	}
-	return all
 }
 
 // maxName is more than any model's name has.
@@ -156,7 +132,7 @@ func understand(name string) (*taken, error) {
 	if !ok {
 		org, repo = "", today
 	}
-	a := asked{nameRules: rules, all: publications(), org: org, repo: spelled(repo), free: !ok || containsFold(rules.copies, org)}
+	a := asked{nameRules: rules, org: org, repo: spelled(repo), free: !ok || containsFold(rules.copies, org)}
 	for _, attempt := range []func() []taken{a.publishersOwn, a.spelledAlike, a.originalsOwn, a.anyones, a.lengthened} {
 		switch found := attempt(); len(found) {
 		case 0:
@@ -235,9 +211,9 @@ func (a *asked) lengthened() []taken {
 // will do.
 func (a *asked) ids(will func(id string) bool) []taken {
 	var out []taken
-	for i := range a.all {
-		if p := &a.all[i]; (a.free || strings.EqualFold(p.org, a.org)) && will(p.repo) {
-			out = append(out, taken{row: p.row()})
+	for _, r := range index() {
+		if r.aliasOf == "" && (a.free || strings.EqualFold(r.org, a.org)) && will(r.repo) {
+			out = append(out, taken{row: r})
 		}
 	}
 	return out
@@ -269,11 +245,11 @@ func (a *asked) quantized(applies func(q *quantRule, publisher string) bool) []t
 	return nil
 }
 
-// originals are the models whose ids are spelled so, whoever published them: of
-// the name's own organisation if it has one, else of all.
+// originals are the models whose ids have this spelling: those of the name's own
+// organisation if there are any, otherwise those of all.
 func (a *asked) originals(stem string) []taken {
 	for _, free := range []bool{false, true} {
-		of := asked{nameRules: a.nameRules, all: a.all, org: a.org, repo: stem, free: free}
+		of := asked{nameRules: a.nameRules, org: a.org, repo: stem, free: free}
 		if found := of.spelledAlike(); len(found) > 0 {
 			return found
 		}
@@ -298,7 +274,10 @@ func unknown(name string) error {
 		far int
 	}
 	var near []candidate
-	for _, p := range publications() {
+	for _, p := range index() {
+		if p.aliasOf != "" {
+			continue
+		}
 		far, ok := apart(word, p.repo)
 		if !ok {
 			continue
@@ -311,7 +290,7 @@ func unknown(name string) error {
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
 	e := &UnknownError{Name: name}
 	for _, c := range near[:min(most, len(near))] {
-		if c.far <= near[0].far+3 { // one edit more than the best, whoever published it
+		if c.far <= near[0].far+3 { // one edit more than the best, of any publisher
 			e.Nearest = append(e.Nearest, c.id)
 		}
 	}

@@ -289,7 +289,7 @@ func TestNamesYield(t *testing.T) {
 // TestNameFile: every line of names.txt is of a kind and names what is there.
 func TestNameFile(t *testing.T) {
 	publishers, families := map[string]bool{}, map[string]bool{}
-	for r := range rows {
+	for _, r := range index() {
 		org, _, _ := strings.Cut(r.id, "/")
 		publishers[org], families[r.family] = true, true
 	}

@@ -9,7 +9,6 @@ type nemotronH struct {
 	// write words instead.
 	Pattern    string   `json:"hybrid_override_pattern"`
 	BlockTypes []string `json:"layers_block_type"` // "mamba", "attention", "mlp", "moe"
-	HeadDimOld int      `json:"attention_head_dim"`
 	Bias       bool     `json:"attention_bias"`
 	MLPBias    bool     `json:"mlp_bias"`
 
@@ -41,9 +40,6 @@ func parseNemotronH(r *reader) *Model {
 	pattern := r.blockPattern("hybrid_override_pattern", c.Pattern, c.BlockTypes)
 	if c.Layers == 0 { // Nemotron 3 Ultra states the list alone
 		c.Layers = len(pattern)
-	}
-	if c.HeadDim == 0 {
-		c.HeadDim = c.HeadDimOld
 	}
 	m := r.model(&c.base)
 	r.need("hybrid_override_pattern", len(pattern), maxLayers)
@@ -102,7 +98,7 @@ func (r *reader) nemotronParts(c *nemotronH, used string) map[byte]Layer {
 			l.Attention = r.attention(&c.base)
 			l.Attention.Bias, l.Attention.OutBias = c.Bias, c.Bias
 		case '-':
-			l.FFN = r.dense("intermediate_size", c.Intermediate)
+			l.FFN = r.dense(c.Intermediate)
 			l.FFN.Ungated, l.FFN.Bias = true, c.MLPBias
 		case 'E':
 			l.FFN = r.nemotronExperts(c)

@@ -13,7 +13,7 @@ func parseOLMoHybrid(r *reader) *Model {
 
 		Types []string `json:"layer_types"` // "linear_attention", "full_attention"
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	delta := Attention{Kind: GatedDelta, Recurrent: r.gatedDelta(&c.linear)}
@@ -24,6 +24,3 @@ func parseOLMoHybrid(r *reader) *Model {
 		}
 	}})
 }
-
-// parseOLMo3 reads OLMo 3: three layers with a window to one without.
-func parseOLMo3(r *reader) *Model { return r.decoder(style{qkNorm: WholeVector, pattern: "LLLG"}) }

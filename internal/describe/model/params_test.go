@@ -98,7 +98,7 @@ func TestPublishedParameters(t *testing.T) {
 // README and the changelog how many models and families there are.
 func TestCounts(t *testing.T) {
 	models, of := 0, map[string]bool{}
-	for r := range rows {
+	for _, r := range index() {
 		if r.aliasOf == "" {
 			models, of[r.family] = models+1, true
 		}

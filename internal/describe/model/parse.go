@@ -73,7 +73,10 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := r.family.parse(r)
+	var m *Model
+	if r.respell() {
+		m = r.family.parse(r)
+	}
 	if len(r.errs) > 0 {
 		return nil, errors.Join(r.errs...)
 	}
@@ -117,7 +120,7 @@ func newReader(config []byte, h header, as string) (*reader, error) {
 	if t := h.Thinker; t != nil {
 		h.TextConfig, h.VisionConfig = t.TextConfig, t.VisionConfig
 	}
-	r := &reader{outer: h, config: config, text: config, said: map[string]string{}}
+	r := &reader{outer: h, config: config, text: config}
 	for _, nested := range []struct {
 		name string
 		raw  json.RawMessage
@@ -145,14 +148,14 @@ func newReader(config []byte, h header, as string) (*reader, error) {
 	return r, nil
 }
 
-// readAs takes the family that was asked for.
+// readAs takes the requested family.
 func (r *reader) readAs(as string) error {
 	f, err := familyNamed(as)
 	if err != nil {
 		return err
 	}
 	r.family, r.architecture = f, r.outer.name()
-	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as asked; what it does otherwise is not modelled.",
+	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as requested; differences from it are not modelled.",
 		cmp.Or(r.architecture, "The config"), f.name))
 	return nil
 }

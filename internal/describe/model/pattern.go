@@ -2,13 +2,14 @@ package model
 
 import (
 	"errors"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// pattern is one entry of an exclusion list: which layers it speaks of, and
+// pattern is one entry of an exclusion list: which layers it covers, and
 // which of their modules.
 type pattern struct {
 	layer int // -1: all
@@ -20,7 +21,7 @@ type pattern struct {
 const nowhere = "\x00"
 
 // parsePattern takes a module name, a name with stars, or "re:" and a regular
-// expression. What speaks of MTP modules or an image tower, whose layers
+// expression. Names of MTP modules or an image tower, whose layers
 // have numbers of their own, and regular expressions that Go cannot read match
 // nothing.
 func parsePattern(s string) pattern {
@@ -70,28 +71,11 @@ func (p pattern) matches(layer int, module string) bool {
 	return strings.Contains("."+module+".", "."+p.rest+".")
 }
 
-// glob matches s against a pattern in which each star stands for any text.
+// glob matches s against a pattern in which each star stands for any text: names of
+// modules have no slash.
 func glob(p, s string) bool {
-	head, rest, star := strings.Cut(p, "*")
-	if !star {
-		return p == s
-	}
-	if !strings.HasPrefix(s, head) {
-		return false
-	}
-	s = s[len(head):]
-	for {
-		var part string
-		part, rest, star = strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(s, part)
-		}
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
+	ok, err := path.Match(p, s)
+	return ok && err == nil
 }
 
 // Bounds of an exclusion list: the longest published have some 700 entries, a
@@ -101,7 +85,7 @@ const (
 	maxExpressions = 1 << 8
 )
 
-// patterns is an exclusion list sorted by what it speaks of.
+// patterns is an exclusion list sorted by layer.
 type patterns struct {
 	byLayer map[int][]pattern
 	general []pattern // of all layers
@@ -152,7 +136,7 @@ func (p *patterns) covered(m *Model, names *modules, of part) (share float64, ok
 			}
 		}
 	}
-	if len(p.byLayer) == 0 && p.expressions == 0 { // all layers of a kind fare alike
+	if len(p.byLayer) == 0 && p.expressions == 0 { // all layers of a kind have the same result
 		for kind, times := range m.Counts() {
 			count(0, kind, times)
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,7 +110,10 @@ func mergedQuant(r *reader, file []byte) (*quantConfig, error) {
 		}
 	}
 	if len(file) == 0 {
-		return pick(found, &c), nil
+		if !found {
+			return nil, nil //nolint:nilnil // the checkpoint is not quantized
+		}
+		return &c, nil
 	}
 	var f quantFile
 	if err := json.Unmarshal(plainJSON(file), &f); err != nil {
@@ -125,22 +129,11 @@ func mergedQuant(r *reader, file []byte) (*quantConfig, error) {
 	return &c, nil
 }
 
-func pick(found bool, c *quantConfig) *quantConfig {
-	if found {
-		return c
-	}
-	return nil
-}
-
 // overlay lets the fields that f states win.
 func (c *quantConfig) overlay(f *quantConfig) {
-	if c.Method == "" {
-		c.Method = "modelopt"
-	}
+	c.Method = cmp.Or(c.Method, "modelopt")
 	c.Algo = f.Algo
-	if f.KVAlgo != "" {
-		c.KVAlgo = f.KVAlgo
-	}
+	c.KVAlgo = cmp.Or(f.KVAlgo, c.KVAlgo)
 	if f.GroupSize > 0 {
 		c.GroupSize = f.GroupSize
 	}

@@ -16,17 +16,14 @@ type quantizer struct {
 	model  *Model
 	names  *modules
 	plain  dtype.Scheme
-	base   dtype.Scheme // of linear layers that no note speaks of
+	base   dtype.Scheme // of linear layers without a note of their own
 	except patterns     // what is not in the base scheme
 }
 
 // apply fills the model's Quantization.
 func (q *quantizer) apply() error {
 	c, out := q.config, &q.model.Quant
-	out.Method = c.Method
-	if out.Method == "" {
-		out.Method = "modelopt" // its older exports name no method
-	}
+	out.Method = cmp.Or(c.Method, "modelopt") // its older exports name no method
 	mixed := strings.EqualFold(c.Algo, "MIXED_PRECISION")
 	var err error
 	if q.base, err = q.baseScheme(mixed); err != nil {

@@ -17,21 +17,58 @@ func asWide(in, out, weights int) int {
 	return int(math.Round(float64(weights) / float64(in+out)))
 }
 
-// tower is the vision_config of models that join a published image tower (CLIP,
-// SigLIP, InternViT, Pixtral, MoonViT) to a language model of another family.
+// tower is a vision_config. Its fields have the names that most publishers use;
+// towerSpellings brings others to them.
 type tower struct {
-	Type         string `json:"model_type"`
-	Layers       int    `json:"num_hidden_layers"`
-	Hidden       int    `json:"hidden_size"`
-	Intermediate int    `json:"intermediate_size"`
-	Heads        int    `json:"num_attention_heads"`
-	Patch        side   `json:"patch_size"`
-	Image        side   `json:"image_size"`
-	Rows         int    `json:"init_pos_emb_height"` // MoonViT
-	Columns      int    `json:"init_pos_emb_width"`
-	Merge        side   `json:"merge_kernel_size"`
-	Positions    int    `json:"num_patches"` // SigLIP 2
+	Type          string `json:"model_type"`
+	Layers        int    `json:"num_hidden_layers"`
+	Hidden        int    `json:"hidden_size"`
+	Intermediate  int    `json:"intermediate_size"`
+	Heads         int    `json:"num_attention_heads"`
+	Patch         side   `json:"patch_size"`
+	Image         side   `json:"image_size"` // pixels
+	TemporalPatch int    `json:"temporal_patch_size"`
+	Merge         side   `json:"spatial_merge_size"`
+	Out           int    `json:"out_hidden_size"`
+	Rows          int    `json:"init_pos_emb_height"` // MoonViT
+	Columns       int    `json:"init_pos_emb_width"`
+	Positions     int    `json:"num_patches"`
+
+	Window     int   `json:"window_size"`              // Qwen2.5-VL: pixels
+	FullBlocks []int `json:"fullatt_block_indexes"`    // its layers without window
+	DeepStack  []int `json:"deepstack_visual_indexes"` // Qwen3-VL
+
+	Embed int     `json:"embed_dim"` // Qwen2-VL: the tower's width; hidden_size is the language model's
+	Ratio float64 `json:"mlp_ratio"`
+
+	QKV        int   `json:"qkv_hidden_size"` // Kimi K3: wider than Hidden
+	LinearBias *bool `json:"linear_bias"`     // Kimi: absent is true
+
+	AxisPositions int `json:"position_embedding_size"` // Gemma 4: per axis
+	Pool          int `json:"pooling_kernel_size"`     // Gemma 4
+	Tokens        int `json:"default_output_length"`   // Gemma 4
+
+	Shuffle   float64 `json:"pixel_shuffle_ratio"` // Llama 4
+	Projector int     `json:"projector_output_dim"`
+
+	// Llama 3.2 Vision: images are cut into tiles of image_size; the last layers see
+	// all of them, as we count it for every layer.
+	Global int     `json:"num_global_layers"`
+	Tiles  int     `json:"max_num_tiles"`
+	Ratios [][]int `json:"supported_aspect_ratios"`
+	States int     `json:"vision_output_dim"` // width of several layers' outputs
 }
+
+// towerSpellings are names of fields: ours, then what others call it.
+const towerSpellings = `
+num_hidden_layers depth vt_num_hidden_layers
+hidden_size vt_hidden_size
+intermediate_size vt_intermediate_size
+num_attention_heads num_heads vt_num_attention_heads attention_heads
+patch_size spatial_patch_size
+spatial_merge_size merge_kernel_size
+num_patches num_position_embeddings
+`
 
 // side is a number of pixels, written once or for height and width.
 type side int
@@ -83,7 +120,7 @@ func parseWrapper(r *reader) *Model {
 	})
 }
 
-// parseWholeImages reads likewise where every image is scaled to the same size.
+// parseWholeImages reads the same where every image is scaled to one size.
 func parseWholeImages(r *reader) *Model {
 	m := parseWrapper(r)
 	if m != nil && m.Vision != nil {
@@ -141,21 +178,14 @@ func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
 		return nil
 	}
 	m := f.parse(r)
-	if m == nil || !present(r.outer.VisionConfig) {
-		return m
-	}
-	t := r.tower()
 	var j joint
-	if t == nil || json.Unmarshal(r.config, &j) != nil {
+	if json.Unmarshal(r.config, &j) != nil {
 		return m
 	}
-	m.Vision = t.vision(j.merge(t), m.Hidden)
-	r.vision(m.Vision)
-	if r.failed() {
-		return nil
-	}
-	project(&j, m.Vision)
-	return m
+	return r.withTower(m, func(t *tower, v *Vision) {
+		v.Merge = j.merge(t)
+		project(&j, v)
+	})
 }
 
 // towerDefaults are what published configs leave out because it equals the class's
@@ -174,19 +204,42 @@ func towerDefaults(kind string) tower {
 	return tower{}
 }
 
-// tower reads the vision_config.
+// tower reads the vision_config, nil without one or with an error.
 func (r *reader) tower() *tower {
+	if !present(r.outer.VisionConfig) {
+		return nil
+	}
 	var kind tower
-	err := json.Unmarshal(r.outer.VisionConfig, &kind)
+	text, _, err := respelled(r.outer.VisionConfig, towerSpellings)
+	if err == nil {
+		err = json.Unmarshal(text, &kind)
+	}
 	t := towerDefaults(kind.Type)
 	if err == nil {
-		err = json.Unmarshal(r.outer.VisionConfig, &t)
+		err = json.Unmarshal(text, &t)
 	}
 	if err != nil {
 		r.errs = append(r.errs, decodeError("config.json", "vision_config.", err))
 		return nil
 	}
 	return &t
+}
+
+// withTower reads the image tower into m, as a family changes its usual form. A
+// config without one is a text model.
+func (r *reader) withTower(m *Model, family func(*tower, *Vision)) *Model {
+	if m == nil {
+		return nil
+	}
+	if t := r.tower(); t != nil {
+		m.Vision = t.vision(max(int(t.Merge), 1), m.Hidden)
+		family(t, m.Vision)
+		r.vision(m.Vision)
+	}
+	if r.failed() {
+		return nil
+	}
+	return m
 }
 
 // vision is the tower as we count it.
@@ -201,11 +254,16 @@ func (t *tower) vision(merge, out int) *Vision {
 		v.Ungated, v.Bias, v.Positions = false, false, 0
 	case t.Rows > 0 && t.Columns > 0 && t.Rows < maxPatch && t.Columns < maxPatch:
 		v.Positions = t.Rows * t.Columns
-	case v.Positions == 0 && t.Patch > 0:
-		n := min(max(int(t.Image)/int(t.Patch), 0), maxPatch)
-		v.Positions = n * n
+	case v.Positions == 0:
+		v.Positions = t.square()
 	}
 	return v
+}
+
+// square is the number of patches of a square image.
+func (t *tower) square() int {
+	n := min(max(int(t.Image)/max(int(t.Patch), 1), 0), maxPatch)
+	return n * n
 }
 
 // defaults fills in what nested configs of a family leave out because it equals
@@ -240,7 +298,7 @@ func (r *reader) defaults(family string) bool {
 }
 
 // parseMiniCPMV reads MiniCPM-V 2.5 to 4.5, whose language model's fields stand at
-// the top level: its version tells of which family it is. A resampler turns each
+// the top level: its version says which family it is. A resampler turns each
 // slice of an image, 32 patches a side, into 64 tokens.
 func parseMiniCPMV(r *reader) *Model {
 	var c struct {
@@ -248,7 +306,7 @@ func parseMiniCPMV(r *reader) *Model {
 
 		Version json.Number `json:"version"`
 	}
-	if !r.respell() || !r.decode(&c) {
+	if !r.decode(&c) {
 		return nil
 	}
 	version, err := c.Version.Float64()
@@ -260,22 +318,9 @@ func parseMiniCPMV(r *reader) *Model {
 	if version >= 4.5 {              // as Qwen3
 		s.qkNorm = PerHead
 	}
-	m := r.build(&c.decoder, s)
-	if m == nil || !present(r.outer.VisionConfig) {
-		return m
-	}
-	t := r.tower()
-	if t == nil {
-		return nil
-	}
-	const merged = 4
-	m.Vision = t.vision(merged, m.Hidden)
-	r.vision(m.Vision)
-	if r.failed() {
-		return nil
-	}
-	// Keys and values from the tower's width, attention, and a projection.
-	out := m.Hidden
-	m.Vision.MergerHidden = asWide(m.Vision.Hidden*merged*merged, out, m.Vision.Hidden*out+5*out*out)
-	return m
+	return r.withTower(r.build(&c.decoder, s), func(_ *tower, v *Vision) {
+		v.Merge = 4
+		// Keys and values from the tower's width, attention, and a projection.
+		v.MergerHidden = asWide(v.Hidden*v.merged(), v.Out, v.Hidden*v.Out+5*v.Out*v.Out)
+	})
 }

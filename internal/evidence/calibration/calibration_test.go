@@ -155,11 +155,11 @@ func TestWithin(t *testing.T) {
 func TestBadResiduals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
-		{"vllm: 4 rows, ttft 0 0, tpot 0 0, throughput 0 0", `x.yaml:2: residuals: unknown kind "vllm"; the kinds are seen, unseen, own, disagg, disagg-seen, uncalibrated, formulas, steady`},
-		{"seen: 4 rows, ttft 1 0, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row, and a low and a high quantile in that order"},
-		{"seen: 4 rows, ttft nan 0, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row"},
-		{"seen: 0 rows, ttft 0 1, tpot 0 1, throughput 0 0", "x.yaml:2: residuals: seen: want at least one row"},
-		{"seen: 4 rows, ttft 0", `x.yaml:2: residuals: seen: want "40 rows, ttft`},
+		{"vllm: 4 rows, ttft 0 0, tpot 0 0, throughput 0 0", `x.yaml:2: vllm: unknown kind; the kinds are seen, unseen, own, disagg, disagg-seen, uncalibrated, formulas, steady`},
+		{"seen: 4 rows, ttft 1 0, tpot 0 1, throughput 0 0", "x.yaml:2: seen: want at least one row, and a low and a high quantile in that order"},
+		{"seen: 4 rows, ttft nan 0, tpot 0 1, throughput 0 0", "x.yaml:2: seen: want at least one row"},
+		{"seen: 0 rows, ttft 0 1, tpot 0 1, throughput 0 0", "x.yaml:2: seen: want at least one row"},
+		{"seen: 4 rows, ttft 0", `x.yaml:2: seen: want "40 rows, ttft`},
 	} {
 		_, err := calibration.Read([]byte("residuals:\n  "+c.text), "x.yaml")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -258,13 +258,12 @@ func TestBadOverlays(t *testing.T) {
 		{"multipliers:\n  vllm: products -1", "x.yaml:2: vllm: products: a multiplier must be between 0.01 and 100, got -1"},
 		{"multipliers:\n  vllm: products", "x.yaml:2: vllm: want parameters and their multipliers"},
 		{"multipliers:\n  vllm: products 1, products 2", "x.yaml:2: vllm: products is given twice"},
-		{"multipliers:\n  vllm: products 1\n  vllm: first 2", "x.yaml:3: vllm is given twice"},
+		{"multipliers:\n  vllm: products 1\n  vllm: first 2", "x.yaml:3: vllm: given twice, first on line 2"},
 		{"multipliers:\n  vllm:\n    products: 1", "x.yaml:2: vllm: want parameters and their multipliers"},
-		{"multipliers: {vllm: products 1}", "x.yaml:1: multipliers: want one indented line for each entry"},
-		{"multipliers:\nreach:\nmultipliers:", "x.yaml:3: multipliers is given twice"},
-		{"reach:\n  input: -1", `x.yaml:2: reach: input: want a whole number, got "-1"`},
-		{"  vllm: products 1", "x.yaml:1: an indented line outside a section"},
-		{"a line", `x.yaml:1: want "key: value"`},
+		{"multipliers:\nreach:\nmultipliers:", "x.yaml:2: reach: must be a mapping of keys to values, got nothing\nx.yaml:3: multipliers: given twice, first on line 1"},
+		{"reach:\n  input: -1", `x.yaml:2: reach.input: want a whole number, got "-1"`},
+		{"  vllm: products 1", `x.yaml:1: unknown key "vllm"`},
+		{"a line", "x.yaml:1: must be a mapping"},
 		{"motor: 1", `x.yaml:1: unknown key "motor"; the keys are source, multipliers`},
 	} {
 		_, err := calibration.Read([]byte(c.text), "x.yaml")

@@ -1,181 +1,144 @@
 package calibration
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
-// An overlay file is the part of YAML that Write writes: top-level keys, and
-// below most of them one line for each name. Every command that predicts reads
-// one, so it is read by hand: a YAML library takes longer than a whole search.
+// An overlay file has one line for each group, list of models and kind of residuals:
+// so a fit's file stays short enough to read.
+
+// Bounds of a file: the shipped one has 46 KiB.
+const (
+	largestFile = 8 << 20
+	maxProblems = 20
+)
 
 // Read reads an overlay file. The name is for error messages.
 func Read(data []byte, name string) (*Overlay, error) {
-	r := reader{o: &Overlay{}}
-	for line := range strings.Lines(string(bytes.TrimPrefix(data, []byte("\ufeff")))) {
-		r.line++
-		if err := r.take(strings.TrimRight(line, "\r\n \t")); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, r.line, err)
-		}
+	r := reader{Problems: strictyaml.Problems{File: name, Most: maxProblems}, o: &Overlay{}}
+	root := r.Document(data, strictyaml.Form{
+		Holds: "calibration", Largest: largestFile, TooLarge: "larger than 8 MiB: not a calibration",
+		Aliases: "anchors and aliases are not allowed", Mapping: true,
+	})
+	if root != nil {
+		r.Keys("", root, r.section)
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	return r.o, nil
 }
 
-// reader is the state of reading a file: the line, and the section it is in.
+// reader collects an overlay and the problems of its file.
 type reader struct {
-	o       *Overlay
-	line    int
-	section string
-	done    []string // sections so far
+	strictyaml.Problems
+
+	o *Overlay
 }
 
-// sections are the top-level keys but "source".
-func sections() []string {
-	return []string{"multipliers", "unseen", "cells", "families", "reach", "residuals"}
-}
-
-// take reads one line.
-func (r *reader) take(line string) error {
-	text := strings.TrimLeft(line, " ")
-	if text == "" || text[0] == '#' {
-		return nil
-	}
-	key, value, ok := strings.Cut(text, ":")
-	if value = strings.TrimSpace(value); !ok {
-		return fmt.Errorf("want \"key: value\", got %q", text)
-	}
-	if len(text) < len(line) {
-		return r.entry(strings.TrimSpace(key), value)
-	}
-	switch {
-	case key == "source":
-		r.section, r.o.Source = "", unquote(value)
-		return nil
-	case !slices.Contains(sections(), key):
-		return fmt.Errorf("unknown key %q; the keys are source, %s", key, strings.Join(sections(), ", "))
-	case slices.Contains(r.done, key):
-		return fmt.Errorf("%s is given twice", key)
-	case value != "":
-		return fmt.Errorf("%s: want one indented line for each entry, got %q", key, value)
-	}
-	r.section, r.done = key, append(r.done, key)
-	return nil
-}
-
-// entry reads a line of a section.
-func (r *reader) entry(name, value string) error {
-	name = unquote(name)
-	switch o := r.o; r.section {
+// section reads a top-level key.
+func (r *reader) section(at string, key, value *yaml.Node) {
+	o := r.o
+	switch key.Value {
+	case "source":
+		o.Source = value.Value
 	case "multipliers":
-		return o.Groups.read(&o.Groups, name, value)
+		o.Groups = entries(r, value, readLogs)
 	case "unseen":
-		return o.Unseen.read(&o.Unseen, name, value)
+		o.Unseen = entries(r, value, readLogs)
 	case "cells":
-		return readModels(&r.o.Cells, name, value)
+		o.Cells = entries(r, value, readModels)
 	case "families":
-		return readModels(&r.o.Families, name, value)
-	case "reach":
-		return o.Reach.set(name, value)
+		o.Families = entries(r, value, readModels)
 	case "residuals":
-		return r.residuals(name, unquote(value))
+		o.Residuals = entries(r, value, readResiduals)
+	case "reach":
+		r.Keys(at, value, r.reach)
+	default:
+		r.Add(key.Line, "", "unknown key %q; the keys are source, multipliers, unseen, cells, families, reach, residuals", key.Value)
 	}
-	return fmt.Errorf("an indented line outside a section: %q", name)
 }
 
-// read reads the multipliers of a group: "products 1.1, first 0.95".
-func (Groups) read(into *Groups, group, value string) error {
+// entries reads a section with a text for each name; nil for an empty one.
+func entries[T any](r *reader, section *yaml.Node, read func(name, text string) (T, error)) map[string]T {
+	if section.ShortTag() == "!!null" {
+		return nil
+	}
+	out := map[string]T{}
+	r.Keys("", section, func(_ string, key, value *yaml.Node) {
+		v, err := read(key.Value, value.Value)
+		if err != nil {
+			r.Add(key.Line, key.Value, "%v", err)
+		}
+		out[key.Value] = v
+	})
+	return out
+}
+
+// readLogs reads the multipliers of a group: "products 1.1, first 0.95".
+func readLogs(_, text string) (*Logs, error) {
 	z := &Logs{}
 	given := [Parameters]bool{}
-	for item := range strings.SplitSeq(unquote(value), ",") {
+	for item := range strings.SplitSeq(text, ",") {
 		name, number, _ := strings.Cut(strings.TrimSpace(item), " ")
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if err != nil {
-			return fmt.Errorf("%s: want parameters and their multipliers, as in \"products 1.1, first 0.95\"; got %q", group, item)
+			return nil, fmt.Errorf("want parameters and their multipliers, as in \"products 1.1, first 0.95\"; got %q", item)
 		}
 		i := slices.Index(names[:], name)
 		switch {
 		case i < 0:
-			return fmt.Errorf("%s: unknown parameter %q; the parameters are %s", group, name, strings.Join(names[:], ", "))
+			return nil, fmt.Errorf("unknown parameter %q; the parameters are %s", name, strings.Join(names[:], ", "))
 		case given[i]:
-			return fmt.Errorf("%s: %s is given twice", group, name)
+			return nil, fmt.Errorf("%s is given twice", name)
 		case !(v > 0.01 && v < 100):
-			return fmt.Errorf("%s: %s: a multiplier must be between 0.01 and 100, got %g", group, name, v)
+			return nil, fmt.Errorf("%s: a multiplier must be between 0.01 and 100, got %g", name, v)
 		}
 		z[i], given[i] = math.Log(v), true
 	}
-	if *into == nil {
-		*into = Groups{}
-	}
-	if _, twice := (*into)[group]; twice {
-		return fmt.Errorf("%s is given twice", group)
-	}
-	(*into)[group] = z
-	return nil
+	return z, nil
 }
 
 // readModels reads the models of an engine on a system or generation, commas between them.
-func readModels(into *map[string][]string, row, value string) error {
-	if *into == nil {
-		*into = map[string][]string{}
-	}
-	if _, twice := (*into)[row]; twice {
-		return fmt.Errorf("%s is given twice", row)
-	}
-	models := strings.Split(unquote(value), ",")
+func readModels(_, text string) ([]string, error) {
+	models := strings.Split(text, ",")
 	for i := range models {
-		models[i] = strings.TrimSpace(models[i])
+		if models[i] = strings.TrimSpace(models[i]); models[i] == "" {
+			return nil, errors.New("want models with commas between them")
+		}
 	}
-	(*into)[row] = models
-	return nil
+	return models, nil
 }
 
-// set reads one size of the reach.
-func (r *Reach) set(name, value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 {
-		return fmt.Errorf("reach: %s: want a whole number, got %q", name, value)
-	}
-	switch name {
-	case "concurrency":
-		r.Concurrency = n
-	case "input":
-		r.Input = n
-	case "devices":
-		r.Devices = n
-	default:
-		return fmt.Errorf("reach: unknown key %q; the keys are concurrency, input, devices", name)
-	}
-	return nil
-}
-
-// residuals reads those of a kind.
-func (r *reader) residuals(kind, value string) error {
+// readResiduals reads those of a kind.
+func readResiduals(kind, text string) (Residuals, error) {
 	wide, _, _ := strings.Cut(kind, "/")
 	if !slices.Contains(kinds(), wide) {
-		return fmt.Errorf("residuals: unknown kind %q; the kinds are %s (plimsoll calibrate writes them)", kind, strings.Join(kinds(), ", "))
+		return Residuals{}, fmt.Errorf("unknown kind; the kinds are %s (plimsoll calibrate writes them)", strings.Join(kinds(), ", "))
 	}
-	e, err := parseResiduals(value)
-	if err != nil {
-		return fmt.Errorf("residuals: %s: %w", kind, err)
-	}
-	if r.o.Residuals == nil {
-		r.o.Residuals = map[string]Residuals{}
-	}
-	if _, twice := r.o.Residuals[kind]; twice {
-		return fmt.Errorf("residuals: %s is given twice", kind)
-	}
-	r.o.Residuals[kind] = e
-	return nil
+	return parseResiduals(text)
 }
 
-// unquote takes the quotes off a quoted value.
-func unquote(value string) string {
-	if text, err := strconv.Unquote(value); err == nil {
-		return text
+// reach reads one size of the reach.
+func (r *reader) reach(at string, key, value *yaml.Node) {
+	sizes := map[string]*int{"concurrency": &r.o.Reach.Concurrency, "input": &r.o.Reach.Input, "devices": &r.o.Reach.Devices}
+	to := sizes[key.Value]
+	if to == nil {
+		r.Add(key.Line, at, "unknown key; the keys are concurrency, input, devices")
+		return
 	}
-	return strings.Trim(value, "'")
+	n, err := strconv.Atoi(value.Value)
+	if err != nil || n < 0 {
+		r.Add(key.Line, at, "want a whole number, got %q", value.Value)
+	}
+	*to = n
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Write writes the overlay as Read reads it.
@@ -56,8 +58,17 @@ func writeSection(b *strings.Builder, title string, lines map[string]string) {
 	}
 	fmt.Fprintf(b, "%s:\n", title)
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		fmt.Fprintf(b, "  %s: %s\n", name, lines[name])
+		fmt.Fprintf(b, "  %s: %s\n", scalar(name), scalar(lines[name]))
 	}
+}
+
+// scalar is a text as YAML writes it.
+func scalar(text string) string {
+	b, err := yaml.Marshal(text)
+	if err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSuffix(string(b), "\n")
 }
 
 // text is the multipliers as a file holds them, to three decimals and by name;
