@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	stdjson "encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -120,6 +121,8 @@ func TestSimulatedRow(t *testing.T) {
 					TTFT        float64 `json:"ttft_ms"`
 					TPOT        float64 `json:"tpot_ms"`
 					Concurrency int
+					Batch       int `json:"batch_size"`
+					Budget      int `json:"max_batched_tokens"`
 				}
 			}
 		}
@@ -132,7 +135,8 @@ func TestSimulatedRow(t *testing.T) {
 		TTFT       times   `json:"ttft_ms"`
 		TPOT       times   `json:"tpot_ms"`
 	}
-	decode(t, run(t, strings.Fields("simulate --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+common)), &alone)
+	settings := fmt.Sprintf(" --set max_sequences=%d token_budget=%d graph.max_batch=512", best.Batch, best.Budget)
+	decode(t, run(t, strings.Fields("simulate --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+common+settings)), &alone)
 	near(t, "throughput", alone.Throughput, best.Throughput)
 	near(t, "TTFT", alone.TTFT.Mean, best.TTFT)
 	near(t, "TPOT", alone.TPOT.Mean, best.TPOT)
