@@ -16,8 +16,8 @@ const (
 	DynamoWorker Program = "dynamo"
 )
 
-// isSwitch reports whether giving a flag or not is what sets a boolean. The booleans
-// that vLLM also has a "--no-" flag for are always given (argparse.BooleanOptionalAction).
+// isSwitch reports whether the presence of a flag sets a boolean. Booleans for which vLLM
+// also has a "--no-" flag are always written (argparse.BooleanOptionalAction).
 func isSwitch(name, key string) bool {
 	return name != VLLM || key != "chunked_prefill" && key != "prefix_caching"
 }
@@ -46,12 +46,12 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 	t, _ := v.native()
 	t.ServedName = servedName
 	if by == DynamoWorker && v.Engine == VLLM && v.Role != deployment.Both {
-		// Dynamo sends requests both ways; the worker's own flag says what it is.
+		// Dynamo sends requests both ways; the worker's own flag sets its role.
 		t.Transfer = compact(transfer{"NixlConnector", "kv_both"})
 	}
 	var out [][]string
 	for _, n := range v.parameters(&t) {
-		// SGLang takes a DP and a PP of 1 for granted; vLLM too.
+		// A DP and a PP of 1 are the defaults of SGLang and vLLM.
 		if one, ok := n.Value.(*int); ok && *one == 1 && strings.HasPrefix(n.Key, "layout.") && n.Key != "layout.tp" {
 			continue
 		}
@@ -65,8 +65,7 @@ func (v *Values) Arguments(by Program, servedName string) [][]string {
 	return out
 }
 
-// Command is the command line of one worker on one node, without what depends on the
-// node. engineFile is where TensorRT-LLM finds its settings.
+// Command is the command line of one worker on one node, without node-specific flags. engineFile is where TensorRT-LLM finds its settings.
 func (v *Values) Command(by Program, servedName, engineFile string) []string {
 	out := v.start(by)
 	switch {

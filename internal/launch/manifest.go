@@ -61,15 +61,15 @@ func arguments(n *yaml.Node) []string {
 	return out
 }
 
-// around is what the objects around a command set for it.
+// around is the settings of the objects that contain a command.
 type around struct {
-	count   int    // how often it is started: the nearest "replicas"
+	count   int    // number of processes: the innermost "replicas"
 	nodes   int    // of a worker
 	devices int    // on each node
 	version string // of the engine in the image
 }
 
-// at is what is around the parts of a mapping.
+// at is the settings inside a mapping.
 func (a around) at(n *yaml.Node) around {
 	if k, ok := number(scalar(n, "replicas")); ok {
 		a.count = k
@@ -113,7 +113,7 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 		return err
 	}
 	if leader := child(n, "leaderTemplate"); leader != nil {
-		return r.walk(file, leader, a) // the other pods only follow
+		return r.walk(file, leader, a) // the other pods belong to the same worker
 	}
 	for i := 1; i < len(n.Content); i += 2 {
 		if err := r.walk(file, n.Content[i], a); err != nil {
@@ -123,8 +123,8 @@ func (r *reader) walk(file string, n *yaml.Node, a around) error {
 	return nil
 }
 
-// container is the command of a container: the one it is given, or that of vLLM's
-// image with the arguments it is given.
+// container is the command of a container: its own, or that of vLLM's image with its
+// arguments.
 func container(n *yaml.Node) []string {
 	start, rest := arguments(child(n, "command")), arguments(child(n, "args"))
 	if entry := child(n, "entrypoint"); entry != nil {
@@ -171,7 +171,7 @@ func (r *reader) llmd(file string, root *yaml.Node) error {
 	return nil
 }
 
-// vllmImage starts "vllm serve" with the arguments it is given.
+// vllmImage starts "vllm serve" with the container's arguments.
 const vllmImage = "vllm/vllm-openai"
 
 // imageVersion is the release of an engine in the name of its project's image, "" for
@@ -190,7 +190,7 @@ func imageVersion(image string) string {
 	return release
 }
 
-// number reads a number that may be a variable.
+// number reads a number; false if it is a variable.
 func number(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil

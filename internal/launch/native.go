@@ -39,7 +39,7 @@ type native struct {
 // ErrLayout is part of errors about layouts that no server of the engine runs.
 var ErrLayout = errors.New("the engine cannot run this layout")
 
-// native is the values in the engine's own terms, or why it cannot run them.
+// native is the values in the engine's own terms, or an error if it cannot run them.
 func (v *Values) native() (native, error) {
 	t := native{
 		Model: v.Model, TP: v.Layout.TP, PP: v.Layout.PP, DP: v.Layout.DP, MaxLength: v.MaxLength, Sequences: v.Batch,
@@ -114,13 +114,13 @@ type transfer struct {
 	Role      string `json:"kv_role"`
 }
 
-// compact is the JSON of a value that always has one.
+// compact is the JSON of a value that can always be encoded.
 func compact(v any) string {
 	data, _ := json.Marshal(v)
 	return string(data)
 }
 
-// OnTheFly is the conversion that vLLM and SGLang make while loading.
+// OnTheFly is the conversion that vLLM and SGLang can make while loading.
 func OnTheFly(checkpoint string) string {
 	if checkpoint == "fp8" {
 		return checkpoint
@@ -201,8 +201,7 @@ func (v *Values) nativeTRTLLM(t *native) error {
 	return nil
 }
 
-// layout inverts native: the layout and the sequences on a rank. What is not set stays
-// zero.
+// layout inverts native: the layout and the sequences on a rank. Unset fields stay zero.
 func (t *native) layout(name string) (l parallel.Layout, batch int) {
 	one := func(n int) int { return max(1, n) }
 	l, batch = parallel.Layout{TP: t.TP, PP: t.PP, DP: t.DP, EP: t.EP, MoETP: t.MoETP, MoEDP: t.MoEDP, DCP: t.DCP}, t.Sequences

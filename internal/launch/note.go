@@ -7,11 +7,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// mark begins the comment that carries what engines have no settings for.
+// mark begins the comment with the parts of a deployment that are not engine settings.
 const mark = "# plimsoll: "
 
-// note is the part of a deployment that is in no setting of its engines. Files carry it as
-// a comment, so that reading a file gives the whole deployment.
+// note is the part of a deployment that is not in the settings of its engines. Files have it
+// as a comment, so that reading a file gives the whole deployment.
 type note struct {
 	System      string               `json:"system"`
 	Engine      string               `json:"engine"`
@@ -36,8 +36,8 @@ type notedPool struct {
 	AcceptanceRates []float64          `json:"acceptance_rates,omitempty"`
 }
 
-// Note is the comment line that carries, for the way back, what the settings in a file do
-// not say; pools are the plan's values, and units how many copies the file starts.
+// Note is the comment line with the parts of a deployment that the settings in a file do not
+// contain; pools are the plan's values, and units is the number of copies the file starts.
 func (p *Plan) Note(pools []Values, units int) string {
 	d := &p.Deployment
 	n := &note{
@@ -69,7 +69,7 @@ func findNote(data string) *note {
 	return nil
 }
 
-// pool is what is noted of a pool.
+// pool is the note of a pool.
 func (n *note) pool(r deployment.Role) notedPool {
 	for _, p := range n.Pools {
 		if p.Role == r {

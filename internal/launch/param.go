@@ -19,7 +19,7 @@ type param struct {
 // setting, which most deployments leave alone.
 func (p param) silent(t *native) bool { return p.key == "attention_dp.waits" && !t.Waits }
 
-// params lists them in the order files show them.
+// params lists the parameters in the order of the files.
 func params() []param {
 	return []param{
 		{"model", func(t *native) any { return &t.Model }},
@@ -70,7 +70,7 @@ func paramOf(name, key string) (param, bool) {
 	return param{}, false
 }
 
-// words are the values of a parameter as an engine reads them; none if it is not set.
+// words are the values of a parameter in the engine's syntax; none if it is not set.
 func words(at any) []string {
 	switch v := at.(type) {
 	case *int:
@@ -101,7 +101,7 @@ func words(at any) []string {
 func setWords(at any, words []string) error {
 	list, isList := at.(*[]int)
 	if !isList && len(words) != 1 {
-		return fmt.Errorf("wants one value, got %d", len(words))
+		return fmt.Errorf("needs one value, got %d", len(words))
 	}
 	var err error
 	switch v := at.(type) {
@@ -118,18 +118,18 @@ func setWords(at any, words []string) error {
 		for _, w := range words {
 			n, bad := strconv.Atoi(w)
 			if bad != nil {
-				return fmt.Errorf("wants whole numbers, got %q", w)
+				return fmt.Errorf("needs whole numbers, got %q", w)
 			}
 			*list = append(*list, n)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("wants a number, got %q", words[0])
+		return fmt.Errorf("needs a number, got %q", words[0])
 	}
 	return nil
 }
 
-// Parameter is a setting of an engine with the name that its release has for it.
+// Parameter is a setting of an engine with its name in the engine's release.
 type Parameter struct {
 	Key, Name string
 	Value     any // a pointer to an int, float64, string, bool or a list of int
@@ -142,8 +142,8 @@ func (v *Values) Parameters() []Parameter {
 	return v.parameters(&t)
 }
 
-// parameters leaves out what the release has no name for: native has refused what the
-// engine needs.
+// parameters leaves out settings without a name in the release; native has refused those
+// that the layout needs.
 func (v *Values) parameters(t *native) []Parameter {
 	var out []Parameter
 	for _, p := range params() {
@@ -166,13 +166,12 @@ func (v *Values) parameters(t *native) []Parameter {
 	return out
 }
 
-// policies are what TensorRT-LLM calls reserving blocks to completion (1) and as
-// they are needed (0).
+// policies are TensorRT-LLM's names for reserving blocks to completion (1) and on demand (0).
 func policies() map[string]string {
 	return map[string]string{"1": "GUARANTEED_NO_EVICT", "0": "MAX_UTILIZATION"}
 }
 
-// extraWord is the value of an extra setting as the engine reads it.
+// extraWord is the value of an extra setting in the engine's syntax.
 func extraWord(name, key, text string) string {
 	if w, ok := policies()[text]; ok && name == TRTLLM && key == "reserve" {
 		return w
@@ -192,7 +191,7 @@ func extraText(name, key, word string) string {
 	return word
 }
 
-// extraKeys are the settings that an engine has names for and native has no fields for.
+// extraKeys are the settings that an engine has a name for and native has no field for.
 func extraKeys(e *engine.Profile) []string {
 	var out []string
 	for _, s := range e.Settings() {

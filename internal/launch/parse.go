@@ -13,16 +13,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Launch is a command that starts an engine, as it was read.
+// Launch is a parsed command that starts an engine.
 type Launch struct {
-	File   string // where it was found
+	File   string // that contains it
 	Engine string
 	Role   deployment.Role
-	Count  int // how often it is started
-	// Requested is the devices that a manifest asks for, for one worker on all its
-	// nodes; 0 where it does not say.
+	Count  int // number of processes
+	// Requested is the number of devices that a manifest requests for one worker on all its
+	// nodes; 0 if it does not.
 	Requested int
-	// Version is that of the image it runs in, "" if the image has none.
+	// Version is the engine version of the container image, "" if unknown.
 	Version string
 	// Other are flags that are not part of a deployment, with their values.
 	Other [][]string
@@ -31,19 +31,19 @@ type Launch struct {
 	given  map[string]bool // keys that the command sets
 	extras map[string]string
 	config string   // the file with TensorRT-LLM's settings
-	flags  []string // of the engine's own server, as they are written
-	keys   []string // of the file with settings, as paths
+	flags  []string // of the engine's own server, as written
+	keys   []string // of the config file, as paths
 
 	profile *engine.Profile // of the newest release, with the names of all
 }
 
-// Problem is something in a file that its engine would not understand.
+// Problem is something in a file that the engine does not accept.
 type Problem struct {
 	File    string
 	Flag    string
-	Nearest string // a flag that was probably meant
+	Nearest string // the closest known flag
 	Text    string
-	// Unsure says that the engine may start all the same.
+	// Unsure says that the engine may still start.
 	Unsure bool
 }
 
@@ -155,7 +155,7 @@ func (l *Launch) parse(by Program, words []string) (problems []Problem) {
 	return problems
 }
 
-// isNumber reports a negative number, which is a value and no flag.
+// isNumber reports a negative number, which is a value and not a flag.
 func isNumber(word string) bool {
 	_, ok := number(word)
 	return ok
@@ -191,8 +191,8 @@ func (l *Launch) flag(by Program, flag string, values []string) *Problem {
 	return nil
 }
 
-// unknown reports a flag that the engine does not have in any release. Dynamo's
-// workers have more flags than the engine's own server, so nothing is said of them.
+// unknown reports a flag that no release of the engine has. Dynamo's workers have more flags
+// than the engine's own server and are not checked.
 func (l *Launch) unknown(by Program, flag string) *Problem {
 	if by == DynamoWorker || !strings.HasPrefix(flag, "--") {
 		return nil
@@ -283,7 +283,7 @@ func (l *Launch) settle() error {
 	return nil
 }
 
-// nodes is how many nodes a worker says it has.
+// nodes is the number of nodes of a worker according to its flags.
 func (l *Launch) nodes() int {
 	if n, ok := number(l.extras["nodes.count"]); ok {
 		return max(1, n)
@@ -294,7 +294,7 @@ func (l *Launch) nodes() int {
 	return 1
 }
 
-// follows reports a process of a worker whose first node has another.
+// follows reports a process on a node other than the worker's first.
 func (l *Launch) follows() bool {
 	for _, f := range l.Other {
 		switch strings.ReplaceAll(f[0], "_", "-") {
@@ -307,10 +307,10 @@ func (l *Launch) follows() bool {
 	return false
 }
 
-// Given reports whether the command sets something, by the key of the engine's option.
+// Given reports whether the command sets an option, by its key.
 func (l *Launch) Given(key string) bool { return l.given[key] }
 
-// Pool is the pool that the launch starts, with only the settings that it gives.
+// Pool is the pool that the launch starts, with only the settings it sets.
 func (l *Launch) Pool() deployment.Pool {
 	t := &l.set
 	layout, batch := t.layout(l.Engine)
@@ -346,7 +346,7 @@ func (l *Launch) Pool() deployment.Pool {
 	return out
 }
 
-// budget sets how prompts are cut. One flag of SGLang sets both.
+// budget sets the token budget and chunked prefill. One flag of SGLang sets both.
 func (l *Launch) budget(set func(string, any)) {
 	t := &l.set
 	switch {

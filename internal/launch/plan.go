@@ -14,7 +14,7 @@ const (
 	MindIE = "mindie"
 )
 
-// Plan is a deployment to run, with what a row of a search found for it.
+// Plan is a deployment to run, with the results of a search for it.
 type Plan struct {
 	Deployment deployment.Deployment
 	Resolved   *deployment.Resolved // of the Deployment
@@ -23,13 +23,13 @@ type Plan struct {
 	Input, Output int
 	Longest       int
 	Prefix        int // tokens that all prompts begin with
-	// Concurrency is the number of requests that all copies serve at a time.
+	// Concurrency is the number of requests in flight in all copies.
 	Concurrency int
 	// Batch is the most sequences on a rank, for each pool; 0 or none is the engine's
 	// max_sequences.
 	Batch []int
-	// Copies is how often the whole deployment is repeated: units of x prefill and y
-	// decode workers that share nothing. 0 is 1.
+	// Copies is the number of copies of the whole deployment: units of x prefill and y decode
+	// workers that share nothing. 0 = 1.
 	Copies    int
 	Predicted Predicted
 	Site      Site

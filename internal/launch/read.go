@@ -19,14 +19,14 @@ import (
 
 // Found is the content of launch files.
 type Found struct {
-	// Deployment has the settings that the files give and leaves the rest open: layouts
-	// are to be completed with the model.
+	// Deployment has only the settings in the files; layouts are to be completed with the
+	// model.
 	Deployment deployment.Deployment
-	// Input, Output, Prefix and Copies are known of our own files; 0 otherwise.
+	// Input, Output, Prefix and Copies are known for files of this program; 0 otherwise.
 	Input, Output, Prefix, Copies int
 	Launches                      []Launch
 	Problems                      []Problem
-	// Missing are the config files that a command refers to and that were not given.
+	// Missing are referenced config files that are missing.
 	Missing []string
 }
 
@@ -69,7 +69,7 @@ type reader struct {
 	profiles map[string]*engine.Profile // by engine
 }
 
-// newReader is a reader of nothing yet.
+// newReader is an empty reader.
 func newReader() *reader {
 	return &reader{configs: map[string]string{}, profiles: map[string]*engine.Profile{}}
 }
@@ -86,7 +86,7 @@ func (r *reader) launch(file, name string, count int) (*Launch, error) {
 	return &Launch{File: file, Engine: name, Count: count, given: map[string]bool{}, extras: map[string]string{}, profile: r.profiles[name]}, nil
 }
 
-// file reads one file by what it looks like: a script, or YAML documents.
+// file reads one file, a script or YAML documents, by its content.
 func (r *reader) file(f File) error {
 	text := string(f.Data)
 	if strings.HasPrefix(text, "#!") || strings.HasSuffix(f.Path, ".sh") {
@@ -103,7 +103,7 @@ func (r *reader) file(f File) error {
 		case err != nil && strings.HasSuffix(f.Path, "ml"):
 			return err
 		case err != nil || len(document.Content) > 0 && document.Content[0].Kind == yaml.ScalarNode:
-			return r.script(f.Path, text, around{count: 1}) // a script need not have a script's name
+			return r.script(f.Path, text, around{count: 1}) // a script without a shell suffix
 		case len(document.Content) > 0:
 			if err := r.document(f, document.Content[0]); err != nil {
 				return err
@@ -173,7 +173,7 @@ func (r *reader) command(file string, words []string, a around) error {
 	return nil
 }
 
-// found puts everything together.
+// found combines all launches into a deployment.
 func (r *reader) found() (*Found, error) {
 	if err := r.readConfigs(); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (r *reader) found() (*Found, error) {
 	return out, nil
 }
 
-// readConfigs reads the config files that commands refer to, or those that stand alone.
+// readConfigs reads the config files that commands refer to, or all of them without commands.
 func (r *reader) readConfigs() error {
 	if len(r.launches) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(r.configs)) {

@@ -82,7 +82,7 @@ func TestBadValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Problems) != 1 || found.Problems[0].Error() != `--tensor-parallel-size: wants a number, got "two"` {
+	if len(found.Problems) != 1 || found.Problems[0].Error() != `--tensor-parallel-size: needs a number, got "two"` {
 		t.Errorf("%v", found.Problems)
 	}
 	if _, err := launch.ReadCommand("echo hello"); !errors.Is(err, launch.ErrNoLaunch) {

@@ -64,8 +64,8 @@ func configKey(p *engine.Profile, name string) string {
 	return ""
 }
 
-// unknownKeys reports the keys of the file of settings that no release of the engine has,
-// which refuses to start with such. A key whose mapping is unknown is not reported again.
+// unknownKeys reports the keys of the config file that no release of the engine has; it
+// refuses to start with them. Keys below an unknown mapping are not reported again.
 func (l *Launch) unknownKeys() []Problem {
 	all := engine.Keys(l.Engine)
 	if len(all) == 0 {
@@ -102,7 +102,7 @@ func hasKey(all []engine.Named, key string) bool {
 	return false
 }
 
-// beside are the keys of a mapping.
+// beside lists the keys of a mapping.
 func beside(all []engine.Named, above string) []string {
 	var out []string
 	for i := range all {

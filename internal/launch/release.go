@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Lacks reports the flags of a launch that a release of its engine ("" is the newest)
-// does not have, though another has. What no release has is a problem of reading.
+// Lacks reports the flags of a launch that a release of its engine ("" is the newest) does
+// not have but another has. Flags that no release has are reported when reading.
 func (l *Launch) Lacks(release string) []Problem {
 	all := engine.Flags(l.Engine)
 	var out []Problem
@@ -35,7 +35,7 @@ func (l *Launch) Lacks(release string) []Problem {
 	return append(out, l.lacksKeys(release)...)
 }
 
-// lacksKeys reports the keys of a file of settings in the same way.
+// lacksKeys reports the keys of a config file in the same way.
 func (l *Launch) lacksKeys(release string) []Problem {
 	all := engine.Keys(l.Engine)
 	var out []Problem
@@ -51,15 +51,15 @@ func (l *Launch) lacksKeys(release string) []Problem {
 	return out
 }
 
-// absent says why a release has no flag with a range of versions, and whether that is
-// certain: not every release was looked at, so the first one with a flag may be older
-// than the first in which it was seen.
+// absent says why a release does not have a flag with a range of versions, and whether that
+// is uncertain: not every release was examined, so a flag may be older than the release in
+// which it was first seen.
 func absent(all []engine.Named, r *engine.Range, release, what string) (text string, unsure bool) {
 	switch {
 	case r.Until != "" && (release == "" || version.Compare(release, r.Until) >= 0):
 		return fmt.Sprintf("this %s was removed, at the latest in %s", what, r.Until), false
 	case release != "" && r.Since != "" && version.Compare(release, r.Since) < 0:
-		looked := func(n engine.Named) bool { // a release between the two that was looked at has no such flag
+		looked := func(n engine.Named) bool { // an examined release between the two does not have the flag
 			for _, v := range []string{n.Versions.Since, n.Versions.Until} {
 				if v != "" && version.Compare(release, v) <= 0 && version.Compare(v, r.Since) < 0 {
 					return true
@@ -72,10 +72,9 @@ func absent(all []engine.Named, r *engine.Range, release, what string) (text str
 	return "", false
 }
 
-// Say is a setting of a pool in the words of its engine in a release ("" is the
-// newest): a flag and its value, or a key and value of TensorRT-LLM's file. A setting
-// that the engine has no name for keeps its own; a setting that leaving a flag out sets
-// is "".
+// Say is a setting of a pool in the syntax of its engine in a release ("" is the newest): a
+// flag and its value, or a key and value of TensorRT-LLM's file. A setting without a name in
+// the engine keeps its own; a setting made by omitting a flag is "".
 func Say(p *deployment.Served, release, key, value string) string {
 	e := p.Engine
 	name := Name(e, release, key)
@@ -106,7 +105,7 @@ func pair(engineName, name, value string) string {
 	return strings.TrimSpace(name + " " + value)
 }
 
-// valueWord is a value as the engine reads it.
+// valueWord is a value in the engine's syntax.
 func valueWord(p *deployment.Served, key, value string) string {
 	switch {
 	case p.Engine.Name != SGLang:
@@ -119,7 +118,7 @@ func valueWord(p *deployment.Served, key, value string) string {
 	return extraWord(p.Engine.Name, key, value)
 }
 
-// shortened is a list of sizes whose middle is easily guessed.
+// shortened is a list of sizes without its middle.
 func shortened(sizes []string) string {
 	const most, ends = 8, 4
 	if len(sizes) > most {
@@ -128,8 +127,7 @@ func shortened(sizes []string) string {
 	return strings.Join(sizes, " ")
 }
 
-// Name is what an engine calls a setting in a release; the setting's own key if it has
-// no name for it.
+// Name is an engine's name for a setting in a release; the setting's own key if it has none.
 func Name(e *engine.Profile, release, key string) string {
 	name := e.Option(key, release)
 	if key == "graph.max_batch" && (name == "" || lacks(e.Name, name, release)) {
@@ -152,8 +150,8 @@ func lacks(name, flag, release string) bool {
 	return text != ""
 }
 
-// sharing is the ranks that one limit of SGLang on sequences is for: those of
-// attention with data parallelism.
+// sharing is the number of data-parallel attention ranks that share SGLang's limit of
+// sequences.
 func sharing(p *deployment.Served) int {
 	l := &p.Spec.Layout
 	if !p.Spec.Model.HasExperts() || l.MoEDP == l.DP {
@@ -176,7 +174,7 @@ func truth(name, key, flag, value string) string {
 	return flag
 }
 
-// Words is a size in the words of an engine.
+// Words is a size in the syntax of an engine.
 func Words(e *engine.Profile, release, key string, n int) string {
 	return pair(e.Name, Name(e, release, key), strconv.Itoa(n))
 }

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Word is a word of a command that is written: a literal, which is quoted wherever it
-// goes, or an expansion of variables that the files themselves set.
+// Word is a word of a generated command: a literal, which is always quoted, or an expansion of
+// variables that the files themselves set.
 type Word struct {
 	text     string
 	expands  bool

@@ -36,14 +36,14 @@ type Values struct {
 	KV             string // format of the cache: "fp8", or "auto" for the model's own
 	ChunkedPrefill bool
 	PrefixCaching  bool
-	Graphs         []int // batch sizes to capture, ascending; none captures nothing
+	Graphs         []int // batch sizes to capture, ascending; none = no graphs
 	OwnGraphs      bool  // the engine chooses them, up to a limit of its own or one among Extras
 	MTP            int   // draft tokens of a step
-	// Extras are further settings of the plan that the engine has a name for, as
-	// "key=value" in the order of the engine's settings.
+	// Extras are other settings of the plan that the engine has a name for, as "key=value" in
+	// the order of the engine's settings.
 	Extras []string
-	// ModelOnly are settings of the plan that the engine has no name for: they describe
-	// how it is modelled.
+	// ModelOnly are settings of the plan that only affect the prediction: the engine has no
+	// name for them.
 	ModelOnly []string
 
 	Device  *device.Profile
@@ -99,7 +99,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	}
 	switch g := &e.Graph; {
 	case g.MaxBatch == 0:
-	case g.EagerPrefill: // graphs of more are never replayed
+	case g.EagerPrefill: // larger graphs are never replayed
 		v.Graphs = engine.GraphSizes(min(g.MaxBatch, v.Batch))
 	case g.Given && (v.Option("graph.max_batch") == "" || v.MTP > 0): // the flag counts drafted tokens
 		v.Graphs = engine.GraphSizes(g.MaxBatch)
@@ -110,7 +110,7 @@ func (p *Plan) pool(i int) (Values, error) {
 	v.Extras, v.ModelOnly = v.extras(slices.Concat(p.assumed(s.Role), p.Deployment.Engine.Settings, asked.Settings))
 	v.Devices = v.Layout.Devices
 	if most := p.reach(); most > 0 && p.longest() > most {
-		return v, fmt.Errorf("requests of %d tokens are longer than the %d that %s knows", p.longest(), most, p.Resolved.Model.Name())
+		return v, fmt.Errorf("requests of %d tokens are longer than the maximum of %d of %s", p.longest(), most, p.Resolved.Model.Name())
 	}
 	return v, errors.Join(v.place(s.Device.Node), v.check(p.Input))
 }
@@ -126,9 +126,8 @@ func (p *Plan) assumed(role deployment.Role) []string {
 	return out
 }
 
-// length is the longest request that is served: prompt, output, and room for what a
-// chat template adds to a prompt, as far as the model reaches. Without that room a
-// server refuses the very requests that were predicted.
+// length is the longest request to serve: prompt, output, and room for a chat template, up
+// to the maximum of the model. Without that room a server refuses the predicted requests.
 func (p *Plan) length() int {
 	const template = 256
 	all := p.longest()
@@ -141,7 +140,7 @@ func (p *Plan) length() int {
 // longest is the most tokens of a request.
 func (p *Plan) longest() int { return max(p.Longest, p.Input+p.Output) }
 
-// reach is the longest sequence the model knows, 0 if its config does not say.
+// reach is the longest sequence of the model, 0 if its config does not give it.
 func (p *Plan) reach() int {
 	m := p.Resolved.Model
 	return max(m.MaxPosition, m.ScaledPosition)
@@ -155,8 +154,8 @@ func kvWord(f dtype.Format) string {
 	return "auto"
 }
 
-// split makes workers of data-parallel ranks that share nothing, for engines whose
-// servers have one rank.
+// split turns data-parallel ranks that share nothing into workers, for engines whose servers
+// have one rank.
 func (v *Values) split() {
 	l := &v.Layout
 	alone := !v.Experts || l.MoEDP == l.DP
@@ -183,7 +182,7 @@ func (v *Values) place(node int) error {
 // does not fit a step (vllm/config/scheduler.py).
 func (v *Values) wholePrompts() bool { return v.Engine == VLLM && !v.ChunkedPrefill }
 
-// check reports what the engine would refuse, or could not serve.
+// check reports values that the engine would refuse or could not serve.
 func (v *Values) check(input int) error {
 	var errs []error
 	if v.KV == dtype.INT8.String() && v.Engine != MindIE {

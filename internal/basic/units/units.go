@@ -143,6 +143,14 @@ func Thousands(n int) string {
 	return sign + s
 }
 
+// Counted prints a number of things: "1 replica", "4 replicas".
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Thousands(n) + " " + thing + "s"
+}
+
 // Figure prints a number for people: three significant digits, or a whole number.
 func Figure(x float64) string {
 	switch a := math.Abs(x); {

@@ -15,8 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// block is an experiment as it was written, in a file or by flags, before defaults. Zero
-// fields were not.
+// block is an experiment from a file or flags, before defaults. Zero fields are not set.
 type block struct {
 	name       string
 	generation Generation
@@ -32,8 +31,8 @@ type block struct {
 	percentile, confidence      float64
 
 	nextn *int
-	// accepted is the mean of drafted tokens kept in a step. rates are the chances of
-	// each to be kept if those before it were; kept are the chances without an if.
+	// accepted is the mean number of draft tokens accepted in a step. rates are the acceptance
+	// rates given that all earlier tokens were accepted; kept are unconditional.
 	accepted    *float64
 	rates, kept []float64
 
@@ -41,7 +40,7 @@ type block struct {
 	replica replica
 }
 
-// worker is what was written about the workers of a role.
+// worker is the settings of the workers of a role.
 type worker struct {
 	ops.WorkerSpace // without formats
 
@@ -49,12 +48,12 @@ type worker struct {
 	wide      bool // wide expert parallelism
 }
 
-// replica is what was written about replicas.
+// replica is the settings of replicas.
 type replica struct {
 	ops.ReplicaSpace
 
-	sizes   bool // Devices was written, if only as "any"
-	largest bool // MaxDevices was written
+	sizes   bool // Devices is set, if only to "any"
+	largest bool // MaxDevices is set
 }
 
 // finisher turns a block into an experiment.
@@ -63,7 +62,7 @@ type finisher struct {
 
 	*lookups
 
-	// complain reports a mistake under the key that is nearest to it.
+	// complain reports a mistake of a key.
 	complain func(key, format string, args ...any)
 	notes    []string
 
@@ -90,7 +89,7 @@ func (b *block) roles() int {
 	return 2
 }
 
-// note adds a note that holds for other experiments too, unless it is there.
+// note adds a note that other experiments may share, once.
 func (f *finisher) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); text != "" && !slices.Contains(f.notes, text) {
 		f.notes = append(f.notes, text)
@@ -106,10 +105,10 @@ func (f *finisher) own(format string, args ...any) {
 	f.note("%s", text)
 }
 
-// finish fills in defaults and checks what depends on several keys. The experiment
-// counts only if nothing was complained about.
+// finish fills in defaults and checks combinations of keys. The experiment is valid only if
+// no mistake was reported.
 func (f *finisher) finish() ops.Experiment {
-	f.facts = f.models.get(f.model).value // directories and caches are for those who run it
+	f.facts = f.models.get(f.model).value // directories and caches are opened when it is run
 	e := ops.Experiment{
 		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
 		Prefix: f.prefix, Percentile: f.percentile, Confidence: f.confidence,
@@ -153,7 +152,7 @@ func (f *finisher) engine() deployment.Engine {
 	return out
 }
 
-// places finds the devices; the decode workers' is "" where it is the same.
+// places finds the devices; that of decode workers is "" if it is the same.
 func (f *finisher) places() (system, decode string) {
 	for i, s := range []struct{ key, name string }{{"system_name", f.system}, {"decode_system_name", f.decodeSystem}} {
 		if s.name == "" {
@@ -176,15 +175,15 @@ func (f *finisher) places() (system, decode string) {
 	return f.systems[0].Name, f.systems[1].Name
 }
 
-// limits are those written, else the defaults. A latency of whole requests stands in for
-// both defaults.
+// limits are the given limits, else the defaults. A limit on request latency replaces both
+// defaults.
 func (f *finisher) limits(v Values) workload.Limits {
 	ttft, tpot := f.ttft, f.tpot
 	switch {
 	case f.latency == 0:
 		ttft, tpot = cmp.Or(ttft, v.TTFT), cmp.Or(tpot, v.TPOT)
 	case ttft > 0 || tpot > 0:
-		f.own("request_latency is a limit beside ttft and tpot; leave those out for it to be the only one")
+		f.own("request_latency applies in addition to ttft and tpot; omit those to use it alone")
 	}
 	seconds := func(ms float64) units.Seconds {
 		if math.IsInf(ms, 1) {
@@ -195,20 +194,20 @@ func (f *finisher) limits(v Values) workload.Limits {
 	return workload.Limits{TTFT: seconds(ttft), TPOT: seconds(tpot), Latency: seconds(f.latency)}
 }
 
-// drafts are the tokens drafted in a step and the chance of each to be kept.
+// drafts are the draft tokens of a step and their acceptance rates.
 func (f *finisher) drafts() (n int, kept []float64) {
 	n = draftedByDefault(f.model, f.facts)
 	if f.nextn != nil {
 		n = *f.nextn
 	} else if n > 0 {
-		f.note("%s drafts %d token a step (nextn), as AIConfigurator assumed for this name", f.model, n)
+		f.note("%s drafts %d token per step (nextn), AIConfigurator's default for this name", f.model, n)
 	}
 	if n == 0 {
 		return 0, nil
 	}
 	switch {
 	case f.accepted != nil && (f.rates != nil || f.kept != nil):
-		f.complain("nextn_accepted", "says the same as the rates of acceptance: give one of them")
+		f.complain("nextn_accepted", "conflicts with the acceptance rates: give one of them")
 	case f.accepted != nil && *f.accepted > float64(n):
 		f.complain("nextn_accepted", "must be between 0 and nextn %d, got %g", n, *f.accepted)
 	case f.accepted != nil: // only the sum counts
@@ -218,7 +217,7 @@ func (f *finisher) drafts() (n int, kept []float64) {
 	case f.rates != nil:
 		return n, products(f.first(n, "nextn_accept_rates", f.rates))
 	case f.generation == New:
-		f.complain("nextn", "%d needs nextn_accepted, the mean number of drafted tokens kept in a step", n)
+		f.complain("nextn", "%d needs nextn_accepted, the mean number of draft tokens accepted per step", n)
 	default:
 		f.note("nextn_accept_rates are assumed to be %v", acceptedByDefault())
 		return n, products(f.first(n, "nextn", acceptedByDefault()))
@@ -229,14 +228,13 @@ func (f *finisher) drafts() (n int, kept []float64) {
 // first are the rates of the first n drafts.
 func (f *finisher) first(n int, key string, rates []float64) []float64 {
 	if len(rates) < n {
-		f.complain(key, "nextn %d needs as many rates of acceptance, got %d", n, len(rates))
+		f.complain(key, "nextn %d needs as many acceptance rates, got %d", n, len(rates))
 		return nil
 	}
 	return slices.Clone(rates[:n])
 }
 
-// products turns chances that hold if all tokens before were kept into chances that
-// hold without an if.
+// products turns conditional acceptance rates into unconditional ones.
 func products(rates []float64) []float64 {
 	p := 1.0
 	for i, r := range rates {
@@ -246,7 +244,7 @@ func products(rates []float64) []float64 {
 	return rates
 }
 
-// precisions fills in formats: what is written, else the rule for old names, else the
+// precisions fills in formats: the given ones, else the rule for old names, else the
 // checkpoint's own.
 func (f *finisher) precisions() {
 	for i := range f.roles() {
@@ -263,13 +261,13 @@ func (f *finisher) precisions() {
 	}
 	p, d := f.workers[0].precision.kv, f.workers[1].precision.kv
 	if f.mode == ops.Disaggregated && p != d {
-		f.complain("decode_kvcache_quant_mode", "decode workers get the cache that prefill workers fill: both have one format, got %s and %s",
+		f.complain("decode_kvcache_quant_mode", "prefill and decode workers exchange KV caches and need the same format, got %s and %s",
 			cmp.Or(p, checkpoint), cmp.Or(d, checkpoint))
 	}
 }
 
-// cache is the format of a cache that was not written: that of the other role, which
-// sends or gets it, if it was; else the wider of those that the rule has for both.
+// cache is the default format of a cache: that of the other role if it is set, else the wider
+// of those that the rule has for both.
 func (f *finisher) cache(rule string, i int) string {
 	if f.mode == ops.Aggregated {
 		return rule
@@ -318,7 +316,7 @@ func (f *finisher) replicas() ops.ReplicaSpace {
 			r.MaxDevices = maxWideReplica
 		}
 	}
-	// Without a limit, and for wide expert parallelism, any number of devices will do.
+	// Without a limit, and for wide expert parallelism, any number of devices is allowed.
 	if !f.replica.sizes && !wide && r.MaxDevices > 0 {
 		r.Devices = replicaSizes(f.gpus, r.MaxDevices)
 	}
@@ -328,7 +326,7 @@ func (f *finisher) replicas() ops.ReplicaSpace {
 	return r
 }
 
-// numbers are a list as it is written.
+// numbers formats a list.
 func numbers(list []int) string {
 	return strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
 }

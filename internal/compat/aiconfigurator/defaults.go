@@ -4,7 +4,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 )
 
-// Generation is which of the tool's two dialects is spoken.
+// Generation is one of the tool's two dialects.
 type Generation string
 
 // The generations: names like QWEN3_32B, underscores and nested files; and ids of
@@ -14,14 +14,14 @@ const (
 	New Generation = "new"
 )
 
-// Values are the workload and the limits of an experiment that says nothing.
+// Values are the default workload and limits of an experiment.
 type Values struct {
 	Input, Output int
 	TTFT, TPOT    float64 // milliseconds
 }
 
-// Defaults are what a command, or a file, leaves to the tool. The generations differ in
-// the limits only.
+// Defaults are the tool's defaults for a command or a file. The generations differ in the
+// limits only.
 func Defaults(g Generation, yaml bool) Values {
 	v := Values{Input: 4000, Output: 1000, TTFT: 1000, TPOT: 20}
 	switch {
@@ -38,9 +38,8 @@ func Defaults(g Generation, yaml bool) Values {
 // defaultBackend is the engine of both generations where none is named.
 const defaultBackend = "trtllm"
 
-// draftedByDefault is the tokens that the old generation drafted for a model with no
-// word about it. It also drafted one for KIMI_K2, whose checkpoint has no modules
-// for that.
+// draftedByDefault is the old generation's default number of draft tokens of a model. It also
+// drafted one for KIMI_K2, whose checkpoint has no MTP modules.
 func draftedByDefault(name string, m *model.Model) int {
 	if isOldName(name) && m != nil && m.ID == "deepseek-ai/DeepSeek-V3" {
 		return 1
@@ -48,7 +47,7 @@ func draftedByDefault(name string, m *model.Model) int {
 	return 0
 }
 
-// acceptedByDefault are the old generation's rates of acceptance.
+// acceptedByDefault are the old generation's acceptance rates.
 func acceptedByDefault() []float64 { return []float64{0.85, 0, 0, 0, 0} }
 
 // The old generation's bounds on the devices of a replica.
@@ -58,9 +57,8 @@ const (
 	replicaStep    = 8
 )
 
-// replicaSizes are the sizes of replicas tried by default: powers of two up to a node,
-// then whole nodes. All devices together are added, since otherwise some of 12 could
-// not be used.
+// replicaSizes are the default sizes of replicas: powers of two up to a node, then whole
+// nodes, and all devices together, since otherwise some of 12 could not be used.
 func replicaSizes(total, largest int) []int {
 	var sizes []int
 	for n := 1; n <= min(total, largest); n++ {

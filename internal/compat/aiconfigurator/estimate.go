@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 )
 
-// EstimateFlags are those of the command "estimate": one deployment. Zero fields were not
-// given.
+// EstimateFlags are the flags of the command "estimate": one deployment. Zero fields are not
+// set.
 type EstimateFlags struct {
 	Flags
 
@@ -48,8 +48,8 @@ const (
 // EstimateModes are the modes of "estimate".
 func EstimateModes() []string { return []string{agg, disagg, static, staticCtx, staticGen} }
 
-// Request is the deployment that the flags ask for, with notes on what was assumed. It
-// reports all mistakes.
+// Request is the deployment of the flags, with notes on assumptions. It reports all
+// mistakes.
 func (f EstimateFlags) Request() (ops.EstimateRequest, []string, error) {
 	f.Mode = cmp.Or(f.Mode, agg)
 	errs := f.checkModes()
@@ -63,7 +63,7 @@ func (f EstimateFlags) Request() (ops.EstimateRequest, []string, error) {
 		f.TotalGPUs += p.devices()
 	}
 	if len(errs) > 0 {
-		f.TotalGPUs = 2 // what it comes to is not known
+		f.TotalGPUs = 2 // unknown
 	}
 	plan, err := f.Plan()
 	if err = errors.Join(append(errs, err)...); err != nil {
@@ -110,7 +110,7 @@ func (w *WorkerFlags) workers() ops.Workers {
 	return ops.Workers{Count: w.Count, Layout: l, Batch: w.Batch}
 }
 
-// checkModes reports flags that do not go with the mode or with each other.
+// checkModes reports flags that conflict with the mode or with each other.
 func (f *EstimateFlags) checkModes() []error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {
@@ -178,7 +178,7 @@ func (w *WorkerFlags) width(prefix string) error {
 	return nil
 }
 
-// Counts are the flags whose zero would be taken for left out.
+// Counts are the flags whose zero would look like not set.
 func (f *EstimateFlags) Counts() []field.Name {
 	out := []field.Name{"isl", "osl", "concurrency", "ctx_tokens"}
 	for _, prefix := range []string{"", "prefill_", "decode_"} {

@@ -23,7 +23,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// TestFiles: the guide's files, written anew, and files of the new generation mean what
+// TestFiles: the guide's files, rewritten, and files of the new generation mean what
 // the golden files say, and say it again when written and read.
 func TestFiles(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ const base = "a:\n  serving_mode: agg\n  model_path: Qwen/Qwen3-32B\n  system_na
 // both is one of prefill and decode.
 const both = "a:\n  serving_mode: disagg\n  model_name: QWEN3_32B\n  system_name: h200_sxm\n  total_gpus: 8\n"
 
-// TestMistakes: each mistake is told with its line, the experiment, the key and what is
+// TestMistakes: each mistake is reported with its line, the experiment, the key and what is
 // allowed.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
@@ -179,10 +179,10 @@ func TestMistakes(t *testing.T) {
 		{base + "  percentile: 101\n", "f:6: a.percentile: must be above 0 and up to 100, got 101"},
 		{base + "  confidence: .nan\n", "f:6: a.confidence: must be above 0 and up to 1, got .nan"},
 		{base + "  enable_wide_ep: yep\n", "f:6: a.enable_wide_ep: must be true or false, got the text yep"},
-		{base + "  nextn: 1\n", "f:6: a.nextn: 1 needs nextn_accepted, the mean number of drafted tokens kept in a step"},
+		{base + "  nextn: 1\n", "f:6: a.nextn: 1 needs nextn_accepted, the mean number of draft tokens accepted per step"},
 		{base + "  nextn: 1\n  nextn_accepted: 2\n", "f:7: a.nextn_accepted: must be between 0 and nextn 1, got 2"},
-		{base + "  nextn: 1\n  nextn_accepted: 1\n  nextn_accept_rates: [1]\n", "f:7: a.nextn_accepted: says the same as the rates of acceptance: give one of them"},
-		{base + "  nextn: 2\n  nextn_accept_rates: [0.5]\n", "f:7: a.nextn_accept_rates: nextn 2 needs as many rates of acceptance, got 1"},
+		{base + "  nextn: 1\n  nextn_accepted: 1\n  nextn_accept_rates: [1]\n", "f:7: a.nextn_accepted: conflicts with the acceptance rates: give one of them"},
+		{base + "  nextn: 2\n  nextn_accept_rates: [0.5]\n", "f:7: a.nextn_accept_rates: nextn 2 needs as many acceptance rates, got 1"},
 		{base + "  nextn: 1\n  nextn_accept_rates: [1.5]\n", "f:7: a.nextn_accept_rates: must be between 0 and 1, got 1.5"},
 		{base + "  image_height: 512\n", "f:6: a.image_height: must be 0: images are not modelled in experiments"},
 		{base + "  free_gpu_memory_fraction: 1.5\n", "f:6: a.free_gpu_memory_fraction: must be above 0 and up to 1, got 1.5"},
@@ -194,9 +194,9 @@ func TestMistakes(t *testing.T) {
 		{strings.Replace(base, "agg", "afd", 1), "f:2: a.serving_mode: must be one of agg, disagg, got afd"},
 		{strings.Replace(both, "gpus: 8", "gpus: 1", 1), "f:5: a.total_gpus: must be at least 2 for disagg, got 1"},
 		{both + "  num_gpu_per_replica: [16]\n", "f:6: a.num_gpu_per_replica: has no size within total_gpus 8, got [16]"},
-		{both + "  prefill_backend_name: vllm\n  decode_backend_name: sglang\n", "f:7: a.decode_backend_name: prefill and decode workers have the same backend_name here, got vllm and sglang"},
-		{both + "  prefill_kvcache_quant_mode: fp8\n  decode_kvcache_quant_mode: float16\n", "f:7: a.decode_kvcache_quant_mode: decode workers get the cache " +
-			"that prefill workers fill: both have one format, got fp8 and bf16"},
+		{both + "  prefill_backend_name: vllm\n  decode_backend_name: sglang\n", "f:7: a.decode_backend_name: prefill and decode workers must have the same backend_name, got vllm and sglang"},
+		{both + "  prefill_kvcache_quant_mode: fp8\n  decode_kvcache_quant_mode: float16\n", "f:7: a.decode_kvcache_quant_mode: prefill and decode workers " +
+			"exchange KV caches and need the same format, got fp8 and bf16"},
 		{base + "  mode: replace\n  isl: 1\n", "f:6: a.mode: replace takes no defaults; missing: osl, ttft, tpot, nextn, worker_config.dp_list, " +
 			"worker_config.moe_ep_list, worker_config.moe_tp_list, worker_config.num_gpu_per_worker, worker_config.pp_list, worker_config.tp_list"},
 		{both + "  mode: replace\n", "f:6: a.mode: replace takes no defaults; missing: isl, osl, ttft, tpot, nextn, num_gpu_per_replica, max_gpu_per_replica, " +
@@ -293,7 +293,7 @@ func TestPrecision(t *testing.T) {
 		{"QWEN2.5_72B", "h100_sxm", "", form("fp8", "fp8", "fp8"), ""},
 		{"MOE_Mixtral8x7B", "h200_sxm", "", form("fp8", "fp8", "fp8"), ""},
 		{"LLAMA3.1_70B", "b200_sxm", "", form("nvfp4", "nvfp4", "fp8"), ""},
-		{"DEEPSEEK_V3", "h200_sxm", "", form("fp8_block", "fp8_block", "fp8"), "drafts 1 token a step"},
+		{"DEEPSEEK_V3", "h200_sxm", "", form("fp8_block", "fp8_block", "fp8"), "drafts 1 token per step"},
 		{"GPT_OSS_20B", "h200_sxm", "", form("", "", ""), ""},
 		{"QWEN3_32B", "h200_sxm", "  profiles: [float16_default, fp8]\n", form("fp8", "fp8", "fp8"), ""},
 		{"QWEN3_32B", "h200_sxm", "  profiles: [float16_default]\n  use_specific_quant_mode: w4afp8\n", form("bf16", "w4afp8", "bf16"), ""},
@@ -367,7 +367,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestNotes: what has no effect is told once, and not where it is the tool's default.
+// TestNotes: what has no effect is noted once, and not where it is the tool's default.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -389,10 +389,10 @@ func TestNotes(t *testing.T) {
 			},
 		},
 		{base + "  enable_wide_ep: true\n", []string{"a: Qwen/Qwen3-32B has no experts: wide expert parallelism has no effect"}},
-		{base + "  ttft: 5\n  request_latency: 50\n", []string{"a: request_latency is a limit beside ttft and tpot; leave those out for it to be the only one"}},
+		{base + "  ttft: 5\n  request_latency: 50\n", []string{"a: request_latency applies in addition to ttft and tpot; omit those to use it alone"}},
 		{
 			both + "  profiles: [fp8]\n  decode_latency_correction_scale: 2\n",
-			[]string{"a: decode_latency_correction 2 is taken as a factor 0.5 on throughput; predicted times stay as they are"},
+			[]string{"a: decode_latency_correction 2 is applied as a factor 0.5 on throughput; predicted latencies do not change"},
 		},
 	} {
 		_, notes := read(t, c.text)

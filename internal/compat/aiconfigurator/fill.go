@@ -22,7 +22,7 @@ const (
 	maxMs      = 1e9
 )
 
-// fill reads the values taken into the block.
+// fill reads all values into the block.
 func (b *blockReader) fill() {
 	b.identity()
 	b.patching()
@@ -45,7 +45,7 @@ func (b *blockReader) fill() {
 	}
 }
 
-// take marks a value as used; nil where it is not given.
+// take marks a value as used; nil if it is not set.
 func (b *blockReader) take(key string) *given {
 	g := b.given[key]
 	if g != nil {
@@ -54,7 +54,7 @@ func (b *blockReader) take(key string) *given {
 	return g
 }
 
-// identity reads what is served on what.
+// identity reads model, engine and devices.
 func (b *blockReader) identity() {
 	b.generation = New
 	mode := b.word("serving_mode", []string{string(ops.Aggregated), string(ops.Disaggregated)})
@@ -81,13 +81,13 @@ func (b *blockReader) identity() {
 	}
 }
 
-// either reports whether a key, or that of a role, is given, be it wrong.
+// either reports whether a key, or that of a role, is set, even if wrong.
 func (b *blockReader) either(key string) bool {
 	return b.given[key] != nil || b.given["prefill_"+key] != nil
 }
 
-// side reads on what a role runs, over what the experiment says. Roles share all of it
-// but the system.
+// side reads the model, engine and system of a role, which override those of the experiment.
+// Only the system may differ between roles.
 func (b *blockReader) side(role string) {
 	if b.mode == ops.Aggregated && (role == "prefill_" || role == "decode_") {
 		return
@@ -109,7 +109,7 @@ func (b *blockReader) side(role string) {
 		case *to == "" || role != "decode_" || x.key == "system_name":
 			*to = word
 		case *to != word:
-			b.complain(key, "prefill and decode workers have the same %s here, got %s and %s", x.key, *to, word)
+			b.complain(key, "prefill and decode workers must have the same %s, got %s and %s", x.key, *to, word)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func (b *blockReader) patching() {
 	b.presets = specific.over(b.presets)
 }
 
-// complete reports what a "config" that replaces the defaults leaves open. What the
-// experiment itself says counts, except for workers and replicas.
+// complete reports what a "config" that replaces the defaults leaves open. Values of the
+// experiment itself count, except for workers and replicas.
 func (b *blockReader) complete() {
 	need := []string{"isl", "osl", "ttft", "tpot", "nextn"}
 	roles, parts := []string{"agg_"}, map[string]string{"agg_": "worker_config"}
@@ -171,7 +171,7 @@ func (b *blockReader) complete() {
 	}
 }
 
-// latency is the key that says in terms of latency what a scale of throughput says.
+// latency is the latency key that corresponds to a scale of throughput.
 func latency(scale string) string {
 	return strings.Replace(scale, "_correction_scale", "_latency_correction", 1)
 }
@@ -205,7 +205,7 @@ func (b *blockReader) draftsOf() {
 
 // engineOf reads settings of the engine.
 func (b *blockReader) engineOf() {
-	// false is the tool's way to say nothing about chunks
+	// the tool writes false for "not set"
 	b.settings = engineSettings(b.number("free_gpu_memory_fraction", 1), b.integer("max_seq_len", 1, maxTokens), b.boolean("enable_chunked_prefill"))
 	if g := b.take("engine_settings"); g != nil {
 		for _, n := range b.items(g.at, g.node) {
@@ -217,8 +217,7 @@ func (b *blockReader) engineOf() {
 	}
 }
 
-// engineSettings are the tool's wishes for an engine as settings of ours; zero is no
-// wish.
+// engineSettings are the tool's engine options as settings of this program; zero is not set.
 func engineSettings(memoryShare float64, maxContext int, chunked bool) []string {
 	var out []string
 	if memoryShare > 0 {
@@ -243,7 +242,7 @@ func (b *blockReader) workerOf(i int, role string) {
 	}
 	if cp := b.given[role+"cp_candidates"]; cp != nil {
 		if sizes := b.integers(role + "cp_candidates"); len(sizes) != 1 || sizes[0] != 1 {
-			cp.used = false // context parallelism is not tried
+			cp.used = false // context parallelism is not searched
 		}
 	}
 	read := func(prefix string) precision {
@@ -266,7 +265,7 @@ func (b *blockReader) scale(role string) float64 {
 	if x := b.number(role+"latency_correction", maxScale); x > 0 {
 		scale = orOne(scale) / x
 		b.notes = append(b.notes, b.name+": "+role+"latency_correction "+strconv.FormatFloat(x, 'g', -1, 64)+
-			" is taken as a factor "+strconv.FormatFloat(1/x, 'g', 3, 64)+" on throughput; predicted times stay as they are")
+			" is applied as a factor "+strconv.FormatFloat(1/x, 'g', 3, 64)+" on throughput; predicted latencies do not change")
 	}
 	if role == "agg_" {
 		return scale
@@ -284,7 +283,7 @@ func orOne(x float64) float64 {
 	return x
 }
 
-// replicaOf reads how replicas are put together.
+// replicaOf reads the settings of replicas.
 func (b *blockReader) replicaOf() {
 	r := &b.replica
 	if g := b.given["num_gpu_per_replica"]; g != nil {
@@ -332,7 +331,7 @@ func (b *blockReader) boolean(key string) (x bool) {
 	return x
 }
 
-// integer reads a whole number within bounds; 0 where it is not given.
+// integer reads a whole number within bounds; 0 if it is not set.
 func (b *blockReader) integer(key string, low, high int) int {
 	g := b.take(key)
 	if g == nil {
@@ -351,7 +350,7 @@ func (b *blockReader) whole(at string, n *yaml.Node, low, high int) int {
 	return x
 }
 
-// integers reads a list of sizes; nil where it is not given.
+// integers reads a list of sizes; nil if it is not set.
 func (b *blockReader) integers(key string) []int {
 	g := b.take(key)
 	if g == nil {
@@ -364,8 +363,8 @@ func (b *blockReader) integers(key string) []int {
 	return out
 }
 
-// number reads a number above 0 and up to high; 0 where it is not given, and itself only
-// for tokens accepted, which may be none.
+// number reads a number above 0 and up to high; 0 if it is not set. Only nextn_accepted may
+// be 0.
 func (b *blockReader) number(key string, high float64) float64 {
 	g := b.take(key)
 	if g == nil {
@@ -394,7 +393,7 @@ func (b *blockReader) limit(key string) float64 {
 	return x
 }
 
-// numbers reads a list of chances; nil where it is not given.
+// numbers reads a list of probabilities; nil if it is not set.
 func (b *blockReader) numbers(key string) []float64 {
 	g := b.take(key)
 	if g == nil {

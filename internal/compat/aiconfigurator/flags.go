@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Flags are those of the command "default". Zero fields were not given; errors name them
-// as the tool's flags, with underscores.
+// Flags are the flags of the command "default". Zero fields are not set; errors use the names
+// of the tool's flags, with underscores.
 type Flags struct {
 	Model, System, DecodeSystem string
 	TotalGPUs                   int
@@ -32,7 +32,7 @@ type Flags struct {
 	// NextN is the tokens drafted in a step; nil is the generation's default, and
 	// [AutoNextN] the number that the model has modules for.
 	NextN *int
-	// NextNAccepted is how many of them are kept on average.
+	// NextNAccepted is the mean number of accepted draft tokens.
 	NextNAccepted *float64
 
 	EnableWideEP bool
@@ -52,11 +52,11 @@ type Flags struct {
 // AutoNextN stands for as many drafted tokens as the model has modules for.
 const AutoNextN = -1
 
-// Plan is what a command asks for.
+// Plan is the experiments of a command.
 type Plan struct {
 	Experiments []ops.Experiment
 	Generation  Generation
-	// Effective says the workload and the limits in one line, with what was assumed.
+	// Effective is the workload and the limits in one line, with the assumptions.
 	Effective string
 	Notes     []string
 }
@@ -101,15 +101,15 @@ func (f *Flags) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// PlanUnits makes the experiments of the command "recommend", which says nothing about
-// the number of devices.
+// PlanUnits makes the experiments of the command "recommend", which does not set the number
+// of devices.
 func (f *Flags) PlanUnits() (*Plan, error) {
 	asked := *f
 	asked.TotalGPUs = mostOfUnit
 	return asked.Plan()
 }
 
-// mostOfUnit is the devices on which units are looked for at most.
+// mostOfUnit is the maximum number of devices of a unit.
 const mostOfUnit = 64
 
 // flagFor is the field that a flag has for a key of files.
@@ -141,14 +141,14 @@ func (f *Flags) backends() []string {
 	return []string{f.Backend}
 }
 
-// modes are the serving modes to compare. One device cannot be shared out.
+// modes are the serving modes to compare. One device cannot be disaggregated.
 func (f *Flags) modes(p *Plan) []ops.ServingMode {
 	switch f.ServingMode {
 	case string(ops.Aggregated), string(ops.Disaggregated):
 		return []ops.ServingMode{ops.ServingMode(f.ServingMode)}
 	}
 	if f.TotalGPUs == 1 {
-		p.Notes = append(p.Notes, "disagg needs at least 2 GPUs and is left out")
+		p.Notes = append(p.Notes, "disagg is skipped: it needs at least 2 GPUs")
 		return []ops.ServingMode{ops.Aggregated}
 	}
 	return []ops.ServingMode{ops.Aggregated, ops.Disaggregated}
@@ -166,7 +166,7 @@ func (f *Flags) check() []error {
 	bad(f.System == "", "system", "is missing")
 	bad(f.TotalGPUs == 0, "total_gpus", "is missing")
 	bad(!slices.Contains([]string{"", "auto", "agg", "disagg"}, f.ServingMode), "serving_mode", "must be auto, agg or disagg, got %q", f.ServingMode)
-	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is of one engine, and backend auto compares several", f.BackendVersion)
+	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is for one engine, but backend auto compares several", f.BackendVersion)
 	for _, x := range []struct {
 		key       field.Name
 		value     int

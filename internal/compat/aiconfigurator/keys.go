@@ -62,7 +62,7 @@ func modes() []string {
 	return []string{"gemm_quant_mode", "moe_quant_mode", "kvcache_quant_mode", "fmha_quant_mode", "comm_quant_mode"}
 }
 
-// placeKeys are the keys that say on what a worker runs.
+// placeKeys are the keys of a worker's model, engine and system.
 func placeKeys() []string {
 	return []string{"model_path", "system_name", "backend_name", "backend_version"}
 }
@@ -139,8 +139,8 @@ func configKeys() []string {
 	return []string{"model_name", "model_path", "serving_mode", "is_moe", "nextn", "nextn_accept_rates", "nextn_accepted", "enable_wide_ep", "enable_wideep"}
 }
 
-// idle are keys that have no effect here, with the value that the tool itself writes
-// into its files where nothing was said; another value gets a note.
+// idle are keys without effect here, with the value that the tool writes into its files by
+// default; another value gets a note.
 func idle() map[string]string {
 	out := map[string]string{
 		"database_mode": "SILICON", "transfer_policy": "", "engine_step_backend": "", "forward_model": "op_level",
@@ -165,9 +165,8 @@ func idle() map[string]string {
 	return out
 }
 
-// spoken are keys that have an effect, but not always, with the value that the tool
-// writes into its files where nothing was said: those of the other serving mode and
-// those of one kind of worker get no note with it.
+// spoken are keys with an effect in some experiments only, with the value that the tool writes
+// into its files by default, which gets no note elsewhere.
 func spoken() map[string]string {
 	return map[string]string{
 		"comm_quant_mode": "half", "agg_comm_quant_mode": "half", "prefill_comm_quant_mode": "half", "decode_comm_quant_mode": "half",
@@ -179,8 +178,8 @@ func spoken() map[string]string {
 	}
 }
 
-// refused are keys whose effect would be wrong to leave out, with the only value
-// accepted and what the others ask for.
+// refused are keys whose effect must not be ignored, with the only accepted value and the
+// feature that the others request.
 func refused() map[string][2]string {
 	return map[string][2]string{
 		"image_height": {"0", "images"}, "image_width": {"0", "images"},

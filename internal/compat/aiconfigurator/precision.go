@@ -15,8 +15,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// precision is the formats asked for, in the words of [deployment.Formats]; "" is not
-// said.
+// precision is the requested formats, as in [deployment.Formats]; "" is not set.
 type precision struct{ gemm, moe, kv string }
 
 // Modes are formats in the tool's words: "fp8_block", "float16", "w4afp8". "" leaves one
@@ -40,8 +39,8 @@ func (m Modes) read() (precision, error) {
 	return precision{plain(m.GEMM), plain(m.MoE), plainCache(m.KVCache)}, errors.Join(errs...)
 }
 
-// Formats are the formats that a model's name and words ask for on a device, with notes
-// on what the name means there.
+// Formats are the formats that a model's name and modes select on a device, with notes on
+// the meaning of the name.
 func Formats(name, system string, m Modes) (deployment.Formats, []string, error) {
 	asked, err := m.read()
 	var errs []error
@@ -58,8 +57,8 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 	return f.workers[0].precision.formats(), f.notes, errors.Join(append(errs, err)...)
 }
 
-// checkpoint is the word for the checkpoint's own format. The tool has none: there
-// nothing said means it, but an old name with nothing said means a rule.
+// checkpoint names the checkpoint's own format. The tool has no such name: it is the default,
+// except for old names, which follow a rule.
 const checkpoint = "checkpoint"
 
 // wide are the words for 16 bits: both generations have one, and users mix them.
@@ -92,7 +91,7 @@ func plainCache(word string) string {
 	return plain(word)
 }
 
-// over is p where it says something, else q.
+// over is p with unset fields from q.
 func (p precision) over(q precision) precision {
 	return precision{cmp.Or(p.gemm, q.gemm), cmp.Or(p.moe, q.moe), cmp.Or(p.kv, q.kv)}
 }

@@ -71,7 +71,7 @@ func (r *reader) selected(root *yaml.Node) []named {
 		order = append(order, key.Value)
 	})
 	if mode, ok := blocks["serving_mode"]; ok && mode.node.Kind == yaml.ScalarNode {
-		// the tool saves an experiment without its name
+		// a file of one experiment, which the tool saves without its name
 		return []named{{mode.node.Value, root.Line, root}}
 	}
 	if exps != nil && !isNull(exps) {
@@ -121,7 +121,7 @@ func validName(s string) bool {
 	return s != "" && s[0] != '.' && len(s) <= maxName && !strings.ContainsFunc(s, odd)
 }
 
-// experiment reads a block. What it returns counts only without problems.
+// experiment reads a block. The result is valid only without problems.
 func (r *reader) experiment(n named) ops.Experiment {
 	if !validName(n.name) {
 		r.Add(n.line, "", "experiment %s: a name becomes that of a directory: up to %d characters, none of them / or \\, and no . in front",
@@ -134,7 +134,7 @@ func (r *reader) experiment(n named) ops.Experiment {
 	b.fill()
 	f := &finisher{block: b.block, lookups: r.lookups, complain: b.complain, notes: r.notes}
 	if len(r.List) > before {
-		return ops.Experiment{} // what follows from mistakes is no help
+		return ops.Experiment{} // further messages would only follow from these mistakes
 	}
 	e := f.finish()
 	r.notes = f.notes
@@ -183,8 +183,8 @@ func (b *blockReader) complain(key, format string, args ...any) {
 	b.Add(b.line, strictyaml.Join(b.at, key), format, args...)
 }
 
-// put takes a value under its flat name. Nothing, and an empty text, are no values: the
-// tool writes them for keys that are not set. The sizes of replicas may be nothing.
+// put stores a value under its flat name. Null and empty text are ignored: the tool writes
+// them for keys that are not set. Only the sizes of replicas may be null.
 func (b *blockReader) put(flat string, g *given) {
 	if empty := isNull(g.node) || g.node.Kind == yaml.ScalarNode && g.node.Value == ""; empty && flat != "num_gpu_per_replica" {
 		return
@@ -231,7 +231,7 @@ func flatName(key string) string {
 	return key
 }
 
-// config takes the keys of the mapping that goes over everything else.
+// config takes the keys of the mapping that overrides everything else.
 func (b *blockReader) config(path string, config *yaml.Node) {
 	known := slices.Concat(configKeys(), sections())
 	b.Keys(path, config, func(at string, key, value *yaml.Node) {

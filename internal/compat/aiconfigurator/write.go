@@ -165,8 +165,8 @@ func (m *mapping) worker(role, formats string, w *ops.WorkerSpace, old bool) {
 	m.number(role+"correction_scale", w.Scale)
 }
 
-// replica adds how replicas are put together. No list is "any number", and none written
-// would be the default list.
+// replica adds the settings of replicas. A missing key would mean the default list, so a nil
+// list is written as null.
 func (m *mapping) replica(r *ops.ReplicaSpace) {
 	if r.Devices == nil {
 		m.add("num_gpu_per_replica", nothing())

@@ -1,6 +1,10 @@
 package termplot
 
-import "github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+import (
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+)
 
 // entry is one name of the legend: a glyph, and after it what it stands for.
 type entry struct {
@@ -44,27 +48,21 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 		names = append(names, entry{glyph: glyph, style: faint, name: fit(name, width-2)})
 	}
 	out := columns(names, width)
-	var key string
-	if p.Marked != "" {
-		key = "solid: " + p.Marked
-		if p.ASCII {
-			key = "letter: " + p.Marked
-		}
+	var key []string
+	switch {
+	case p.Marked != "" && p.ASCII:
+		key = append(key, "letter: "+p.Marked)
+	case p.Marked != "":
+		key = append(key, "solid: "+p.Marked)
 	}
 	if p.Unmarked != "" {
-		if key != "" {
-			key += "   "
-		}
-		key += "dot: " + p.Unmarked
+		key = append(key, "dot: "+p.Unmarked)
 	}
 	if p.Interval != "" && len(p.Bars) > 0 {
-		if key != "" {
-			key += "   "
-		}
-		key += "line: " + p.Interval
+		key = append(key, "line: "+p.Interval)
 	}
-	if key != "" {
-		out = append(out, []entry{{glyph: ' ', name: fit(key, width)}})
+	if key != nil {
+		out = append(out, []entry{{glyph: ' ', name: fit(strings.Join(key, "   "), width)}})
 	}
 	return out
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/accuracy"
 )
 
-// Accuracy is error figures for programs. All but AllRows is over rows
-// without a mark on their quality.
+// Accuracy is error figures for programs. All except AllRows cover only rows whose quality
+// is not in doubt.
 type Accuracy struct {
 	Overall  AccuracyGroup            `json:"overall"`
 	AllRows  AccuracyGroup            `json:"all_rows"`
@@ -17,16 +17,16 @@ type Accuracy struct {
 	ByEngine map[string]AccuracyGroup `json:"by_engine"`
 	BySystem map[string]AccuracyGroup `json:"by_system"`
 	ByModel  map[string]AccuracyGroup `json:"by_model"`
-	// ByConcurrency has powers of two: each holds what lies above the one before.
+	// ByConcurrency groups by concurrency, rounded up to a power of two.
 	ByConcurrency map[string]AccuracyGroup `json:"by_concurrency"`
-	// Speculative are rows that are marked as drafting tokens and nothing else.
+	// Speculative are rows marked only for drafting tokens.
 	Speculative AccuracyGroup `json:"speculative"`
 	// Defaulted are the columns that were missing or empty, over all rows.
 	Defaulted []measured.Defaulted `json:"defaulted"`
 	// Regret is what choosing layouts by prediction would have cost.
 	Regret Regret `json:"regret"`
-	// NotPredicted are the reasons why rows were not, Disagreements settings that an
-	// engine does not have or refuses, Unused columns without a meaning; over all rows.
+	// NotPredicted are the reasons why rows were not predicted, Disagreements settings that an
+	// engine lacks or refuses, Unused columns without a meaning; over all rows.
 	NotPredicted  []measured.Counted `json:"not_predicted"`
 	Disagreements []measured.Counted `json:"disagreements"`
 	Unused        []measured.Counted `json:"unused_columns"`
@@ -42,8 +42,8 @@ type AccuracyGroup struct {
 	Clean     int            `json:"clean"`
 	TTFT      AccuracyErrors `json:"ttft"`
 	TPOT      AccuracyErrors `json:"tpot"`
-	// Those that no row has are left out: tokens per second and device of the whole
-	// run, energy, and TTFTs that are themselves estimates.
+	// Quantities that no row has are left out: tokens per second and device over the whole
+	// run, energy, and TTFTs that are estimates themselves.
 	PerGPU       *AccuracyErrors `json:"tput_per_gpu,omitempty"`
 	Joules       *AccuracyErrors `json:"joules_per_output_token,omitempty"`
 	TTFTEstimate *AccuracyErrors `json:"ttft_estimate,omitempty"`
@@ -153,7 +153,7 @@ type Regret struct {
 	Mean    float64 `json:"mean"`
 	Random  float64 `json:"blind"`    // of random choices
 	Within5 float64 `json:"within_5"` // share of choices that lack at most 5 %
-	// Each are the choices themselves, where asked for.
+	// Each are the choices themselves, if requested.
 	Each []measured.Choice `json:"each_choice,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Calibrate is a fit and its errors, for programs.
 type Calibrate struct {
-	// Source is what the fit says of itself.
+	// Source is the fit's own description.
 	Source string `json:"source"`
 	Rows   int    `json:"rows"`
 	// Unchanged says that the fit did not improve predictions of held-out configurations.
@@ -99,14 +99,14 @@ func byRow(rows []measured.Compared) map[*measured.Row]*measured.Prediction {
 	return out
 }
 
-// PredictedBy is rows as a fit predicts them, and what it says of its errors.
+// PredictedBy is rows predicted by a fit, and the errors it expects.
 type PredictedBy struct {
 	Of      string
 	Rows    []measured.Compared
 	Expects *calibration.Overlay
 }
 
-// FitsOf are the predictions of a response in the order they are shown.
+// FitsOf lists the predictions of a response in display order.
 func FitsOf(r *calibrate.Response) []PredictedBy {
 	unseen := r.Overlay.Elsewhere()
 	held := "configuration held out"

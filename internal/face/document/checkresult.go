@@ -43,10 +43,10 @@ type CheckedFigure struct {
 // Cause is an assumption that was changed, and the prediction with it.
 type Cause struct {
 	What string `json:"what"`
-	// Stated says that the result shows the difference; otherwise it is a guess.
+	// Stated says that the result itself shows the difference; otherwise it is a guess.
 	Stated  bool            `json:"stated"`
 	Figures []CheckedFigure `json:"figures"`
-	// Left is the share of the error that is left.
+	// Left is the remaining share of the error.
 	Left     float64 `json:"error_left"`
 	Explains bool    `json:"explains"`
 	Failure  string  `json:"failure,omitempty"`

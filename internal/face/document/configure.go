@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -74,13 +75,18 @@ func NewConfigure(r *ops.ConfigureResponse) *Configure {
 		for k := range x.Rows {
 			found.Rows = append(found.Rows, optionOf(x.Rows[k].PerDevice(&x.Experiment), &x.Rows[k]))
 		}
-		if x.Near != nil {
-			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
-			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
-		}
+		found.Nearest, found.Feasible = nearestOf(&x.Experiment, x.Near, x.Nearest)
 		out.Experiments = append(out.Experiments, found)
 	}
 	return out
+}
+
+// nearestOf is the deployment closest to the limits, and the limits it meets; nil if there is none.
+func nearestOf(e *ops.Experiment, near *ops.Option, meets workload.Limits) (*Option, *Limits) {
+	if near == nil {
+		return nil, nil
+	}
+	return new(optionOf(near.PerDevice(e), near)), limitsOf(meets)
 }
 
 func optionOf(perDevice float64, o *ops.Option) Option {

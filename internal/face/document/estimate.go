@@ -21,8 +21,8 @@ type Estimate struct {
 	Deployment  deployment.Deployment `json:"deployment"`
 	GPUs        int                   `json:"gpus"`
 	Concurrency int                   `json:"concurrency"`
-	// Figures that a static part does not have are null, and so are TPOT and tokens per
-	// second and user where requests generate one token.
+	// Figures that a static mode does not have are null, as are TPOT and tokens per second and
+	// user if requests generate one token.
 	TTFT            *float64  `json:"ttft_ms"`
 	TTFTInterval    *Interval `json:"ttft_interval_ms"`
 	TPOT            *float64  `json:"tpot_ms"`
@@ -67,7 +67,7 @@ type EstimateStep struct {
 	Requests int    `json:"requests"` // of a data-parallel rank
 	Query    int    `json:"new_tokens"`
 	Cached   int    `json:"cached_tokens"`
-	// Time is that of the kernels, Limit the least that the data sheet allows.
+	// Time is the time of the kernels, Limit the shortest time the data sheet allows.
 	Time       float64            `json:"time_ms"`
 	Limit      float64            `json:"limit_ms"`
 	LimitShare float64            `json:"limit_share"`

@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
-// Explanation says why the best row of a pass is what it is.
+// Explanation explains the best row of a pass.
 type Explanation struct {
 	Device   string      `json:"device"`
 	Phase    string      `json:"phase"`

@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Lint is what files or a command that start an engine will do, for programs; times in
+// Lint is the check of a launch command or of launch files, for programs; times in
 // milliseconds.
 type Lint struct {
 	Request    *lint.Request          `json:"request"`
@@ -18,8 +18,7 @@ type Lint struct {
 	Devices int         `json:"devices"`
 	Pools   []lint.Pool `json:"pools"`
 
-	// Capacity and Prediction are null where there is none; Prediction is that of
-	// "plimsoll simulate".
+	// Capacity and Prediction are null if unknown. Prediction is the one of "plimsoll simulate".
 	Capacity   *Capacity      `json:"capacity"`
 	Prediction *Simulate      `json:"prediction"`
 	Errors     int            `json:"errors"`
@@ -27,8 +26,8 @@ type Lint struct {
 	Better     []Improvement  `json:"better"`
 }
 
-// Capacity is what the engines that generate hold, all ranks and replicas together but
-// for the memory, which is that of one device.
+// Capacity is the capacity of the engines that generate: memory of one device, the rest
+// over all ranks and replicas.
 type Capacity struct {
 	Memory  Budget  `json:"memory"`
 	FreeGiB float64 `json:"free_gib"`
@@ -44,7 +43,7 @@ type Improvement struct {
 	Change      string   `json:"change"`
 	Settings    []string `json:"settings"`
 	Note        string   `json:"note,omitempty"`
-	Gain        float64  `json:"gain"` // 0 where the files meet the limits at no concurrency
+	Gain        float64  `json:"gain"` // 0 if the files meet the limits at no concurrency
 	Concurrency int      `json:"concurrency"`
 	TTFT        float64  `json:"ttft_ms"`
 	TPOT        float64  `json:"tpot_ms"`

@@ -25,8 +25,8 @@ type Mistake struct {
 	// the mistake is in a file.
 	Fields []string `json:"fields"`
 	Detail string   `json:"detail"`
-	// Value is what was given, Allowed the words or the range that would be right, Nearest
-	// the one of them that was most likely meant; left out where they are not known.
+	// Value is the given value, Allowed the allowed words or range, Nearest the closest allowed
+	// word; left out if unknown.
 	Value   string   `json:"value,omitempty"`
 	Allowed []string `json:"allowed,omitempty"`
 	Nearest string   `json:"nearest,omitempty"`
@@ -57,7 +57,7 @@ func NewInputError(err error, operation string) *InputError {
 	return out
 }
 
-// Wrong is an [*InputError] about fields, in words.
+// Wrong is an [*InputError] about fields.
 func Wrong(detail string, fields ...string) *InputError {
 	return &InputError{Mistakes: []Mistake{{Fields: append([]string{}, fields...), Detail: detail}}, Fields: fields}
 }
@@ -96,7 +96,7 @@ func Mistakes(err error, operation string) []Mistake {
 	return out
 }
 
-// JSONName is where the request of an operation has a field that messages name.
+// JSONName is the path of a field in the request of an operation.
 func JSONName(operation string, name field.Name) string {
 	if places, ok := places()[operation]; ok {
 		if at, ok := places[name]; ok {
@@ -109,7 +109,7 @@ func JSONName(operation string, name field.Name) string {
 	return string(name)
 }
 
-// places are fields that stand elsewhere in JSON than the messages' name for them says.
+// places maps the names of fields in messages to their paths in JSON, where they differ.
 func places() map[string]map[field.Name]string {
 	plan := map[field.Name]string{
 		"system": "systems", "device": "systems", "serving_mode": "modes", "price": "prices", "engine": "engines",

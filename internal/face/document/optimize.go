@@ -11,7 +11,7 @@ import (
 // the contract; docs/throughput-optimizer.md describes them and
 // docs/schema/throughput-optimizer.schema.json holds them.
 type Optimize struct {
-	// Command asks for this answer on the command line, Request everywhere.
+	// Command is the command line of this answer, Request the request in JSON.
 	Command string               `json:"command,omitempty"`
 	Request *ops.OptimizeRequest `json:"request"`
 
@@ -50,11 +50,10 @@ type Price struct {
 	Source     string  `json:"source"`
 }
 
-// Search is one search. Best is null and Rows empty when nothing keeps the
-// limits.
+// Search is one search. Best is null and Rows empty if no deployment meets the limits.
 type Search struct {
 	Phase string `json:"phase"` // aggregated, prefill, decode
-	// Evaluation is formulas or simulation; of a simulation Engine is that simulated
+	// Evaluation is formulas or simulation. For a simulation, Engine is the simulated engine
 	// and Confidence the probability with which rows meet the limits.
 	Evaluation string      `json:"evaluation"`
 	Engine     string      `json:"engine,omitempty"`
@@ -68,12 +67,12 @@ type Search struct {
 	Best       *Row        `json:"best"`
 	Rows       []Row       `json:"rows"`
 	Candidates []Candidate `json:"candidates"`
-	// Frontier is the best trade-offs between tokens per second and device and
-	// those one user gets.
+	// Frontier is the best trade-offs between tokens per second and device and tokens per
+	// second and user.
 	Frontier []Point `json:"frontier"`
-	// Safe is the deployment with the most throughput that meets the limits with
-	// a probability of 0.9, null without limits or where there is none; Basis
-	// says what the intervals of the rows come from.
+	// Safe is the deployment with the most throughput that meets the limits with a
+	// probability of 0.9, null without limits or if there is none. Basis is the source of the
+	// rows' intervals.
 	Safe      *Safe         `json:"safe_choice"`
 	Basis     string        `json:"interval_basis"`
 	Nearest   *Limits       `json:"nearest_limits"`
@@ -109,7 +108,7 @@ type Row struct {
 	KVGiB         float64 `json:"kv_cache_gib"`
 	ActivationGiB float64 `json:"activation_gib"`
 	AvailableGiB  float64 `json:"available_gib"`
-	Binds         string  `json:"bound_by"` // what keeps the batch from growing
+	Binds         string  `json:"bound_by"` // limit of the batch size
 
 	// Intervals hold a measurement with a probability of 0.8; Chance is the
 	// probability that it meets the limits, null without limits.
@@ -171,7 +170,7 @@ type Candidate struct {
 	Replicas int    `json:"replicas"` // of the layout
 	MTP      int    `json:"mtp"`
 	Feasible bool   `json:"feasible"`
-	// Rejected is the limit a rejected candidate fails on, Reason says how.
+	// Rejected is the limit that a rejected candidate violates, Reason explains it.
 	Rejected string `json:"rejected_by,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Best     *Row   `json:"best"`
@@ -187,8 +186,7 @@ type Ratio struct {
 	Nearest   *Instances `json:"nearest_ratio"`
 }
 
-// Sustained is the best row of each phase and what one instance of each carries
-// without end.
+// Sustained is the best row of each phase and the sustained rate of one instance of each.
 type Sustained struct {
 	PQPS    float64 `json:"p_qps"`
 	DQPS    float64 `json:"d_qps"`
@@ -202,7 +200,7 @@ type Pair struct {
 	Balanced float64 `json:"balanced_qps"`
 	PQPS     float64 `json:"p_qps"`
 	DQPS     float64 `json:"d_qps"`
-	// PSustained is what one prefill instance of the layout carries without end.
+	// PSustained is the sustained rate of one prefill instance of the layout.
 	PSustained float64 `json:"p_sustained_qps"`
 	Prefill    Row     `json:"prefill"`
 	Decode     Row     `json:"decode"`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -14,13 +15,12 @@ import (
 // Caution ends every result.
 const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
-// NewOptimize converts a response. Command, if not nil, is how an interface asks
-// for a step.
+// NewOptimize converts a response. Command, if not nil, gives the command line of a step.
 func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),
-		Input: q.Input, Output: q.Output, Limits: Limits{LimitMs(q.Limits.TTFT), LimitMs(q.Limits.TPOT)},
+		Input: q.Input, Output: q.Output, Limits: *limitsOf(q.Limits),
 		Devices: []Device{}, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	if q.Distribution != nil {
@@ -49,10 +49,9 @@ func deviceOf(d *ops.DeviceResult) Device {
 	for k := range d.Searches {
 		out.Searches = append(out.Searches, searchOf(&d.Searches[k]))
 	}
-	if d.Ratio == nil {
-		return out
+	if d.Ratio != nil {
+		out.Ratio = ratioOf(d)
 	}
-	out.Ratio = ratioOf(d)
 	return out
 }
 
@@ -150,6 +149,8 @@ func rowOf(s *ops.Search, r *ops.Row) Row {
 	return out
 }
 
+func limitsOf(l workload.Limits) *Limits { return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT)} }
+
 // LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {
 	if s == 0 || math.IsInf(float64(s), 1) {
@@ -158,8 +159,8 @@ func LimitMs(s units.Seconds) *float64 {
 	return new(s.TypedMs())
 }
 
-// UpMs is a latency in milliseconds, rounded up to two decimals: a limit of that
-// much is kept.
+// UpMs is a latency in milliseconds, rounded up to two decimals, so that it meets a limit
+// of this value.
 func UpMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }
 
 // ms is a duration in milliseconds, null for none.
@@ -183,9 +184,4 @@ func breakdown(b step.Bounds) *Breakdown {
 }
 
 // share is a part of a whole in percent.
-func share(part, whole units.Seconds) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part/whole)
-}
+func share(part, whole units.Seconds) float64 { return 100 * shareOf(part, whole) }

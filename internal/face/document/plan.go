@@ -6,18 +6,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// PlanSchema names the form of a [Plan]; a change that a reader could trip over has
-// another number.
+// PlanSchema names the format of a [Plan]; an incompatible change gets a new number.
 const PlanSchema = "plimsoll/plan/1"
 
-// Plan is the record of a plan: the question, the answer, and what it rests on. The
-// same program gives the same bytes for the same request, whoever asks. Every page is
-// made from it alone.
+// Plan is the record of a plan: request, answer and the data behind it. The same
+// program gives the same bytes for the same request through every interface. Reports
+// are made from it alone.
 type Plan struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"` // of the program
-	Data    []Data `json:"data"`    // embedded, which the figures rest on
-	// Command asks for this plan on the command line, Request everywhere.
+	Data    []Data `json:"data"`    // embedded data behind the figures
+	// Command is the command line of this plan, Request the request in JSON.
 	Command string           `json:"command"`
 	Request *ops.PlanRequest `json:"request"`
 
@@ -29,7 +28,7 @@ type Plan struct {
 	Contenders []Contender `json:"contenders"`
 	NotRun     []NotRun    `json:"not_run"`
 
-	// What follows is about the first contender.
+	// The rest describes the first contender.
 
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
@@ -48,14 +47,13 @@ type Data struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Answer is the plan in sentences.
+// Answer is the result of a plan in words.
 type Answer struct {
 	Meets bool `json:"meets_limits"`
-	// Sentence says it in words that need no knowledge of the field; Reason what
-	// limits it.
+	// Sentence is the answer in plain words, Reason what limits it.
 	Sentence string `json:"sentence"`
 	Reason   string `json:"reason"`
-	// Nearest are limits that can be met where those asked for cannot.
+	// Nearest are the closest limits that can be met, if the requested ones cannot.
 	Nearest *Limits `json:"nearest_limits,omitempty"`
 }
 
@@ -103,7 +101,7 @@ type Contender struct {
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
 	BoundBy  string   `json:"bound_by,omitempty"`
-	// Load is the share of its capacity in use, where a rate was asked for.
+	// Load is the share of its capacity in use, if a rate was requested.
 	Load     *float64    `json:"load,omitempty"`
 	Cost     *Cost       `json:"cost"` // null where no price is known
 	Energy   *Energy     `json:"energy,omitempty"`
@@ -125,11 +123,11 @@ type Cost struct {
 	PerMillion Range   `json:"usd_per_million_output_tokens"`
 	PerRequest Range   `json:"usd_per_request"`
 	PerMonth   float64 `json:"usd_per_month"` // 730 hours
-	// Energy is its part of the cost of output tokens, EnergyPrice the price of a
-	// kilowatt-hour behind it; missing where the power of the device is unknown.
+	// Energy is the energy part of the cost of output tokens, EnergyPrice the price of a
+	// kilowatt-hour; missing if the power of the device is unknown.
 	Energy      float64 `json:"energy_usd_per_million_output_tokens,omitempty"`
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
-	// Scaled is that of a month with only the GPUs that each part of the day needs.
+	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
 }
 
@@ -141,20 +139,20 @@ type NotRun struct {
 	Reason string `json:"reason"`
 }
 
-// Change is the answer with one thing changed.
+// Change is the answer with one parameter changed.
 type Change struct {
 	What string `json:"what"`
-	// Command asks for it.
+	// Command is the command line of the changed plan.
 	Command string `json:"command"`
 	Meets   bool   `json:"meets_limits"`
 	Failure string `json:"failure,omitempty"`
-	// Ratio is that of tokens per second and GPU to the answer's; where a load was given,
-	// that of the GPUs. What there is none of is null.
+	// Ratio compares tokens per second and GPU with the answer's, or the number of GPUs if a
+	// load was given. Values that are not available are null.
 	TokensPerGPU *float64 `json:"tokens_per_second_gpu"`
 	GPUs         *int     `json:"gpus_used"`
 	PerMillion   *float64 `json:"usd_per_million_output_tokens"`
 	Ratio        *float64 `json:"ratio"`
-	// WithinError says that the prediction's error may be all there is to it.
+	// WithinError says that the difference is within the error of the prediction.
 	WithinError bool   `json:"within_error"`
 	Deployment  string `json:"in_words,omitempty"`
 }
@@ -179,14 +177,14 @@ type Moment struct {
 	KV      float64 `json:"kv_use"`
 }
 
-// Day is what a load that changes over the day needs.
+// Day is the number of GPUs over the day, for a load that changes.
 type Day struct {
 	Rates []float64 `json:"rates"`
 	GPUs  []int     `json:"gpus"`
 	Mean  float64   `json:"mean_gpus"`
 }
 
-// Next is a command to go on with.
+// Next is a command to run next.
 type Next struct {
 	What    string `json:"what"`
 	Command string `json:"command"`

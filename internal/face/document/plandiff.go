@@ -17,11 +17,11 @@ type PlanDiff struct {
 	Causes []string      `json:"causes"`
 	Fields []FieldEffect `json:"fields"`
 
-	Best    [2]string `json:"best"` // the first contenders
+	Best    [2]string `json:"best"` // first contenders
 	Changed bool      `json:"changed"`
 	// Figures are those of the first contenders.
 	Figures []FigureDiff `json:"figures"`
-	// Contenders are those that both plans have, by name, and where they stand.
+	// Contenders are the contenders of either plan by name, with their ranks.
 	Contenders []ContenderDiff `json:"contenders"`
 }
 
@@ -64,14 +64,14 @@ func ReadPlan(data []byte) (*Plan, error) {
 	if p.Request == nil {
 		return nil, errors.New("not a plan: there is no request")
 	}
-	var asked struct { // a request is run again: what is misspelt in it must not be a default
+	var asked struct { // the request is run again: a misspelt field must not become a default
 		Request json.RawMessage `json:"request"`
 	}
 	if err := json.Unmarshal(data, &asked); err != nil {
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
 	if err := field.Decode(asked.Request, p.Request); err != nil {
-		return nil, fmt.Errorf("its request: %w", err)
+		return nil, fmt.Errorf("request of the plan: %w", err)
 	}
 	return p, nil
 }

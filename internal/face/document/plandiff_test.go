@@ -12,8 +12,8 @@ func TestReadPlan(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"schema":"plimsoll/plan/1","new":1,"request":{"model":"m","limits":{"tpot_ms":9}}}`:  "",
-		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot":9}}}`:             "its request: unknown field limits.tpot with value 9; nearest: tpot_ms",
-		`{"schema":"plimsoll/plan/1","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "its request: unknown field workloads[0].ols with value 2; nearest: osl",
+		`{"schema":"plimsoll/plan/1","request":{"model":"m","limits":{"tpot":9}}}`:             "request of the plan: unknown field limits.tpot with value 9; nearest: tpot_ms",
+		`{"schema":"plimsoll/plan/1","request":{"model":"m","workloads":[{"isl":1,"ols":2}]}}`: "request of the plan: unknown field workloads[0].ols with value 2; nearest: osl",
 		`{"schema":"plimsoll/plan/1"}`:              "there is no request",
 		`{"schema":"plimsoll/plan/9","request":{}}`: "want the schema",
 		`[]`: "not a plan",

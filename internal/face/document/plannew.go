@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// NewPlan makes the record. Command gives the command line that asks for a request; nil where none does.
+// NewPlan makes the record. Command gives the command line of a request; nil = none.
 func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
 	if command == nil {
 		command = func(*ops.PlanRequest) string { return "" }
@@ -94,11 +94,11 @@ func contenderOf(c *ops.Contender) Contender {
 		out.Load = &c.Load
 	}
 	if !c.Meets && c.Nearest.Any() {
-		out.Nearest = &Limits{LimitMs(c.Nearest.TTFT), LimitMs(c.Nearest.TPOT)}
+		out.Nearest = limitsOf(c.Nearest)
 	}
 	if k := &c.Cost; k.USDPerHour > 0 {
 		more := x.Throughput.Inverse()
-		if c.Load > 0 { // the load is what it is
+		if c.Load > 0 { // the load is given
 			more = calibration.Error{}
 		}
 		out.Cost = &Cost{

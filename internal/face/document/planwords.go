@@ -21,7 +21,7 @@ func deploymentInWords(c *ops.Contender) string {
 		return ""
 	}
 	if c.X == 0 {
-		return of(count(c.Copies, "replica"), deployment.Both)
+		return of(units.Counted(c.Copies, "replica"), deployment.Both)
 	}
 	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
@@ -42,14 +42,6 @@ func shortLabel(label string) string {
 		return "one GPU"
 	}
 	return strings.Join(parts, " ")
-}
-
-// count is a number of things: "1 replica", "4 replicas".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%s %ss", units.Thousands(n), what)
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
@@ -74,7 +66,7 @@ func limitsInWords(r *ops.PlanRequest) string {
 	return out
 }
 
-// answerOf says a plan in words.
+// answerOf puts a plan into words.
 func answerOf(p *Plan) Answer {
 	r := p.Request
 	within := limitsInWords(r)
@@ -84,9 +76,9 @@ func answerOf(p *Plan) Answer {
 	best := &p.Contenders[0]
 	out := Answer{Meets: best.Meets, Nearest: best.Nearest}
 	if !best.Meets {
-		out.Sentence = fmt.Sprintf("Nothing serves %s on %s within %s.", r.Model, gpusInWords(r, best), within)
-		out.Reason = fmt.Sprintf("The nearest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
-			figure(best.TTFT.Value), figure(best.TPOT.Zero().Value))
+		out.Sentence = fmt.Sprintf("No deployment of %s on %s meets %s.", r.Model, gpusInWords(r, best), within)
+		out.Reason = fmt.Sprintf("The closest is %s on %s, %s: TTFT %s ms, TPOT %s ms.", best.EngineTitle, best.System, best.Deployment,
+			units.Figure(best.TTFT.Value), units.Figure(best.TPOT.Zero().Value))
 		if n := best.Nearest; n != nil {
 			out.Reason += " It meets " + nearestInWords(n) + "."
 		}
@@ -97,15 +89,15 @@ func answerOf(p *Plan) Answer {
 	}
 	rate := best.RequestRate
 	if best.Load != nil {
-		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, figure(peakOf(r)), gpusInWords(r, best), within)
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
-			gpusInWords(r, best), r.Model, figure(rate.Value), figure(rate.Low), figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
+			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
 		out.Sentence = strings.Replace(out.Sentence, ",.", ".", 1)
 	}
 	out.Sentence += fmt.Sprintf(" Run %s %s: %s.", best.EngineTitle, modeInWords(best.Mode), best.Deployment)
 	if c := best.Cost; c != nil {
-		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
+		out.Sentence += fmt.Sprintf(" It costs about $%s per million output tokens, $%s per month.", units.Figure(c.PerMillion.Value), units.Thousands(int(c.PerMonth+0.5)))
 	}
 	out.Reason = reasonOf(best)
 	return out
@@ -114,10 +106,10 @@ func answerOf(p *Plan) Answer {
 func nearestInWords(l *Limits) string {
 	var parts []string
 	if l.TTFT != nil {
-		parts = append(parts, "TTFT "+figure(*l.TTFT)+" ms")
+		parts = append(parts, "TTFT "+units.Figure(*l.TTFT)+" ms")
 	}
 	if l.TPOT != nil {
-		parts = append(parts, "TPOT "+figure(*l.TPOT)+" ms")
+		parts = append(parts, "TPOT "+units.Figure(*l.TPOT)+" ms")
 	}
 	return strings.Join(parts, " and ")
 }
@@ -135,7 +127,7 @@ func gpusInWords(r *ops.PlanRequest, c *Contender) string {
 	if r.Devices > 0 {
 		n = r.Devices
 	}
-	return fmt.Sprintf("%s %s", units.Thousands(n), c.System)
+	return fmt.Sprintf("%s × %s", units.Thousands(n), c.System)
 }
 
 func modeInWords(mode string) string {
@@ -145,14 +137,14 @@ func modeInWords(mode string) string {
 	return "with prefill and decode on the same workers"
 }
 
-// reasonOf says what limits a contender, and how sure the limits are.
+// reasonOf says what limits a contender, and how likely it is to meet the limits.
 func reasonOf(c *Contender) string {
 	out := map[string]string{
-		"memory":                "Memory binds: more requests do not fit the KV cache.",
-		"TTFT limit":            "The TTFT limit binds: with more requests in flight, first tokens come too late.",
-		"TPOT limit":            "The TPOT limit binds: with more requests in flight, tokens come too slowly.",
-		"request latency limit": "The request latency limit binds: with more requests in flight, answers take too long.",
-		"saturation":            "Throughput binds: with more requests in flight, they only wait longer.",
+		"memory":                "Limited by memory: the KV cache holds no more requests.",
+		"TTFT limit":            "Limited by TTFT: more requests in flight would exceed the limit.",
+		"TPOT limit":            "Limited by TPOT: more requests in flight would exceed the limit.",
+		"request latency limit": "Limited by request latency: more requests in flight would exceed the limit.",
+		"saturation":            "Saturated: extra requests only queue.",
 	}[c.BoundBy]
 	if c.Chance != nil {
 		out = strings.TrimSpace(fmt.Sprintf("%s The means meet the limits with a probability of %.0f %%, the 95th percentiles with %.0f %%.", out, 100**c.Chance, 100**c.Chance95))
@@ -160,10 +152,7 @@ func reasonOf(c *Contender) string {
 	return out
 }
 
-// figure is a number to three digits.
-func figure(x float64) string { return units.Figure(x) }
-
-// nextOf are the commands to go on with.
+// nextOf lists the commands to run next.
 func nextOf(p *Plan) []Next {
 	out := []Next{}
 	if len(p.Contenders) == 0 || p.Command == "" {
@@ -172,8 +161,8 @@ func nextOf(p *Plan) []Next {
 	const dir = "plan"
 	best := &p.Contenders[0]
 	out = append(out,
-		Next{"write this page, the record and the files that run it", p.Command + " --out " + dir},
-		Next{"measure it, once it runs", "bash " + dir + "/deploy/bench_run.sh"},
+		Next{"save the report, plan.json and the deployment files", p.Command + " --out " + dir},
+		Next{"benchmark the running deployment", "bash " + dir + "/deploy/bench_run.sh"},
 	)
 	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
@@ -187,7 +176,7 @@ func nextOf(p *Plan) []Next {
 		if x[0].Prefix > 0 {
 			line += fmt.Sprintf(" --prefix-length %d", x[0].Prefix)
 		}
-		out = append(out, Next{"look at another load", line})
+		out = append(out, Next{"simulate another load", line})
 	}
 	return out
 }

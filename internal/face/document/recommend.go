@@ -29,13 +29,13 @@ type NeedsOfModes struct {
 	Notes    []string       `json:"notes"`
 }
 
-// Need is a deployment that carries the load. Its times are those at the load, its
-// throughput and rates what it can carry.
+// Need is a deployment that carries the load. Latencies are at the load; throughput and
+// rates are its capacity.
 type Need struct {
 	Replicas int     `json:"replicas_needed"`
 	GPUs     int     `json:"total_gpus_needed"`
 	Least    int     `json:"replicas_by_capacity"`
-	Load     float64 `json:"load"` // share of what is carried
+	Load     float64 `json:"load"` // share of the capacity in use
 	Option
 }
 
@@ -53,10 +53,7 @@ func NewRecommend(r *ops.RecommendResponse) *Recommend {
 			n := &x.Rows[k]
 			found.Rows = append(found.Rows, Need{n.Copies, n.Used, n.Least, n.Load, optionOf(n.PerDevice(), &n.Option)})
 		}
-		if x.Near != nil {
-			near := optionOf(x.Near.PerDevice(&x.Experiment), x.Near)
-			found.Nearest, found.Feasible = &near, &Limits{LimitMs(x.Nearest.TTFT), LimitMs(x.Nearest.TPOT)}
-		}
+		found.Nearest, found.Feasible = nearestOf(&x.Experiment, x.Near, x.Nearest)
 		out.Experiments = append(out.Experiments, found)
 	}
 	return out

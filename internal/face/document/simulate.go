@@ -12,7 +12,7 @@ import (
 
 // Simulate is a simulated run for programs; times in milliseconds.
 type Simulate struct {
-	// Command asks for this answer on the command line, Request everywhere.
+	// Command is the command line of this answer, Request the request in JSON.
 	Command string            `json:"command,omitempty"`
 	Request *simulate.Request `json:"request"`
 
@@ -44,8 +44,8 @@ type Simulate struct {
 	RequestRate float64 `json:"requests_per_s"`
 	InputRate   float64 `json:"input_tokens_per_s"`
 	OutputRate  float64 `json:"output_tokens_per_s"`
-	// OutputInterval is null where requests come at a rate or from a trace: they
-	// then decide the throughput.
+	// OutputInterval is null if requests come at a rate or from a trace, which then
+	// determine the throughput.
 	OutputInterval *Interval `json:"output_tokens_per_s_80"`
 	GoodRate       float64   `json:"goodput_per_s"`
 	GoodShare      float64   `json:"good_share"`
@@ -59,13 +59,13 @@ type Simulate struct {
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
 
-	// Of the replicas for prompts, the same as the others unless there are such.
+	// Figures of the prefill replicas; those of all replicas if there are none.
 	PrefillLayout string  `json:"prefill_layout,omitempty"`
 	PrefillBusy   float64 `json:"prefill_utilization"`
 
 	Tables *prices.Use `json:"tables,omitempty"`
 	Notes  []string    `json:"notes"`
-	// Assumed are the settings that a preset gives.
+	// Assumed are settings from a preset.
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
 }
 
@@ -89,8 +89,7 @@ func budgetOf(b *engine.Budget) Budget {
 	}
 }
 
-// Times is how a time is distributed. Low and High bound the mean with
-// 80 % confidence.
+// Times is the distribution of a time. Low and High are the 80 % interval of the mean.
 type Times struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
@@ -140,8 +139,8 @@ func NewSimulate(r *simulate.Response) *Simulate {
 	return out
 }
 
-// LatencyError is that of whole requests. In a closed loop, of which residuals
-// are, throughput is the number in flight over their time.
+// LatencyError is the error of request latency. Residuals come from closed loops, in which
+// throughput is the number of requests in flight over their latency.
 func LatencyError(r *simulate.Response) calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }

@@ -7,7 +7,7 @@ import (
 
 // Step is a step for programs. Field names are part of the contract.
 type Step struct {
-	// Command asks for this answer on the command line, Request everywhere.
+	// Command is the command line of this answer, Request the request in JSON.
 	Command string        `json:"command,omitempty"`
 	Request *step.Request `json:"request"`
 
@@ -67,7 +67,7 @@ type Operator struct {
 	MemoryS float64 `json:"memory_s"`
 	CommS   float64 `json:"comm_s"`
 	FixedS  float64 `json:"fixed_s"`
-	// MeasuredS is the part from kernel tables, Kernels which.
+	// MeasuredS is the part from kernel tables, Kernels the kernels used.
 	MeasuredS float64 `json:"measured_s"`
 	Kernels   string  `json:"kernels,omitempty"`
 }

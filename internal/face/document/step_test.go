@@ -89,7 +89,7 @@ func TestStep(t *testing.T) {
 	near("tokens", 256*2/j.TotalS/16, j.TokensPerSecond)
 	near("memory", r.DeviceMemory.GiB(), j.WeightsGiB+j.KVGiB+j.ActivationGiB+j.ReservedGiB+j.AvailableGiB)
 	if j.Engine != nil {
-		t.Errorf("an engine where none was asked for: %+v", j.Engine)
+		t.Errorf("an engine that was not requested: %+v", j.Engine)
 	}
 	e := document.NewStep(all["engine"]).Engine
 	near("an engine's step", float64(e.Kernels)+float64(e.Host), float64(e.Time))

@@ -13,7 +13,7 @@ type SupportRow struct {
 	Model  string `json:"model"`
 	System string `json:"system"`
 	Engine string `json:"backend"`
-	// GPUs is the fewest that hold a worker; null where none does, and Why says why.
+	// GPUs is the smallest number that holds a worker; null if none does, for the reason Why.
 	GPUs          *int   `json:"gpus"`
 	Why           string `json:"why,omitempty"`
 	Tier          string `json:"tier"`
@@ -21,13 +21,13 @@ type SupportRow struct {
 	Disaggregated *Trust `json:"disagg"`
 }
 
-// Trust is what to expect of predictions: the factors on a figure that hold a
-// measurement with a probability of 0.8.
+// Trust is the expected error of predictions: the factors on a figure that contain the
+// measured value with a probability of 0.8.
 type Trust struct {
 	TTFT       *Interval `json:"ttft_factor"`
 	TPOT       *Interval `json:"tpot_factor"`
 	Throughput *Interval `json:"tokens_per_second_factor"`
-	Compared   bool      `json:"compared"` // with measured deployments of just this
+	Compared   bool      `json:"compared"` // measured deployments of this combination exist
 	Basis      string    `json:"basis"`
 }
 

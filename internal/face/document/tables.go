@@ -10,7 +10,7 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// interval is null for a quantity there is none of.
+// interval is null for a missing quantity.
 func interval(e calibration.Error, predicted float64) *Interval {
 	if predicted == 0 {
 		return nil

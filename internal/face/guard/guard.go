@@ -1,8 +1,8 @@
-// Package guard decides who may ask a server of this program: it checks the name that a
-// request is for, where it comes from, its token and its size.
+// Package guard decides which requests a server of this program accepts: it checks the host
+// name of a request, its origin, its token and its size.
 //
-// In: an [http.Handler] and a [Guard]. Out: a handler that refuses the rest, with errors
-// as RFC 9457 has them. It does not know what is asked. Start at [Guard.Handler].
+// In: an [http.Handler] and a [Guard]. Out: a handler that refuses the rest, with errors in
+// the format of RFC 9457. It does not look at the request itself. Start at [Guard.Handler].
 package guard
 
 import (
@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// Guard is what a server asks of requests.
+// Guard is what a server requires of requests.
 type Guard struct {
-	// Loopback says that the server listens to this machine only. Then a request must
-	// be for a name of it: a foreign page may have its own name lead here.
+	// Loopback says that the server listens on this machine only. Then the host name of a
+	// request must be local: a foreign page may resolve its own name to this machine.
 	Loopback bool
-	// Token, if not "", must come with every request.
+	// Token, if not "", is required with every request.
 	Token string
-	// Body is the most bytes of a request.
+	// Body is the largest request in bytes.
 	Body int64
 }
 
@@ -33,7 +33,7 @@ func Loopback(addr string) bool {
 	return err == nil && own(host)
 }
 
-// own reports whether a host is this machine by a name that nobody else can give.
+// own reports whether a host is this machine, by a name that no other machine can have.
 func own(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -42,7 +42,7 @@ func own(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// Handler refuses what the guard does not let through.
+// Handler passes on the requests that the guard accepts.
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + g.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,8 +72,8 @@ func hostname(host string) string {
 	return host
 }
 
-// sameOrigin reports whether a request comes from no page, or from one of this server. A
-// link on another page may lead here: that page does not see where to.
+// sameOrigin reports whether a request comes from no page or from a page of this server. A
+// link on another page may lead here, since that page does not see the response.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -85,14 +85,14 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// Problem is an error as RFC 9457 has it, with the fields of a request that it is about.
+// Problem is an error in the format of RFC 9457, with the fields of the request it concerns.
 type Problem struct {
 	Type   string   `json:"type"`
 	Title  string   `json:"title"`
 	Status int      `json:"status"`
 	Detail string   `json:"detail"`
 	Fields []string `json:"fields,omitempty"`
-	// Errors is a list of the mistakes one by one, nil where there are none to correct.
+	// Errors lists the mistakes one by one; nil if the request has none.
 	Errors any `json:"errors,omitempty"`
 }
 
@@ -108,5 +108,5 @@ func Write(w http.ResponseWriter, p Problem) {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // who asked is gone
+	_ = json.NewEncoder(w).Encode(p) // fails only if the client is gone
 }

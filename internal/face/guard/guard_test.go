@@ -6,7 +6,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 )
 
-// TestLoopback: only addresses that nobody else can reach.
+// TestLoopback: only addresses that no other machine can reach.
 func TestLoopback(t *testing.T) {
 	for addr, want := range map[string]bool{
 		"127.0.0.1:80": true, "127.9.9.9:0": true, "[::1]:80": true, "localhost:80": true, "[::ffff:127.0.0.1]:80": true,

@@ -2,5 +2,5 @@
 // OpenAPI document, and the page that uses it.
 //
 // In: a desk of package operation and HTTP requests. Out: documents, files and pages;
-// errors as RFC 9457 has them. It computes nothing. Start at [New].
+// errors in the format of RFC 9457. It computes nothing. Start at [New].
 package http

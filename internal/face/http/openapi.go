@@ -30,7 +30,7 @@ func (a *api) describe() ([]byte, error) {
 		call := callOf(o.Name, o.Title, o.Description, content(jsonType, object{"$ref": schemaPrefix + response}))
 		if lists(o) {
 			if request != "" {
-				call["parameters"] = []object{parameter("q", "words that an entry must have", "string"), parameter("limit", "the most entries to list", "integer")}
+				call["parameters"] = []object{parameter("q", "words that an entry must contain", "string"), parameter("limit", "maximum number of entries", "integer")}
 			}
 			paths["/api/"+o.Name] = object{"get": call}
 			continue
@@ -51,7 +51,7 @@ func (a *api) describe() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// others are the addresses beside the operations.
+// others are the paths beside the operations.
 func (a *api) others(paths object) {
 	plan := operation.Lookup(a.table, "plan")
 	request, _ := a.schemas.Names(plan)
@@ -59,7 +59,7 @@ func (a *api) others(paths object) {
 		return object{"required": true, "content": content(jsonType, object{"$ref": schemaPrefix + name})}
 	}
 	text := object{"type": "string"}
-	report := callOf("report", "Report", "A plan as one page that needs nothing else.", object{
+	report := callOf("report", "Report", "A plan as one self-contained page.", object{
 		"text/html": object{"schema": text}, "text/markdown": object{"schema": text},
 	})
 	report["requestBody"] = ask(request)
@@ -98,7 +98,7 @@ func parameter(name, description, kind string) object {
 func problemSchema() object {
 	text := object{"type": "string"}
 	return object{
-		"type": "object", "description": "An error as RFC 9457 has it.", "required": []string{"type", "title", "status", "detail"},
+		"type": "object", "description": "An error in the format of RFC 9457.", "required": []string{"type", "title", "status", "detail"},
 		"properties": object{
 			"type": text, "title": text, "status": object{"type": "integer"}, "detail": text,
 			"fields": object{"type": "array", "items": text, "description": "the fields of the request that are wrong"},

@@ -21,7 +21,7 @@ import (
 
 const jsonType = "application/json"
 
-// lists reports whether an operation is asked by GET, with its fields in the address.
+// lists reports whether an operation uses GET, with its fields in the query.
 func lists(o *operation.Operation) bool {
 	return o.Name == "models" || o.Name == "devices" || o.Name == "engines"
 }
@@ -50,7 +50,7 @@ func (a *api) operation(o *operation.Operation) http.Handler {
 	})
 }
 
-// fromQuery is the request that an address makes. Decoding it refuses a limit that is no number.
+// fromQuery is the request in a query. Decoding it refuses a limit that is not a number.
 func fromQuery(query url.Values) ([]byte, error) {
 	fields := map[string]any{}
 	for name, values := range query {
@@ -92,7 +92,7 @@ func send(w http.ResponseWriter, r *http.Request, kind string, data []byte, err 
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
-	_, _ = w.Write(data) // who asked may be gone
+	_, _ = w.Write(data) // the client may be gone
 }
 
 // refuse writes an error.
@@ -105,7 +105,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "1")
 		guard.Refuse(w, http.StatusServiceUnavailable, err.Error())
 	case r.Context().Err() != nil:
-		const clientClosedRequest = 499 // nobody reads it
+		const clientClosedRequest = 499 // the client is gone
 		w.WriteHeader(clientClosedRequest)
 	case pool.Bug(err) != nil:
 		guard.Refuse(w, http.StatusInternalServerError, "internal error: this is a bug in plimsoll")

@@ -21,9 +21,9 @@ type Options struct {
 	Version string
 	// Page serves "/" and what it needs; nil = a list of addresses.
 	Page http.Handler
-	// HTML and Markdown write the report of a plan; nil = there is none.
+	// HTML and Markdown write the report of a plan; nil = no such report.
 	HTML, Markdown func(io.Writer, *document.Plan) error
-	// Loopback says that only this machine is listened to.
+	// Loopback says that the server listens on this machine only.
 	Loopback bool
 	// Profile adds /debug/pprof, on loopback alone.
 	Profile bool
@@ -35,7 +35,7 @@ type Limits struct{ Header, Read, Write, Idle time.Duration }
 // Streams are the limits where answers are streams without an end.
 func Streams() Limits { return Limits{Read: -1, Write: -1} }
 
-// MaxBody is the most bytes of a request.
+// MaxBody is the largest request in bytes.
 const MaxBody = 1 << 20
 
 // api is the JSON API.
@@ -67,7 +67,7 @@ func New(o Options) (http.Handler, error) {
 	mux.Handle("/api/files", only(http.MethodPost, a.files))
 	mux.Handle("/api/openapi.json", only(http.MethodGet, a.document))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists what there is")
+		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path+"; /api/openapi.json lists all paths")
 	})
 	if o.Profile && o.Loopback {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -83,7 +83,7 @@ func New(o Options) (http.Handler, error) {
 	return headers(g.Handler(http.NewCrossOriginProtection().Handler(mux))), nil
 }
 
-// headers adds what every answer says about itself.
+// headers adds the headers of every response.
 func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -96,7 +96,7 @@ func headers(next http.Handler) http.Handler {
 	})
 }
 
-// only lets one method through.
+// only accepts one method.
 func only(method string, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
@@ -108,7 +108,7 @@ func only(method string, next http.HandlerFunc) http.Handler {
 	})
 }
 
-// welcome stands where no page is built in.
+// welcome is the page of a server without a page.
 func (a *api) welcome(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/" {
 		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path)

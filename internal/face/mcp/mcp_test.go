@@ -150,7 +150,7 @@ func TestPlan(t *testing.T) {
 		t.Error("the structured content differs from the document")
 	}
 	if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "plimsoll://plan/none"}); err == nil {
-		t.Error("a plan that nobody made can be read")
+		t.Error("an unknown plan can be read")
 	}
 }
 
@@ -201,13 +201,13 @@ func TestBug(t *testing.T) {
 
 // TestCancel: a call that is cancelled ends soon, and the server answers the next.
 func TestCancel(t *testing.T) {
-	var told atomic.Int64
+	var reports atomic.Int64
 	heard := make(chan struct{}, 1000)
 	s := overHTTP(t, kit(), &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 		if !strings.Contains(r.Params.Message, "comparing") {
 			t.Errorf("progress is %q", r.Params.Message)
 		}
-		told.Add(1)
+		reports.Add(1)
 		heard <- struct{}{}
 	}})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,7 +33,7 @@ type records struct {
 
 func newRecords() *records { return &records{at: map[string]string{}} }
 
-// add keeps a record, and says which one it no longer keeps.
+// add keeps a record, and returns the one it drops in exchange.
 func (r *records) add(id, text string) (dropped string, isNew bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ type Options struct {
 	Version string
 	// Docs are the files NAME.md to be read as resources; nil = none.
 	Docs fs.FS
-	// Writes says that a folder was named, so that files can be written.
+	// Writes allows operations that write files.
 	Writes bool
 }
 
@@ -60,7 +60,7 @@ func New(o Options) (*Server, error) {
 	return s, addDocs(s.server, o.Docs)
 }
 
-// Serve speaks with one client over streams, until they end.
+// Serve serves one client over streams, until they end.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return s.server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: MaxBody})
 }
@@ -92,7 +92,7 @@ func (s *Server) Handler(g *guard.Guard) http.Handler {
 	return g.Handler(mux)
 }
 
-// sessions counts the open ones.
+// sessions is the number of open sessions.
 func (s *Server) sessions() int {
 	n := 0
 	for range s.server.Sessions() {

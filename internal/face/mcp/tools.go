@@ -29,15 +29,15 @@ func (s *Server) addTool(o *operation.Operation, schemas *operation.Schemas) {
 	})
 }
 
-// call answers a call. What is wrong with the request is a result that says so, for the
-// agent to correct.
+// call answers a call. Mistakes in the request are a result that lists them, so that the
+// client can correct them.
 func (s *Server) call(ctx context.Context, o *operation.Operation, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	request, err := s.desk.Decode(o, r.Params.Arguments)
 	var doc any
 	if err == nil {
-		tell, told := progress(ctx, r)
-		doc, err = s.desk.Run(ctx, o, request, tell)
-		told()
+		report, flush := progress(ctx, r)
+		doc, err = s.desk.Run(ctx, o, request, report)
+		flush()
 	}
 	if err != nil {
 		return failed(ctx, err)
@@ -75,9 +75,9 @@ func failed(ctx context.Context, err error) (*sdk.CallToolResult, error) {
 	return out, nil
 }
 
-// progress tells a client how far a call is, if it asked for that; told waits until it
-// was. A client that is slow to read misses some: no search waits for it.
-func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(session.Progress), told func()) {
+// progress reports the progress of a call to a client that requested it; flush waits until
+// all reports are sent. A slow client misses some: no search waits for it.
+func progress(ctx context.Context, r *sdk.CallToolRequest) (report func(session.Progress), flush func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return nil, func() {}
@@ -89,21 +89,21 @@ func progress(ctx context.Context, r *sdk.CallToolRequest) (tell func(session.Pr
 		n := 0.0
 		for p := range news {
 			n++
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // who does not listen misses nothing
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ // a client that is gone needs none
 				ProgressToken: token, Progress: n, Message: fmt.Sprintf("%s: %d of %d %s", p.Task, p.Done, p.Of, p.What),
 			})
 		}
 	}()
-	tell = func(p session.Progress) {
+	report = func(p session.Progress) {
 		select {
 		case news <- p:
 		default:
 		}
 	}
-	return tell, func() { close(news); <-done }
+	return report, func() { close(news); <-done }
 }
 
-// summary is a plan in words, for agents that read no structures.
+// summary is a plan in words, for clients that do not read structured content.
 func summary(p *document.Plan, uri string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\nCommand: %s\n\nContenders, by %s:\n", p.Answer.Sentence, p.Answer.Reason, p.Command, p.RankedBy)
@@ -130,6 +130,6 @@ func summary(p *document.Plan, uri string) string {
 			fmt.Fprintf(&b, "- %s: %s\n", c.What, c.Failure)
 		}
 	}
-	fmt.Fprintf(&b, "\nThe whole record is structured content, and the resource %s.\n\n%s\n", uri, p.Caution)
+	fmt.Fprintf(&b, "\nThe full record is in the structured content and in the resource %s.\n\n%s\n", uri, p.Caution)
 	return b.String()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// Plan is the plan of a request, for what is made from it in [Desk.Answer]: a page and the
-// record need one search.
+// Plan is the plan of a request, for use in [Desk.Answer]: a report and the record share one
+// search.
 func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*document.Plan, error) {
 	key, err := keyOf(o.Name+" ", request)
 	if err != nil {

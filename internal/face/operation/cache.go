@@ -2,7 +2,7 @@ package operation
 
 import "container/list"
 
-// cache keeps answers up to a number of bytes; those not asked for longest go first.
+// cache keeps answers up to a number of bytes; the least recently used go first.
 type cache struct {
 	most, held int
 	byUse      *list.List // of answer, the latest first

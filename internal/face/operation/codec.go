@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// Encode writes a document as every face does: the same document is the same bytes.
+// Encode writes a document the same way for all interfaces: equal documents give equal bytes.
 func Encode(w io.Writer, document any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -18,7 +18,7 @@ func Encode(w io.Writer, document any) error {
 	return e.Encode(document)
 }
 
-// decode reads JSON into a request, and refuses what no server takes.
+// decode reads JSON into a request, and refuses requests that are too large for a server.
 func decode(data []byte, into any, operation string) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")

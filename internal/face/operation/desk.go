@@ -16,19 +16,19 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// ErrBusy is a request that found as many waiting as may wait.
+// ErrBusy is returned when the queue is full.
 var ErrBusy = errors.New("too many requests are waiting; try again in a second")
 
-// Capacity is how much is done at a time.
+// Capacity limits the work in progress.
 type Capacity struct {
-	Searches int // that run at a time; 0 = 2
-	Waiting  int // that wait for their turn; 0 = 64
-	Cache    int // bytes of answers that are kept; 0 = 32 MiB
+	Searches int // maximum parallel searches; 0 = 2
+	Waiting  int // maximum queue length; 0 = 64
+	Cache    int // size of the answer cache in bytes; 0 = 32 MiB
 }
 
-// Desk answers requests, a bounded number at a time. Requests that are equal share one
-// answer, those of a short while ago have it at once: an answer depends on nothing but
-// its request. It is safe for concurrent use.
+// Desk answers requests, a limited number in parallel. Equal requests share one answer, and
+// recent answers are cached: an answer depends only on its request. It is safe for concurrent
+// use.
 type Desk struct {
 	kit     *Kit
 	slots   chan struct{}
@@ -40,14 +40,14 @@ type Desk struct {
 	kept    *cache
 }
 
-// key stands for a request.
+// key identifies a request.
 type key [sha256.Size]byte
 
-// flight is an answer under way.
+// flight is an answer in progress.
 type flight struct {
 	done   chan struct{}
 	cancel context.CancelFunc
-	asking int // those who wait for it
+	asking int // number of waiting clients
 	data   []byte
 	err    error
 }
@@ -60,15 +60,15 @@ func NewDesk(k *Kit, c Capacity) *Desk {
 	}
 }
 
-// Run answers one request in its turn, and tells its progress.
+// Run answers one request in its turn, and reports progress.
 func (d *Desk) Run(ctx context.Context, o *Operation, request any, progress func(session.Progress)) (document any, err error) {
 	return d.turn(ctx, o.Light, func(ctx context.Context) (any, error) {
 		return o.Run(ctx, d.kit.with(progress), request)
 	})
 }
 
-// Answer is the answer to a request, encoded. Make makes the document, nil for what the
-// operation does; kind tells its answers from others to the same request.
+// Answer is the encoded answer to a request. Render makes it; nil encodes the operation's
+// document. Kind distinguishes the renderings of one request.
 func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byte, render func(ctx context.Context, k *Kit, request any) ([]byte, error)) ([]byte, error) {
 	request, err := d.Decode(o, data)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *Desk) Answer(ctx context.Context, o *Operation, kind string, data []byt
 	})
 }
 
-// keyOf is the same for the same request, however it was spelled.
+// keyOf is the same for equal requests, however they are written.
 func keyOf(operation string, request any) (key, error) {
 	canonical, err := json.Marshal(request)
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *Desk) guard(do func()) error {
 	return err
 }
 
-// report hands a bug to whoever keeps a log, one at a time.
+// report logs a bug.
 func (d *Desk) report(err error) {
 	bug, ok := errors.AsType[*pool.PanicError](err)
 	if !ok || d.kit.Bug == nil {
@@ -129,7 +129,7 @@ func (d *Desk) report(err error) {
 	d.kit.Bug(bug)
 }
 
-// turn does work when its turn has come.
+// turn runs work in its turn.
 func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (any, error)) (out any, err error) {
 	if !light {
 		if err := d.enter(ctx); err != nil {
@@ -143,7 +143,7 @@ func (d *Desk) turn(ctx context.Context, light bool, do func(context.Context) (a
 	if bug := d.guard(func() { out, err = do(ctx) }); bug != nil {
 		return nil, bug
 	}
-	d.report(err) // a worker's
+	d.report(err) // a panic in a worker
 	return out, err
 }
 
@@ -167,8 +167,8 @@ func (d *Desk) enter(ctx context.Context) error {
 	}
 }
 
-// share gives everyone who asks the same one answer. The work ends when nobody is left
-// who waits for it.
+// share gives all clients with the same request one answer. The work is cancelled when no
+// client waits for it any more.
 func (d *Desk) share(ctx context.Context, k key, do func(context.Context) ([]byte, error)) ([]byte, error) {
 	d.mu.Lock()
 	if data, ok := d.kept.get(k); ok {
@@ -193,7 +193,7 @@ func (d *Desk) share(ctx context.Context, k key, do func(context.Context) ([]byt
 	}
 }
 
-// fly does the work of a flight.
+// fly runs the work of a flight.
 func (d *Desk) fly(ctx context.Context, k key, f *flight, do func(context.Context) ([]byte, error)) {
 	f.data, f.err = do(ctx)
 	d.mu.Lock()
@@ -208,7 +208,7 @@ func (d *Desk) fly(ctx context.Context, k key, f *flight, do func(context.Contex
 	close(f.done)
 }
 
-// leave waits no longer.
+// leave stops waiting for a flight.
 func (d *Desk) leave(k key, f *flight) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,7 +217,7 @@ func (d *Desk) leave(k key, f *flight) {
 		return
 	}
 	f.cancel()
-	if d.flights[k] == f { // the next one who asks begins anew
+	if d.flights[k] == f { // the next request starts again
 		delete(d.flights, k)
 	}
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// The most that one request to a server may ask for. Programs here have no such limits.
+// Limits of one request to a server. The command line and the Go API do not have them.
 const (
-	// MaxRequests is that of a simulation: each holds about 200 bytes until its end.
+	// MaxRequests limits a simulation: each request takes about 200 bytes until its end.
 	MaxRequests = 1 << 17
-	// MaxReplicas is that of a pool, each with a queue and a cache of its own.
+	// MaxReplicas limits a pool: each replica has its own queue and cache.
 	MaxReplicas = 1 << 12
-	// MaxNames is that of a list of names; there are some 100 devices and 10 engines.
+	// MaxNames limits a list of names; there are some 100 devices and 10 engines.
 	MaxNames = 256
-	// MaxLayouts is the combinations of sizes that a search may be given.
+	// MaxLayouts limits the combinations of sizes given to a search.
 	MaxLayouts = 1 << 14
-	// MaxItems is that of any other list: a rate for every minute of a day fits.
+	// MaxItems limits any other list: a rate for every minute of a day fits.
 	MaxItems = 1 << 11
 )
 
-// atTheDoor reports what a request asks too much of, before any work is done for it. The
-// path is where the value stands in the request.
+// atTheDoor reports values above the limits, before any work is done. The path is that of the
+// value in the request.
 func atTheDoor(v reflect.Value, path string) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -49,7 +49,7 @@ func atTheDoor(v reflect.Value, path string) error {
 	}
 }
 
-// doorOfStruct looks at the fields of a struct, and at those that cost work together.
+// doorOfStruct checks the fields of a struct, one by one and in combination.
 func doorOfStruct(v reflect.Value, path string) error {
 	errs := []error{}
 	switch x := v.Interface().(type) {
@@ -71,8 +71,8 @@ func doorOfStruct(v reflect.Value, path string) error {
 	return errors.Join(errs...)
 }
 
-// requests reports a simulation of too many; a closed loop has ten times those in flight
-// unless it says how many.
+// requests reports a simulation of too many requests; by default a closed loop sends ten for
+// each one in flight.
 func requests(path string, given, inFlight int) error {
 	if given != 0 {
 		return atMost(join(path, "num_prompts"), given, MaxRequests)
@@ -80,7 +80,7 @@ func requests(path string, given, inFlight int) error {
 	return atMost(join(path, "concurrency"), inFlight, MaxRequests/10)
 }
 
-// sizes reports sizes to try that are given twice, or have too many combinations.
+// sizes reports duplicate sizes, and too many combinations of sizes.
 func sizes(v reflect.Value, path string) error {
 	var errs []error
 	layouts := 1
@@ -93,7 +93,7 @@ func sizes(v reflect.Value, path string) error {
 	return errors.Join(append(errs, bounded(path, layouts, MaxLayouts, "%s must have at most %d combinations of sizes, got %d or more"))...)
 }
 
-// doorOfList looks at a list and its elements. Names are there once.
+// doorOfList checks a list and its elements. Names must be unique.
 func doorOfList(v reflect.Value, path string) error {
 	if v.Type().Elem().Kind() == reflect.String {
 		if err := tooMany(path, v.Len(), MaxNames); err != nil {
@@ -111,7 +111,7 @@ func doorOfList(v reflect.Value, path string) error {
 	return errors.Join(errs...)
 }
 
-// unique reports the first element that is in a list twice.
+// unique reports the first duplicate in a list.
 func unique(v reflect.Value, path string) error {
 	seen := map[any]bool{}
 	for i := range v.Len() {
@@ -143,7 +143,7 @@ func bounded(path string, n, most int, format string) error {
 	return e
 }
 
-// nameOf is a field as JSON has it, "" for an embedded struct.
+// nameOf is the JSON name of a field, "" for an embedded struct.
 func nameOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

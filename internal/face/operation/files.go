@@ -10,12 +10,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 )
 
-// FilesRequest asks for the files that run a deployment: one of those that a plan finds,
-// or a given one.
+// FilesRequest is a request for the files that run a deployment: one that a plan finds, or a
+// given one.
 type FilesRequest struct {
 	deploy.Request
 
-	// Folder is where to write, relative to the folder that the user named at start.
+	// Folder is where to write, relative to the folder named when the server was started.
 	Folder string `json:"folder,omitempty"`
 }
 
@@ -42,14 +42,14 @@ const filesCaution = "These files follow from a model of the deployment. Read th
 
 func filesOperation() Operation {
 	o := define("write_files", "Write deployment files", `Write the files that run a plan's best deployment, or a given one (launch scripts, Docker Compose, Kubernetes, Dynamo,
-llm-d, benchmark), into a folder below the one that the user named at start. Ask before writing.`, writeFiles)
+llm-d, benchmark), into a folder below the one named when the server was started. Ask before writing.`, writeFiles)
 	o.Writes = true
 	return o
 }
 
 func writeFiles(ctx context.Context, k *Kit, r FilesRequest) (*Files, error) {
 	if k.Write == nil {
-		return nil, document.Wrong("no folder was named at start: start \"plimsoll mcp --dir FOLDER\"", "folder")
+		return nil, document.Wrong("the server has no folder to write to: start \"plimsoll mcp --dir FOLDER\"", "folder")
 	}
 	out, err := MakeFiles(ctx, k, r)
 	if err != nil {

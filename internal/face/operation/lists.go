@@ -15,9 +15,9 @@ import (
 
 // ListRequest asks for entries of a catalog.
 type ListRequest struct {
-	// Query is words that an entry must have, in any case and order; "" = all.
+	// Query is words that an entry must contain, in any case and order; "" = all.
 	Query string `json:"q,omitempty"`
-	// Limit is the most entries to list; 0 = 50 models, and all of other catalogs.
+	// Limit is the maximum number of entries; 0 = 50 models, or all of another catalog.
 	Limit int `json:"limit,omitempty"`
 }
 
@@ -27,7 +27,7 @@ type Models struct {
 	Total  int     `json:"total"` // that match
 }
 
-// Model is a model of the catalog, with what decides which questions to ask about it.
+// Model is a model of the catalog, with the properties that matter for a request.
 type Model struct {
 	ID      string `json:"id"`
 	Family  string `json:"family"`
@@ -36,8 +36,8 @@ type Model struct {
 	Parameters int64 `json:"parameters"`
 	Active     int64 `json:"active_parameters"`
 	Context    int   `json:"max_position"`
-	// Experts says that it is a mixture of experts, Vision that requests may have images,
-	// MTP that it has modules that draft tokens.
+	// Experts says that it is a mixture of experts, Vision that requests may have images, MTP
+	// that it has MTP modules.
 	Experts bool `json:"experts"`
 	Vision  bool `json:"vision"`
 	MTP     bool `json:"mtp"`
@@ -59,11 +59,11 @@ type Engines struct {
 type Engine struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Versions are those from which its defaults differ, the newest first; Known is the
-	// newest release that anything was compared with.
+	// Versions are the releases at which its defaults changed, the newest first; Known is the
+	// newest release with measured results.
 	Versions []string `json:"versions"`
 	Known    string   `json:"known,omitempty"`
-	// Vendors are those of the devices that plans try it on.
+	// Vendors are the vendors of devices on which plans consider it.
 	Vendors []string `json:"vendors"`
 	// Presets are settings of published deployments, each with its source.
 	Presets []EnginePreset `json:"engine_presets"`
@@ -84,7 +84,7 @@ type Preset struct {
 	Source string `json:"source"`
 }
 
-// someModels is how many models are listed where nobody says how many.
+// someModels is the default number of models in a list.
 const someModels = 50
 
 func lists() []Operation {

@@ -14,22 +14,21 @@ import (
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
-// Kit is what operations work with.
+// Kit is the environment of operations.
 type Kit struct {
 	World *session.Session
 	// Version is that of the program.
 	Version  string
 	Commands Commands
-	// Write puts files into a folder below the one that the user named; nil where
-	// none was.
+	// Write puts files into a folder below the one that the user named; nil if none was.
 	Write func(folder string, files []launch.File) error
-	// Bug is called for every bug of the program that a request meets, to log it; nil = no log.
+	// Bug logs a bug of the program that a request hits; nil = no log.
 	Bug func(*pool.PanicError)
-	// Jobs bounds the workers of one search, which no answer depends on; 0 = 8.
+	// Jobs is the maximum number of workers of one search; it does not affect answers; 0 = 8.
 	Jobs int
 }
 
-// Commands give the command lines that ask for the same answers.
+// Commands give the command lines of requests.
 type Commands struct {
 	Plan     func(*ops.PlanRequest) string
 	Optimize func(*ops.OptimizeRequest) string
@@ -53,14 +52,14 @@ func say[T any](command func(*T) string, r *T) string {
 	return command(r)
 }
 
-// Operation is something that can be asked.
+// Operation is an operation of the table.
 type Operation struct {
 	Name        string
 	Title       string
 	Description string
 	// Writes says that files are written. All others change nothing.
 	Writes bool
-	// Light operations look things up, and need no turn among searches.
+	// Light operations only look things up, and do not queue with searches.
 	Light bool
 
 	request  reflect.Type
@@ -69,7 +68,7 @@ type Operation struct {
 	run      func(ctx context.Context, k *Kit, request any) (document any, err error)
 }
 
-// define makes an operation of a function.
+// define makes an operation from a function.
 func define[Request, Document any](name, title, description string, run func(context.Context, *Kit, Request) (*Document, error)) Operation {
 	return Operation{
 		Name: name, Title: title, Description: description,

@@ -273,7 +273,7 @@ func TestCancelled(t *testing.T) {
 }
 
 // TestConcurrentDesk: equal requests share the work, the queue is bounded, a bug is an error, and
-// work that nobody waits for ends.
+// work without a waiting client ends.
 func TestConcurrentDesk(t *testing.T) {
 	d := operation.NewDesk(kit(), operation.Capacity{Searches: 1, Waiting: 1})
 	table := operation.Table()

@@ -23,8 +23,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Schemas are the JSON schemas of the requests and documents of a table. A struct has
-// one schema, to which all that have it refer.
+// Schemas are the JSON schemas of the requests and documents of a table. Each struct has one
+// schema, to which others refer.
 type Schemas struct {
 	names map[reflect.Type]string
 	defs  map[string]*jsonschema.Schema
@@ -51,8 +51,8 @@ func (s *Schemas) Request(o *Operation) *jsonschema.Schema { return s.whole(o.re
 // Response is the schema of its document.
 func (s *Schemas) Response(o *Operation) *jsonschema.Schema { return s.whole(o.response) }
 
-// Names are the definitions of an operation's request and document, the first "" where
-// there is nothing to say in a request.
+// Names are the definitions of an operation's request and document; the first is "" if the
+// request has no fields.
 func (s *Schemas) Names(o *Operation) (request, response string) {
 	return s.names[o.request], s.names[o.response]
 }
@@ -94,7 +94,7 @@ func (s *Schemas) whole(t reflect.Type) *jsonschema.Schema {
 	return out
 }
 
-// nothing is the schema that no value has.
+// nothing is the schema that no value matches.
 func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 // add defines a type and those inside it.
@@ -130,8 +130,8 @@ func inner(t reflect.Type) reflect.Type {
 	return t
 }
 
-// others are what stands for the types inside a type: references, but for those embedded
-// in it, whose fields are its own.
+// others are the schemas of the types inside a type: references, except for embedded structs,
+// whose fields are its own.
 func (s *Schemas) others(t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	out := maps.Clone(s.known)
 	for other, name := range s.names {
@@ -157,16 +157,14 @@ func (s *Schemas) name(t reflect.Type) string {
 	return name
 }
 
-// nullable mends a reference that may be null, of which the library makes one that must
-// be.
+// nullable corrects a reference that may be null; the library makes one that must be null.
 func nullable(x *jsonschema.Schema) {
 	if x.Ref != "" && slices.Equal(x.Types, []string{"null"}) {
 		x.AnyOf, x.Ref, x.Types = []*jsonschema.Schema{{Ref: x.Ref}, {Type: "null"}}, "", nil
 	}
 }
 
-// describe adds the comments of the source, and which fields a request needs: in
-// documents all are there that are not left out when empty.
+// describe adds the comments of the source, and the required fields of a request.
 func (s *Schemas) describe(t reflect.Type, out *jsonschema.Schema) {
 	out.Description = s.words[typeName(t)]
 	if asked(t) {
@@ -196,7 +194,7 @@ func typeName(t reflect.Type) string {
 	return t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:] + "." + t.Name()
 }
 
-// asked reports whether a type is part of requests, where what is left out has a default.
+// asked reports whether a type is part of requests, in which omitted fields have defaults.
 func asked(t reflect.Type) bool {
 	switch t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:] {
 	case "deployment", "search", "parallel", "workload", "prices", "graph":
@@ -205,7 +203,7 @@ func asked(t reflect.Type) bool {
 	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[deploy.Site]()
 }
 
-// required are the fields without which there is no request.
+// required lists the required fields of requests.
 func required() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[ops.PlanRequest]():       {"model", "workloads"},
@@ -216,7 +214,7 @@ func required() map[reflect.Type][]string {
 	}
 }
 
-// known are types that JSON has otherwise than Go.
+// known are types whose JSON differs from their Go form.
 func known() map[reflect.Type]*jsonschema.Schema {
 	limit := func(what string) *jsonschema.Schema {
 		return &jsonschema.Schema{
@@ -227,7 +225,7 @@ func known() map[reflect.Type]*jsonschema.Schema {
 	words := func(all ...any) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: all} }
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[workload.Limits](): {
-			Type: "object", AdditionalProperties: nothing(), Description: "Limits on latencies; what is left out has none.",
+			Type: "object", AdditionalProperties: nothing(), Description: "Limits on latencies; an omitted latency has none.",
 			Properties: map[string]*jsonschema.Schema{
 				"ttft_ms": limit("time to first token"), "tpot_ms": limit("time per output token"), "latency_ms": limit("latency of a whole request"),
 			},

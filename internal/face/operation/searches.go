@@ -24,11 +24,11 @@ throughput-optimizer. Aggregated by default; disagg evaluates phases alone, pd_r
 		define("explain", "Explain a search", "The search of optimize, with the reasons: where the time of a step goes, what limits the batch, the next best layout, and the effect of small changes.", explain),
 		define("step", "One step", "Time and memory of one forward pass of a deployment, by operator.", step),
 		define("simulate", "Simulate", "Simulate requests through a given deployment: percentiles of TTFT, TPOT and latency, throughput, cache use.", simulate),
-		define("lint", "Check a launch command", `Say what a launch command (vllm serve …), script, Compose file or manifest will do, what is wrong with it, and which
-single settings would be better. Give the command, or the files with their content.`, lint),
+		define("lint", "Check a launch command", `Check a launch command (vllm serve …), script, Compose file or manifest: what it will do, its mistakes, and single
+settings that would be better. Give the command, or the files with their content.`, lint),
 		define("check", "Check a benchmark's result", `Compare the result of a benchmark run (vllm bench serve, SGLang bench_serving, AIPerf, genai-perf, trtllm-bench,
-InferenceX) with the prediction of its deployment: what is inside the intervals, and which assumption explains what is not.`, check),
-		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the fewest GPUs, how well predictions are known, and their expected errors.", support),
+InferenceX) with the prediction of its deployment: figures inside the intervals, and the assumption that explains those outside.`, check),
+		define("support", "What can be predicted", "For a model (or all with measured deployments), by system and engine: the minimum number of GPUs, the basis of predictions, and their expected errors.", support),
 	}
 }
 
@@ -48,7 +48,7 @@ func optimize(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Opt
 		return nil, err
 	}
 	doc := document.NewOptimize(out, k.Commands.Step)
-	if out.Request.Distribution == nil { // a command names a file, which there is none of
+	if out.Request.Distribution == nil { // a command would need a file
 		doc.Command = say(k.Commands.Optimize, &out.Request)
 	}
 	return doc, nil
@@ -89,11 +89,11 @@ func support(ctx context.Context, k *Kit, r ops.SupportRequest) (*document.Suppo
 	return document.NewSupported(out), nil
 }
 
-// LintRequest asks what files or a command that start an engine will do.
+// LintRequest is a launch command or launch files to check.
 type LintRequest struct {
 	opslint.Request
 
-	// Files are those of one target, with their content; in place of a command.
+	// Files are the files of one target, with their content; instead of a command.
 	Files []Content `json:"files,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func lint(ctx context.Context, k *Kit, r LintRequest) (*document.Lint, error) {
 	return document.NewLint(out), nil
 }
 
-// reading is a world whose only files are given.
+// reading is a session that can read only the given files.
 func (k *Kit) reading(files ...Content) *session.Session {
 	world := *k.World
 	world.ReadFile = func(name string) ([]byte, error) {
@@ -123,16 +123,16 @@ func (k *Kit) reading(files ...Content) *session.Session {
 				return []byte(f.Content), nil
 			}
 		}
-		return nil, errors.New("its content was not given")
+		return nil, errors.New("the request has no content for this file")
 	}
 	return &world
 }
 
-// CheckRequest asks how a benchmark's result agrees with its prediction.
+// CheckRequest is a benchmark result to compare with its prediction.
 type CheckRequest struct {
 	// Result is what the load generator wrote.
 	Result Content `json:"result"`
-	// Expected is the deployment; zero lengths and no load are those of the result.
+	// Expected is the deployment; omitted lengths and load are taken from the result.
 	Expected opssimulate.Request `json:"expected"`
 }
 

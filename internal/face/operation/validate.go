@@ -14,22 +14,21 @@ import (
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// ValidateRequest asks what a request lacks. One of its fields is given.
+// ValidateRequest is a request to check. Exactly one field is set.
 type ValidateRequest struct {
 	Plan     *ops.PlanRequest     `json:"plan,omitempty"`
 	Optimize *ops.OptimizeRequest `json:"optimize,omitempty"`
 }
 
-// Validation is what a request lacks, and what it leaves to defaults. Nothing was run.
+// Validation lists missing inputs, mistakes and defaults of a request. Nothing was run.
 type Validation struct {
 	Ready bool `json:"ready"` // nothing is missing and nothing is wrong
 	// Missing are the inputs to ask for.
 	Missing  []string           `json:"missing"`
 	Problems []document.Mistake `json:"problems"`
-	// Assumptions are values that would be used because none were given. Show them
-	// before running.
+	// Assumptions are the defaults that would be used. Show them before running.
 	Assumptions []Assumption `json:"assumptions"`
-	// Command is what would be run, "" while something is missing or wrong.
+	// Command is the command to run, "" while something is missing or wrong.
 	Command string `json:"command"`
 }
 
@@ -77,7 +76,7 @@ func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 	return out.finish(func() string { return say(k.Commands.Plan, &full) })
 }
 
-// planAssumptions lists what a plan takes where nothing was given.
+// planAssumptions lists the defaults of a plan.
 func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 	if !given.Limits.Any() {
 		v.assume("limits", "none: the most throughput, whatever the latency", byDefault)
@@ -112,11 +111,11 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 	}
 }
 
-// systemAssumptions are those that depend on a system.
+// systemAssumptions lists the defaults that depend on a system.
 func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile) {
 	if given.Engines == nil {
 		if engines := launch.Engines(d.Vendor); engines != nil {
-			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "the engines that there are deployment files for")
+			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines with deployment files")
 		} else {
 			v.assume("engines", opssimulate.DefaultEngine+" on "+d.Name, byDefault)
 		}
@@ -148,7 +147,7 @@ func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
 	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
 }
 
-// optimizeAssumptions lists what a search takes where nothing was given.
+// optimizeAssumptions lists the defaults of a search.
 func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
 	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
 	s := &given.Space
@@ -179,7 +178,7 @@ func (v *Validation) assume(field, value, source string) {
 	v.Assumptions = append(v.Assumptions, Assumption{field, value, source})
 }
 
-// problems adds what is wrong, but for what is missing, which was said.
+// problems adds mistakes, except missing inputs, which are listed already.
 func (v *Validation) problems(err error, operation string) {
 	for _, m := range document.Mistakes(err, operation) {
 		if !v.said(&m) {
@@ -201,7 +200,7 @@ func (v *Validation) said(p *document.Mistake) bool {
 	return true
 }
 
-// finish adds the command, where there is one to run.
+// finish adds the command, if the request is ready.
 func (v *Validation) finish(command func() string) *Validation {
 	v.Ready = len(v.Missing) == 0 && len(v.Problems) == 0
 	if v.Ready {

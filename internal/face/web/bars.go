@@ -10,10 +10,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// stack is a whole and its parts, from left to right.
+// stack is a stacked bar, from left to right.
 type stack struct {
 	Title, Note string
 	Parts       []part
@@ -62,7 +63,7 @@ func (p *part) Style() template.CSS {
 	return template.CSS(fmt.Sprintf("left:%.2f%%;width:%.2f%%", 100*p.Start, 100*p.Share)) // two numbers
 }
 
-// close computes the places of the parts. What cannot be drawn is left out.
+// close computes the positions of the parts, and drops those that cannot be drawn.
 func (s *stack) close() stack {
 	s.Parts = slices.DeleteFunc(s.Parts, func(p part) bool { return !(p.Value > 0) || math.IsInf(p.Value, 0) })
 	sum := 0.0
@@ -92,8 +93,8 @@ func steps(p *document.Plan) (out []stack) {
 func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
 	s := stack{
 		Title: capital(step.Phase) + " step of a " + worker(pool.Role),
-		Note: fmt.Sprintf("%s in kernels; the data sheet allows %s. %s, each with %s new and %s cached tokens.",
-			milliseconds(step.Time), milliseconds(step.Limit), counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
+		Note: fmt.Sprintf("%s in kernels; data-sheet limit %s. %s, each with %s new and %s cached tokens.",
+			milliseconds(step.Time), milliseconds(step.Limit), units.Counted(step.Requests, "request"), whole(step.Query), whole(step.Cached)),
 	}
 	operators := slices.Clone(step.Operators)
 	slices.SortStableFunc(operators, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Time, a.Time) })
@@ -105,7 +106,7 @@ func stepOf(pool *document.EstimatePool, step *document.EstimateStep) stack {
 		}
 		s.Parts = append(s.Parts, part{
 			Name: o.Name, Text: milliseconds(o.Time), Colour: i + 1, Value: o.Time,
-			Detail: "bound by " + o.Bound + ", " + percent(o.LimitShare) + " of the data sheet's speed",
+			Detail: "bound by " + o.Bound + ", " + percent(o.LimitShare) + " of data-sheet speed",
 		})
 	}
 	if rest.Value > 0 {
@@ -130,7 +131,7 @@ func capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[n:]
 }
 
-// memories are how the engine divides a GPU of each pool.
+// memories are the memory budgets of a GPU of each pool.
 func memories(p *document.Plan) (out []stack) {
 	for i := range p.Pools {
 		pool := &p.Pools[i]
@@ -145,7 +146,7 @@ func memories(p *document.Plan) (out []stack) {
 func memoryOf(title string, m *document.Budget, peak float64) stack {
 	s := stack{
 		Title: title, total: m.DeviceGiB,
-		Note: fmt.Sprintf("%s GiB; the engine takes %s of it (%s). A token in the cache takes %s KiB.",
+		Note: fmt.Sprintf("%s GiB, of which the engine uses %s (%s); %s KiB of KV cache per token.",
 			number(m.DeviceGiB), percent(m.Share), m.ShareOf, number(m.KVPerTokenKiB)),
 	}
 	used := m.KVGiB * min(max(peak, 0), 1)
@@ -157,7 +158,7 @@ func memoryOf(title string, m *document.Budget, peak float64) stack {
 		{Name: "states", Colour: 4, Value: m.StatesGiB},
 		{Name: "activations", Colour: 2, Value: m.ActivationGiB},
 		{Name: "workspace", Colour: 5, Value: m.WorkspaceGiB},
-		{Name: "left to the driver", Value: left},
+		{Name: "not used by the engine", Value: left},
 	} {
 		x.Text = number(x.Value) + " GiB"
 		s.Parts = append(s.Parts, x)
@@ -177,7 +178,7 @@ func errorbar(low, value, high, most float64) template.HTML {
 		at(value), at(low), at(high)))
 }
 
-// octaves is how far the bars of changes go on either side: a factor of two to eight, as the largest needs.
+// octaves is the scale of the bars of changes on either side: a factor of two to eight, set by the largest.
 func octaves(changes []document.Change) float64 {
 	most := 1.0
 	for i := range changes {

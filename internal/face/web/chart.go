@@ -13,7 +13,7 @@ import (
 type chart struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// About says in a sentence what is to be seen.
+	// About describes the chart in a sentence.
 	About  string   `json:"about"`
 	X      axis     `json:"x"`
 	Y      axis     `json:"y"`
@@ -28,10 +28,10 @@ type axis struct {
 	Log   bool    `json:"log,omitempty"`
 	Share bool    `json:"share,omitempty"` // written as per cent
 	Min   float64 `json:"min"`
-	Max   float64 `json:"max"` // a range that is given stays
+	Max   float64 `json:"max"` // a range that is set stays
 }
 
-// series is a line, with a band from Low to High if they are given.
+// series is a line, with a band from Low to High if they are set.
 type series struct {
 	Name   string    `json:"name"`
 	Colour int       `json:"colour"` // from 1
@@ -63,10 +63,10 @@ type limit struct {
 	At       float64 `json:"at"`
 }
 
-// colours are those of series; more series than colours take them again, dashed.
+// colours is the number of colours of series; further series repeat them, dashed.
 const colours = 6
 
-// fit finds the ranges of the axes and drops what has no place in them.
+// fit computes the ranges of the axes and drops points that cannot be drawn.
 func (c *chart) fit() *chart {
 	var xs, ys, atX, atY []float64
 	for i := range c.Series {
@@ -100,7 +100,7 @@ func (c *chart) fit() *chart {
 	return c
 }
 
-// clean leaves out points without a place.
+// clean drops points that cannot be drawn.
 func (s *series) clean(logX, logY bool) {
 	bad := func(v float64, log bool) bool { return !scatter.Drawable(v) || log && v <= 0 }
 	n := min(len(s.X), len(s.Y))
@@ -142,12 +142,12 @@ func (a *axis) fit(values, limits []float64) {
 	}
 }
 
-// Empty says that there is nothing to draw.
+// Empty reports whether there is nothing to draw.
 func (c *chart) Empty() bool {
 	return !slices.ContainsFunc(c.Series, func(s series) bool { return len(s.X) > 0 })
 }
 
-// ticks are the places of an axis that are labelled, about most of them.
+// ticks are the labelled positions of an axis, about most of them.
 func (a *axis) ticks(most int) (at []float64) {
 	if a.Log {
 		return a.logTicks(most)
@@ -181,7 +181,7 @@ func (a *axis) logTicks(most int) (at []float64) {
 	return at
 }
 
-// label writes a place on the axis.
+// label writes a position on the axis.
 func (a *axis) label(v float64) string {
 	if a.Share {
 		return number(math.Round(100*v)) + "\u00a0%"
@@ -189,7 +189,7 @@ func (a *axis) label(v float64) string {
 	return number(v)
 }
 
-// encoded is charts for the script, with the digits that a picture needs.
+// encoded is charts for the script, rounded to the precision of a picture.
 func encoded(charts []*chart) ([]byte, error) {
 	byID := map[string]*chart{}
 	for _, c := range charts {

@@ -4,7 +4,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
-// drawn is the most contenders that one chart shows.
+// drawn is the maximum number of contenders in a chart.
 const drawn = colours
 
 // limits are those of a plan in milliseconds; 0 = none.
@@ -44,7 +44,7 @@ func frontier(p *document.Plan) *chart {
 	return c.fit()
 }
 
-// never is a limit that limits nothing, in milliseconds.
+// never is a limit in milliseconds that never applies.
 const never = 1e12
 
 // loads are the figures of the best contender against the requests in flight.
@@ -125,10 +125,10 @@ func timeline(p *document.Plan) []*chart {
 	return []*chart{requests.fit(), cache.fit()}
 }
 
-// moments is how many a picture of the run shows.
+// moments is the number of points in a chart of the run.
 const moments = 240
 
-// thinned leaves out all but about most of the values, evenly; the last one stays.
+// thinned keeps about most of the values, evenly spaced; the last one stays.
 func thinned[T any](values []T, most int) []T {
 	every := (len(values) + most - 1) / most
 	if every <= 1 {

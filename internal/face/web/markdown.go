@@ -13,7 +13,7 @@ import (
 //go:embed templates/report.md
 var markdown embed.FS
 
-// Markdown writes a plan as a short text: the answer, the contenders, what would change it, and what it rests on.
+// Markdown writes a plan as a short text: answer, contenders, changes, workload and data.
 func Markdown(w io.Writer, p *document.Plan) error {
 	v, err := newView(p)
 	if err != nil {
@@ -28,13 +28,13 @@ func Markdown(w io.Writer, p *document.Plan) error {
 	return t.Execute(w, v)
 }
 
-// text writes words of the data so that they mean nothing in Markdown.
+// text escapes text of the plan for Markdown.
 func text(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "|", `\|`).Replace(s)
 }
 
-// code writes a command as a block, with a fence that is longer than any in it.
+// code writes a command as a code block.
 func code(s string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
 // number writes a value with three significant digits.
@@ -27,32 +29,18 @@ func number(v float64) string {
 }
 
 // whole writes a count with all its digits.
-func whole(n int) string { return grouped(strconv.Itoa(n)) }
+func whole(n int) string { return units.Thousands(n) }
 
 // grouped puts commas between thousands.
 func grouped(text string) string {
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
+	digits, _, _ := strings.Cut(text, ".")
+	if n, err := strconv.Atoi(digits); err == nil && n != 0 { // "-0" keeps its sign
+		return units.Thousands(n) + text[len(digits):]
 	}
-	digits, rest, point := strings.Cut(text, ".")
-	if len(digits) > 3 {
-		var b strings.Builder
-		for i, r := range digits {
-			if i > 0 && (len(digits)-i)%3 == 0 {
-				b.WriteByte(',')
-			}
-			b.WriteRune(r)
-		}
-		digits = b.String()
-	}
-	if point {
-		digits += "." + rest
-	}
-	return sign + digits
+	return text
 }
 
-// milliseconds writes a time, in seconds from ten of them on.
+// milliseconds writes a time, in seconds from 10 s on.
 func milliseconds(ms float64) string {
 	if math.Abs(ms) >= 1e4 {
 		return number(ms/1e3) + "\u00a0s"
@@ -71,7 +59,7 @@ func dollars(usd float64) string {
 	return "$" + number(usd)
 }
 
-// percent writes a share of one. What is neither nothing nor all is not rounded to it.
+// percent writes a share of one. Only 0 and 1 are shown as 0 % and 100 %.
 func percent(share float64) string {
 	switch {
 	case share > 0 && share < 0.01:

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Page is the page of a running server and its files, for GET at the root of an address. It asks what is served beside
-// it under api/: models, devices and engines, plan, report and files. Its answer is what [Report] writes.
+// Page serves the page of a server and its files. The page uses the API below api/: models, devices and engines, plan,
+// report and files. Its answer is the output of [Report].
 func Page() http.Handler {
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {

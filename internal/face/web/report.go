@@ -15,8 +15,8 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// Report writes a plan as one HTML file. It needs no network, and no script to be read: scripts make its charts answer to
-// the mouse and the keyboard.
+// Report writes a plan as one HTML file. It needs no network and is readable without scripts, which make its charts
+// interactive.
 func Report(w io.Writer, p *document.Plan) error {
 	v, err := newView(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The plane of a drawing, in its own units: pixels where it is shown in full width.
+// The size of a drawing: pixels at full width.
 const (
 	width, height = 640, 300
 	left, right   = 58, 14
@@ -39,7 +39,7 @@ func (c *chart) SVG() template.HTML {
 	return template.HTML(d.out.String()) // text in it is escaped
 }
 
-// part is how far v is along an axis, from 0 to 1; beyond that it is cut off.
+// part is the position of v along an axis, clipped to 0 to 1.
 func (a *axis) part(v float64) float64 {
 	low, high := a.Min, a.Max
 	if a.Log {
@@ -113,7 +113,7 @@ func (d *drawing) line(s *series) {
 	}
 }
 
-// glyph is the shape of a colour, so that colour is not the only sign.
+// glyph is the shape of a colour, so that series do not differ by colour alone.
 func glyph(colour int, x, y, r float64) string {
 	shape := ""
 	switch (colour - 1) % colours {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// table is the data of a chart for those who do not see it.
+// table is the data of a chart, for readers who cannot see it.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 }
 
-// rows is the most that the table of a chart has; the record has them all.
+// rows is the maximum number of rows in the table of a chart; the record has all of them.
 const rows = 60
 
-// tablesOf are the data of a chart: one table if its lines share their places, else one for each.
+// tablesOf are the tables of a chart: one if its lines share their x values, else one for each.
 func tablesOf(c *chart) []table {
 	if shared(c) {
 		t := table{Caption: c.Title, Head: []string{c.X.Title}}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
@@ -25,7 +26,7 @@ type view struct {
 	Timeline []*chart
 	DayCurve []*chart
 	Most     float64 // the end of the scale of the contenders' throughput
-	Carries  bool    // a load is given, and the GPUs are what is asked for
+	Carries  bool    // a load is given, and the answer is the number of GPUs
 	Priced   bool    // a contender has a price
 	Octaves  float64 // the ends of the scale of changes
 	Ask      string  // the request as JSON
@@ -90,7 +91,7 @@ func figures(p *document.Plan, c *document.Contender) []figure {
 		ranged("Requests", c.RequestRate, "per second", whole(c.Concurrency)+" in flight"),
 		timed("Time to first token", c.TTFT, c.TTFT95, ttft),
 		timed("Time per output token", c.TPOT.Zero(), c.TPOT95.Zero(), tpot),
-		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "a whole request takes "+milliseconds(c.Latency)),
+		ranged("Speed", c.TokensPerUser.Zero(), "tokens/s per user", "request latency "+milliseconds(c.Latency)),
 	}
 	if c.Chance != nil {
 		f := figure{Name: "Within the limits", Value: percent(*c.Chance), Unit: "probability", Interval: "of the means"}
@@ -123,7 +124,7 @@ func withEnergy(m *document.Cost) string {
 	return " and " + dollars(m.EnergyPrice) + " per kWh"
 }
 
-// value is the number of a range, a dash where there is none.
+// value is the number of a range, a dash if there is none.
 func value(r document.Range) string {
 	if r == (document.Range{}) {
 		return "–"
@@ -145,7 +146,7 @@ func timed(name string, mean, p95 document.Range, limit float64) figure {
 	return f
 }
 
-// interval writes the ends of an interval; nothing where there is none.
+// interval writes the ends of an interval; "" if there is none.
 func interval(r document.Range) string {
 	if r.Low == r.High {
 		return ""
@@ -162,16 +163,9 @@ func limitBar(r document.Range, limit float64) template.HTML {
 			`<path class="at" d="M66.7 0V10"/></svg>`, at(r.Low), at(r.High), at(r.Value)))
 }
 
-func gpus(n int) string { return counted(n, "GPU") }
+func gpus(n int) string { return units.Counted(n, "GPU") }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return whole(n) + " " + what + "s"
-}
-
-// mode says what agg and disagg are.
+// mode spells out agg and disagg.
 func mode(m string) string {
 	switch m {
 	case "agg":
@@ -182,7 +176,7 @@ func mode(m string) string {
 	return m
 }
 
-// functions are those of the templates.
+// functions are the functions of the templates.
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "value": value, "whole": whole, "ms": milliseconds, "usd": dollars, "percent": percent, "difference": difference,

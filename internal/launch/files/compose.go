@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 )
 
-// cacheHome is where weights are kept in a container. HF_HOME is where Hugging Face's
-// libraries look for it, whoever the container runs as.
+// cacheHome is the directory of weights in a container; Hugging Face's libraries find it by
+// HF_HOME, whichever user the container runs as.
 const cacheHome, cacheVariable = "/model-cache", "HF_HOME"
 
 // configHome is where a container finds its engine's config file.
@@ -41,7 +41,7 @@ func (w *writer) compose() ([]launch.File, error) {
 	return byPath(files), nil
 }
 
-// composeServices are the workers of a node, and the routers that stand there.
+// composeServices are the workers and routers of a node.
 func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
 	host := nodeIP // as Compose replaces it; a single node is this one
 	if len(nodes) == 1 {
@@ -67,7 +67,7 @@ func (w *writer) composeServices(nodes [][]slot, i int) (*mapping, error) {
 	return services, nil
 }
 
-// composeHeading says what the user adds.
+// composeHeading is the heading with instructions for the user.
 func (w *writer) composeHeading(i, nodes int) string {
 	heading := w.heading(fmt.Sprintf("Docker Compose, node %d of %d", i, nodes))
 	if !w.hasRouter() && !w.disaggregated() && !w.alone() {

@@ -46,8 +46,8 @@ func (w *writer) kubernetes() ([]launch.File, error) {
 	}
 	files := []launch.File{{Path: "kubernetes/deploy.yaml", Mode: plainFile, Data: data}}
 	if scaler := w.autoscaler(); scaler != nil {
-		heading := w.heading("A hint for scaling, to be applied by choice") +
-			"# A worker was predicted to serve the target of requests below; the metric comes from\n# the engine through a metrics adapter, whose name for it may differ.\n"
+		heading := w.heading("Optional autoscaling") +
+			"# The target below is the predicted number of requests per worker; the metric comes from\n# the engine through a metrics adapter, which may use another name.\n"
 		data, err := encode(heading, scaler)
 		if err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func (w *writer) pod(at *slot, unit int) (*mapping, error) {
 		container.set("startupProbe", probe(10, 360)).set("readinessProbe", probe(10, 3)).set("livenessProbe", probe(20, 6))
 	}
 	meta := fields("labels", w.labels(at.Values, unit, at.leads()))
-	// By this SGLang's router knows where decode workers meet the prefill worker.
+	// SGLang's router finds the bootstrap port of the prefill worker by this annotation.
 	meta.setIf(at.Engine == launch.SGLang && at.Role == deployment.Prefill, "annotations", fields("sglang.ai/bootstrap-port", strconv.Itoa(bootstrap)))
 	return fields("metadata", meta,
 		"spec", fields("containers", []*mapping{container}, "volumes", volumes)), nil
@@ -250,9 +250,8 @@ func (w *writer) service(v *launch.Values, unit int) *mapping {
 		"ports", []*mapping{fields("name", "http", "port", w.Site.Port, "targetPort", "http")}))
 }
 
-// kubernetesRouter is what clients of a unit talk to. The routers of vLLM and SGLang
-// find the pods themselves, by their labels, and need leave to look for them;
-// trtllm-serve has a list of services.
+// kubernetesRouter is the router of a unit. The routers of vLLM and SGLang find the pods by
+// their labels and need permission to list them; trtllm-serve has a list of services.
 func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 	name := w.unitName(unit)
 	label := fields("app", name+"-router")
@@ -287,7 +286,7 @@ func (w *writer) kubernetesRouter(unit int) ([]*mapping, error) {
 	), nil
 }
 
-// finder lets a router look for pods.
+// finder allows a router to list pods.
 func (w *writer) finder(name string) []*mapping {
 	subject := fields("kind", "ServiceAccount", "name", name)
 	subject.setIf(w.Site.Namespace != "", "namespace", w.Site.Namespace)
@@ -301,8 +300,8 @@ func (w *writer) finder(name string) []*mapping {
 	}
 }
 
-// autoscaler hints at the load of a worker: the requests the prediction gave it.
-// Only workers that do everything scale alone.
+// autoscaler scales on the predicted number of requests per worker. Only aggregated workers
+// can be scaled independently.
 func (w *writer) autoscaler() *mapping {
 	v := &w.pools[0]
 	metric := map[string]string{launch.VLLM: "vllm:num_requests_running", launch.SGLang: "sglang:num_running_reqs"}[v.Engine]

@@ -90,14 +90,6 @@ func leaders(nodes [][]slot, unit int) []slot {
 	return out
 }
 
-// counted says how many devices.
-func counted(n int) string {
-	if n == 1 {
-		return "1 device"
-	}
-	return strconv.Itoa(n) + " devices"
-}
-
 // devicesOf lists the devices of a slot.
 func (s *slot) devicesOf() string {
 	out := make([]string, s.PerNode)

@@ -12,8 +12,8 @@ import (
 // of its own.
 func (w *writer) hasRouter() bool { return w.engine() == launch.VLLM || w.engine() == launch.SGLang }
 
-// router starts what divides requests between the workers of a unit. Aggregated
-// TensorRT-LLM has none: any HTTP load balancer will do.
+// router starts the router of a unit. Aggregated TensorRT-LLM has none: any HTTP load
+// balancer works.
 func (w *writer) router(s *script, unit int, workers []slot) {
 	if w.alone() {
 		return
@@ -27,7 +27,7 @@ func (w *writer) router(s *script, unit int, workers []slot) {
 	s.add("%s &", w.routerCommand(workers, unit, nodeIP).Lines("  "))
 }
 
-// balancerHint is a comment on what the user adds.
+// balancerHint is a comment about the load balancer that the user adds.
 func (w *writer) balancerHint() string {
 	return fmt.Sprintf("# The workers listen on ports %d and up: put a load balancer in front of them.", w.Site.Port+launch.WorkerPorts)
 }
@@ -45,8 +45,8 @@ func (w *writer) routerStart() launch.Command {
 	return start.Add("--worker-urls")
 }
 
-// routerCommand is the command of a router that is given its workers; host is the
-// address of a node.
+// routerCommand is the command of a router with a list of workers; host is the address of a
+// node.
 func (w *writer) routerCommand(workers []slot, unit int, host func(node int) string) launch.Command {
 	if !w.hasRouter() {
 		return launch.Literals("trtllm-serve", "disaggregated", "-c", w.routingFile(unit))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -85,7 +86,7 @@ func (w *writer) process(s *script, at *slot, by launch.Program) error {
 		s.add("sleep infinity &")
 		return nil
 	}
-	s.add("# %s: %s", at.title(), counted(at.PerNode))
+	s.add("# %s: %s", at.title(), units.Counted(at.PerNode, "device"))
 	if by == launch.DynamoWorker {
 		s.add("DYN_NAMESPACE=%s \\", unitNamespace(at.unit))
 		s.add("DYN_SYSTEM_PORT=%d \\", systemPort+at.serial)
@@ -101,7 +102,7 @@ func (w *writer) process(s *script, at *slot, by launch.Program) error {
 	return nil
 }
 
-// memberRank is the rank of a node whose pod asks a LeaderWorkerSet for it.
+// memberRank is the rank of a pod that gets it from a LeaderWorkerSet.
 const memberRank = -1
 
 // times is a node's rank times a number, as a word.
@@ -134,7 +135,7 @@ func (s *slot) spanning(rank int, address string) (launch.Command, error) {
 	}
 	why := "needs MPI to start"
 	if s.Engine == launch.VLLM {
-		why = "is not something " + s.Engine + " " + s.Version + " has flags for"
+		why = "is not supported by the flags of " + s.Engine + " " + s.Version
 	}
 	return nil, cannot(Plain, "a worker on %d nodes (TP %d, PP %d, DP %d) %s", s.Nodes, l.TP, l.PP, l.DP, why)
 }

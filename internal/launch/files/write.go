@@ -32,8 +32,7 @@ const (
 // Targets lists the targets in the order they are written.
 func Targets() []Target { return []Target{Dynamo, Plain, Compose, Kubernetes, LLMD, Bench} }
 
-// ErrCannot is part of errors about a target that cannot run a plan, which other
-// targets may.
+// ErrCannot is part of errors about a target that cannot run a plan; other targets may.
 var ErrCannot = errors.New("cannot be written")
 
 // cannot is an error that says why a target cannot run a plan.
@@ -131,9 +130,8 @@ func (w *writer) mode() string {
 	return "agg"
 }
 
-// units is how many units that share nothing are written: the copies of a
-// disaggregated deployment. Workers that do everything need no units: their copies
-// are more workers.
+// units is the number of independent units: the copies of a disaggregated deployment. Copies
+// of aggregated workers are simply more workers.
 func (w *writer) units() int {
 	if w.disaggregated() {
 		return w.Units()
@@ -144,7 +142,7 @@ func (w *writer) units() int {
 // workers is how many workers of a pool a unit has.
 func (w *writer) workers(v *launch.Values) int { return v.Workers / w.units() }
 
-// alone reports whether one worker is all there is: it needs no router.
+// alone reports whether there is only one worker, which needs no router.
 func (w *writer) alone() bool { return !w.disaggregated() && w.pools[0].Workers == 1 }
 
 // unitName names a unit's objects.
@@ -155,7 +153,7 @@ func (w *writer) unitName(unit int) string {
 	return fmt.Sprintf("%s-%d", w.name, unit)
 }
 
-// roleName is how files call the workers of a pool.
+// roleName is the name of a role in files.
 func roleName(r deployment.Role) string {
 	if r == deployment.Both {
 		return "agg"
@@ -163,7 +161,7 @@ func roleName(r deployment.Role) string {
 	return string(r)
 }
 
-// devices is the number of devices of everything.
+// devices is the total number of devices.
 func (w *writer) devices() int {
 	n := 0
 	for i := range w.pools {

@@ -15,8 +15,8 @@ func Acceptance(m *model.Model, d *device.Profile, n int) []float64 {
 	return MeasuredAcceptance(m, n)
 }
 
-// UsualAcceptance are the chances that each of n drafted tokens is kept where nobody
-// says: those of the Ascend tools, and half of the last for every further token.
+// UsualAcceptance are the default acceptance rates of n draft tokens on Ascend devices: those
+// of the Ascend tools, and half of the last for every further token.
 func UsualAcceptance(n int) []float64 {
 	usual := []float64{0.9, 0.6, 0.4, 0.2}
 	for len(usual) < n {
@@ -25,11 +25,11 @@ func UsualAcceptance(n int) []float64 {
 	return usual[:max(0, n)]
 }
 
-// MeasuredAcceptance are the same for a model on devices other than Ascend's: each token
-// is kept with the same chance if those before it were. The chances are what explains
-// the median TPOT of rows that draft tokens in InferenceX's database of 20 July 2026
-// (652 rows of four models, random prompts); of other models the median of those is
-// taken. Prompts that are no random words let more be kept.
+// MeasuredAcceptance are the default acceptance rates of a model on other devices: each token
+// is accepted with the same probability if those before it were. The probabilities explain
+// the median TPOT of rows that draft tokens in InferenceX's database of 20 July 2026 (652 rows
+// of four models, random prompts); other models use their median. Acceptance is higher for
+// prompts that are not random words.
 func MeasuredAcceptance(m *model.Model, n int) []float64 {
 	chance := 0.7
 	switch m.Family {

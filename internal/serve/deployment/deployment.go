@@ -10,8 +10,8 @@ import (
 // Deployment says how a model is served. Zero fields take their defaults.
 type Deployment struct {
 	Model string `json:"model"`
-	// AsFamily is the family in whose form the model's config.json is read; "" is
-	// that of its architecture.
+	// AsFamily is the family whose format is used to read the model's config.json; "" is that
+	// of its architecture.
 	AsFamily string `json:"as_family,omitempty"`
 	System   string `json:"system"` // a device profile
 	// Engine is empty where no engine is modelled: single steps, and the formulas
@@ -26,7 +26,7 @@ type Deployment struct {
 
 // Engine is a serving engine, its version ("" is the newest) and settings that
 // differ from its defaults, each as "key=value". Preset names published settings
-// that hold where no other is given.
+// that fill unset engine settings.
 type Engine struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version,omitempty"`
@@ -55,7 +55,7 @@ type Pool struct {
 	// Settings are engine settings of this pool beyond the deployment's.
 	Settings []string `json:"settings,omitempty"`
 	// MTP is the tokens the model's own modules draft in a step; 0 is the engine's
-	// default. AcceptanceRates are the chances of each to be kept.
+	// default. AcceptanceRates are their acceptance rates.
 	MTP             int       `json:"mtp,omitempty"`
 	AcceptanceRates []float64 `json:"acceptance_rates,omitempty"`
 }
@@ -71,18 +71,18 @@ type Formats struct {
 	// MXFP4Group is the number of elements that share an MXFP4 scale.
 	MXFP4Group int `json:"mxfp4_group,omitempty"`
 	// GEMM is the format of linear layers other than routed experts, MoE that of routed
-	// experts, in the words of [WeightFormats]; they go over everything above.
+	// experts, as in [WeightFormats]; they override the fields above.
 	GEMM string `json:"gemm,omitempty"`
 	MoE  string `json:"moe,omitempty"`
 	// KV is the format of the cache: fp8, int8, or bf16 for the model's own.
 	KV string `json:"kv,omitempty"`
 }
 
-// Modelling is how a step is modelled, beside what is deployed.
+// Modelling is how a step is modelled.
 type Modelling struct {
-	Policy string `json:"policy,omitempty"` // "" = TensorCast's where it is at home
-	// Pricing is the cost model of operators; "" = roofline with TensorCast's policy,
-	// the best there is elsewhere.
+	Policy string `json:"policy,omitempty"` // "" = TensorCast's on Ascend devices
+	// Pricing is the cost model of operators; "" = roofline with TensorCast's policy, the most
+	// accurate available elsewhere.
 	Pricing          prices.Pricing    `json:"pricing,omitempty"`
 	Fusion           Fusion            `json:"fusion,omitempty"`
 	SequenceParallel bool              `json:"sequence_parallel,omitempty"`

@@ -79,10 +79,9 @@ func widenMXFP8(q *graph.Quant, d *device.Profile) {
 	}
 }
 
-// WeightFormats are the words for formats of weights: bf16 for what is not quantized,
-// whole tensors or blocks of 128×128 in fp8, and 4 bits under activations that the
-// name tells, a16 where it tells none and "wo" is "weights only". sq is the INT8 of
-// SmoothQuant.
+// WeightFormats are the names of weight formats: bf16 for unquantized weights, fp8 for whole
+// tensors or blocks of 128×128, and 4 bits with the activations in the name; "wo" is weights
+// only. sq is the INT8 of SmoothQuant.
 func WeightFormats() []string {
 	return []string{
 		"bf16", "fp8", "fp8_static", "fp8_block", "nvfp4", "w4afp8", "w4a16_mxfp4", "w4a8_mxfp4_mxfp8", "int8_wo", "int4_wo", "sq",
@@ -120,12 +119,12 @@ func weights(word string, base dtype.Format) (s dtype.Scheme, ok bool) {
 	return s, true
 }
 
-// words reports formats of weights that are none.
+// words reports unknown weight formats.
 func (f *Formats) words() error {
 	return errors.Join(optional("gemm_quant_mode", f.GEMM, WeightFormats()), optional("moe_quant_mode", f.MoE, WeightFormats()))
 }
 
-// CheckFormats reports words that name no format. Rows of measured runs have other words, and do not come this way.
+// CheckFormats reports unknown formats. Rows of measured runs have other names and are not checked here.
 func (d *Deployment) CheckFormats() error {
 	errs := []error{d.Formats.check()}
 	for i := range d.Pools {
@@ -134,7 +133,7 @@ func (d *Deployment) CheckFormats() error {
 	return errors.Join(errs...)
 }
 
-// check reports words that name no format.
+// check reports unknown formats.
 func (f *Formats) check() error {
 	return errors.Join(
 		optional("weights", f.Checkpoint, []string{"fp8", "fp4", "int4"}),
@@ -153,15 +152,15 @@ func optional[T ~string](name field.Name, word T, allowed []T) error {
 	return field.OneOf(name, word, allowed...)
 }
 
-// narrow is a quantization of 8 or 4 bits that was asked for and whose products a
-// device has no arithmetic for.
+// narrow is a requested quantization of 8 or 4 bits for whose products a device has no
+// arithmetic.
 type narrow struct {
-	name  any // a field, or a word where no face has one
+	name  any // a field, or a word if no interface has one
 	asked string
 	in    dtype.Format
 }
 
-// lacks are the quantizations asked for that a device has no arithmetic for.
+// lacks are the requested quantizations that a device has no arithmetic for.
 func (f *Formats) lacks(d *device.Profile) []narrow {
 	conversions := map[string]dtype.Format{"fp8": dtype.FP8, "fp4": dtype.FP4}
 	gemm, _ := weights(f.GEMM, dtype.None)
@@ -194,8 +193,7 @@ func (f *Formats) runs(d *device.Profile) error {
 	return errors.Join(errs...)
 }
 
-// widened are the notes on quantizations asked for that the device has no arithmetic
-// for.
+// widened are notes on requested quantizations that the device has no arithmetic for.
 func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
 	var out []string
 	for _, n := range f.lacks(d) {
@@ -211,9 +209,8 @@ func (f *Formats) widened(d *device.Profile, p *graph.Policy) []string {
 	return out
 }
 
-// actions are the quantization actions asked for, and where the Ascend tools are
-// at home their guide's defaults for the rest. Elsewhere the checkpoint's own
-// formats are the default.
+// actions are the requested quantization actions. The default is that of the Ascend guide on
+// Ascend devices and the checkpoint's own formats elsewhere.
 func (f *Formats) actions(d *device.Profile) graph.Actions {
 	a := graph.Actions{Linear: f.Linear, NonExpert: f.NonExpert, Attention: f.Attention, MXFP4Group: f.MXFP4Group}
 	if !d.FollowsAscend() {
@@ -234,7 +231,7 @@ func (f *Formats) actions(d *device.Profile) graph.Actions {
 // fp8, as NVIDIA's do.
 func (f *Formats) convert(m *model.Model, q *graph.Quant) {
 	if m.Quant.Method == "mxfp4" {
-		return // gpt-oss has one checkpoint, whatever it is called
+		return // gpt-oss has one checkpoint under several names
 	}
 	experts := m.HasExperts()
 	switch f.Checkpoint {

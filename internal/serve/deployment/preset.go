@@ -10,13 +10,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
-// Assumption is a setting of the workers with a role that a preset gives.
+// Assumption is a setting from a preset, for the workers of a role.
 type Assumption struct {
 	Role Role `json:"role"`
 	engine.Drawn
 }
 
-// Assume gives every pool what a preset sets and the deployment does not. The load is
+// Assume fills unset settings of every pool from a preset. The load is
 // the requests of a data-parallel rank of a pool; nil is unknown.
 func (d *Deployment) Assume(s *engine.Preset, base *Base, load func(*Pool) float64) ([]Assumption, error) {
 	var out []Assumption
@@ -69,7 +69,7 @@ func (d *Deployment) narrow(b *Base, p *Pool) bool {
 	return w == dtype.FP8 || w == dtype.FP4
 }
 
-// Gives reports whether the deployment says what a setting of a pool is.
+// Gives reports whether the deployment sets a setting of a pool.
 func (d *Deployment) Gives(p *Pool, key string) bool {
 	set := func(s string) bool { k, _, _ := strings.Cut(s, "="); return Key(k) == key }
 	switch {

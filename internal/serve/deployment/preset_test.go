@@ -41,7 +41,7 @@ func TestPreset(t *testing.T) {
 			t.Errorf("%s: notes %q", c.name, r.Notes)
 		}
 		if len(asked.Pools[0].Settings) > 0 {
-			t.Errorf("%s: the deployment that was asked for is changed", c.name)
+			t.Errorf("%s: the requested deployment is changed", c.name)
 		}
 	}
 	asked := deployment.Deployment{Engine: deployment.Engine{Preset: "inferencex"}, Pools: pool(l)}

@@ -35,8 +35,8 @@ type Resolved struct {
 	Pricing     prices.Pricing
 	Pools       []Served // one, or prefill and decode in this order
 	LeastLoaded bool
-	Notes       []string // on what was asked for and is modelled otherwise
-	// Assumed is what a preset gives.
+	Notes       []string // on requested settings that are modelled differently
+	// Assumed are settings from a preset.
 	Assumed []Assumption
 }
 
@@ -60,8 +60,7 @@ func (r *Resolved) Disaggregated() bool { return len(r.Pools) > 1 }
 // Generates is the pool that generates tokens.
 func (r *Resolved) Generates() *Served { return &r.Pools[len(r.Pools)-1] }
 
-// Resolve fills in defaults and checks every pool. It reports everything that is
-// wrong.
+// Resolve fills in defaults and checks every pool. It reports all mistakes.
 func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 	base, err := d.Base(p)
 	if err != nil {
@@ -130,7 +129,7 @@ type Base struct {
 
 	// Pricing is the cost model of operators that no kernel table covers.
 	Pricing prices.Pricing
-	Notes   []string // on what was asked for and is modelled otherwise
+	Notes   []string // on requested settings that are modelled differently
 	release string   // of the engine
 	spec    graph.Spec
 }
@@ -226,8 +225,8 @@ func (b *Base) pool(p *Pool, settings []string) (Served, error) {
 // MaxMTP is the most draft tokens the Ascend command line accepts.
 const MaxMTP = 9
 
-// checkDrafts reports what is wrong with the tokens a pool drafts: the pool, or
-// else a setting of its engine, says how many.
+// checkDrafts reports a wrong number of draft tokens, from the pool or from a setting of its
+// engine.
 func (b *Base) checkDrafts(p *Pool, n int) error {
 	from := any(field.Name("num_mtp_tokens"))
 	if p.MTP == 0 {
@@ -246,8 +245,8 @@ func (b *Base) checkDrafts(p *Pool, n int) error {
 	return nil
 }
 
-// AcceptedPerStep is the tokens a decode step yields on average with n drafted
-// ones, each rate being the chance that a position is accepted.
+// AcceptedPerStep is the mean number of tokens of a decode step with n draft tokens, given
+// the acceptance rate of each position.
 func AcceptedPerStep(n int, rates []float64) float64 {
 	f := 1.0
 	for _, r := range rates[:min(n, len(rates))] {
@@ -256,8 +255,7 @@ func AcceptedPerStep(n int, rates []float64) float64 {
 	return f
 }
 
-// PolicyFor finds a policy by name; the default is TensorCast's where TensorCast
-// is at home.
+// PolicyFor finds a policy by name; the default is TensorCast's on Ascend devices.
 func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	switch name {
 	case "":
@@ -273,7 +271,7 @@ func PolicyFor(name string, d *device.Profile) (graph.Policy, error) {
 	return graph.Policy{}, field.OneOf("policy", name, tensorcast.Name, graph.Physical().Name)
 }
 
-// pricing is the cost model: the one asked for, or the policy's default.
+// pricing is the requested cost model, or the policy's default.
 func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, error) {
 	switch {
 	case m.Pricing != "":
@@ -284,10 +282,10 @@ func (m *Modelling) pricing(d *device.Profile, p graph.Policy) (prices.Pricing, 
 	return prices.Best(d), nil
 }
 
-// compiles reports whether steps are fused: as asked, or as engines do. Fitted
-// prices are of their kernels, and no engine runs norms and activations operator
-// by operator; Ascend's own tool, whose policy and whose prices a request may also
-// ask for elsewhere, is eager unless told otherwise.
+// compiles reports whether steps are fused: as requested, or as engines do. Fitted prices
+// are of their kernels, and no engine runs norms and activations operator by operator.
+// Ascend's own tool, whose policy and prices can be requested elsewhere too, is eager by
+// default.
 func (m *Modelling) compiles(p *Parts, policy graph.Policy, pricing prices.Pricing) bool {
 	switch m.Fusion {
 	case Compiled:

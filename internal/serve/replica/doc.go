@@ -1,6 +1,6 @@
 // Package replica is a model on devices under an engine, the smallest unit that
-// is copied: it prices the engine's steps for a simulation and says how much KV
-// cache there is.
+// is copied: it prices the engine's steps for a simulation and computes the size of
+// the KV cache.
 //
 // In: a graph's Spec, a device, an engine profile and prices. Out: a Replica,
 // which is a step model of package sim, and the Pool to put it in. Start with

@@ -8,8 +8,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// meter sums up what the devices of a pool do: the loads of one data-parallel rank,
-// by phase.
+// meter sums up the work of a pool: the loads of one data-parallel rank, by phase.
 type meter struct {
 	replica         *Replica
 	ranks           *ranks // nil where ranks are replicas of their own
@@ -68,14 +67,14 @@ func (c *counted) load(stages float64) power.Load {
 	return out
 }
 
-// Meters measure what a fleet does in a simulation.
+// Meters measure a fleet in a simulation.
 type Meters struct {
 	fleet  *Fleet
 	meters []*meter
 }
 
-// Meter has a simulation of the fleet measured. It costs time, so that only runs whose
-// energy is shown have one.
+// Meter adds meters to a simulation of the fleet. They cost time, so only runs whose energy
+// is shown have them.
 func (f *Fleet) Meter(c *sim.Config) *Meters {
 	out := &Meters{fleet: f}
 	for _, r := range f.replicas {
@@ -88,14 +87,14 @@ func (f *Fleet) Meter(c *sim.Config) *Meters {
 	return out
 }
 
-// Used is what the devices of one pool did.
+// Used is the work of the devices of one pool.
 type Used struct {
 	Devices int
 	Loads   power.Loads // of one device
 	Busy    float64     // share of the time
 }
 
-// Used is what each pool did in a simulation that has ended.
+// Used is the work of each pool in a simulation that has ended.
 func (m *Meters) Used(r *sim.Result) []Used {
 	out := make([]Used, len(m.meters))
 	for i, x := range m.meters {

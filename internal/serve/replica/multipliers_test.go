@@ -280,7 +280,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestPool: what a simulation is told of a replica and its ranks.
+// TestPool: the pool of a replica and its ranks in a simulation.
 func TestPool(t *testing.T) {
 	l := parallel.Layout{Devices: 4, TP: 1, DP: 4, EP: 4}
 	for _, c := range []struct {

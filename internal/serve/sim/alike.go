@@ -1,7 +1,7 @@
 package sim
 
-// alike is how many replicas do exactly the same at the same time, so that one of them
-// stands for all; 1 if they do not. In a closed loop of equal requests that are routed
+// alike is the number of replicas that do exactly the same at the same time, so that one
+// represents all; 1 if they differ. In a closed loop of equal requests that are routed
 // in turn every replica gets as many at a time as any other.
 func (c *Config) alike() int {
 	n := max(1, c.Workers.Replicas)
@@ -14,7 +14,7 @@ func (c *Config) alike() int {
 	return n
 }
 
-// one is the part of a configuration that one of n replicas that are alike serves.
+// one is the part of a configuration for one of n identical replicas.
 func (c *Config) one(n int) *Config {
 	out := *c
 	loop, _ := c.Client.(ClosedLoop)
@@ -27,7 +27,7 @@ func (c *Config) one(n int) *Config {
 	return &out
 }
 
-// times is the result of n replicas that are alike.
+// times is the result of n identical replicas.
 func (r *Result) times(n int) {
 	r.Requests, r.Finished, r.Refused, r.Counted = n*r.Requests, n*r.Finished, n*r.Refused, n*r.Counted
 	r.ITL.Count *= n

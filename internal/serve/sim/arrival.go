@@ -12,9 +12,9 @@ import (
 type Process int
 
 const (
-	// Poisson arrivals know nothing of each other.
+	// Poisson arrivals are independent of each other.
 	Poisson Process = iota
-	// Gamma arrivals are as bursty as asked, see [OpenLoop.Variation].
+	// Gamma arrivals have a given burstiness, see [OpenLoop.Variation].
 	Gamma
 	// Constant arrivals are evenly spaced.
 	Constant

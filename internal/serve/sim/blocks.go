@@ -31,5 +31,5 @@ func (c *cache) take(n int) {
 	c.free -= n
 }
 
-// give returns blocks nobody shares.
+// give returns blocks that are not shared.
 func (c *cache) give(n int) { c.free += n }

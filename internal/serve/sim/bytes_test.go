@@ -58,7 +58,7 @@ func TestBytesOfLoads(t *testing.T) {
 	}
 }
 
-// TestCancelledBefore: a run that nobody waits for does not begin.
+// TestCancelledBefore: a cancelled run does not begin.
 func TestCancelledBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Client says which requests come and when: [ClosedLoop], [OpenLoop] or
+// Client determines which requests come and when: [ClosedLoop], [OpenLoop] or
 // [*Trace].
 type Client interface {
 	check() error
@@ -25,8 +25,8 @@ type ClosedLoop struct {
 	Input       Lengths
 	Output      Lengths
 	Mix         Mix // in place of Input and Output
-	// Prefix is how many tokens every prompt begins with that are the same in all and in
-	// the caches of the workers from the start; every prompt is longer.
+	// Prefix is the length of the common prefix of all prompts, which the workers have cached
+	// from the start; every prompt is longer.
 	Prefix int
 	// Warmup requests, the first ones, are served but not counted. Zero counts
 	// the burst at the start, as benchmarks with a separate warm-up do.

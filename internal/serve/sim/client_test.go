@@ -91,7 +91,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestRefusals: all mistakes are told, each with its place.
+// TestRefusals: all mistakes are reported, each with its place.
 func TestRefusals(t *testing.T) {
 	fine := func() *Config {
 		return &Config{Client: closed(4), Workers: Pool{Engine: vllm(), Stepper: h100()}}

@@ -21,11 +21,11 @@ type Config struct {
 	Seed uint64
 	// Limits define goodput.
 	Limits workload.Limits
-	// Percentile, if above 0, is one that summaries have beside the usual ones.
+	// Percentile, if above 0, is reported beside the usual ones.
 	Percentile float64
-	// Progress, if not nil, is told now and then how many of the requests have ended.
+	// Progress, if not nil, is called now and then with the number of requests that have ended.
 	Progress func(ended, requests int)
-	// stands is how many replicas the only one stands for; 0 is itself.
+	// stands is the number of replicas that the only one represents; 0 means 1.
 	stands int
 	// Records asks for one [Record] per request in the result.
 	Records bool
@@ -37,7 +37,7 @@ type Pool struct {
 	Routing  Routing
 	Engine   Engine
 	Stepper  Stepper
-	// Meter, if not nil, is told every step that is taken, once.
+	// Meter, if not nil, sees every step once.
 	Meter Meter
 }
 
@@ -48,12 +48,12 @@ type Link struct {
 	BytesPerToken units.Bytes // of KV cache, through the busiest rank
 	Bandwidth     units.BytesPerSecond
 	Latency       units.Seconds
-	// Parallel is how many caches a prefill replica sends at a time, as its data-parallel
-	// ranks do; 0 means 1. What is beyond that waits.
+	// Parallel is the number of caches that a prefill replica sends in parallel, one for each
+	// data-parallel rank; 0 means 1. Others wait.
 	Parallel int
 }
 
-// Carries is how long the link is taken by a cache of so many tokens; it arrives the latency
+// Carries is how long a cache of so many tokens occupies the link; it arrives one latency
 // later.
 func (l *Link) Carries(tokens int) units.Seconds {
 	if l.BytesPerToken == 0 {
@@ -79,7 +79,7 @@ func (p *Pool) check(name string) error {
 	return errors.Join(errs...)
 }
 
-// check returns all that is wrong with a configuration.
+// check reports all mistakes of a configuration.
 func (c *Config) check() error {
 	errs := []error{c.Workers.check("workers")}
 	if !(c.Percentile >= 0 && c.Percentile < 100) {

@@ -5,7 +5,7 @@ import "math"
 // decodeSet is the requests of a replica that generate.
 //
 // In a step each of them gains the same number of tokens. So one counter per
-// replica, the token clock, tells the progress of all: a request that joined at
+// replica, the token clock, gives the progress of all: a request that joined at
 // clock g with context c has context c − g + clock, and ends when the clock
 // reaches g plus what it has left to generate. The set is then sums, a wheel of
 // ends, and a tally of where on the clock a block is full; a step of a thousand

@@ -15,7 +15,7 @@ func (r *replica) decodeFirst() bool {
 			budget -= tokens
 		}
 	}
-	// A step that had to preempt admits nobody.
+	// A step that had to preempt admits no request.
 	for !r.evicted && r.waiting.n > 0 && budget > 0 && r.room() > 0 {
 		f := r.fits(r.waiting.at(0), budget)
 		if f.needs > r.spare() {

@@ -1,29 +1,28 @@
 // Package sim simulates clients and engine replicas event by event: queues,
 // schedulers, KV space, prefix reuse, the transfer of a cache from a prefill to
-// a decode pool. It tells what steady-state formulas cannot: percentiles,
-// queues under bursts, the first wave of a benchmark, a cache that runs full.
+// a decode pool. It shows what steady-state formulas cannot: percentiles,
+// queues under bursts, the first wave of a benchmark, a full cache.
 //
 // In: a [Config]: a [Client] (closed loop, open loop or [Trace]), pools of
 // replicas with the scheduling rules of their [Engine], and a [Stepper] that
 // says how long a step of a given [Batch] takes. Out: a [Result].
-// It knows neither models nor devices nor engine names; it reads no clock, and
+// It does not depend on models, devices or engine names; it reads no clock, and
 // the same configuration and seed give the same bytes.
 //
 // # Where to start reading
 //
-// Three files are the whole story: step.go says what a step is, run.go is the
-// event loop, replica.go is the life of a replica, which is begin, complete,
-// begin, complete. Then:
+// Three files are the core: step.go defines a step, run.go is the event loop,
+// replica.go is the life of a replica, which begins and completes steps. Then:
 //
-//   - what is asked: client.go, lengths.go, arrival.go, and trace.go for files
-//   - what a replica may do next: decodefirst.go, prefillfirst.go, inflight.go,
+//   - requests: client.go, lengths.go, arrival.go, and trace.go for files
+//   - scheduling: decodefirst.go, prefillfirst.go, inflight.go,
 //     one per [Policy], with admit.go for what they share
-//   - where its tokens are: blocks.go, and prefix.go for shared prompts
-//   - who is generating: decode.go, and wheel.go for who ends first
+//   - KV cache: blocks.go, and prefix.go for shared prompts
+//   - generating requests: decode.go, and wheel.go for the next to finish
 //   - several batches in flight, one for each pipeline stage: pipeline.go
 //   - several replicas: route.go, transfer.go
-//   - how much memory it takes: bytes.go
-//   - what came of it: result.go, summary.go, gap.go, series.go, csv.go
+//   - memory of a run: bytes.go
+//   - results: result.go, summary.go, gap.go, series.go, csv.go
 //
 // # Why it is fast
 //

@@ -13,7 +13,7 @@ const (
 	requestReady
 )
 
-// event is something that will happen. Events are ordered by time, kind and
+// event is a future event. Events are ordered by time, kind and
 // the order in which they were planned, so that ties are always broken alike.
 // They hold places, not pointers: moving them costs the garbage collector
 // nothing.

@@ -55,7 +55,7 @@ func (r *replica) holdsBack(prompts, tokens int) int {
 }
 
 // count counts steps without prompts towards a wait. Where it is one for prompts on every rank, steps for which
-// there was none count as well, and the count begins anew when it is full: a prompt that comes alone waits for half of
+// there was none count as well, and the count restarts when it is full: a prompt that comes alone waits for half of
 // the steps on average (TensorRT-LLM's _balance_adp_requests, pyexecutor/py_executor.py).
 func (r *replica) count(steps int64) {
 	switch every := int64(r.engine.RankWaitSteps); {

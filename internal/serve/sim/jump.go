@@ -4,7 +4,7 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
 // runLength is how many steps can be taken at once when nothing is prefilled:
 // until a request ends, blocks run out, the scheduler would look at a queue, or
-// would decide anew.
+// would decide again.
 func (r *replica) runLength() int64 {
 	if len(r.batches) > 1 {
 		return 1 // the others take their steps meanwhile

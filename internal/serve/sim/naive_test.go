@@ -9,7 +9,7 @@ import (
 )
 
 // naive is a second simulator, of one replica without prefix cache: every step
-// is taken, every request looked at in every step, every sum added up anew. It
+// is taken, every request looked at in every step, every sum added up again. It
 // is slow and shares no code with the first beyond the settings, so that one
 // can be held against the other.
 type naive struct {

@@ -19,8 +19,8 @@ type replica struct {
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
 
-	incoming queue // ready, but the scheduler has not looked
-	noticed  int   // of those, how many the scheduler puts into the next step it fills
+	incoming queue // ready, not yet seen by the scheduler
+	noticed  int   // number of these for the next step to be filled
 	fresh    bool  // the last step came after a time without any
 	waiting  queue
 	running  running
@@ -39,8 +39,8 @@ type replica struct {
 	since       int             // steps of generation since the last look, modulo the interval
 	waited      int             // steps counted towards a wait, most of them while prompts were held back
 	patience    int             // and the most
-	evicted     bool            // something was preempted when this step was filled
-	due         bool            // to begin once all else at this time has happened
+	evicted     bool            // a request was preempted when this step was filled
+	due         bool            // begins after all other events of this time
 	sending     int             // requests whose cache is on its way out
 	carrying    int             // and their tokens
 	links       []units.Seconds // when each has carried what it has
@@ -68,7 +68,7 @@ type chunk struct {
 	epoch  uint32 // of the request; another one means that it was preempted since
 }
 
-// usage is what a replica did, summed up.
+// usage is the totals of a replica.
 type usage struct {
 	busy         units.Seconds
 	until        units.Seconds // the last step's end
@@ -317,7 +317,7 @@ func (r *replica) generate(q *request, last units.Seconds) {
 	r.gaps.join(q, last)
 }
 
-// end takes leave of a request that has all its tokens.
+// end ends a request that has all its tokens.
 func (r *replica) end(q *request) {
 	r.holdBack(q)
 	r.running.remove(q)
@@ -326,8 +326,8 @@ func (r *replica) end(q *request) {
 	r.sim.finish(q)
 }
 
-// holdBack lets a client see the first token later, as many tokens as are held
-// back; they come at the request's own pace.
+// holdBack delays the first token that a client sees by the tokens held back; they
+// come at the request's own pace.
 func (r *replica) holdBack(q *request) {
 	if r.held == 0 || q.output < 2 {
 		return

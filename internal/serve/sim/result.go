@@ -2,7 +2,7 @@ package sim
 
 import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
-// Result is what came of a simulation. Times and rates are of the requests that
+// Result is the result of a simulation. Times and rates are of the requests that
 // count: finished, and after the warm-up.
 type Result struct {
 	Requests int // sent
@@ -29,7 +29,7 @@ type Result struct {
 
 	CachedShare float64 // prompt tokens found in the prefix cache
 	Series      []Point
-	Records     []Record // if asked for, in order of arrival
+	Records     []Record // if requested, in order of arrival
 }
 
 // PoolUse is how a pool was used from the start to the end of the simulation.
@@ -67,7 +67,7 @@ func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
 	return q.first - q.arrived + constant, tpot, q.done - q.arrived + constant
 }
 
-// record is all that is told of a request that has ended.
+// record is the record of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
 		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),

@@ -180,7 +180,7 @@ func TestRankWait(t *testing.T) {
 		{"one rank", 5, 1, 0, 0.15},
 		{"five steps, two of them gone", 5, 4, 0, 0.45},
 		{"one short", 5, 4, 2, 0.45},
-		{"two steps, both gone: the count begins anew", 2, 4, 0, 0.35},
+		{"two steps, both gone: the count restarts", 2, 4, 0, 0.35},
 		{"a prompt for each", 5, 4, 3, 0.15},
 	} {
 		e := roomy(sim.InFlight)

@@ -19,7 +19,7 @@ type simulation struct {
 
 	now     units.Seconds
 	agenda  agenda
-	due     []int32 // places of replicas to begin a step once all else at this time has happened
+	due     []int32 // indices of replicas that begin a step after all other events of this time
 	sent    int     // requests the client has sent, or has planned to
 	left    int     // requests that have not ended
 	refused int
@@ -33,7 +33,7 @@ type simulation struct {
 	watch  func(*replica)
 }
 
-// Run simulates a configuration to its end. Of replicas that are alike it simulates one.
+// Run simulates a configuration to its end. Of identical replicas it simulates one.
 func Run(ctx context.Context, c *Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (s *simulation) gone(q *request) {
 	}
 }
 
-// sound checks what a step model said.
+// sound checks the result of a step model.
 func (s *simulation) sound(took units.Seconds, p *plan) units.Seconds {
 	if took > 0 && !math.IsInf(float64(took), 0) {
 		return took

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 
-// Batch is the shape of one step: what a step model needs to price it, and
-// nothing of who is in it.
+// Batch is the shape of one step: what a step model needs to price it, without the
+// identity of requests.
 type Batch struct {
 	PrefillRequests int     // prompts, or pieces of them, in this step
 	PrefillTokens   int     // their tokens to compute, Σ c

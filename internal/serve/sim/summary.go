@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
-// Summary is how a time is distributed.
+// Summary is the distribution of a time.
 type Summary struct {
 	Count                         int
 	Mean, P50, P90, P95, P99, Max units.Seconds

@@ -9,8 +9,8 @@ let drawn: uPlot[] = [];
 let waiting: (() => void)[] = [];
 let idle = 0;
 
-// draw replaces the pictures below root by charts that answer to the mouse and the keyboard: those in view at once, the
-// others when there is time, so that an answer is seen early.
+// draw replaces the pictures below root by interactive charts: those in view at once, the others when idle, so that an
+// answer appears early.
 export function draw(root: ParentNode): void {
   for (const u of drawn) u.destroy();
   drawn = [];
@@ -149,7 +149,7 @@ function keyboard(u: uPlot, chart: Chart, tip: Tip): void {
   root.tabIndex = 0;
   root.setAttribute("role", "application");
   root.setAttribute("aria-roledescription", "chart");
-  root.setAttribute("aria-label", `${chart.about} Arrow keys read the values, plus and minus zoom, Escape shows all.`);
+  root.setAttribute("aria-label", `${chart.about} Arrow keys read values, plus and minus zoom, Escape resets.`);
   let at = -1;
   root.addEventListener("blur", () => { at = -1; tip.hide(); });
   root.addEventListener("keydown", (e) => {

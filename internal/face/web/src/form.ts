@@ -5,7 +5,7 @@ interface Preset { name: string; mean_isl: number; mean_osl: number; prefix?: nu
 
 interface Named { id?: string; name?: string; title?: string; vendor?: string; price?: { usd_per_hour?: number } }
 
-// The fields of the question.
+// The fields of the request.
 export class Form {
   private slides: Slide[];
   private presets: Preset[] = [];
@@ -43,14 +43,14 @@ export class Form {
     this.arrange();
   }
 
-  // load fills the lists with what the server knows.
+  // load fills the lists from the server.
   async load(): Promise<void> {
     const [models, devices, engines] = await Promise.all([listed<Named>("models", "models?limit=5000"), listed<Named>("devices"), asked("engines")]);
     this.presets = list<Preset>(engines, "presets");
     this.offer(this.field("preset").value);
     this.follow();
     this.root.querySelector("#models")!.replaceChildren(...models.map((m) => new Option(m.id ?? m.name ?? "")));
-    this.fill("systems", [{ name: "all", title: "all that an engine is known for" }, ...devices]);
+    this.fill("systems", [{ name: "all", title: "all with a known engine" }, ...devices]);
     this.fill("engines", list<Named>(engines, "engines"));
     this.filter();
   }
@@ -59,7 +59,7 @@ export class Form {
   private offer(chosen: string): void {
     const select = this.root.querySelector<HTMLSelectElement>("#preset")!;
     const names = [...new Set([...this.presets.map((p) => p.name), chosen])].filter(Boolean);
-    select.replaceChildren(new Option("own lengths", ""), ...names.map((n) => new Option(n)));
+    select.replaceChildren(new Option("custom lengths", ""), ...names.map((n) => new Option(n)));
     select.value = chosen;
   }
 
@@ -118,7 +118,7 @@ export class Form {
       l.hidden = !!words && !l.dataset.words?.includes(words) && !l.querySelector("input")!.checked;
   }
 
-  // arrange shows the fields of what is given.
+  // arrange shows the fields that apply.
   private arrange(): void {
     const have = this.checked("have")[0];
     for (const e of this.root.querySelectorAll<HTMLElement>("[data-have]")) e.hidden = e.dataset.have !== have;

@@ -4,13 +4,13 @@ import { Form } from "./form";
 import { clear, show } from "./problem";
 import { command, read, request, write } from "./state";
 
-// How long the hand must rest before a question is asked, in milliseconds.
+// Idle time before a request is sent, in milliseconds.
 const rest = 60;
 
-// How long it must rest before the whole answer is asked for: while it moves, what would change the answer is left out.
+// Idle time before the full answer is requested: while a slider moves, changes of the answer are left out.
 const still = 500;
 
-// How long a busy server is left alone, in milliseconds.
+// Time before a busy server is tried again, in milliseconds.
 const busy = 1000;
 
 const form = new Form(document.querySelector<HTMLFormElement>("#ask")!, () => soon());
@@ -41,7 +41,7 @@ function post(path: string, whole: boolean, signal?: AbortSignal): Promise<Respo
   return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
 }
 
-// ask puts the question and shows the answer, whole or without its changes. A later question makes it void.
+// ask sends the request and shows the answer, with or without its changes. A later request cancels it.
 async function ask(whole: boolean): Promise<void> {
   clearTimeout(timer);
   asked?.abort();
@@ -74,8 +74,8 @@ function say(mine: AbortController, words: string, wrong: boolean, tell = true):
   if (wrong) announce.textContent = words;
 }
 
-// put shows the answer of a report: what is open stays open, what has the focus keeps it.
-// Changes that are not there yet are those of the last answer, greyed.
+// put shows the answer of a report; open details stay open and the focus stays.
+// Until new changes arrive, those of the last answer are shown in grey.
 function put(report: string, whole: boolean): void {
   const fresh = new DOMParser().parseFromString(report, "text/html").querySelector("#answer");
   if (!fresh) return;

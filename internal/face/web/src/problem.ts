@@ -1,4 +1,4 @@
-// What an API refuses, beside the fields it is about.
+// Errors of the API, shown beside the fields they concern.
 
 interface Problem { title?: string; detail?: string; fields?: string[] }
 
@@ -15,7 +15,7 @@ export function clear(): void {
   for (const f of document.querySelectorAll("[aria-invalid]")) f.removeAttribute("aria-invalid");
 }
 
-// show puts messages beside fields, and returns what to say of the whole.
+// show puts messages beside fields, and returns the message for the request as a whole.
 export async function show(answer: Response): Promise<string> {
   let p: Problem = {};
   try { p = (await answer.json()) as Problem; } catch { /* not from the API */ }
@@ -31,7 +31,7 @@ export async function show(answer: Response): Promise<string> {
   return p.detail || p.title || `The server answered ${answer.status}.`;
 }
 
-// messages are the lines of the detail by the fields that they name; all of it where none does.
+// messages are the lines of the detail by the fields they name; all of it if none does.
 function messages(p: Problem): [string, string][] {
   const detail = p.detail ?? p.title ?? "not accepted";
   return (p.fields ?? []).map((field) => {

@@ -1,4 +1,4 @@
-// The question a page asks. It is kept in the address, so that a link holds it.
+// The request of the page. It is kept in the address, so that a link contains it.
 
 export interface State {
   model: string; systems: string[]; have: string;
@@ -48,7 +48,7 @@ export function write(s: State): string {
   return q.toString();
 }
 
-// request is an app.PlanRequest.
+// request is an ops.PlanRequest.
 export function request(s: State): unknown {
   const some = (v: unknown): unknown => (Array.isArray(v) ? (v.length ? v : undefined) : v || undefined);
   return {
@@ -65,7 +65,7 @@ export function request(s: State): unknown {
   };
 }
 
-// command asks the same on the command line. That of an answer, which comes from the program, replaces it.
+// command is the command line of the request. That of the answer replaces it.
 export function command(s: State): string {
   const word = (v: string) => (/^[\w./:@+-]+$/.test(v) ? v : `'${v.replaceAll("'", `'\\''`)}'`);
   const out = ["plimsoll plan", word(s.model.trim())];

@@ -52,7 +52,7 @@ export class Tip {
   }
 }
 
-// A series that has no point near the cursor is not told.
+// A series without a point near the cursor is left out.
 function near(u: uPlot, x: number, at: number): boolean {
   return Math.abs(u.valToPos(x, "x") - u.valToPos(at, "x")) < Math.max(30, u.over.clientWidth / 12);
 }
