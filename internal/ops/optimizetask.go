@@ -95,7 +95,7 @@ func (t *task) run(ctx context.Context) error {
 		e := t.evaluator()
 		s := search.Search{Evaluator: e, Workers: cmp.Or(t.r.Jobs, defaultJobs), Progress: progress}
 		if t.evaluation == BySimulation {
-			s.Group = func(c *search.Candidate) any { return t.label(c) }
+			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
 		}
 		results, err := s.Run(ctx, search.Candidates(e, candidates))
 		if err != nil {

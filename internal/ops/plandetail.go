@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -72,6 +73,12 @@ func (p *planning) meter(ctx context.Context, c *Contender) error {
 	return nil
 }
 
+// sample is how many of the copies are simulated to show what all carry.
+func (o *Option) sample() int {
+	c := search.Candidate{Layout: parallel.Layout{Devices: o.Used / o.Copies}, Copies: o.Copies}
+	return c.Sample()
+}
+
 // some is some copies of the deployment.
 func (o *Option) some(copies int) deployment.Deployment {
 	out := o.Deployment
@@ -100,7 +107,7 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
 	}
-	part := min(best.Copies, search.MaxCopies)
+	part := best.sample()
 	q.Deployment, q.Concurrency, q.Rate = best.some(part), q.Concurrency*part/best.Copies, q.Rate*float64(part)/float64(best.Copies)
 	s, err := p.world.simulated(&q)
 	if err != nil {
@@ -135,9 +142,11 @@ func (p *planning) traffic(c *Contender, concurrency int) SimulateRequest {
 
 // pools are the workers of a contender with their steps.
 func (p *planning) pools(ctx context.Context, c *Contender) ([]PoolEstimate, error) {
-	r := EstimateRequest{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: c.Concurrency, Steps: true}
-	for i := range c.Deployment.Pools {
-		pool := &c.Deployment.Pools[i]
+	part := c.sample()
+	some := c.some(part)
+	r := EstimateRequest{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
+	for i := range some.Pools {
+		pool := &some.Pools[i]
 		w := Workers{Count: max(1, pool.Replicas), Layout: pool.Layout, Batch: c.Batch}
 		if pool.Role == deployment.Prefill {
 			w.Batch = max(1, c.Prompts)
@@ -149,6 +158,9 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]PoolEstimate, err
 	e, err := p.world.Estimate(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	for i := range e.Pools {
+		e.Pools[i].Workers.Count = max(1, c.Deployment.Pools[i].Replicas)
 	}
 	return e.Pools, nil
 }
@@ -165,7 +177,7 @@ func (p *planning) loads(ctx context.Context, s *stage, c *Contender) ([]LoadPoi
 	out := make([]LoadPoint, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), defaultJobs, func(i int) {
-		part := min(c.Copies, search.MaxCopies)
+		part := c.sample()
 		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
 		q.Deployment = c.some(part)
 		q.Complete()

@@ -139,12 +139,16 @@ func (x *experiment) search(ctx context.Context) error {
 // find searches the space with an evaluator.
 func (x *experiment) find(ctx context.Context, e search.Scored) error {
 	jobs := cmp.Or(x.r.Jobs, defaultJobs)
-	s := search.Search{Evaluator: e, Group: search.ByLayout, Rows: x.r.Top, Workers: jobs}
+	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.r.Top, Workers: jobs}
 	var err error
 	if x.results, err = s.Run(ctx, x.space.Branches(x.eval, e)); err != nil {
 		return err
 	}
-	x.rows = search.Best(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+	rank := search.Best[any]
+	if s.Near {
+		rank = search.Waiting[any]
+	}
+	x.rows = rank(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
 	if len(x.rows) == 0 {
 		more, err := x.space.Nearest(ctx, x.eval, jobs)
 		if err != nil {

@@ -331,7 +331,7 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	some := c
 	copies := max(1, c.Copies)
 	if s.varied() || c.X > 0 || l.Rate > 0 {
-		some.Copies = min(copies, search.MaxCopies)
+		some.Copies = c.Sample()
 	}
 	if l.Rate > 0 {
 		some.Copies = 1 // requests are dealt out to copies that know nothing of each other

@@ -339,6 +339,16 @@ func (s *bounds) full(largest int) int {
 	if e.Policy == sim.InFlight { // keeps blocks from the start
 		context = s.Input + s.Output
 	}
-	holds := e.Blocks / max(1, (context+e.BlockTokens-1)/e.BlockTokens) * max(1, w.pool.Replicas)
-	return min(max(1, holds/w.ranks), largest)
+	return min(max(1, s.holds(context)), largest)
+}
+
+// holds is how many requests of a length the cache of a rank that generates has room for;
+// 0 where it has no bound.
+func (s *bounds) holds(tokens int) int {
+	w := s.generates
+	e := &w.pool.Engine
+	if e.Blocks == 0 {
+		return 0
+	}
+	return e.Blocks / max(1, (tokens+e.BlockTokens-1)/e.BlockTokens) * max(1, w.pool.Replicas) / w.ranks
 }

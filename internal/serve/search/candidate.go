@@ -49,6 +49,14 @@ func (c *Candidate) UnitDevices() int {
 // Devices are those of all copies.
 func (c *Candidate) Devices() int { return c.times() * c.UnitDevices() }
 
+// sample is the devices that are simulated at most, but for one copy: copies are dealt
+// requests in turn and know nothing of each other, so that more add nothing but the time
+// to simulate them.
+const sample = 64
+
+// Sample is how many of the copies are simulated to show what all carry.
+func (c *Candidate) Sample() int { return min(c.times(), max(1, sample/c.UnitDevices())) }
+
 // Label is the layout as printed, draft tokens and copies included.
 func (c *Candidate) Label(experts bool) string {
 	l := c.Layout

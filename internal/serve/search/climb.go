@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -8,19 +9,21 @@ import (
 )
 
 const (
-	// near is how much throughput the search gives away for fewer requests in flight: of
-	// all loads that carry within one per cent of the most, the smallest is the best. Its
-	// requests wait least, and what it gives away is far below the error of any
-	// prediction.
-	near = 0.01
+	// Tolerance is how much throughput the search gives away for requests that wait less. Of all
+	// loads of a candidate that carry within one per cent of the most, the smallest is the
+	// best; of all candidates of a group that do, the one with the shortest TTFT. What is
+	// given away is far below the error of any prediction.
+	Tolerance = 0.01
 	// gain is what a load not yet tried must promise to be tried.
 	gain = 0.005
+	// sane is the share of its bound below which throughput may have fallen.
+	sane = 0.8
 	// Twice the load that brings less than this only waits.
-	doubled = 1 + near
+	doubled = 1 + Tolerance
 )
 
 // climb finds the best load of one candidate: of the loads that meet the limits, the
-// smallest that carries within [near] of the most. Larger loads are taken to have higher
+// smallest that carries within [Tolerance] of the most. Larger loads are taken to have higher
 // latencies, so that what misses the limits ends it, and to carry more until they
 // saturate.
 //
@@ -61,14 +64,20 @@ func (t *climb) run() error {
 	if err := t.between(low, high); err != nil {
 		return err
 	}
-	if err := t.descend(high); err != nil {
-		return err
+	for most := 0; most != t.most.load; {
+		most = t.most.load
+		if err := t.descend(high); err != nil {
+			return err
+		}
+		if t.dropped = t.most.outcome.Throughput < t.floor; t.dropped {
+			return nil
+		}
+		if err := t.knee(); err != nil {
+			return err
+		}
+		high, _ = slices.BinarySearch(t.loads, t.most.load+1)
 	}
-	t.dropped = t.most.outcome.Throughput < t.floor
-	if t.dropped {
-		return nil
-	}
-	return t.knee()
+	return nil
 }
 
 // at tries a load and reports whether it meets the limits; if it carries more than any
@@ -169,26 +178,40 @@ func (t *climb) between(low, high int) error {
 }
 
 // descend looks for smaller loads that carry more: where caches are full, requests are
-// stopped and computed again. It goes down in growing steps while more is carried, then
+// stopped and computed again, or wait in each other's way. It goes down in growing steps
+// while more is carried, then by halves, since throughput may rise again after it fell, and
 // narrows down around the most, below a place that carries less.
 func (t *climb) descend(above int) error {
-	if !t.most.thrashes {
-		return nil
-	}
-	most, _ := slices.BinarySearch(t.loads, t.most.load)
-	below := most - 1
-	for stride := 1; below >= 0 && t.bound(t.loads[below]) > t.most.outcome.Throughput*(1+gain); {
-		more, err := t.more(below)
-		if err != nil {
-			return err
+	for stride := 1; !t.sane(); stride *= 2 {
+		most, _ := slices.BinarySearch(t.loads, t.most.load)
+		below, more, err := t.down(most, stride)
+		if err != nil || !more {
+			return cmp.Or(err, t.peak(below, most, above))
 		}
-		if !more {
+		above = most
+	}
+	return nil
+}
+
+// sane says that the most carries nearly what it could, and nothing is computed twice.
+func (t *climb) sane() bool {
+	return !t.most.thrashes && t.most.outcome.Throughput >= sane*t.bound(t.most.load)
+}
+
+// down tries smaller loads than the one at a place until one carries more: so many steps
+// below, half of it, a quarter and so on, as far as they may. It returns the last it tried.
+func (t *climb) down(most, stride int) (below int, more bool, err error) {
+	below = most - stride
+	for load := t.loads[most] / 2; below >= 0 && t.bound(t.loads[below]) > t.most.outcome.Throughput*(1+gain); load /= 2 {
+		if more, err = t.more(below); err != nil || more {
+			return below, more, err
+		}
+		next, _ := slices.BinarySearch(t.loads, load)
+		if below = min(next, below-1); load == 0 {
 			break
 		}
-		stride *= 2
-		below, most, above, t.binds = max(-1, below-stride), below, most, Saturated
 	}
-	return t.peak(below, most, above)
+	return max(below, -1), false, nil
 }
 
 // more tries a place and reports whether it carries more than all before.
@@ -227,10 +250,10 @@ func (t *climb) peak(below, most, above int) error {
 	return nil
 }
 
-// knee finds the smallest load that carries within [near] of the most.
+// knee finds the smallest load that carries within [Tolerance] of the most.
 func (t *climb) knee() error {
 	t.best = t.most
-	enough := t.most.outcome.Throughput / (1 + near)
+	enough := t.most.outcome.Throughput / (1 + Tolerance)
 	low := sort.Search(len(t.loads), func(i int) bool { return t.bound(t.loads[i]) >= enough })
 	high, _ := slices.BinarySearch(t.loads, t.most.load)
 	for low < high {

@@ -80,7 +80,7 @@ func TestClimb(t *testing.T) {
 		if _, v, _, _ := s.at(c.best.load); v != Fits {
 			t.Fatalf("load %d does not meet the limits", c.best.load)
 		}
-		if got := c.best.outcome.Throughput; got < best/(1+near)/(1+3*gain) {
+		if got := c.best.outcome.Throughput; got < best/(1+Tolerance)/(1+3*gain) {
 			t.Fatalf("load %d carries %g after %d trials, the most is %g", c.best.load, got, tried, best)
 		}
 		const many = 40
@@ -133,7 +133,7 @@ func TestClimbWiderLimits(t *testing.T) {
 		tight := s.climb(t, most, 0, math.Inf(-1))
 		s.limit *= rapid.Float64Range(1, 4).Draw(t, "wider")
 		wide := s.climb(t, most, 0, math.Inf(-1))
-		if tight.ok && (!wide.ok || wide.best.outcome.Throughput < tight.best.outcome.Throughput/(1+near)/(1+3*gain)) {
+		if tight.ok && (!wide.ok || wide.best.outcome.Throughput < tight.best.outcome.Throughput/(1+Tolerance)/(1+3*gain)) {
 			t.Fatalf("%g within limits, %g within wider ones", tight.best.outcome.Throughput, wide.best.outcome.Throughput)
 		}
 	})

@@ -7,9 +7,31 @@ import (
 	"strings"
 )
 
-// Best returns the results that have a best outcome, the highest score first, one
-// per key; ties go to the smaller label.
+// Best returns the best result of every key that has one, the highest score first; ties go
+// to the smaller label.
 func Best[K comparable](results []Result, key func(*Result) K) []*Result {
+	return ranked(results, key, func(r, best *Result) bool { return r.Score > best.Score })
+}
+
+// Waiting is Best where of the results of a key that carry within [Tolerance] of the most the
+// one with the shortest TTFT is the best.
+func Waiting[K comparable](results []Result, key func(*Result) K) []*Result {
+	most := map[K]float64{}
+	for i := range results {
+		if r := &results[i]; r.OK {
+			most[key(r)] = max(most[key(r)], r.Score)
+		}
+	}
+	near := func(r *Result) bool { return r.Score*(1+Tolerance) >= most[key(r)] }
+	return ranked(results, key, func(r, best *Result) bool {
+		if near(r) != near(best) {
+			return near(r)
+		}
+		return near(r) && cmp.Or(cmp.Compare(best.Best.TTFT, r.Best.TTFT), cmp.Compare(r.Score, best.Score)) > 0
+	})
+}
+
+func ranked[K comparable](results []Result, key func(*Result) K, better func(r, best *Result) bool) []*Result {
 	var rows []*Result
 	seen := map[K]int{}
 	for i := range results {
@@ -18,7 +40,7 @@ func Best[K comparable](results []Result, key func(*Result) K) []*Result {
 			continue
 		}
 		if k, ok := seen[key(r)]; ok {
-			if r.Score > rows[k].Score {
+			if better(r, rows[k]) {
 				rows[k] = r
 			}
 			continue
@@ -32,21 +54,25 @@ func Best[K comparable](results []Result, key func(*Result) K) []*Result {
 	return rows
 }
 
-// Merged has one result for each label, in the order of enumeration: the best, or the
-// first where none meets the limits.
+// Merged has one result for each label, in the order of enumeration: the best of
+// [Waiting], or the first where none meets the limits.
 func Merged(results []Result) []Result {
+	best := map[string]*Result{}
+	for _, r := range Waiting(results, ByLabel) {
+		best[r.Label] = r
+	}
 	var out []Result
-	places := map[string]int{}
+	seen := map[string]bool{}
 	for i := range results {
 		r := &results[i]
-		at, ok := places[r.Label]
-		switch {
-		case !ok:
-			places[r.Label] = len(out)
-			out = append(out, *r)
-		case r.OK && (!out[at].OK || r.Score > out[at].Score):
-			out[at] = *r
+		if seen[r.Label] {
+			continue
 		}
+		seen[r.Label] = true
+		if b := best[r.Label]; b != nil {
+			r = b
+		}
+		out = append(out, *r)
 	}
 	return out
 }

@@ -93,11 +93,12 @@ type Machine struct{ Domain, Node int }
 // Layouts lists the workers that serving engines run on up to a number of devices, a
 // power of two each. Attention and dense layers are cut over the devices of a node. What
 // a node does not hold goes beyond it: experts are spread whole over any number of
-// devices, or in slices within a node; the layers of any model are cut into stages, once
-// TP or a stage fills the fastest links. Data-parallel ranks of a dense model are workers
-// of their own, so that it has none. Lists given in s replace these sizes.
+// devices, or in slices within a node; the layers of any model are cut into stages of a
+// node each. Data-parallel ranks of a dense model are workers of their own, so that it has
+// none. Lists given in s replace these sizes.
 func (m Machine) Layouts(devices int, experts bool, s *Sizes) []parallel.Layout {
-	node, domain := max(1, m.Node, m.Domain), power(m.Domain)
+	node := max(1, m.Node, m.Domain)
+	whole := power(node)
 	a := Axes{
 		Devices: slices.DeleteFunc(slices.Clone(given(s.Devices, Powers(devices))), func(n int) bool { return n > devices }),
 		DP:      s.DP, MoETP: s.MoETP, Experts: experts, MoEDP: fixed(1), DCP: fixed(1),
@@ -108,8 +109,7 @@ func (m Machine) Layouts(devices int, experts bool, s *Sizes) []parallel.Layout 
 	a.TP = func(l parallel.Layout) []int { return given(s.TP, Powers(min(l.Devices, node))) }
 	a.PP = func(l parallel.Layout) []int {
 		return given(s.PP, slices.DeleteFunc(Powers(l.Devices/l.TP), func(n int) bool {
-			stage := l.Devices / n
-			return n > 1 && (stage < domain || stage > node)
+			return n > 1 && l.Devices/n != whole
 		}))
 	}
 	a.EP = func(l parallel.Layout) []int {

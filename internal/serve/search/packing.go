@@ -12,21 +12,33 @@ type Packing struct {
 	// any number, of one copy each.
 	Devices int
 	// Sizes are the devices a unit may have; nil is any number. The others bound its
-	// devices and workers; 0 is no bound.
+	// devices and workers; 0 is no bound, but that a unit of a large cluster has no more
+	// devices than a few of its workers.
 	Sizes                             []int
 	MaxDevices, MaxPrefill, MaxDecode int
 }
 
+// A unit of up to 64 devices, or of two workers of each kind where they are large, has
+// nearly any ratio of workers; what is larger is copies.
+const (
+	unitDevices = 64
+	unitWorkers = 2
+)
+
 // pack is X prefill and Y decode workers, and copies of them.
 type pack struct{ X, Y, Copies int }
 
-// largest is the most devices of a unit.
-func (k *Packing) largest() int {
-	out := k.Devices
-	if k.MaxDevices > 0 && (out == 0 || k.MaxDevices < out) {
-		out = k.MaxDevices
+// largest is the most devices of a unit of workers with p and d devices.
+func (k *Packing) largest(p, d int) int {
+	switch {
+	case k.MaxDevices > 0 && k.Devices > 0:
+		return min(k.MaxDevices, k.Devices)
+	case k.MaxDevices > 0:
+		return k.MaxDevices
+	case k.Sizes != nil:
+		return k.Devices
 	}
-	return out
+	return min(k.Devices, max(unitDevices, unitWorkers*(p+d)))
 }
 
 // list lists the units of workers with p and d devices each. With a number of devices,
@@ -36,7 +48,7 @@ func (k *Packing) largest() int {
 func (k *Packing) list(p, d int) []pack {
 	var all []pack
 	most := func(each, limit int) int {
-		n := k.largest() / each
+		n := k.largest(p, d) / each
 		if limit > 0 {
 			n = min(n, limit)
 		}
@@ -45,7 +57,7 @@ func (k *Packing) list(p, d int) []pack {
 	for y := 1; y <= most(d, k.MaxDecode); y++ {
 		for x := 1; x <= most(p, k.MaxPrefill); x++ {
 			n := x*p + y*d
-			if n > k.largest() || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
+			if n > k.largest(p, d) || k.Sizes != nil && !slices.Contains(k.Sizes, n) {
 				continue
 			}
 			copies := 1

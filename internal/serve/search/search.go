@@ -84,6 +84,9 @@ type Search struct {
 	// Group tells apart the candidates that are compared with each other: the best of
 	// each group has a row. Nil is every candidate for itself.
 	Group func(*Candidate) any
+	// Near says that of a group, what carries within [Tolerance] of the most and waits less is
+	// better: [Best] takes it, and it is not dropped.
+	Near bool
 	// Rows is how many groups are wanted; 0 is all of them, also those that miss the
 	// limits. It never changes a row.
 	Rows    int
@@ -261,11 +264,13 @@ func (s *Search) floor(c *Candidate) float64 {
 		scores := slices.Sorted(maps.Values(s.best))
 		out = scores[len(scores)-s.Rows]
 	}
-	if c == nil {
-		return out
+	if c != nil {
+		if own, ok := s.best[s.group(c)]; ok {
+			out = max(out, own)
+		}
 	}
-	if own, ok := s.best[s.group(c)]; ok {
-		out = max(out, own)
+	if s.Near {
+		out /= 1 + Tolerance
 	}
 	return out
 }

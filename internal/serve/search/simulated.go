@@ -28,10 +28,6 @@ type Simulated struct {
 
 var _ Evaluator = (*Simulated)(nil)
 
-// MaxCopies is how many copies are simulated at most. Copies are dealt requests in turn
-// and know nothing of each other, so that more add nothing but the time to simulate them.
-const MaxCopies = 16
-
 // Bound implements [Evaluator].
 func (s *Simulated) Bound(c *Candidate) float64 {
 	b, err := s.Bench.bounds(c)
@@ -181,7 +177,13 @@ func (s *Simulated) surely(b *bounds, load int, o formulas.Outcome, e Errors) Ve
 // batch of all ranks where they have several each.
 func (s *Simulated) limit(c *Candidate, b *bounds) int {
 	ranks := c.UnitRanks()
-	n := sort.Search(s.most(c)*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+	most := s.most(c)
+	// A cache never runs more requests than it has room for their prompts, and requests that
+	// wait for it bring nothing; as many may be on their way from workers for prefill.
+	if holds := b.holds(max(1, b.Input-b.Prefix)); holds > 0 && !s.Bench.Varied {
+		most = min(most, (1+min(1, c.X))*holds+1)
+	}
+	n := sort.Search(most*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
 	const several = 16
 	if n >= several*ranks {
 		n = n / ranks * ranks
@@ -227,7 +229,9 @@ func (s *Simulated) start(c *Candidate, b *bounds, loads []int) int {
 	most := b.throughput(loads[len(loads)-1])
 	i := sort.Search(len(loads), func(i int) bool { return b.throughput(loads[i]) >= nearly*most })
 	over := sort.Search(len(loads), func(i int) bool { return s.plausible(c, b, loads[i], ttft, tpot) != Fits })
-	return min(i, max(0, over-1), len(loads)-1)
+	// Beyond what caches hold, requests wait for each other.
+	full := sort.SearchInts(loads, b.full(s.most(c))*c.UnitRanks())
+	return min(i, max(0, over-1), full, len(loads)-1)
 }
 
 // ends is what binds where no load that was tried failed: the range, or the limit that the
@@ -254,7 +258,7 @@ func (s *Simulated) confirm(ctx context.Context, c *Candidate, t *climb, r *Resu
 	if s.alike(c) {
 		return nil
 	}
-	copies, most := min(c.times(), MaxCopies), s.together(c)*r.Score
+	copies, most := c.Sample(), s.together(c)*r.Score
 	const tries, less = 8, 0.95
 	load := t.best.load
 	for range tries {

@@ -160,7 +160,8 @@ type promising struct {
 func (w *Workers) Sweep(ctx context.Context, s *Simulated, workers int) ([]formulas.Outcome, error) {
 	var todo []promising
 	most := 0.0
-	for batch := 1; batch <= s.most(&Candidate{}); batch *= 2 {
+	const largest = 512 // beyond it speed for a user is no choice any more
+	for batch := 1; batch <= min(largest, s.most(&Candidate{})); batch *= 2 {
 		best := w.promising(s, batch)
 		if best.bound == 0 {
 			break

@@ -66,7 +66,7 @@ type question struct {
 
 func drawQuestion(t *rapid.T) question {
 	q := question{
-		machine: drawMachine(t), input: rapid.IntRange(10, 2000).Draw(t, "input"), output: rapid.IntRange(2, 40).Draw(t, "output"),
+		machine: drawMachine(t), input: rapid.IntRange(10, 2000).Draw(t, "input"), output: rapid.IntRange(8, 40).Draw(t, "output"),
 		devices: rapid.IntRange(2, 12).Draw(t, "devices"), disaggregated: rapid.Bool().Draw(t, "disaggregated"),
 		tp: rapid.SliceOfNDistinct(rapid.SampledFrom([]int{1, 2, 4}), 1, 3, rapid.ID).Draw(t, "TP"),
 	}
@@ -99,12 +99,12 @@ func (q *question) search() (*search.Simulated, *search.Workers) {
 // rows searches for some rows.
 func (q *question) rows(t *rapid.T, n, workers int) []*search.Result {
 	s, w := q.search()
-	x := search.Search{Evaluator: s, Group: search.ByLayout, Rows: n, Workers: workers}
+	x := search.Search{Evaluator: s, Group: search.ByLayout, Near: true, Rows: n, Workers: workers}
 	results, err := x.Run(t.Context(), w.Branches(s, s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return search.Best(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+	return search.Waiting(results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
 }
 
 // best is the most throughput.
