@@ -159,10 +159,10 @@ func (w *World) planExperiments(r *PlanRequest) ([]Experiment, error) {
 		}
 		engines := r.Engines
 		if engines == nil {
-			engines = launch.Engines(d.Vendor)
+			engines = engine.RunsOn(d.Vendor)
 		}
 		if engines == nil {
-			engines = []string{DefaultEngine}
+			return nil, badInput(errors.New(engine.Foreign(DefaultEngine, d)))
 		}
 		for _, of := range engines {
 			for _, mode := range given(r.Modes, []ServingMode{Aggregated, Disaggregated}) {

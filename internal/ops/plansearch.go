@@ -3,10 +3,12 @@ package ops
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
@@ -164,16 +166,18 @@ func (c *Contender) Devices() int {
 // its trade-off if that is wanted.
 func (p *planning) contender(ctx context.Context, e Experiment, frontier bool) (Contender, error) {
 	var out Contender
-	var err error
+	d, err := p.world.Device(e.System, p.r.DeviceFile)
+	if err != nil {
+		return out, err
+	}
+	if why := engine.Foreign(e.Engine.Name, d); why != "" {
+		return out, badInput(errors.New(why))
+	}
 	if p.r.peak() > 0 {
 		out, err = p.carrying(ctx, e)
 	} else {
 		out, err = p.within(ctx, e, frontier)
 	}
-	if err != nil {
-		return out, err
-	}
-	d, err := p.world.Device(e.System, p.r.DeviceFile)
 	if err != nil {
 		return out, err
 	}

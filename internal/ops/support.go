@@ -155,7 +155,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	}
 	pricing := prices.Best(d)
 	out := Support{Model: name, System: d.Name, Engine: p.Name, Tier: pricing.Tier(d)}
-	if out.Why = foreign(p.Name, d); out.Why != "" {
+	if out.Why = engine.Foreign(p.Name, d); out.Why != "" {
 		return out, nil
 	}
 	at := &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}
@@ -171,19 +171,6 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 		out.Disaggregated = l.trust(spec, d, p, out.Tier, true)
 	}
 	return out, nil
-}
-
-// foreign says that an engine is not made for a device; "" if it may be.
-func foreign(name string, d *device.Profile) string {
-	switch {
-	case name == "trtllm" && d.Vendor != device.NVIDIA:
-		return "TensorRT-LLM runs on NVIDIA GPUs"
-	case name == "atom" && d.Vendor != device.AMD:
-		return "ATOM runs on AMD GPUs"
-	case name == "mindie" && !d.FollowsAscend():
-		return "MindIE runs on Ascend devices"
-	}
-	return ""
 }
 
 // fewest is the model in the smallest layout that runs, or why none does.

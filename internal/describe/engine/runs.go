@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+)
+
+// RunsOn lists the engines that plans compare on a vendor's devices, by the engines' lists of
+// supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Ascend
+// (vllm-ascend), Intel (XPU and vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron);
+// SGLang on NVIDIA, AMD, Intel XPU and Ascend NPUs; TensorRT-LLM on NVIDIA; MindIE on Ascend.
+// ATOM runs on AMD and is compared only if named: nothing is known of it with separate
+// prefill and decode workers. A device of another vendor is taken to run vLLM. None of
+// them runs on Apple's GPUs.
+func RunsOn(v device.Vendor) []string {
+	switch v {
+	case device.NVIDIA:
+		return []string{"trtllm", "vllm", "sglang"}
+	case device.AMD:
+		return []string{"vllm", "sglang"}
+	case device.Ascend, device.Test:
+		return []string{"mindie", "vllm", "sglang"}
+	case device.Intel:
+		return []string{"vllm", "sglang"}
+	case device.Google, device.AWS, device.Other:
+		return []string{"vllm"}
+	case device.Apple:
+	}
+	return nil
+}
+
+// Foreign says why an engine does not run on a device; "" if it does. The generic engine
+// runs anywhere.
+func Foreign(name string, d *device.Profile) string {
+	runs := RunsOn(d.Vendor)
+	switch {
+	case name == "generic", slices.Contains(runs, name), name == "atom" && d.Vendor == device.AMD:
+		return ""
+	case d.Vendor == device.Apple:
+		return fmt.Sprintf("%s does not run on %s: Apple's GPUs run llama.cpp and MLX, which have no profile here; the engine generic gives an estimate", name, d.Name)
+	}
+	return fmt.Sprintf("%s does not run on %s, a device of %s", name, d.Name, d.Vendor)
+}
