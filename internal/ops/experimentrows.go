@@ -50,7 +50,7 @@ func (x *experiment) frontier(points []formulas.Outcome) {
 	add := func(all []formulas.Outcome) {
 		for i := range all {
 			if o := &all[i]; o.TPOT > 0 && o.OOM == "" {
-				speeds = append(speeds, Speed{1 / float64(o.TPOT), o.Throughput / float64(x.e.Devices)})
+				speeds = append(speeds, Speed{o.TPOT.Rate(), o.Throughput / float64(x.e.Devices)})
 			}
 		}
 	}

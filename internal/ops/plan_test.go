@@ -2,11 +2,12 @@ package ops
 
 import (
 	"errors"
-	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 
 	"github.com/google/go-cmp/cmp"
 

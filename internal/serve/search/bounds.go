@@ -99,7 +99,7 @@ func (b *Bench) worker(l *parallel.Layout, p sim.Pool, link sim.Link) *worker {
 func (w *worker) token(batch int) float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	batch = parallel.Fullest(batch, w.stages)
+	batch = max(1, batch/w.stages)
 	t, ok := w.times[batch]
 	if !ok {
 		together := max(1, w.ranks/max(1, w.pool.Replicas)) // ranks of a dense model step alone
@@ -146,16 +146,16 @@ func (w *worker) mix(batch int) float64 {
 			requests = max(1, tokens/prompt)
 		}
 		part := float64(tokens) / float64(prompt)
-		t := w.pool.Stepper.Step(sim.Batch{
+		_, next := w.pool.Through(sim.Batch{
 			Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
 			PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
 		})
-		return mixed{float64(decode), part, float64(t)}
+		return mixed{float64(decode), part, float64(next)}
 	}
 	const few = 512
 	most := max(1, e.TokenBudget-n)
 	all := []mixed{step(n, 0), step(n, min(few, most)), step(n, most), step(0, e.TokenBudget), step(0, min(prompt, e.TokenBudget))}
-	return cheapest(all, w.bench.generated()/math.Max(1, e.AcceptedPerStep)) / slack / float64(w.stages*max(1, w.pool.Replicas))
+	return cheapest(all, w.bench.generated()/math.Max(1, e.AcceptedPerStep)) / slack / float64(max(1, w.pool.Replicas))
 }
 
 // mixed is a step that decodes so many requests and computes a part of a prompt.
@@ -199,7 +199,7 @@ func (w *worker) prompt() (tokens int, pairs float64) {
 func (b *Bench) generated() float64 { return math.Max(1, float64(b.Output-1)) }
 
 // prompts is the least time of a prompt, and the most prompts per second: in whole steps
-// of any number, or in pieces.
+// of any number, or in pieces, which may follow each other through the stages.
 func (w *worker) prompts() prompts {
 	w.once.Do(func() { w.known = w.bound() })
 	return w.known
@@ -226,7 +226,7 @@ func (w *worker) bound() prompts {
 	if full := float64(e.TokenBudget) / float64(tokens); full < enough { // prompts and a piece of one
 		step(full, max(1, int(full)))
 	}
-	return prompts{alone / slack, slack * rate * float64(max(1, w.pool.Replicas)*w.stages)}
+	return prompts{alone / slack / float64(w.stages), slack * rate * float64(max(1, w.pool.Replicas))}
 }
 
 // bounds are those of a candidate, of one copy.
