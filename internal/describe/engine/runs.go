@@ -31,15 +31,15 @@ func RunsOn(v device.Vendor) []string {
 	return nil
 }
 
-// Foreign says why an engine does not run on a device; "" if it does. The generic engine
-// runs anywhere.
+// Foreign says why an engine does not run on a device; "" if it does, or if there is no
+// such engine. The generic engine runs anywhere.
 func Foreign(name string, d *device.Profile) string {
 	runs := RunsOn(d.Vendor)
 	switch {
-	case name == "generic", slices.Contains(runs, name), name == "atom" && d.Vendor == device.AMD:
+	case name == "generic", !slices.Contains(Names(), name), slices.Contains(runs, name), name == "atom" && d.Vendor == device.AMD:
 		return ""
 	case d.Vendor == device.Apple:
 		return fmt.Sprintf("%s does not run on %s: Apple's GPUs run llama.cpp and MLX, which have no profile here; the engine generic gives an estimate", name, d.Name)
 	}
-	return fmt.Sprintf("%s does not run on %s, a device of %s", name, d.Name, d.Vendor)
+	return fmt.Sprintf("%s does not run on %s", name, d.Name)
 }

@@ -321,6 +321,7 @@ func descriptions() map[string]string {
 		"session.Workload.Share":            "share is the weight of the workload among all requests; 0 = 1.",
 		"session.Workload.Trace":            "trace is a trace file that gives the lengths; its arrival times are ignored.",
 		"simulate.Request":                  "Request is a simulation of a deployment under load.",
+		"simulate.Request.Percentile":       "percentile is reported beside the usual ones; 0 = none.",
 		"simulate.Request.Records":          "keep one record per request",
 		"simulate.Request.Seed":             "0 = 1",
 		"simulate.Traffic":                  "Traffic is the load: request lengths, and a concurrency, a rate or a trace.",

@@ -211,11 +211,11 @@ func (w *worker) bound() prompts {
 	cached := w.bench.Input - tokens
 	rate := 0.0
 	step := func(prompts float64, requests int) float64 {
-		t := w.pool.Stepper.Step(sim.Batch{
+		t, next := w.pool.Through(sim.Batch{
 			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(tokens))),
 			PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
 		})
-		rate = max(rate, prompts/float64(t))
+		rate = max(rate, prompts/float64(next))
 		return float64(t)
 	}
 	alone := step(1, 1)
