@@ -113,7 +113,7 @@ func ExamplePlanner_Optimize() {
 	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:
 	// best: TP=2 | PP=1 | DP=1
-	// limited by: TPOT limit
+	// limited by: saturation
 	// candidates: 2
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -212,8 +211,8 @@ func (w *World) experiment(r *ConfigureRequest, e Experiment) (*experiment, erro
 	}
 	x.out.Experts = x.stage.Model.HasExperts()
 	for _, d := range x.devices() {
-		if !x.stage.Engine.Runs(d.Vendor) {
-			return x, badInput(field.Errorf("%s does not run on %s: %s", x.stage.Engine.Title, d.Name, engine.Elsewhere(d)))
+		if why := engine.Foreign(x.stage.Engine.Name, d); why != "" {
+			return x, badInput(errors.New(why))
 		}
 	}
 	if x.stage.Kinds = mix; mix != nil {

@@ -159,12 +159,10 @@ func (w *World) planExperiments(r *PlanRequest) ([]Experiment, error) {
 		}
 		engines := r.Engines
 		if engines == nil {
-			if engines, err = engine.On(d.Vendor, []string{launch.TRTLLM, launch.VLLM, launch.SGLang, launch.MindIE}); err != nil {
-				return nil, err
-			}
+			engines = engine.RunsOn(d.Vendor)
 		}
-		if len(engines) == 0 {
-			return nil, badInput(field.Errorf("%s %s: no engine that is modelled runs on it; %s", field.Name("system"), d.Name, engine.Elsewhere(d)))
+		if engines == nil {
+			return nil, badInput(errors.New(engine.Foreign(DefaultEngine, d)))
 		}
 		for _, of := range engines {
 			for _, mode := range given(r.Modes, []ServingMode{Aggregated, Disaggregated}) {

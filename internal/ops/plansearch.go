@@ -164,16 +164,15 @@ func (c *Contender) Devices() int {
 // its trade-off if that is wanted.
 func (p *planning) contender(ctx context.Context, e Experiment, frontier bool) (Contender, error) {
 	var out Contender
-	var err error
+	d, err := p.world.Device(e.System, p.r.DeviceFile)
+	if err != nil {
+		return out, err
+	}
 	if p.r.peak() > 0 {
 		out, err = p.carrying(ctx, e)
 	} else {
 		out, err = p.within(ctx, e, frontier)
 	}
-	if err != nil {
-		return out, err
-	}
-	d, err := p.world.Device(e.System, p.r.DeviceFile)
 	if err != nil {
 		return out, err
 	}

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -156,8 +155,7 @@ func (l *lister) row(name string, d *device.Profile, p *engine.Profile, f deploy
 	}
 	pricing := prices.Best(d)
 	out := Support{Model: name, System: d.Name, Engine: p.Name, Tier: pricing.Tier(d)}
-	if !p.Runs(d.Vendor) {
-		out.Why = fmt.Sprintf("%s does not run on %s: %s", p.Title, d.Name, engine.Elsewhere(d))
+	if out.Why = engine.Foreign(p.Name, d); out.Why != "" {
 		return out, nil
 	}
 	at := &stage{Parts: deployment.Parts{Model: m, Device: d, Engine: p}, Prices: &prices.Prices{}, Overlay: l.overlay}

@@ -9,11 +9,9 @@ import (
 // has the meaning, unit and limits of each setting; the comments here say only
 // what the code needs beyond that.
 type Profile struct {
-	Name    string // as users type it: "vllm"
-	Title   string // "vLLM v1"
-	Aliases []string
-	// RunsOn are the vendors of the devices it runs on; nil is any.
-	RunsOn   []string
+	Name     string // as users type it: "vllm"
+	Title    string // "vLLM v1"
+	Aliases  []string
 	Versions Range
 	// Released is the month in which the range began, "2026-01"; "" is unknown.
 	Released string

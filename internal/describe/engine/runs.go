@@ -3,46 +3,43 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 )
 
-// Runs reports whether the engine runs on the devices of a vendor. TEST_DEVICE counts as
-// Ascend's.
-func (p *Profile) Runs(v device.Vendor) bool {
-	if v == device.Test {
-		v = device.Ascend
+// RunsOn lists the engines that plans compare on a vendor's devices, by the engines' lists of
+// supported hardware: vLLM runs on NVIDIA and AMD, and through plugins on Ascend
+// (vllm-ascend), Intel (XPU and vllm-gaudi), TPUs (tpu-inference) and Neuron (vllm-neuron);
+// SGLang on NVIDIA, AMD, Intel XPU and Ascend NPUs; TensorRT-LLM on NVIDIA; MindIE on Ascend.
+// ATOM runs on AMD and is compared only if named: nothing is known of it with separate
+// prefill and decode workers. A device of another vendor is taken to run vLLM. None of
+// them runs on Apple's GPUs.
+func RunsOn(v device.Vendor) []string {
+	switch v {
+	case device.NVIDIA:
+		return []string{"trtllm", "vllm", "sglang"}
+	case device.AMD:
+		return []string{"vllm", "sglang"}
+	case device.Ascend, device.Test:
+		return []string{"mindie", "vllm", "sglang"}
+	case device.Intel:
+		return []string{"vllm", "sglang"}
+	case device.Google, device.AWS, device.Other:
+		return []string{"vllm"}
+	case device.Apple:
 	}
-	return p.RunsOn == nil || slices.Contains(p.RunsOn, string(v))
+	return nil
 }
 
-// On lists the engines that run on the devices of a vendor, of those given.
-func On(v device.Vendor, names []string) ([]string, error) {
-	var out []string
-	for _, name := range names {
-		p, err := LookupVersion(name, "")
-		if err != nil {
-			return nil, err
-		}
-		if p.Runs(v) {
-			out = append(out, name)
-		}
+// Foreign says why an engine does not run on a device; "" if it does, or if there is no
+// such engine. The generic engine runs anywhere.
+func Foreign(name string, d *device.Profile) string {
+	runs := RunsOn(d.Vendor)
+	switch {
+	case name == "generic", !slices.Contains(Names(), name), slices.Contains(runs, name), name == "atom" && d.Vendor == device.AMD:
+		return ""
+	case d.Vendor == device.Apple:
+		return fmt.Sprintf("%s does not run on %s: Apple's GPUs run llama.cpp and MLX, which have no profile here; the engine generic gives an estimate", name, d.Name)
 	}
-	return out, nil
-}
-
-// Elsewhere says what runs on a device in place of the engines known here.
-func Elsewhere(d *device.Profile) string {
-	if d.Vendor == device.Apple {
-		return "llama.cpp and MLX do, which are not modelled"
-	}
-	names, err := On(d.Vendor, Names())
-	if err != nil || len(names) == 0 {
-		return "no engine that is modelled does"
-	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " do"
-	}
-	return fmt.Sprintf("%s does", names[0])
+	return fmt.Sprintf("%s does not run on %s", name, d.Name)
 }

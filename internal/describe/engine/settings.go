@@ -6,7 +6,6 @@ func (p *Profile) identity() []setting {
 		{"name", rule{}, "", &p.Name},
 		{"title", rule{}, "", &p.Title},
 		{"aliases", rule{}, "", &p.Aliases},
-		{"runs_on", rule{}, "", &p.RunsOn},
 		{"since", rule{}, "", &p.Versions.Since},
 		{"until", rule{}, "", &p.Versions.Until},
 		{"released", rule{}, "", &p.Released},

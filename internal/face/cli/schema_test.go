@@ -129,7 +129,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"cli recommend --target-request-rate 5 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
 			"cli recommend --target-concurrency 50 --tpot 0.5 --serving-mode agg --backend-version 1.1.0 --set memory_share=0.8" + small + json,
 			"cli recommend --target-concurrency 50 --serving-mode disagg --decode-system b200_sxm" + small + json,
-			"cli recommend --target-concurrency 5 --model-path meta-llama/Llama-3.1-405B --decode-system gb10" + sized + json,
+			"cli recommend --target-concurrency 5 --model-path deepseek-ai/DeepSeek-R1 --decode-system t4" + sized + json,
 			"cli recommend --target-concurrency 3000 --model-path zai-org/GLM-4.5-Air --nextn 1 --nextn-accepted 0.8 --serving-mode agg" + sized + json,
 		},
 		"cli-estimate": {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -114,10 +114,8 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 // systemAssumptions lists the defaults that depend on a system.
 func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile) {
 	if given.Engines == nil {
-		if engines := launch.Engines(d.Vendor); engines != nil {
-			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines with deployment files")
-		} else {
-			v.assume("engines", opssimulate.DefaultEngine+" on "+d.Name, byDefault)
+		if engines := engine.RunsOn(d.Vendor); engines != nil {
+			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
 		}
 	}
 	if _, ok := given.Prices[d.Name]; ok {

@@ -28,7 +28,7 @@ type Request struct {
 
 	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
-	// Percentile, above 0 and below 100, is reported beside the usual ones; 0 = none.
+	// Percentile is reported beside the usual ones; 0 = none.
 	Percentile float64 `json:"percentile,omitempty"`
 	Records    bool    `json:"records,omitempty"` // keep one record per request
 }

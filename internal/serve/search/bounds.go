@@ -315,7 +315,8 @@ func (s *bounds) ttft(requests int, percentile float64) float64 {
 }
 
 // around is what a first token waits for beside its prompt: the host, and where decode
-// has workers of its own, its cache on the link and the tokens that are held back.
+// has workers of its own, the latency of the link and the tokens that are held back. How
+// fast a cache travels depends on both layouts, so that its time is no bound.
 func (s *bounds) around() float64 {
 	w, _ := s.computes()
 	e, d := &w.pool.Engine, s.generates
@@ -323,7 +324,7 @@ func (s *bounds) around() float64 {
 	if s.x == 0 || d.link.Bandwidth == 0 {
 		return out
 	}
-	return out + float64(d.link.Latency+d.link.Carries(s.Input)) + float64(d.pool.Engine.Held)*d.token(1)
+	return out + float64(d.link.Latency) + float64(d.pool.Engine.Held)*d.token(1)
 }
 
 // full is the batch of a rank, up to a largest, at which the caches of the workers that

@@ -21,7 +21,7 @@ type Config struct {
 	Seed uint64
 	// Limits define goodput.
 	Limits workload.Limits
-	// Percentile, if above 0, is one that summaries have beside the usual ones.
+	// Percentile, if above 0, is reported beside the usual ones.
 	Percentile float64
 	// Progress, if not nil, is called now and then with the number of requests that have ended.
 	Progress func(ended, requests int)
