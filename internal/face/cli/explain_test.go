@@ -133,7 +133,7 @@ func TestSimulatedRow(t *testing.T) {
 		TTFT       times   `json:"ttft_ms"`
 		TPOT       times   `json:"tpot_ms"`
 	}
-	decode(t, run(t, strings.Fields("simulate --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+" --set "+strings.Join(best.Settings, " ")+common)), &alone)
+	decode(t, run(t, strings.Fields("simulate"+common+" --tp-size 2 --concurrency "+strconv.Itoa(best.Concurrency)+" --set "+strings.Join(best.Settings, " "))), &alone)
 	near(t, "throughput", alone.Throughput, best.Throughput)
 	near(t, "TTFT", alone.TTFT.Mean, best.TTFT)
 	near(t, "TPOT", alone.TPOT.Mean, best.TPOT)

@@ -22,6 +22,7 @@ type optimizeFlags struct {
 	input        string
 	distribution string
 	ttft, tpot   float64
+	latency      float64
 	budget       string
 	// prefillTokens is the budget by its older name, under which prompts were not split.
 	prefillTokens int

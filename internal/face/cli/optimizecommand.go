@@ -20,6 +20,7 @@ func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
 	c.add(true, "output-length", r.Output)
 	c.limit("ttft-limit", r.Limits.TTFT)
 	c.limit("tpot-limit", r.Limits.TPOT)
+	c.limit("request-latency", r.Limits.Latency)
 	c.word(r.Disagg, "--disagg")
 	c.word(r.PDRatio, "--enable-optimize-prefill-decode-ratio")
 	c.add(r.PrefillDevices > 0, "prefill-devices-per-instance", r.PrefillDevices)

@@ -89,6 +89,7 @@ func (f *optimizeFlags) defineModel(fs *pflag.FlagSet) {
 func (f *optimizeFlags) defineService(fs *pflag.FlagSet) {
 	section(fs, "Service options", func(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "maximum TTFT in `ms` (default none)")
+		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "maximum latency of a whole request in `ms` (default none)")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "maximum TPOT in `ms` (default none)")
 		fs.StringVar(&f.budget, "max-batched-tokens", f.budget, "maximum `tokens` per step and DP rank, or auto (4, 2 or 1 prompts)")
 		fs.IntVar(&f.prefillTokens, "max-prefill-tokens", 0, "older name of --max-batched-tokens, without chunked prefill: at least one prompt")

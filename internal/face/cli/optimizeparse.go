@@ -65,7 +65,7 @@ func (f *optimizeFlags) complete(env *Env) error {
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Devices = nil
 	}
-	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
+	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3), Latency: units.Seconds(f.latency / 1e3)}
 	f.Traces, f.Evaluate = f.trace != "", ops.Evaluation(f.evaluate)
 	if f.set.Changed("reserved-memory-gb") {
 		f.ReservedGiB = &f.reserved

@@ -103,7 +103,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 			"throughput-optimizer deepseek-ai/DeepSeek-V4-Flash --device h200_sxm --tp-sizes 8 --tpot-limit 20" + load + json,
 			"throughput-optimizer Qwen/Qwen3-8B --tpot-limit 50" + load + kernels + json,
 			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64" + json,
-			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64 --ttft-limit 1" + json,
+			"throughput-optimizer Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --input-length 512 --output-length 64 --ttft-limit 1 --request-latency 5" + json,
 			"explain Qwen/Qwen3-8B --device h200_sxm --evaluate simulation --num-devices 2 --length-distribution --output-length 64 --tpot-limit 20" + json,
 			"explain Qwen/Qwen3-30B-A3B --pp-sizes 1 2 --tpot-limit 50" + load + json,
 			"explain Qwen/Qwen3-32B --speculative-method dflash --ttft-limit 900 --disagg --tpot-limit 1" + load + json,
@@ -118,6 +118,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 		},
 		"cli-default": {
 			"cli default --total-gpus 2" + small + json,
+			"cli default --total-gpus 2 --request-latency 1" + small + json,
 			"cli default --total-gpus 2 --tpot 0.5 --backend-version 1.1.0 --set memory_share=0.8" + small + json,
 			"cli default --total-gpus 2 --serving-mode disagg --decode-system b200_sxm --prefix 100" + small + json,
 			"cli default --total-gpus 1 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
@@ -127,6 +128,7 @@ bad: {serving_mode: agg, model_path: deepseek-ai/DeepSeek-V3, system_name: h200_
 		"cli-recommend": {
 			"cli recommend --target-request-rate 5" + small + json,
 			"cli recommend --target-request-rate 5 --system h200_sxm --model-path Qwen/Qwen3-8B --isl 500 --osl 1 -q" + json,
+			"cli recommend --target-concurrency 50 --request-latency 1 --serving-mode agg" + small + json,
 			"cli recommend --target-concurrency 50 --tpot 0.5 --serving-mode agg --backend-version 1.1.0 --set memory_share=0.8" + small + json,
 			"cli recommend --target-concurrency 50 --serving-mode disagg --decode-system b200_sxm" + small + json,
 			"cli recommend --target-concurrency 5 --model-path deepseek-ai/DeepSeek-R1 --decode-system t4" + sized + json,

@@ -15,6 +15,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // add adds a finding.
@@ -273,8 +275,8 @@ func (x *inspection) limits(ctx context.Context) error {
 
 // met reports whether the means of a simulation are within its limits.
 func met(s *simulate.Response) bool {
-	l := s.Request.Limits
-	return (l.TTFT <= 0 || s.Result.TTFT.Mean <= l.TTFT) && (l.TPOT <= 0 || s.Result.TPOT.Mean <= l.TPOT)
+	j, r := search.Judge{Limits: s.Request.Limits.Finite()}, &s.Result
+	return j.Verdict(&formulas.Outcome{TTFT: r.TTFT.Mean, TPOT: r.TPOT.Mean, Latency: r.Latency.Mean}, nil) == search.Fits
 }
 
 // most is the highest concurrency up to a bound at which a deployment meets the limits,
