@@ -160,15 +160,5 @@ func (x *experiment) find(ctx context.Context, e search.Scored) error {
 	return nil
 }
 
-// failure is why an experiment has no rows and nothing near: the first error.
-func (x *experiment) failure() error {
-	for i := range x.results {
-		if err := x.results[i].Err; err != nil {
-			return badInput(err)
-		}
-	}
-	return nil
-}
-
 // mostDevices of a unit that a load is sized by: a unit of more is hardly run.
 const mostDevices = 64

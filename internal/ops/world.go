@@ -19,7 +19,8 @@ type World struct{ session.Session }
 // On is the world of a session.
 func On(s *session.Session) *World { return &World{*s} }
 
-// Names of the operations below this package, as the searches use them.
+// Sources and the other names are those of the operations below this package, as the
+// searches use them.
 type (
 	Sources          = session.Sources
 	Progress         = session.Progress

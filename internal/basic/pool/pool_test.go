@@ -98,7 +98,7 @@ func TestConcurrentEachPanicsInside(t *testing.T) {
 // TestGuardAgain: a panic error that is panicked with stays as it is.
 func TestGuardAgain(t *testing.T) {
 	inner := pool.Guard(func() { panic("once") })
-	if outer := pool.Guard(func() { panic(inner) }); outer != inner {
+	if outer := pool.Guard(func() { panic(inner) }); outer != inner { //nolint:errorlint // the same value, not one that wraps it
 		t.Errorf("got %v, want %v itself", outer, inner)
 	}
 	if err := pool.Guard(func() {}); err != nil {

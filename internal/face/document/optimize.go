@@ -101,7 +101,7 @@ type Row struct {
 	Budget      int     `json:"max_batched_tokens"`
 	// Settings are those of the engine that belong to a simulated row, as "key=value".
 	Settings []string `json:"engine_settings,omitempty"`
-	Chunks      int     `json:"prefill_chunks"`
+	Chunks   int      `json:"prefill_chunks"`
 
 	PrefillStep *float64   `json:"prefill_step_ms"`
 	DecodeStep  *float64   `json:"decode_step_ms"`

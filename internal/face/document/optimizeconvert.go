@@ -152,7 +152,9 @@ func rowOf(s *ops.Search, r *ops.Row) Row {
 	return out
 }
 
-func limitsOf(l workload.Limits) *Limits { return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT), LimitMs(l.Latency)} }
+func limitsOf(l workload.Limits) *Limits {
+	return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT), LimitMs(l.Latency)}
+}
 
 // LimitMs is a limit in the milliseconds it was given in, nil for none.
 func LimitMs(s units.Seconds) *float64 {

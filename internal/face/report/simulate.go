@@ -29,20 +29,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 		fmt.Fprintf(w, ", %d rejected (longer than the KV cache)", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
-	t := table.New(2, 3, 4, 5, 6, 7)
-	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
-	add := func(name string, x *sim.Summary, e calibration.Error) {
-		if x.Max == 0 { // requests of one token
-			t.AppendRow(table.Row{name, "–", "–", "–", "–", "–", "–"})
-			return
-		}
-		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
-	}
-	add("TTFT", &s.TTFT, r.Expected.TTFT)
-	add("TPOT", &s.TPOT, r.Expected.TPOT)
-	add("inter-token latency", &s.ITL, r.Expected.TPOT)
-	add("request latency", &s.Latency, document.LatencyError(r))
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, latencies(r))
 	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
 	if r.Request.Concurrency > 0 {
 		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))
@@ -69,6 +56,25 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	if v.Plots {
 		timeline(w, s, v)
 	}
+}
+
+// latencies is the table of times.
+func latencies(r *simulate.Response) string {
+	s := &r.Result
+	t := table.New(2, 3, 4, 5, 6, 7)
+	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
+	add := func(name string, x *sim.Summary, e calibration.Error) {
+		if x.Max == 0 { // requests of one token
+			t.AppendRow(table.Row{name, "–", "–", "–", "–", "–", "–"})
+			return
+		}
+		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
+	}
+	add("TTFT", &s.TTFT, r.Expected.TTFT)
+	add("TPOT", &s.TPOT, r.Expected.TPOT)
+	add("inter-token latency", &s.ITL, r.Expected.TPOT)
+	add("request latency", &s.Latency, document.LatencyError(r))
+	return t.Render()
 }
 
 // engineUse prints the utilization of the engine and its KV cache.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost"

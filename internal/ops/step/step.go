@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
