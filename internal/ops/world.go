@@ -19,23 +19,31 @@ type World struct{ session.Session }
 // On is the world of a session.
 func On(s *session.Session) *World { return &World{*s} }
 
-// Sources and the other names are those of the operations below this package, as the
-// searches use them.
 type (
-	Sources          = session.Sources
-	Progress         = session.Progress
-	Workload         = session.Workload
-	PlanWorkload     = session.PlanWorkload
-	Traffic          = simulate.Traffic
-	Energy           = simulate.Energy
-	SimulateRequest  = simulate.Request
+	// Sources is [session.Sources].
+	Sources = session.Sources
+	// Progress is [session.Progress].
+	Progress = session.Progress
+	// Workload is [session.Workload].
+	Workload = session.Workload
+	// PlanWorkload is [session.PlanWorkload].
+	PlanWorkload = session.PlanWorkload
+	// Traffic is [simulate.Traffic].
+	Traffic = simulate.Traffic
+	// Energy is [simulate.Energy].
+	Energy = simulate.Energy
+	// SimulateRequest is [simulate.Request].
+	SimulateRequest = simulate.Request
+	// SimulateResponse is [simulate.Response].
 	SimulateResponse = simulate.Response
-	StepRequest      = step.Request
-	StepResponse     = step.Response
-	Effect           = step.Effect
-
-	stage = session.Stage
-	kinds = session.Kinds
+	// StepRequest is [step.Request].
+	StepRequest = step.Request
+	// StepResponse is [step.Response].
+	StepResponse = step.Response
+	// Effect is [step.Effect].
+	Effect = step.Effect
+	stage  = session.Stage
+	kinds  = session.Kinds
 )
 
 // Their defaults and bounds.
