@@ -18,7 +18,7 @@ COUNT     ?= 1
 MUTANTS   ?= 60
 SEED      ?= 1
 MUTATED   ?= ./internal/cost/...,./internal/evidence/calibrate,./internal/evidence/calibration,./internal/evidence/measured,./internal/serve/replica,./internal/serve/sim,./internal/cost/memory,./internal/cost/graph
-KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica serve/rank ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
+KILLERS   := cost/op cost/graph cost cost/roofline cost/calibrated cost/table cost/memory serve/formulas serve/sim serve/replica ops/step ops/simulate ops serve/search cost/step evidence/calibration evidence/measured evidence/calibrate
 MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./internal/%)"
 
 # The race detector makes everything ten times slower, so it runs only the tests made for it: TestConcurrent… with small inputs,
@@ -26,7 +26,7 @@ MUTATE    := nice go -C tools run ./mutate -root .. -killers "$(KILLERS:%=./inte
 CONCURRENT := ./internal/basic/pool ./internal/evidence/calibrate ./internal/face/operation ./internal/face/mcp ./internal/face/http ./internal/face/cli
 
 .PHONY: build
-build: ## a static binary, bin/plimsoll, without debug information: 24 MB instead of 33
+build: ## a static binary, bin/plimsoll, without debug information
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
