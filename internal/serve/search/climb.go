@@ -46,12 +46,14 @@ type climb struct {
 	binds   Verdict
 	dropped bool
 	points  []formulas.Outcome
+	tried   []climbed
 }
 
 // climbed is a load that was tried.
 type climbed struct {
 	load     int
 	outcome  formulas.Outcome
+	verdict  Verdict
 	thrashes bool
 }
 
@@ -80,14 +82,18 @@ func (t *climb) run() error {
 	return nil
 }
 
-// at tries a load and reports whether it meets the limits; if it carries more than any
-// before, it is the most.
+// at tries a load, once, and reports whether it meets the limits; if it carries more than
+// any before, it is the most.
 func (t *climb) at(load int) (climbed, Verdict, error) {
+	if i := slices.IndexFunc(t.tried, func(x climbed) bool { return x.load == load }); i >= 0 {
+		return t.tried[i], t.tried[i].verdict, nil
+	}
 	o, v, thrashes, err := t.try(load)
-	x := climbed{load, o, thrashes}
+	x := climbed{load, o, v, thrashes}
 	if err != nil {
 		return x, v, err
 	}
+	t.tried = append(t.tried, x)
 	if o.OOM == "" {
 		t.points = append(t.points, o)
 	}
@@ -114,7 +120,7 @@ func (t *climb) bracket() (low, high int, err error) {
 		switch {
 		case v != Fits:
 			high, t.binds = i, v
-		case low >= 0 && x.outcome.Throughput < last.outcome.Throughput*(1-gain):
+		case low >= 0 && falls(last, x):
 			high, t.binds = i, Saturated
 		case low >= 0 && x.load >= 2*last.load && x.outcome.Throughput < last.outcome.Throughput*doubled:
 			t.binds = Saturated
@@ -125,6 +131,16 @@ func (t *climb) bracket() (low, high int, err error) {
 		i = next(low, high, stride, len(t.loads))
 	}
 	return low, high, nil
+}
+
+// falls reports whether throughput falls between a load and a larger one: it carries less,
+// or as much with requests computed twice, so that it rose and fell again.
+func falls(from, to climbed) bool {
+	least := from.outcome.Throughput * (1 - gain)
+	if to.thrashes {
+		least = from.outcome.Throughput * (1 + gain)
+	}
+	return to.outcome.Throughput < least
 }
 
 // ended reports whether no load below a place can matter: all are below the floor, or
@@ -182,13 +198,18 @@ func (t *climb) between(low, high int) error {
 // while more is carried, then by halves, since throughput may rise again after it fell, and
 // narrows down around the most, below a place that carries less.
 func (t *climb) descend(above int) error {
-	for stride := 1; !t.sane(); stride *= 2 {
+	stride := 1
+	for ; !t.sane(); stride *= 2 {
 		most, _ := slices.BinarySearch(t.loads, t.most.load)
 		below, more, err := t.down(most, stride)
 		if err != nil || !more {
 			return cmp.Or(err, t.peak(below, most, above))
 		}
 		above = most
+	}
+	if stride > 1 { // the last step may have passed over the most
+		most, _ := slices.BinarySearch(t.loads, t.most.load)
+		return t.peak(most-1, most, above)
 	}
 	return nil
 }
