@@ -33,6 +33,7 @@ type Bench struct {
 	mu      sync.Mutex
 	trials  map[trialOf]*Trial
 	workers map[workerOf]*worker
+	refused map[Candidate]error // units that cannot be built, and why
 }
 
 // Built is a candidate ready to be simulated, without a client.

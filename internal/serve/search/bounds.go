@@ -58,12 +58,16 @@ func (b *Bench) workersOf(c *Candidate) (prefill, generates *worker, err error) 
 	}
 	unit := c.Unit()
 	unit.X, unit.Y = min(c.X, 1), 1
-	built, err := b.largest(unit)
-	if err != nil {
+	if err := b.refused[unit]; err != nil {
 		return nil, nil, err
 	}
 	if b.workers == nil {
-		b.workers = map[workerOf]*worker{}
+		b.workers, b.refused = map[workerOf]*worker{}, map[Candidate]error{}
+	}
+	built, err := b.largest(unit)
+	if err != nil {
+		b.refused[unit] = err
+		return nil, nil, err
 	}
 	config := built.Config
 	if c.X == 0 {
@@ -258,19 +262,36 @@ func (s *bounds) computes() (*worker, int) {
 func (s *bounds) least(requests int) int { return max(1, requests/(s.y*s.generates.ranks)) }
 
 // throughput is the most output tokens per second with so many requests in flight: by
-// Little's law, and by the prompts that can be computed.
+// Little's law, and by the prompts that can be computed before the last of a benchmark
+// generates its tokens.
 func (s *bounds) throughput(requests int) float64 {
 	if requests == 0 {
 		return 0
 	}
 	w, n := s.computes()
-	p := w.prompts()
-	took := s.tpot(requests)*s.generated() + p.alone
-	rate := min(float64(n)*p.rate, float64(requests)/took)
+	all := float64(sim.BenchmarkRequests * requests)
+	rate := min(s.little(requests), all/(all/(float64(n)*w.prompts().rate)+s.generated()*s.generates.token(1)))
 	if s.x == 0 {
 		rate = min(rate, float64(s.y)/s.share(requests))
 	}
 	return s.scale() * rate * float64(s.Output)
+}
+
+// little is the most requests per second by Little's law: those in flight over the least
+// time of one. Those that wait for their first token are not in the batch. Where steps of
+// a batch are slow that no graph was captured for, a smaller one may carry more while the
+// others wait.
+func (s *bounds) little(requests int) float64 {
+	w, n := s.computes()
+	first, rate := s.ttft(requests, 0), min(float64(n)*w.prompts().rate, float64(requests)/(s.tpot(requests)*s.generated()))
+	decode := s.tpot(max(1, requests-int(math.Ceil(rate*first))))
+	rate = float64(requests) / (decode*s.generated() + first)
+	ranks := s.y * s.generates.ranks
+	for batch := parallel.Fullest(requests, ranks); batch > 1; {
+		batch = power(batch - 1)
+		rate = max(rate, float64(batch*ranks)/(s.generates.token(batch)*s.generated()))
+	}
+	return rate
 }
 
 // share is the least time that a request takes of a worker that does both.

@@ -55,3 +55,43 @@ func TestBoundsHold(t *testing.T) {
 		}
 	})
 }
+
+// TestBoundsOfPairsHold: no simulation of workers for prefill and for decode carries more
+// than its bound says, also where batches above some size are slow.
+func TestBoundsOfPairsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := func(name string, high float64) units.Seconds {
+			return units.Seconds(rapid.Float64Range(0, high).Draw(t, name))
+		}
+		fixed, token, each, read := 1e-3+x("fixed", 0.02), x("token", 1e-4), x("each", 1e-4), x("read", 1e-7)
+		captured, eager := 1<<rapid.IntRange(0, 6).Draw(t, "captured"), x("eager", 0.05)
+		step := sim.StepFunc(func(b sim.Batch) units.Seconds {
+			out := fixed + token*units.Seconds(b.PrefillTokens) + each*units.Seconds(b.Decode) + read*units.Seconds(b.DecodeContext)
+			if b.Decode > captured {
+				out += eager
+			}
+			return out
+		})
+		s := &Bench{Input: rapid.IntRange(1, 3000).Draw(t, "input"), Output: rapid.IntRange(2, 200).Draw(t, "output")}
+		pool := func(name string) sim.Pool {
+			return sim.Pool{Replicas: rapid.IntRange(1, 3).Draw(t, name), Stepper: step, Engine: sim.Engine{
+				MaxSequences: 64, TokenBudget: rapid.IntRange(64, 8192).Draw(t, name+" budget"), BlockTokens: 16, Blocks: 1 << 20,
+			}}
+		}
+		p, d := pool("prefill"), pool("decode")
+		n := rapid.IntRange(1, 64).Draw(t, "requests")
+		got, err := sim.Run(t.Context(), &sim.Config{
+			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bounds{Bench: s, x: p.Replicas, y: d.Replicas}
+		p.Replicas, d.Replicas = 1, 1
+		one := &parallel.Layout{Devices: 1, TP: 1, DP: 1}
+		b.prefill, b.generates = s.worker(one, p, sim.Link{}), s.worker(one, d, sim.Link{})
+		if most := b.throughput(n); got.OutputRate > most*(1+1e-9) {
+			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
+		}
+	})
+}
