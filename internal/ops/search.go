@@ -108,16 +108,25 @@ func machine(d *device.Profile) search.Machine {
 // fitting keeps the layouts that run.
 func (x *experiment) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
 	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error { return x.subject.Fits(l, prefill, batch, x.e.MTP) })
-	for _, r := range rejected {
-		x.out.Rejected = append(x.out.Rejected, r.Layout.Label(x.out.Experts)+": "+field.Say(r.Err, parallel.Word))
+	for i := range rejected {
+		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
+	}
+	if len(fit) == 0 && len(rejected) > 0 {
+		closest := search.Closest(rejected)
+		x.closest = x.refusal(&closest)
 	}
 	return fit
 }
 
-// nothingRuns is why there is no layout: the reason of the largest.
+// refusal is why a layout does not run.
+func (x *experiment) refusal(r *search.Rejected) string {
+	return r.Layout.Label(x.out.Experts) + ": " + field.Say(r.Err, parallel.Word)
+}
+
+// nothingRuns is why there is no layout: the reason of the one that comes nearest.
 func (x *experiment) nothingRuns(devices int) error {
-	if n := len(x.out.Rejected); n > 0 {
-		return fmt.Errorf("no layout of %s runs on up to %d devices: %s", x.stage.Model.Name(), devices, x.out.Rejected[n-1])
+	if x.closest != "" {
+		return fmt.Errorf("no layout of %s runs on up to %d devices: %s", x.stage.Model.Name(), devices, x.closest)
 	}
 	return fmt.Errorf("no layout of %s has the sizes asked for on up to %d devices", x.stage.Model.Name(), devices)
 }

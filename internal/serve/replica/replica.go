@@ -62,10 +62,27 @@ func along(p *deployment.Served, curve *step.Curve) (*Replica, error) {
 	r.Memory = budget(m, g, d, e)
 	r.KVTokens = r.Memory.Tokens
 	if r.KVTokens < e.BlockTokens {
-		return nil, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
-			ErrNoCache, r.Memory.Weights, r.Memory.Activation, r.Memory.Workspace, r.Memory.Memory, d.Name, e.MemoryShare, e.MemoryShareOf)
+		return nil, &NoCacheError{r.Memory, fmt.Errorf("%w: %s of weights, %s of activations and %s of workspace on %s of %s; memory_share is %g (of %s)",
+			ErrNoCache, r.Memory.Weights, r.Memory.Activation, r.Memory.Workspace, r.Memory.Memory, d.Name, e.MemoryShare, e.MemoryShareOf)}
 	}
 	return r, nil
+}
+
+// NoCacheError is [ErrNoCache] with the memory of a device.
+type NoCacheError struct {
+	Memory engine.Budget
+	err    error
+}
+
+// Error implements error.
+func (e *NoCacheError) Error() string { return e.err.Error() }
+
+// Unwrap is [ErrNoCache] in words.
+func (e *NoCacheError) Unwrap() error { return e.err }
+
+// Over is how many times the memory of a device would be needed before any cache.
+func (e *NoCacheError) Over() float64 {
+	return float64((e.Memory.Weights + e.Memory.Activation + e.Memory.Workspace) / e.Memory.Memory)
 }
 
 // budget is how the engine divides the memory of one device.

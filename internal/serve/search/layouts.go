@@ -1,9 +1,12 @@
 package search
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
 // Axes are the sizes to combine into layouts. A size may depend on those before it, in
@@ -164,4 +167,18 @@ func Fitting(layouts []parallel.Layout, all bool, check func(parallel.Layout) er
 type Rejected struct {
 	Layout parallel.Layout
 	Err    error
+}
+
+// Closest is the rejected layout that comes nearest to running: of those that leave no
+// room for a cache the one that needs the least of a device, else the last. There must be
+// one.
+func Closest(rejected []Rejected) Rejected {
+	best, least := rejected[len(rejected)-1], math.Inf(1)
+	for _, r := range rejected {
+		var e *replica.NoCacheError
+		if errors.As(r.Err, &e) && e.Over() < least {
+			best, least = r, e.Over()
+		}
+	}
+	return best
 }

@@ -1,10 +1,16 @@
 package search
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
 // TestPacking: every unit fits, and no combination of workers that fits has more of
@@ -41,5 +47,22 @@ func TestPackingOfAny(t *testing.T) {
 	}
 	if got := k.list(4, 4); !slices.Equal(got, want[:1]) {
 		t.Errorf("want %v, got %v", want[:1], got)
+	}
+}
+
+// TestClosest: of layouts that do not run, the reason of the one that lacks the least
+// memory is given, wherever it stands.
+func TestClosest(t *testing.T) {
+	t.Parallel()
+	short := func(devices int, weights units.Bytes) Rejected {
+		memory := engine.Budget{Needs: engine.Needs{Memory: 10, Weights: weights}}
+		return Rejected{Layout: parallel.Layout{Devices: devices}, Err: &replica.NoCacheError{Memory: memory}}
+	}
+	other := Rejected{Layout: parallel.Layout{Devices: 64}, Err: errors.New("heads do not divide")}
+	if got := Closest([]Rejected{short(8, 30), short(16, 12), short(32, 20), other}); got.Layout.Devices != 16 {
+		t.Errorf("closest is %v", got.Layout)
+	}
+	if got := Closest([]Rejected{other}); got.Layout.Devices != 64 {
+		t.Errorf("closest is %v", got.Layout)
 	}
 }
