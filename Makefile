@@ -14,7 +14,7 @@ TIMEOUT   ?= 18m
 QUICK     := -vet=off -trimpath -ldflags='-s -w'
 BENCH     ?= .
 COUNT     ?= 1
-# Mutation testing: how many changes of each package, which packages, and whose tests are to notice, the quick ones first.
+# Mutation testing: how many changes of each package, which packages, and whose tests are to notice.
 # Faces are left out: they would notice by printed digits.
 MUTANTS   ?= 60
 SEED      ?= 1
