@@ -9,11 +9,12 @@ CC_FOUND  := $(shell command -v $(or $(CC),cc) || command -v gcc)
 FUZZTIME  ?= 10s
 # For one package, on a slow machine that does other work too.
 TIMEOUT   ?= 18m
-# Test binaries without debug information link in half the time; vet is part of make check.
-QUICK     := -vet=off -ldflags='-s -w'
+# Test binaries without debug information link in half the time; vet is part of make check. With trimmed paths, make build and the
+# test of "go install" find the standard library and the modules compiled already.
+QUICK     := -vet=off -trimpath -ldflags='-s -w'
 BENCH     ?= .
 COUNT     ?= 1
-# Mutation testing: how many changes of each package, which packages, and whose tests are to notice, the quick ones first.
+# Mutation testing: how many changes of each package, which packages, and whose tests are to notice.
 # Faces are left out: they would notice by printed digits.
 MUTANTS   ?= 60
 SEED      ?= 1
@@ -30,10 +31,7 @@ build: ## a static binary, bin/plimsoll, without debug information
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/plimsoll ./cmd/plimsoll
 
 .PHONY: test
-test: unit race ## the tests, and nothing else
-
-.PHONY: unit
-unit: ## every test, and those of the tools
+test: ## every test, and those of the tools
 	CGO_ENABLED=0 go test $(QUICK) -timeout $(TIMEOUT) ./...
 	CGO_ENABLED=0 go -C tools test $(QUICK) -count 1 ./... # what they read of this module is unknown to the cache
 
@@ -46,7 +44,7 @@ else
 endif
 
 .PHONY: check
-check: check-format vet fix-check prose cross lint ## everything but the tests: format, vet, go fix, prose, six platforms, linters
+check: check-format vet fix-check prose cross race lint ## the rest: format, vet, go fix, prose, six platforms, the race detector, linters
 
 .PHONY: check-format
 check-format:

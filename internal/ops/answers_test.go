@@ -227,7 +227,7 @@ func TestLargeModels(t *testing.T) {
 		t.Run(x.model+" "+x.system, func(t *testing.T) {
 			t.Parallel()
 			got := configured(t, ops.Experiment{
-				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 1000, Output: 100, Limits: l,
+				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 500, Output: 20, Limits: l,
 			}, 1)
 			if len(got.Rows) == 0 {
 				t.Fatalf("nothing; rejected: %s", strings.Join(got.Rejected, "; "))

@@ -218,14 +218,15 @@ func TestLooserLimitsNeverLose(t *testing.T) {
 		devices       int
 		input, output int
 		ttft, tpot    units.Seconds // milliseconds
+		engines       []string
 	}{
-		{"Qwen/Qwen3-32B", "ATLAS_800_A2_280T_64G", 8, 3500, 1500, 0, 50},
-		{"Qwen/Qwen3-8B", "h200_sxm", 4, 1000, 100, 300, 12},
-		{"Qwen/Qwen3-30B-A3B", "h100_sxm", 4, 500, 500, 800, 15},
-		{"meta-llama/Llama-3.1-8B", "a100_sxm", 1, 4000, 50, 2000, 30},
+		{"Qwen/Qwen3-32B", "ATLAS_800_A2_280T_64G", 8, 3500, 150, 0, 50, []string{"mindie"}},
+		{"Qwen/Qwen3-8B", "h200_sxm", 4, 1000, 100, 300, 12, nil},
+		{"Qwen/Qwen3-30B-A3B", "h100_sxm", 4, 500, 50, 800, 15, []string{"sglang"}},
+		{"meta-llama/Llama-3.1-8B", "a100_sxm", 1, 4000, 50, 2000, 30, []string{"vllm"}},
 	} {
 		r := PlanRequest{
-			Model: c.model, Systems: []string{c.system}, Devices: c.devices, Workloads: []Workload{{Input: c.input, Output: c.output}}, NoChanges: true,
+			Model: c.model, Systems: []string{c.system}, Devices: c.devices, Engines: c.engines, Workloads: []Workload{{Input: c.input, Output: c.output}}, NoChanges: true,
 			Limits: workload.Limits{TTFT: c.ttft * units.Millisecond, TPOT: c.tpot * units.Millisecond},
 		}
 		tight := map[string]float64{}

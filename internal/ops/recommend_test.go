@@ -13,11 +13,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// small is an experiment without a number of devices.
+// small is an experiment without a number of devices, with small units.
 func small(m ops.ServingMode) ops.Experiment {
 	return ops.Experiment{
 		Name: string(m), Mode: m, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 60,
-		Limits: workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
+		Limits:  workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
+		Replica: ops.ReplicaSpace{MaxDevices: 4},
 	}
 }
 

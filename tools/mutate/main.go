@@ -21,7 +21,7 @@ import (
 type options struct {
 	root     string
 	packages []string // to change
-	killers  []string // whose tests are to notice, in this order
+	killers  []string // whose tests are to notice
 	sample   int      // changes for each package
 	seed     uint64
 	only     string // keys of single changes
@@ -33,7 +33,7 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.root, "root", ".", "root `DIR` of the module to change")
 	packages := flag.String("packages", "", "`PACKAGES` to change, as go list names them, with commas between")
-	killers := flag.String("killers", "", "`PACKAGES` whose tests must fail, fastest first")
+	killers := flag.String("killers", "", "`PACKAGES` whose tests must fail")
 	flag.IntVar(&o.sample, "n", 60, "changes tried for each package; 0 tries all")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.StringVar(&o.only, "only", "", "try only the changes with these `KEYS` of a report")

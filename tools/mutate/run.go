@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // killer is a package whose tests are to notice.
@@ -69,22 +71,25 @@ func measure(o *options, w io.Writer) error {
 
 // build compiles the tests of the killers with all changes in them.
 func build(o *options, dir, overlay string) ([]*killer, error) {
-	all, err := list(o.root, append([]string{"-json=ImportPath,Dir,TestImports,XTestImports"}, o.killers...)...)
+	all, err := list(o.root, packages.NeedForTest, true, o.killers)
 	if err != nil {
 		return nil, err
 	}
 	var out []*killer
 	for i, p := range all {
-		k := &killer{path: p.ImportPath, dir: p.Dir, binary: filepath.Join(dir, fmt.Sprintf("%d.test", i)), reaches: map[int]bool{}}
+		if p.ForTest != "" || strings.HasSuffix(p.PkgPath, ".test") { // the tests of another
+			continue
+		}
+		k := &killer{path: p.PkgPath, dir: p.Dir, binary: filepath.Join(dir, fmt.Sprintf("%d.test", i)), reaches: map[int]bool{}}
 		k.args = []string{"-test.failfast", "-test.count=1"}
-		if slices.Contains(append(p.TestImports, p.XTestImports...), "pgregory.net/rapid") {
+		if usesRapid(p.PkgPath, all) {
 			// The same draws for every change, and no time spent on a small example.
 			k.args = append(k.args, "-rapid.seed=1", "-rapid.shrinktime=1ns", "-rapid.nofailfile")
 		}
-		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", k.binary, p.ImportPath)
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", k.binary, p.PkgPath)
 		cmd.Dir = o.root
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s with all changes: %w\n%s", p.ImportPath, err, text)
+			return nil, fmt.Errorf("%s with all changes: %w\n%s", p.PkgPath, err, text)
 		}
 		if _, err := os.Stat(k.binary); err == nil { // a package without tests has none
 			out = append(out, k)
@@ -93,7 +98,7 @@ func build(o *options, dir, overlay string) ([]*killer, error) {
 	return out, nil
 }
 
-// trace runs all tests without a change, and notes which changes they come by.
+// trace runs all tests without a change, notes which changes they come by, and puts the quick ones first.
 func trace(killers []*killer, dir string) error {
 	for _, k := range killers {
 		file := filepath.Join(dir, "trace")
@@ -113,6 +118,7 @@ func trace(killers []*killer, dir string) error {
 		}
 		os.Remove(file)
 	}
+	slices.SortStableFunc(killers, func(a, b *killer) int { return cmp.Compare(a.took, b.took) })
 	return nil
 }
 

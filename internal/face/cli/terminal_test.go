@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"regexp"
@@ -17,10 +18,13 @@ type terminal struct {
 	t    *testing.T
 	tty  *os.File
 	cmd  *exec.Cmd
-	mu   sync.Mutex
-	raw  []byte
-	seen int // of the text, which was expected already
+	seen int           // of the text, which was expected already
+	more chan struct{} // there is more of it
 	end  chan error
+
+	mu    sync.Mutex
+	lines strings.Builder // whole lines, without sequences
+	rest  []byte          // the line that is being written, as it came
 }
 
 // openTerminal starts the program.
@@ -33,7 +37,7 @@ func openTerminal(t *testing.T, dir string, env []string, args ...string) *termi
 	if err != nil {
 		t.Fatalf("the wizard needs a pseudo-terminal to be tested: %v", err)
 	}
-	p := &terminal{t: t, tty: tty, cmd: cmd, end: make(chan error, 1)}
+	p := &terminal{t: t, tty: tty, cmd: cmd, more: make(chan struct{}, 1), end: make(chan error, 1)}
 	go p.read()
 	t.Cleanup(func() { _ = tty.Close() })
 	return p
@@ -44,9 +48,11 @@ func (p *terminal) read() {
 	buf := make([]byte, 4096)
 	for {
 		n, err := p.tty.Read(buf)
-		p.mu.Lock()
-		p.raw = append(p.raw, buf[:n]...)
-		p.mu.Unlock()
+		p.add(buf[:n])
+		select {
+		case p.more <- struct{}{}:
+		default:
+		}
 		if err != nil {
 			p.end <- p.cmd.Wait()
 			return
@@ -57,27 +63,40 @@ func (p *terminal) read() {
 // escapes are the sequences that move the cursor and colour the text.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<>=$\"' ]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[PX^_][^\x1b]*\x1b\\\\|\x1b[()][0-9A-B]|\x1b[=>78MDEHc]|\r")
 
+// add takes the sequences out of whole lines, once: none of them has a newline in it.
+func (p *terminal) add(output []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rest = append(p.rest, output...)
+	end := bytes.LastIndexByte(p.rest, '\n') + 1
+	p.lines.Write(escapes.ReplaceAll(p.rest[:end], nil))
+	p.rest = p.rest[end:]
+}
+
 // text is the output without sequences.
 func (p *terminal) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return escapes.ReplaceAllString(string(p.raw), "")
+	return p.lines.String() + string(escapes.ReplaceAll(p.rest, nil))
 }
 
-// patience is how long a program may be silent on a busy machine.
-const patience = time.Minute
+// patience is how long a program may be silent: much longer than it is on a busy machine, and less than go test waits.
+const patience = 5 * time.Minute
 
 // expect waits for words after those that were expected before.
 func (p *terminal) expect(words string) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+	for {
 		text := p.text()
-		if i := strings.Index(text[min(p.seen, len(text)):], words); i >= 0 {
+		text = text[min(p.seen, len(text)):]
+		if i := strings.Index(text, words); i >= 0 {
 			p.seen += i + len(words)
 			return
 		}
-		if time.Now().After(end) {
-			p.t.Fatalf("waiting for %q after:\n%s", words, text[min(p.seen, len(text)):])
+		select {
+		case <-p.more:
+		case <-time.After(patience):
+			p.t.Fatalf("waiting for %q after:\n%s", words, text)
 		}
 	}
 }

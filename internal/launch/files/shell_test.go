@@ -148,10 +148,12 @@ func spread(t testing.TB) map[string]*launch.Plan {
 // TestHostileNames: whatever a model is called, every script and manifest carries the name as one argument and runs nothing
 // of it.
 func TestHostileNames(t *testing.T) {
-	for plan, p := range spread(t) {
-		names := []string{strings.Join(hostile(), " "), "$(touch x)"}
-		if plan == "vllm-disagg-dense" || plan == "sglang-nodes" {
-			names = append(names, hostile()...)
+	plans, all := spread(t), hostile()
+	for i, plan := range slices.Sorted(maps.Keys(plans)) {
+		p := plans[plan]
+		names := []string{strings.Join(all, " ")} // all of them in every plan, and each by itself in one
+		for k := i; k < len(all); k += len(plans) {
+			names = append(names, all[k])
 		}
 		for _, name := range names {
 			p.Deployment.Model, p.Site.ModelPath = name, "./"+name
