@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -18,7 +18,7 @@ func TestBetterHardware(t *testing.T) {
 		var w session.Session
 		q := search32B(device)
 		q.Disagg, q.Limits.TTFT, q.Explain = true, 2000*units.Millisecond, true
-		r, err := ops.On(&w).Optimize(t.Context(), q)
+		r, err := optimize.Run(t.Context(), &w, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ops.On(&session.Session{}).Optimize(ctx, search32B("h200_sxm")); !errors.Is(err, context.Canceled) {
+	if _, err := optimize.Run(ctx, &session.Session{}, search32B("h200_sxm")); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search: %v", err)
 	}
 }

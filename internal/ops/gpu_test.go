@@ -6,15 +6,15 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // gpuRequest is a search that leaves open how candidates are evaluated.
-func gpuRequest(model, device string, devices int) ops.OptimizeRequest {
-	return ops.OptimizeRequest{
+func gpuRequest(model, device string, devices int) optimize.Request {
+	return optimize.Request{
 		Model: model, Devices: []string{device}, NumDevices: devices, Input: 1000, Output: 100, BatchRange: []int{64},
 	}
 }
@@ -28,7 +28,7 @@ func TestMoreDevicesNeverLose(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 5, 8, 9, 16, 17} {
 				q := gpuRequest(model, "h200_sxm", n)
 				q.Limits, q.BatchRange = limits, []int{16}
-				r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+				r, err := optimize.Run(t.Context(), new(session.Session), q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -49,7 +49,7 @@ func TestConfidence(t *testing.T) {
 	for _, confidence := range []float64{0.1, 0.5, 0.9, 0.99} {
 		q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 2)
 		q.Limits, q.Confidence, q.BatchRange = workload.Limits{TPOT: 25 * units.Millisecond}, confidence, []int{256}
-		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,20 +70,20 @@ func TestWhichEvaluation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		device string
-		change func(*ops.OptimizeRequest)
-		want   ops.Evaluation
+		change func(*optimize.Request)
+		want   optimize.Evaluation
 		note   string
 	}{
-		{"h200_sxm", func(*ops.OptimizeRequest) {}, ops.BySimulation, ""},
-		{"ATLAS_800_A2_280T_64G", func(*ops.OptimizeRequest) {}, ops.ByFormulas, ""},
-		{"ATLAS_800_A2_280T_64G", func(q *ops.OptimizeRequest) { q.Evaluate = ops.BySimulation }, ops.BySimulation, ""},
-		{"h200_sxm", func(q *ops.OptimizeRequest) { q.Evaluate = ops.ByFormulas }, ops.ByFormulas, ""},
-		{"h200_sxm", func(q *ops.OptimizeRequest) { q.PrefixHitRate = 0.5 }, ops.ByFormulas, "evaluated by the guide's formulas: simulation does not support a fixed hit rate of the prefix cache"},
-		{"h200_sxm", func(q *ops.OptimizeRequest) { q.Modelling.Policy = "tensorcast" }, ops.ByFormulas, "evaluated by the guide's formulas: engine times were not fitted with this policy"},
+		{"h200_sxm", func(*optimize.Request) {}, optimize.BySimulation, ""},
+		{"ATLAS_800_A2_280T_64G", func(*optimize.Request) {}, optimize.ByFormulas, ""},
+		{"ATLAS_800_A2_280T_64G", func(q *optimize.Request) { q.Evaluate = optimize.BySimulation }, optimize.BySimulation, ""},
+		{"h200_sxm", func(q *optimize.Request) { q.Evaluate = optimize.ByFormulas }, optimize.ByFormulas, ""},
+		{"h200_sxm", func(q *optimize.Request) { q.PrefixHitRate = 0.5 }, optimize.ByFormulas, "evaluated by the guide's formulas: simulation does not support a fixed hit rate of the prefix cache"},
+		{"h200_sxm", func(q *optimize.Request) { q.Modelling.Policy = "tensorcast" }, optimize.ByFormulas, "evaluated by the guide's formulas: engine times were not fitted with this policy"},
 	} {
 		q := gpuRequest("Qwen/Qwen3-8B", c.device, 1)
 		c.change(&q)
-		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,10 +98,10 @@ func TestWhichEvaluation(t *testing.T) {
 // free would leave an L4 no room for an 8B model.
 func TestEngineMemory(t *testing.T) {
 	t.Parallel()
-	for _, e := range []ops.Evaluation{ops.BySimulation, ops.ByFormulas} {
+	for _, e := range []optimize.Evaluation{optimize.BySimulation, optimize.ByFormulas} {
 		q := gpuRequest("meta-llama/Llama-3.1-8B-Instruct", "l4", 1)
 		q.Evaluate = e
-		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestEngineMemory(t *testing.T) {
 	best := func(reserved *float64) float64 {
 		q := gpuRequest("Qwen/Qwen3-8B", "l4", 1)
 		q.ReservedGiB, q.Output = reserved, 500
-		r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+		r, err := optimize.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestPrice(t *testing.T) {
 	t.Parallel()
 	q := gpuRequest("Qwen/Qwen3-8B", "h200_sxm", 2)
 	q.Price, q.BatchRange = 3.6, []int{8}
-	r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+	r, err := optimize.Run(t.Context(), new(session.Session), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestLongerPromptsNeverGain(t *testing.T) {
 		for _, input := range []int{4000, 8000, 8192, 8193, 9000, 16384, 16385} {
 			q := gpuRequest("Qwen/Qwen3-32B", "h200_sxm", 4)
 			q.Input, q.Output, q.Limits = input, 300, limits
-			r, err := ops.On(new(session.Session)).Optimize(t.Context(), q)
+			r, err := optimize.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatal(err)
 			}

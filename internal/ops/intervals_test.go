@@ -7,19 +7,19 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // optimized searches Qwen3-32B on a device.
-func optimized(t *testing.T, device string, tpot units.Seconds) *ops.Search {
+func optimized(t *testing.T, device string, tpot units.Seconds) *optimize.Search {
 	t.Helper()
 	var w session.Session
 	q := search32B(device)
 	q.Limits.TPOT = tpot
-	r, err := ops.On(&w).Optimize(t.Context(), q)
+	r, err := optimize.Run(t.Context(), &w, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +35,12 @@ func TestSafeChoice(t *testing.T) {
 	if safe == nil {
 		t.Fatal("none")
 	}
-	if safe.Chance < ops.Safe {
+	if safe.Chance < optimize.Safe {
 		t.Errorf("it meets the limits with %.3f", safe.Chance)
 	}
 	for i := range p.Candidates {
 		r := &p.Candidates[i]
-		if r.OK && r.Chance >= ops.Safe && r.Best.Throughput > safe.Best.Throughput {
+		if r.OK && r.Chance >= optimize.Safe && r.Best.Throughput > safe.Best.Throughput {
 			t.Errorf("%s at batch %d is as safe and carries more", r.Label, r.Best.Batch)
 		}
 	}
@@ -87,7 +87,7 @@ func TestPairs(t *testing.T) {
 	q := search32B("h200_sxm")
 	q.Limits = workload.Limits{TTFT: 400 * units.Millisecond, TPOT: 30 * units.Millisecond}
 	q.PDRatio, q.PrefillDevices, q.DecodeDevices = true, 4, 4
-	r, err := ops.On(&w).Optimize(t.Context(), q)
+	r, err := optimize.Run(t.Context(), &w, q)
 	if err != nil {
 		t.Fatal(err)
 	}

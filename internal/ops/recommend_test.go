@@ -7,15 +7,18 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // small is an experiment without a number of devices.
-func small(m ops.ServingMode) ops.Experiment {
-	return ops.Experiment{
+func small(m experiment.ServingMode) experiment.Experiment {
+	return experiment.Experiment{
 		Name: string(m), Mode: m, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 60,
 		Limits: workload.Limits{TTFT: 500 * units.Millisecond, TPOT: 10 * units.Millisecond},
 	}
@@ -26,10 +29,10 @@ func small(m ops.ServingMode) ops.Experiment {
 // finds nothing that carries the target.
 func TestRecommend(t *testing.T) {
 	t.Parallel()
-	for _, r := range []ops.RecommendRequest{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
-		r.Experiments = []ops.Experiment{small(ops.Aggregated), small(ops.Disaggregated)}
+	for _, r := range []recommend.Request{{Rate: 100}, {Concurrency: 700}, {Rate: 0.5}, {Concurrency: 1}} {
+		r.Experiments = []experiment.Experiment{small(experiment.Aggregated), small(experiment.Disaggregated)}
 		r.Top = 100
-		got, err := ops.On(new(session.Session)).Recommend(t.Context(), r)
+		got, err := recommend.Run(t.Context(), new(session.Session), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,16 +48,16 @@ func TestRecommend(t *testing.T) {
 				if r.Concurrency > 0 {
 					carries = float64(n.Concurrency / n.Copies)
 				}
-				if want := int(math.Ceil(r.Target() / carries * (1 - 1e-12))); n.Least != want || n.Copies < want {
+				if want := int(math.Ceil(max(r.Rate, float64(r.Concurrency)) / carries * (1 - 1e-12))); n.Least != want || n.Copies < want {
 					t.Errorf("%+v, %s: %d copies, at least %d, want %d", r.Rate, x.Experiment.Name, n.Copies, n.Least, want)
 				}
-				if load := r.Target() / carries / float64(n.Copies); math.Abs(load-n.Load) > 1e-9 || load > 1+1e-9 {
+				if load := max(r.Rate, float64(r.Concurrency)) / carries / float64(n.Copies); math.Abs(load-n.Load) > 1e-9 || load > 1+1e-9 {
 					t.Errorf("load %g, want %g", n.Load, load)
 				}
-				if n.Deployment.Devices() != n.Used || n.Chance < ops.DefaultConfidence {
+				if n.Deployment.Devices() != n.Used || n.Chance < search.DefaultConfidence {
 					t.Errorf("%+v has %d devices, the row %d; within limits %g", n.Deployment, n.Deployment.Devices(), n.Used, n.Chance)
 				}
-				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.PerDevice() > x.Rows[k-1].PerDevice()) {
+				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.PerDevice(&x.Experiment) > x.Rows[k-1].PerDevice(&x.Experiment)) {
 					t.Errorf("row %d needs %d, the one before %d", k, n.Used, x.Rows[k-1].Used)
 				}
 				if n.Used < got.Results[got.Best].Rows[0].Used {
@@ -67,7 +70,7 @@ func TestRecommend(t *testing.T) {
 			}
 			e := small(x.Experiment.Mode)
 			e.Devices = least - 1
-			found, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+			found, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +84,8 @@ func TestRecommend(t *testing.T) {
 // TestRecommendAtRandom: copies that carry a rate only when requests come one after the
 // other are not enough.
 func TestRecommendAtRandom(t *testing.T) {
-	e := small(ops.Aggregated)
-	got, err := ops.On(new(session.Session)).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e}, Rate: 300})
+	e := small(experiment.Aggregated)
+	got, err := recommend.Run(t.Context(), new(session.Session), recommend.Request{Experiments: []experiment.Experiment{e}, Rate: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,7 @@ func TestRecommendAtRandom(t *testing.T) {
 			t.Errorf("%d copies: the row has %v and %v, the simulation %v and %v", n.Copies, n.TTFT, n.TPOT, r.Result.TTFT.Mean, r.Result.TPOT.Mean)
 		}
 		if n.Copies > n.Least {
-			if r := simulate(n.Copies - 1); n.Copies < 64 && r.Chance >= ops.DefaultConfidence {
+			if r := simulate(n.Copies - 1); n.Copies < 64 && r.Chance >= search.DefaultConfidence {
 				t.Errorf("%d copies would do, got %d", n.Copies-1, n.Copies)
 			}
 		}
@@ -113,11 +116,11 @@ func TestRecommendAtRandom(t *testing.T) {
 
 // TestRecommendNothing: what cannot be met is said, with what comes nearest.
 func TestRecommendNothing(t *testing.T) {
-	e := small(ops.Disaggregated)
+	e := small(experiment.Disaggregated)
 	e.Limits.TPOT = 0.1 * units.Millisecond
-	wrong := small(ops.Aggregated)
+	wrong := small(experiment.Aggregated)
 	wrong.Model = "Qwen/none"
-	got, err := ops.On(new(session.Session)).Recommend(t.Context(), ops.RecommendRequest{Experiments: []ops.Experiment{e, wrong}, Rate: 1})
+	got, err := recommend.Run(t.Context(), new(session.Session), recommend.Request{Experiments: []experiment.Experiment{e, wrong}, Rate: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +131,14 @@ func TestRecommendNothing(t *testing.T) {
 	if got.Results[1].Failure == "" {
 		t.Errorf("no failure of an unknown model: %+v", got.Results[1])
 	}
-	for want, r := range map[string]ops.RecommendRequest{
+	for want, r := range map[string]recommend.Request{
 		"there is no experiment to run":                              {Rate: 1},
-		"give one of target_request_rate and target_concurrency":     {Experiments: []ops.Experiment{e}},
-		"target_request_rate must be positive and finite, got -1":    {Experiments: []ops.Experiment{e}, Rate: -1},
-		"target_request_rate must be positive and finite, got +Inf":  {Experiments: []ops.Experiment{e}, Rate: math.Inf(1)},
-		"target_concurrency must be between 1 and 100000000, got -1": {Experiments: []ops.Experiment{e}, Concurrency: -1},
+		"give one of target_request_rate and target_concurrency":     {Experiments: []experiment.Experiment{e}},
+		"target_request_rate must be positive and finite, got -1":    {Experiments: []experiment.Experiment{e}, Rate: -1},
+		"target_request_rate must be positive and finite, got +Inf":  {Experiments: []experiment.Experiment{e}, Rate: math.Inf(1)},
+		"target_concurrency must be between 1 and 100000000, got -1": {Experiments: []experiment.Experiment{e}, Concurrency: -1},
 	} {
-		if _, err := ops.On(new(session.Session)).Recommend(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := recommend.Run(t.Context(), new(session.Session), r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -1,7 +1,7 @@
 package document
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
@@ -34,9 +34,9 @@ type WhatIf struct {
 	Share      float64 `json:"change_of_throughput"`
 }
 
-func explanation(x *ops.Explanation, command func(*step.Request) string) Explanation {
+func explanation(x *optimize.Explanation, command func(*step.Request) string) Explanation {
 	out := Explanation{
-		Device: x.Device, Phase: ops.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
+		Device: x.Device, Phase: optimize.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
 		Steps: []StepShare{}, WhatIf: []WhatIf{},
 	}
 	for _, s := range x.Steps {

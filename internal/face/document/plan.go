@@ -1,7 +1,8 @@
 package document
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -17,8 +18,8 @@ type Plan struct {
 	Version string `json:"version"` // of the program
 	Data    []Data `json:"data"`    // embedded data behind the figures
 	// Command is the command line of this plan, Request the request in JSON.
-	Command string           `json:"command"`
-	Request *ops.PlanRequest `json:"request"`
+	Command string        `json:"command"`
+	Request *plan.Request `json:"request"`
 
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
@@ -102,16 +103,16 @@ type Contender struct {
 	Chance95 *float64 `json:"within_limits_p95"`
 	BoundBy  string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested.
-	Load     *float64    `json:"load,omitempty"`
-	Cost     *Cost       `json:"cost"` // null where no price is known
-	Energy   *Energy     `json:"energy,omitempty"`
-	Memory   Budget      `json:"memory"`
-	KVPeak   float64     `json:"kv_use_peak"`
-	KVTokens int         `json:"kv_tokens"`
-	Tier     string      `json:"tier"`
-	Basis    string      `json:"basis"`
-	Nearest  *Limits     `json:"nearest_limits,omitempty"`
-	Frontier []ops.Speed `json:"frontier"`
+	Load     *float64           `json:"load,omitempty"`
+	Cost     *Cost              `json:"cost"` // null where no price is known
+	Energy   *Energy            `json:"energy,omitempty"`
+	Memory   Budget             `json:"memory"`
+	KVPeak   float64            `json:"kv_use_peak"`
+	KVTokens int                `json:"kv_tokens"`
+	Tier     string             `json:"tier"`
+	Basis    string             `json:"basis"`
+	Nearest  *Limits            `json:"nearest_limits,omitempty"`
+	Frontier []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
 }
