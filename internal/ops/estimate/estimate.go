@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
@@ -236,33 +235,19 @@ func byRequests(ctx context.Context, w *session.Session, s *session.Stage, out *
 	return nil
 }
 
-// static takes the figures of one batch: its prompts in one step, then decode steps
-// until all of it has ended. Nothing waits.
+// static takes the figures of one batch that is served without a scheduler.
 func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet *replica.Fleet) error {
 	q, e := &r.Request, &r.Request.Experiment
-	copies := fleet.Config(nil).Workers
-	inFlight := q.Concurrency
-	n := inFlight / max(1, copies.Replicas) // ranks of a dense model are copies of their own
 	pool := &r.Pools[0]
-	tokens := e.Input - e.Prefix // of a prompt to compute
-	held := e.Prefix + q.Workers.Batch*(tokens+e.Output)
+	batch := fleet.Static(q.Concurrency, replica.Static{Input: e.Input, Output: e.Output, Prefix: e.Prefix})
+	held := batch.Held(q.Workers.Batch)
 	if held > pool.Memory.Tokens {
 		return session.BadInput(field.Errorf("%s %d: the requests of a rank hold %d tokens at their end, and its KV cache has room for %d",
 			field.Name("batch_size"), q.Workers.Batch, held, pool.Memory.Tokens))
 	}
 	pool.KVPeak = float64(held) / float64(pool.Memory.Tokens)
-	batch := sim.Batch{
-		PrefillRequests: n, PrefillTokens: n * tokens, PrefillContext: n * e.Prefix,
-		PrefillPairs: float64(n) * float64(tokens) * (float64(e.Prefix) + float64(tokens+1)/2), Sampled: n,
-	}
-	prompts := copies.Stepper.Step(batch)
-	accepted := resolved.Generates().AcceptedPerStep
-	rest := e.Output - 1
-	var decode units.Seconds
-	if steps := staticSteps(rest, accepted); steps > 0 {
-		decode = copies.Stepper.Decode(n, float64(n*e.Input), float64(n)*accepted, steps)
-	}
-	made := 0
+	prompts, decode := batch.Times()
+	rest, made := e.Output-1, 0
 	if q.Static != GeneratesOnly {
 		r.TTFT, made = prompts, 1
 	}
@@ -273,7 +258,7 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	}
 	r.Latency = r.TTFT + decode
 	if r.Latency > 0 {
-		r.RequestRate = float64(inFlight) / float64(r.Latency)
+		r.RequestRate = float64(q.Concurrency) / float64(r.Latency)
 		r.Throughput = float64(made) * r.RequestRate
 	}
 	c := session.About(&resolved.Generates().Spec, s.Device, resolved.Pricing, r.Tier)
@@ -284,30 +269,12 @@ func (r *Response) static(s *session.Stage, resolved *deployment.Resolved, fleet
 	c.Decode = true
 	r.Expected = s.Overlay.Expect(&c)
 	r.Expected.TTFT = prefill.TTFT
-	r.Energy = r.staticEnergy(resolved, fleet, batch, prompts, decode)
+	r.Energy = simulate.EnergyOf(batch.Meter(r.TTFT, decode), &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, resolved)
 	if r.TPOT == 0 {
 		r.Expected.Throughput, r.Expected.Basis = prefill.Throughput, prefill.Basis
 	}
 	r.Chance = r.Expected.Chance(r.TTFT, r.TPOT, r.Latency, e.Limits)
 	return nil
-}
-
-// staticSteps is how many decode steps generate so many tokens.
-func staticSteps(tokens int, accepted float64) int { return int(math.Ceil(float64(tokens) / accepted)) }
-
-// staticEnergy is that of one batch, whose prompts and decode steps take so long.
-func (r *Response) staticEnergy(d *deployment.Resolved, f *replica.Fleet, prompts sim.Batch, prefill, decode units.Seconds) *simulate.Energy {
-	e, n := &r.Request.Experiment, prompts.PrefillRequests
-	config := f.Config(nil)
-	meters := f.Meter(&config)
-	if r.TTFT > 0 {
-		config.Workers.Meter.Step(prompts, prefill)
-	}
-	if decode > 0 {
-		accepted := d.Generates().AcceptedPerStep
-		config.Workers.Meter.Decode(n, float64(n*e.Input), float64(n)*accepted, staticSteps(e.Output-1, accepted), decode)
-	}
-	return simulate.EnergyOf(meters, &sim.Result{OutputRate: r.Throughput, Workers: sim.PoolUse{Busy: 1}}, d)
 }
 
 // steps adds a prefill step and a decode step of the workers that run them.

@@ -355,16 +355,3 @@ func (o *optimization) reserved(d *device.Profile) float64 {
 	}
 	return (1 - o.engine.MemoryShare) * d.Memory.GiB()
 }
-
-// images are those of one request.
-func (o *optimization) images() graph.Images {
-	r := o.r
-	if r.ImageHeight == 0 {
-		return graph.Images{}
-	}
-	v := o.model.Vision
-	return graph.Images{
-		Count: max(1, r.ImageBatch), Patches: v.Patches(r.ImageHeight, r.ImageWidth), Rows: v.Rows(r.ImageHeight),
-		Tokens: v.Tokens(r.ImageHeight, r.ImageWidth),
-	}
-}

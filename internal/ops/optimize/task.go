@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -213,7 +214,9 @@ func (t *task) formulas() *search.Formulas {
 			Budget: r.Budget, Accounting: cmp.Or(r.Accounting, formulas.Documented), ServingCost: r.ServingCost,
 		},
 		AutoBudget: r.AutoBudget, Rates: t.rates(), Judge: search.Judge{Limits: t.limits}, Range: search.DefaultRange(), Matched: r.PDRatio,
-		Images: t.images(),
+	}
+	if r.ImageHeight > 0 {
+		p.Images = graph.Pictures(t.model.Vision, max(1, r.ImageBatch), r.ImageHeight, r.ImageWidth)
 	}
 	if p.Load.Budget == 0 && !r.AutoBudget {
 		p.Load.Budget = DefaultBudget
@@ -300,9 +303,7 @@ func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
 	}
 	out.QPS = o.QPS(&r.Load)
 	if o.Throughput > 0 {
-		const hour, million = 3600, 1e6
-		perHour := cmp.Or(t.r.Price, t.device.Price.USDPerHour) * float64(out.Devices())
-		out.Cost = perHour / hour / o.Throughput * million
+		out.Cost = money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.Devices()), o.Throughput)
 	}
 	if t.subject != nil {
 		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings

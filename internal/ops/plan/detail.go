@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
@@ -17,33 +18,24 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// hoursPerMonth is an average month: 365 days of 24 hours over 12.
-const hoursPerMonth = 730
-
 // cost is what a contender costs at its throughput.
-func (p *planning) cost(d *device.Profile, c *Contender) Cost {
-	out := Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
+func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
+	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
 	if price, ok := p.r.Prices[d.Name]; ok {
-		out = Cost{USDPerHour: price, Source: "given"}
+		out = money.Cost{USDPerHour: price, Source: "given"}
 	}
 	if out.USDPerHour == 0 || c.Throughput == 0 {
-		return Cost{}
+		return money.Cost{}
 	}
-	hour := out.USDPerHour * float64(c.Devices())
-	tokens, requests := c.Throughput, c.RequestRate
+	l := money.Load{Devices: c.Devices(), Tokens: c.Throughput, Requests: c.RequestRate}
 	if c.Load > 0 { // what comes, not what it could carry
-		requests = p.r.usual()
-		tokens = requests * float64(c.Experiment.Output)
+		l.Requests = p.r.usual()
+		l.Tokens = l.Requests * float64(c.Experiment.Output)
 	}
-	const secondsPerHour, million, joulesPerKWh = 3600, 1e6, 3.6e6
-	if e := c.Energy; e != nil && *p.r.EnergyPrice > 0 {
-		out.EnergyPrice = *p.r.EnergyPrice
-		out.Energy = float64(e.PerToken) / joulesPerKWh * out.EnergyPrice * million
-		hour += out.Energy / million * tokens * secondsPerHour
+	if c.Energy != nil {
+		l.PerToken = c.Energy.PerToken
 	}
-	out.PerMillion, out.PerRequest = hour/secondsPerHour/tokens*million, hour/secondsPerHour/requests
-	out.PerMonth = hour * hoursPerMonth
-	return out
+	return out.Of(l, *p.r.EnergyPrice)
 }
 
 // usual is the load on average.
@@ -213,12 +205,11 @@ func (p *planning) day(c *Contender) *Day {
 	carries := c.Load * c.RequestRate / float64(c.Copies) // of a copy, at the load that its limits allow
 	out := &Day{}
 	for _, rate := range p.r.Daily {
-		n := each * min(c.Copies, max(1, int(math.Ceil(rate/carries))))
+		n := each * search.Needed(rate, carries, c.Copies)
 		out.Devices = append(out.Devices, n)
 		out.Mean += float64(n) / float64(len(p.r.Daily))
 	}
-	energy := c.Cost.PerMonth - c.Cost.USDPerHour*float64(c.Devices())*hoursPerMonth
-	out.PerMonth = c.Cost.USDPerHour*out.Mean*hoursPerMonth + energy
+	out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)
 	return out
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -97,7 +98,7 @@ type Contender struct {
 	Nearest  workload.Limits
 	Experts  bool
 	Tier     device.Tier
-	Cost     Cost
+	Cost     money.Cost
 	Frontier []experiment.Speed
 	Notes    []string
 }
@@ -119,18 +120,6 @@ type FailedContender struct {
 	System, Engine string
 	Mode           experiment.ServingMode
 	Reason         string
-}
-
-// Cost is what a deployment costs at its throughput; zero where no price is known.
-type Cost struct {
-	USDPerHour float64 // of one device
-	Source     string
-	PerMillion float64 // output tokens
-	PerRequest float64
-	PerMonth   float64 // 730 hours of all devices
-	// Energy is its part of PerMillion, EnergyPrice the price of a kilowatt-hour behind
-	// it; zero where the power of the devices is unknown.
-	Energy, EnergyPrice float64
 }
 
 // Change is the answer with one thing changed.

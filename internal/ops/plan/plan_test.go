@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -72,7 +73,7 @@ func TestPlanAgrees(t *testing.T) {
 		k := c.Cost
 		energy := 4 * float64(c.Energy.Watts) / 1000 * simulate.DefaultEnergyPrice // of an hour
 		hour := k.USDPerHour*4 + energy
-		if math.Abs(k.PerMillion*c.Throughput*3600/1e6-hour) > 1e-9 || math.Abs(k.PerMonth-hour*hoursPerMonth) > 1e-6 ||
+		if math.Abs(k.PerMillion*c.Throughput*3600/1e6-hour) > 1e-9 || math.Abs(k.PerMonth-hour*money.HoursPerMonth) > 1e-6 ||
 			math.Abs(k.Energy*c.Throughput*3600/1e6-energy) > 1e-9 || k.EnergyPrice != simulate.DefaultEnergyPrice {
 			t.Errorf("cost %+v", k)
 		}

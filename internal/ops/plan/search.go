@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
@@ -112,7 +113,7 @@ func (o RankedBy) compare(a, b *Contender) int {
 	if !a.Meets {
 		return cmp.Compare(a.over(), b.over())
 	}
-	price := func(of func(*Cost) float64) int {
+	price := func(of func(*money.Cost) float64) int {
 		known := func(c *Contender) float64 {
 			if c.Cost.USDPerHour == 0 {
 				return math.Inf(1)
@@ -125,11 +126,11 @@ func (o RankedBy) compare(a, b *Contender) int {
 	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
 	switch o {
 	case ByCost:
-		return cmp.Or(price(func(c *Cost) float64 { return c.PerMonth }), devices(), tokens())
+		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMonth }), devices(), tokens())
 	case ByDevices:
 		return cmp.Or(devices(), tokens())
 	case ByTokenCost:
-		return cmp.Or(price(func(c *Cost) float64 { return c.PerMillion }), tokens())
+		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMillion }), tokens())
 	case ByThroughput:
 	}
 	return tokens()
