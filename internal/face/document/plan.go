@@ -25,9 +25,9 @@ type Plan struct {
 	Answer Answer `json:"answer"`
 	// Contenders are the best deployments of every system, engine and mode, the best
 	// first by RankedBy; those that do not meet the limits come last.
-	RankedBy   string      `json:"ranked_by"`
-	Contenders []Contender `json:"contenders"`
-	NotRun     []NotRun    `json:"not_run"`
+	RankedBy   string        `json:"ranked_by"`
+	Contenders []Contender   `json:"contenders"`
+	NotRun     []plan.NotRun `json:"not_run"`
 
 	// The rest describes the first contender.
 
@@ -130,14 +130,6 @@ type Cost struct {
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
 	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
-}
-
-// NotRun is a system, engine and mode that cannot serve the model, with the reason.
-type NotRun struct {
-	System string `json:"system"`
-	Engine string `json:"engine"`
-	Mode   string `json:"mode"`
-	Reason string `json:"reason"`
 }
 
 // Change is the answer with one parameter changed.

@@ -17,14 +17,11 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 	}
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
-		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
+		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: append([]plan.NotRun{}, r.Failed...), Changes: []Change{}, Loads: []Load{},
 		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
-	}
-	for _, f := range r.Failed {
-		out.NotRun = append(out.NotRun, NotRun{f.System, f.Engine, string(f.Mode), f.Reason})
 	}
 	for i := range r.Changes {
 		out.Changes = append(out.Changes, changeOf(&r.Changes[i], command))

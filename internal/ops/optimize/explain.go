@@ -43,12 +43,12 @@ type StepShare struct {
 	Request *opsstep.Request
 }
 
-// WhatIf is what a change would do to the row's throughput.
+// WhatIf is the effect of a change on the throughput.
 type WhatIf struct {
-	Change     string
-	Throughput float64
-	Share      float64 // of the row's throughput: +0.1 = a tenth more
-	OK         bool    // false: nothing would be feasible
+	Change     string  `json:"change"`
+	OK         bool    `json:"feasible"`
+	Throughput float64 `json:"throughput"`
+	Share      float64 `json:"change_of_throughput"`
 }
 
 // explain explains the best row of a search.

@@ -70,7 +70,7 @@ type Response struct {
 	// within the limits first, the best of them first.
 	Contenders []Contender
 	// Failed are the systems, engines and modes without one.
-	Failed []FailedContender
+	Failed []NotRun
 
 	// What follows is about the first contender.
 
@@ -115,11 +115,12 @@ const (
 	ByCost       RankedBy = "cost per month"
 )
 
-// FailedContender is a system, engine and mode that cannot run the model.
-type FailedContender struct {
-	System, Engine string
-	Mode           experiment.ServingMode
-	Reason         string
+// NotRun is a system, engine and mode that cannot serve the model, with the reason.
+type NotRun struct {
+	System string `json:"system"`
+	Engine string `json:"engine"`
+	Mode   string `json:"mode"`
+	Reason string `json:"reason"`
 }
 
 // Change is the answer with one thing changed.

@@ -68,7 +68,7 @@ func (p *planning) compare(ctx context.Context) (*Response, error) {
 	out := &Response{RankedBy: p.order(found, failed)}
 	for i := range all {
 		if failed[i] != nil {
-			out.Failed = append(out.Failed, FailedContender{all[i].System, all[i].Engine.Name, all[i].Mode, failed[i].Error()})
+			out.Failed = append(out.Failed, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
 			continue
 		}
 		out.Contenders = append(out.Contenders, found[i])

@@ -1,4 +1,4 @@
-package ops_test
+package optimize_test
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"

@@ -1,4 +1,4 @@
-package ops_test
+package recommend_test
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package ops_test
+package optimize_test
 
 import (
 	"strings"
