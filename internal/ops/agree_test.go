@@ -161,7 +161,7 @@ func (a *agreement) optimizer(e *experiment.Experiment) {
 			continue
 		}
 		got, err := estimate.Run(a.Context(), new(session.Session), estimate.Request{
-			Experiment: whole, Workers: experiment.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
+			Experiment: whole, Workers: estimate.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
 		})
 		if err != nil {
 			a.Fatalf("%s: %v", what, err)

@@ -93,7 +93,7 @@ func TestMorePrefixNeverLoses(t *testing.T) {
 	for range 60 {
 		e := anyExperiment(r)
 		e.Prefix, e.DecodeSystem, e.Limits = 0, "", workload.Limits{}
-		q := estimate.Request{Experiment: e, Workers: experiment.Workers{Count: 1, Batch: 16}, Prefill: experiment.Workers{Count: 1, Batch: 4}, Concurrency: 1}
+		q := estimate.Request{Experiment: e, Workers: estimate.Workers{Count: 1, Batch: 16}, Prefill: estimate.Workers{Count: 1, Batch: 4}, Concurrency: 1}
 		slack := 1e-9
 		if r.IntN(2) == 0 {
 			q.Concurrency, slack = 1+r.IntN(16), 0.3

@@ -32,13 +32,13 @@ func TestEstimatesAreRows(t *testing.T) {
 			o := &found.Results[0].Rows[i]
 			q := estimate.Request{Experiment: e, Concurrency: o.Concurrency}
 			last := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
-			q.Workers = experiment.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
+			q.Workers = estimate.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
 			if e.Mode == experiment.Aggregated {
 				q.Workers.Budget = o.Budget
 			}
 			if e.Mode == experiment.Disaggregated {
 				p := &o.Deployment.Pools[0]
-				q.Prefill = experiment.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
+				q.Prefill = estimate.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
 			}
 			got, err := estimate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
@@ -66,7 +66,7 @@ func TestEstimatesAreRows(t *testing.T) {
 func one(model string, l parallel.Layout, batch int) estimate.Request {
 	return estimate.Request{
 		Experiment: experiment.Experiment{Mode: experiment.Aggregated, Model: model, System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 101},
-		Workers:    experiment.Workers{Layout: l, Batch: batch}, Steps: true,
+		Workers:    estimate.Workers{Layout: l, Batch: batch}, Steps: true,
 	}
 }
 

@@ -103,12 +103,12 @@ func (f *EstimateFlags) defaults() {
 func (w *WorkerFlags) devices() int { return w.TP * w.PP * w.DP * w.Count }
 
 // workers is a role as a deployment has it.
-func (w *WorkerFlags) workers() experiment.Workers {
+func (w *WorkerFlags) workers() estimate.Workers {
 	l := parallel.Layout{Devices: w.TP * w.PP * w.DP, TP: w.TP, PP: w.PP, DP: w.DP, MoETP: w.MoETP, EP: w.EP, MoEDP: 1, DCP: 1}
 	if l.EP == 0 && l.MoETP > 0 { // the other of the two follows
 		l.EP = max(1, w.TP*w.DP/l.MoETP)
 	}
-	return experiment.Workers{Count: w.Count, Layout: l, Batch: w.Batch}
+	return estimate.Workers{Count: w.Count, Layout: l, Batch: w.Batch}
 }
 
 // checkModes reports flags that conflict with the mode or with each other.

@@ -35,10 +35,10 @@ func TestEstimateFlags(t *testing.T) {
 	if r, _, err = f.Request(); err != nil {
 		t.Fatal(err)
 	}
-	if want := (experiment.Workers{Count: 3, Layout: parallel.Layout{Devices: 2, TP: 2, PP: 1, DP: 1, EP: 1, MoETP: 2, MoEDP: 1, DCP: 1}, Batch: 1}); r.Prefill != want {
+	if want := (estimate.Workers{Count: 3, Layout: parallel.Layout{Devices: 2, TP: 2, PP: 1, DP: 1, EP: 1, MoETP: 2, MoEDP: 1, DCP: 1}, Batch: 1}); r.Prefill != want {
 		t.Errorf("prefill: %+v, want %+v", r.Prefill, want)
 	}
-	if want := (experiment.Workers{Count: 2, Layout: parallel.Layout{Devices: 4, TP: 1, PP: 1, DP: 4, EP: 4, MoEDP: 1, DCP: 1}, Batch: 16}); r.Workers != want {
+	if want := (estimate.Workers{Count: 2, Layout: parallel.Layout{Devices: 4, TP: 1, PP: 1, DP: 4, EP: 4, MoEDP: 1, DCP: 1}, Batch: 16}); r.Workers != want {
 		t.Errorf("decode: %+v, want %+v", r.Workers, want)
 	}
 	if e := &r.Experiment; e.Mode != experiment.Disaggregated || e.DecodeSystem != "h200_sxm" || e.Devices != 14 || e.Limits.TTFT != 0.5 || e.Limits.TPOT != 0 {

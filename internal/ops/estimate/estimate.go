@@ -22,6 +22,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
@@ -43,14 +44,24 @@ type Request struct {
 	session.Sources
 
 	// Workers do both or decode; Prefill are those of a disaggregated experiment.
-	Workers experiment.Workers `json:"workers"`
-	Prefill experiment.Workers `json:"prefill_workers,omitzero"`
+	Workers Workers `json:"workers"`
+	Prefill Workers `json:"prefill_workers,omitzero"`
 	// Concurrency is the requests in flight; 0 = as many as the batches hold.
 	Concurrency int `json:"concurrency,omitempty"`
 	// Static serves one full batch of each rank instead of a stream of requests.
 	Static Static `json:"static,omitempty"`
 	// Steps asks for a prefill and a decode step in detail.
 	Steps bool `json:"steps,omitempty"`
+}
+
+// Workers are equal workers of a deployment.
+type Workers struct {
+	Count  int             `json:"count"`
+	Layout parallel.Layout `json:"layout"`
+	// Batch is the limit on the batch of a data-parallel rank.
+	Batch int `json:"batch_size"`
+	// Budget is the most tokens of a step; 0 = the engine's own.
+	Budget int `json:"token_budget,omitempty"`
 }
 
 // Response is the answer. Figures that a static part does not have are zero.
@@ -81,7 +92,7 @@ type Response struct {
 type PoolEstimate struct {
 	Role    deployment.Role
 	System  string
-	Workers experiment.Workers // with a complete layout
+	Workers Workers // with a complete layout
 	Memory  engine.Budget
 	KVPeak  float64 // share of the cache in use at most
 	// Steps are steps of a worker in detail, if they were asked for.
@@ -110,7 +121,7 @@ func (r *Response) User() float64 { return r.TPOT.Rate() }
 
 // complete fills in what was left open.
 func (r *Request) complete() {
-	for _, w := range []*experiment.Workers{&r.Workers, &r.Prefill} {
+	for _, w := range []*Workers{&r.Workers, &r.Prefill} {
 		w.Count = cmp.Or(w.Count, 1)
 		l := &w.Layout
 		l.TP, l.PP, l.DP = cmp.Or(l.TP, 1), cmp.Or(l.PP, 1), cmp.Or(l.DP, 1)
@@ -121,7 +132,7 @@ func (r *Request) complete() {
 	if e.Mode == experiment.Disaggregated {
 		e.Devices += r.Prefill.Count * r.Prefill.Layout.Devices
 	} else {
-		r.Prefill = experiment.Workers{}
+		r.Prefill = Workers{}
 	}
 	e.Complete()
 	full := r.Workers.Batch * r.Workers.Layout.DP * r.Workers.Count
@@ -156,7 +167,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := e.Deployment(r.Prefill, r.Workers, s.Captured())
+	d := r.deployment(asked, s.Captured())
 	if err := session.Within(s.Model, session.Span{Name: "isl", Tokens: e.Input}, session.Span{Name: "osl", Tokens: e.Output}, 0); err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -184,6 +195,15 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	return out, session.BadInput(err)
 }
 
+// deployment is the one that is asked for with its workers.
+func (r *Request) deployment(asked deployment.Deployment, captured engine.Graph) deployment.Deployment {
+	of := trial.Shape{Asked: asked, PrefillBatch: r.Prefill.Batch, AcceptanceRates: r.Experiment.AcceptanceRates, Captured: captured}
+	w := &r.Workers
+	return of.Deployment(search.Candidate{
+		Layout: w.Layout, Y: w.Count, Prefill: r.Prefill.Layout, X: r.Prefill.Count, Budget: w.Budget, MTP: r.Experiment.MTP,
+	}, w.Batch)
+}
+
 // newEstimate is an estimate before its figures.
 func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved *deployment.Resolved, fleet *replica.Fleet) *Response {
 	serves := resolved.Generates()
@@ -192,16 +212,16 @@ func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved
 		Experts: s.Model.HasExperts(), Devices: r.Experiment.Devices, Tier: s.Prices.Tier(s.Device, resolved.Pricing),
 		Notes: slices.Concat(s.Model.Notes, resolved.Notes),
 	}
-	asked := []*experiment.Workers{&r.Workers}
+	asked := []*Workers{&r.Workers}
 	copies := []*replica.Replica{fleet.Generates()}
 	if resolved.Disaggregated() {
-		asked, copies = []*experiment.Workers{&r.Prefill, &r.Workers}, []*replica.Replica{fleet.First(), fleet.Generates()}
+		asked, copies = []*Workers{&r.Prefill, &r.Workers}, []*replica.Replica{fleet.First(), fleet.Generates()}
 	}
 	for i := range resolved.Pools {
 		p := &resolved.Pools[i]
 		out.Pools = append(out.Pools, PoolEstimate{
 			Role: p.Role, System: p.Device.Name, Memory: copies[i].Memory,
-			Workers: experiment.Workers{Count: asked[i].Count, Layout: p.Spec.Layout, Batch: asked[i].Batch},
+			Workers: Workers{Count: asked[i].Count, Layout: p.Spec.Layout, Batch: asked[i].Batch},
 		})
 	}
 	return out

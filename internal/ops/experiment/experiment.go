@@ -9,12 +9,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
-	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
-	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -75,16 +72,6 @@ type WorkerSpace struct {
 	MaxBatch int `json:"max_batch_size,omitempty"`
 	// Scale multiplies the predicted throughput; 0 = 1.
 	Scale float64 `json:"correction_scale,omitempty"`
-}
-
-// Workers are equal workers of a deployment.
-type Workers struct {
-	Count  int             `json:"count"`
-	Layout parallel.Layout `json:"layout"`
-	// Batch is the limit on the batch of a data-parallel rank.
-	Batch int `json:"batch_size"`
-	// Budget is the most tokens of a step; 0 = the engine's own.
-	Budget int `json:"token_budget,omitempty"`
 }
 
 // ReplicaSpace is how workers for prefill and decode are put together to the unit that
@@ -164,22 +151,6 @@ func (e *Experiment) Asked() deployment.Deployment {
 	}
 	if e.Prefix > 0 {
 		d.Pools[0].Settings = []string{"prefix_caching=true"}
-	}
-	return d
-}
-
-// Deployment is the experiment with given workers: those that do both or decode, and
-// those for prefill where the mode has them.
-func (e *Experiment) Deployment(prefill, decode Workers, captured engine.Graph) deployment.Deployment {
-	d := e.Asked()
-	set := func(p *deployment.Pool, w Workers) {
-		own := trial.Settings{Batch: w.Batch, Budget: w.Budget}
-		p.Replicas, p.Layout, p.MTP, p.AcceptanceRates = w.Count, w.Layout, e.MTP, e.AcceptanceRates
-		p.Settings = append(own.Of(&d, p, captured), p.Settings...)
-	}
-	set(&d.Pools[len(d.Pools)-1], decode)
-	if e.Mode == Disaggregated {
-		set(&d.Pools[0], prefill)
 	}
 	return d
 }

@@ -143,7 +143,7 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEsti
 	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
 	for i := range some.Pools {
 		pool := &some.Pools[i]
-		w := experiment.Workers{Count: max(1, pool.Replicas), Layout: pool.Layout, Batch: c.Batch}
+		w := estimate.Workers{Count: max(1, pool.Replicas), Layout: pool.Layout, Batch: c.Batch}
 		if pool.Role == deployment.Prefill {
 			w.Batch = max(1, c.Prompts)
 			r.Prefill = w
