@@ -13,7 +13,9 @@ const (
 
 // PerMillion is US dollars for a million tokens where so many dollars are spent in an hour
 // and so many tokens come in a second.
-func PerMillion(usdPerHour, tokens float64) float64 { return usdPerHour / secondsPerHour / tokens * million }
+func PerMillion(usdPerHour, tokens float64) float64 {
+	return usdPerHour / secondsPerHour / tokens * million
+}
 
 // Cost is what a deployment costs at its throughput; zero where no price is known.
 type Cost struct {
