@@ -48,9 +48,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -83,13 +85,6 @@ func (p *Planner) session() *session.Session {
 // operation is one of the packages below internal/ops.
 type operation[Request, Response any] func(context.Context, *session.Session, Request) (*Response, error)
 
-// on is an operation that searches.
-func on[Request, Response any](run func(*ops.World, context.Context, Request) (*Response, error)) operation[Request, Response] {
-	return func(ctx context.Context, s *session.Session, r Request) (*Response, error) {
-		return run(ops.On(s), ctx, r)
-	}
-}
-
 // answer runs an operation and turns its response into a document, and its mistakes into an [*InputError].
 func answer[Request, Response, Document any](
 	ctx context.Context, p *Planner, name string, run operation[Request, Response], r Request, convert func(*Response) *Document,
@@ -106,7 +101,7 @@ func answer[Request, Response, Document any](
 
 // Plan finds how to serve a model within limits.
 func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
-	return answer(ctx, p, "plan", on((*ops.World).Plan), r, func(x *ops.PlanResponse) *Plan { return document.NewPlan(x, "", nil) })
+	return answer(ctx, p, "plan", plan.Run, r, func(x *plan.Response) *Plan { return document.NewPlan(x, "", nil) })
 }
 
 // Predict simulates traffic on a deployment. The limits may be zero: they affect
@@ -117,7 +112,7 @@ func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, e
 
 // Optimize searches layouts and batches of one model for the most throughput within limits.
 func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
-	return answer(ctx, p, "optimize", on((*ops.World).Optimize), r, func(x *ops.OptimizeResponse) *Optimization { return document.NewOptimize(x, nil) })
+	return answer(ctx, p, "optimize", optimize.Run, r, func(x *optimize.Response) *Optimization { return document.NewOptimize(x, nil) })
 }
 
 // Step evaluates one forward pass of a deployment.
@@ -127,7 +122,7 @@ func (p *Planner) Step(ctx context.Context, r StepRequest) (*Step, error) {
 
 // Size finds the fewest devices that carry a load within limits.
 func (p *Planner) Size(ctx context.Context, r SizeRequest) (*Sizing, error) {
-	return answer(ctx, p, "size", on((*ops.World).Recommend), r, document.NewRecommend)
+	return answer(ctx, p, "size", recommend.Run, r, document.NewRecommend)
 }
 
 // Lint says what files or a command that start an engine will do. What is wrong with them

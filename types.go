@@ -7,9 +7,12 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -81,13 +84,13 @@ const (
 type (
 	// PlanRequest asks how to serve a model within limits: which system, engine, mode and layout carry the most on a
 	// number of devices (Devices), or carry a load (Rate, Daily) on the fewest.
-	PlanRequest = ops.PlanRequest
+	PlanRequest = plan.Request
 	// Plan is the record of a plan: the answer in words, the contenders, the best first, and what would change them.
 	Plan = document.Plan
 	// Contender is the best deployment of one system, engine and mode, with its figures and cost.
 	Contender = document.Contender
 	// ServingMode is agg or disagg.
-	ServingMode = ops.ServingMode
+	ServingMode = experiment.ServingMode
 
 	// PredictRequest is a deployment, its traffic, and limits, which may be zero.
 	PredictRequest = simulate.Request
@@ -96,7 +99,7 @@ type (
 
 	// OptimizeRequest asks for the layouts and batches of one model with the most throughput within limits, aggregated,
 	// disaggregated (Disagg) or with matched prefill and decode (PDRatio).
-	OptimizeRequest = ops.OptimizeRequest
+	OptimizeRequest = optimize.Request
 	// Optimization is the rows of a search, the best first, with every candidate and the Pareto frontier.
 	Optimization = document.Optimize
 
@@ -106,9 +109,9 @@ type (
 	Step = document.Step
 
 	// SizeRequest asks for the fewest devices that carry a rate or a concurrency within the limits of experiments.
-	SizeRequest = ops.RecommendRequest
+	SizeRequest = recommend.Request
 	// Experiment is a model, a system, an engine and a mode to size or compare.
-	Experiment = ops.Experiment
+	Experiment = experiment.Experiment
 	// Sizing is the deployments that carry the load, the fewest devices first.
 	Sizing = document.Recommend
 
@@ -128,8 +131,8 @@ type (
 
 // The serving modes.
 const (
-	Aggregated    = ops.Aggregated
-	Disaggregated = ops.Disaggregated
+	Aggregated    = experiment.Aggregated
+	Disaggregated = experiment.Disaggregated
 )
 
 // InputError is a mistake in a request, which the caller can correct: Fields are the fields in their JSON names, Mistakes

@@ -10,10 +10,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // figures are what all ways to ask about a deployment must agree on.
@@ -28,15 +32,15 @@ func ofSimulation(s *simulate.Response) figures {
 	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Chance, s.Expected, s.Energy.PerToken}
 }
 
-func ofOption(o *ops.Option) figures {
+func ofOption(o *experiment.Option) figures {
 	return figures{o.TTFT, o.TPOT, o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
 }
 
-func ofEstimate(r *ops.EstimateResponse) figures {
+func ofEstimate(r *estimate.Response) figures {
 	return figures{r.TTFT, r.TPOT, r.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
 }
 
-func ofRow(r *ops.Row) figures {
+func ofRow(r *optimize.Row) figures {
 	return figures{r.Best.TTFT, r.Best.TPOT, r.Best.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
 }
 
@@ -59,18 +63,18 @@ func TestSearchesAgreeWithSimulation(t *testing.T) {
 	for a.byExperiment+a.byOptimizer < 60 || a.separate < 12 || a.byExperiment < 20 {
 		e := anyExperiment(a.random)
 		if a.separate >= 12 {
-			e.Mode, e.DecodeSystem = ops.Aggregated, ""
+			e.Mode, e.DecodeSystem = experiment.Aggregated, ""
 		}
 		a.experiment(&e)
-		if e.Mode == ops.Aggregated {
+		if e.Mode == experiment.Aggregated {
 			a.optimizer(&e)
 		}
 	}
 }
 
 // experiment looks at the rows of an experiment.
-func (a *agreement) experiment(e *ops.Experiment) {
-	res, err := ops.On(new(session.Session)).Configure(a.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{*e}})
+func (a *agreement) experiment(e *experiment.Experiment) {
+	res, err := configure.Run(a.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{*e}})
 	if err != nil {
 		a.Fatalf("%+v: %v", e, err)
 	}
@@ -88,13 +92,13 @@ func (a *agreement) experiment(e *ops.Experiment) {
 		if o.Deployment.Devices() != o.Used || o.Used > e.Devices {
 			a.Errorf("%s uses %d devices of %d, the row says %d", what, o.Deployment.Devices(), e.Devices, o.Used)
 		}
-		if e.Limits.Any() && o.Chance < ops.DefaultConfidence {
+		if e.Limits.Any() && o.Chance < search.DefaultConfidence {
 			a.Errorf("%s meets its limits with %g", what, o.Chance)
 		}
 		if i > 0 && o.Throughput > x.Rows[i-1].Throughput {
 			a.Errorf("row %d carries %g, the one before %g", i, o.Throughput, x.Rows[i-1].Throughput)
 		}
-		if e.Mode == ops.Disaggregated {
+		if e.Mode == experiment.Disaggregated {
 			a.separate++
 			continue
 		}
@@ -104,7 +108,7 @@ func (a *agreement) experiment(e *ops.Experiment) {
 
 // found asks the optimizer for the one deployment that an experiment found, if it can
 // express it: every rank has as many requests.
-func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
+func (a *agreement) found(e *experiment.Experiment, o *experiment.Option, what string) {
 	p := &o.Deployment.Pools[0]
 	ranks := p.Replicas * max(1, p.Layout.DP)
 	if e.Prefix > 0 || o.Concurrency%ranks != 0 {
@@ -112,7 +116,7 @@ func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
 	}
 	q := optimizerOf(e, o.Used, p.Settings)
 	q.BatchRange, q.Budget = []int{o.Concurrency / ranks, o.Concurrency / ranks}, o.Budget
-	r, err := ops.On(new(session.Session)).Optimize(a.Context(), q)
+	r, err := optimize.Run(a.Context(), new(session.Session), q)
 	if err != nil {
 		a.Fatalf("%s: %v", what, err)
 	}
@@ -126,7 +130,7 @@ func (a *agreement) found(e *ops.Experiment, o *ops.Option, what string) {
 }
 
 // optimizer searches the same space and looks at its rows.
-func (a *agreement) optimizer(e *ops.Experiment) {
+func (a *agreement) optimizer(e *experiment.Experiment) {
 	batch := e.Workers.MaxBatch
 	settings := []string{fmt.Sprintf("max_sequences=%d", batch)}
 	if e.Engine.Name == "vllm" && e.Model != "openai/gpt-oss-20b" {
@@ -135,12 +139,12 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 	q := optimizerOf(e, e.Devices, settings)
 	q.BatchRange, q.Confidence = []int{batch}, 0.2+0.7*a.random.Float64()
 	q.LengthLow = []float64{1, 1, 0.8}[a.random.IntN(3)]
-	r, err := ops.On(new(session.Session)).Optimize(a.Context(), q)
+	r, err := optimize.Run(a.Context(), new(session.Session), q)
 	if err != nil {
 		a.Fatalf("%+v: %v", q, err)
 	}
 	p := &r.Devices[0].Searches[0]
-	if p.Evaluation != ops.BySimulation {
+	if p.Evaluation != optimize.BySimulation {
 		a.Fatalf("%s is evaluated by %s", e.System, p.Evaluation)
 	}
 	for i := range p.Rows {
@@ -156,8 +160,8 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 		if q.LengthLow < 1 { // of experiments all lengths are equal
 			continue
 		}
-		got, err := ops.On(new(session.Session)).Estimate(a.Context(), ops.EstimateRequest{
-			Experiment: whole, Workers: ops.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
+		got, err := estimate.Run(a.Context(), new(session.Session), estimate.Request{
+			Experiment: whole, Workers: estimate.Workers{Count: max(1, row.Replicas), Layout: row.Layout, Batch: batch, Budget: row.Candidate.Budget}, Concurrency: row.Best.Concurrency,
 		})
 		if err != nil {
 			a.Fatalf("%s: %v", what, err)
@@ -165,7 +169,7 @@ func (a *agreement) optimizer(e *ops.Experiment) {
 		a.is(what+" of cli estimate", ofEstimate(got), ofRow(row))
 		a.byOptimizer++
 	}
-	if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= ops.Safe {
+	if s := p.Safe; s != nil && s.Best.Throughput > p.Rows[0].Best.Throughput*(1+1e-9) && q.Confidence <= optimize.Safe {
 		a.Errorf("the safe choice carries %g, the best row %g", s.Best.Throughput, p.Rows[0].Best.Throughput)
 	}
 }
@@ -181,7 +185,7 @@ func (a *agreement) captured(system string) int {
 }
 
 // simulate is the simulation of a deployment under the load of an experiment.
-func (a *agreement) simulate(e *ops.Experiment, d deployment.Deployment, concurrency int, low float64) figures {
+func (a *agreement) simulate(e *experiment.Experiment, d deployment.Deployment, concurrency int, low float64) figures {
 	q := simulate.Request{Deployment: d, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix, q.LengthLow = concurrency, e.Input, e.Output, e.Prefix, low
 	got, err := simulate.Run(a.Context(), new(session.Session), q)
@@ -199,8 +203,8 @@ func (a *agreement) is(what string, got, want figures) {
 }
 
 // optimizerOf is an experiment as the optimizer is asked, with engine settings.
-func optimizerOf(e *ops.Experiment, devices int, settings []string) ops.OptimizeRequest {
-	q := ops.OptimizeRequest{Model: e.Model, Devices: []string{e.System}, NumDevices: devices, Input: e.Input, Output: e.Output, Limits: e.Limits, Engine: e.Engine}
+func optimizerOf(e *experiment.Experiment, devices int, settings []string) optimize.Request {
+	q := optimize.Request{Model: e.Model, Devices: []string{e.System}, NumDevices: devices, Input: e.Input, Output: e.Output, Limits: e.Limits, Engine: e.Engine}
 	q.Engine.Settings = settings
 	return q
 }

@@ -8,7 +8,10 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -17,12 +20,12 @@ import (
 
 const ms = units.Millisecond
 
-func world() *ops.World { return ops.On(new(session.Session)) }
+func world() *session.Session { return new(session.Session) }
 
 // configured is the result of one experiment.
-func configured(t *testing.T, e ops.Experiment, top int) *ops.ExperimentResult {
+func configured(t *testing.T, e experiment.Experiment, top int) *experiment.Result {
 	t.Helper()
-	r, err := world().Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}, Top: top})
+	r, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}, Top: top})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,7 @@ func TestOneAnswer(t *testing.T) {
 	t.Parallel()
 	const model, system = "Qwen/Qwen3-32B", "h200_sxm"
 	l := workload.Limits{TPOT: 50 * ms}
-	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+	o, err := optimize.Run(t.Context(), world(), optimize.Request{
 		Model: model, Devices: []string{system}, NumDevices: 8, Input: 3500, Output: 1500, Limits: l,
 	})
 	if err != nil {
@@ -51,19 +54,19 @@ func TestOneAnswer(t *testing.T) {
 	want := answer{
 		row.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
 	}
-	of := func(o *ops.Option) answer {
+	of := func(o *experiment.Option) answer {
 		p := &o.Deployment.Pools[0]
 		return answer{p.Layout.Label(false), p.Replicas, o.Concurrency, o.Budget, o.TTFT, o.TPOT, o.Throughput}
 	}
-	x := configured(t, ops.Experiment{
+	x := configured(t, experiment.Experiment{
 		Model: model, System: system, Devices: 8, Engine: deployment.Engine{Name: "vllm"}, Input: 3500, Output: 1500, Limits: l,
 	}, 1)
 	if got := of(&x.Rows[0]); got != want {
 		t.Errorf("the optimizer finds %+v, an experiment %+v", want, got)
 	}
-	p, err := world().Plan(t.Context(), ops.PlanRequest{
-		Model: model, Systems: []string{system}, Devices: 8, Engines: []string{"vllm"}, Modes: []ops.ServingMode{ops.Aggregated},
-		Workloads: []ops.Workload{{Input: 3500, Output: 1500}}, Limits: l, NoChanges: true,
+	p, err := plan.Run(t.Context(), world(), plan.Request{
+		Model: model, Systems: []string{system}, Devices: 8, Engines: []string{"vllm"}, Modes: []experiment.ServingMode{experiment.Aggregated},
+		Workloads: []session.Workload{{Input: 3500, Output: 1500}}, Limits: l, NoChanges: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +80,10 @@ func TestOneAnswer(t *testing.T) {
 // budget the best of these layouts is another one than with the best budget.
 func TestRowsShown(t *testing.T) {
 	t.Parallel()
-	e := ops.Experiment{
+	e := experiment.Experiment{
 		Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 16, Engine: deployment.Engine{Name: "trtllm"}, Input: 4000, Output: 500,
 		Limits:  workload.Limits{TTFT: 600 * ms, TPOT: 16 * ms},
-		Workers: ops.WorkerSpace{Formats: deployment.Formats{GEMM: "fp8", KV: "fp8"}},
+		Workers: experiment.WorkerSpace{Formats: deployment.Formats{GEMM: "fp8", KV: "fp8"}},
 	}
 	all := configured(t, e, 9).Rows
 	for top := 1; top <= 3; top++ {
@@ -100,7 +103,7 @@ func TestRowsShown(t *testing.T) {
 // shows: both take the same chances that drafts are kept.
 func TestDraftsOptimized(t *testing.T) {
 	t.Parallel()
-	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+	o, err := optimize.Run(t.Context(), world(), optimize.Request{
 		Model: "deepseek-ai/DeepSeek-R1", Devices: []string{"h200_sxm"}, NumDevices: 8, Input: 1000, Output: 100, Space: search.Space{MTP: []int{2}},
 		Limits: workload.Limits{TPOT: 40 * ms},
 	})
@@ -127,10 +130,10 @@ func TestDraftsOptimized(t *testing.T) {
 // every time.
 func TestPresetTwice(t *testing.T) {
 	t.Parallel()
-	var first *ops.PlanResponse
+	var first *plan.Response
 	for range 4 {
-		p, err := world().Plan(t.Context(), ops.PlanRequest{
-			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []ops.Workload{{Input: 500, Output: 50}},
+		p, err := plan.Run(t.Context(), world(), plan.Request{
+			Model: "Qwen/Qwen3-8B", Systems: []string{"h200_sxm"}, Devices: 2, Workloads: []session.Workload{{Input: 500, Output: 50}},
 			EnginePreset: "inferencex", NoChanges: true,
 		})
 		if err != nil {
@@ -149,15 +152,15 @@ func TestPresetTwice(t *testing.T) {
 // names it and says which limit it would meet.
 func TestRequestLatency(t *testing.T) {
 	t.Parallel()
-	e := ops.Experiment{
+	e := experiment.Experiment{
 		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 2, Engine: deployment.Engine{Name: "vllm"}, Input: 1000, Output: 200,
 		Limits: workload.Limits{Latency: 3000 * ms},
 	}
-	for _, mode := range []ops.ServingMode{ops.Aggregated, ops.Disaggregated} {
+	for _, mode := range []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated} {
 		e.Mode = mode
 		x := configured(t, e, 2)
 		for i := range x.Rows {
-			if o := &x.Rows[i]; o.Latency > e.Limits.Latency || o.Chance < ops.DefaultConfidence || o.Chance > 0.999 {
+			if o := &x.Rows[i]; o.Latency > e.Limits.Latency || o.Chance < search.DefaultConfidence || o.Chance > 0.999 {
 				t.Errorf("%s: latency %v with a chance of %g", mode, o.Latency, o.Chance)
 			}
 		}
@@ -170,7 +173,7 @@ func TestRequestLatency(t *testing.T) {
 	if len(x.Rows) > 0 || x.Near == nil || x.Near.Binds != search.OverLatency || x.Nearest.Latency < x.Near.Latency || x.Nearest.TTFT != 0 {
 		t.Errorf("rows %d, near %+v, nearest limits %+v", len(x.Rows), x.Near, x.Nearest)
 	}
-	o, err := world().Optimize(t.Context(), ops.OptimizeRequest{
+	o, err := optimize.Run(t.Context(), world(), optimize.Request{
 		Model: e.Model, Devices: []string{e.System}, NumDevices: 2, Input: e.Input, Output: e.Output, Limits: e.Limits,
 	})
 	if err != nil {
@@ -185,9 +188,9 @@ func TestRequestLatency(t *testing.T) {
 // TestPercentiles: limits apply to any percentile, and what is no percentile is refused.
 func TestPercentiles(t *testing.T) {
 	t.Parallel()
-	e := ops.Experiment{
+	e := experiment.Experiment{
 		Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 1, Engine: deployment.Engine{Name: "vllm"},
-		Workloads: []ops.Workload{{Input: 1000, Output: 100, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
+		Workloads: []session.Workload{{Input: 1000, Output: 100, LengthLow: 0.2}}, Limits: workload.Limits{TTFT: 400 * ms, TPOT: 20 * ms},
 	}
 	before := 0.0
 	for _, p := range []float64{99.9, 97.5, 80, 33.3} {
@@ -200,7 +203,7 @@ func TestPercentiles(t *testing.T) {
 	}
 	for _, p := range []float64{-1, 100, 1000} {
 		e.Percentile = p
-		_, err := world().Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+		_, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}})
 		if want := fmt.Sprintf("percentile must be above 0 and below 100, or 0 for the mean, got %g", p); err == nil || err.Error() != want {
 			t.Errorf("want %q, got %v", want, err)
 		}
@@ -226,7 +229,7 @@ func TestLargeModels(t *testing.T) {
 	} {
 		t.Run(x.model+" "+x.system, func(t *testing.T) {
 			t.Parallel()
-			got := configured(t, ops.Experiment{
+			got := configured(t, experiment.Experiment{
 				Model: x.model, System: x.system, Devices: x.devices, Engine: deployment.Engine{Name: x.engine}, Input: 500, Output: 20, Limits: l,
 			}, 1)
 			if len(got.Rows) == 0 {
@@ -243,10 +246,10 @@ func TestLargeModels(t *testing.T) {
 // does where none that is modelled runs.
 func TestEnginesOfDevices(t *testing.T) {
 	t.Parallel()
-	ask := func(system string, engines ...string) (*ops.PlanResponse, error) {
-		return world().Plan(t.Context(), ops.PlanRequest{
-			Model: "Qwen/Qwen3-8B", Systems: []string{system}, Devices: 2, Engines: engines, Modes: []ops.ServingMode{ops.Aggregated},
-			Workloads: []ops.Workload{{Input: 500, Output: 50}}, NoChanges: true,
+	ask := func(system string, engines ...string) (*plan.Response, error) {
+		return plan.Run(t.Context(), world(), plan.Request{
+			Model: "Qwen/Qwen3-8B", Systems: []string{system}, Devices: 2, Engines: engines, Modes: []experiment.ServingMode{experiment.Aggregated},
+			Workloads: []session.Workload{{Input: 500, Output: 50}}, NoChanges: true,
 		})
 	}
 	p, err := ask("ATLAS_800_A3_560T_128G_DIE")
@@ -273,8 +276,8 @@ func TestEnginesOfDevices(t *testing.T) {
 // TestManyDevices: many devices are copies of what a few have.
 func TestManyDevices(t *testing.T) {
 	t.Parallel()
-	e := ops.Experiment{
-		Mode: ops.Disaggregated, Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 64, Engine: deployment.Engine{Name: "vllm"}, Input: 3000, Output: 512,
+	e := experiment.Experiment{
+		Mode: experiment.Disaggregated, Model: "Qwen/Qwen3-32B", System: "h200_sxm", Devices: 64, Engine: deployment.Engine{Name: "vllm"}, Input: 3000, Output: 512,
 		Limits: workload.Limits{TTFT: 1000 * ms, TPOT: 15 * ms},
 	}
 	few := configured(t, e, 1).Rows[0]

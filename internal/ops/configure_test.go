@@ -7,21 +7,24 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // anyExperiment is a small experiment.
-func anyExperiment(r *rand.Rand) ops.Experiment {
+func anyExperiment(r *rand.Rand) experiment.Experiment {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
-	e := ops.Experiment{
-		Name: "x", Mode: ops.ServingMode(pick("agg", "disagg")),
+	e := experiment.Experiment{
+		Name: "x", Mode: experiment.ServingMode(pick("agg", "disagg")),
 		Model: pick("Qwen/Qwen3-8B", "Qwen/Qwen3-30B-A3B", "openai/gpt-oss-20b", "meta-llama/Llama-3.1-8B-Instruct"), System: pick("h200_sxm", "h100_sxm", "b200_sxm", "a100_sxm", "gb200"),
 		Devices: 2 + r.IntN(7), Engine: deployment.Engine{Name: pick("vllm", "sglang", "trtllm")},
 		Input: 100 + r.IntN(900), Output: 20 + r.IntN(60),
 	}
-	if e.Mode == ops.Disaggregated && r.IntN(3) == 0 {
+	if e.Mode == experiment.Disaggregated && r.IntN(3) == 0 {
 		e.DecodeSystem = pick("h200_sxm", "b200_sxm")
 	}
 	if r.IntN(3) == 0 {
@@ -42,23 +45,23 @@ func TestTokenBudgets(t *testing.T) {
 	other := 0
 	for range 8 {
 		e := anyExperiment(r)
-		e.Mode, e.System, e.DecodeSystem, e.Prefix = ops.Aggregated, "h200_sxm", "", 0
+		e.Mode, e.System, e.DecodeSystem, e.Prefix = experiment.Aggregated, "h200_sxm", "", 0
 		e.Input, e.Workers.MaxBatch = 1000+r.IntN(3000), 64
 		e.Limits = workload.Limits{TTFT: units.Seconds(0.2 + r.Float64()), TPOT: units.Seconds(0.01 + 0.03*r.Float64())}
 		fixed := e
 		fixed.Engine.Settings = []string{"token_budget=8192"}
-		res, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, fixed}, Top: 20})
+		res, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, fixed}, Top: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		free := map[string]*ops.Option{}
+		free := map[string]*experiment.Option{}
 		for i := range res.Results[0].Rows {
 			o := &res.Results[0].Rows[i]
 			free[o.Deployment.Pools[0].Layout.Label(true)] = o
 			if o.Budget != 8192 {
 				other++
 			}
-			p, err := ops.On(new(session.Session)).DeployPlan(&session.Sources{}, &res.Results[0].Experiment, o, launch.Site{})
+			p, err := deploy.Plan(new(session.Session), &session.Sources{}, &res.Results[0].Experiment, o, launch.Site{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,18 +93,18 @@ func TestMorePrefixNeverLoses(t *testing.T) {
 	for range 60 {
 		e := anyExperiment(r)
 		e.Prefix, e.DecodeSystem, e.Limits = 0, "", workload.Limits{}
-		q := ops.EstimateRequest{Experiment: e, Workers: ops.Workers{Count: 1, Batch: 16}, Prefill: ops.Workers{Count: 1, Batch: 4}, Concurrency: 1}
+		q := estimate.Request{Experiment: e, Workers: estimate.Workers{Count: 1, Batch: 16}, Prefill: estimate.Workers{Count: 1, Batch: 4}, Concurrency: 1}
 		slack := 1e-9
 		if r.IntN(2) == 0 {
 			q.Concurrency, slack = 1+r.IntN(16), 0.3
 		}
-		if e.Mode == ops.Aggregated && r.IntN(4) == 0 {
-			q.Static = ops.Whole
+		if e.Mode == experiment.Aggregated && r.IntN(4) == 0 {
+			q.Static = estimate.Whole
 		}
-		var first, before *ops.EstimateResponse
+		var first, before *estimate.Response
 		for _, share := range []int{0, 10, 50, 90} {
 			q.Experiment.Prefix = e.Input * share / 100
-			got, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+			got, err := estimate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,13 +129,13 @@ func TestMorePrefixNeverLoses(t *testing.T) {
 
 // TestJobsOfExperiments: the number of simulations at a time changes nothing.
 func TestJobsOfExperiments(t *testing.T) {
-	e := ops.Experiment{
-		Name: "x", Mode: ops.Disaggregated, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 6, Input: 300, Output: 30,
+	e := experiment.Experiment{
+		Name: "x", Mode: experiment.Disaggregated, Model: "Qwen/Qwen3-8B", System: "h200_sxm", Devices: 6, Input: 300, Output: 30,
 		Limits: workload.Limits{TPOT: 10 * units.Millisecond},
 	}
-	var want []ops.Option
+	var want []experiment.Option
 	for _, jobs := range []int{1, 8} {
-		r, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e, e}, Jobs: jobs})
+		r, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e, e}, Jobs: jobs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,9 +157,9 @@ func TestJobsOfExperiments(t *testing.T) {
 }
 
 // written is the deployment that the files of a row run.
-func written(t *testing.T, x *ops.ExperimentResult, o *ops.Option) *deployment.Deployment {
+func written(t *testing.T, x *experiment.Result, o *experiment.Option) *deployment.Deployment {
 	t.Helper()
-	p, err := ops.On(new(session.Session)).DeployPlan(&session.Sources{}, &x.Experiment, o, launch.Site{})
+	p, err := deploy.Plan(new(session.Session), &session.Sources{}, &x.Experiment, o, launch.Site{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -22,23 +24,23 @@ func TestEstimatesAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for rows := 0; rows < 60; {
 		e := anyExperiment(r)
-		found, err := ops.On(new(session.Session)).Configure(t.Context(), ops.ConfigureRequest{Experiments: []ops.Experiment{e}})
+		found, err := configure.Run(t.Context(), new(session.Session), configure.Request{Experiments: []experiment.Experiment{e}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range found.Results[0].Rows {
 			o := &found.Results[0].Rows[i]
-			q := ops.EstimateRequest{Experiment: e, Concurrency: o.Concurrency}
+			q := estimate.Request{Experiment: e, Concurrency: o.Concurrency}
 			last := &o.Deployment.Pools[len(o.Deployment.Pools)-1]
-			q.Workers = ops.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
-			if e.Mode == ops.Aggregated {
+			q.Workers = estimate.Workers{Count: last.Replicas, Layout: last.Layout, Batch: o.Batch}
+			if e.Mode == experiment.Aggregated {
 				q.Workers.Budget = o.Budget
 			}
-			if e.Mode == ops.Disaggregated {
+			if e.Mode == experiment.Disaggregated {
 				p := &o.Deployment.Pools[0]
-				q.Prefill = ops.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
+				q.Prefill = estimate.Workers{Count: p.Replicas, Layout: p.Layout, Batch: o.Prompts}
 			}
-			got, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+			got, err := estimate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatalf("%+v: %v", q, err)
 			}
@@ -61,30 +63,30 @@ func TestEstimatesAreRows(t *testing.T) {
 }
 
 // one is a request for the estimate of one worker.
-func one(model string, l parallel.Layout, batch int) ops.EstimateRequest {
-	return ops.EstimateRequest{
-		Experiment: ops.Experiment{Mode: ops.Aggregated, Model: model, System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 101},
-		Workers:    ops.Workers{Layout: l, Batch: batch}, Steps: true,
+func one(model string, l parallel.Layout, batch int) estimate.Request {
+	return estimate.Request{
+		Experiment: experiment.Experiment{Mode: experiment.Aggregated, Model: model, System: "h200_sxm", Engine: deployment.Engine{Name: "vllm"}, Input: 500, Output: 101},
+		Workers:    estimate.Workers{Layout: l, Batch: batch}, Steps: true,
 	}
 }
 
 // TestStatic: a static estimate is the steps of one batch, with nothing between them:
 // its prefill is the step in detail, and its parts add up.
 func TestStatic(t *testing.T) {
-	for _, q := range []ops.EstimateRequest{
+	for _, q := range []estimate.Request{
 		one("Qwen/Qwen3-8B", parallel.Layout{TP: 2}, 16), one("Qwen/Qwen3-8B", parallel.Layout{DP: 2}, 8),
 		one("Qwen/Qwen3-30B-A3B", parallel.Layout{TP: 2, DP: 2, EP: 4}, 4),
 	} {
-		got := map[ops.Static]*ops.EstimateResponse{}
-		for _, part := range []ops.Static{ops.Whole, ops.PromptsOnly, ops.GeneratesOnly} {
+		got := map[estimate.Static]*estimate.Response{}
+		for _, part := range []estimate.Static{estimate.Whole, estimate.PromptsOnly, estimate.GeneratesOnly} {
 			q.Static = part
-			r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+			r, err := estimate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got[part] = r
 		}
-		all, prompts, rest := got[ops.Whole], got[ops.PromptsOnly], got[ops.GeneratesOnly]
+		all, prompts, rest := got[estimate.Whole], got[estimate.PromptsOnly], got[estimate.GeneratesOnly]
 		if all.TTFT != prompts.TTFT || prompts.TPOT != 0 || all.TPOT != rest.TPOT || rest.TTFT != 0 {
 			t.Errorf("%+v: parts have %v and %v, the whole %v and %v", q.Workers, prompts.TTFT, rest.TPOT, all.TTFT, all.TPOT)
 		}
@@ -106,8 +108,8 @@ func TestStatic(t *testing.T) {
 		near("first tokens", prompts.Throughput, requests/float64(prompts.Latency))
 	}
 	q := one("Qwen/Qwen3-8B", parallel.Layout{}, 10000)
-	q.Static = ops.Whole
-	wrong, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+	q.Static = estimate.Whole
+	wrong, err := estimate.Run(t.Context(), new(session.Session), q)
 	if input := (*session.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), "batch_size 10000: the requests of a rank hold 6010000 tokens") {
 		t.Errorf("got %v, %v", wrong, err)
 	}
@@ -116,11 +118,11 @@ func TestStatic(t *testing.T) {
 // TestPhysicalLimit: no operator is predicted to be faster than its device can be.
 func TestPhysicalLimit(t *testing.T) {
 	for _, system := range []string{"h200_sxm", "b200_sxm", "a100_sxm", "mi300x", "l40s", "gb200"} {
-		for _, q := range []ops.EstimateRequest{
+		for _, q := range []estimate.Request{
 			one("Qwen/Qwen3-32B", parallel.Layout{TP: 4}, 64), one("Qwen/Qwen3-30B-A3B", parallel.Layout{TP: 1, DP: 4, EP: 4}, 64),
 		} {
 			q.Experiment.System = system
-			r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+			r, err := estimate.Run(t.Context(), new(session.Session), q)
 			if err != nil {
 				t.Errorf("%s: %v", system, err)
 				continue

@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -20,10 +21,10 @@ func TestMatrix(t *testing.T) {
 	} {
 		for _, system := range []string{"h100_sxm", "h200_sxm", "b200_sxm", "gb200_sxm", "a100_sxm", "l40s"} {
 			for _, engine := range []string{"trtllm", "sglang", "vllm"} {
-				e := ops.Experiment{
+				e := experiment.Experiment{
 					Name: "agg", Model: model, System: system, Devices: 32, Engine: deployment.Engine{Name: engine}, Input: 200, Output: 4,
 				}
-				r, err := ops.On(new(session.Session)).Generate(t.Context(), e, session.Sources{})
+				r, err := configure.Generate(t.Context(), new(session.Session), e, session.Sources{})
 				if err != nil {
 					small := system == "h100_sxm" || system == "a100_sxm" || system == "l40s"
 					if !small || !strings.Contains(err.Error(), "leave no room for a KV cache") {

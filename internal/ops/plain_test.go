@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -83,8 +83,8 @@ func notPlain(t reflect.Type) string {
 func TestResponsesArePlain(t *testing.T) {
 	t.Parallel()
 	for _, r := range []reflect.Type{
-		reflect.TypeFor[step.Request](), reflect.TypeFor[simulate.Request](), reflect.TypeFor[ops.OptimizeRequest](),
-		reflect.TypeFor[step.Response](), reflect.TypeFor[simulate.Response](), reflect.TypeFor[ops.OptimizeResponse](),
+		reflect.TypeFor[step.Request](), reflect.TypeFor[simulate.Request](), reflect.TypeFor[optimize.Request](),
+		reflect.TypeFor[step.Response](), reflect.TypeFor[simulate.Response](), reflect.TypeFor[optimize.Response](),
 	} {
 		n := 0
 		walk(r, r.Name(), map[reflect.Type]bool{}, func(t2 reflect.Type, path string) bool {
@@ -133,7 +133,7 @@ func answers(t *testing.T) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := ops.On(&w).Optimize(t.Context(), ops.OptimizeRequest{
+	found, err := optimize.Run(t.Context(), &w, optimize.Request{
 		Model: "Qwen/Qwen3-30B-A3B", Devices: []string{"h200_sxm", "TEST_DEVICE"}, NumDevices: 8, Input: 1000, Output: 100,
 		PDRatio: true, PrefillDevices: 2, DecodeDevices: 4, Limits: workload.Limits{TTFT: 10, TPOT: 50 * units.Millisecond},
 		Space: search.Space{TP: []int{}}, BatchRange: []int{1, 16}, Explain: true, Traces: true, ReservedGiB: new(0.0),
@@ -173,7 +173,7 @@ func TestResponsesRoundTrip(t *testing.T) {
 		if err := gob.NewDecoder(&b).Decode(back.Interface()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		zero := cmpopts.IgnoreFields(ops.OptimizeRequest{}, "ReservedGiB") // a pointer to zero
+		zero := cmpopts.IgnoreFields(optimize.Request{}, "ReservedGiB") // a pointer to zero
 		if d := cmp.Diff(r, back.Interface(), cmpopts.EquateEmpty(), zero); d != "" {
 			t.Errorf("%s as gob (-sent +received):\n%s", name, d)
 		}

@@ -5,18 +5,20 @@ import (
 	"testing"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 )
 
 // TestSupport: the errors of a row are those of a simulation on as many devices, and the
 // fewest devices hold a worker while half of them do not.
 func TestSupport(t *testing.T) {
-	got, err := ops.On(new(session.Session)).Support(t.Context(), ops.SupportRequest{Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm", "l40s", "mi300x", "t4"}})
+	got, err := support.Run(t.Context(), new(session.Session), support.Request{Model: "Qwen/Qwen3-32B", Systems: []string{"h200_sxm", "l40s", "mi300x", "t4"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Rows) != 4*len(ops.SupportEngines()) {
+	if len(got.Rows) != 4*len(support.Engines()) {
 		t.Fatalf("%d rows", len(got.Rows))
 	}
 	for i := range got.Rows {
@@ -30,10 +32,10 @@ func TestSupport(t *testing.T) {
 			}
 			continue
 		}
-		q := ops.EstimateRequest{Experiment: ops.Experiment{Mode: ops.Aggregated, Model: s.Model, System: s.System, Input: 1024, Output: 16}}
+		q := estimate.Request{Experiment: experiment.Experiment{Mode: experiment.Aggregated, Model: s.Model, System: s.System, Input: 1024, Output: 16}}
 		q.Experiment.Engine.Name = s.Engine
 		q.Workers.Layout.TP, q.Workers.Batch = s.Devices, 32
-		r, err := ops.On(new(session.Session)).Estimate(t.Context(), q)
+		r, err := estimate.Run(t.Context(), new(session.Session), q)
 		if err != nil {
 			t.Errorf("%s under %s on %d: %v", s.System, s.Engine, s.Devices, err)
 			continue
@@ -42,7 +44,7 @@ func TestSupport(t *testing.T) {
 			t.Errorf("%s under %s: %+v (%s), an estimate has %+v (%s)", s.System, s.Engine, s.Aggregated, s.Tier, r.Expected, r.Tier)
 		}
 		if q.Workers.Layout.TP = s.Devices / 2; s.Devices > 1 {
-			if _, err := ops.On(new(session.Session)).Estimate(t.Context(), q); err == nil {
+			if _, err := estimate.Run(t.Context(), new(session.Session), q); err == nil {
 				t.Errorf("%s under %s: %d devices would do, got %d", s.System, s.Engine, s.Devices/2, s.Devices)
 			}
 		}
@@ -51,7 +53,7 @@ func TestSupport(t *testing.T) {
 
 // TestSupportOfMeasured: without a model those of which deployments were measured.
 func TestSupportOfMeasured(t *testing.T) {
-	got, err := ops.On(new(session.Session)).Support(t.Context(), ops.SupportRequest{})
+	got, err := support.Run(t.Context(), new(session.Session), support.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +66,13 @@ func TestSupportOfMeasured(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	for want, r := range map[string]ops.SupportRequest{
+	for want, r := range map[string]support.Request{
 		"unknown device":                      {Systems: []string{"h20_sxn"}},
 		"engine_version 1.0 is of one engine": {Version: "1.0"},
 		"nowhere/none":                        {Model: "nowhere/none"},
 		"unknown engine":                      {Engines: []string{"vlm"}},
 	} {
-		if _, err := ops.On(new(session.Session)).Support(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := support.Run(t.Context(), new(session.Session), r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -20,7 +20,7 @@ type block struct {
 	name       string
 	generation Generation
 	yaml       bool
-	mode       ops.ServingMode
+	mode       experiment.ServingMode
 
 	model, system, decodeSystem string
 	backend, version            string
@@ -42,7 +42,7 @@ type block struct {
 
 // worker is the settings of the workers of a role.
 type worker struct {
-	ops.WorkerSpace // without formats
+	experiment.WorkerSpace // without formats
 
 	precision precision
 	wide      bool // wide expert parallelism
@@ -50,7 +50,7 @@ type worker struct {
 
 // replica is the settings of replicas.
 type replica struct {
-	ops.ReplicaSpace
+	experiment.ReplicaSpace
 
 	sizes   bool // Devices is set, if only to "any"
 	largest bool // MaxDevices is set
@@ -73,7 +73,7 @@ type finisher struct {
 // role is the prefix of keys about a worker.
 func (b *block) role(i int) string {
 	switch {
-	case b.mode == ops.Aggregated:
+	case b.mode == experiment.Aggregated:
 		return "agg_"
 	case i == 0:
 		return "prefill_"
@@ -83,7 +83,7 @@ func (b *block) role(i int) string {
 
 // roles is how many roles workers have.
 func (b *block) roles() int {
-	if b.mode == ops.Aggregated {
+	if b.mode == experiment.Aggregated {
 		return 1
 	}
 	return 2
@@ -107,9 +107,9 @@ func (f *finisher) own(format string, args ...any) {
 
 // finish fills in defaults and checks combinations of keys. The experiment is valid only if
 // no mistake was reported.
-func (f *finisher) finish() ops.Experiment {
+func (f *finisher) finish() experiment.Experiment {
 	f.facts = f.models.get(f.model).value // directories and caches are opened when it is run
-	e := ops.Experiment{
+	e := experiment.Experiment{
 		Name: f.name, Mode: f.mode, Model: f.model, Devices: f.gpus, Engine: f.engine(),
 		Prefix: f.prefix, Percentile: f.percentile, Confidence: f.confidence,
 	}
@@ -123,7 +123,7 @@ func (f *finisher) finish() ops.Experiment {
 	e.MTP, e.AcceptanceRates = f.drafts()
 	f.precisions()
 	e.Workers = f.space(0)
-	if f.mode == ops.Disaggregated {
+	if f.mode == experiment.Disaggregated {
 		if f.gpus == 1 {
 			f.complain("total_gpus", "must be at least 2 for disagg, got 1")
 		}
@@ -168,7 +168,7 @@ func (f *finisher) places() (system, decode string) {
 	if f.systems[0] == nil {
 		return "", ""
 	}
-	if f.mode == ops.Aggregated || f.systems[1] == nil || f.systems[1].Name == f.systems[0].Name {
+	if f.mode == experiment.Aggregated || f.systems[1] == nil || f.systems[1].Name == f.systems[0].Name {
 		f.systems[1] = f.systems[0]
 		return f.systems[0].Name, ""
 	}
@@ -260,7 +260,7 @@ func (f *finisher) precisions() {
 		}
 	}
 	p, d := f.workers[0].precision.kv, f.workers[1].precision.kv
-	if f.mode == ops.Disaggregated && p != d {
+	if f.mode == experiment.Disaggregated && p != d {
 		f.complain("decode_kvcache_quant_mode", "prefill and decode workers exchange KV caches and need the same format, got %s and %s",
 			cmp.Or(p, checkpoint), cmp.Or(d, checkpoint))
 	}
@@ -269,7 +269,7 @@ func (f *finisher) precisions() {
 // cache is the default format of a cache: that of the other role if it is set, else the wider
 // of those that the rule has for both.
 func (f *finisher) cache(rule string, i int) string {
-	if f.mode == ops.Aggregated {
+	if f.mode == experiment.Aggregated {
 		return rule
 	}
 	if other := f.workers[1-i].precision.kv; other != "" {
@@ -283,7 +283,7 @@ func (f *finisher) cache(rule string, i int) string {
 }
 
 // space is the workers to try in a role.
-func (f *finisher) space(i int) ops.WorkerSpace {
+func (f *finisher) space(i int) experiment.WorkerSpace {
 	w := &f.workers[i]
 	out := w.WorkerSpace
 	out.Formats = w.precision.formats()
@@ -307,7 +307,7 @@ func (f *finisher) space(i int) ops.WorkerSpace {
 }
 
 // replicas are the replicas to try.
-func (f *finisher) replicas() ops.ReplicaSpace {
+func (f *finisher) replicas() experiment.ReplicaSpace {
 	r := f.replica.ReplicaSpace
 	wide := f.workers[0].wide || f.workers[1].wide
 	if !f.replica.largest {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
 // EstimateFlags are the flags of the command "estimate": one deployment. Zero fields are not
@@ -38,11 +39,11 @@ const (
 
 // Modes of "estimate".
 const (
-	agg       = string(ops.Aggregated)
-	disagg    = string(ops.Disaggregated)
-	static    = string(ops.Whole)
-	staticCtx = string(ops.PromptsOnly)
-	staticGen = string(ops.GeneratesOnly)
+	agg       = string(experiment.Aggregated)
+	disagg    = string(experiment.Disaggregated)
+	static    = string(estimate.Whole)
+	staticCtx = string(estimate.PromptsOnly)
+	staticGen = string(estimate.GeneratesOnly)
 )
 
 // EstimateModes are the modes of "estimate".
@@ -50,7 +51,7 @@ func EstimateModes() []string { return []string{agg, disagg, static, staticCtx, 
 
 // Request is the deployment of the flags, with notes on assumptions. It reports all
 // mistakes.
-func (f EstimateFlags) Request() (ops.EstimateRequest, []string, error) {
+func (f EstimateFlags) Request() (estimate.Request, []string, error) {
 	f.Mode = cmp.Or(f.Mode, agg)
 	errs := f.checkModes()
 	f.defaults()
@@ -67,14 +68,14 @@ func (f EstimateFlags) Request() (ops.EstimateRequest, []string, error) {
 	}
 	plan, err := f.Plan()
 	if err = errors.Join(append(errs, err)...); err != nil {
-		return ops.EstimateRequest{}, nil, err
+		return estimate.Request{}, nil, err
 	}
-	out := ops.EstimateRequest{Experiment: plan.Experiments[0], Workers: w.workers(), Concurrency: f.Concurrency}
+	out := estimate.Request{Experiment: plan.Experiments[0], Workers: w.workers(), Concurrency: f.Concurrency}
 	switch f.Mode {
 	case disagg:
 		out.Prefill = p.workers()
 	case static, staticCtx, staticGen:
-		out.Static = ops.Static(f.Mode)
+		out.Static = estimate.Static(f.Mode)
 	}
 	return out, slices.DeleteFunc(plan.Notes, func(n string) bool { return n == "" }), nil
 }
@@ -102,12 +103,12 @@ func (f *EstimateFlags) defaults() {
 func (w *WorkerFlags) devices() int { return w.TP * w.PP * w.DP * w.Count }
 
 // workers is a role as a deployment has it.
-func (w *WorkerFlags) workers() ops.Workers {
+func (w *WorkerFlags) workers() estimate.Workers {
 	l := parallel.Layout{Devices: w.TP * w.PP * w.DP, TP: w.TP, PP: w.PP, DP: w.DP, MoETP: w.MoETP, EP: w.EP, MoEDP: 1, DCP: 1}
 	if l.EP == 0 && l.MoETP > 0 { // the other of the two follows
 		l.EP = max(1, w.TP*w.DP/l.MoETP)
 	}
-	return ops.Workers{Count: w.Count, Layout: l, Batch: w.Batch}
+	return estimate.Workers{Count: w.Count, Layout: l, Batch: w.Batch}
 }
 
 // checkModes reports flags that conflict with the mode or with each other.

@@ -6,7 +6,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
 // TestEstimateFlags: flags become one deployment, with the command's own defaults.
@@ -18,7 +19,7 @@ func TestEstimateFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &r.Experiment
-	if e.Input != 1024 || e.Output != 1024 || e.Limits.Any() || r.Workers.Batch != 128 || r.Workers.Count != 1 || r.Static != ops.NotStatic {
+	if e.Input != 1024 || e.Output != 1024 || e.Limits.Any() || r.Workers.Batch != 128 || r.Workers.Count != 1 || r.Static != estimate.NotStatic {
 		t.Errorf("defaults: %+v", r)
 	}
 	if e.Engine.Name != "trtllm" || len(e.Engine.Settings) != 1 || e.Engine.Settings[0] != "token_budget=2048" || e.Workers.Formats.GEMM != "fp8_block" {
@@ -34,13 +35,13 @@ func TestEstimateFlags(t *testing.T) {
 	if r, _, err = f.Request(); err != nil {
 		t.Fatal(err)
 	}
-	if want := (ops.Workers{Count: 3, Layout: parallel.Layout{Devices: 2, TP: 2, PP: 1, DP: 1, EP: 1, MoETP: 2, MoEDP: 1, DCP: 1}, Batch: 1}); r.Prefill != want {
+	if want := (estimate.Workers{Count: 3, Layout: parallel.Layout{Devices: 2, TP: 2, PP: 1, DP: 1, EP: 1, MoETP: 2, MoEDP: 1, DCP: 1}, Batch: 1}); r.Prefill != want {
 		t.Errorf("prefill: %+v, want %+v", r.Prefill, want)
 	}
-	if want := (ops.Workers{Count: 2, Layout: parallel.Layout{Devices: 4, TP: 1, PP: 1, DP: 4, EP: 4, MoEDP: 1, DCP: 1}, Batch: 16}); r.Workers != want {
+	if want := (estimate.Workers{Count: 2, Layout: parallel.Layout{Devices: 4, TP: 1, PP: 1, DP: 4, EP: 4, MoEDP: 1, DCP: 1}, Batch: 16}); r.Workers != want {
 		t.Errorf("decode: %+v, want %+v", r.Workers, want)
 	}
-	if e := &r.Experiment; e.Mode != ops.Disaggregated || e.DecodeSystem != "h200_sxm" || e.Devices != 14 || e.Limits.TTFT != 0.5 || e.Limits.TPOT != 0 {
+	if e := &r.Experiment; e.Mode != experiment.Disaggregated || e.DecodeSystem != "h200_sxm" || e.Devices != 14 || e.Limits.TTFT != 0.5 || e.Limits.TPOT != 0 {
 		t.Errorf("experiment: %+v", e)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -60,7 +60,7 @@ type failer interface {
 }
 
 // roundTrip checks that an experiment is read as it was written.
-func roundTrip(t failer, e ops.Experiment) {
+func roundTrip(t failer, e experiment.Experiment) {
 	t.Helper()
 	text := aiconfigurator.Write(e)
 	again, _, err := aiconfigurator.Read(text, "written.yaml")
@@ -80,13 +80,13 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // experiments draws experiments that files can ask for.
-func experiments() *rapid.Generator[ops.Experiment] {
-	return rapid.Custom(func(t *rapid.T) ops.Experiment {
+func experiments() *rapid.Generator[experiment.Experiment] {
+	return rapid.Custom(func(t *rapid.T) experiment.Experiment {
 		pick := func(name string, among ...string) string { return rapid.SampledFrom(among).Draw(t, name) }
 		size := func(name string, low int) int { return rapid.IntRange(low, 4096).Draw(t, name) }
-		e := ops.Experiment{
+		e := experiment.Experiment{
 			Name:   rapid.StringMatching(`[a-zA-Z0-9_=: "'-][a-zA-Z0-9._=: "'#{}\[\]-]{0,20}`).Filter(func(s string) bool { return s != "exps" }).Draw(t, "name"),
-			Mode:   ops.Aggregated,
+			Mode:   experiment.Aggregated,
 			Model:  pick("model", "QWEN3_32B", "DEEPSEEK_V3", "GPT_OSS_20B", "Qwen/Qwen3-32B-FP8", "./mine", "123", "null", "~"),
 			System: pick("system", "h200_sxm", "gb200", "a100_sxm"),
 			Engine: deployment.Engine{Name: pick("engine", "trtllm", "vllm", "sglang"), Version: pick("version", "", "1.0.0")},
@@ -108,11 +108,11 @@ func experiments() *rapid.Generator[ops.Experiment] {
 		kv := pick("kv", "", "bf16", "fp8", "int8")
 		e.Workers = workers(t, kv)
 		if rapid.Bool().Draw(t, "disagg") {
-			e.Mode, e.Decode = ops.Disaggregated, workers(t, kv)
+			e.Mode, e.Decode = experiment.Disaggregated, workers(t, kv)
 			if other := pick("decode system", "", "b200_sxm"); other != e.System {
 				e.DecodeSystem = other
 			}
-			e.Replica = ops.ReplicaSpace{
+			e.Replica = experiment.ReplicaSpace{
 				Devices: rapid.SampledFrom([][]int{nil, {2}, {1, 8, 512}}).Draw(t, "replicas"), MaxDevices: size("largest", 0),
 				MaxPrefill: size("most prefill", 0), MaxDecode: size("most decode", 0),
 			}
@@ -121,12 +121,12 @@ func experiments() *rapid.Generator[ops.Experiment] {
 	})
 }
 
-func workers(t *rapid.T, kv string) ops.WorkerSpace {
+func workers(t *rapid.T, kv string) experiment.WorkerSpace {
 	list := func(name string) []int {
 		return rapid.SampledFrom([][]int{nil, {1}, {1, 2, 4}, {8, 3}}).Draw(t, name)
 	}
 	word := rapid.SampledFrom(append([]string{""}, deployment.WeightFormats()...))
-	return ops.WorkerSpace{
+	return experiment.WorkerSpace{
 		Formats:  deployment.Formats{GEMM: word.Draw(t, "gemm"), MoE: word.Draw(t, "moe"), KV: kv},
 		Sizes:    search.Sizes{Devices: list("num_gpu"), TP: list("tp"), PP: list("pp"), DP: list("dp"), MoETP: list("moe_tp"), EP: list("moe_ep")},
 		MaxBatch: rapid.IntRange(0, 512).Draw(t, "batch"), Scale: rapid.Float64Range(0, 2).Draw(t, "scale"),
@@ -216,7 +216,7 @@ func TestMistakes(t *testing.T) {
 }
 
 // read is the one experiment of a file.
-func read(t *testing.T, text string) (ops.Experiment, []string) {
+func read(t *testing.T, text string) (experiment.Experiment, []string) {
 	t.Helper()
 	es, notes, err := aiconfigurator.Read([]byte(text), "f")
 	if err != nil || len(es) != 1 {
@@ -250,18 +250,18 @@ func TestReplicas(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
-		want ops.ReplicaSpace
+		want experiment.ReplicaSpace
 	}{
-		{"", ops.ReplicaSpace{Devices: []int{1, 2, 4, 8}, MaxDevices: 128}},
-		{"  max_gpu_per_replica: 4\n", ops.ReplicaSpace{Devices: []int{1, 2, 4}, MaxDevices: 4}},
-		{"  max_gpu_per_replica: 0\n", ops.ReplicaSpace{}},
-		{"  num_gpu_per_replica: [8, 4]\n", ops.ReplicaSpace{Devices: []int{8, 4}, MaxDevices: 128}},
-		{"  num_gpu_per_replica:\n", ops.ReplicaSpace{MaxDevices: 128}},
-		{"  config: {replica_config: {max_gpu_per_replica: 0, max_decode_worker: 3}}\n", ops.ReplicaSpace{MaxDecode: 3}},
-		{"  enable_wide_ep: true\n", ops.ReplicaSpace{MaxDevices: 512}},
+		{"", experiment.ReplicaSpace{Devices: []int{1, 2, 4, 8}, MaxDevices: 128}},
+		{"  max_gpu_per_replica: 4\n", experiment.ReplicaSpace{Devices: []int{1, 2, 4}, MaxDevices: 4}},
+		{"  max_gpu_per_replica: 0\n", experiment.ReplicaSpace{}},
+		{"  num_gpu_per_replica: [8, 4]\n", experiment.ReplicaSpace{Devices: []int{8, 4}, MaxDevices: 128}},
+		{"  num_gpu_per_replica:\n", experiment.ReplicaSpace{MaxDevices: 128}},
+		{"  config: {replica_config: {max_gpu_per_replica: 0, max_decode_worker: 3}}\n", experiment.ReplicaSpace{MaxDecode: 3}},
+		{"  enable_wide_ep: true\n", experiment.ReplicaSpace{MaxDevices: 512}},
 		{
 			"  replica_config: {max_gpu_per_replica: 8}\n  config: {replica_config: {max_gpu_per_replica: 4, num_gpu_per_replica: [4]}}\n",
-			ops.ReplicaSpace{Devices: []int{4}, MaxDevices: 4},
+			experiment.ReplicaSpace{Devices: []int{4}, MaxDevices: 4},
 		},
 	} {
 		e, _ := read(t, both+c.text)

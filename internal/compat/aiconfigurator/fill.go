@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -30,7 +30,7 @@ func (b *blockReader) fill() {
 	b.draftsOf()
 	b.engineOf()
 	switch b.mode {
-	case ops.Disaggregated:
+	case experiment.Disaggregated:
 		b.workerOf(0, "prefill_")
 		b.workerOf(1, "decode_")
 		b.replicaOf()
@@ -57,8 +57,8 @@ func (b *blockReader) take(key string) *given {
 // identity reads model, engine and devices.
 func (b *blockReader) identity() {
 	b.generation = New
-	mode := b.word("serving_mode", []string{string(ops.Aggregated), string(ops.Disaggregated)})
-	b.mode = ops.ServingMode(mode)
+	mode := b.word("serving_mode", []string{string(experiment.Aggregated), string(experiment.Disaggregated)})
+	b.mode = experiment.ServingMode(mode)
 	for _, role := range []string{"", "agg_", "prefill_", "decode_"} {
 		b.side(role)
 	}
@@ -89,7 +89,7 @@ func (b *blockReader) either(key string) bool {
 // side reads the model, engine and system of a role, which override those of the experiment.
 // Only the system may differ between roles.
 func (b *blockReader) side(role string) {
-	if b.mode == ops.Aggregated && (role == "prefill_" || role == "decode_") {
+	if b.mode == experiment.Aggregated && (role == "prefill_" || role == "decode_") {
 		return
 	}
 	for _, x := range []struct {
@@ -149,7 +149,7 @@ func (b *blockReader) patching() {
 func (b *blockReader) complete() {
 	need := []string{"isl", "osl", "ttft", "tpot", "nextn"}
 	roles, parts := []string{"agg_"}, map[string]string{"agg_": "worker_config"}
-	if b.mode == ops.Disaggregated {
+	if b.mode == experiment.Disaggregated {
 		roles, parts = []string{"prefill_", "decode_"}, map[string]string{"prefill_": "prefill_worker_config", "decode_": "decode_worker_config"}
 		need = slices.Concat(need, replicaKeys(), tuningKeys()[:4])
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -54,7 +54,7 @@ const AutoNextN = -1
 
 // Plan is the experiments of a command.
 type Plan struct {
-	Experiments []ops.Experiment
+	Experiments []experiment.Experiment
 	Generation  Generation
 	// Effective is the workload and the limits in one line, with the assumptions.
 	Effective string
@@ -142,16 +142,16 @@ func (f *Flags) backends() []string {
 }
 
 // modes are the serving modes to compare. One device cannot be disaggregated.
-func (f *Flags) modes(p *Plan) []ops.ServingMode {
+func (f *Flags) modes(p *Plan) []experiment.ServingMode {
 	switch f.ServingMode {
-	case string(ops.Aggregated), string(ops.Disaggregated):
-		return []ops.ServingMode{ops.ServingMode(f.ServingMode)}
+	case string(experiment.Aggregated), string(experiment.Disaggregated):
+		return []experiment.ServingMode{experiment.ServingMode(f.ServingMode)}
 	}
 	if f.TotalGPUs == 1 {
 		p.Notes = append(p.Notes, "disagg is skipped: it needs at least 2 GPUs")
-		return []ops.ServingMode{ops.Aggregated}
+		return []experiment.ServingMode{experiment.Aggregated}
 	}
-	return []ops.ServingMode{ops.Aggregated, ops.Disaggregated}
+	return []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}
 }
 
 // check reports values that are out of bounds by themselves.
@@ -194,7 +194,7 @@ func (f *Flags) check() []error {
 }
 
 // block is one experiment of the command.
-func (f *Flags) block(mode ops.ServingMode, backend string, names *lookups) *block {
+func (f *Flags) block(mode experiment.ServingMode, backend string, names *lookups) *block {
 	b := &block{
 		name: string(mode), generation: f.Generation(), mode: mode,
 		model: f.Model, system: f.System, decodeSystem: f.DecodeSystem, backend: backend, version: f.BackendVersion,
@@ -218,7 +218,7 @@ func (f *Flags) settings() []string {
 }
 
 // effective names the workload and the limits, and which of them were assumed.
-func (f *Flags) effective(e *ops.Experiment) string {
+func (f *Flags) effective(e *experiment.Experiment) string {
 	var all, assumed []string
 	add := func(key, value string, given bool) {
 		all = append(all, key+"="+value)

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -24,14 +24,14 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	block := deployment.Formats{GEMM: "fp8_block", MoE: "fp8_block", KV: "fp8"}
-	agg := ops.Experiment{
-		Name: "agg", Mode: ops.Aggregated, Model: "QWEN3_32B", System: "h200_sxm", Devices: 32, Engine: deployment.Engine{Name: "trtllm"},
-		Input: 4000, Output: 1000, Limits: workload.Limits{TTFT: 1, TPOT: 20 * units.Millisecond}, Workers: ops.WorkerSpace{Formats: block},
+	agg := experiment.Experiment{
+		Name: "agg", Mode: experiment.Aggregated, Model: "QWEN3_32B", System: "h200_sxm", Devices: 32, Engine: deployment.Engine{Name: "trtllm"},
+		Input: 4000, Output: 1000, Limits: workload.Limits{TTFT: 1, TPOT: 20 * units.Millisecond}, Workers: experiment.WorkerSpace{Formats: block},
 	}
 	disagg := agg
-	disagg.Name, disagg.Mode, disagg.Decode = "disagg", ops.Disaggregated, agg.Workers
-	disagg.Replica = ops.ReplicaSpace{Devices: []int{1, 2, 4, 8, 16, 24, 32}, MaxDevices: 128}
-	if d := cmp.Diff([]ops.Experiment{agg, disagg}, p.Experiments); d != "" {
+	disagg.Name, disagg.Mode, disagg.Decode = "disagg", experiment.Disaggregated, agg.Workers
+	disagg.Replica = experiment.ReplicaSpace{Devices: []int{1, 2, 4, 8, 16, 24, 32}, MaxDevices: 128}
+	if d := cmp.Diff([]experiment.Experiment{agg, disagg}, p.Experiments); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	want := "Effective parameters: isl=4000, osl=1000, ttft=1000 ms, tpot=20 ms, backend=trtllm" +

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -45,7 +45,7 @@ func Formats(name, system string, m Modes) (deployment.Formats, []string, error)
 	asked, err := m.read()
 	var errs []error
 	f := &finisher{
-		block: &block{mode: ops.Aggregated, model: name, system: system}, lookups: newLookups(),
+		block: &block{mode: experiment.Aggregated, model: name, system: system}, lookups: newLookups(),
 		complain: func(key, format string, args ...any) {
 			errs = append(errs, field.Errorf("%s: "+format, append([]any{flagFor(key)}, args...)...))
 		},

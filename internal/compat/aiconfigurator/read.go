@@ -10,7 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
 // Bounds of a file, far beyond any that makes sense.
@@ -23,7 +23,7 @@ const (
 // Read reads the experiments of a file, in the order its list "exps" has them, else in
 // that of the file. Each may be of either generation. The name is for messages. The
 // error joins all mistakes, one *[strictyaml.Problem] with its line each.
-func Read(data []byte, name string) ([]ops.Experiment, []string, error) {
+func Read(data []byte, name string) ([]experiment.Experiment, []string, error) {
 	r := &reader{Problems: &strictyaml.Problems{File: name, Most: maxProblems}, lookups: newLookups()}
 	root := r.Document(data, strictyaml.Form{
 		Holds: "set of experiments", Largest: maxFile, TooLarge: "the file has more than 1 MiB",
@@ -32,7 +32,7 @@ func Read(data []byte, name string) ([]ops.Experiment, []string, error) {
 	if root == nil {
 		return nil, nil, r.Err()
 	}
-	var out []ops.Experiment
+	var out []experiment.Experiment
 	for _, b := range r.selected(root) {
 		out = append(out, r.experiment(b))
 	}
@@ -122,7 +122,7 @@ func validName(s string) bool {
 }
 
 // experiment reads a block. The result is valid only without problems.
-func (r *reader) experiment(n named) ops.Experiment {
+func (r *reader) experiment(n named) experiment.Experiment {
 	if !validName(n.name) {
 		r.Add(n.line, "", "experiment %s: a name becomes that of a directory: up to %d characters, none of them / or \\, and no . in front",
 			strictyaml.Show(n.name, ""), maxName)
@@ -134,7 +134,7 @@ func (r *reader) experiment(n named) ops.Experiment {
 	b.fill()
 	f := &finisher{block: b.block, lookups: r.lookups, complain: b.complain, notes: r.notes}
 	if len(r.List) > before {
-		return ops.Experiment{} // further messages would only follow from these mistakes
+		return experiment.Experiment{} // further messages would only follow from these mistakes
 	}
 	e := f.finish()
 	r.notes = f.notes

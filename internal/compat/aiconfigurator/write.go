@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
 // Write gives a file, in the flat form, from which [Read] gives the same experiment
 // again. The workload and all else that has a default in the file is written, so that
 // another generation's defaults do not change it. Of formats those of weights and of the
 // cache are written, which are all that files and flags can ask for.
-func Write(e ops.Experiment) []byte {
+func Write(e experiment.Experiment) []byte {
 	var m mapping
 	m.text("serving_mode", string(e.Mode))
 	m.text("model_path", e.Model)
@@ -39,7 +39,7 @@ func Write(e ops.Experiment) []byte {
 	if len(e.AcceptanceRates) > 0 {
 		m.add("nextn_kept_rates", e.AcceptanceRates)
 	}
-	if e.Mode == ops.Disaggregated {
+	if e.Mode == experiment.Disaggregated {
 		m.worker("prefill_", "prefill_", &e.Workers, isOldName(e.Model))
 		m.worker("decode_", "decode_", &e.Decode, isOldName(e.Model))
 		m.replica(&e.Replica)
@@ -104,7 +104,7 @@ func (m *mapping) sizes(key string, list []int) {
 
 // limits adds limits. One that is missing is infinite, unless the latency of a request
 // makes it so.
-func (m *mapping) limits(e *ops.Experiment) {
+func (m *mapping) limits(e *experiment.Experiment) {
 	l := e.Limits.Finite()
 	limit := func(key string, s units.Seconds, always bool) {
 		switch {
@@ -142,7 +142,7 @@ func milliseconds(s units.Seconds) float64 {
 
 // worker adds the workers of a role; formats may have another prefix than sizes. A name
 // of the old generation without formats would be given some.
-func (m *mapping) worker(role, formats string, w *ops.WorkerSpace, old bool) {
+func (m *mapping) worker(role, formats string, w *experiment.WorkerSpace, old bool) {
 	word := func(key, value string) {
 		switch {
 		case value == "bf16":
@@ -167,7 +167,7 @@ func (m *mapping) worker(role, formats string, w *ops.WorkerSpace, old bool) {
 
 // replica adds the settings of replicas. A missing key would mean the default list, so a nil
 // list is written as null.
-func (m *mapping) replica(r *ops.ReplicaSpace) {
+func (m *mapping) replica(r *experiment.ReplicaSpace) {
 	if r.Devices == nil {
 		m.add("num_gpu_per_replica", nothing())
 	} else {

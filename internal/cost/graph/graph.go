@@ -107,6 +107,11 @@ type Images struct {
 	Tokens  int // language tokens of each
 }
 
+// Pictures are so many images of a size in pixels.
+func Pictures(v *model.Vision, count, height, width int) Images {
+	return Images{Count: count, Patches: v.Patches(height, width), Rows: v.Rows(height), Tokens: v.Tokens(height, width)}
+}
+
 // Graph is a prepared Spec: every size that does not depend on the batch.
 // It is immutable and safe for concurrent use.
 type Graph struct {

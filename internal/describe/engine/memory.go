@@ -44,6 +44,11 @@ type Budget struct {
 	States units.Bytes
 }
 
+// InUse is the memory of a device that is in use with a share of its cache.
+func (b *Budget) InUse(kv float64) units.Bytes {
+	return b.Weights + b.Activation + units.Bytes(kv)*b.KV
+}
+
 // Budget divides the memory of a device.
 func (p *Profile) Budget(n Needs) Budget {
 	n.Activation += p.gathered(&n)

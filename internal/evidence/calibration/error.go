@@ -48,6 +48,13 @@ func (e Error) Within(predicted, limit units.Seconds) float64 {
 	return math.Erfc(-z/sigma/math.Sqrt2) / 2
 }
 
+// Apart is how far the logarithms of two predictions must differ for the difference to be
+// outside their errors, which are taken as independent.
+func Apart(a, b Error) float64 {
+	half := func(e Error) float64 { return (e.High - e.Low) / 2 } // of an 80 % interval
+	return math.Hypot(half(a), half(b))
+}
+
 // Limit is the smallest limit that a measurement meets with a probability.
 func (e Error) Limit(predicted units.Seconds, probability float64) units.Seconds {
 	sigma := (e.High - e.Low) / 2 / normal80

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -100,10 +100,10 @@ func ask(command string, request []byte) (string, error) {
 			}
 		}
 	default:
-		var r ops.OptimizeRequest
-		var a *ops.OptimizeResponse
+		var r optimize.Request
+		var a *optimize.Response
 		if err = strict(request, &r); err == nil {
-			if a, err = ops.On(w).Optimize(ctx, r); err == nil {
+			if a, err = optimize.Run(ctx, w, r); err == nil {
 				doc = document.NewOptimize(a, func(*step.Request) string { return "-" })
 			}
 		}

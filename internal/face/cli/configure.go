@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/compat/aiconfigurator"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -103,7 +103,7 @@ func ignored(fs *pflag.FlagSet) []string {
 
 // configureFlags are those of all commands that compare experiments.
 type configureFlags struct {
-	ops.ConfigureRequest
+	configure.Request
 	outputFlags
 
 	save       saveFlags
@@ -129,8 +129,8 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.save.site.Check(); err != nil {
 		return usage(err)
 	}
-	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.ConfigureResponse, error) {
-		return ops.On(w).Configure(cmd.Context(), f.ConfigureRequest)
+	r, err := watched(env, f.quiet, func(w *session.Session) (*configure.Response, error) {
+		return configure.Run(cmd.Context(), w, f.Request)
 	})
 	if err != nil {
 		return err

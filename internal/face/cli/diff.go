@@ -7,7 +7,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // newDiffCmd makes "plimsoll diff".
@@ -34,7 +34,7 @@ with that field of B alone, to isolate its effect.`,
 					return usagef("%s: %v", name, err)
 				}
 			}
-			effects, err := ops.On(env.world()).PlanEffects(cmd.Context(), *plans[0].Request, *plans[1].Request)
+			effects, err := plan.Effects(cmd.Context(), env.world(), *plans[0].Request, *plans[1].Request)
 			if err != nil {
 				return asked(fmt.Errorf("planning %s again: %w", args[0], err))
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-project/plimsoll"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
@@ -32,7 +32,7 @@ func (e *Env) desk(folder *os.Root, waiting int) *operation.Desk {
 	}
 	k := &operation.Kit{World: world, Version: programVersion(), Jobs: runtime.GOMAXPROCS(0), Bug: e.reportBug, Commands: operation.Commands{
 		Plan: planCommand, Step: stepCommand,
-		Optimize: func(r *ops.OptimizeRequest) string { return optimizeCommand(r, "") },
+		Optimize: func(r *optimize.Request) string { return optimizeCommand(r, "") },
 		Simulate: func(r *simulate.Request) string { return simulateCommand(r, "", "", "") },
 	}}
 	if folder == nil { // files may change from one request to the next

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 )
 
 // estimateFlags are those of "plimsoll cli estimate".
@@ -146,7 +146,7 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 		notes = append(notes, "energy is not modelled")
 	}
 	f.notes(env, slices.Concat(notes, ignored(fs))...)
-	r, err := ops.On(env.world()).Estimate(cmd.Context(), request)
+	r, err := estimate.Run(cmd.Context(), env.world(), request)
 	if err != nil {
 		return asked(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 )
 
 // newGenerateCmd makes "plimsoll cli generate".
@@ -34,7 +34,7 @@ and the KV cache of a few requests. Its figures are simulated. "plimsoll cli def
 				return usage(err)
 			}
 			f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
-			r, err := ops.On(env.world()).Generate(cmd.Context(), plan.Experiments[0], f.Sources)
+			r, err := configure.Generate(cmd.Context(), env.world(), plan.Experiments[0], f.Sources)
 			if err != nil {
 				return asked(err)
 			}

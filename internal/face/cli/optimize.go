@@ -8,13 +8,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // optimizeFlags are the flags of "plimsoll throughput-optimizer".
 type optimizeFlags struct {
-	ops.OptimizeRequest
+	optimize.Request
 
 	set          *pflag.FlagSet
 	modelID      string
@@ -118,12 +118,13 @@ func newOptimizeFlags() *optimizeFlags {
 func runOptimize(cmd *cobra.Command, env *Env, f *optimizeFlags) error {
 	world := env.world()
 	if err := f.complete(env); err != nil {
-		return together(err, ops.On(world).CheckOptimize(f.OptimizeRequest))
+		_, wrong := optimize.Check(world, f.Request)
+		return together(err, wrong)
 	}
 	talk := newTalk(env, f)
 	talk.warnSize(f)
 	world.Progress = talk.progress.show
-	r, err := ops.On(world).Optimize(cmd.Context(), f.OptimizeRequest)
+	r, err := optimize.Run(cmd.Context(), world, f.Request)
 	talk.done()
 	if err != nil {
 		return asked(err)

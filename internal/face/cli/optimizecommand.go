@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // optimizeCommand is the command line of a search. Lengths names the file of a distribution, of which a request holds only
 // the content.
-func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
+func optimizeCommand(r *optimize.Request, lengths string) string {
 	c := commandLine{"plimsoll throughput-optimizer", launch.Quote(r.Model)}
 	c.add(r.AsFamily != "", "as-family", r.AsFamily)
 	list(&c, "device", r.Devices)
@@ -39,7 +40,7 @@ func optimizeCommand(r *ops.OptimizeRequest, lengths string) string {
 	c.formats(&r.Formats)
 	c.modelling(&r.Modelling, false)
 	c.add(r.Evaluate != "", "evaluate", r.Evaluate)
-	c.add(r.Confidence != ops.DefaultConfidence, "confidence", r.Confidence)
+	c.add(r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	if e := r.Engine; e.Name != simulate.DefaultEngine || e.Version != "" || len(e.Settings) > 0 {
 		c.engine(&e)
 	}
@@ -58,7 +59,7 @@ func value(x *float64) float64 {
 }
 
 // space adds the sizes to search.
-func (c *commandLine) space(r *ops.OptimizeRequest) {
+func (c *commandLine) space(r *optimize.Request) {
 	s := &r.Space
 	list(c, "tp-sizes", s.TP)
 	list(c, "ep-sizes", s.EP)
@@ -70,7 +71,7 @@ func (c *commandLine) space(r *ops.OptimizeRequest) {
 }
 
 // draft adds a draft model, if there is one.
-func (c *commandLine) draft(d *ops.Draft) {
+func (c *commandLine) draft(d *optimize.Draft) {
 	if d.Method == "" {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // draftFlags describe speculation by a draft model.
@@ -48,7 +48,7 @@ func (d *draftFlags) define(into *pflag.FlagSet) {
 }
 
 // draft checks the flags and returns the draft they describe.
-func (d *draftFlags) draft() (ops.Draft, error) {
+func (d *draftFlags) draft() (optimize.Draft, error) {
 	given := func(names ...string) string {
 		for _, n := range names {
 			if d.set.Changed(n) {
@@ -59,19 +59,19 @@ func (d *draftFlags) draft() (ops.Draft, error) {
 	}
 	if d.method == "" {
 		if n := given("num-speculative-tokens", "acceptance-length", "num-draft-layers", "draft-model-config-path"); n != "" {
-			return ops.Draft{}, usagef("--%s needs --speculative-method", n)
+			return optimize.Draft{}, usagef("--%s needs --speculative-method", n)
 		}
 	}
 	if n := given("dspark-markov-rank", "dspark-markov-head"); n != "" && d.method != "dspark" {
-		return ops.Draft{}, usagef("--%s needs --speculative-method dspark", n)
+		return optimize.Draft{}, usagef("--%s needs --speculative-method dspark", n)
 	}
 	if d.method == "" {
-		return ops.Draft{}, nil
+		return optimize.Draft{}, nil
 	}
 	if err := d.check(); err != nil {
-		return ops.Draft{}, err
+		return optimize.Draft{}, err
 	}
-	out := ops.Draft{Method: d.method, Block: defaultBlock, Layers: defaultLayers}
+	out := optimize.Draft{Method: d.method, Block: defaultBlock, Layers: defaultLayers}
 	if d.tokens >= 1 {
 		out.Block = d.tokens + 1
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // plotFormats are the image formats of --plot.
@@ -35,7 +35,7 @@ func (f *optimizeFlags) checkFiles() error {
 }
 
 // files writes the output files, as many as possible.
-func (f *optimizeFlags) files(env *Env, r *ops.OptimizeResponse) error {
+func (f *optimizeFlags) files(env *Env, r *optimize.Response) error {
 	var errs []error
 	write := func(name string, write func(io.Writer) error) { errs = append(errs, env.CreateAtomic(name, write)) }
 	if f.csv != "" {

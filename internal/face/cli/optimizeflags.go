@@ -4,9 +4,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // define adds the flags, in the sections of the guide.
@@ -33,10 +34,10 @@ func (f *optimizeFlags) define(fs *pflag.FlagSet) {
 	f.defineModel(fs)
 	f.defineService(fs)
 	section(fs, "Evaluation", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(ops.ByFormulas), string(ops.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or the guide's formulas (default otherwise)")
+		nargs.Var(fs, &f.evaluate, "evaluate", nargs.OneOf(string(optimize.ByFormulas), string(optimize.BySimulation)), "simulation of whole deployments under an engine (default on GPUs), or the guide's formulas (default otherwise)")
 		engineFlags(fs, &f.Engine, "serving engine for simulation (default "+simulate.DefaultEngine+")")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest simulated length as a share of the longest; lengths are uniform in between")
-		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "minimum probability of meeting the limits, for simulated rows")
+		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits, for simulated rows")
 	})
 	section(fs, "PD ratio options", func(fs *pflag.FlagSet) {
 		fs.BoolVar(&f.PDRatio, "enable-optimize-prefill-decode-ratio", false, "match prefill and decode instances")

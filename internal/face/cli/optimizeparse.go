@@ -12,7 +12,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
 
@@ -66,7 +66,7 @@ func (f *optimizeFlags) complete(env *Env) error {
 		f.Devices = nil
 	}
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3), Latency: units.Seconds(f.latency / 1e3)}
-	f.Traces, f.Evaluate = f.trace != "", ops.Evaluation(f.evaluate)
+	f.Traces, f.Evaluate = f.trace != "", optimize.Evaluation(f.evaluate)
 	if f.set.Changed("reserved-memory-gb") {
 		f.ReservedGiB = &f.reserved
 	}

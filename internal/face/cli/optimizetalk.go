@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -53,7 +53,7 @@ func (t *talk) warnSize(f *optimizeFlags) {
 }
 
 // ignored notes flags that have no effect.
-func (t *talk) ignored(f *optimizeFlags, r *ops.OptimizeResponse) {
+func (t *talk) ignored(f *optimizeFlags, r *optimize.Response) {
 	for _, c := range []struct{ flag, why string }{
 		{"draft-model-config-path", "draft layers are modelled like the model's last layer"},
 		{"dspark-markov-rank", "the Markov head is not modelled"},
@@ -80,17 +80,17 @@ func (t *talk) ignored(f *optimizeFlags, r *ops.OptimizeResponse) {
 }
 
 // unread lists the flags that no evaluation of a search reads.
-func unread(r *ops.OptimizeResponse) []string {
-	by := map[ops.Evaluation]bool{}
+func unread(r *optimize.Response) []string {
+	by := map[optimize.Evaluation]bool{}
 	for i := range r.Devices {
 		for k := range r.Devices[i].Searches {
 			by[r.Devices[i].Searches[k].Evaluation] = true
 		}
 	}
 	switch {
-	case !by[ops.BySimulation]:
+	case !by[optimize.BySimulation]:
 		return []string{"engine", "engine-version", "set", "length-ratio-low", "confidence"}
-	case !by[ops.ByFormulas]: // an engine has rules of its own
+	case !by[optimize.ByFormulas]: // an engine has rules of its own
 		return []string{"accounting"}
 	}
 	return nil
@@ -105,7 +105,7 @@ func (t *talk) done() {
 }
 
 // results logs the candidates: feasible ones at level info, all at level debug.
-func (t *talk) results(r *ops.OptimizeResponse) {
+func (t *talk) results(r *optimize.Response) {
 	if t.level > levelInfo {
 		return
 	}
@@ -120,7 +120,7 @@ func (t *talk) results(r *ops.OptimizeResponse) {
 	}
 }
 
-func (t *talk) result(d *ops.DeviceResult, p *ops.Search, c *ops.Row) {
+func (t *talk) result(d *optimize.DeviceResult, p *optimize.Search, c *optimize.Row) {
 	o := &c.Best
 	switch {
 	case c.OK:
@@ -132,8 +132,8 @@ func (t *talk) result(d *ops.DeviceResult, p *ops.Search, c *ops.Row) {
 			latency += fmt.Sprintf(", TPOT %.2f ms", o.TPOT.Ms())
 		}
 		fmt.Fprintf(t.env.Stderr, "[INFO] %s %s %s: %.2f tokens/s%s, concurrency %d, batch %d, %.2f GiB left, bound by %s\n",
-			d.Device.Name, ops.Phase(p.Mode), c.Label, o.Throughput, latency, o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
+			d.Device.Name, optimize.Phase(p.Mode), c.Label, o.Throughput, latency, o.Concurrency, o.Batch, o.Use.Available.GiB(), c.Binds)
 	case t.level == levelDebug:
-		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, ops.Phase(p.Mode), c.Label, c.Reason)
+		fmt.Fprintf(t.env.Stderr, "[DEBUG] %s %s %s: %s\n", d.Device.Name, optimize.Phase(p.Mode), c.Label, c.Reason)
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // newPlanCmd makes "plimsoll plan".
@@ -56,8 +58,8 @@ func (f *planFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err := f.missing(); err != nil {
 		return err
 	}
-	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.PlanResponse, error) {
-		return ops.On(w).Plan(cmd.Context(), f.PlanRequest)
+	r, err := watched(env, f.quiet, func(w *session.Session) (*plan.Response, error) {
+		return plan.Run(cmd.Context(), w, f.Request)
 	})
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func programVersion() string {
 }
 
 // planCommand is the command line of a plan request.
-func planCommand(r *ops.PlanRequest) string {
+func planCommand(r *plan.Request) string {
 	c := commandLine{"plimsoll plan", launch.Quote(r.Model)}
 	list(&c, "system", r.Systems)
 	c.sources(&r.Sources)
@@ -94,7 +96,7 @@ func planCommand(r *ops.PlanRequest) string {
 	c.limit("tpot", r.Limits.TPOT)
 	c.limit("request-latency", r.Limits.Latency)
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
-	c.add(r.Confidence > 0 && r.Confidence != ops.DefaultConfidence, "confidence", r.Confidence)
+	c.add(r.Confidence > 0 && r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)
 	c.add(r.EnginePreset != "", "engine-preset", r.EnginePreset)
 	c.add(len(r.Modes) == 1, "serving-mode", modeWord(r.Modes))
@@ -111,7 +113,7 @@ func planCommand(r *ops.PlanRequest) string {
 	return c.String()
 }
 
-func modeWord(modes []ops.ServingMode) string {
+func modeWord(modes []experiment.ServingMode) string {
 	if len(modes) == 0 {
 		return ""
 	}

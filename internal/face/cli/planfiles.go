@@ -12,12 +12,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // write writes the record of a plan, its pages and the files that run its best deployment: all of them, or nothing.
-func (f *planFlags) write(env *Env, r *ops.PlanResponse, doc *document.Plan) error {
+func (f *planFlags) write(env *Env, r *opsplan.Response, doc *document.Plan) error {
 	target := env.path(f.out)
 	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 && !f.force {
 		return usagef("--out: %s is not empty; --force replaces it", f.out)
@@ -40,7 +41,7 @@ func (f *planFlags) write(env *Env, r *ops.PlanResponse, doc *document.Plan) err
 }
 
 // planFiles are the files of a plan.
-func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) (files []launch.File, skipped []error, err error) {
+func planFiles(world *session.Session, r *opsplan.Response, doc *document.Plan) (files []launch.File, skipped []error, err error) {
 	var t tree
 	encoded := func(v any) func(io.Writer) error { return func(w io.Writer) error { return operation.Encode(w, v) } }
 	t.add("plan.json", encoded(doc))
@@ -51,7 +52,7 @@ func planFiles(world *session.Session, r *ops.PlanResponse, doc *document.Plan) 
 	}
 	best := &r.Contenders[0]
 	t.add("deployment.json", encoded(best.Deployment))
-	plan, err := ops.On(world).DeployPlan(&r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
+	plan, err := deploy.Plan(world, &r.Request.Sources, &best.Experiment, &best.Option, launch.Site{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,14 +13,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // planFlags are those of "plimsoll plan".
 type planFlags struct {
-	ops.PlanRequest
+	plan.Request
 
 	alone         session.Workload // of the flags for a single workload
 	several       []string         // --workload
@@ -54,7 +56,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
 		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
 		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
-		fs.Float64Var(&f.Confidence, "confidence", ops.DefaultConfidence, "minimum probability of meeting the limits")
+		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
 	section(fs, "Deployments to compare", func(fs *pflag.FlagSet) {
 		nargs.ListVar(fs, &f.Engines, "engine", nargs.OneOrMore, nargs.Text, "engines (default all that run on the system)")
@@ -114,13 +116,13 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 	f.Limits = workload.Limits{TTFT: ms(f.ttft), TPOT: ms(f.tpot), Latency: ms(f.latency)}
 	f.Percentile = percentileOf(f.percentile)
-	if f.mode == string(ops.Aggregated) || f.mode == string(ops.Disaggregated) {
-		f.Modes = []ops.ServingMode{ops.ServingMode(f.mode)}
+	if f.mode == string(experiment.Aggregated) || f.mode == string(experiment.Disaggregated) {
+		f.Modes = []experiment.ServingMode{experiment.ServingMode(f.mode)}
 	}
 	if f.Formats.MXFP4Group != 0 && f.Formats.Linear == "" {
 		f.Formats.MXFP4Group = 0 // its default has no effect
 	}
-	if f.Confidence == ops.DefaultConfidence {
+	if f.Confidence == search.DefaultConfidence {
 		f.Confidence = 0
 	}
 	return errors.Join(errs...)
@@ -315,7 +317,7 @@ func workloadWords(all []session.Workload) []string {
 }
 
 // prices adds prices that differ from the list.
-func (c *commandLine) prices(r *ops.PlanRequest) {
+func (c *commandLine) prices(r *plan.Request) {
 	var words []string
 	for _, system := range slices.Sorted(maps.Keys(r.Prices)) {
 		words = append(words, fmt.Sprintf("%s=%g", system, r.Prices[system]))

@@ -8,13 +8,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // recommendFlags are those of "plimsoll cli recommend".
 type recommendFlags struct {
-	ops.RecommendRequest
+	recommend.Request
 	defaultFlags
 	outputFlags
 	save saveFlags
@@ -85,8 +85,8 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	}
 	f.notes(env, append([]string{plan.Effective}, plan.Notes...)...)
 	f.Experiments = plan.Experiments
-	r, err := watched(env, f.quiet, func(w *session.Session) (*ops.RecommendResponse, error) {
-		return ops.On(w).Recommend(cmd.Context(), f.RecommendRequest)
+	r, err := watched(env, f.quiet, func(w *session.Session) (*recommend.Response, error) {
+		return recommend.Run(cmd.Context(), w, f.Request)
 	})
 	if err != nil {
 		return err

@@ -19,7 +19,10 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	launchfiles "github.com/plimsoll-project/plimsoll/internal/launch/files"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -51,7 +54,7 @@ func (f *saveFlags) define(into *pflag.FlagSet) {
 }
 
 // save writes the tree of a result: all of it, or nothing.
-func (f *saveFlags) save(env *Env, r *ops.ConfigureResponse, say func(string)) error {
+func (f *saveFlags) save(env *Env, r *configure.Response, say func(string)) error {
 	files, err := f.tree(env.world(), r, say)
 	if err != nil {
 		return err
@@ -60,11 +63,11 @@ func (f *saveFlags) save(env *Env, r *ops.ConfigureResponse, say func(string)) e
 }
 
 // saveNeeds writes the tree of a recommendation.
-func (f *saveFlags) saveNeeds(env *Env, r *ops.RecommendResponse, say func(string)) error {
+func (f *saveFlags) saveNeeds(env *Env, r *recommend.Response, say func(string)) error {
 	var t tree
 	world := env.world()
 	for i := range r.Results {
-		x, asked := r.Results[i].Options(), r.Request.Experiments[i]
+		x, asked := &r.Results[i], r.Request.Experiments[i]
 		if asked.Devices = x.Experiment.Devices; len(x.Rows) > 0 {
 			asked.Devices = x.Rows[0].Used
 		}
@@ -94,7 +97,7 @@ func (f *saveFlags) write(env *Env, name string, files []launch.File, say func(s
 }
 
 // treeName is the directory of a result: the same for the same request.
-func treeName(e *ops.Experiment) string {
+func treeName(e *experiment.Experiment) string {
 	ms := func(x float64) string { return fmt.Sprintf("%g", x) }
 	prefix := ""
 	if e.Prefix > 0 {
@@ -109,7 +112,7 @@ func treeName(e *ops.Experiment) string {
 }
 
 // tree makes the files of a result.
-func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) tree(world *session.Session, r *configure.Response, say func(string)) ([]launch.File, error) {
 	var t tree
 	for _, format := range plotFormats() {
 		t.add("pareto_frontier."+format, func(w io.Writer) error { return report.ParetoFile(w, format, r) })
@@ -123,7 +126,7 @@ func (f *saveFlags) tree(world *session.Session, r *ops.ConfigureResponse, say f
 }
 
 // experiment makes the files of one experiment: its rows as CSV, the experiment as YAML, and the files that run each row.
-func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *ops.ExperimentResult, asked ops.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *experiment.Result, asked experiment.Experiment, rows func(io.Writer) error, say func(string)) ([]launch.File, error) {
 	var t tree
 	t.add(path.Join(asked.Name, "best_config_topn.csv"), rows)
 	t.join([]launch.File{{Path: path.Join(asked.Name, "config.yaml"), Mode: 0o644, Data: aiconfigurator.Write(asked)}}, nil)
@@ -134,12 +137,12 @@ func (f *saveFlags) experiment(world *session.Session, s *session.Sources, x *op
 }
 
 // row makes the files that run one row.
-func (f *saveFlags) row(world *session.Session, s *session.Sources, x *ops.ExperimentResult, k int, say func(string)) ([]launch.File, error) {
+func (f *saveFlags) row(world *session.Session, s *session.Sources, x *experiment.Result, k int, say func(string)) ([]launch.File, error) {
 	o := x.Rows[k]
 	if f.version != "" {
 		o.Deployment.Engine.Version = f.version
 	}
-	plan, err := ops.On(world).DeployPlan(s, &x.Experiment, &o, f.site)
+	plan, err := deploy.Plan(world, s, &x.Experiment, &o, f.site)
 	if err != nil {
 		return nil, err
 	}

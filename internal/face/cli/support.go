@@ -11,13 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // supportFlags are those of "plimsoll cli support".
 type supportFlags struct {
-	ops.SupportRequest
+	support.Request
 	outputFlags
 
 	path, backend string
@@ -73,7 +73,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 	if err := f.formats(); err != nil {
 		return usage(err)
 	}
-	r, err := ops.On(env.world()).Support(cmd.Context(), f.SupportRequest)
+	r, err := support.Run(cmd.Context(), env.world(), f.Request)
 	if err != nil {
 		return asked(err)
 	}

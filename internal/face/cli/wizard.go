@@ -17,7 +17,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/face/wizard"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -129,18 +130,18 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 	c := &wizard.Config{
 		In: e.Stdin, Out: out, Width: e.Width(), Color: e.Color(e.Stdout), Plain: dumb, Silent: !e.asks(),
 		Lang: wizard.Lang(f.wizard.lang), World: e.world(), Say: flagOf, Save: e.CreateAtomic,
-		OptimizeCommand: func(r ops.OptimizeRequest) string {
+		OptimizeCommand: func(r optimize.Request) string {
 			r = r.Completed()
 			return optimizeCommand(&r, "")
 		},
-		PlanCommand: func(r ops.PlanRequest) string { return planCommand(&r) },
-		Optimize: func(ctx context.Context, r ops.OptimizeRequest) (*ops.OptimizeResponse, error) {
-			return watched(e, f.quiet, func(w *session.Session) (*ops.OptimizeResponse, error) { return ops.On(w).Optimize(ctx, r) })
+		PlanCommand: func(r plan.Request) string { return planCommand(&r) },
+		Optimize: func(ctx context.Context, r optimize.Request) (*optimize.Response, error) {
+			return watched(e, f.quiet, func(w *session.Session) (*optimize.Response, error) { return optimize.Run(ctx, w, r) })
 		},
-		Report: func(r *ops.OptimizeResponse) {
+		Report: func(r *optimize.Response) {
 			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
 		},
-		Plan: func(ctx context.Context, r ops.PlanRequest) error { return e.plan(ctx, out, r, f.quiet) },
+		Plan: func(ctx context.Context, r plan.Request) error { return e.plan(ctx, out, r, f.quiet) },
 	}
 	if f.wizard.lang == "" {
 		c.Lang = wizard.FromLocale(e.Getenv)
@@ -149,8 +150,8 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 }
 
 // plan plans and prints the page.
-func (e *Env) plan(ctx context.Context, out io.Writer, q ops.PlanRequest, quiet bool) error {
-	r, err := watched(e, quiet, func(w *session.Session) (*ops.PlanResponse, error) { return ops.On(w).Plan(ctx, q) })
+func (e *Env) plan(ctx context.Context, out io.Writer, q plan.Request, quiet bool) error {
+	r, err := watched(e, quiet, func(w *session.Session) (*plan.Response, error) { return plan.Run(ctx, w, q) })
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,8 @@ package document
 
 import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -17,17 +18,17 @@ type Configure struct {
 
 // ExperimentFound is the result of one experiment.
 type ExperimentFound struct {
-	Request ops.Experiment `json:"request"`
-	Failure string         `json:"failure,omitempty"`
-	Tier    string         `json:"tier,omitempty"`
+	Request experiment.Experiment `json:"request"`
+	Failure string                `json:"failure,omitempty"`
+	Tier    string                `json:"tier,omitempty"`
 	// Rows are the best deployments within the limits; where there is none, Nearest is
 	// the one that violates them least.
-	Rows     []Option    `json:"rows"`
-	Nearest  *Option     `json:"nearest,omitempty"`
-	Feasible *Limits     `json:"nearest_limits,omitempty"` // that it meets
-	Frontier []ops.Speed `json:"frontier"`
-	Rejected []string    `json:"rejected,omitempty"`
-	Notes    []string    `json:"notes"`
+	Rows     []Option           `json:"rows"`
+	Nearest  *Option            `json:"nearest,omitempty"`
+	Feasible *Limits            `json:"nearest_limits,omitempty"` // that it meets
+	Frontier []experiment.Speed `json:"frontier"`
+	Rejected []string           `json:"rejected,omitempty"`
+	Notes    []string           `json:"notes"`
 }
 
 // Option is a deployment with its figures. Simulating the deployment at the concurrency
@@ -61,7 +62,7 @@ type Option struct {
 }
 
 // NewConfigure makes the document.
-func NewConfigure(r *ops.ConfigureResponse) *Configure {
+func NewConfigure(r *configure.Response) *Configure {
 	out := &Configure{Experiments: []ExperimentFound{}, Caution: Caution}
 	if r.Best >= 0 {
 		out.Best = &r.Results[r.Best].Experiment.Name
@@ -70,7 +71,7 @@ func NewConfigure(r *ops.ConfigureResponse) *Configure {
 		x := &r.Results[i]
 		found := ExperimentFound{
 			Request: x.Experiment, Failure: x.Failure, Tier: string(x.Tier), Rows: []Option{},
-			Frontier: append([]ops.Speed{}, x.Frontier...), Rejected: x.Rejected, Notes: append([]string{}, x.Notes...),
+			Frontier: append([]experiment.Speed{}, x.Frontier...), Rejected: x.Rejected, Notes: append([]string{}, x.Notes...),
 		}
 		for k := range x.Rows {
 			found.Rows = append(found.Rows, optionOf(x.Rows[k].PerDevice(&x.Experiment), &x.Rows[k]))
@@ -82,14 +83,14 @@ func NewConfigure(r *ops.ConfigureResponse) *Configure {
 }
 
 // nearestOf is the deployment closest to the limits, and the limits it meets; nil if there is none.
-func nearestOf(e *ops.Experiment, near *ops.Option, meets workload.Limits) (*Option, *Limits) {
+func nearestOf(e *experiment.Experiment, near *experiment.Option, meets workload.Limits) (*Option, *Limits) {
 	if near == nil {
 		return nil, nil
 	}
 	return new(optionOf(near.PerDevice(e), near)), limitsOf(meets)
 }
 
-func optionOf(perDevice float64, o *ops.Option) Option {
+func optionOf(perDevice float64, o *experiment.Option) Option {
 	e := &o.Expected
 	tpot, tpotInterval := timeOf(o.TPOT, e.TPOT)
 	return Option{

@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -14,8 +14,8 @@ import (
 // Simulating the deployment at the concurrency gives the same, unless the mode is
 // static.
 type Estimate struct {
-	Mode    string               `json:"mode"`
-	Request *ops.EstimateRequest `json:"request"`
+	Mode    string            `json:"mode"`
+	Request *estimate.Request `json:"request"`
 
 	Model       string                `json:"model"`
 	Deployment  deployment.Deployment `json:"deployment"`
@@ -89,15 +89,15 @@ type EstimateOperator struct {
 }
 
 // EstimateMode is the mode in AIConfigurator's words.
-func EstimateMode(r *ops.EstimateResponse) string {
-	if s := r.Request.Static; s != ops.NotStatic {
+func EstimateMode(r *estimate.Response) string {
+	if s := r.Request.Static; s != estimate.NotStatic {
 		return string(s)
 	}
 	return string(r.Request.Experiment.Mode)
 }
 
 // NewEstimate makes the document.
-func NewEstimate(r *ops.EstimateResponse) *Estimate {
+func NewEstimate(r *estimate.Response) *Estimate {
 	x := &r.Expected
 	out := &Estimate{
 		Mode: EstimateMode(r), Request: &r.Request, Model: r.Model, Deployment: r.Deployment, GPUs: r.Devices, Concurrency: r.Request.Concurrency,
@@ -118,7 +118,7 @@ func NewEstimate(r *ops.EstimateResponse) *Estimate {
 	return out
 }
 
-func estimatePool(p *ops.PoolEstimate) EstimatePool {
+func estimatePool(p *estimate.PoolEstimate) EstimatePool {
 	out := EstimatePool{
 		Role: string(p.Role), System: p.System, Workers: p.Workers.Count, Layout: p.Workers.Layout, Batch: p.Workers.Batch,
 		MemoryGiB: p.InUse().GiB(), KVPeak: p.KVPeak, KVTokens: p.Memory.Tokens, Memory: budgetOf(&p.Memory),
@@ -138,7 +138,7 @@ func timeOf(t units.Seconds, e calibration.Error) (*float64, *Interval) {
 	return &ms, interval(e, ms)
 }
 
-func estimateStep(s *ops.StepDetail) EstimateStep {
+func estimateStep(s *estimate.StepDetail) EstimateStep {
 	all := &s.Result
 	out := EstimateStep{
 		Phase: "prefill", Requests: s.Requests, Query: s.Query, Cached: s.Seq - s.Query,

@@ -1,20 +1,20 @@
 package document
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
 // Explanation explains the best row of a pass.
 type Explanation struct {
-	Device   string      `json:"device"`
-	Phase    string      `json:"phase"`
-	Parallel string      `json:"parallel"`
-	Binds    string      `json:"bound_by"`
-	Steps    []StepShare `json:"steps"`
-	Next     string      `json:"next_parallel,omitempty"`
-	Gap      *float64    `json:"next_gap,omitempty"`
-	WhatIf   []WhatIf    `json:"what_if"`
+	Device   string            `json:"device"`
+	Phase    string            `json:"phase"`
+	Parallel string            `json:"parallel"`
+	Binds    string            `json:"bound_by"`
+	Steps    []StepShare       `json:"steps"`
+	Next     string            `json:"next_parallel,omitempty"`
+	Gap      *float64          `json:"next_gap,omitempty"`
+	WhatIf   []optimize.WhatIf `json:"what_if"`
 }
 
 // StepShare is where the time of a step goes.
@@ -26,18 +26,10 @@ type StepShare struct {
 	Command   string     `json:"command,omitempty"`
 }
 
-// WhatIf is the effect of a change on the throughput.
-type WhatIf struct {
-	Change     string  `json:"change"`
-	Feasible   bool    `json:"feasible"`
-	Throughput float64 `json:"throughput"`
-	Share      float64 `json:"change_of_throughput"`
-}
-
-func explanation(x *ops.Explanation, command func(*step.Request) string) Explanation {
+func explanation(x *optimize.Explanation, command func(*step.Request) string) Explanation {
 	out := Explanation{
-		Device: x.Device, Phase: ops.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
-		Steps: []StepShare{}, WhatIf: []WhatIf{},
+		Device: x.Device, Phase: optimize.Phase(x.Mode), Parallel: x.Row.Label, Binds: string(x.Row.Binds),
+		Steps: []StepShare{}, WhatIf: append([]optimize.WhatIf{}, x.What...),
 	}
 	for _, s := range x.Steps {
 		step := StepShare{Phase: s.Phase, TotalS: float64(s.Time), Breakdown: breakdown(s.Bound), Fixed: share(s.Fixed, s.Time) / 100}
@@ -48,9 +40,6 @@ func explanation(x *ops.Explanation, command func(*step.Request) string) Explana
 	}
 	if x.Next != nil {
 		out.Next, out.Gap = x.Next.Label, &x.Gap
-	}
-	for _, w := range x.What {
-		out.WhatIf = append(out.WhatIf, WhatIf{w.Change, w.OK, w.Throughput, w.Share})
 	}
 	return out
 }

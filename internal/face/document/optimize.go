@@ -3,7 +3,7 @@ package document
 import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
@@ -12,8 +12,8 @@ import (
 // docs/schema/throughput-optimizer.schema.json holds them.
 type Optimize struct {
 	// Command is the command line of this answer, Request the request in JSON.
-	Command string               `json:"command,omitempty"`
-	Request *ops.OptimizeRequest `json:"request"`
+	Command string            `json:"command,omitempty"`
+	Request *optimize.Request `json:"request"`
 
 	Mode       string         `json:"mode"` // aggregation, disaggregation, pd_ratio
 	Model      string         `json:"model"`

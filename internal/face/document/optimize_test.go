@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -20,8 +20,8 @@ import (
 func millis(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }
 
 // prefill, decode and unequal are rows with made-up numbers.
-func prefill() ops.Row {
-	return ops.Row{
+func prefill() optimize.Row {
+	return optimize.Row{
 		Label: "TP=4 | PP=1 | DP=1", OK: true, Binds: search.OverTTFT, QPS: 1.5, Chance: 0.8,
 		Best: formulas.Outcome{
 			Batch: 2, Concurrency: 2, Throughput: 42000, TTFT: millis(1324.01), PrefillTime: millis(331),
@@ -31,8 +31,8 @@ func prefill() ops.Row {
 	}
 }
 
-func decode() ops.Row {
-	return ops.Row{
+func decode() optimize.Row {
+	return optimize.Row{
 		Label: "TP=8 | PP=1 | DP=1", OK: true, Binds: search.OverTPOT, QPS: 5.15, Chance: 0.5,
 		Best: formulas.Outcome{
 			Batch: 257, Concurrency: 257, Throughput: 5146.04, TPOT: millis(33.25), DecodeTime: millis(33),
@@ -42,27 +42,27 @@ func decode() ops.Row {
 	}
 }
 
-func unequal() ops.Row {
+func unequal() optimize.Row {
 	r := prefill()
 	r.Composition = []workload.Row{{Tokens: 250, Query: 250, Ratio: 0.75, Samples: 7}, {Tokens: 2000, Query: 2000, Ratio: 0.25, Samples: 3}}
 	return r
 }
 
 // matched is a device with a pair of phases.
-func matched() ops.DeviceResult {
+func matched() optimize.DeviceResult {
 	p, d := prefill(), decode()
-	return ops.DeviceResult{
+	return optimize.DeviceResult{
 		Device: device.Profile{Name: "one", Memory: 64 * units.GiB},
-		Searches: []ops.Search{
-			{Mode: search.PrefillOnly, NumDevices: 4, Limits: workload.Limits{TTFT: millis(2000)}, Rows: []ops.Row{p}, Candidates: []ops.Row{p}},
-			{Mode: search.DecodeOnly, NumDevices: 8, Limits: workload.Limits{TPOT: millis(33.3)}, Rows: []ops.Row{d}, Candidates: []ops.Row{d}},
+		Searches: []optimize.Search{
+			{Mode: search.PrefillOnly, NumDevices: 4, Limits: workload.Limits{TTFT: millis(2000)}, Rows: []optimize.Row{p}, Candidates: []optimize.Row{p}},
+			{Mode: search.DecodeOnly, NumDevices: 8, Limits: workload.Limits{TPOT: millis(33.3)}, Rows: []optimize.Row{d}, Candidates: []optimize.Row{d}},
 		},
-		Ratio: &ops.Ratio{
-			Pairs: []ops.Pair{{
+		Ratio: &optimize.Ratio{
+			Pairs: []optimize.Pair{{
 				Pair: formulas.Match(p.Best, d.Best, &formulas.Load{Output: 1500}), P: p, D: d, Chance: 0.4, Sustained: 1.125,
 				Expected: calibration.Expected{Throughput: calibration.Error{Low: -0.1, High: 0.3}},
 			}},
-			Sustained: &ops.Sustained{
+			Sustained: &optimize.Sustained{
 				P: p, D: d, PrefillQPS: 1.25, DecodeQPS: 0.5,
 				Split: formulas.Instances{Prefill: 2, Decode: 7}, Nearest: formulas.Instances{Prefill: 3, Decode: 5},
 			},
@@ -71,13 +71,13 @@ func matched() ops.DeviceResult {
 }
 
 // nothing is a device on which no layout meets the limits.
-func nothing() ops.DeviceResult {
-	return ops.DeviceResult{Device: device.Profile{Name: "two"}, Searches: []ops.Search{{
+func nothing() optimize.DeviceResult {
+	return optimize.DeviceResult{Device: device.Profile{Name: "two"}, Searches: []optimize.Search{{
 		NumDevices: 8, Limits: workload.Limits{TTFT: millis(5), TPOT: millis(5)},
-		Candidates: []ops.Row{
+		Candidates: []optimize.Row{
 			{Label: "TP=1", Binds: search.NoMemory, Reason: "3.00 GiB short"}, {Label: "TP=2", Binds: search.OverTTFT, Reason: "too late"},
 		},
-		Nearest: &ops.Nearest{Label: "TP=2", Batch: 1, TTFT: millis(426.081), TPOT: millis(18.571)},
+		Nearest: &optimize.Nearest{Label: "TP=2", Batch: 1, TTFT: millis(426.081), TPOT: millis(18.571)},
 	}}}
 }
 
@@ -85,22 +85,22 @@ func nothing() ops.DeviceResult {
 // schema in docs, to which the tests of internal/face/cli compare real answers.
 func TestOptimize(t *testing.T) {
 	row, next := decode(), prefill()
-	r := &ops.OptimizeResponse{
+	r := &optimize.Response{
 		Model: "a model",
-		Request: ops.OptimizeRequest{
-			Output: 1500, NumDevices: 64, PDRatio: true, PrefillDevices: 4, DecodeDevices: 8, Evaluate: ops.ByFormulas,
+		Request: optimize.Request{
+			Output: 1500, NumDevices: 64, PDRatio: true, PrefillDevices: 4, DecodeDevices: 8, Evaluate: optimize.ByFormulas,
 			Limits:       workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)},
 			Distribution: &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}},
 		},
-		Devices: []ops.DeviceResult{
+		Devices: []optimize.DeviceResult{
 			matched(), nothing(),
-			{Searches: []ops.Search{{
-				Mode: search.Aggregated, NumDevices: 2, Rows: []ops.Row{unequal()}, Candidates: []ops.Row{unequal()},
-				Frontier: []ops.Point{{Label: "TP=8", Batch: 3, Throughput: 100, User: 20}},
-				Safe:     &ops.Row{Label: "TP=8", Best: formulas.Outcome{Batch: 3, Throughput: 100}, Chance: 0.95},
+			{Searches: []optimize.Search{{
+				Mode: search.Aggregated, NumDevices: 2, Rows: []optimize.Row{unequal()}, Candidates: []optimize.Row{unequal()},
+				Frontier: []optimize.Point{{Label: "TP=8", Batch: 3, Throughput: 100, User: 20}},
+				Safe:     &optimize.Row{Label: "TP=8", Best: formulas.Outcome{Batch: 3, Throughput: 100}, Chance: 0.95},
 			}}},
 		},
-		Explanations: []ops.Explanation{{Device: "one", Row: row, Next: &next, Gap: 0.25, Steps: []ops.StepShare{
+		Explanations: []optimize.Explanation{{Device: "one", Row: row, Next: &next, Gap: 0.25, Steps: []optimize.StepShare{
 			{Phase: "prefill", Time: 2, Fixed: 0.5, Request: &opsstep.Request{Queries: 7}}, {Phase: "decode", Time: 2},
 		}}},
 	}
@@ -155,9 +155,9 @@ func TestOptimize(t *testing.T) {
 	check("commands", []string{"plimsoll step", ""}, []string{x.Steps[0].Command, x.Steps[1].Command})
 	check("launches", 0.25, x.Steps[0].Fixed)
 	for _, c := range []struct {
-		request ops.OptimizeRequest
+		request optimize.Request
 		want    string
-	}{{ops.OptimizeRequest{}, "aggregation"}, {ops.OptimizeRequest{Disagg: true}, "disaggregation"}} {
+	}{{optimize.Request{}, "aggregation"}, {optimize.Request{Disagg: true}, "disaggregation"}} {
 		r.Request = c.request
 		check("mode", c.want, document.NewOptimize(r, nil).Mode)
 	}

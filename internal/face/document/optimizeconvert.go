@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
@@ -16,7 +16,7 @@ import (
 const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
 // NewOptimize converts a response. Command, if not nil, gives the command line of a step.
-func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string) *Optimize {
+func NewOptimize(r *optimize.Response, command func(*opsstep.Request) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),
@@ -41,7 +41,7 @@ func NewOptimize(r *ops.OptimizeResponse, command func(*opsstep.Request) string)
 	return out
 }
 
-func deviceOf(d *ops.DeviceResult) Device {
+func deviceOf(d *optimize.DeviceResult) Device {
 	out := Device{Device: d.Device.Name, MemoryGiB: d.Device.Memory.GiB(), Searches: []Search{}}
 	if p := d.Device.Price; p.USDPerHour > 0 {
 		out.Price = &Price{p.USDPerHour, p.Source}
@@ -55,7 +55,7 @@ func deviceOf(d *ops.DeviceResult) Device {
 	return out
 }
 
-func ratioOf(d *ops.DeviceResult) *Ratio {
+func ratioOf(d *optimize.DeviceResult) *Ratio {
 	out := &Ratio{Pairs: []Pair{}}
 	for i := range d.Ratio.Pairs {
 		out.Pairs = append(out.Pairs, pairOf(d, &d.Ratio.Pairs[i]))
@@ -72,7 +72,7 @@ func ratioOf(d *ops.DeviceResult) *Ratio {
 	return out
 }
 
-func pairOf(d *ops.DeviceResult, p *ops.Pair) Pair {
+func pairOf(d *optimize.DeviceResult, p *optimize.Pair) Pair {
 	out := Pair{
 		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS, PSustained: p.Sustained,
 		Prefill: rowOf(&d.Searches[0], &p.P), Decode: rowOf(&d.Searches[1], &p.D),
@@ -84,9 +84,9 @@ func pairOf(d *ops.DeviceResult, p *ops.Pair) Pair {
 	return out
 }
 
-func searchOf(s *ops.Search) Search {
+func searchOf(s *optimize.Search) Search {
 	out := Search{
-		Phase: ops.Phase(s.Mode), Evaluation: string(s.Evaluation), Engine: s.Engine, Confidence: s.Confidence, NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
+		Phase: optimize.Phase(s.Mode), Evaluation: string(s.Evaluation), Engine: s.Engine, Confidence: s.Confidence, NumDevices: s.NumDevices, Policy: s.Policy, Pricing: string(s.Pricing), Compiled: s.Compiled,
 		Tier: string(s.Tier), Measured: s.Measured,
 		Rows: []Row{}, Candidates: []Candidate{}, Frontier: []Point{}, Artefacts: append([]opsstep.Effect{}, s.Artefacts...), Notes: append([]string{}, s.Notes...),
 	}
@@ -114,7 +114,7 @@ func searchOf(s *ops.Search) Search {
 	return out
 }
 
-func candidateOf(s *ops.Search, r *ops.Row) Candidate {
+func candidateOf(s *optimize.Search, r *optimize.Row) Candidate {
 	l := &r.Layout
 	out := Candidate{
 		Parallel: r.Label, TP: l.TP, PP: l.PP, DP: l.DP, EP: l.EP, MoETP: l.MoETP, MoEDP: l.MoEDP, DCP: l.DCP, Replicas: r.Replicas,
@@ -129,7 +129,7 @@ func candidateOf(s *ops.Search, r *ops.Row) Candidate {
 	return out
 }
 
-func rowOf(s *ops.Search, r *ops.Row) Row {
+func rowOf(s *optimize.Search, r *optimize.Row) Row {
 	o, e := &r.Best, &r.Expected
 	out := Row{
 		Parallel: r.Label, Throughput: o.Throughput, PerDevice: o.Throughput / float64(s.NumDevices),

@@ -1,7 +1,8 @@
 package document
 
 import (
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -17,16 +18,16 @@ type Plan struct {
 	Version string `json:"version"` // of the program
 	Data    []Data `json:"data"`    // embedded data behind the figures
 	// Command is the command line of this plan, Request the request in JSON.
-	Command string           `json:"command"`
-	Request *ops.PlanRequest `json:"request"`
+	Command string        `json:"command"`
+	Request *plan.Request `json:"request"`
 
 	Model  string `json:"model"`
 	Answer Answer `json:"answer"`
 	// Contenders are the best deployments of every system, engine and mode, the best
 	// first by RankedBy; those that do not meet the limits come last.
-	RankedBy   string      `json:"ranked_by"`
-	Contenders []Contender `json:"contenders"`
-	NotRun     []NotRun    `json:"not_run"`
+	RankedBy   string        `json:"ranked_by"`
+	Contenders []Contender   `json:"contenders"`
+	NotRun     []plan.NotRun `json:"not_run"`
 
 	// The rest describes the first contender.
 
@@ -102,16 +103,16 @@ type Contender struct {
 	Chance95 *float64 `json:"within_limits_p95"`
 	BoundBy  string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested.
-	Load     *float64    `json:"load,omitempty"`
-	Cost     *Cost       `json:"cost"` // null where no price is known
-	Energy   *Energy     `json:"energy,omitempty"`
-	Memory   Budget      `json:"memory"`
-	KVPeak   float64     `json:"kv_use_peak"`
-	KVTokens int         `json:"kv_tokens"`
-	Tier     string      `json:"tier"`
-	Basis    string      `json:"basis"`
-	Nearest  *Limits     `json:"nearest_limits,omitempty"`
-	Frontier []ops.Speed `json:"frontier"`
+	Load     *float64           `json:"load,omitempty"`
+	Cost     *Cost              `json:"cost"` // null where no price is known
+	Energy   *Energy            `json:"energy,omitempty"`
+	Memory   Budget             `json:"memory"`
+	KVPeak   float64            `json:"kv_use_peak"`
+	KVTokens int                `json:"kv_tokens"`
+	Tier     string             `json:"tier"`
+	Basis    string             `json:"basis"`
+	Nearest  *Limits            `json:"nearest_limits,omitempty"`
+	Frontier []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`
 }
@@ -129,14 +130,6 @@ type Cost struct {
 	EnergyPrice float64 `json:"energy_usd_per_kwh,omitempty"`
 	// Scaled is the cost of a month if the number of GPUs follows the load over the day.
 	Scaled *float64 `json:"usd_per_month_scaled,omitempty"`
-}
-
-// NotRun is a system, engine and mode that cannot serve the model, with the reason.
-type NotRun struct {
-	System string `json:"system"`
-	Engine string `json:"engine"`
-	Mode   string `json:"mode"`
-	Reason string `json:"reason"`
 }
 
 // Change is the answer with one parameter changed.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -77,7 +77,7 @@ func ReadPlan(data []byte) (*Plan, error) {
 }
 
 // NewPlanDiff compares two records; effects are those of the fields that differ.
-func NewPlanDiff(a, b *Plan, effects []ops.FieldEffect) *PlanDiff {
+func NewPlanDiff(a, b *Plan, effects []plan.FieldEffect) *PlanDiff {
 	out := &PlanDiff{Causes: []string{}, Fields: []FieldEffect{}, Figures: []FigureDiff{}, Contenders: []ContenderDiff{}}
 	out.causes(a, b)
 	for _, e := range effects {

@@ -5,25 +5,23 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
 // NewPlan makes the record. Command gives the command line of a request; nil = none.
-func NewPlan(r *ops.PlanResponse, version string, command func(*ops.PlanRequest) string) *Plan {
+func NewPlan(r *plan.Response, version string, command func(*plan.Request) string) *Plan {
 	if command == nil {
-		command = func(*ops.PlanRequest) string { return "" }
+		command = func(*plan.Request) string { return "" }
 	}
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
-		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: []NotRun{}, Changes: []Change{}, Loads: []Load{},
+		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: append([]plan.NotRun{}, r.Failed...), Changes: []Change{}, Loads: []Load{},
 		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
-	}
-	for _, f := range r.Failed {
-		out.NotRun = append(out.NotRun, NotRun{f.System, f.Engine, string(f.Mode), f.Reason})
 	}
 	for i := range r.Changes {
 		out.Changes = append(out.Changes, changeOf(&r.Changes[i], command))
@@ -73,7 +71,7 @@ func rangeOf(value float64, e calibration.Error) Range {
 	return Range{value, low, high}
 }
 
-func contenderOf(c *ops.Contender) Contender {
+func contenderOf(c *plan.Contender) Contender {
 	e, x := &c.Experiment, &c.Expected
 	devices := float64(c.Devices())
 	out := Contender{
@@ -84,7 +82,7 @@ func contenderOf(c *ops.Contender) Contender {
 		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
 		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: second(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
 		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
-		Frontier: append([]ops.Speed{}, c.Frontier...), Run: c.Deployment,
+		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
 	out.Energy = energyOf(c.Energy)
 	if e.Limits.Any() {
@@ -109,7 +107,7 @@ func contenderOf(c *ops.Contender) Contender {
 	return out
 }
 
-func changeOf(c *ops.Change, command func(*ops.PlanRequest) string) Change {
+func changeOf(c *plan.Change, command func(*plan.Request) string) Change {
 	out := Change{What: c.What, Command: command(&c.Request), Failure: c.Failure, WithinError: c.WithinError}
 	b := c.Best
 	if b == nil || !b.Meets {
@@ -127,7 +125,7 @@ func changeOf(c *ops.Change, command func(*ops.PlanRequest) string) Change {
 	return out
 }
 
-func loadOf(l *ops.LoadPoint) Load {
+func loadOf(l *plan.LoadPoint) Load {
 	x := &l.Expected
 	return Load{
 		Concurrency: l.Concurrency, Tokens: rangeOf(l.Throughput, x.Throughput), RequestRate: l.RequestRate,

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill of
 // one GPU, 1 decode of TP=8)".
-func deploymentInWords(c *ops.Contender) string {
+func deploymentInWords(c *plan.Contender) string {
 	of := func(n string, role deployment.Role) string {
 		for i := range c.Deployment.Pools {
 			if p := &c.Deployment.Pools[i]; p.Role == role {
@@ -45,7 +46,7 @@ func shortLabel(label string) string {
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
-func limitsInWords(r *ops.PlanRequest) string {
+func limitsInWords(r *plan.Request) string {
 	var parts []string
 	add := func(name string, s units.Seconds) {
 		if s > 0 {
@@ -120,7 +121,7 @@ func nearestInWords(l *Limits) string {
 	return strings.Join(parts, " and ")
 }
 
-func peakOf(r *ops.PlanRequest) float64 {
+func peakOf(r *plan.Request) float64 {
 	most := r.Rate
 	for _, x := range r.Daily {
 		most = max(most, x)
@@ -128,7 +129,7 @@ func peakOf(r *ops.PlanRequest) float64 {
 	return most
 }
 
-func gpusInWords(r *ops.PlanRequest, c *Contender) string {
+func gpusInWords(r *plan.Request, c *Contender) string {
 	n := c.GPUsGiven
 	if r.Devices > 0 {
 		n = r.Devices
@@ -137,7 +138,7 @@ func gpusInWords(r *ops.PlanRequest, c *Contender) string {
 }
 
 func modeInWords(mode string) string {
-	if mode == string(ops.Disaggregated) {
+	if mode == string(experiment.Disaggregated) {
 		return "with prefill and decode on separate workers"
 	}
 	return "with prefill and decode on the same workers"

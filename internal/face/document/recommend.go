@@ -3,7 +3,8 @@ package document
 import (
 	"fmt"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 )
 
 // Recommend is how many devices a load needs, for programs; times in milliseconds.
@@ -20,13 +21,13 @@ type Recommend struct {
 
 // NeedsOfModes is the result of one experiment.
 type NeedsOfModes struct {
-	Request  ops.Experiment `json:"request"`
-	Failure  string         `json:"failure,omitempty"`
-	Tier     string         `json:"tier,omitempty"`
-	Rows     []Need         `json:"rows"`
-	Nearest  *Option        `json:"nearest,omitempty"`
-	Feasible *Limits        `json:"nearest_limits,omitempty"` // that it meets
-	Notes    []string       `json:"notes"`
+	Request  experiment.Experiment `json:"request"`
+	Failure  string                `json:"failure,omitempty"`
+	Tier     string                `json:"tier,omitempty"`
+	Rows     []Need                `json:"rows"`
+	Nearest  *Option               `json:"nearest,omitempty"`
+	Feasible *Limits               `json:"nearest_limits,omitempty"` // that it meets
+	Notes    []string              `json:"notes"`
 }
 
 // Need is a deployment that carries the load. Latencies are at the load; throughput and
@@ -40,7 +41,7 @@ type Need struct {
 }
 
 // NewRecommend makes the document.
-func NewRecommend(r *ops.RecommendResponse) *Recommend {
+func NewRecommend(r *recommend.Response) *Recommend {
 	out := &Recommend{Rate: r.Request.Rate, Concurrency: r.Request.Concurrency, Experiments: []NeedsOfModes{}, Caution: Caution}
 	if r.Best >= 0 {
 		best := &r.Results[r.Best]
@@ -51,7 +52,7 @@ func NewRecommend(r *ops.RecommendResponse) *Recommend {
 		found := NeedsOfModes{Request: x.Experiment, Failure: x.Failure, Tier: string(x.Tier), Rows: []Need{}, Notes: append([]string{}, x.Notes...)}
 		for k := range x.Rows {
 			n := &x.Rows[k]
-			found.Rows = append(found.Rows, Need{n.Copies, n.Used, n.Least, n.Load, optionOf(n.PerDevice(), &n.Option)})
+			found.Rows = append(found.Rows, Need{n.Copies, n.Used, n.Least, n.Load, optionOf(n.PerDevice(&x.Experiment), n)})
 		}
 		found.Nearest, found.Feasible = nearestOf(&x.Experiment, x.Near, x.Nearest)
 		out.Experiments = append(out.Experiments, found)
@@ -60,7 +61,7 @@ func NewRecommend(r *ops.RecommendResponse) *Recommend {
 }
 
 // TargetLoad is the load in words.
-func TargetLoad(r *ops.RecommendRequest) string {
+func TargetLoad(r *recommend.Request) string {
 	if r.Concurrency > 0 {
 		return fmt.Sprintf("%d concurrent requests", r.Concurrency)
 	}

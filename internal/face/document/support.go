@@ -1,6 +1,6 @@
 package document
 
-import "github.com/plimsoll-project/plimsoll/internal/ops"
+import "github.com/plimsoll-project/plimsoll/internal/ops/support"
 
 // Supported is what can be predicted, for programs.
 type Supported struct {
@@ -32,7 +32,7 @@ type Trust struct {
 }
 
 // NewSupported makes the document.
-func NewSupported(r *ops.SupportResponse) *Supported {
+func NewSupported(r *support.Response) *Supported {
 	out := &Supported{Rows: []SupportRow{}, Caution: Caution}
 	for i := range r.Rows {
 		s := &r.Rows[i]
@@ -45,7 +45,7 @@ func NewSupported(r *ops.SupportResponse) *Supported {
 	return out
 }
 
-func trustOf(t *ops.Trust) *Trust {
+func trustOf(t *support.Trust) *Trust {
 	if t == nil {
 		return nil
 	}

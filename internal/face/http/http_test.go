@@ -23,7 +23,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/guard"
 	serve "github.com/plimsoll-project/plimsoll/internal/face/http"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -35,7 +35,7 @@ const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":%d,"w
 func kit() *operation.Kit {
 	return &operation.Kit{
 		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
+		Commands: operation.Commands{Plan: func(r *opsplan.Request) string { return "plimsoll plan " + r.Model }},
 	}
 }
 
@@ -125,7 +125,7 @@ func TestRoutes(t *testing.T) {
 // TestBug: a bug in a worker is 500 without its details, and the server goes on.
 func TestBug(t *testing.T) {
 	k := kit()
-	k.Commands.Plan = func(*ops.PlanRequest) string {
+	k.Commands.Plan = func(*opsplan.Request) string {
 		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
 	}
 	h, err := serve.New(serve.Options{Desk: operation.NewDesk(k, operation.Capacity{Searches: 1}), Version: "test", Loopback: true})

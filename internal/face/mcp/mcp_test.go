@@ -23,7 +23,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/mcp"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -37,7 +37,7 @@ const large = `{"model":"deepseek-ai/DeepSeek-V3","systems":["all"],"gpus":64,"w
 func kit() *operation.Kit {
 	return &operation.Kit{
 		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
+		Commands: operation.Commands{Plan: func(r *plan.Request) string { return "plimsoll plan " + r.Model }},
 		Write:    func(string, []launch.File) error { return errors.New("the disk is full") },
 	}
 }
@@ -186,7 +186,7 @@ func TestBadArguments(t *testing.T) {
 // TestBug: a bug is a result that says so without its details, and the session goes on.
 func TestBug(t *testing.T) {
 	k := kit()
-	k.Commands.Plan = func(*ops.PlanRequest) string {
+	k.Commands.Plan = func(*plan.Request) string {
 		panic(pool.Each(t.Context(), 2, 2, func(int) { panic("secret") }))
 	}
 	s := overHTTP(t, k, nil)

@@ -8,7 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -30,8 +31,8 @@ type Kit struct {
 
 // Commands give the command lines of requests.
 type Commands struct {
-	Plan     func(*ops.PlanRequest) string
-	Optimize func(*ops.OptimizeRequest) string
+	Plan     func(*opsplan.Request) string
+	Optimize func(*opsoptimize.Request) string
 	Step     func(*opsstep.Request) string
 	Simulate func(*opssimulate.Request) string
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/operation"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -27,7 +27,7 @@ import (
 func kit() *operation.Kit {
 	return &operation.Kit{
 		World: &session.Session{}, Version: "test",
-		Commands: operation.Commands{Plan: func(r *ops.PlanRequest) string { return "plimsoll plan " + r.Model }},
+		Commands: operation.Commands{Plan: func(r *opsplan.Request) string { return "plimsoll plan " + r.Model }},
 		Write:    func(string, []launch.File) error { return nil },
 	}
 }

@@ -12,9 +12,11 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
 	"github.com/plimsoll-project/plimsoll/internal/ops/deploy"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -200,14 +202,14 @@ func asked(t reflect.Type) bool {
 	case "deployment", "search", "parallel", "workload", "prices", "graph":
 		return true
 	}
-	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[ops.Draft]() || t == reflect.TypeFor[deploy.Site]()
+	return strings.HasSuffix(t.Name(), "Request") || t == reflect.TypeFor[session.Workload]() || t == reflect.TypeFor[opsoptimize.Draft]() || t == reflect.TypeFor[deploy.Site]()
 }
 
 // required lists the required fields of requests.
 func required() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
-		reflect.TypeFor[ops.PlanRequest]():       {"model", "workloads"},
-		reflect.TypeFor[ops.OptimizeRequest]():   {"model", "output_length"},
+		reflect.TypeFor[opsplan.Request]():       {"model", "workloads"},
+		reflect.TypeFor[opsoptimize.Request]():   {"model", "output_length"},
 		reflect.TypeFor[opsstep.Request]():       {"deployment"},
 		reflect.TypeFor[opssimulate.Request]():   {"deployment"},
 		reflect.TypeFor[deployment.Deployment](): {"model"},
@@ -231,15 +233,15 @@ func known() map[reflect.Type]*jsonschema.Schema {
 			},
 			PropertyOrder: []string{"ttft_ms", "tpot_ms", "latency_ms"},
 		},
-		reflect.TypeFor[sim.Process]():         words("poisson", "gamma", "constant"),
-		reflect.TypeFor[ops.ServingMode]():     words(string(ops.Aggregated), string(ops.Disaggregated)),
-		reflect.TypeFor[ops.Evaluation]():      words(string(ops.ByFormulas), string(ops.BySimulation)),
-		reflect.TypeFor[opslint.Severity]():    words(string(opslint.SevereError), string(opslint.SevereWarning), string(opslint.SevereHint)),
-		reflect.TypeFor[deployment.Role]():     words(string(deployment.Both), string(deployment.Prefill), string(deployment.Decode)),
-		reflect.TypeFor[deployment.Fusion]():   words(string(deployment.Compiled), string(deployment.Eager)),
-		reflect.TypeFor[prices.Pricing]():      words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
-		reflect.TypeFor[formulas.Accounting](): words(string(formulas.Documented), string(formulas.Steady)),
-		reflect.TypeFor[files.Target]():        words(targets()...),
+		reflect.TypeFor[sim.Process]():            words("poisson", "gamma", "constant"),
+		reflect.TypeFor[experiment.ServingMode](): words(string(experiment.Aggregated), string(experiment.Disaggregated)),
+		reflect.TypeFor[opsoptimize.Evaluation](): words(string(opsoptimize.ByFormulas), string(opsoptimize.BySimulation)),
+		reflect.TypeFor[opslint.Severity]():       words(string(opslint.SevereError), string(opslint.SevereWarning), string(opslint.SevereHint)),
+		reflect.TypeFor[deployment.Role]():        words(string(deployment.Both), string(deployment.Prefill), string(deployment.Decode)),
+		reflect.TypeFor[deployment.Fusion]():      words(string(deployment.Compiled), string(deployment.Eager)),
+		reflect.TypeFor[prices.Pricing]():         words(string(prices.Roofline), string(prices.Calibrated), string(prices.Surfaces)),
+		reflect.TypeFor[formulas.Accounting]():    words(string(formulas.Documented), string(formulas.Steady)),
+		reflect.TypeFor[files.Target]():           words(targets()...),
 	}
 }
 

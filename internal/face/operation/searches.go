@@ -5,12 +5,14 @@ import (
 	"errors"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
+	opssupport "github.com/plimsoll-project/plimsoll/internal/ops/support"
 )
 
 func searches() []Operation {
@@ -32,18 +34,18 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 	}
 }
 
-func plan(ctx context.Context, k *Kit, r ops.PlanRequest) (*document.Plan, error) {
+func plan(ctx context.Context, k *Kit, r opsplan.Request) (*document.Plan, error) {
 	r.Jobs = k.Jobs
-	out, err := ops.On(k.World).Plan(ctx, r)
+	out, err := opsplan.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	return document.NewPlan(out, k.Version, func(r *ops.PlanRequest) string { return say(k.Commands.Plan, r) }), nil
+	return document.NewPlan(out, k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) }), nil
 }
 
-func optimize(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Optimize, error) {
+func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
 	r.Jobs = k.Jobs
-	out, err := ops.On(k.World).Optimize(ctx, r)
+	out, err := opsoptimize.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func optimize(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Opt
 	return doc, nil
 }
 
-func explain(ctx context.Context, k *Kit, r ops.OptimizeRequest) (*document.Optimize, error) {
+func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
 	r.Explain = true
 	return optimize(ctx, k, r)
 }
@@ -81,8 +83,8 @@ func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*document.Sim
 	return doc, nil
 }
 
-func support(ctx context.Context, k *Kit, r ops.SupportRequest) (*document.Supported, error) {
-	out, err := ops.On(k.World).Support(ctx, r)
+func support(ctx context.Context, k *Kit, r opssupport.Request) (*document.Supported, error) {
+	out, err := opssupport.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,15 +9,16 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opssimulate "github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // ValidateRequest is a request to check. Exactly one field is set.
 type ValidateRequest struct {
-	Plan     *ops.PlanRequest     `json:"plan,omitempty"`
-	Optimize *ops.OptimizeRequest `json:"optimize,omitempty"`
+	Plan     *opsplan.Request     `json:"plan,omitempty"`
+	Optimize *opsoptimize.Request `json:"optimize,omitempty"`
 }
 
 // Validation lists missing inputs, mistakes and defaults of a request. Nothing was run.
@@ -60,12 +61,12 @@ func validate(_ context.Context, k *Kit, r ValidateRequest) (*Validation, error)
 	return nil, document.Wrong("give one of plan and optimize", "plan", "optimize")
 }
 
-func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
+func validatePlan(k *Kit, given opsplan.Request) *Validation {
 	out := newValidation()
 	for _, name := range given.Missing() {
 		out.Missing = append(out.Missing, document.JSONName("plan", name))
 	}
-	full, about, err := ops.On(k.World).CheckPlan(given)
+	full, about, err := opsplan.Check(k.World, given)
 	out.problems(err, "plan")
 	out.planAssumptions(k, &given, &full)
 	for i, w := range about {
@@ -77,7 +78,7 @@ func validatePlan(k *Kit, given ops.PlanRequest) *Validation {
 }
 
 // planAssumptions lists the defaults of a plan.
-func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
+func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
 	if !given.Limits.Any() {
 		v.assume("limits", "none: the most throughput, whatever the latency", byDefault)
 	}
@@ -112,7 +113,7 @@ func (v *Validation) planAssumptions(k *Kit, given, full *ops.PlanRequest) {
 }
 
 // systemAssumptions lists the defaults that depend on a system.
-func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile) {
+func (v *Validation) systemAssumptions(given *opsplan.Request, d *device.Profile) {
 	if given.Engines == nil {
 		if engines := engine.RunsOn(d.Vendor); engines != nil {
 			v.assume("engines", strings.Join(engines, ", ")+" on "+d.Name, "engines that run on it")
@@ -128,7 +129,7 @@ func (v *Validation) systemAssumptions(given *ops.PlanRequest, d *device.Profile
 	}
 }
 
-func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
+func validateOptimize(k *Kit, given opsoptimize.Request) *Validation {
 	out := newValidation()
 	for name, missing := range map[string]bool{
 		"model": given.Model == "", "output_length": given.Output == 0, "input_length": given.Input == 0 && given.Distribution == nil,
@@ -139,14 +140,14 @@ func validateOptimize(k *Kit, given ops.OptimizeRequest) *Validation {
 		}
 	}
 	slices.Sort(out.Missing)
-	full, err := ops.On(k.World).CompleteOptimize(given)
+	full, err := opsoptimize.Check(k.World, given)
 	out.problems(err, "optimize")
 	out.optimizeAssumptions(&given, &full)
 	return out.finish(func() string { return say(k.Commands.Optimize, &full) })
 }
 
 // optimizeAssumptions lists the defaults of a search.
-func (v *Validation) optimizeAssumptions(given, full *ops.OptimizeRequest) {
+func (v *Validation) optimizeAssumptions(given, full *opsoptimize.Request) {
 	const simulated, guide = "default, where candidates are simulated", "default of the Ascend guide"
 	s := &given.Space
 	for _, x := range []struct {

@@ -12,14 +12,15 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // Configure prints the comparison of experiments in the sections and columns of
 // AIConfigurator's guide.
-func Configure(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
+func Configure(w io.Writer, r *configure.Response, v OptimizeView) {
 	stars, rule := finalHead(w)
 	target(w, r)
 	fmt.Fprintln(w, rule)
@@ -58,7 +59,7 @@ func finalHead(w io.Writer) (stars, rule string) {
 }
 
 // target prints the request and the best experiment.
-func target(w io.Writer, r *ops.ConfigureResponse) {
+func target(w io.Writer, r *configure.Response) {
 	first := &r.Results[0]
 	e := &first.Experiment
 	asked(w, e, first.Experts, fmt.Sprintf("Total GPUs: %d", e.Devices))
@@ -75,7 +76,7 @@ func target(w io.Writer, r *ops.ConfigureResponse) {
 }
 
 // asked prints the model, the size or load, the lengths of requests and the limits.
-func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
+func asked(w io.Writer, e *experiment.Experiment, experts bool, size string) {
 	is := map[bool]string{true: "True", false: "False"}
 	fmt.Fprintf(w, "    Model: %s (is_moe: %s)\n    %s\n", e.Model, is[experts], size)
 	prefix := ""
@@ -90,7 +91,7 @@ func asked(w io.Writer, e *ops.Experiment, experts bool, size string) {
 }
 
 // violated prints which limit an experiment misses, and the limits that its nearest deployment meets.
-func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.Limits) {
+func violated(w io.Writer, name, failure string, n *experiment.Option, meets workload.Limits) {
 	if n == nil {
 		if failure != "" {
 			fmt.Fprintf(w, "      %s: %s\n", name, failure)
@@ -113,7 +114,7 @@ func violated(w io.Writer, name, failure string, n *ops.Option, meets workload.L
 }
 
 // compared is the advantage of the better of two experiments.
-func compared(r *ops.ConfigureResponse) string {
+func compared(r *configure.Response) string {
 	if len(r.Results) != 2 {
 		return ""
 	}
@@ -130,7 +131,7 @@ func compared(r *ops.ConfigureResponse) string {
 }
 
 // overall prints the best deployment of all.
-func overall(w io.Writer, r *ops.ConfigureResponse) {
+func overall(w io.Writer, r *configure.Response) {
 	if r.Best < 0 {
 		fmt.Fprintln(w, "  Overall Best Configuration: none")
 		return
@@ -150,7 +151,7 @@ func overall(w io.Writer, r *ops.ConfigureResponse) {
 }
 
 // tpotOf is the time per output token with its interval.
-func tpotOf(o *ops.Option, space string) string {
+func tpotOf(o *experiment.Option, space string) string {
 	if o.TPOT == 0 {
 		return dash(0)
 	}
@@ -166,7 +167,7 @@ func energyLine(w io.Writer, e *simulate.Energy) {
 }
 
 // paretoChart is throughput of a device against speed for a user.
-func paretoChart(r *ops.ConfigureResponse) scatter.Chart {
+func paretoChart(r *configure.Response) scatter.Chart {
 	c := scatter.Chart{
 		Title:  r.Results[0].Experiment.Model + " Pareto Frontier: tokens/s/gpu vs tokens/s/user",
 		XLabel: "tokens/s/user", YLabel: "tokens/s/gpu",
@@ -194,7 +195,7 @@ func paretoChart(r *ops.ConfigureResponse) scatter.Chart {
 }
 
 // experimentBlock prints the table of an experiment.
-func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
+func experimentBlock(w io.Writer, x *experiment.Result, v OptimizeView) {
 	name := x.Experiment.Name
 	switch {
 	case x.Failure != "":
@@ -207,12 +208,12 @@ func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
 	rows := x.Rows
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "\nNo configurations for %s met the limits. Nearest, over the %s:\n", name, x.Near.Binds)
-		rows = []ops.Option{*x.Near}
+		rows = []experiment.Option{*x.Near}
 	} else {
 		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
 	}
 	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
-	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o ops.Option) bool { return o.Energy == nil })
+	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o experiment.Option) bool { return o.Energy == nil })
 	if powered {
 		t.header = append(t.header, "power_w")
 	}
@@ -230,7 +231,7 @@ func experimentBlock(w io.Writer, x *ops.ExperimentResult, v OptimizeView) {
 }
 
 // budgets lists the token budgets that rows set.
-func budgets(rows []ops.Option) string {
+func budgets(rows []experiment.Option) string {
 	var out []string
 	for i := range rows {
 		if p := &rows[i].Deployment.Pools[0]; slices.Contains(p.Settings, fmt.Sprintf("token_budget=%d", rows[i].Budget)) {
@@ -240,21 +241,21 @@ func budgets(rows []ops.Option) string {
 	return strings.Join(out, ", ")
 }
 
-func optionHeader(m ops.ServingMode) []string {
+func optionHeader(m experiment.ServingMode) []string {
 	return append([]string{
 		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas",
 	}, workersHeader(m)...)
 }
 
 // workersHeader heads the columns about the workers of a unit.
-func workersHeader(m ops.ServingMode) []string {
-	if m == ops.Aggregated {
+func workersHeader(m experiment.ServingMode) []string {
+	if m == experiment.Aggregated {
 		return []string{"gpus/replica", "gpus/worker", "parallel", "bs"}
 	}
 	return []string{"gpus/replica", "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs"}
 }
 
-func optionRow(rank int, x *ops.ExperimentResult, o *ops.Option) []string {
+func optionRow(rank int, x *experiment.Result, o *experiment.Option) []string {
 	e := &x.Experiment
 	each := o.Used / o.Copies
 	row := []string{
@@ -266,9 +267,9 @@ func optionRow(rank int, x *ops.ExperimentResult, o *ops.Option) []string {
 }
 
 // workersOf are the columns about the workers of a unit.
-func workersOf(m ops.ServingMode, o *ops.Option, experts bool) []string {
+func workersOf(m experiment.ServingMode, o *experiment.Option, experts bool) []string {
 	d, each := &o.Deployment.Pools[len(o.Deployment.Pools)-1], o.Used/o.Copies
-	if m == ops.Aggregated {
+	if m == experiment.Aggregated {
 		return []string{strconv.Itoa(each), gpusOf(d, experts), parallelOf(d, experts), strconv.Itoa(o.Batch)}
 	}
 	p := &o.Deployment.Pools[0]
@@ -298,7 +299,7 @@ func parallelOf(p *deployment.Pool, experts bool) string {
 }
 
 // Generated prints a deployment made without a search.
-func Generated(w io.Writer, r *ops.ConfigureResponse, v OptimizeView) {
+func Generated(w io.Writer, r *configure.Response, v OptimizeView) {
 	x := &r.Results[0]
 	o := &x.Rows[0]
 	e := &x.Experiment

@@ -9,17 +9,18 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
 // ParetoFile draws the Pareto frontier to a file, as PNG or SVG.
-func ParetoFile(w io.Writer, format string, r *ops.ConfigureResponse) error {
+func ParetoFile(w io.Writer, format string, r *configure.Response) error {
 	return chart.Write(w, format, []scatter.Chart{paretoChart(r)})
 }
 
 // OptionsCSV writes the rows of an experiment in those of AIConfigurator's columns that are known.
-func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
+func OptionsCSV(w io.Writer, x *experiment.Result) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{optionColumns(x.Experiment.Mode)}
 	for i := range x.Rows {
@@ -30,19 +31,17 @@ func OptionsCSV(w io.Writer, x *ops.ExperimentResult) error {
 
 // NeedsCSV writes the rows of a recommendation in the same columns and the ones AIConfigurator adds. Figures per GPU refer
 // to the GPUs of the row.
-func NeedsCSV(w io.Writer, x *ops.Recommended) error {
+func NeedsCSV(w io.Writer, x *experiment.Result) error {
 	out := csv.NewWriter(w)
-	all := x.Options()
 	rows := [][]string{append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")}
 	for i := range x.Rows {
 		n := &x.Rows[i]
-		all.Experiment.Devices = n.Used
-		rows = append(rows, append(optionCells(all, &n.Option), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
+		rows = append(rows, append(optionCells(x, n), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
 	}
 	return out.WriteAll(rows)
 }
 
-func optionColumns(m ops.ServingMode) []string {
+func optionColumns(m experiment.ServingMode) []string {
 	head := []string{
 		"model", "isl", "osl", "prefix", "concurrency", "request_rate", "ttft", "tpot", "request_latency", "seq/s", "seq/s/gpu",
 		"tokens/s", "tokens/s/gpu", "tokens/s/user", "num_total_gpus", "replicas", "within_limits", "memory", "ctx_tokens", "backend", "version", "system",
@@ -52,7 +51,7 @@ func optionColumns(m ops.ServingMode) []string {
 			head = append(head, prefix+c)
 		}
 	}
-	if m == ops.Aggregated {
+	if m == experiment.Aggregated {
 		worker("")
 	} else {
 		worker("(p)")
@@ -62,9 +61,9 @@ func optionColumns(m ops.ServingMode) []string {
 	return append(head, "power_w", "joules_per_output_token")
 }
 
-func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
+func optionCells(x *experiment.Result, o *experiment.Option) []string {
 	e := &x.Experiment
-	g := float64(e.Devices)
+	g := float64(o.Devices(e))
 	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 	n := strconv.Itoa
 	some := func(v float64) string { // empty where requests generate one token
@@ -83,7 +82,7 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 		row = append(row, n(batch), n(workers), n(l.TP), n(l.PP), n(l.DP), n(l.MoETP), n(l.EP), parallelOf(p, true))
 	}
 	pools := o.Deployment.Pools
-	if e.Mode == ops.Aggregated {
+	if e.Mode == experiment.Aggregated {
 		worker(&pools[0], o.Batch, o.Y)
 	} else {
 		worker(&pools[0], o.Prompts, o.X)
@@ -98,7 +97,7 @@ func optionCells(x *ops.ExperimentResult, o *ops.Option) []string {
 }
 
 // ParetoCSV writes the frontier of an experiment.
-func ParetoCSV(w io.Writer, x *ops.ExperimentResult) error {
+func ParetoCSV(w io.Writer, x *experiment.Result) error {
 	if _, err := fmt.Fprintln(w, "tokens/s/user,tokens/s/gpu"); err != nil {
 		return err
 	}

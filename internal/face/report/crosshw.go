@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // crossHardware prints the comparison of devices: their profiles, then the best
 // row of each, per search.
-func crossHardware(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+func crossHardware(w io.Writer, r *optimize.Response, v OptimizeView) {
 	profiles(w, r, v)
 	if r.Devices[0].Ratio != nil {
 		crossRatio(w, r, v)
@@ -46,7 +46,7 @@ func banner(w io.Writer, width int, lines ...string) {
 }
 
 // profiles prints the modelling parameters of the devices.
-func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+func profiles(w io.Writer, r *optimize.Response, v OptimizeView) {
 	banner(w, profileFrame,
 		"Cross-hardware - device profile summary (modeling abstraction vs performance merge tables)",
 		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
@@ -81,12 +81,12 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 // bestOf is a device with the best row of a search.
 type bestOf struct {
 	device *device.Profile
-	search *ops.Search
-	row    *ops.Row
+	search *optimize.Search
+	row    *optimize.Row
 }
 
 // crossSearch prints the best row of every device for search k.
-func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
+func crossSearch(w io.Writer, r *optimize.Response, k int, v OptimizeView) {
 	var rows []bestOf
 	var without []string
 	for i := range r.Devices {
@@ -183,8 +183,8 @@ func crossRow(top int, b *bestOf) []string {
 }
 
 // crossRatio prints the best pair of every device.
-func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
-	var rows []*ops.DeviceResult
+func crossRatio(w io.Writer, r *optimize.Response, v OptimizeView) {
+	var rows []*optimize.DeviceResult
 	var without []string
 	for i := range r.Devices {
 		d := &r.Devices[i]
@@ -197,7 +197,7 @@ func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	if len(rows) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b *ops.DeviceResult) int {
+	slices.SortStableFunc(rows, func(a, b *optimize.DeviceResult) int {
 		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
 	})
 	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -19,7 +19,7 @@ import (
 type EstimateView struct{ Memory, Time, Source bool }
 
 // Estimate prints the figures of one deployment in the format of AIConfigurator.
-func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
+func Estimate(w io.Writer, r *estimate.Response, v EstimateView) {
 	heavy, light := strings.Repeat("=", frame), strings.Repeat("-", frame)
 	fmt.Fprintf(w, "%s\n  Performance Estimate (%s)\n%s\n", heavy, document.EstimateMode(r), heavy)
 	line := func(name, format string, args ...any) {
@@ -59,7 +59,7 @@ func Estimate(w io.Writer, r *ops.EstimateResponse, v EstimateView) {
 }
 
 // roleMark is the mark of a role in AIConfigurator's tables.
-func roleMark(p *ops.PoolEstimate) string {
+func roleMark(p *estimate.PoolEstimate) string {
 	switch p.Role {
 	case deployment.Prefill:
 		return "(p) "
@@ -71,7 +71,7 @@ func roleMark(p *ops.PoolEstimate) string {
 }
 
 // workersLines print the workers of a role.
-func workersLines(line func(name, format string, args ...any), r *ops.EstimateResponse, p *ops.PoolEstimate) {
+func workersLines(line func(name, format string, args ...any), r *estimate.Response, p *estimate.PoolEstimate) {
 	mark, pool := roleMark(p), deployment.Pool{Layout: p.Workers.Layout}
 	if p.System != r.Pools[0].System {
 		line(mark+"System", "%s", p.System)
@@ -82,7 +82,7 @@ func workersLines(line func(name, format string, args ...any), r *ops.EstimateRe
 }
 
 // figures prints times and rates, without those that a static mode does not have.
-func figures(line func(name, format string, args ...any), r *ops.EstimateResponse) {
+func figures(line func(name, format string, args ...any), r *estimate.Response) {
 	x := &r.Expected
 	timed := func(name string, t units.Seconds, e calibration.Error) {
 		if t > 0 {
@@ -107,7 +107,7 @@ func figures(line func(name, format string, args ...any), r *ops.EstimateRespons
 }
 
 // poolDetail prints the sections after the summary.
-func poolDetail(w io.Writer, r *ops.EstimateResponse, p *ops.PoolEstimate, v EstimateView) {
+func poolDetail(w io.Writer, r *estimate.Response, p *estimate.PoolEstimate, v EstimateView) {
 	mark := roleMark(p)
 	if v.Memory {
 		memoryBars(w, mark, r, p)
@@ -130,7 +130,7 @@ func bar(share float64, cells int) string {
 }
 
 // memoryBars prints how the engine divides GPU memory.
-func memoryBars(w io.Writer, mark string, r *ops.EstimateResponse, p *ops.PoolEstimate) {
+func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.PoolEstimate) {
 	const cells = 40
 	m := &p.Memory
 	fmt.Fprintf(w, "\n%sGPU memory (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
@@ -157,7 +157,7 @@ func memoryBars(w io.Writer, mark string, r *ops.EstimateResponse, p *ops.PoolEs
 }
 
 // stepTitle describes a step.
-func stepTitle(mark string, s *ops.StepDetail) string {
+func stepTitle(mark string, s *estimate.StepDetail) string {
 	name := "Prefill step"
 	if s.Decode {
 		name = "Decode step"
@@ -170,7 +170,7 @@ func stepTitle(mark string, s *ops.StepDetail) string {
 }
 
 // stepTimes prints the operators of a step beside their physical limits.
-func stepTimes(w io.Writer, mark string, s *ops.StepDetail) {
+func stepTimes(w io.Writer, mark string, s *estimate.StepDetail) {
 	const cells = 12
 	fmt.Fprintf(w, "\n%s\n", stepTitle(mark, s))
 	all := &s.Result
@@ -192,7 +192,7 @@ func stepTimes(w io.Writer, mark string, s *ops.StepDetail) {
 }
 
 // stepSources prints the origin of a step's times, by operator if no table above shows it.
-func stepSources(w io.Writer, mark string, s *ops.StepDetail, each bool) {
+func stepSources(w io.Writer, mark string, s *estimate.StepDetail, each bool) {
 	fmt.Fprintf(w, "\n%s: source of times\n", stepTitle(mark, s))
 	var order []string
 	count, share := map[string]int{}, map[string]float64{}

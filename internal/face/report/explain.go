@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // explainAll prints explanations, and how several devices differ.
-func explainAll(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+func explainAll(w io.Writer, r *optimize.Response, v OptimizeView) {
 	for i := range r.Explanations {
 		explain(w, &r.Explanations[i], v)
 	}
@@ -20,9 +20,9 @@ func explainAll(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	}
 }
 
-func explain(w io.Writer, x *ops.Explanation, v OptimizeView) {
+func explain(w io.Writer, x *optimize.Explanation, v OptimizeView) {
 	o := &x.Row.Best
-	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, ops.Phase(x.Mode), o.Batch, o.Throughput)
+	fmt.Fprintf(w, "\nWhy %s on %s (%s, batch %d, %.2f tokens/s)\n", x.Row.Label, x.Device, optimize.Phase(x.Mode), o.Batch, o.Throughput)
 	for _, s := range x.Steps {
 		fmt.Fprintf(w, "  A %s step takes %s: %s; launches take %.1f %%\n", s.Phase, s.Time, Split(s.Bound), percent(s.Fixed, s.Time))
 		if v.Command != nil && s.Request != nil {
@@ -55,13 +55,13 @@ func binding(v search.Verdict) string {
 
 // differences compares the best row of each device and phase with that of the first device that has one, next to the
 // ratios of their hardware.
-func differences(w io.Writer, r *ops.OptimizeResponse) {
+func differences(w io.Writer, r *optimize.Response) {
 	all := r.Explanations
 	profile := map[string]*device.Profile{}
 	for i := range r.Devices {
 		profile[r.Devices[i].Device.Name] = &r.Devices[i].Device
 	}
-	first := map[search.Mode]*ops.Explanation{}
+	first := map[search.Mode]*optimize.Explanation{}
 	for i := range all {
 		x := &all[i]
 		base, ok := first[x.Mode]
@@ -69,7 +69,7 @@ func differences(w io.Writer, r *ops.OptimizeResponse) {
 			first[x.Mode] = x
 			continue
 		}
-		fmt.Fprintf(w, "\n%s compared with %s (%s): throughput ×%.2f; hardware: %s\n", x.Device, base.Device, ops.Phase(x.Mode),
+		fmt.Fprintf(w, "\n%s compared with %s (%s): throughput ×%.2f; hardware: %s\n", x.Device, base.Device, optimize.Phase(x.Mode),
 			x.Row.Best.Throughput/base.Row.Best.Throughput, ratios(profile[x.Device], profile[base.Device]))
 		for s := range x.Steps {
 			a, b := &x.Steps[s], &base.Steps[s]

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -76,8 +76,8 @@ func residuals() *calibration.Overlay {
 }
 
 // row is a result with the intervals of [residuals].
-func row(mode search.Mode, l workload.Limits, r *search.Result) ops.Row {
-	out := ops.Row{
+func row(mode search.Mode, l workload.Limits, r *search.Result) optimize.Row {
+	out := optimize.Row{
 		Label: r.Label, Layout: r.Candidate.Layout, OK: r.OK, Best: r.Best, Binds: r.Binds, Reason: r.Reason, Points: r.Points,
 		Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
 	}
@@ -98,8 +98,8 @@ func row(mode search.Mode, l workload.Limits, r *search.Result) ops.Row {
 }
 
 // searched is a search with these results.
-func searched(mode search.Mode, devices int, l workload.Limits, results ...search.Result) ops.Search {
-	s := ops.Search{
+func searched(mode search.Mode, devices int, l workload.Limits, results ...search.Result) optimize.Search {
+	s := optimize.Search{
 		Mode: mode, NumDevices: devices, Limits: l, Policy: tensorcast.Name, Pricing: prices.Roofline,
 		Linear: string(dtype.W8A8Dynamic), Attention: string(dtype.Disabled), ReservedGiB: 10, Tier: device.Datasheet,
 	}
@@ -110,9 +110,9 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 		s.Rows = append(s.Rows, row(mode, l, r))
 	}
 	if n := search.Near(results, &search.Judge{Limits: l}); len(s.Rows) == 0 && n != nil {
-		s.Nearest = &ops.Nearest{Label: n.Label, Batch: n.First.Batch, TTFT: n.First.TTFT, TPOT: n.First.TPOT}
+		s.Nearest = &optimize.Nearest{Label: n.Label, Batch: n.First.Batch, TTFT: n.First.TTFT, TPOT: n.First.TPOT}
 	}
-	if i := slices.IndexFunc(s.Rows, func(r ops.Row) bool { return r.Chance >= ops.Safe }); i >= 0 {
+	if i := slices.IndexFunc(s.Rows, func(r optimize.Row) bool { return r.Chance >= optimize.Safe }); i >= 0 {
 		r := &s.Rows[i]
 		s.Safe = r
 	}
@@ -120,12 +120,12 @@ func searched(mode search.Mode, devices int, l workload.Limits, results ...searc
 }
 
 // response is a search on devices; their searches are added by the caller.
-func response(t *testing.T, devices ...string) *ops.OptimizeResponse {
+func response(t *testing.T, devices ...string) *optimize.Response {
 	t.Helper()
-	r := &ops.OptimizeResponse{
+	r := &optimize.Response{
 		Model: "Qwen/Qwen3-32B",
-		Request: ops.OptimizeRequest{
-			Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: new(10.0), Accounting: formulas.Documented, Evaluate: ops.ByFormulas,
+		Request: optimize.Request{
+			Input: 3500, Output: 1500, NumDevices: 8, ReservedGiB: new(10.0), Accounting: formulas.Documented, Evaluate: optimize.ByFormulas,
 		},
 	}
 	for _, name := range devices {
@@ -133,7 +133,7 @@ func response(t *testing.T, devices ...string) *ops.OptimizeResponse {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Devices = append(r.Devices, ops.DeviceResult{Device: *d})
+		r.Devices = append(r.Devices, optimize.DeviceResult{Device: *d})
 	}
 	return r
 }
@@ -147,7 +147,7 @@ const (
 func load() formulas.Load { return formulas.Load{Input: 3500, Output: 1500, Budget: 8192} }
 
 // aggregated has the best row in the middle and a rejected one.
-func aggregated(speed float64) ops.Search {
+func aggregated(speed float64) optimize.Search {
 	return searched(
 		search.Aggregated, 8, workload.Limits{TPOT: millis(50)},
 		found{8, 1, 1000 * speed, 900, 40, 100}.result(load()),
@@ -175,14 +175,16 @@ func decodeResults() []search.Result {
 	}
 }
 
-func prefill(devices int) ops.Search {
+func prefill(devices int) optimize.Search {
 	return searched(search.PrefillOnly, devices, prefillLimits(), prefillResults(devices)...)
 }
 
-func decode() ops.Search { return searched(search.DecodeOnly, 8, decodeLimits(), decodeResults()...) }
+func decode() optimize.Search {
+	return searched(search.DecodeOnly, 8, decodeLimits(), decodeResults()...)
+}
 
 // unequal is a prefill of prompts in two lengths, given longest first.
-func unequal(r *ops.OptimizeResponse, mode search.Mode) ops.Search {
+func unequal(r *optimize.Response, mode search.Mode) optimize.Search {
 	r.Request.Input = 0
 	r.Request.Distribution = &workload.Distribution{Bins: []workload.Bin{{Min: 1000, Max: 3000, Weight: 1}, {Min: 0, Max: 500, Weight: 3}}}
 	l := formulas.Load{Distribution: r.Request.Distribution, Output: 1500, Budget: 8192}
@@ -193,7 +195,7 @@ func unequal(r *ops.OptimizeResponse, mode search.Mode) ops.Search {
 }
 
 // nothingFits is a search in which each layout fails, each in its own way.
-func nothingFits(mode search.Mode) ops.Search {
+func nothingFits(mode search.Mode) optimize.Search {
 	return searched(
 		mode, 8, workload.Limits{TTFT: millis(5), TPOT: millis(5)},
 		rejected(1, 8, 877.58, 42.28, search.NoMemory, "batch 1 does not fit in memory: 3.00 GiB short in prefill"),
@@ -204,24 +206,24 @@ func nothingFits(mode search.Mode) ops.Search {
 }
 
 // matched pairs the phases of a device.
-func matched(r *ops.OptimizeResponse, d *ops.DeviceResult, instances formulas.Instances) {
+func matched(r *optimize.Response, d *optimize.DeviceResult, instances formulas.Instances) {
 	r.Request.PDRatio, r.Request.PrefillDevices, r.Request.DecodeDevices = true, 4, 8
 	r.Request.Limits = workload.Limits{TTFT: millis(2000), TPOT: millis(33.3)}
-	d.Searches = []ops.Search{prefill(4), decode()}
+	d.Searches = []optimize.Search{prefill(4), decode()}
 	ps, ds := search.Best(prefillResults(4), search.ByLabel), search.Best(decodeResults(), search.ByLabel)
-	d.Ratio = &ops.Ratio{Sustained: &ops.Sustained{
+	d.Ratio = &optimize.Ratio{Sustained: &optimize.Sustained{
 		P: row(search.PrefillOnly, prefillLimits(), ps[0]), D: row(search.DecodeOnly, decodeLimits(), ds[0]),
 		PrefillQPS: 12, DecodeQPS: 5, Split: instances, Nearest: formulas.Instances{Prefill: 1, Decode: 4},
 	}}
 	for _, x := range search.Pairs(ps, ds) {
 		p, q := row(search.PrefillOnly, prefillLimits(), x.P), row(search.DecodeOnly, decodeLimits(), x.D)
 		e := calibration.Expected{TTFT: p.Expected.TTFT, TPOT: q.Expected.TPOT, Throughput: q.Expected.Throughput, Basis: q.Expected.Basis}
-		d.Ratio.Pairs = append(d.Ratio.Pairs, ops.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance, Sustained: 12})
+		d.Ratio.Pairs = append(d.Ratio.Pairs, optimize.Pair{Pair: x.Pair, P: p, D: q, Expected: e, Chance: p.Chance * q.Chance, Sustained: 12})
 	}
 }
 
 // text is a response printed.
-func text(r *ops.OptimizeResponse, v report.OptimizeView) []byte {
+func text(r *optimize.Response, v report.OptimizeView) []byte {
 	var b bytes.Buffer
 	report.Optimize(&b, r, v)
 	return b.Bytes()

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -47,7 +47,7 @@ func chance(p float64) string {
 }
 
 // intervals prints the intervals of a search's rows below their table, which has the vendor's columns.
-func intervals(w io.Writer, d *ops.DeviceResult, p *ops.Search) {
+func intervals(w io.Writer, d *optimize.DeviceResult, p *optimize.Search) {
 	t := table.New(1, 2, 3, 4, 5, 6)
 	head := table.Row{"Top", "Throughput (token/s)"}
 	if p.Mode != search.DecodeOnly {
@@ -94,7 +94,7 @@ func intervals(w io.Writer, d *ops.DeviceResult, p *ops.Search) {
 }
 
 // safeChoice warns if the best row is likely to miss its limits, and names a safe choice.
-func safeChoice(w io.Writer, p *ops.Search) {
+func safeChoice(w io.Writer, p *optimize.Search) {
 	if !p.Limited() {
 		return
 	}
@@ -107,11 +107,11 @@ func safeChoice(w io.Writer, p *ops.Search) {
 		fmt.Fprintf(w, "the safe choice (%s) is %s at batch %d: %.2f tokens/s.\n", chance(s.Chance), s.Label, s.Best.Batch, s.Best.Throughput)
 		return
 	}
-	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(ops.Safe))
+	fmt.Fprintf(w, "no candidate reaches %s.\n", chance(optimize.Safe))
 }
 
 // pairIntervals prints the intervals of matched phases.
-func pairIntervals(w io.Writer, d *ops.DeviceResult, pairs []ops.Pair) {
+func pairIntervals(w io.Writer, d *optimize.DeviceResult, pairs []optimize.Pair) {
 	t := table.New(1, 2, 3, 4, 5)
 	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
 	if d.Limited() {

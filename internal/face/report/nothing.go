@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // nothing reports that no configuration is feasible, why, and the nearest feasible limits.
-func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search) {
+func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search) {
 	counts := map[search.Verdict]int{}
 	for i := range p.Candidates {
 		counts[p.Candidates[i].Binds]++
@@ -28,7 +28,7 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 	default:
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
-	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, optimize.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.OverLatency, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
 			fmt.Fprintf(w, "  %d of %d layouts rejected: %s\n", n, len(p.Candidates), verdict)
@@ -49,7 +49,7 @@ func nothing(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.S
 }
 
 // nearestLimits names the limits to raise, and the other latency.
-func nearestLimits(p *ops.Search) string {
+func nearestLimits(p *optimize.Search) string {
 	n := p.Nearest
 	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
 	if l := p.Limits.Latency; l > 0 && n.Latency > l {

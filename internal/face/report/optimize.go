@@ -8,7 +8,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -33,7 +33,7 @@ const (
 
 // Optimize prints the result of a search: the block of every device, the
 // comparison of several devices, and explanations if any.
-func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+func Optimize(w io.Writer, r *optimize.Response, v OptimizeView) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if d.Ratio != nil {
@@ -60,7 +60,7 @@ func Optimize(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 }
 
 // searchBlock prints the block of one search.
-func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, v OptimizeView) {
+func searchBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search, v OptimizeView) {
 	if len(p.Rows) == 0 {
 		nothing(w, r, d, p)
 		return
@@ -84,7 +84,7 @@ func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *o
 	if v.Memory {
 		fmt.Fprintln(w, "  Memory Info:")
 		fmt.Fprintf(w, "    Total device memory:  %.3f GB\n", d.Device.Memory.GiB())
-		if p.Evaluation == ops.BySimulation {
+		if p.Evaluation == optimize.BySimulation {
 			fmt.Fprintf(w, "    Reserved memory:      default of %s\n", p.Engine)
 		} else {
 			fmt.Fprintf(w, "    Reserved memory:      %.3f GB\n", p.ReservedGiB)
@@ -114,25 +114,25 @@ func searchBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *o
 
 // mostRows is how many rows of a search are printed: all rows of the guide's rules, as the vendor does; the best ten of a
 // simulated search.
-func mostRows(p *ops.Search) int {
+func mostRows(p *optimize.Search) int {
 	const most = 10
-	if p.Evaluation == ops.BySimulation {
+	if p.Evaluation == optimize.BySimulation {
 		return most
 	}
 	return len(p.Rows)
 }
 
 // modelling describes how the steps of a search are modelled.
-func modelling(p *ops.Search) string {
+func modelling(p *optimize.Search) string {
 	out := fmt.Sprintf("%s, policy %s, %s cost model", kernels(p.Compiled), p.Policy, p.Pricing)
-	if p.Evaluation == ops.BySimulation {
+	if p.Evaluation == optimize.BySimulation {
 		out += ", simulated with " + p.Engine
 	}
 	return out
 }
 
 // shapedBy lists the artefacts of the policy that affect the best row.
-func shapedBy(w io.Writer, p *ops.Search) {
+func shapedBy(w io.Writer, p *optimize.Search) {
 	if p.Measured > 0 {
 		fmt.Fprintf(w, "Kernel tables cover %.1f %% of the best row's step time\n", 100*p.Measured)
 	}
@@ -167,12 +167,12 @@ func limit(s units.Seconds) string {
 }
 
 // searchTable is the table of one search.
-func searchTable(r *ops.OptimizeResponse, p *ops.Search, v OptimizeView) *pretty {
+func searchTable(r *optimize.Response, p *optimize.Search, v OptimizeView) *pretty {
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		return distributionTable(p)
 	}
 	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
-	latency := func(r *ops.Row) []string {
+	latency := func(r *optimize.Row) []string {
 		o := &r.Best
 		switch p.Mode {
 		case search.PrefillOnly:
@@ -210,7 +210,7 @@ func searchTable(r *ops.OptimizeResponse, p *ops.Search, v OptimizeView) *pretty
 }
 
 // distributionTable has one row for the whole batch and one per length in it.
-func distributionTable(p *ops.Search) *pretty {
+func distributionTable(p *optimize.Search) *pretty {
 	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
 	if p.Mode == search.Aggregated {
 		t.header = append(t.header, "TPOT (ms)")

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -21,49 +21,49 @@ func TestOptimizePictures(t *testing.T) {
 		name    string
 		view    report.OptimizeView
 		devices []string
-		fill    func(r *ops.OptimizeResponse)
+		fill    func(r *optimize.Response)
 	}{
-		{"aggregated", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
+		{"aggregated", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
 			p := aggregated(1)
 			p.Artefacts = []opsstep.Effect{{Name: "full-attention", Doc: "prefill attention is counted whole", Share: 0.098}}
 			p.Notes = []string{"batch 87 was chosen because experts divide evenly at it"}
-			r.Devices[0].Searches = []ops.Search{p}
+			r.Devices[0].Searches = []optimize.Search{p}
 		}},
-		{"aggregated-memory", report.OptimizeView{Memory: true}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{aggregated(1)}
+		{"aggregated-memory", report.OptimizeView{Memory: true}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{aggregated(1)}
 		}},
-		{"aggregated-color", report.OptimizeView{Color: true}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{aggregated(1)}
+		{"aggregated-color", report.OptimizeView{Color: true}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{aggregated(1)}
 		}},
-		{"disaggregated", report.OptimizeView{Memory: true}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{prefill(8), decode()}
+		{"disaggregated", report.OptimizeView{Memory: true}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{prefill(8), decode()}
 		}},
-		{"distribution", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{unequal(r, search.PrefillOnly)}
+		{"distribution", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{unequal(r, search.PrefillOnly)}
 		}},
-		{"distribution-aggregated", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{unequal(r, search.Aggregated)}
+		{"distribution-aggregated", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{unequal(r, search.Aggregated)}
 		}},
-		{"ratio", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
+		{"ratio", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
 			r.Request.NumDevices = 1
 			matched(r, &r.Devices[0], formulas.Instances{})
 		}},
-		{"ratio-budget", report.OptimizeView{Memory: true}, []string{a2}, func(r *ops.OptimizeResponse) {
+		{"ratio-budget", report.OptimizeView{Memory: true}, []string{a2}, func(r *optimize.Response) {
 			r.Request.NumDevices = 64
 			matched(r, &r.Devices[0], formulas.Instances{Prefill: 2, Decode: 7})
 		}},
-		{"nothing", report.OptimizeView{}, []string{a2}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{nothingFits(search.Aggregated)}
+		{"nothing", report.OptimizeView{}, []string{a2}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{nothingFits(search.Aggregated)}
 		}},
-		{"cross-aggregated", report.OptimizeView{}, []string{a2, a3}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{aggregated(1)}
-			r.Devices[1].Searches = []ops.Search{aggregated(1.5)}
+		{"cross-aggregated", report.OptimizeView{}, []string{a2, a3}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{aggregated(1)}
+			r.Devices[1].Searches = []optimize.Search{aggregated(1.5)}
 		}},
-		{"cross-disaggregated", report.OptimizeView{}, []string{a2, a3}, func(r *ops.OptimizeResponse) {
-			r.Devices[0].Searches = []ops.Search{prefill(8), decode()}
-			r.Devices[1].Searches = []ops.Search{nothingFits(search.PrefillOnly), decode()}
+		{"cross-disaggregated", report.OptimizeView{}, []string{a2, a3}, func(r *optimize.Response) {
+			r.Devices[0].Searches = []optimize.Search{prefill(8), decode()}
+			r.Devices[1].Searches = []optimize.Search{nothingFits(search.PrefillOnly), decode()}
 		}},
-		{"cross-ratio", report.OptimizeView{}, []string{a2, a3, "TEST_DEVICE"}, func(r *ops.OptimizeResponse) {
+		{"cross-ratio", report.OptimizeView{}, []string{a2, a3, "TEST_DEVICE"}, func(r *optimize.Response) {
 			r.Request.NumDevices = 64
 			matched(r, &r.Devices[0], formulas.Instances{})
 			matched(r, &r.Devices[1], formulas.Instances{Prefill: 2, Decode: 7})
@@ -71,7 +71,7 @@ func TestOptimizePictures(t *testing.T) {
 			for i := range r.Devices[1].Ratio.Pairs { // a faster device
 				r.Devices[1].Ratio.Pairs[i].Balanced *= 2
 			}
-			r.Devices[2].Searches[1], r.Devices[2].Ratio = nothingFits(search.DecodeOnly), &ops.Ratio{}
+			r.Devices[2].Searches[1], r.Devices[2].Ratio = nothingFits(search.DecodeOnly), &optimize.Ratio{}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestOptimizePlots(t *testing.T) {
 	for devices, want := range map[string]int{a2: 2, a2 + " " + a3: 0} {
 		r := response(t, strings.Fields(devices)...)
 		for i := range r.Devices {
-			r.Devices[i].Searches = []ops.Search{aggregated(1)}
+			r.Devices[i].Searches = []optimize.Search{aggregated(1)}
 		}
 		if got := strings.Count(string(text(r, report.OptimizeView{Plots: true, Width: 100})), ": throughput and "); got != want {
 			t.Errorf("%s: want %d plots, got %d", devices, want, got)
@@ -144,7 +144,7 @@ func TestNothingNamesWhatBinds(t *testing.T) {
 		{workload.Limits{}, search.Aggregated, rejected(4, 2, 1, 1, search.IllegalShape, "why"), "    TP=4 | PP=1 | DP=2: why\n  No layout is legal"},
 	} {
 		r := response(t, a2)
-		r.Devices[0].Searches = []ops.Search{searched(c.mode, 8, c.limits, c.result)}
+		r.Devices[0].Searches = []optimize.Search{searched(c.mode, 8, c.limits, c.result)}
 		if got := string(text(r, report.OptimizeView{})); !strings.Contains(got, c.want) {
 			t.Errorf("want %q in\n%s", c.want, got)
 		}
@@ -162,19 +162,19 @@ func TestExplainPicture(t *testing.T) {
 	r := response(t, a2, a3, "TEST_DEVICE")
 	for i := range r.Devices {
 		d := &r.Devices[i]
-		d.Searches = []ops.Search{aggregated(float64(1 + i))}
+		d.Searches = []optimize.Search{aggregated(float64(1 + i))}
 		if i == 0 {
-			d.Searches = []ops.Search{nothingFits(search.Aggregated)}
+			d.Searches = []optimize.Search{nothingFits(search.Aggregated)}
 			continue
 		}
 		p := &d.Searches[0]
-		x := ops.Explanation{
+		x := optimize.Explanation{
 			Device: d.Device.Name, Mode: p.Mode, Row: p.Rows[0], Next: &p.Rows[1], Gap: 1 - p.Rows[1].Best.Throughput/p.Rows[0].Best.Throughput,
-			Steps: []ops.StepShare{
+			Steps: []optimize.StepShare{
 				{Phase: "prefill", Time: millis(350.25), Bound: step.Bounds{Memory: 1, Comm: 2, Cube: 4, Vector: 1}, Fixed: millis(3.5), Request: &opsstep.Request{}},
 				{Phase: "decode", Time: millis(40), Bound: step.Bounds{Memory: 3, Comm: 1}, Fixed: millis(4)},
 			},
-			What: []ops.WhatIf{
+			What: []optimize.WhatIf{
 				{Change: "memory bandwidth +10 %", Throughput: 1100, Share: 0.1, OK: true},
 				{Change: "TPOT limit -10 %"},
 			},
@@ -194,7 +194,7 @@ func TestRatioOfNothing(t *testing.T) {
 	matched(r, &r.Devices[0], formulas.Instances{})
 	d := &r.Devices[0]
 	d.Searches[1] = nothingFits(search.DecodeOnly)
-	d.Ratio = &ops.Ratio{}
+	d.Ratio = &optimize.Ratio{}
 	got := string(text(r, report.OptimizeView{}))
 	if !strings.Contains(got, "Qwen/Qwen3-32B, decode on 8 × "+a2) || strings.Contains(got, ", prefill on") {
 		t.Errorf("want only decode to be named:\n%s", got)

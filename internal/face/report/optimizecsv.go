@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // optimizeColumns are the columns of the raw table, those of the vendor's dump
@@ -26,7 +26,7 @@ func optimizeColumns() []string {
 
 // OptimizeCSV writes every candidate of a search, best first in each
 // search, then the rejected ones with their reason.
-func OptimizeCSV(w io.Writer, r *ops.OptimizeResponse) error {
+func OptimizeCSV(w io.Writer, r *optimize.Response) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(optimizeColumns()); err != nil {
 		return err
@@ -41,7 +41,7 @@ func OptimizeCSV(w io.Writer, r *ops.OptimizeResponse) error {
 }
 
 // OptimizeDump prints the same table in aligned columns.
-func OptimizeDump(w io.Writer, r *ops.OptimizeResponse) {
+func OptimizeDump(w io.Writer, r *optimize.Response) {
 	rows := append([][]string{optimizeColumns()}, rawRows(r)...)
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -59,7 +59,7 @@ func OptimizeDump(w io.Writer, r *ops.OptimizeResponse) {
 }
 
 // rawRows are the candidates of all searches as text.
-func rawRows(r *ops.OptimizeResponse) [][]string {
+func rawRows(r *optimize.Response) [][]string {
 	var rows [][]string
 	for i := range r.Devices {
 		d := &r.Devices[i]
@@ -78,7 +78,7 @@ func rawRows(r *ops.OptimizeResponse) [][]string {
 	return rows
 }
 
-func rawRow(r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, row *ops.Row) []string {
+func rawRow(r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search, row *optimize.Row) []string {
 	o := &row.Best
 	f3 := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	input := "distribution"
@@ -94,14 +94,14 @@ func rawRow(r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Search, row *op
 			cells = append(cells, "")
 		}
 		cells = append(cells, row.Label, "", "", "", "", "", "", "")
-		return append(cells, ops.Phase(p.Mode), "false", string(row.Binds), row.Reason)
+		return append(cells, optimize.Phase(p.Mode), "false", string(row.Binds), row.Reason)
 	}
 	u := &o.Use
 	cells = append(cells, strconv.Itoa(o.Concurrency), latency(o.TTFT.Ms()), latency(o.TPOT.Ms()),
 		f3(o.Throughput), f3(o.Throughput/float64(p.NumDevices)), row.Label, strconv.Itoa(o.Batch),
 		bounds(o.PrefillBound), bounds(o.DecodeBound),
 		f3(u.Weights.GiB()), f3(u.KV.GiB()), f3(u.Activation.GiB()), f3(u.Available.GiB()))
-	return append(cells, ops.Phase(p.Mode), "true", string(row.Binds), "")
+	return append(cells, optimize.Phase(p.Mode), "true", string(row.Binds), "")
 }
 
 // latency prints milliseconds, or nothing for zero.

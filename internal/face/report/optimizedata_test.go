@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -19,7 +19,7 @@ const raw = "device_name num_devices model_id quantize_linear_action quantize_at
 	"effective_input_length max_batched_tokens prefill_num_chunks concurrency ttft tpot token/s token/s/device parallel batch_size " +
 	"percentage_breakdowns(p) percentage_breakdowns(d) weight_GB kv_cache_GB activation_GB avail_GB"
 
-func table(t *testing.T, r *ops.OptimizeResponse) []map[string]string {
+func table(t *testing.T, r *optimize.Response) []map[string]string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := report.OptimizeCSV(&b, r); err != nil {
@@ -47,8 +47,8 @@ func table(t *testing.T, r *ops.OptimizeResponse) []map[string]string {
 // their reason and without numbers.
 func TestCSV(t *testing.T) {
 	r := response(t, a2, a3)
-	r.Devices[0].Searches = []ops.Search{aggregated(1)}
-	r.Devices[1].Searches = []ops.Search{prefill(8), decode()}
+	r.Devices[0].Searches = []optimize.Search{aggregated(1)}
+	r.Devices[1].Searches = []optimize.Search{prefill(8), decode()}
 	rows := table(t, r)
 	if len(rows) != 8 {
 		t.Fatalf("want 8 rows, got %d", len(rows))
@@ -82,7 +82,7 @@ func TestCSV(t *testing.T) {
 		}
 	}
 	r = response(t, a2)
-	r.Devices[0].Searches = []ops.Search{unequal(r, search.PrefillOnly)}
+	r.Devices[0].Searches = []optimize.Search{unequal(r, search.PrefillOnly)}
 	if got := table(t, r)[0]; got["input_length"] != "distribution" || got["effective_input_length"] != "687" {
 		t.Errorf("unequal prompts: %s, %s effective", got["input_length"], got["effective_input_length"])
 	}
@@ -91,7 +91,7 @@ func TestCSV(t *testing.T) {
 // TestDump: the dump is the same table, right-aligned in columns.
 func TestDump(t *testing.T) {
 	r := response(t, a2)
-	r.Devices[0].Searches = []ops.Search{aggregated(1)}
+	r.Devices[0].Searches = []optimize.Search{aggregated(1)}
 	want := table(t, r)
 	var b bytes.Buffer
 	report.OptimizeDump(&b, r)

@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // plots draws the sweep of a single device in the terminal: throughput against
 // concurrency and against the latency of the phase.
-func plots(w io.Writer, model string, d *ops.DeviceResult, v OptimizeView) {
+func plots(w io.Writer, model string, d *optimize.DeviceResult, v OptimizeView) {
 	for _, c := range charts(model, d) {
 		if len(c.Series) == 0 {
 			continue // nothing fits in memory, as printed above
@@ -27,7 +27,7 @@ func plots(w io.Writer, model string, d *ops.DeviceResult, v OptimizeView) {
 }
 
 // PlotFile draws the sweep of every device to a file, as PNG or SVG.
-func PlotFile(w io.Writer, format string, r *ops.OptimizeResponse) error {
+func PlotFile(w io.Writer, format string, r *optimize.Response) error {
 	var all []scatter.Chart
 	for i := range r.Devices {
 		all = append(all, charts(r.Model, &r.Devices[i])...)
@@ -36,14 +36,14 @@ func PlotFile(w io.Writer, format string, r *ops.OptimizeResponse) error {
 }
 
 // charts are the two charts of each search; for a ratio, those of its decode.
-func charts(model string, d *ops.DeviceResult) []scatter.Chart {
+func charts(model string, d *optimize.DeviceResult) []scatter.Chart {
 	var out []scatter.Chart
 	for k := range d.Searches {
 		p := &d.Searches[k]
 		if d.Ratio != nil && p.Mode == search.PrefillOnly {
 			continue
 		}
-		title := fmt.Sprintf("%s, %s on %d × %s", model, ops.Phase(p.Mode), p.NumDevices, d.Device.Name)
+		title := fmt.Sprintf("%s, %s on %d × %s", model, optimize.Phase(p.Mode), p.NumDevices, d.Device.Name)
 		out = append(out, concurrencyChart(title, p), latencyChart(title, p))
 	}
 	return out
@@ -56,7 +56,7 @@ const (
 	likely = "80 % interval of the best batch"
 )
 
-func concurrencyChart(title string, p *ops.Search) scatter.Chart {
+func concurrencyChart(title string, p *optimize.Search) scatter.Chart {
 	c := scatter.Chart{
 		Title: title + ": throughput and concurrency", XLabel: "concurrency", YLabel: "tokens/s",
 		Marked: within, Unmarked: over, Interval: likely,
@@ -68,7 +68,7 @@ func concurrencyChart(title string, p *ops.Search) scatter.Chart {
 	return c
 }
 
-func latencyChart(title string, p *ops.Search) scatter.Chart {
+func latencyChart(title string, p *optimize.Search) scatter.Chart {
 	c := scatter.Chart{YLabel: "tokens/s", Marked: within, Unmarked: over, Interval: likely}
 	if p.Mode == search.PrefillOnly {
 		c.Title, c.XLabel = title+": throughput and TTFT", "TTFT (ms)"
@@ -92,7 +92,7 @@ func latencyChart(title string, p *ops.Search) scatter.Chart {
 
 // sweep adds the points of each layout, all that fit in memory, those inside
 // the limits marked, and the interval of its best batch.
-func sweep(c *scatter.Chart, p *ops.Search, x func(*formulas.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
+func sweep(c *scatter.Chart, p *optimize.Search, x func(*formulas.Outcome) float64, interval func(*calibration.Expected, *scatter.Bar)) {
 	judge := search.Judge{Limits: p.Limits}
 	for k := range p.Candidates {
 		r := &p.Candidates[k]

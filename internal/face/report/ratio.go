@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // ratioBlock prints the matching of prefill and decode instances on a device.
-func ratioBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, v OptimizeView) {
+func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v OptimizeView) {
 	pairs := d.Ratio.Pairs
 	if len(pairs) == 0 {
 		for k := range d.Searches {
@@ -55,7 +55,7 @@ func ratioBlock(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, v Opt
 }
 
 // bestPair prints the best pair by the guide's formulas, then the sustained rates and the best split of instances.
-func bestPair(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.Pair) {
+func bestPair(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Pair) {
 	fmt.Fprintln(w, "  Overall Best Configuration:")
 	fmt.Fprintf(w, "      PD Ratio: %.2f (P Instance:D Instance)\n", p.Ratio)
 	fmt.Fprintf(w, "      Prefill QPS: %.2f req/s  (TTFT: %.2f ms, Parallel: %s, Batch: %d, Concurrency: %d)\n",
@@ -75,7 +75,7 @@ func bestPair(w io.Writer, r *ops.OptimizeResponse, d *ops.DeviceResult, p *ops.
 	}
 }
 
-func ratioTable(r *ops.OptimizeResponse, pairs []ops.Pair) *pretty {
+func ratioTable(r *optimize.Response, pairs []optimize.Pair) *pretty {
 	t := &pretty{bold: 2, header: []string{
 		"Top", "PD Ratio", "Balanced QPS (req/s)", "P QPS (req/s)", "D QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
 		"P Parallel", "D Parallel", "P Devices/Instance", "D Devices/Instance",

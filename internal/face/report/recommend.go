@@ -6,11 +6,12 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
 )
 
 // Recommend prints the devices that a load needs.
-func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
+func Recommend(w io.Writer, r *recommend.Response, v OptimizeView) {
 	stars, rule := finalHead(w)
 	needed(w, r)
 	fmt.Fprintln(w, rule)
@@ -33,7 +34,7 @@ func Recommend(w io.Writer, r *ops.RecommendResponse, v OptimizeView) {
 }
 
 // needed prints the request and the GPUs that each experiment needs.
-func needed(w io.Writer, r *ops.RecommendResponse) {
+func needed(w io.Writer, r *recommend.Response) {
 	first := &r.Results[0]
 	asked(w, &first.Experiment, first.Experts, "Target Load: "+document.TargetLoad(&r.Request))
 	if r.Best < 0 {
@@ -57,7 +58,7 @@ func needed(w io.Writer, r *ops.RecommendResponse) {
 }
 
 // fewest prints the deployment that needs the fewest devices.
-func fewest(w io.Writer, x *ops.Recommended) {
+func fewest(w io.Writer, x *experiment.Result) {
 	n := &x.Rows[0]
 	e := &n.Expected
 	fmt.Fprintln(w, "  Overall Best Configuration:")
@@ -65,16 +66,16 @@ func fewest(w io.Writer, x *ops.Recommended) {
 	if n.Least < n.Copies {
 		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
-	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(), n.RequestRate, n.Concurrency)
+	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(&x.Experiment), n.RequestRate, n.Concurrency)
 	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
-		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(&n.Option, ""), n.Latency.Ms())
+		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(n, ""), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)
 }
 
 // needBlock prints the table of an experiment.
-func needBlock(w io.Writer, r *ops.RecommendResponse, x *ops.Recommended, v OptimizeView) {
+func needBlock(w io.Writer, r *recommend.Response, x *experiment.Result, v OptimizeView) {
 	name, m := x.Experiment.Name, x.Experiment.Mode
 	switch {
 	case x.Failure != "":
@@ -92,9 +93,9 @@ func needBlock(w io.Writer, r *ops.RecommendResponse, x *ops.Recommended, v Opti
 		n := &x.Rows[i]
 		t.rows = append(t.rows, append([]string{
 			strconv.Itoa(i + 1), x.Experiment.Engine.Name, strconv.Itoa(n.Used), strconv.Itoa(n.Copies), fmt.Sprintf("%.0f %%", 100*n.Load),
-			f2(n.PerDevice()), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
+			f2(n.PerDevice(&x.Experiment)), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
 			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies),
-		}, workersOf(m, &n.Option, x.Experts)...))
+		}, workersOf(m, n, x.Experts)...))
 	}
 	fmt.Fprintln(w, t.render(v.Color))
 }

@@ -5,11 +5,11 @@ import (
 	"io"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/support"
 )
 
 // Support prints the supported combinations and their expected errors.
-func Support(w io.Writer, r *ops.SupportResponse) {
+func Support(w io.Writer, r *support.Response) {
 	if len(r.Rows) == 0 {
 		fmt.Fprintln(w, "No measured deployments of these systems and engines. --model shows the expected error for one model.")
 		return
@@ -27,7 +27,7 @@ func Support(w io.Writer, r *ops.SupportResponse) {
 }
 
 // list prints a row for each model, system and engine.
-func list(w io.Writer, r *ops.SupportResponse) {
+func list(w io.Writer, r *support.Response) {
 	t := table.New(4)
 	t.AppendHeader(table.Row{"model", "system", "backend", "GPUs", "tier", "agg", "disagg", "note"})
 	for i := range r.Rows {
@@ -38,7 +38,7 @@ func list(w io.Writer, r *ops.SupportResponse) {
 }
 
 // matrix prints one model: a row for each system, with columns for each engine.
-func matrix(w io.Writer, r *ops.SupportResponse) {
+func matrix(w io.Writer, r *support.Response) {
 	var numbers []int
 	head := table.Row{"system", "tier"}
 	for i, e := range r.Request.Engines {
@@ -59,7 +59,7 @@ func matrix(w io.Writer, r *ops.SupportResponse) {
 }
 
 // trust is the expected error in a cell.
-func trust(t *ops.Trust) string {
+func trust(t *support.Trust) string {
 	switch {
 	case t == nil:
 		return "–"

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/golden"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/web"
+	opsplan "github.com/plimsoll-project/plimsoll/internal/ops/plan"
 )
 
 // plan is a record that the tests show: of plan.json, GPUs that are given; of day.json, a load over a day.
@@ -72,7 +73,7 @@ func TestEscaping(t *testing.T) {
 	p.Answer = document.Answer{Sentence: bad + ". " + bad, Reason: bad}
 	p.Notes, p.Data = []string{bad}, []document.Data{{Path: bad, SHA256: bad}}
 	p.Next = []document.Next{{What: bad, Command: bad}}
-	p.NotRun = []document.NotRun{{System: bad, Engine: bad, Mode: bad, Reason: bad}}
+	p.NotRun = []opsplan.NotRun{{System: bad, Engine: bad, Mode: bad, Reason: bad}}
 	for i := range p.Contenders {
 		c := &p.Contenders[i]
 		c.Name, c.System, c.Engine, c.EngineTitle, c.Mode, c.Deployment, c.BoundBy, c.Tier, c.Basis = bad, bad, bad, bad, bad, bad, bad, bad, bad

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // Check parses an answer as typed and returns it in normal form, or an error: from its kind, or from the check of the
@@ -121,7 +121,8 @@ func (k *Known) about(name field.Name) error {
 		r.NumDevices = 1 // checked with its own answer
 	}
 	var errs []error
-	for _, err := range field.Each(ops.On(k.World).CheckOptimize(r)) {
+	_, wrong := optimize.Check(k.World, r)
+	for _, err := range field.Each(wrong) {
 		if slices.Contains(field.Names(err), name) {
 			errs = append(errs, errors.New(field.Say(err, k.Say)))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -25,7 +25,7 @@ func (w *wizard) execute(ctx context.Context) error {
 }
 
 // outcome runs the request of the answers and prints a summary. The response is nil if it has no tables.
-func (w *wizard) outcome(ctx context.Context) (*ops.OptimizeResponse, error) {
+func (w *wizard) outcome(ctx context.Context) (*optimize.Response, error) {
 	command := w.command()
 	if w.Answers.is(Mode, Compare) {
 		fmt.Fprintf(w.config.Out, "\n%s\n  %s\n\n", w.text.Executed, command)
@@ -96,8 +96,8 @@ func firstLine(text string) string {
 }
 
 // infeasible is the failure of a search without a row, or of a ratio without a pair; nil otherwise.
-func (w *wizard) infeasible(r *ops.OptimizeResponse) *failed {
-	var empty *ops.Search
+func (w *wizard) infeasible(r *optimize.Response) *failed {
+	var empty *optimize.Search
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		found := d.Ratio != nil && len(d.Ratio.Pairs) > 0
@@ -130,7 +130,7 @@ func (w *wizard) infeasible(r *ops.OptimizeResponse) *failed {
 }
 
 // nearestLimits names the limits to raise.
-func nearestLimits(t *Text, p *ops.Search) string {
+func nearestLimits(t *Text, p *optimize.Search) string {
 	n := p.Nearest
 	var out []string
 	if p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
 // problems are the errors in the request.
@@ -13,7 +13,8 @@ func (w *wizard) problems() []string {
 	r := w.checked()
 	r.Space = w.Optimize().Space
 	var out []string
-	for _, err := range field.Each(ops.On(w.World).CheckOptimize(r)) {
+	_, wrong := optimize.Check(w.World, r)
+	for _, err := range field.Each(wrong) {
 		if text := field.Say(err, w.Say); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
@@ -41,7 +42,7 @@ func (w *wizard) findings() []string {
 	add(r.PDRatio && r.NumDevices < need, fmt.Sprintf(t.TooFew, r.NumDevices, need))
 	add(drafts(&w.Known) && hasMTP(&w.Known), fmt.Sprintf(t.HasMTP, w.mtpLayers()))
 	add(drafts(&w.Known) && !hasMTP(&w.Known), t.NoMTP)
-	add(a.is(Mode, Aggregation) && r.Input > ops.DefaultBudget, fmt.Sprintf(t.Chunks, r.Input, ops.DefaultBudget))
+	add(a.is(Mode, Aggregation) && r.Input > optimize.DefaultBudget, fmt.Sprintf(t.Chunks, r.Input, optimize.DefaultBudget))
 	return out
 }
 

@@ -9,16 +9,17 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // Optimize is the throughput-optimizer request of the answers. Irrelevant and missing answers are left out.
-func (k *Known) Optimize() ops.OptimizeRequest {
+func (k *Known) Optimize() optimize.Request {
 	a := k.relevant()
-	r := ops.OptimizeRequest{
+	r := optimize.Request{
 		Model: a.value(Model), Devices: a.words(Devices), NumDevices: a.count(NumDevices),
 		Input: a.count(Input), Output: a.count(Output),
 		Disagg: a.isPhases(), PDRatio: a.isRatio(),
@@ -47,9 +48,9 @@ func (k *Known) Optimize() ops.OptimizeRequest {
 }
 
 // Plan is the plan request of the answers.
-func (k *Known) Plan() ops.PlanRequest {
+func (k *Known) Plan() plan.Request {
 	a := k.relevant()
-	r := ops.PlanRequest{
+	r := plan.Request{
 		Model: a.value(Model), Systems: a.words(Devices), Devices: a.count(NumDevices),
 		Workloads: []opssession.Workload{{Input: a.count(Input), Output: a.count(Output), Prefix: a.count(PrefixTokens)}},
 		Limits:    workload.Limits{TTFT: units.Millisecond * units.Seconds(a.number(TTFT)), TPOT: units.Millisecond * units.Seconds(a.number(TPOT))},
@@ -120,7 +121,7 @@ func (a Answers) ms(id ID) units.Seconds {
 }
 
 // checked is the request of the answers with valid values for missing ones, so that errors concern answers only.
-func (k *Known) checked() ops.OptimizeRequest {
+func (k *Known) checked() optimize.Request {
 	r := k.Optimize()
 	for _, n := range []*int{&r.NumDevices, &r.Input, &r.Output} {
 		*n = max(*n, 1)

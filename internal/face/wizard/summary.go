@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -21,12 +21,12 @@ func (t *Text) phase(m search.Mode) string {
 
 // on is a device with its search of one phase.
 type on struct {
-	device *ops.DeviceResult
-	search *ops.Search
+	device *optimize.DeviceResult
+	search *optimize.Search
 }
 
 // best are the devices with a row for phase k, the most throughput first.
-func best(r *ops.OptimizeResponse, k int) (found []on, without []string) {
+func best(r *optimize.Response, k int) (found []on, without []string) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if p := &d.Searches[k]; len(p.Rows) > 0 {
@@ -42,7 +42,7 @@ func best(r *ops.OptimizeResponse, k int) (found []on, without []string) {
 }
 
 // summary prints the command, the best result, the devices, the candidates, the matching of phases, and the caution.
-func (w *wizard) summary(command string, r *ops.OptimizeResponse) {
+func (w *wizard) summary(command string, r *optimize.Response) {
 	t, out := w.text, w.config.Out
 	fmt.Fprintf(out, "\n%s\n  %s\n", t.Executed, command)
 	if r.Request.PDRatio {
@@ -54,7 +54,7 @@ func (w *wizard) summary(command string, r *ops.OptimizeResponse) {
 }
 
 // phases prints each phase on its own.
-func (w *wizard) phases(r *ops.OptimizeResponse) {
+func (w *wizard) phases(r *optimize.Response) {
 	t, out := w.text, w.config.Out
 	for k := range r.Devices[0].Searches {
 		found, without := best(r, k)
@@ -91,7 +91,7 @@ func (w *wizard) phases(r *ops.OptimizeResponse) {
 func (w *wizard) line(name, value string) { fmt.Fprintf(w.config.Out, "  %s: %s\n", name, value) }
 
 // latency prints the latencies that a mode has.
-func (w *wizard) latency(m search.Mode, row *ops.Row) {
+func (w *wizard) latency(m search.Mode, row *optimize.Row) {
 	if m != search.DecodeOnly {
 		w.line(w.text.TTFT, fmt.Sprintf("%.2f ms", row.Best.TTFT.Ms()))
 	}
@@ -101,7 +101,7 @@ func (w *wizard) latency(m search.Mode, row *ops.Row) {
 }
 
 // row prints a candidate on one line.
-func (w *wizard) row(i int, name string, p *ops.Search, row *ops.Row) {
+func (w *wizard) row(i int, name string, p *optimize.Search, row *optimize.Row) {
 	t := w.text
 	figures := []string{fmt.Sprintf("%.2f %s", row.Best.Throughput, t.Tokens)}
 	if p.Mode != search.DecodeOnly {
@@ -114,15 +114,15 @@ func (w *wizard) row(i int, name string, p *ops.Search, row *ops.Row) {
 }
 
 // ratio prints how phases are matched, the device with the most requests first.
-func (w *wizard) ratio(r *ops.OptimizeResponse) {
+func (w *wizard) ratio(r *optimize.Response) {
 	t, out := w.text, w.config.Out
-	var found []*ops.DeviceResult
+	var found []*optimize.DeviceResult
 	for i := range r.Devices {
 		if len(r.Devices[i].Ratio.Pairs) > 0 {
 			found = append(found, &r.Devices[i])
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *ops.DeviceResult) int {
+	slices.SortStableFunc(found, func(a, b *optimize.DeviceResult) int {
 		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
 	})
 	p := &found[0].Ratio.Pairs[0]
@@ -149,7 +149,7 @@ func (w *wizard) ratio(r *ops.OptimizeResponse) {
 }
 
 // pairs prints the pairs of a device, and how many instances carry the most.
-func (w *wizard) pairs(r *ops.OptimizeResponse, d *ops.DeviceResult) {
+func (w *wizard) pairs(r *optimize.Response, d *optimize.DeviceResult) {
 	t, out := w.text, w.config.Out
 	pairs := d.Ratio.Pairs
 	fmt.Fprintf(out, "\n%s\n", t.Top)

@@ -12,7 +12,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -34,13 +35,13 @@ type Config struct {
 	Say func(field.Name) string
 
 	// OptimizeCommand and PlanCommand render a request as a command line.
-	OptimizeCommand func(ops.OptimizeRequest) string
-	PlanCommand     func(ops.PlanRequest) string
+	OptimizeCommand func(optimize.Request) string
+	PlanCommand     func(plan.Request) string
 	// Optimize runs a request; Report prints the response with all its tables.
-	Optimize func(context.Context, ops.OptimizeRequest) (*ops.OptimizeResponse, error)
-	Report   func(*ops.OptimizeResponse)
+	Optimize func(context.Context, optimize.Request) (*optimize.Response, error)
+	Report   func(*optimize.Response)
 	// Plan runs a request and prints the response.
-	Plan func(context.Context, ops.PlanRequest) error
+	Plan func(context.Context, plan.Request) error
 	// Save writes a file.
 	Save func(name string, write func(io.Writer) error) error
 }

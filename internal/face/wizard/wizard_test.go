@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	opssession "github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
@@ -131,7 +131,7 @@ func TestOrder(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
-		if err := ops.On(s.World).CheckOptimize(s.Optimize()); err != nil {
+		if _, err := optimize.Check(s.World, s.Optimize()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

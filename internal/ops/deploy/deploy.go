@@ -7,7 +7,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
-	"github.com/plimsoll-project/plimsoll/internal/ops"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -18,8 +19,8 @@ import (
 type Request struct {
 	// Plan finds the deployment, Contender says which of its contenders, by name; "" =
 	// the best.
-	Plan      *ops.PlanRequest `json:"plan,omitempty"`
-	Contender string           `json:"contender,omitempty"`
+	Plan      *plan.Request `json:"plan,omitempty"`
+	Contender string        `json:"contender,omitempty"`
 
 	// Deployment is the one to run, in place of a plan, under requests of these lengths
 	// in tokens and so many of them in flight.
@@ -52,7 +53,7 @@ type Response struct {
 
 // Run makes the files.
 func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) {
-	p, err := plan(ctx, s, &r)
+	p, err := found(ctx, s, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,8 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	return out, nil
 }
 
-// plan is what files are made for.
-func plan(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, error) {
+// found is what files are made for.
+func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, error) {
 	site := launch.Site{Namespace: r.Site.Namespace, ServedName: r.Site.ServedName, ModelPath: r.Site.ModelPath, Image: r.Site.Image, Port: r.Site.Port}
 	if err := site.Check(); err != nil {
 		return nil, session.BadInput(err)
@@ -81,7 +82,7 @@ func plan(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, er
 	}
 	request := *r.Plan
 	request.NoChanges, request.Jobs = true, r.Jobs
-	out, err := ops.On(s).Plan(ctx, request)
+	out, err := plan.Run(ctx, s, request)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func plan(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, er
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return ops.On(s).DeployPlan(&out.Request.Sources, &c.Experiment, &c.Option, site)
+	return Plan(s, &out.Request.Sources, &c.Experiment, &c.Option, site)
 }
 
 // given is a deployment that was given, with the figures of its simulation.
@@ -102,13 +103,13 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 	}
 	q = out.Request
 	x := &out.Result
-	return ops.On(s).DeployPlan(&q.Sources, &ops.Experiment{Input: q.Input, Output: q.Output}, &ops.Option{
+	return Plan(s, &q.Sources, &experiment.Experiment{Input: q.Input, Output: q.Output}, &experiment.Option{
 		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: x.TTFT.Mean, TPOT: x.TPOT.Mean, Throughput: x.OutputRate,
 	}, site)
 }
 
 // contender finds one by its name, as a plan has it.
-func contender(r *ops.PlanResponse, name string) (*ops.Contender, error) {
+func contender(r *plan.Response, name string) (*plan.Contender, error) {
 	var names []string
 	for i := range r.Contenders {
 		names = append(names, r.Contenders[i].Name())

@@ -50,6 +50,14 @@ func HitRate(x float64) error {
 	return nil
 }
 
+// Share checks a probability that is neither 0 nor 1.
+func Share(name field.Name, x float64) error {
+	if !(x > 0 && x < 1) {
+		return field.Errorf("%s must be above 0 and below 1, got %g", name, x)
+	}
+	return nil
+}
+
 // NotNegative checks a finite amount.
 func NotNegative(name field.Name, x float64) error {
 	if !(x >= 0) || math.IsInf(x, 0) {

@@ -27,6 +27,9 @@ type Session struct {
 	Progress func(Progress)
 }
 
+// DefaultJobs is the default number of workers of a search, which no answer depends on.
+const DefaultJobs = 8
+
 // Progress is the progress of long work.
 type Progress struct {
 	Task     string // "h200_sxm decode", "fitting 1319 rows"

@@ -304,11 +304,7 @@ func (r *Request) batch(m *model.Model, s *graph.Spec) graph.Batch {
 	switch tokens := r.imageTokens(m); {
 	case tokens == 0:
 	case !r.Decode:
-		each := max(1, r.ImageBatch)
-		b.Images = graph.Images{
-			Count: each * requests, Patches: m.Vision.Patches(r.ImageHeight, r.ImageWidth), Rows: m.Vision.Rows(r.ImageHeight),
-			Tokens: tokens/each - session.ImageMarks,
-		}
+		b.Images = graph.Pictures(m.Vision, max(1, r.ImageBatch)*requests, r.ImageHeight, r.ImageWidth)
 		query += tokens
 	case s.AddsImages():
 		context += tokens

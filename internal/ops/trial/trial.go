@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -249,6 +250,11 @@ func (s *Subject) resolved(c *search.Candidate, key *alone) *deployment.Resolved
 		s.alone[*key] = r
 	}
 	return r
+}
+
+// Layouts are those of workers that engines run on up to a number of devices of a system.
+func (s *Subject) Layouts(d *device.Profile, devices int, sizes *search.Sizes) []parallel.Layout {
+	return search.Machine{Domain: d.Domain(), Node: d.Node}.Layouts(devices, s.Stage.Model.HasExperts(), sizes)
 }
 
 // Fits reports why a worker of a layout cannot be run: it is illegal, it leaves no room

@@ -34,6 +34,9 @@ type Errors interface {
 	Reachable(ttft, tpot, latency units.Seconds, probability float64) workload.Limits
 }
 
+// DefaultConfidence is the default probability with which outcomes must meet the limits.
+const DefaultConfidence = 0.5
+
 // Judge decides which outcomes meet the limits. It is the only place that does.
 type Judge struct {
 	Limits workload.Limits

@@ -118,3 +118,8 @@ func (s *Sized) throughput(unit *Candidate, score float64) float64 {
 	}
 	return s.Rate * float64(s.Bench.Output) / float64(copies)
 }
+
+// Needed is how many of some copies carry a rate of requests that one carries a part of.
+func Needed(rate, carries float64, copies int) int {
+	return min(copies, max(1, int(math.Ceil(rate/carries))))
+}

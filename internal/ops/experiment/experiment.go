@@ -1,0 +1,167 @@
+package experiment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// ServingMode is how prefill and decode share devices.
+type ServingMode string
+
+// The modes.
+const (
+	Aggregated    ServingMode = "agg"
+	Disaggregated ServingMode = "disagg"
+)
+
+// Experiment asks for the best deployments of one model in one mode on a number of
+// devices.
+type Experiment struct {
+	Name string      `json:"name"`
+	Mode ServingMode `json:"serving_mode"`
+
+	Model  string `json:"model"`
+	System string `json:"system"`
+	// DecodeSystem is that of decode workers; "" = System.
+	DecodeSystem string            `json:"decode_system,omitempty"`
+	Devices      int               `json:"total_gpus"`
+	Engine       deployment.Engine `json:"engine"`
+
+	Input  int `json:"isl,omitempty"` // 0 = 4000
+	Output int `json:"osl,omitempty"` // 0 = 1000
+	// Prefix is the tokens that all prompts begin with and that are in the prefix cache.
+	Prefix int `json:"prefix,omitempty"`
+	// Workloads, if given, replace the lengths, which are then their means.
+	Workloads []session.Workload `json:"workloads,omitempty"`
+
+	// Limits: TTFT and TPOT, or the latency of a whole request instead.
+	Limits workload.Limits `json:"limits,omitzero"`
+	// Percentile at which latencies are held to the limits; 0 = their mean.
+	Percentile float64 `json:"percentile,omitempty"`
+	// Confidence with which predictions must meet the limits; 0 = 0.5.
+	Confidence float64 `json:"confidence,omitempty"`
+
+	MTP             int       `json:"nextn,omitempty"`
+	AcceptanceRates []float64 `json:"nextn_accept_rates,omitempty"`
+
+	// Workers are those of an aggregated experiment, or for prefill; Decode those for
+	// decode.
+	Workers WorkerSpace  `json:"workers,omitzero"`
+	Decode  WorkerSpace  `json:"decode_workers,omitzero"`
+	Replica ReplicaSpace `json:"replica,omitzero"`
+}
+
+// WorkerSpace is the workers to try: every combination of the sizes that makes a legal
+// layout. A nil list has the default sizes of the model and the system.
+type WorkerSpace struct {
+	Formats deployment.Formats `json:"formats,omitzero"`
+	search.Sizes
+	// MaxBatch is the largest batch of a data-parallel rank; 0 = 1 for prefill, 1024
+	// for others.
+	MaxBatch int `json:"max_batch_size,omitempty"`
+	// Scale multiplies the predicted throughput; 0 = 1.
+	Scale float64 `json:"correction_scale,omitempty"`
+}
+
+// ReplicaSpace is how workers for prefill and decode are put together to the unit that
+// is copied.
+type ReplicaSpace struct {
+	// Devices a replica may have; nil = any number.
+	Devices []int `json:"num_gpu_per_replica,omitempty"`
+	// MaxDevices, MaxPrefill and MaxDecode bound a replica's devices and workers.
+	MaxDevices int `json:"max_gpu_per_replica,omitempty"` // 0 = no limit
+	MaxPrefill int `json:"max_prefill_worker,omitempty"`  // 0 = 32
+	MaxDecode  int `json:"max_decode_worker,omitempty"`   // 0 = 32
+}
+
+// Complete fills in what was left open.
+func (e *Experiment) Complete() {
+	e.Input, e.Output = cmp.Or(e.Input, defaultISL), cmp.Or(e.Output, defaultOSL)
+	e.Mode = cmp.Or(e.Mode, Aggregated)
+	e.Confidence = cmp.Or(e.Confidence, search.DefaultConfidence)
+	e.Engine.Name = cmp.Or(e.Engine.Name, simulate.DefaultEngine)
+	r := &e.Replica
+	r.MaxPrefill, r.MaxDecode = cmp.Or(r.MaxPrefill, defaultWorkers), cmp.Or(r.MaxDecode, defaultWorkers)
+	e.Decode.MaxBatch = cmp.Or(e.Decode.MaxBatch, search.DefaultBatch)
+	if e.Mode == Disaggregated {
+		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, 1)
+	} else {
+		e.Workers.MaxBatch = cmp.Or(e.Workers.MaxBatch, search.DefaultBatch)
+	}
+	if e.DecodeSystem == e.System {
+		e.DecodeSystem = ""
+	}
+}
+
+// Check reports what is wrong with an experiment itself.
+func (e *Experiment) Check() error {
+	errs := []error{
+		field.Between("total_gpus", e.Devices, 1, MaxDevices), field.Between("isl", e.Input, 1, session.MaxTokens), field.Between("osl", e.Output, 1, session.MaxTokens),
+		field.Between("prefix", e.Prefix, 0, e.Input-1), field.Between("nextn", e.MTP, 0, deployment.MaxMTP), session.Share("confidence", e.Confidence), session.CheckPercentile(e.Percentile), session.CheckLimits(e.Limits),
+	}
+	for _, n := range []int{e.Workers.MaxBatch, e.Decode.MaxBatch} {
+		if n < 1 || n > MaxBatch {
+			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", MaxBatch, n))
+		}
+	}
+	if e.Mode != Aggregated && e.Mode != Disaggregated {
+		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))
+	}
+	if e.Prefix > 0 && e.setting("prefix_caching") == "false" {
+		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which prefix_caching=false switches off", field.Name("prefix"), e.Prefix))
+	}
+	if e.Mode == Disaggregated && e.Devices == 1 {
+		errs = append(errs, field.Errorf("%s must be at least 2 for separate prefill and decode workers, got 1", field.Name("total_gpus")))
+	}
+	return errors.Join(errs...)
+}
+
+// setting is what an engine setting was given as, "" if it was not; the last counts.
+func (e *Experiment) setting(key string) string {
+	out := ""
+	for _, s := range e.Engine.Settings {
+		if k, value, _ := strings.Cut(s, "="); strings.ReplaceAll(strings.TrimSpace(k), "-", "_") == key {
+			out = strings.TrimSpace(value)
+		}
+	}
+	return out
+}
+
+// Asked is the deployment that all options of an experiment have in common.
+func (e *Experiment) Asked() deployment.Deployment {
+	d := deployment.Deployment{
+		Model: e.Model, System: e.System, Engine: e.Engine, Formats: e.Workers.Formats,
+		Modelling: deployment.Modelling{Policy: graph.Physical().Name},
+	}
+	if e.Mode == Aggregated {
+		d.Pools = []deployment.Pool{{Role: deployment.Both}}
+	} else {
+		d.Pools = []deployment.Pool{{Role: deployment.Prefill}, {Role: deployment.Decode, System: e.DecodeSystem, Formats: e.Decode.Formats}}
+	}
+	if e.Prefix > 0 {
+		d.Pools[0].Settings = []string{"prefix_caching=true"}
+	}
+	return d
+}
+
+// Notes are those on a deployment of the experiment, without the one on a name whose
+// formats the experiment replaces.
+func (e *Experiment) Notes(s *session.Stage, all []string) []string {
+	all = slices.Clone(all)
+	if e.Workers.Formats == (deployment.Formats{}) {
+		return all
+	}
+	taken := s.Model.Taken()
+	return slices.DeleteFunc(all, func(n string) bool { return n == taken })
+}

@@ -1,0 +1,95 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// Fewer compares options that carry a load: by devices, then by throughput per device.
+func Fewer(a, b *Option) int {
+	per := func(o *Option) float64 { return o.Throughput / float64(o.Used) }
+	return cmp.Or(cmp.Compare(a.Used, b.Used), cmp.Compare(per(b), per(a)))
+}
+
+// mostDevices of a unit that a load is sized by: a unit of more is hardly run.
+const mostDevices = 64
+
+// Fewest finds the fewest devices that carry a load: for units of workers of every size, as
+// many copies as the load needs. The rows are at the load, those with the fewest devices
+// first. The result names the experiment even with an error.
+func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment) (*Result, error) {
+	e.Devices = 2 // to begin with: what it names decides
+	x, err := begin(w, how, e)
+	x.out.Experiment = *x.e
+	if err != nil {
+		return &x.out, err
+	}
+	if err := x.widen(); err != nil {
+		return &x.out, err
+	}
+	x.out.Experiment.Devices, x.out.Rejected = x.e.Devices, nil
+	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate, Requests: load.Requests, MaxDevices: MaxDevices}
+	if err := x.find(ctx, sized); err != nil {
+		return &x.out, err
+	}
+	if len(x.rows) == 0 {
+		return &x.out, x.summarize(ctx)
+	}
+	for i, r := range x.rows[:min(len(x.rows), how.Top)] {
+		row, about, err := x.loaded(ctx, load, r)
+		if err != nil {
+			return &x.out, err
+		}
+		if i == 0 {
+			x.out.Tier, x.out.Notes = about.tier, about.notes
+		}
+		x.out.Rows = append(x.out.Rows, row)
+	}
+	return &x.out, nil
+}
+
+// widen sets up units of up to as many devices as the model needs.
+func (x *run) widen() error {
+	// Where a unit of so many devices does not hold the model, larger ones are tried.
+	devices := max(mostDevices, x.stage.Device.Node)
+	err := x.workers(devices)
+	for ; err != nil && devices < min(MaxDevices, x.stage.Device.Ranks()); err = x.workers(devices) {
+		devices *= 2
+		x.out.Rejected = nil
+	}
+	if err != nil {
+		return err
+	}
+	x.e.Devices = devices
+	x.space.Packing = search.Packing{MaxDevices: devices, Sizes: x.e.Replica.Devices, MaxPrefill: x.e.Replica.MaxPrefill, MaxDecode: x.e.Replica.MaxDecode}
+	if m := x.e.Replica.MaxDevices; m > 0 {
+		x.space.Packing.MaxDevices = min(m, devices)
+	}
+	return nil
+}
+
+// loaded is a row, simulated once more under the load.
+func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Option, about, error) {
+	out := x.found(r, &r.Best)
+	out.Least = r.Least
+	copies := out.Copies
+	all := load
+	all.Requests = copies * parallel.Fullest(load.Requests, copies)
+	got, err := x.show(ctx, r.Candidate, r.Best.Batch, all)
+	if err != nil {
+		return out, about{}, err
+	}
+	x.figures(&out, got)
+	out.Throughput = r.Best.Throughput
+	out.RequestRate = out.Throughput / float64(x.e.Output)
+	out.Load = load.Rate / out.RequestRate
+	if load.Requests > 0 {
+		out.Load = float64(load.Requests) / float64(out.Concurrency)
+	}
+	return out, about{got.Tier, x.e.Notes(x.stage, got.Notes)}, nil
+}

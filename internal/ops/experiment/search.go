@@ -1,0 +1,166 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// prepared is what searches of the same deployments share, whatever their limits and the
+// number of devices: what was simulated, and which layouts run.
+type prepared struct {
+	subject *trial.Subject
+	bench   *search.Bench
+}
+
+// maxPrepared bounds the benches that are remembered: a few megabytes each.
+const maxPrepared = 32
+
+// prepare sets up the simulations of an experiment, from memory if they were before.
+func (x *run) prepare() error {
+	e := *x.e
+	find := func() (*prepared, error) {
+		s := &trial.Subject{
+			Shape: trial.Shape{Asked: e.Asked(), PrefillBatch: e.Workers.MaxBatch, AcceptanceRates: e.AcceptanceRates, Captured: x.stage.Captured()},
+			World: x.world, Stage: x.stage,
+			Lengths:    simulate.Traffic{Input: e.Input, Output: e.Output, LengthLow: 1, Prefix: e.Prefix, Workloads: e.Workloads},
+			Percentile: e.Percentile, Scale: e.scale(),
+		}
+		return &prepared{s, s.Bench()}, nil
+	}
+	memo := x.world.Memo
+	if x.how.PerfData.Dir != "" { // tables count what is taken from them
+		memo = nil
+	}
+	key := e
+	key.Name, key.Limits, key.Confidence, key.Devices, key.Replica = "", workload.Limits{}, 0, 0, ReplicaSpace{}
+	key.Workers.Sizes, key.Decode.Sizes = search.Sizes{}, search.Sizes{}
+	if sim.HasPercentile(e.Percentile) {
+		key.Percentile = 0
+	}
+	p, err := session.Recall(memo, "benches", maxPrepared, []any{key, x.how.Sources}, find)
+	if err != nil {
+		return err
+	}
+	x.subject = p.subject
+	space := &e.Workers
+	if e.Mode == Disaggregated {
+		space = &e.Decode
+	}
+	x.eval = &search.Simulated{
+		Bench: p.bench, Judge: search.Judge{Limits: e.Limits, Percentile: e.Percentile, Confidence: e.Confidence}, Errors: x.subject.Errors,
+		Range: search.Range{Min: 1, Max: space.MaxBatch, Given: true}, Devices: e.Devices,
+		Label: func(c *search.Candidate) string { return c.Layout.Label(x.out.Experts) },
+	}
+	return nil
+}
+
+// scale is the correction of throughput that was asked for: that of the slower role.
+func (e *Experiment) scale() float64 {
+	out := cmp.Or(e.Workers.Scale, 1)
+	if e.Mode == Disaggregated {
+		out = min(out, cmp.Or(e.Decode.Scale, 1))
+	}
+	return out
+}
+
+// workers finds the layouts of workers that run on up to a number of devices.
+func (x *run) workers(devices int) error {
+	e := x.e
+	space, other := &e.Workers, x.stage.Device
+	if e.Mode == Disaggregated {
+		space = &e.Decode
+		x.space.Prefill = x.fitting(&e.Workers, x.layouts(&e.Workers, x.stage.Device, devices), e.Workers.MaxBatch, true)
+	}
+	if e.DecodeSystem != "" {
+		other = x.stage.Systems[e.DecodeSystem]
+	}
+	x.space.Decode = x.fitting(space, x.layouts(space, other, devices), 1, false)
+	if len(x.space.Decode) == 0 || e.Mode == Disaggregated && len(x.space.Prefill) == 0 {
+		return session.BadInput(x.nothingRuns(devices))
+	}
+	x.space.MTP = e.MTP
+	if e.Mode == Aggregated {
+		x.space.Budgets = func(l parallel.Layout) []int { return x.subject.Budgets(l, e.MTP) }
+	}
+	return nil
+}
+
+// layouts are those of workers that a space has on a device.
+func (x *run) layouts(s *WorkerSpace, d *device.Profile, devices int) []parallel.Layout {
+	return x.subject.Layouts(d, devices, &s.Sizes)
+}
+
+// fitting keeps the layouts that run.
+func (x *run) fitting(s *WorkerSpace, all []parallel.Layout, batch int, prefill bool) []parallel.Layout {
+	fit, rejected := search.Fitting(all, s.PP != nil, func(l parallel.Layout) error { return x.subject.Fits(l, prefill, batch, x.e.MTP) })
+	for i := range rejected {
+		x.out.Rejected = append(x.out.Rejected, x.refusal(&rejected[i]))
+	}
+	if len(fit) == 0 && len(rejected) > 0 {
+		closest := search.Closest(rejected)
+		x.closest = x.refusal(&closest)
+	}
+	return fit
+}
+
+// refusal is why a layout does not run.
+func (x *run) refusal(r *search.Rejected) string {
+	return r.Layout.Label(x.out.Experts) + ": " + field.Say(r.Err, parallel.Word)
+}
+
+// nothingRuns is why there is no layout: the reason of the one that comes nearest.
+func (x *run) nothingRuns(devices int) error {
+	if x.closest != "" {
+		return fmt.Errorf("no layout of %s runs on up to %d devices: %s", x.stage.Model.Name(), devices, x.closest)
+	}
+	return fmt.Errorf("no layout of %s has the sizes asked for on up to %d devices", x.stage.Model.Name(), devices)
+}
+
+// search finds the best deployments, one for each layout that generates; if none meets
+// the limits, those that come nearest.
+func (x *run) search(ctx context.Context) error {
+	e := x.e
+	if err := x.workers(e.Devices); err != nil {
+		return err
+	}
+	x.space.Packing = search.Packing{
+		Devices: e.Devices, Sizes: e.Replica.Devices, MaxDevices: e.Replica.MaxDevices,
+		MaxPrefill: e.Replica.MaxPrefill, MaxDecode: e.Replica.MaxDecode,
+	}
+	return x.find(ctx, x.eval)
+}
+
+// find searches the space with an evaluator.
+func (x *run) find(ctx context.Context, e search.Scored) error {
+	jobs := cmp.Or(x.how.Jobs, session.DefaultJobs)
+	s := search.Search{Evaluator: e, Group: search.ByLayout, Near: e == search.Scored(x.eval), Rows: x.how.Top, Workers: jobs}
+	var err error
+	if x.results, err = s.Run(ctx, x.space.Branches(x.eval, e)); err != nil {
+		return err
+	}
+	rank := search.Best[any]
+	if s.Near {
+		rank = search.Waiting[any]
+	}
+	x.rows = rank(x.results, func(r *search.Result) any { return search.ByLayout(&r.Candidate) })
+	if len(x.rows) == 0 {
+		more, err := x.space.Nearest(ctx, x.eval, jobs)
+		if err != nil {
+			return err
+		}
+		x.results = append(x.results, more...)
+		x.near = search.Near(x.results, &x.eval.Judge)
+	}
+	return nil
+}

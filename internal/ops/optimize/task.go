@@ -1,0 +1,493 @@
+package optimize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/compat/tensorcast"
+	"github.com/plimsoll-project/plimsoll/internal/cost"
+	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/step"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// optimization is a request in progress.
+type optimization struct {
+	world   *session.Session
+	r       *Request
+	out     *Response
+	model   *model.Model
+	engine  *engine.Profile // of simulations
+	overlay *calibration.Overlay
+	prices  *prices.Prices
+}
+
+// task is the search of one phase on one device in progress.
+type task struct {
+	*optimization
+	phase
+
+	device     *device.Profile
+	evaluation Evaluation
+	reserved   float64 // GiB
+	base       *deployment.Base
+	problem    *search.Formulas
+	coster     cost.Coster
+	tier       device.Tier
+	out        Search
+	subject    *trial.Subject
+	bench      *search.Bench
+	// results are all candidates in order, rows the feasible ones, best first.
+	results []search.Result
+	rows    []*search.Result
+}
+
+// task prepares a search.
+func (o *optimization) task(d *device.Profile, p phase) (*task, error) {
+	t := &task{optimization: o, phase: p, device: d, reserved: o.reserved(d)}
+	var err error
+	var why string
+	if t.evaluation, why = o.r.evaluation(d); why != "" {
+		t.out.Notes = append(t.out.Notes, why)
+	}
+	if t.base, err = o.base(d); err != nil {
+		return nil, err
+	}
+	t.problem = t.formulas()
+	policy := &t.problem.Spec.Policy
+	if t.coster, err = o.prices.Coster(d, t.base.Pricing, tensorcast.Is(policy), policy.FreeUnsupported); err != nil {
+		return nil, err
+	}
+	t.problem.Coster = t.coster
+	return t, nil
+}
+
+// run searches, and sums up what was found.
+func (t *task) run(ctx context.Context) error {
+	candidates := t.candidates()
+	if len(candidates) == 0 {
+		return session.BadInput(errNoCombination(t.r.Space, t.devices))
+	}
+	what := t.device.Name + " " + Phase(t.mode)
+	progress := func(done int) {
+		t.world.Tell(session.Progress{Task: what, Done: done, Of: len(candidates), What: "layouts"})
+	}
+	// Which kernels are measured shows once some were priced, and confidence depends
+	// on it: then the search is run again.
+	for known := false; !known; {
+		t.tier = t.prices.Tier(t.device, t.base.Pricing)
+		e := t.evaluator()
+		s := search.Search{Evaluator: e, Workers: cmp.Or(t.r.Jobs, session.DefaultJobs), Progress: progress}
+		if t.evaluation == BySimulation {
+			s.Group, s.Near = func(c *search.Candidate) any { return t.label(c) }, true
+		}
+		results, err := s.Run(ctx, search.Candidates(e, candidates))
+		if err != nil {
+			return err
+		}
+		t.results = search.Merged(results)
+		known = t.tier == t.prices.Tier(t.device, t.base.Pricing)
+	}
+	if t.evaluation == BySimulation {
+		for i := range t.results {
+			c := &t.results[i].Candidate
+			t.results[i].Spec = t.base.Spec(c.Layout, c.MTP)
+		}
+	}
+	t.rows = search.Best(t.results, search.ByLabel)
+	t.summarize(ctx)
+	return t.meter(ctx)
+}
+
+// meter finds the energy of the rows that were simulated.
+func (t *task) meter(ctx context.Context) error {
+	if t.evaluation != BySimulation {
+		return nil
+	}
+	errs := make([]error, len(t.rows))
+	err := pool.Each(ctx, len(t.rows), cmp.Or(t.r.Jobs, session.DefaultJobs), func(i int) {
+		o := &t.rows[i].Best
+		r, err := t.subject.Show(ctx, t.rows[i].Candidate, o.Batch, trial.Load{Requests: o.Concurrency}, simulate.Request{})
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		t.out.Rows[i].Energy = r.Energy
+	})
+	return cmp.Or(err, errors.Join(errs...))
+}
+
+// candidates are the layouts to try: those of the guide's rules, or where a
+// simulation may choose, all that engines run, each with several token budgets.
+func (t *task) candidates() []search.Candidate {
+	space := t.r.Space
+	if t.evaluation != BySimulation {
+		if t.mode == search.PrefillOnly {
+			space.DCP = nil // context parallelism is for decode
+		}
+		return space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
+	}
+	t.subject = t.simulates()
+	all := space.Resolve(t.devices).Enumerate(t.devices, t.model.HasExperts())
+	if space.Open() {
+		fit, rejected := search.Fitting(t.subject.Layouts(t.device, t.devices, &search.Sizes{}), false, func(l parallel.Layout) error {
+			return t.subject.Fits(l, false, 1, 0)
+		})
+		for _, r := range rejected {
+			fit = append(fit, r.Layout)
+		}
+		slices.SortStableFunc(fit, func(a, b parallel.Layout) int { return cmp.Compare(a.Devices, b.Devices) })
+		all = search.Copied(fit, t.devices, search.Drafts(space.MTP))
+	}
+	var out []search.Candidate
+	for _, c := range all {
+		out = append(out, c)
+		for _, c.Budget = range t.subject.Budgets(c.Layout, c.MTP) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// evaluator is how candidates are evaluated.
+func (t *task) evaluator() search.Evaluator {
+	if t.evaluation == ByFormulas {
+		return t.problem
+	}
+	return t.simulated(t.r.Confidence)
+}
+
+// label is a candidate as printed.
+func (t *task) label(c *search.Candidate) string { return c.Label(t.model.HasExperts()) }
+
+// simulated evaluates candidates by simulation, with a confidence.
+func (t *task) simulated(confidence float64) *search.Simulated {
+	if t.bench == nil {
+		t.bench = t.subject.Bench()
+	}
+	return &search.Simulated{
+		Bench: t.bench, Judge: search.Judge{Limits: t.limits, Confidence: confidence}, Errors: t.subject.Errors,
+		Range: t.problem.Range, Label: t.label,
+	}
+}
+
+// simulates is what all candidates have in common where they are simulated.
+func (t *task) simulates() *trial.Subject {
+	q := simulate.Request{Deployment: t.asked(t.device)}
+	q.Complete()
+	at := &session.Stage{Parts: deployment.Parts{Model: t.model, Device: t.device, Engine: t.engine}, Prices: t.prices, Overlay: t.overlay}
+	return &trial.Subject{
+		World: t.world, Stage: at,
+		Shape:   trial.Shape{Asked: q.Deployment, AcceptanceRates: t.r.AcceptanceRates, Captured: at.Captured()},
+		Lengths: simulate.Traffic{Input: t.r.Input, Output: t.r.Output, LengthLow: t.r.LengthLow, InputLengths: t.r.Distribution},
+	}
+}
+
+// formulas sets up the contract's evaluator.
+func (t *task) formulas() *search.Formulas {
+	r := t.r
+	p := &search.Formulas{
+		Mode: t.mode, Spec: t.base.Spec(parallel.Layout{}, 0),
+		Memory: t.device.Memory, Reserved: units.Bytes(t.reserved) * units.GiB,
+		Load: formulas.Load{
+			Input: r.Input, Distribution: r.Distribution, Output: r.Output, HitRate: r.PrefixHitRate,
+			Budget: r.Budget, Accounting: cmp.Or(r.Accounting, formulas.Documented), ServingCost: r.ServingCost,
+		},
+		AutoBudget: r.AutoBudget, Rates: t.rates(), Judge: search.Judge{Limits: t.limits}, Range: search.DefaultRange(), Matched: r.PDRatio,
+	}
+	if r.ImageHeight > 0 {
+		p.Images = graph.Pictures(t.model.Vision, max(1, r.ImageBatch), r.ImageHeight, r.ImageWidth)
+	}
+	if p.Load.Budget == 0 && !r.AutoBudget {
+		p.Load.Budget = DefaultBudget
+	}
+	if r.Draft.Method != "" {
+		p.Block, p.Accepted, p.Suffix = r.Draft.Block, r.Draft.Accepted, r.Draft.label()
+	}
+	if n := len(r.BatchRange); n > 0 {
+		p.Range = search.Range{Min: 1, Max: r.BatchRange[n-1], Given: true}
+		if n == 2 {
+			p.Range.Min = r.BatchRange[0]
+		}
+	}
+	return p
+}
+
+// rates are the chances that draft tokens are accepted.
+func (t *task) rates() []float64 {
+	if t.r.AcceptanceRates != nil {
+		return t.r.AcceptanceRates
+	}
+	return deployment.Acceptance(t.model, t.device, usualDrafts)
+}
+
+// summarize turns what was found into values.
+func (t *task) summarize(ctx context.Context) {
+	spec := &t.problem.Spec
+	t.out = Search{
+		Mode: t.mode, Evaluation: t.evaluation, NumDevices: t.devices, Limits: t.limits, Policy: spec.Policy.Name, Pricing: t.base.Pricing,
+		Compiled: spec.Compile, ReservedGiB: t.reserved, Experts: t.model.HasExperts(), Tier: t.tier, Notes: t.out.Notes,
+	}
+	if t.evaluation == BySimulation {
+		t.out.Engine, t.out.Confidence, t.out.Shape = t.engine.Name, t.r.Confidence, t.subject.Shape
+	}
+	t.out.Linear, t.out.Attention = t.actions()
+	for i := range t.results {
+		t.out.Candidates = append(t.out.Candidates, t.row(&t.results[i]))
+	}
+	for _, r := range t.rows {
+		t.out.Rows = append(t.out.Rows, t.row(r))
+	}
+	if len(t.rows) == 0 {
+		t.out.Nearest = t.nearest()
+		return
+	}
+	t.out.Safe = t.safeChoice(ctx)
+	t.out.Frontier = t.frontier()
+	t.shaped(ctx, t.rows[0])
+}
+
+// nearest is the candidate nearest to the limits, and limits it would meet.
+func (t *task) nearest() *Nearest {
+	j := search.Judge{Limits: t.limits, Confidence: t.r.Confidence}
+	n := search.Near(t.results, &j)
+	if n == nil {
+		return nil
+	}
+	o := &n.First
+	out := &Nearest{Candidate: n.Candidate, Label: n.Label, Batch: o.Batch, TTFT: o.TTFT, TPOT: o.TPOT, Latency: o.Latency}
+	if t.evaluation == ByFormulas {
+		return out
+	}
+	e := t.expect(n, o)
+	l := j.Nearest(o, &e)
+	for _, x := range []struct{ to, limit *units.Seconds }{{&out.TTFT, &l.TTFT}, {&out.TPOT, &l.TPOT}, {&out.Latency, &l.Latency}} {
+		if *x.limit > 0 {
+			*x.to = *x.limit
+		}
+	}
+	return out
+}
+
+// row is a result with its intervals.
+func (t *task) row(r *search.Result) Row { return t.rowAt(r, &r.Best) }
+
+// rowAt is a result at another outcome than its best.
+func (t *task) rowAt(r *search.Result, o *formulas.Outcome) Row {
+	out := Row{
+		Candidate: r.Candidate, Label: r.Label, Layout: r.Candidate.Layout, Replicas: max(1, r.Candidate.Copies), MTP: r.Candidate.MTP, OK: r.OK, Best: *o,
+		Binds: r.Binds, Reason: r.Reason, Points: r.Points, Budget: r.Load.Budget, Effective: r.Load.EffectiveInput(), Chance: 1,
+	}
+	if !r.OK {
+		return out
+	}
+	out.QPS = o.QPS(&r.Load)
+	if o.Throughput > 0 {
+		out.Cost = money.PerMillion(cmp.Or(t.r.Price, t.device.Price.USDPerHour)*float64(out.Devices()), o.Throughput)
+	}
+	if t.subject != nil {
+		out.Settings = t.subject.Deployment(r.Candidate, o.Batch).Pools[0].Settings
+	}
+	out.Expected = t.expect(r, o)
+	out.Chance = out.Expected.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
+	if l := &r.Load; l.Distribution != nil && t.mode != search.DecodeOnly {
+		out.Composition = l.Distribution.Deal(parallel.Fullest(o.Concurrency, r.Candidate.Ranks()), l.HitRate)
+		slices.SortStableFunc(out.Composition, func(a, b workload.Row) int { return cmp.Compare(a.Tokens, b.Tokens) })
+	}
+	return out
+}
+
+// expect is the errors to expect of an outcome.
+func (t *task) expect(r *search.Result, o *formulas.Outcome) calibration.Expected {
+	inFlight := parallel.Fullest(o.Concurrency, max(1, r.Candidate.Copies))
+	if t.evaluation == BySimulation {
+		var x search.Trial
+		if kv := o.Use.KV + o.Use.Available; kv > 0 {
+			x.KVPeak = float64(o.Use.KV / kv)
+		}
+		return *t.subject.Expect(&r.Candidate, inFlight, &x)
+	}
+	c := session.About(&t.problem.Spec, t.device, t.base.Pricing, t.tier)
+	l := &r.Candidate.Layout
+	c.On(l.Devices, inFlight, l.DP, t.model.HasExperts())
+	c.Method, c.Steady, c.Input = calibration.Formulas, t.problem.Load.Accounting == formulas.Steady, r.Load.EffectiveInput()
+	c.TensorCast, c.Disaggregated = tensorcast.Is(&t.problem.Spec.Policy), t.mode != search.Aggregated
+	return t.overlay.Expect(&c)
+}
+
+// chance is the probability that an outcome meets the limits.
+func (t *task) chance(r *search.Result, o *formulas.Outcome) float64 {
+	e := t.expect(r, o)
+	return e.Chance(o.TTFT, o.TPOT, o.Latency, t.limits)
+}
+
+// actions are the quantization actions as the user would name them.
+func (t *task) actions() (linear, attention string) {
+	q := &t.problem.Spec.Quant
+	linear, attention = string(t.r.Formats.Linear), string(t.r.Formats.Attention)
+	if linear == "" {
+		linear = string(q.Dense.Action)
+	}
+	if linear == "" {
+		linear = "AUTO (" + q.Dense.Name() + ")"
+	}
+	if attention == "" {
+		attention = string(dtype.Disabled)
+		if q.KV >= dtype.FP8 {
+			attention = "AUTO (" + q.KV.String() + ")"
+		}
+	}
+	return linear, attention
+}
+
+// Safe is the chance from which a deployment is called safe.
+const Safe = 0.9
+
+// safeChoice finds the deployment with the most throughput that meets the limits
+// with a probability of [Safe]. Its throughput is at most the best row's.
+func (t *task) safeChoice(ctx context.Context) *Row {
+	switch {
+	case !t.limits.Any():
+		return nil
+	case t.evaluation == BySimulation:
+		return t.safeSimulated(ctx)
+	}
+	var best *search.Result
+	for i := range t.results {
+		r := t.results[i]
+		for _, o := range append([]formulas.Outcome{r.Best}, r.Points...) {
+			if o.Batch == 0 || o.OOM != "" || o.Throughput > t.rows[0].Best.Throughput || best != nil && o.Throughput <= best.Best.Throughput {
+				continue
+			}
+			if t.chance(&r, &o) >= Safe {
+				safe := r
+				safe.Best, safe.OK = o, true
+				best = &safe
+			}
+		}
+	}
+	return t.rowOf(best)
+}
+
+// safeSimulated searches the rows again with that confidence, best first, until
+// none of the rest can carry more.
+func (t *task) safeSimulated(ctx context.Context) *Row {
+	s := t.simulated(max(Safe, t.r.Confidence))
+	var best *search.Result
+	for _, row := range t.rows {
+		if best != nil && row.Best.Throughput <= best.Best.Throughput {
+			break
+		}
+		if r := s.Evaluate(ctx, row.Candidate, math.Inf(-1)); r.OK && (best == nil || r.Best.Throughput > best.Best.Throughput) {
+			best = &r
+		}
+	}
+	return t.rowOf(best)
+}
+
+// rowOf is the row of a result, nil of none.
+func (t *task) rowOf(r *search.Result) *Row {
+	if r == nil {
+		return nil
+	}
+	row := t.row(r)
+	return &row
+}
+
+// frontier is the best trade-offs between throughput and what a user gets.
+func (t *task) frontier() []Point {
+	if t.mode != search.Aggregated {
+		return nil
+	}
+	var all []Point
+	for i := range t.results {
+		r := &t.results[i]
+		add := func(o *formulas.Outcome) {
+			if o.TPOT > 0 { // answers of one token have none
+				all = append(all, Point{r.Label, o.Batch, o.Throughput, o.TPOT.Rate()})
+			}
+		}
+		if r.OK {
+			add(&r.Best)
+		}
+		for k := range r.Points {
+			add(&r.Points[k])
+		}
+	}
+	return search.Frontier(all, func(p *Point) (x, y float64) { return p.Throughput, p.User })
+}
+
+// shaped finds which artefacts of the policy shaped the best row: those with a
+// visible share of its step, and a batch that was chosen because experts divide
+// evenly at it. It also says how much of that step was measured.
+func (t *task) shaped(ctx context.Context, row *search.Result) {
+	decode := t.mode != search.PrefillOnly
+	batch := t.step(row, decode)
+	totals, ok := t.totals(row, batch)
+	if !ok {
+		return
+	}
+	t.out.Measured = float64(totals.Measured / totals.Time)
+	d := &deployment.Resolved{Model: t.model, Device: t.device, Pricing: t.base.Pricing}
+	t.out.Artefacts = step.Artefacts(d, &row.Spec, batch, totals.Time)
+	if t.evaluation == BySimulation || !decode || !row.Spec.JumpsWithBatch() {
+		return
+	}
+	q := *t.problem
+	q.Range = search.Range{Min: row.Best.Batch + 1, Max: row.Best.Batch + 1, Given: true}
+	q.Judge.Limits = workload.Limits{}
+	next := q.Evaluate(ctx, row.Candidate, math.Inf(-1))
+	if jump := float64(next.First.DecodeTime/row.Best.DecodeTime) - 1; next.First.OOM == "" && jump > evenJump {
+		t.out.Notes = append(t.out.Notes, fmt.Sprintf(
+			"batch %d is best because its tokens divide evenly among experts: at batch %d a decode step takes %.0f %% longer (artefact fragile-grouping; the physical policy has no such jumps)",
+			row.Best.Batch, row.Best.Batch+1, 100*jump))
+	}
+}
+
+// evenJump is the change of a step's time from one batch to the next from which
+// the batch is called chosen for its divisibility.
+const evenJump = 0.05
+
+// step is a step behind a row as one data-parallel rank computes it: in a
+// pipeline one micro-batch, of unequal prompts those of mean length, of prompts
+// cut into chunks the first chunk. Of a simulation, where steps differ, it is one
+// in which all requests decode, or the first of a prompt alone.
+func (t *task) step(row *search.Result, decode bool) graph.Batch {
+	l, best, layout := &row.Load, &row.Best, &row.Candidate.Layout
+	if decode {
+		inFlight := parallel.Fullest(best.Concurrency, max(1, row.Candidate.Copies))
+		return graph.Batch{Segments: []graph.Segment{{
+			Requests: max(1, layout.PerMicroBatch(inFlight)), Query: max(1, l.DecodeQuery), Seq: l.DecodeSeq(), Decode: true,
+		}}}
+	}
+	n := max(1, layout.PerMicroBatch(best.PrefillBatch))
+	query := min(l.Budget, l.EffectiveInput())
+	var b graph.Batch
+	if im := t.problem.Images; im.Count > 0 {
+		b.Images = im
+		b.Images.Count *= n
+		query += im.Count * (im.Tokens + session.ImageMarks)
+	}
+	b.Segments = []graph.Segment{{Requests: n, Query: query, Seq: query}}
+	return b
+}

@@ -1,0 +1,232 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// cost is what a contender costs at its throughput.
+func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
+	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
+	if price, ok := p.r.Prices[d.Name]; ok {
+		out = money.Cost{USDPerHour: price, Source: "given"}
+	}
+	if out.USDPerHour == 0 || c.Throughput == 0 {
+		return money.Cost{}
+	}
+	l := money.Load{Devices: c.Devices(), Tokens: c.Throughput, Requests: c.RequestRate}
+	if c.Load > 0 { // what comes, not what it could carry
+		l.Requests = p.r.usual()
+		l.Tokens = l.Requests * float64(c.Experiment.Output)
+	}
+	if c.Energy != nil {
+		l.PerToken = c.Energy.PerToken
+	}
+	return out.Of(l, *p.r.EnergyPrice)
+}
+
+// usual is the load on average.
+func (r *Request) usual() float64 {
+	if r.Daily != nil {
+		return mean(r.Daily)
+	}
+	return r.Rate
+}
+
+// meter finds the energy of a contender under the load that comes on average; that of
+// the most load is known.
+func (p *planning) meter(ctx context.Context, c *Contender) error {
+	usual := p.r.usual()
+	if c.Concurrency == 0 || c.Load == 0 || usual == 0 || usual == p.r.peak() {
+		return nil
+	}
+	q := p.traffic(c, 0)
+	q.Deployment, q.Rate = some(&c.Option, 1), usual/float64(c.Copies)
+	s, err := simulate.Prepare(p.world, &q)
+	if err != nil {
+		return err
+	}
+	got, err := simulate.Metered(ctx, p.world, s, &q)
+	if err != nil {
+		return err
+	}
+	if c.Energy = got.Energy; c.Energy != nil {
+		c.Energy.Devices *= c.Copies
+	}
+	return nil
+}
+
+// sample is how many of the copies are simulated to show what all carry.
+func sample(o *experiment.Option) int {
+	c := search.Candidate{Layout: parallel.Layout{Devices: o.Used / o.Copies}, Copies: o.Copies}
+	return c.Sample()
+}
+
+// some is some copies of the deployment.
+func some(o *experiment.Option, copies int) deployment.Deployment {
+	out := o.Deployment
+	out.Pools = slices.Clone(out.Pools)
+	for i := range out.Pools {
+		out.Pools[i].Replicas = max(1, out.Pools[i].Replicas*copies/o.Copies)
+	}
+	return out
+}
+
+func mean(all []float64) float64 {
+	sum := 0.0
+	for _, x := range all {
+		sum += x
+	}
+	return sum / float64(len(all))
+}
+
+// detail adds what is told about the first contender only.
+func (p *planning) detail(ctx context.Context, out *Response) error {
+	if len(out.Contenders) == 0 || out.Contenders[0].Concurrency == 0 {
+		return nil
+	}
+	best := &out.Contenders[0]
+	q := p.traffic(best, best.Concurrency)
+	if best.Load > 0 {
+		q.Concurrency, q.Rate = 0, p.r.peak()
+	}
+	part := sample(&best.Option)
+	q.Deployment, q.Concurrency, q.Rate = some(&best.Option, part), q.Concurrency*part/best.Copies, q.Rate*float64(part)/float64(best.Copies)
+	s, err := simulate.Prepare(p.world, &q)
+	if err != nil {
+		return err
+	}
+	run, err := simulate.On(ctx, p.world, s, &q)
+	if err != nil {
+		return err
+	}
+	out.Model, out.Series = run.Model, run.Result.Series
+	for i := range out.Series {
+		out.Series[i].Waiting, out.Series[i].Running = out.Series[i].Waiting*best.Copies/part, out.Series[i].Running*best.Copies/part
+	}
+	if out.Pools, err = p.pools(ctx, best); err != nil {
+		return err
+	}
+	if out.Loads, err = p.loads(ctx, s, best); err != nil {
+		return err
+	}
+	out.Day = p.day(best)
+	return nil
+}
+
+// traffic is a simulation of a contender's deployment with so many requests in flight.
+func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
+	e := &c.Experiment
+	return simulate.Request{
+		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
+		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
+	}
+}
+
+// pools are the workers of a contender with their steps.
+func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEstimate, error) {
+	part := sample(&c.Option)
+	some := some(&c.Option, part)
+	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
+	for i := range some.Pools {
+		pool := &some.Pools[i]
+		w := estimate.Workers{Count: max(1, pool.Replicas), Layout: pool.Layout, Batch: c.Batch}
+		if pool.Role == deployment.Prefill {
+			w.Batch = max(1, c.Prompts)
+			r.Prefill = w
+		} else {
+			r.Workers = w
+		}
+	}
+	e, err := estimate.Run(ctx, p.world, r)
+	if err != nil {
+		return nil, err
+	}
+	for i := range e.Pools {
+		e.Pools[i].Workers.Count = max(1, c.Deployment.Pools[i].Replicas)
+	}
+	return e.Pools, nil
+}
+
+// loads are the figures of a contender with fewer and with more requests in flight.
+func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([]LoadPoint, error) {
+	var numbers []int
+	for _, share := range []float64{1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 5.0 / 8, 3.0 / 4, 7.0 / 8, 1, 1.125, 1.25, 1.5} {
+		n := max(1, int(math.Round(share*float64(c.Concurrency))))
+		if len(numbers) == 0 || n > numbers[len(numbers)-1] {
+			numbers = append(numbers, n)
+		}
+	}
+	out := make([]LoadPoint, len(numbers))
+	errs := make([]error, len(numbers))
+	err := pool.Each(ctx, len(numbers), session.DefaultJobs, func(i int) {
+		part := sample(&c.Option)
+		q := p.traffic(c, max(1, numbers[i]*part/c.Copies))
+		q.Deployment = some(&c.Option, part)
+		q.Complete()
+		r, err := simulate.Remembered(p.world, &q, &p.r.Sources, func() (*simulate.Response, error) { return simulate.On(ctx, p.world, s, &q) })
+		if err != nil {
+			errs[i] = err
+			return
+		}
+		got, all := &r.Result, float64(c.Copies)/float64(part)
+		out[i] = LoadPoint{
+			Concurrency: numbers[i], TTFT: got.TTFT.Mean, TPOT: got.TPOT.Mean, TTFT95: got.TTFT.P95, TPOT95: got.TPOT.P95,
+			Throughput: got.OutputRate * all, RequestRate: got.RequestRate * all, Chance: r.Chance, Expected: r.Expected,
+		}
+	})
+	for _, e := range errs {
+		if e != nil {
+			return nil, e
+		}
+	}
+	return out, err
+}
+
+// day is the devices that each part of a day needs, by what a copy carries.
+func (p *planning) day(c *Contender) *Day {
+	if p.r.Daily == nil || !c.Meets {
+		return nil
+	}
+	each := c.Used / c.Copies
+	carries := c.Load * c.RequestRate / float64(c.Copies) // of a copy, at the load that its limits allow
+	out := &Day{}
+	for _, rate := range p.r.Daily {
+		n := each * search.Needed(rate, carries, c.Copies)
+		out.Devices = append(out.Devices, n)
+		out.Mean += float64(n) / float64(len(p.r.Daily))
+	}
+	out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)
+	return out
+}
+
+// counter reports the progress of work that is done several pieces at a time.
+type counter struct {
+	tell       func(session.Progress)
+	task, what string
+	of         int
+
+	mu   sync.Mutex
+	done int
+}
+
+// add counts a piece.
+func (c *counter) add() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	c.tell(session.Progress{Task: c.task, Done: c.done, Of: c.of, What: c.what})
+}

@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/launch"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
+	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// AllSystems is the word for every system that an engine is known for.
+const AllSystems = "all"
+
+// The most parts of a day that rates may be given for: every minute.
+const maxParts = 24 * 60
+
+// Missing lists the fields without which there is no question, by their names.
+func (r *Request) Missing() []field.Name {
+	var out []field.Name
+	if r.Model == "" {
+		out = append(out, "model")
+	}
+	if len(r.Systems) == 0 && r.DeviceFile == "" {
+		out = append(out, "system")
+	}
+	if r.Devices == 0 && r.Rate == 0 && r.Daily == nil {
+		out = append(out, "gpus")
+	}
+	if len(r.Workloads) == 0 {
+		out = append(out, "isl", "osl")
+	}
+	return out
+}
+
+// complete fills in what was left open, on what the request names.
+func complete(w *session.Session, r *Request) error {
+	var errs []error
+	if missing := r.Missing(); len(missing) > 0 {
+		for _, name := range missing {
+			errs = append(errs, field.Errorf("%s is missing", name))
+		}
+	}
+	r.Workloads = slices.Clone(r.Workloads)
+	r.Confidence = cmp.Or(r.Confidence, search.DefaultConfidence)
+	if r.EnergyPrice == nil {
+		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
+	}
+	errs = append(errs, r.checkSize(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), session.CheckLimits(r.Limits), r.checkModes(), r.checkPreset(), systems(w, r))
+	return session.BadInput(errors.Join(errs...))
+}
+
+// checkSize reports what is wrong with the devices or the load.
+func (r *Request) checkSize() error {
+	const gpus, rate, daily field.Name = "gpus", "rate", "daily"
+	ways := 0
+	for _, given := range []bool{r.Devices != 0, r.Rate != 0, r.Daily != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return field.Errorf("give one of %s, %s and %s", gpus, rate, daily)
+	case r.Devices != 0:
+		return field.Between(gpus, r.Devices, 1, experiment.MaxDevices)
+	case !(r.Rate >= 0) || math.IsInf(r.Rate, 1):
+		return field.Errorf("%s must be positive and finite, got %g", rate, r.Rate)
+	case r.Daily == nil:
+		return nil
+	case len(r.Daily) == 0 || len(r.Daily) > maxParts:
+		return field.Errorf("%s must have between 1 and %d rates, got %d", daily, maxParts, len(r.Daily))
+	}
+	most := 0.0
+	for _, x := range r.Daily {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return field.Errorf("%s must not be negative, got %g", daily, x)
+		}
+		most = max(most, x)
+	}
+	if most == 0 {
+		return field.Errorf("%s must have a rate above 0", daily)
+	}
+	return nil
+}
+
+func (r *Request) checkModes() error {
+	for _, m := range r.Modes {
+		if m != experiment.Aggregated && m != experiment.Disaggregated {
+			return field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), m)
+		}
+	}
+	for system, price := range r.Prices {
+		if !(price > 0) || math.IsInf(price, 1) {
+			return field.Errorf("%s of %s must be positive, got %g", field.Name("price"), system, price)
+		}
+	}
+	if p := r.EnergyPrice; p != nil && (!(*p >= 0) || math.IsInf(*p, 1)) {
+		return field.Errorf("%s must not be negative, got %g", field.Name("energy_price"), *p)
+	}
+	return nil
+}
+
+// systems finds the systems, and what all of them are.
+func systems(w *session.Session, r *Request) error {
+	if slices.Equal(r.Systems, []string{AllSystems}) {
+		r.Systems = nil
+		for _, name := range device.Names() {
+			if d, err := w.Device(name, ""); err == nil && launch.Engines(d.Vendor) != nil {
+				r.Systems = append(r.Systems, d.Name)
+			}
+		}
+		return nil
+	}
+	var errs []error
+	var names []string
+	if r.DeviceFile != "" && len(r.Systems) > 0 {
+		return field.Errorf("give %s or %s", field.Name("device_file"), field.Name("system"))
+	}
+	for _, name := range r.Systems {
+		d, err := w.Device(name, "")
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	r.Systems = names
+	return errors.Join(errs...)
+}
+
+// peak is the load to carry, 0 where devices are given.
+func (r *Request) peak() float64 {
+	if r.Daily != nil {
+		return slices.Max(r.Daily)
+	}
+	return r.Rate
+}
+
+// experiments are the searches that answer a request: one for each system, engine and
+// mode.
+func experiments(w *session.Session, r *Request) ([]experiment.Experiment, error) {
+	systems := r.Systems
+	if r.DeviceFile != "" {
+		systems = []string{""}
+	}
+	var out []experiment.Experiment
+	for _, name := range systems {
+		d, err := w.Device(name, r.DeviceFile)
+		if err != nil {
+			return nil, err
+		}
+		engines := r.Engines
+		if engines == nil {
+			engines = engine.RunsOn(d.Vendor)
+		}
+		if engines == nil {
+			return nil, session.BadInput(errors.New(engine.Foreign(simulate.DefaultEngine, d)))
+		}
+		for _, of := range engines {
+			for _, mode := range given(r.Modes, []experiment.ServingMode{experiment.Aggregated, experiment.Disaggregated}) {
+				if mode == experiment.Disaggregated && r.Devices == 1 {
+					continue
+				}
+				out = append(out, r.experiment(name, of, mode))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, session.BadInput(errors.New("one device has no room for separate prefill and decode workers"))
+	}
+	return out, nil
+}
+
+// experiment is the search on one system with one engine in one mode.
+func (r *Request) experiment(system, name string, mode experiment.ServingMode) experiment.Experiment {
+	return experiment.Experiment{
+		Name: string(mode), Mode: mode, Model: r.Model, System: system, Devices: r.Devices,
+		Engine:    deployment.Engine{Name: name, Preset: r.preset(name)},
+		Workloads: r.Workloads, Limits: r.Limits, Percentile: r.Percentile, Confidence: r.Confidence,
+		MTP: r.MTP, AcceptanceRates: r.AcceptanceRates,
+		Workers: experiment.WorkerSpace{Formats: r.Formats}, Decode: experiment.WorkerSpace{Formats: r.Formats},
+	}
+}
+
+// given is a list, or its default.
+func given[T any](list, otherwise []T) []T {
+	if list != nil {
+		return list
+	}
+	return otherwise
+}
+
+// preset is the one asked for, "" where an engine has none of that name.
+func (r *Request) preset(name string) string {
+	if p, err := engine.LookupVersion(name, ""); err == nil && r.EnginePreset != "" {
+		if s, err := p.Preset(r.EnginePreset); err == nil {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// checkPreset reports a preset that none of the engines has.
+func (r *Request) checkPreset() error {
+	if r.EnginePreset == "" {
+		return nil
+	}
+	var first error
+	for _, name := range given(r.Engines, engine.Names()) {
+		p, err := engine.LookupVersion(name, "")
+		if err != nil {
+			return err
+		}
+		_, err = p.Preset(r.EnginePreset)
+		if err == nil {
+			return nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return field.Errorf("%s: %w", field.Name("engine_preset"), first)
+}
+
+// Check completes a request and reports everything that is wrong with it, with the
+// lengths that its workloads come to. It answers nothing.
+func Check(w *session.Session, r Request) (full Request, about []session.PlanWorkload, err error) {
+	errs := []error{complete(w, &r)}
+	if r.Model != "" {
+		_, err := w.Model(r.Model, "")
+		errs = append(errs, err)
+	}
+	for _, name := range r.Engines {
+		_, err := engine.LookupVersion(name, "")
+		errs = append(errs, session.BadInput(err))
+	}
+	if len(r.Workloads) > 0 {
+		k, err := w.Kinds(r.Workloads)
+		if errs = append(errs, err); err == nil {
+			about = k.About
+		}
+	}
+	return r, about, errors.Join(errs...)
+}

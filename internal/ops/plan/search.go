@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/cost/money"
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
+)
+
+// Run compares systems, engines and modes by simulation, and says what the best
+// deployment carries, what it costs and what would change the answer.
+func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	if err := complete(w, &r); err != nil {
+		return nil, err
+	}
+	k, err := w.Kinds(r.Workloads)
+	if err != nil {
+		return nil, err
+	}
+	p := &planning{world: &session.Session{Dir: w.Dir, ReadFile: w.ReadFile, Hub: w.Hub, Memo: w.Memo}, tell: w.Tell, r: &r}
+	out, err := p.compare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Request, out.Workloads = r, k.About
+	if err := p.detail(ctx, out); err != nil {
+		return nil, err
+	}
+	if !r.NoChanges {
+		if out.Changes, err = p.changes(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// planning is a plan in progress.
+type planning struct {
+	world *session.Session // without progress: that of single simulations says nothing
+	tell  func(session.Progress)
+	r     *Request
+}
+
+// compare finds the best deployment of every system, engine and mode, and ranks them.
+func (p *planning) compare(ctx context.Context) (*Response, error) {
+	all, err := experiments(p.world, p.r)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Contender, len(all))
+	failed := make([]error, len(all))
+	done := counter{tell: p.tell, task: "comparing", of: len(all), what: "systems, engines and modes"}
+	err = pool.Each(ctx, len(all), experiment.AtATime, func(i int) {
+		found[i], failed[i] = p.contender(ctx, all[i], true)
+		done.add()
+	})
+	if err = cmp.Or(err, experiment.Failed(all, failed)); err != nil {
+		return nil, err
+	}
+	out := &Response{RankedBy: p.order(found, failed)}
+	for i := range all {
+		if failed[i] != nil {
+			out.Failed = append(out.Failed, NotRun{all[i].System, all[i].Engine.Name, string(all[i].Mode), failed[i].Error()})
+			continue
+		}
+		out.Contenders = append(out.Contenders, found[i])
+	}
+	slices.SortStableFunc(out.Contenders, func(a, b Contender) int { return out.RankedBy.compare(&a, &b) })
+	if len(out.Contenders) > 0 {
+		out.Notes = out.Contenders[0].Notes
+	}
+	return out, nil
+}
+
+// order is what contenders are ranked by: by cost where systems with a price differ;
+// those without one come after them.
+func (p *planning) order(found []Contender, failed []error) RankedBy {
+	priced := map[string]bool{}
+	for i := range found {
+		if failed[i] == nil && found[i].Cost.USDPerHour > 0 {
+			priced[found[i].Experiment.System] = true
+		}
+	}
+	byCost := len(priced) > 1
+	switch loads := p.r.peak() > 0; {
+	case loads && byCost:
+		return ByCost
+	case loads:
+		return ByDevices
+	case byCost:
+		return ByTokenCost
+	}
+	return ByThroughput
+}
+
+// compare orders contenders: those that meet the limits first, the best of them first;
+// of the others, those nearest to the limits.
+func (o RankedBy) compare(a, b *Contender) int {
+	if a.Meets != b.Meets {
+		if a.Meets {
+			return -1
+		}
+		return 1
+	}
+	if !a.Meets {
+		return cmp.Compare(a.over(), b.over())
+	}
+	price := func(of func(*money.Cost) float64) int {
+		known := func(c *Contender) float64 {
+			if c.Cost.USDPerHour == 0 {
+				return math.Inf(1)
+			}
+			return of(&c.Cost)
+		}
+		return cmp.Compare(known(a), known(b))
+	}
+	devices := func() int { return cmp.Compare(a.Used, b.Used) }
+	tokens := func() int { return cmp.Compare(b.perDevice(), a.perDevice()) }
+	switch o {
+	case ByCost:
+		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMonth }), devices(), tokens())
+	case ByDevices:
+		return cmp.Or(devices(), tokens())
+	case ByTokenCost:
+		return cmp.Or(price(func(c *money.Cost) float64 { return c.PerMillion }), tokens())
+	case ByThroughput:
+	}
+	return tokens()
+}
+
+// over is how many times as long as its limit the latency takes that misses it most.
+func (c *Contender) over() float64 {
+	j := search.Judge{Limits: c.Experiment.Limits}
+	return j.Over(&formulas.Outcome{TTFT: c.TTFT, TPOT: c.TPOT, Latency: c.Latency})
+}
+
+// Name tells the contenders of a plan apart: "h200_sxm vllm disagg".
+func (c *Contender) Name() string {
+	e := &c.Experiment
+	return e.System + " " + e.Engine.Name + " " + string(e.Mode)
+}
+
+// perDevice is the throughput per device, idle ones included.
+func (c *Contender) perDevice() float64 { return c.PerDevice(&c.Experiment) }
+
+// Devices is those that are paid for: all there are, or those that a load needs.
+func (c *Contender) Devices() int { return c.Option.Devices(&c.Experiment) }
+
+// contender is the best deployment of an experiment, or the nearest to the limits; with
+// its trade-off if that is wanted.
+func (p *planning) contender(ctx context.Context, e experiment.Experiment, frontier bool) (Contender, error) {
+	var out Contender
+	d, err := p.world.Device(e.System, p.r.DeviceFile)
+	if err != nil {
+		return out, err
+	}
+	var r *experiment.Result
+	how := experiment.How{Sources: p.r.Sources, Top: 1, Jobs: p.r.Jobs}
+	if peak := p.r.peak(); peak > 0 {
+		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
+	} else {
+		r, err = experiment.Best(ctx, p.world, &how, e, frontier)
+	}
+	if err != nil {
+		return out, err
+	}
+	out = Contender{Experiment: r.Experiment, Experts: r.Experts, Tier: r.Tier, Frontier: r.Frontier, Notes: r.Notes}
+	switch {
+	case len(r.Rows) > 0:
+		out.Option, out.Meets = r.Rows[0], true
+	case r.Near != nil:
+		out.Option, out.Nearest = *r.Near, r.Nearest
+	}
+	out.Experiment.System = d.Name
+	if err := p.meter(ctx, &out); err != nil {
+		return out, err
+	}
+	out.Cost = p.cost(d, &out)
+	return out, nil
+}
