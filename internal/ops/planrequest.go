@@ -91,8 +91,8 @@ func (r *PlanRequest) checkSize() error {
 
 func (r *PlanRequest) checkModes() error {
 	for _, m := range r.Modes {
-		if m != Aggregated && m != Disaggregated {
-			return field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), m)
+		if err := field.OneOf("serving_mode", m, Aggregated, Disaggregated); err != nil {
+			return err
 		}
 	}
 	for system, price := range r.Prices {

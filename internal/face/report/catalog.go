@@ -106,8 +106,8 @@ func Devices(w io.Writer, all []device.Facts) {
 	fmt.Fprintln(w, t.Render())
 }
 
-// Device prints one profile in full.
-func Device(w io.Writer, f *device.Facts) {
+// Device prints one profile in full, with the tier of predictions for it.
+func Device(w io.Writer, f *device.Facts, tier device.Tier) {
 	line := facts(w)
 	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
 	if f.Base != "" {
@@ -135,7 +135,7 @@ func Device(w io.Writer, f *device.Facts) {
 		line("Power", "%g W", f.PowerW)
 	}
 	line("Price", "%s", priceLine(f))
-	line("Tier", "%s: %s", f.Tier, f.Tier.Meaning())
+	line("Tier", "%s: %s", tier, tier.Meaning())
 	line("Source", "%s", f.Source)
 	fmt.Fprintln(w)
 	t := table.New(2, 3, 4, 5)
