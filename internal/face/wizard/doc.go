@@ -6,5 +6,6 @@
 // results are computed nor how flags are parsed: a command line is opaque text.
 //
 // The next question follows from the answers alone: start at [Questions] and [Session]. Drawing is separate: form.go
-// draws with charm.land/huh, plain.go line by line for simple terminals. All text is in asked.go and said.go, in both languages.
+// draws with charm.land/huh, plain.go line by line for simple terminals. All text is in the folder text, a file for each
+// language.
 package wizard
