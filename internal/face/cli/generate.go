@@ -15,11 +15,7 @@ func newGenerateCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write the files of a feasible deployment, without a search",
-		Long: `Generate writes the files of a feasible deployment without a search: replicas of the smallest worker that holds the model
-and the KV cache of a few requests. Its figures are simulated. "plimsoll cli default" finds the best deployment.`,
-		Example: `  plimsoll cli generate --model-path Qwen/Qwen3-32B --total-gpus 8 --system h200_sxm --backend vllm
-  plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.ServingMode = "agg"
 			if err := d.complete(cmd, env); err != nil {

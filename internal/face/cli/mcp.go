@@ -23,19 +23,8 @@ const tokenVariable = "PLIMSOLL_TOKEN"
 func newMCPCmd(env *Env) *cobra.Command {
 	f := &mcpFlags{}
 	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Serve the Model Context Protocol, for agents",
-		Long: `Mcp serves the Model Context Protocol on standard input and output, or over streamable HTTP at /mcp with --http. Tools: list
-models, devices and engines; validate a request; plan, optimize, step, simulate, explain, lint, check, support; with --dir also
-write_files. Resources are the documentation and earlier plans; a prompt guides the dialogue to a plan.
-
-Files are read and written only below the folder of --dir, and none are replaced. Over HTTP, requests from other origins and for
-other host names are rejected; an address that others can reach needs a token (--token, or ` + tokenVariable + ` in the environment), sent
-as "Authorization: Bearer TOKEN".`,
-		Example: `  plimsoll mcp
-  plimsoll mcp --dir deployments
-  plimsoll mcp --http 127.0.0.1:8081
-  ` + tokenVariable + `=… plimsoll mcp --http 0.0.0.0:8081`,
+		Use:     "mcp",
+		Short:   "Serve the Model Context Protocol, for agents",
 		GroupID: groupServe,
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },

@@ -13,17 +13,8 @@ func newServeCmd(env *Env) *cobra.Command {
 	var addr string
 	var profile bool
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the planner as a web page and a JSON API",
-		Long: `Serve listens on a local address: a page with the request, the answer and its charts, and a JSON API with the operations of
-"plimsoll mcp", described by /api/openapi.json. A request gives the same document as "plimsoll plan --json".
-
-It reads and writes no files, so clients can plan and nothing else. Searches beyond the number of cores are queued, then rejected
-with status 503.`,
-		Example: `  plimsoll serve
-  plimsoll serve --addr 127.0.0.1:9000
-  curl -s localhost:8080/api/models?q=qwen3
-  curl -s localhost:8080/api/plan -d '{"model":"Qwen/Qwen3-32B","systems":["h200_sxm"],"gpus":8,"workloads":[{"isl":3000,"osl":512}]}'`,
+		Use:     "serve",
+		Short:   "Serve the planner as a web page and a JSON API",
 		GroupID: groupServe,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
