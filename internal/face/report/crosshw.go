@@ -50,9 +50,7 @@ func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 	banner(w, profileFrame,
 		"Cross-hardware - device profile summary (modeling abstraction vs performance merge tables)",
 		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
-	t := &pretty{bold: -1, header: []string{
-		"Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)",
-	}}
+	t := table.New("Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)")
 	for i := range r.Devices {
 		d := &r.Devices[i].Device
 		var grid, links []string
@@ -60,13 +58,11 @@ func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 			grid = append(grid, strconv.Itoa(l.Size))
 			links = append(links, strconv.FormatFloat(float64(l.Bandwidth)*l.Efficiency/1e9, 'g', 6, 64))
 		}
-		t.rows = append(t.rows, []string{
-			d.Name, f2(wide(&d.Matrix) * d.ComputeEfficiency), f2(wide(&d.Vector) * d.ComputeEfficiency),
+		t.Row(d.Name, f2(wide(&d.Matrix)*d.ComputeEfficiency), f2(wide(&d.Vector)*d.ComputeEfficiency),
 			fmt.Sprintf("%.3f", float64(d.Bandwidth)*d.MemoryEfficiency/float64(units.TiB)),
-			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "),
-		})
+			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "))
 	}
-	fmt.Fprintln(w, t.render(v.Color))
+	fmt.Fprintln(w, t.Framed(-1))
 	fmt.Fprintln(w, "Notes: compute is the 16-bit peak; all rates include their efficiency; HBM bandwidth is in binary TB/s.")
 }
 
@@ -104,30 +100,38 @@ func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
 		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
 	})
 	mode := rows[0].search.Mode
-	t := &pretty{bold: 2}
+	throughput := "Throughput (token/s)"
 	if mode == search.Aggregated {
 		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
-		t.header = []string{"Top", "Device", "Throughput (token/s)", "TTFT (ms)", "TPOT (ms)", "Concurrency", "Parallel", "Batch", "num_devices"}
 	} else {
 		phase := map[search.Mode]string{search.PrefillOnly: "Prefill", search.DecodeOnly: "Decode"}[mode]
 		banner(w, phaseFrame, fmt.Sprintf("Cross-hardware - PD Disaggregated %s (best throughput config per device under its limit)", phase))
-		t.header = []string{
-			"Top", "Device", phase + " throughput (token/s)", "QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
-			"Concurrency", "Parallel", "Batch", "num_devices",
+		throughput = phase + " throughput (token/s)"
+	}
+	latency := func(has bool, s units.Seconds) string {
+		if !has {
+			return "-"
 		}
+		return f2(s.Ms())
 	}
-	for i, b := range rows {
-		t.rows = append(t.rows, crossRow(i+1, &b))
-	}
-	fmt.Fprintln(w, t.render(v.Color))
+	framed(w, tableOf(rows, rank[bestOf]("Top"), []column[bestOf]{
+		{"Device", func(_ int, b *bestOf) any { return b.device.Name }},
+		{throughput, func(_ int, b *bestOf) any { return f2(b.row.Best.Throughput) }},
+	}, when(mode != search.Aggregated, column[bestOf]{"QPS (req/s)", func(_ int, b *bestOf) any { return f2(b.row.QPS) }}), []column[bestOf]{
+		{"TTFT (ms)", func(_ int, b *bestOf) any { return latency(mode != search.DecodeOnly, b.row.Best.TTFT) }},
+		{"TPOT (ms)", func(_ int, b *bestOf) any { return latency(mode != search.PrefillOnly, b.row.Best.TPOT) }},
+		{"Concurrency", func(_ int, b *bestOf) any { return b.row.Best.Concurrency }},
+		{"Parallel", func(_ int, b *bestOf) any { return b.row.Label }},
+		{"Batch", func(_ int, b *bestOf) any { return b.row.Best.Batch }},
+		{"num_devices", func(_ int, b *bestOf) any { return b.row.Devices() }},
+	}), 2, v)
 	crossIntervals(w, rows)
 	infeasible(w, without)
 }
 
 // crossIntervals prints the intervals of the compared rows and their overlaps.
 func crossIntervals(w io.Writer, rows []bestOf) {
-	t := table.New(1, 3, 4)
-	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
+	t := table.New(">Top", "Device", ">Throughput (token/s)", ">"+perMillion, "interval overlaps")
 	alike := false
 	for i := range rows {
 		low, high := rows[i].interval()
@@ -142,13 +146,13 @@ func crossIntervals(w io.Writer, rows []bestOf) {
 		if c := rows[i].row.Cost; c > 0 {
 			price = usd(c)
 		}
-		t.AppendRow(table.Row{
-			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
+		t.Row(
+			strconv.Itoa(i+1), rows[i].device.Name, f2(rows[i].row.Best.Throughput)+" "+plusMinus(rows[i].row.Expected.Throughput),
 			price, cmp.Or(strings.Join(same, ", "), "–"),
-		})
+		)
 	}
 	fmt.Fprintln(w, "80 % prediction intervals:")
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	if alike {
 		fmt.Fprintln(w, "The ranking of devices with overlapping intervals is uncertain: measure before choosing between them.")
 	}
@@ -164,22 +168,6 @@ func infeasible(w io.Writer, devices []string) {
 	if len(devices) > 0 {
 		fmt.Fprintf(w, "No feasible configuration on: %s\n", strings.Join(devices, ", "))
 	}
-}
-
-func crossRow(top int, b *bestOf) []string {
-	o := &b.row.Best
-	ttft, tpot := f2(o.TTFT.Ms()), f2(o.TPOT.Ms())
-	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
-	switch b.search.Mode {
-	case search.PrefillOnly:
-		cells = append(cells, f2(b.row.QPS))
-		tpot = "-"
-	case search.DecodeOnly:
-		cells = append(cells, f2(b.row.QPS))
-		ttft = "-"
-	case search.Aggregated:
-	}
-	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.row.Devices()))
 }
 
 // crossRatio prints the best pair of every device.
@@ -201,25 +189,19 @@ func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
 		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
 	})
 	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")
-	t := &pretty{bold: 2, header: []string{
-		"Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS",
-	}}
+	t := table.New("Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS")
 	split := false
 	for i, d := range rows {
 		p := &d.Ratio.Pairs[0]
-		cells := []string{
-			strconv.Itoa(i + 1), d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
-		}
+		instances := []string{"-", "-", "-"}
 		if s := d.Ratio.Sustained; s.Split.Prefill > 0 {
-			cells = append(cells, strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split)))
+			instances = []string{strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split))}
 			split = true
-		} else {
-			cells = append(cells, "-", "-", "-")
 		}
-		t.rows = append(t.rows, cells)
+		t.Row(i+1, d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
+			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), instances)
 	}
-	fmt.Fprintln(w, t.render(v.Color))
+	framed(w, t, 2, v)
 	infeasible(w, without)
 	if split {
 		fmt.Fprintf(w, "P/D instance counts: the split of %d devices with the highest request rate.\n", r.Request.NumDevices)

@@ -18,25 +18,23 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 		return
 	}
 	counts := map[string]int{}
-	list := table.New(1)
-	list.AppendHeader(table.Row{"line", "id", "rule", "why"})
+	list := table.New(">line", "id", "rule", "why")
 	for _, f := range r.Findings {
 		counts[f.Rule]++
 		rule := f.Rule
 		if f.TTFTOnly {
 			rule += " (TTFT)"
 		}
-		list.AppendRow(table.Row{f.Row.Line, f.Row.ID, rule, f.Why})
+		list.Row(f.Row.Line, f.Row.ID, rule, f.Why)
 	}
-	fmt.Fprintf(w, "%s\n\nSuspicious: %d of %d rows\n\n", list.Render(), len(rows), len(r.Rows))
-	sum := table.New(2)
-	sum.AppendHeader(table.Row{"rule", "rows", "meaning"})
+	fmt.Fprintf(w, "%s\n\nSuspicious: %d of %d rows\n\n", list, len(rows), len(r.Rows))
+	sum := table.New("rule", ">rows", "meaning")
 	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
-			sum.AppendRow(table.Row{rule[0], n, rule[1]})
+			sum.Row(rule[0], n, rule[1])
 		}
 	}
-	fmt.Fprintln(w, sum.Render())
+	fmt.Fprintln(w, sum)
 	marked, found := 0, 0
 	for i := range r.Rows {
 		if r.Rows[i].Quality != "" {

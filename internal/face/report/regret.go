@@ -23,8 +23,7 @@ func regretLine(choices []measured.Choice) string {
 // Regret prints the cost of choosing layouts by prediction, group by group.
 func Regret(w io.Writer, r *accuracy.Response) {
 	choices := measured.Regrets(r.Rows)
-	t := table.New(2, 3, 4, 5, 6)
-	t.AppendHeader(table.Row{"deployment", "layouts", "choices", "correct", "regret", "random choice"})
+	t := table.New("deployment", ">layouts", ">choices", ">correct", ">regret", ">random choice")
 	for i := 0; i < len(choices); {
 		k, layouts, right := i, 0, 0
 		for ; k < len(choices) && choices[k].Group == choices[i].Group; k++ {
@@ -34,12 +33,12 @@ func Regret(w io.Writer, r *accuracy.Response) {
 			}
 		}
 		s := document.NewRegret(choices[i:k])
-		t.AppendRow(table.Row{
-			choices[i].Group, layouts, k - i, right, pc(s.Mean), pc(s.Random),
-		})
+		t.Row(
+			choices[i].Group, layouts, k-i, right, pc(s.Mean), pc(s.Random),
+		)
 		i = k
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, regretLine(choices))
 }
