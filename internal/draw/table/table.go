@@ -104,6 +104,19 @@ func (t *Table) line(cells []string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
+// Aligned returns the lines with every column aligned right, one blank between columns and no rule.
+func (t *Table) Aligned() string {
+	var lines []string
+	for _, row := range append([][]string{t.header}, t.rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = fmt.Sprintf("%*s", t.widths[i], cell)
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(cells, " "), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // CSV writes the header and the rows as comma-separated values.
 func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)

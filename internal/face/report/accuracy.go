@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -164,15 +163,11 @@ func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measu
 
 // AccuracyCSV writes every row with its prediction.
 func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{
+	t := table.New(
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
 		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
 		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms",
-		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error",
-	}); err != nil {
-		return err
-	}
+		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error")
 	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	known := func(x float64) string {
 		if x == 0 {
@@ -189,17 +184,12 @@ func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 		if p.Err != nil {
 			reason = p.Err.Error()
 		}
-		if err := out.Write([]string{
-			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
-			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
-			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason,
-		}); err != nil {
-			return err
-		}
+		t.Row(m.Line, m.ID, m.Engine, m.Model, m.System, m.Mode, m.Input, m.Output,
+			m.Concurrency, m.TP, m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
+			p.KVTokens, p.Preempted, ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
+			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }
 
 // Calibration prints the errors of a fit, on the rows it used and on rows it held
