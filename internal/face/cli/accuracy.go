@@ -66,9 +66,5 @@ func examine(cmd *cobra.Command, env *Env, file string, asJSON bool) error {
 	if err != nil {
 		return asked(err)
 	}
-	if asJSON {
-		return env.JSON(document.NewExamine(res))
-	}
-	report.Examine(env.Stdout, res)
-	return nil
+	return answer(env, asJSON, res, document.NewExamine, report.Examine)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"runtime"
@@ -135,14 +136,19 @@ func (f *calibrateFlags) described(counts func(name string) bool) []string {
 
 // run fits and prints.
 func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error {
-	if f.power {
-		return calibratePower(cmd, env, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out)
-	}
-	if f.surfaces != "" {
-		return fitSurfaces(cmd, env, f.kernels, f.surfaces)
-	}
-	if f.kernels.PerfData.Dir != "" {
-		return calibrateKernels(cmd, env, f.kernels, f.out)
+	switch {
+	case f.power:
+		return fit(cmd, env, opscalibrate.Power, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out, report.Power)
+	case f.surfaces != "":
+		return fit(cmd, env, opscalibrate.Surfaces, f.kernels, f.surfaces, func(w io.Writer, r *opscalibrate.SurfacesResponse) {
+			kernelNotes(env, r.Tables, r.Unknown)
+			report.Surfaces(w, r)
+		})
+	case f.kernels.PerfData.Dir != "":
+		return fit(cmd, env, opscalibrate.Kernels, f.kernels, f.out, func(w io.Writer, r *opscalibrate.KernelsResponse) {
+			kernelNotes(env, r.Tables, r.Unknown)
+			report.Kernels(w, r)
+		})
 	}
 	f.Files = args
 	if f.Results.Folders != nil {
@@ -161,11 +167,7 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 	for _, u := range res.Results.Unused {
 		env.Note(u.File + " is not used: " + oneLine(u.Err))
 	}
-	if f.json {
-		err = env.JSON(document.NewCalibrate(res, oneLine))
-	} else {
-		report.Calibration(env.Stdout, res)
-	}
+	err = answer(env, f.json, res, func(r *opscalibrate.Response) *document.Calibrate { return document.NewCalibrate(r, oneLine) }, report.Calibration)
 	err = errors.Join(err, saveFit(env, f.out, res.Overlay.Write))
 	if f.writeRow != "" {
 		err = errors.Join(err, f.rows(env, &res.Results))
@@ -242,15 +244,14 @@ func noneGiven(cmd *cobra.Command, kind string, flags ...string) error {
 	return usagef("%s excludes %s", kind, strings.Join(given, " and "))
 }
 
-// calibrateKernels fits operators to kernels.
-func calibrateKernels(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
-	res, err := opscalibrate.Kernels(cmd.Context(), env.world(), r)
+// fit runs a fit, prints its errors and saves it.
+func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, out string, print func(io.Writer, R)) error {
+	r, err := run(cmd.Context(), env.world(), q)
 	if err != nil {
 		return asked(err)
 	}
-	kernelNotes(env, res.Tables, res.Unknown)
-	report.Kernels(env.Stdout, res)
-	return saveFit(env, out, res.Write)
+	print(env.Stdout, r)
+	return saveFit(env, out, r.Write)
 }
 
 // kernelNotes prints the notes on kernel tables and on systems without a profile.
@@ -267,25 +268,4 @@ func saveFit(env *Env, file string, write func(io.Writer) error) error {
 		return nil
 	}
 	return env.CreateAtomic(file, write)
-}
-
-// fitSurfaces fits surfaces to kernels.
-func fitSurfaces(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
-	res, err := opscalibrate.Surfaces(cmd.Context(), env.world(), r)
-	if err != nil {
-		return asked(err)
-	}
-	kernelNotes(env, res.Tables, res.Unknown)
-	report.Surfaces(env.Stdout, res)
-	return saveFit(env, out, res.Write)
-}
-
-// calibratePower fits device power.
-func calibratePower(cmd *cobra.Command, env *Env, r opscalibrate.PowerRequest, out string) error {
-	res, err := opscalibrate.Power(cmd.Context(), env.world(), r)
-	if err != nil {
-		return asked(err)
-	}
-	report.Power(env.Stdout, res)
-	return saveFit(env, out, res.Write)
 }

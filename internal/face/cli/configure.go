@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -128,13 +129,8 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = env.JSON(document.NewConfigure(r))
-	} else {
-		report.Configure(env.Stdout, r, report.OptimizeView{
-			Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old,
-		})
-	}
+	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old}
+	err = answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *ops.ConfigureResponse) { report.Configure(w, r, view) })
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
 	}

@@ -173,10 +173,15 @@ func (e *Env) JSON(v any) error {
 
 // show prints v as JSON or as the report prints it.
 func show[T any](e *Env, asJSON bool, v T, report func(io.Writer, T)) error {
+	return answer(e, asJSON, v, func(v T) T { return v }, report)
+}
+
+// answer prints a response as the JSON of its document, or as the report prints it.
+func answer[R, D any](e *Env, asJSON bool, r R, document func(R) D, report func(io.Writer, R)) error {
 	if asJSON {
-		return e.JSON(v)
+		return e.JSON(document(r))
 	}
-	report(e.Stdout, v)
+	report(e.Stdout, r)
 	return nil
 }
 

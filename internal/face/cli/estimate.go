@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -141,9 +142,5 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	if !f.quiet {
 		tableNotes(env.Note, r.Tables)
 	}
-	if f.json {
-		return env.JSON(document.NewEstimate(r))
-	}
-	report.Estimate(env.Stdout, r, view)
-	return nil
+	return answer(env, f.json, r, document.NewEstimate, func(w io.Writer, r *ops.EstimateResponse) { report.Estimate(w, r, view) })
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -34,12 +36,8 @@ func newGenerateCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return asked(err)
 			}
-			if f.json {
-				err = env.JSON(document.NewConfigure(r))
-			} else {
-				report.Generated(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor})
-			}
-			if err != nil {
+			view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor}
+			if err := answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *ops.ConfigureResponse) { report.Generated(w, r, view) }); err != nil {
 				return err
 			}
 			return f.save.save(env, r, func(text string) { f.notes(env, text) })

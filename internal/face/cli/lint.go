@@ -102,11 +102,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return asked(err)
 	}
-	if f.json {
-		err = env.JSON(document.NewLint(r))
-	} else {
-		report.Lint(env.Stdout, r)
-	}
+	err = answer(env, f.json, r, document.NewLint, report.Lint)
 	if n := r.Errors(); err == nil && n > 0 {
 		return fmt.Errorf("%d findings are errors", n)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -84,11 +85,8 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = env.JSON(document.NewRecommend(r))
-	} else {
-		report.Recommend(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()})
-	}
+	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()}
+	err = answer(env, f.json, r, document.NewRecommend, func(w io.Writer, r *ops.RecommendResponse) { report.Recommend(w, r, view) })
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
 		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))

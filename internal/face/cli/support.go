@@ -71,11 +71,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return asked(err)
 	}
-	if f.json {
-		return env.JSON(document.NewSupported(r))
-	}
-	report.Support(env.Stdout, r)
-	return nil
+	return answer(env, f.json, r, document.NewSupported, report.Support)
 }
 
 // formats are those that an older name has on each system. Systems that do not exist are
