@@ -74,32 +74,49 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 	return float64(p[dtype.F16]) / 1e12
 }
 
-// bestOf is a device with the best row of a search.
-type bestOf struct {
-	device *device.Profile
-	search *ops.Search
-	row    *ops.Row
+// Leader is a device with the best row of a search.
+type Leader struct {
+	Device *device.Profile
+	Search *ops.Search
+	Row    *ops.Row
 }
 
-// crossSearch prints the best row of every device for search k.
-func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
-	var rows []bestOf
-	var without []string
+// Leaders are the devices with a row for search k, the most throughput first, and the names of those without.
+func Leaders(r *ops.OptimizeResponse, k int) (found []Leader, without []string) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if p := &d.Searches[k]; len(p.Rows) > 0 {
-			rows = append(rows, bestOf{&d.Device, p, &p.Rows[0]})
+			found = append(found, Leader{&d.Device, p, &p.Rows[0]})
 		} else {
 			without = append(without, d.Device.Name)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b Leader) int { return cmp.Compare(b.Row.Best.Throughput, a.Row.Best.Throughput) })
+	return found, without
+}
+
+// Matched are the devices with a pair of matched phases, the most requests first, and the names of those without.
+func Matched(r *ops.OptimizeResponse) (found []*ops.DeviceResult, without []string) {
+	for i := range r.Devices {
+		if d := &r.Devices[i]; len(d.Ratio.Pairs) > 0 {
+			found = append(found, d)
+		} else {
+			without = append(without, d.Device.Name)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *ops.DeviceResult) int {
+		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
+	})
+	return found, without
+}
+
+// crossSearch prints the best row of every device for search k.
+func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
+	rows, without := Leaders(r, k)
 	if len(rows) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b bestOf) int {
-		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
-	})
-	mode := rows[0].search.Mode
+	mode := rows[0].Search.Mode
 	throughput := "Throughput (token/s)"
 	if mode == search.Aggregated {
 		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
@@ -114,23 +131,23 @@ func crossSearch(w io.Writer, r *ops.OptimizeResponse, k int, v OptimizeView) {
 		}
 		return f2(s.Ms())
 	}
-	framed(w, tableOf(rows, rank[bestOf]("Top"), []column[bestOf]{
-		{"Device", func(_ int, b *bestOf) any { return b.device.Name }},
-		{throughput, func(_ int, b *bestOf) any { return f2(b.row.Best.Throughput) }},
-	}, when(mode != search.Aggregated, column[bestOf]{"QPS (req/s)", func(_ int, b *bestOf) any { return f2(b.row.QPS) }}), []column[bestOf]{
-		{"TTFT (ms)", func(_ int, b *bestOf) any { return latency(mode != search.DecodeOnly, b.row.Best.TTFT) }},
-		{"TPOT (ms)", func(_ int, b *bestOf) any { return latency(mode != search.PrefillOnly, b.row.Best.TPOT) }},
-		{"Concurrency", func(_ int, b *bestOf) any { return b.row.Best.Concurrency }},
-		{"Parallel", func(_ int, b *bestOf) any { return b.row.Label }},
-		{"Batch", func(_ int, b *bestOf) any { return b.row.Best.Batch }},
-		{"num_devices", func(_ int, b *bestOf) any { return b.row.Devices() }},
+	framed(w, tableOf(rows, rank[Leader]("Top"), []column[Leader]{
+		{"Device", func(_ int, b *Leader) any { return b.Device.Name }},
+		{throughput, func(_ int, b *Leader) any { return f2(b.Row.Best.Throughput) }},
+	}, when(mode != search.Aggregated, column[Leader]{"QPS (req/s)", func(_ int, b *Leader) any { return f2(b.Row.QPS) }}), []column[Leader]{
+		{"TTFT (ms)", func(_ int, b *Leader) any { return latency(mode != search.DecodeOnly, b.Row.Best.TTFT) }},
+		{"TPOT (ms)", func(_ int, b *Leader) any { return latency(mode != search.PrefillOnly, b.Row.Best.TPOT) }},
+		{"Concurrency", func(_ int, b *Leader) any { return b.Row.Best.Concurrency }},
+		{"Parallel", func(_ int, b *Leader) any { return b.Row.Label }},
+		{"Batch", func(_ int, b *Leader) any { return b.Row.Best.Batch }},
+		{"num_devices", func(_ int, b *Leader) any { return b.Row.Devices() }},
 	}), 2, v)
 	crossIntervals(w, rows)
 	infeasible(w, without)
 }
 
 // crossIntervals prints the intervals of the compared rows and their overlaps.
-func crossIntervals(w io.Writer, rows []bestOf) {
+func crossIntervals(w io.Writer, rows []Leader) {
 	t := table.New(">Top", "Device", ">Throughput (token/s)", ">"+perMillion, "interval overlaps")
 	alike := false
 	for i := range rows {
@@ -138,16 +155,16 @@ func crossIntervals(w io.Writer, rows []bestOf) {
 		var same []string
 		for k := range rows {
 			if l, h := rows[k].interval(); k != i && l <= high && low <= h {
-				same = append(same, rows[k].device.Name)
+				same = append(same, rows[k].Device.Name)
 			}
 		}
 		alike = alike || len(same) > 0
 		price := "–"
-		if c := rows[i].row.Cost; c > 0 {
+		if c := rows[i].Row.Cost; c > 0 {
 			price = usd(c)
 		}
 		t.Row(
-			strconv.Itoa(i+1), rows[i].device.Name, f2(rows[i].row.Best.Throughput)+" "+plusMinus(rows[i].row.Expected.Throughput),
+			strconv.Itoa(i+1), rows[i].Device.Name, f2(rows[i].Row.Best.Throughput)+" "+plusMinus(rows[i].Row.Expected.Throughput),
 			price, cmp.Or(strings.Join(same, ", "), "–"),
 		)
 	}
@@ -159,8 +176,8 @@ func crossIntervals(w io.Writer, rows []bestOf) {
 }
 
 // interval is the 80 % interval of the throughput.
-func (b *bestOf) interval() (low, high float64) {
-	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
+func (b *Leader) interval() (low, high float64) {
+	return b.Row.Expected.Throughput.Interval(b.Row.Best.Throughput)
 }
 
 // infeasible lists the devices without a feasible row.
@@ -172,22 +189,10 @@ func infeasible(w io.Writer, devices []string) {
 
 // crossRatio prints the best pair of every device.
 func crossRatio(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
-	var rows []*ops.DeviceResult
-	var without []string
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		if len(d.Ratio.Pairs) > 0 {
-			rows = append(rows, d)
-		} else {
-			without = append(without, d.Device.Name)
-		}
-	}
+	rows, without := Matched(r)
 	if len(rows) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b *ops.DeviceResult) int {
-		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
-	})
 	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")
 	t := table.New("Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS")
 	split := false
