@@ -14,15 +14,16 @@ func (t *Table) Framed(bold int) string {
 	}
 	rule := "+" + strings.Join(dashes, "+") + "+"
 	line := func(cells []string) string {
-		out := "|"
+		var b strings.Builder
+		b.WriteString("|")
 		for i, cell := range cells {
 			text := Centre(cell, t.widths[i])
 			if i == bold {
 				text = strings.Replace(text, cell, "\x1b[1m"+cell+"\x1b[0m", 1)
 			}
-			out += " " + text + " |"
+			b.WriteString(" " + text + " |")
 		}
-		return out
+		return b.String()
 	}
 	lines := []string{rule, line(t.header), rule}
 	for _, row := range t.rows {

@@ -245,12 +245,12 @@ func noneGiven(cmd *cobra.Command, kind string, flags ...string) error {
 }
 
 // fit runs a fit, prints its errors and saves it.
-func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, out string, print func(io.Writer, R)) error {
+func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, out string, show func(io.Writer, R)) error {
 	r, err := run(cmd.Context(), env.world(), q)
 	if err != nil {
 		return asked(err)
 	}
-	print(env.Stdout, r)
+	show(env.Stdout, r)
 	return saveFit(env, out, r.Write)
 }
 

@@ -90,10 +90,7 @@ func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) e
 	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err // would name the temporary file
-		}
-		return fmt.Errorf("writing %s: %w", name, err)
+		return fmt.Errorf("writing %s: %w", name, cause(err)) // without the name of the temporary file
 	}
 	err = fill(f, write)
 	if err == nil {

@@ -26,7 +26,7 @@ const (
 // crossHardware prints the comparison of devices: their profiles, then the best
 // row of each, per search.
 func crossHardware(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
-	profiles(w, r, v)
+	profiles(w, r)
 	if r.Devices[0].Ratio != nil {
 		crossRatio(w, r, v)
 		return
@@ -46,7 +46,7 @@ func banner(w io.Writer, width int, lines ...string) {
 }
 
 // profiles prints the modelling parameters of the devices.
-func profiles(w io.Writer, r *ops.OptimizeResponse, v OptimizeView) {
+func profiles(w io.Writer, r *ops.OptimizeResponse) {
 	banner(w, profileFrame,
 		"Cross-hardware - device profile summary (modeling abstraction vs performance merge tables)",
 		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
