@@ -3,6 +3,7 @@ package plimsoll_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -156,7 +157,7 @@ func simulate(t *testing.T, deployment []byte, flags string) []byte {
 // post asks the HTTP API.
 func post(t *testing.T, request []byte) []byte {
 	t.Helper()
-	h, err := serve.New(serve.Options{Desk: operation.NewDesk(&operation.Kit{World: &session.Session{}}, operation.Capacity{}), Loopback: true})
+	h, err := serve.New(serve.Options{Page: http.NotFoundHandler(), Desk: operation.NewDesk(&operation.Kit{World: &session.Session{}}, operation.Capacity{}), Loopback: true})
 	if err != nil {
 		t.Fatal(err)
 	}

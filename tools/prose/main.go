@@ -101,6 +101,10 @@ func splitter(path string) func(path string, source []byte) ([]Text, error) {
 		return goTexts
 	case ".md":
 		return page
+	case ".json":
+		if strings.HasSuffix(path, "/text/en.json") {
+			return whole
+		}
 	}
 	return nil
 }

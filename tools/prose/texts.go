@@ -57,6 +57,9 @@ func goTexts(path string, source []byte) ([]Text, error) {
 	return out, nil
 }
 
+// whole is a file of texts.
+func whole(_ string, source []byte) ([]Text, error) { return []Text{{1, string(source)}}, nil }
+
 // page is a page of Markdown without its code blocks.
 func page(_ string, source []byte) ([]Text, error) {
 	lines := bytes.Split(source, []byte("\n"))

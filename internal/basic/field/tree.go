@@ -12,7 +12,7 @@ func Say(err error, say func(Name) string) string {
 		return e.say(say)
 	}
 	text, out := err.Error(), ""
-	for _, inner := range unwrap(err) {
+	for _, inner := range Inside(err) {
 		before, after, ok := strings.Cut(text, inner.Error())
 		if !ok {
 			continue // the outer text does not hold it
@@ -28,7 +28,7 @@ func Each(err error) []error {
 	if err == nil {
 		return nil
 	}
-	inner := unwrap(err)
+	inner := Inside(err)
 	if _, own := err.(*Error); own || len(inner) == 0 || errors.Join(inner...).Error() != err.Error() { //nolint:errorlint // likewise
 		return []error{err}
 	}
@@ -64,14 +64,14 @@ func Errors(err error) []*Error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // likewise
 		out = append(out, e)
 	}
-	for _, inner := range unwrap(err) {
+	for _, inner := range Inside(err) {
 		out = append(out, Errors(inner)...)
 	}
 	return out
 }
 
-// unwrap are the errors directly inside one.
-func unwrap(err error) []error {
+// Inside are the errors directly inside one.
+func Inside(err error) []error {
 	var all []error
 	switch e := err.(type) { //nolint:errorlint // likewise
 	case interface{ Unwrap() []error }:

@@ -235,10 +235,8 @@ func engineSettings(memoryShare float64, maxContext int, chunked bool) []string 
 // workerOf reads the workers of a role. Precision without a role is that of all.
 func (b *blockReader) workerOf(i int, role string) {
 	w := &b.workers[i]
-	for key, to := range map[string]*[]int{
-		"num_gpu": &w.Devices, "tp": &w.TP, "pp": &w.PP, "dp": &w.DP, "moe_tp": &w.MoETP, "moe_ep": &w.EP,
-	} {
-		*to = b.integers(role + key + "_candidates")
+	for _, l := range listsOf(&w.WorkerSpace) {
+		*l.sizes = b.integers(role + l.flat + "_candidates")
 	}
 	if cp := b.given[role+"cp_candidates"]; cp != nil {
 		if sizes := b.integers(role + "cp_candidates"); len(sizes) != 1 || sizes[0] != 1 {

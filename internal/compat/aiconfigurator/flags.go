@@ -1,6 +1,7 @@
 package aiconfigurator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -165,7 +166,9 @@ func (f *Flags) check() []error {
 	bad(f.Model == "", "model_path", "is missing")
 	bad(f.System == "", "system", "is missing")
 	bad(f.TotalGPUs == 0, "total_gpus", "is missing")
-	bad(!slices.Contains([]string{"", "auto", "agg", "disagg"}, f.ServingMode), "serving_mode", "must be auto, agg or disagg, got %q", f.ServingMode)
+	if err := field.OneOf("serving_mode", cmp.Or(f.ServingMode, "auto"), "auto", agg, disagg); err != nil {
+		errs = append(errs, err)
+	}
 	bad(f.Backend == "auto" && f.BackendVersion != "", "backend_version", "%s is for one engine, but backend auto compares several", f.BackendVersion)
 	for _, x := range []struct {
 		key       field.Name

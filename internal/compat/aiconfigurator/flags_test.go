@@ -117,7 +117,7 @@ func TestPlanMistakes(t *testing.T) {
 				TTFT: -1, TPOT: math.NaN(),
 			},
 			[]string{
-				"--serving_mode must be auto, agg or disagg, got \"afd\"", "--backend_version 1.0 is for one engine", "--total_gpus must be between 1 and 1000000, got -1",
+				"--serving_mode must be one of auto, agg, disagg, got \"afd\"", "--backend_version 1.0 is for one engine", "--total_gpus must be between 1 and 1000000, got -1",
 				"--isl must be between", "--ttft must be a positive", "--tpot must be a positive", "--system: unknown device", "--decode_system: unknown device",
 			},
 		},

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 )
 
 // Every key, of either generation and at any depth, has one flat name, that of the new
@@ -51,9 +53,28 @@ func tuningKeys() []string {
 // sizes are the parallel sizes of a worker: the list in a nested worker section, and the
 // middle of the flat name.
 func sizes() map[string]string {
-	return map[string]string{
-		"num_gpu_per_worker": "num_gpu", "tp_list": "tp", "pp_list": "pp", "dp_list": "dp",
-		"moe_tp_list": "moe_tp", "moe_ep_list": "moe_ep", "cp_list": "cp",
+	out := map[string]string{"cp_list": "cp"}
+	for _, l := range listsOf(&experiment.WorkerSpace{}) {
+		out[l.nested] = l.flat
+	}
+	return out
+}
+
+// sizeList is a list of sizes of a worker and its names.
+type sizeList struct {
+	nested, flat string
+	sizes        *[]int
+}
+
+// listsOf are the lists of sizes of a worker.
+func listsOf(w *experiment.WorkerSpace) []sizeList {
+	return []sizeList{
+		{"num_gpu_per_worker", "num_gpu", &w.Devices},
+		{"tp_list", "tp", &w.TP},
+		{"pp_list", "pp", &w.PP},
+		{"dp_list", "dp", &w.DP},
+		{"moe_tp_list", "moe_tp", &w.MoETP},
+		{"moe_ep_list", "moe_ep", &w.EP},
 	}
 }
 

@@ -18,23 +18,23 @@ import (
 // cache are written, which are all that files and flags can ask for.
 func Write(e experiment.Experiment) []byte {
 	var m mapping
-	m.text("serving_mode", string(e.Mode))
-	m.text("model_path", e.Model)
-	m.text("system_name", e.System)
-	m.text("decode_system_name", e.DecodeSystem)
+	some(&m, "serving_mode", string(e.Mode))
+	some(&m, "model_path", e.Model)
+	some(&m, "system_name", e.System)
+	some(&m, "decode_system_name", e.DecodeSystem)
 	m.add("total_gpus", e.Devices)
-	m.text("backend_name", e.Engine.Name)
-	m.text("backend_version", e.Engine.Version)
+	some(&m, "backend_name", e.Engine.Name)
+	some(&m, "backend_version", e.Engine.Version)
 	if len(e.Engine.Settings) > 0 {
 		m.add("engine_settings", e.Engine.Settings)
 	}
 	v := Defaults(New, true)
 	m.add("isl", cmp.Or(e.Input, v.Input))
 	m.add("osl", cmp.Or(e.Output, v.Output))
-	m.integer("prefix", e.Prefix)
+	some(&m, "prefix", e.Prefix)
 	m.limits(&e)
-	m.number("percentile", e.Percentile)
-	m.number("confidence", e.Confidence)
+	some(&m, "percentile", e.Percentile)
+	some(&m, "confidence", e.Confidence)
 	m.add("nextn", e.MTP)
 	if len(e.AcceptanceRates) > 0 {
 		m.add("nextn_kept_rates", e.AcceptanceRates)
@@ -59,10 +59,14 @@ func (m *mapping) add(key string, value any) {
 	m.Kind = yaml.MappingNode
 	var k yaml.Node
 	k.SetString(key)
-	v, ok := value.(*yaml.Node)
-	if !ok {
-		v = &yaml.Node{}
-		if err := v.Encode(value); err != nil { // of numbers, texts and lists of them
+	v := &yaml.Node{}
+	switch x := value.(type) {
+	case *yaml.Node:
+		v = x
+	case string:
+		v.SetString(x)
+	default:
+		if err := v.Encode(x); err != nil { // of numbers and lists
 			v = nothing()
 		}
 	}
@@ -74,31 +78,10 @@ func (m *mapping) add(key string, value any) {
 
 func nothing() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} }
 
-// text, integer and number add what differs from zero.
-func (m *mapping) text(key, value string) {
-	if value != "" {
-		var v yaml.Node
-		v.SetString(value)
-		m.add(key, &v)
-	}
-}
-
-func (m *mapping) integer(key string, n int) {
-	if n != 0 {
-		m.add(key, n)
-	}
-}
-
-func (m *mapping) number(key string, x float64) {
-	if x != 0 {
-		m.add(key, x)
-	}
-}
-
-// sizes adds a list, if there is one.
-func (m *mapping) sizes(key string, list []int) {
-	if list != nil {
-		m.add(key, list)
+// some adds what differs from zero.
+func some[T comparable](m *mapping, key string, value T) {
+	if value != *new(T) {
+		m.add(key, value)
 	}
 }
 
@@ -150,19 +133,18 @@ func (m *mapping) worker(role, formats string, w *experiment.WorkerSpace, old bo
 		case value == "" && old:
 			value = checkpoint
 		}
-		m.text(formats+key, value)
+		some(m, formats+key, value)
 	}
 	word("gemm_quant_mode", w.Formats.GEMM)
 	word("moe_quant_mode", w.Formats.MoE)
 	word("kvcache_quant_mode", w.Formats.KV)
-	m.sizes(role+"num_gpu_candidates", w.Devices)
-	m.sizes(role+"tp_candidates", w.TP)
-	m.sizes(role+"pp_candidates", w.PP)
-	m.sizes(role+"dp_candidates", w.DP)
-	m.sizes(role+"moe_tp_candidates", w.MoETP)
-	m.sizes(role+"moe_ep_candidates", w.EP)
-	m.integer(role+"max_batch_size", w.MaxBatch)
-	m.number(role+"correction_scale", w.Scale)
+	for _, l := range listsOf(w) {
+		if *l.sizes != nil {
+			m.add(role+l.flat+"_candidates", *l.sizes)
+		}
+	}
+	some(m, role+"max_batch_size", w.MaxBatch)
+	some(m, role+"correction_scale", w.Scale)
 }
 
 // replica adds the settings of replicas. A missing key would mean the default list, so a nil
@@ -174,8 +156,8 @@ func (m *mapping) replica(r *experiment.ReplicaSpace) {
 		m.add("num_gpu_per_replica", r.Devices)
 	}
 	m.add("max_gpu_per_replica", r.MaxDevices)
-	m.integer("max_prefill_workers", r.MaxPrefill)
-	m.integer("max_decode_workers", r.MaxDecode)
+	some(m, "max_prefill_workers", r.MaxPrefill)
+	some(m, "max_decode_workers", r.MaxDecode)
 }
 
 // bytes is the mapping as text.

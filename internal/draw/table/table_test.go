@@ -11,15 +11,14 @@ import (
 )
 
 func TestRender(t *testing.T) {
-	w := table.New(2)
-	w.AppendSeparator() // nothing to separate
-	w.AppendHeader(table.Row{"model", "KV per token", "also"})
-	w.AppendRow(table.Row{"Qwen3-32B", 262144, ""})
-	w.AppendSeparator()
-	w.AppendSeparator()
-	w.AppendRow(table.Row{"µ-model", 1.5})
-	w.AppendRow(table.Row{"x", "±2", "y", "a column of its own"})
-	w.AppendSeparator()
+	w := table.New("model", ">KV per token", "also")
+	w.Rule() // nothing to separate
+	w.Row("Qwen3-32B", 262144, "")
+	w.Rule()
+	w.Rule()
+	w.Row("µ-model", 1.5)
+	w.Row("x", "±2", "y", "a column of its own")
+	w.Rule()
 	want := strings.Join([]string{
 		"model      KV per token  also",
 		"────────────────────────────────────────────────────",
@@ -28,7 +27,7 @@ func TestRender(t *testing.T) {
 		"µ-model             1.5",
 		"x                    ±2  y     a column of its own",
 	}, "\n")
-	if got := w.Render(); got != want {
+	if got := w.String(); got != want {
 		t.Errorf("want\n%s\ngot\n%s", want, got)
 	}
 }
@@ -39,19 +38,19 @@ func TestColumnsAreAligned(t *testing.T) {
 		cell := rapid.StringMatching(`[a-zµ±·]{1,9}`)
 		columns := rapid.IntRange(1, 5).Draw(t, "columns")
 		right := rapid.SliceOfN(rapid.IntRange(1, columns), 0, columns).Draw(t, "right")
-		w := table.New(right...)
+		heads := make([]string, columns)
+		for _, r := range right {
+			heads[r-1] = ">"
+		}
+		w := table.New(heads...)
 		var rows [][]string
 		for range rapid.IntRange(1, 6).Draw(t, "rows") {
 			row := rapid.SliceOfN(cell, columns, columns).Draw(t, "row")
 			rows = append(rows, row)
-			var cells table.Row
-			for _, c := range row {
-				cells = append(cells, c)
-			}
-			w.AppendRow(cells)
+			w.Row(row)
 		}
 		at := 0
-		lines := strings.Split(w.Render(), "\n")
+		lines := strings.Split(w.String(), "\n")[2:] // below the head
 		for i := range columns {
 			wide := 0
 			for _, row := range rows {

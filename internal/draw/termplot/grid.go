@@ -19,15 +19,17 @@ func color(series int) string {
 
 const colors = 6
 
-// lines is what the axes and limits are drawn with.
-type lines struct{ up, left, corner, along, below, vertical, horizontal rune }
+// What the axes and limits are drawn with.
+const (
+	up, left, corner, along, below = '│', '┤', '└', '─', '┬'
+	vertical, horizontal           = '┊', '┈'
+)
 
 // grid is the characters of the picture. A wide character is in its first cell, the second one then holds covered.
 type grid struct {
-	cols, rows   int
-	cells        []cell
-	color, ascii bool
-	axis         lines
+	cols, rows int
+	cells      []cell
+	color      bool
 }
 
 type cell struct {
@@ -37,14 +39,10 @@ type cell struct {
 
 const covered rune = -1
 
-func newGrid(cols, rows int, color, ascii bool) *grid {
-	g := &grid{cols: cols, rows: rows, cells: make([]cell, cols*rows), color: color, ascii: ascii}
+func newGrid(cols, rows int, color bool) *grid {
+	g := &grid{cols: cols, rows: rows, cells: make([]cell, cols*rows), color: color}
 	for i := range g.cells {
 		g.cells[i].glyph = ' '
-	}
-	g.axis = lines{'│', '┤', '└', '─', '┬', '┊', '┈'}
-	if ascii {
-		g.axis = lines{'|', '+', '+', '-', '+', ':', '-'}
 	}
 	return g
 }
@@ -67,7 +65,7 @@ func (g *grid) text(row, col int, text []rune, style string) {
 }
 
 // fit makes a text printable in the grid, in at most width cells.
-func (g *grid) fit(text string, width int) []rune { return cut(clean(text, g.ascii), width, g.ascii) }
+func (g *grid) fit(text string, width int) []rune { return cut(clean(text), width) }
 
 // write prints the lines without blanks at their ends. Styles do not reach over the end of a line, so that a pager or a
 // copied part shows the right colours.

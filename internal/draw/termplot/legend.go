@@ -2,8 +2,6 @@ package termplot
 
 import (
 	"strings"
-
-	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
 )
 
 // entry is one name of the legend: a glyph, and after it what it stands for.
@@ -26,7 +24,7 @@ func (e entry) width() int { return e.indent() + textWidth(e.name) }
 
 // legend returns the entries of each line: series and limits in columns, and below them what solid and dotted mean.
 func (p *Plot) legend(width int, x, y scale) [][]entry {
-	fit := func(text string, room int) []rune { return cut(clean(text, p.ASCII), room, p.ASCII) }
+	fit := func(text string, room int) []rune { return cut(clean(text), room) }
 	var names []entry
 	for i, s := range p.Series {
 		if s.Name != "" {
@@ -38,9 +36,9 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 		if l.Name == "" {
 			continue
 		}
-		glyph, a, name := dash(l, p.ASCII), y, l.Name
+		glyph, a, name := horizontal, y, l.Name
 		if l.Vertical {
-			a = x
+			glyph, a = vertical, x
 		}
 		if !a.Holds(l.At) {
 			name += " (out of view)"
@@ -49,10 +47,7 @@ func (p *Plot) legend(width int, x, y scale) [][]entry {
 	}
 	out := columns(names, width)
 	var key []string
-	switch {
-	case p.Marked != "" && p.ASCII:
-		key = append(key, "letter: "+p.Marked)
-	case p.Marked != "":
+	if p.Marked != "" {
 		key = append(key, "solid: "+p.Marked)
 	}
 	if p.Unmarked != "" {
@@ -91,25 +86,9 @@ func columns(entries []entry, width int) [][]entry {
 func (p *Plot) mark(series int) (glyph rune, style string) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	glyphs := []rune("●■▲◆▼★" + letters)
-	if p.ASCII {
-		glyphs = []rune(letters)
-	}
 	n := series
-	if p.Color && !p.ASCII {
+	if p.Color {
 		n /= colors
 	}
 	return glyphs[n%len(glyphs)], bold + ";" + color(series)
-}
-
-// dash returns what a limit is drawn with.
-func dash(l scatter.Limit, ascii bool) rune {
-	switch {
-	case l.Vertical && ascii:
-		return ':'
-	case l.Vertical:
-		return '┊'
-	case ascii:
-		return '-'
-	}
-	return '┈'
 }

@@ -15,7 +15,6 @@ type Plot struct {
 	Width  int  // of the longest line; 40 at least, 100 if zero
 	Height int  // lines without those of the legend; 10 at least, 24 if zero
 	Color  bool // with the ANSI escape sequences of the six colours every terminal has
-	ASCII  bool // without any character above 0x7e
 }
 
 // size returns the width and height to draw. The upper bounds only keep a slip of the caller from taking all memory.
@@ -41,11 +40,11 @@ func (p *Plot) Render(w io.Writer) {
 		if p.Title != "" {
 			note = p.Title + ": " + note
 		}
-		fmt.Fprintln(w, string(cut(clean(note, p.ASCII), width, p.ASCII)))
+		fmt.Fprintln(w, string(cut(clean(note), width)))
 		return
 	}
 	legend := p.legend(width, x, y)
-	g := newGrid(width, height+len(legend), p.Color, p.ASCII)
+	g := newGrid(width, height+len(legend), p.Color)
 	area := p.frame(g, height, x, y)
 	p.draw(g, area)
 	for i, line := range legend {
@@ -86,22 +85,22 @@ func (p *Plot) frame(g *grid, height int, x, y scale) area {
 	}
 	box.cols = g.cols - box.left - 1
 	for row := range box.rows {
-		g.put(box.top+row, box.left, g.axis.up, faint)
+		g.put(box.top+row, box.left, up, faint)
 	}
 	for _, t := range yticks {
 		row := bottom - 1 - t.at
 		g.text(row, box.left-1-len(t.label), []rune(t.label), "")
-		g.put(row, box.left, g.axis.left, faint)
+		g.put(row, box.left, left, faint)
 	}
 	box.left++
 
-	g.put(bottom, box.left-1, g.axis.corner, faint)
+	g.put(bottom, box.left-1, corner, faint)
 	for col := range box.cols {
-		g.put(bottom, box.left+col, g.axis.along, faint)
+		g.put(bottom, box.left+col, along, faint)
 	}
 	xticks := x.ticks(box.cols, box.cols/6, func(ticks []tick) bool { return apart(ticks, g.cols, box.left) })
 	for _, t := range xticks {
-		g.put(bottom, box.left+t.at, g.axis.below, faint)
+		g.put(bottom, box.left+t.at, below, faint)
 		g.text(bottom+1, under(t, g.cols, box.left), []rune(t.label), "")
 	}
 	return box
@@ -128,11 +127,11 @@ func (p *Plot) draw(g *grid, box area) {
 		switch {
 		case l.Vertical && box.x.Holds(l.At):
 			for row := range box.rows {
-				g.put(box.top+row, box.left+box.x.at(l.At, box.cols), g.axis.vertical, faint)
+				g.put(box.top+row, box.left+box.x.at(l.At, box.cols), vertical, faint)
 			}
 		case !l.Vertical && box.y.Holds(l.At):
 			for col := range box.cols {
-				g.put(box.top+box.rows-1-box.y.at(l.At, box.rows), box.left+col, g.axis.horizontal, faint)
+				g.put(box.top+box.rows-1-box.y.at(l.At, box.rows), box.left+col, horizontal, faint)
 			}
 		}
 	}
@@ -161,12 +160,12 @@ func (p *Plot) bar(g *grid, box area, b scatter.Bar) {
 	col := func(x float64) int { return box.left + box.x.at(x, box.cols) }
 	if b.Vertical {
 		for r := row(high); r <= row(low); r++ {
-			g.put(r, col(b.X), g.axis.up, color(b.Series))
+			g.put(r, col(b.X), up, color(b.Series))
 		}
 		return
 	}
 	for c := col(low); c <= col(high); c++ {
-		g.put(row(b.Y), c, g.axis.along, color(b.Series))
+		g.put(row(b.Y), c, along, color(b.Series))
 	}
 }
 
@@ -183,11 +182,7 @@ func (p *Plot) dots(g *grid, box area) {
 			col, row := box.x.at(pt.X, 2*box.cols), box.y.at(pt.Y, 4*box.rows)
 			cell := &braille[row/4*box.cols+col/2]
 			*cell |= bits[row%4][col%2]
-			glyph := 0x2800 | *cell
-			if p.ASCII {
-				glyph = '.'
-			}
-			g.put(box.top+box.rows-1-row/4, box.left+col/2, glyph, color(i))
+			g.put(box.top+box.rows-1-row/4, box.left+col/2, 0x2800|*cell, color(i))
 		}
 	}
 }

@@ -44,12 +44,10 @@ func render(p termplot.Plot) string {
 }
 
 func TestPictures(t *testing.T) {
-	plain, color, ascii := sweep(), sweep(), sweep()
+	plain, color := sweep(), sweep()
 	color.Color = true
-	ascii.ASCII = true
 	golden.Check(t, "testdata/plain.golden", []byte(render(plain)))
 	golden.Check(t, "testdata/color.golden", []byte(render(color)))
-	golden.Check(t, "testdata/ascii.golden", []byte(render(ascii)))
 	bars := sweep()
 	bars.Interval = "80 % interval"
 	bars.Bars = []scatter.Bar{
@@ -115,10 +113,10 @@ func TestDefaultSize(t *testing.T) {
 // A marked point is seen whatever is drawn over the same place, and of two marked ones the one of the earlier series.
 func TestMarkedAndEarlierOnTop(t *testing.T) {
 	at := func(mark bool) []scatter.Point { return []scatter.Point{{X: 1, Y: 1, Mark: mark}} }
-	p := termplot.Plot{ASCII: true}
+	var p termplot.Plot
 	p.Series = []scatter.Series{{Points: at(false)}, {Points: at(true)}, {Points: at(true)}}
-	if got := render(p); !strings.Contains(got, "B") || strings.Contains(got, "C") {
-		t.Errorf("want B alone, got\n%s", got)
+	if got := render(p); !strings.Contains(got, "■") || strings.Contains(got, "▲") {
+		t.Errorf("want ■ alone, got\n%s", got)
 	}
 }
 
@@ -150,7 +148,6 @@ func plots(t *rapid.T) termplot.Plot {
 		Width:  rapid.IntRange(-10, 250).Draw(t, "width"),
 		Height: rapid.IntRange(-10, 60).Draw(t, "height"),
 		Color:  rapid.Bool().Draw(t, "color"),
-		ASCII:  rapid.Bool().Draw(t, "ascii"),
 	}
 	for range rapid.IntRange(0, 9).Draw(t, "series") {
 		p.Series = append(p.Series, scatter.Series{Name: names().Draw(t, "name"), Points: points(t)})
@@ -196,13 +193,6 @@ func TestLinesFit(t *testing.T) {
 		}
 		if !p.Color && strings.Contains(got, "\x1b") || strings.Contains(escape.ReplaceAllString(got, ""), "\x1b") {
 			t.Errorf("escape sequence that is not a colour of ours: %q", got)
-		}
-		if p.ASCII {
-			for _, r := range got {
-				if r > '~' {
-					t.Fatalf("%q is not ASCII", r)
-				}
-			}
 		}
 		if again := render(p); again != got {
 			t.Errorf("the same plot differs:\n%s\n%s", got, again)

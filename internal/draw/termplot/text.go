@@ -3,16 +3,14 @@ package termplot
 import "unicode"
 
 // clean makes a text safe for a grid of cells: what moves the cursor, starts an escape sequence or takes no place is
-// dropped. With ascii, characters of our labels that have a look-alike get it, and the rest a question mark.
-func clean(text string, ascii bool) []rune {
+// dropped.
+func clean(text string) []rune {
 	var out []rune
 	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\t':
 			out = append(out, ' ')
 		case unicode.IsControl(r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Zl, unicode.Zp):
-		case ascii && r > '~':
-			out = append(out, plain(r)...)
 		default:
 			out = append(out, r)
 		}
@@ -20,46 +18,17 @@ func clean(text string, ascii bool) []rune {
 	return out
 }
 
-// plain writes a character in ASCII.
-func plain(r rune) []rune {
-	switch r {
-	case '·', '•':
-		return []rune{'.'}
-	case '×':
-		return []rune{'x'}
-	case '–', '—', '−':
-		return []rune{'-'}
-	case 'µ', 'μ':
-		return []rune{'u'}
-	case '≤':
-		return []rune("<=")
-	case '≥':
-		return []rune(">=")
-	case '→':
-		return []rune("->")
-	case '…':
-		return []rune("...")
-	case '\u00a0':
-		return []rune{' '}
-	}
-	return []rune{'?'}
-}
-
 // cut shortens a text to width cells and says so by its last character.
-func cut(text []rune, width int, ascii bool) []rune {
+func cut(text []rune, width int) []rune {
 	if textWidth(text) <= width {
 		return text
 	}
-	end := []rune("…")
-	if ascii {
-		end = []rune("...")
-	}
-	n, used := 0, len(end)
+	n, used := 0, 1
 	for n < len(text) && used+runeWidth(text[n]) <= width {
 		used += runeWidth(text[n])
 		n++
 	}
-	return append(text[:n:n], end...)
+	return append(text[:n:n], '…')
 }
 
 // textWidth returns how many cells a clean text takes.

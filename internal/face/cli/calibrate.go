@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	"runtime"
@@ -21,46 +22,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 )
 
-// calibrateLong is the help of "plimsoll calibrate".
-const calibrateLong = `Calibrate fits multipliers of operator and host times to measured deployments and writes them to a file, which other
-commands read with --calibration. Rows of several files are fitted together; rows without a TTFT contribute their TPOT.
-
-It starts from a calibration, by default the shipped one, and fits the difference of each cell of the rows (a model on a
-system under an engine); 20 to 50 rows per cell are enough. It selects the regularization that predicts held-out configurations
-best, so rows that do not improve predictions change nothing.
-
---from-scratch fits all levels except cells: each vendor, each engine on its devices, each device generation, each engine on it,
-within that the number formats, kinds of attention and classes of models, and disaggregated deployments. It also fits a more
-strongly regularized set of the wide levels for models without rows. The shipped calibration was made this way.
-
---extend adds the groups that the calibration lacks, such as an engine on a device generation without rows; other predictions do
-not change.
-
---from-results reads benchmark results instead of rows, or in addition: all files in a folder and below in the formats of plimsoll
-check. Load, lengths and times are those of the results. The deployment comes from the flags of simulate, from a plan (--against),
-from --deployment, or from the files that started the engine: scripts, Compose files, manifests and settings as plimsoll lint reads
-them, in the folder of a result or the nearest above. Unusable results are listed with the reason. --folds then defaults to the
-largest number the results allow, up to 5.
-
---folds cross-validates: each row is also predicted by a fit that holds out its configuration and, with --from-scratch, by
-fits that hold out its cell, without and with half of the cell's rows. The errors are written too: all commands take their 80 %
-intervals from them. Without --from-scratch only the intervals of the rows' cells change.
-
-With --perf-data and no FILE it fits the constants of the operator forms instead, by device generation, to tables of measured
-kernels: the fastest kernel of each shape, by robust least squares on the logarithm of time. It prints the errors of the shipped
-and the fitted constants, and writes the constants in the format of internal/cost/calibrated/coefficients.yaml. --selection names a
-file that lists the forms to take from the fit and the constants of the others, as internal/cost/calibrated/selection.yaml does for
-the shipped constants.
-
---surfaces fits the deviation of kernels from the shipped forms instead: by system, operator, number format and engine, a smoothed
-ratio on the fewest points that give the others within 3 %. It prints the errors on every tenth shape, held out of the fit, and
-writes the surfaces of all shapes in the format of internal/cost/table/surfaces.bin.
-
-With --power it fits device power instead: watts when idle and when busy, joules per byte and per operation, by device generation,
-and a factor for each kind of kernel, to the rows with joules_per_output_token and tput_per_gpu. It prints the errors of the fit,
-with configurations held out and with cells held out, and writes the constants in the format of
-internal/cost/power/coefficients.yaml.`
-
 // calibrateFlags are the flags of "plimsoll calibrate".
 type calibrateFlags struct {
 	opscalibrate.Request
@@ -79,18 +40,8 @@ type calibrateFlags struct {
 func newCalibrateCmd(env *Env) *cobra.Command {
 	f := &calibrateFlags{}
 	cmd := &cobra.Command{
-		Use:   "calibrate [FILE.csv ...]",
-		Short: "Fit predictions to measured deployments, or operator forms to measured kernels",
-		Long:  calibrateLong,
-		Example: `  plimsoll calibrate measured.csv --out mine.yaml
-  plimsoll calibrate measured.csv --folds 5
-  plimsoll calibrate --from-results results/ --system h200_sxm --engine vllm --tp-size 4 --out mine.yaml
-  plimsoll calibrate --from-results results/ --against plan.json --out mine.yaml --write-rows rows.csv
-  plimsoll calibrate measured.csv --from-scratch --leave-out model engine
-  plimsoll calibrate measured.csv --extend --folds 5 --sample 6 --out mine.yaml
-  plimsoll calibrate --perf-data systems/data --out coefficients.yaml
-  plimsoll calibrate --perf-data systems/data --surfaces surfaces.bin
-  plimsoll calibrate --power measured.csv --out coefficients.yaml`,
+		Use:     "calibrate [FILE.csv ...]",
+		Short:   "Fit predictions to measured deployments, or operator forms to measured kernels",
 		GroupID: groupTrust,
 		Args:    f.args,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
@@ -185,14 +136,19 @@ func (f *calibrateFlags) described(counts func(name string) bool) []string {
 
 // run fits and prints.
 func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error {
-	if f.power {
-		return calibratePower(cmd, env, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out)
-	}
-	if f.surfaces != "" {
-		return fitSurfaces(cmd, env, f.kernels, f.surfaces)
-	}
-	if f.kernels.PerfData.Dir != "" {
-		return calibrateKernels(cmd, env, f.kernels, f.out)
+	switch {
+	case f.power:
+		return fit(cmd, env, opscalibrate.Power, opscalibrate.PowerRequest{Files: args, Calibration: f.Calibration, Workers: f.Workers}, f.out, report.Power)
+	case f.surfaces != "":
+		return fit(cmd, env, opscalibrate.Surfaces, f.kernels, f.surfaces, func(w io.Writer, r *opscalibrate.SurfacesResponse) {
+			kernelNotes(env, r.Tables, r.Unknown)
+			report.Surfaces(w, r)
+		})
+	case f.kernels.PerfData.Dir != "":
+		return fit(cmd, env, opscalibrate.Kernels, f.kernels, f.out, func(w io.Writer, r *opscalibrate.KernelsResponse) {
+			kernelNotes(env, r.Tables, r.Unknown)
+			report.Kernels(w, r)
+		})
 	}
 	f.Files = args
 	if f.Results.Folders != nil {
@@ -211,11 +167,7 @@ func (f *calibrateFlags) run(cmd *cobra.Command, env *Env, args []string) error 
 	for _, u := range res.Results.Unused {
 		env.Note(u.File + " is not used: " + oneLine(u.Err))
 	}
-	if f.json {
-		err = env.JSON(document.NewCalibrate(res, oneLine))
-	} else {
-		report.Calibration(env.Stdout, res)
-	}
+	err = answer(env, f.json, res, func(r *opscalibrate.Response) *document.Calibrate { return document.NewCalibrate(r, oneLine) }, report.Calibration)
 	err = errors.Join(err, saveFit(env, f.out, res.Overlay.Write))
 	if f.writeRow != "" {
 		err = errors.Join(err, f.rows(env, &res.Results))
@@ -292,15 +244,14 @@ func noneGiven(cmd *cobra.Command, kind string, flags ...string) error {
 	return usagef("%s excludes %s", kind, strings.Join(given, " and "))
 }
 
-// calibrateKernels fits operators to kernels.
-func calibrateKernels(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
-	res, err := opscalibrate.Kernels(cmd.Context(), env.world(), r)
+// fit runs a fit, prints its errors and saves it.
+func fit[Q any, R interface{ Write(w io.Writer) error }](cmd *cobra.Command, env *Env, run func(context.Context, *session.Session, Q) (R, error), q Q, out string, show func(io.Writer, R)) error {
+	r, err := run(cmd.Context(), env.world(), q)
 	if err != nil {
 		return asked(err)
 	}
-	kernelNotes(env, res.Tables, res.Unknown)
-	report.Kernels(env.Stdout, res)
-	return saveFit(env, out, res.Write)
+	show(env.Stdout, r)
+	return saveFit(env, out, r.Write)
 }
 
 // kernelNotes prints the notes on kernel tables and on systems without a profile.
@@ -317,25 +268,4 @@ func saveFit(env *Env, file string, write func(io.Writer) error) error {
 		return nil
 	}
 	return env.CreateAtomic(file, write)
-}
-
-// fitSurfaces fits surfaces to kernels.
-func fitSurfaces(cmd *cobra.Command, env *Env, r opscalibrate.KernelsRequest, out string) error {
-	res, err := opscalibrate.Surfaces(cmd.Context(), env.world(), r)
-	if err != nil {
-		return asked(err)
-	}
-	kernelNotes(env, res.Tables, res.Unknown)
-	report.Surfaces(env.Stdout, res)
-	return saveFit(env, out, res.Write)
-}
-
-// calibratePower fits device power.
-func calibratePower(cmd *cobra.Command, env *Env, r opscalibrate.PowerRequest, out string) error {
-	res, err := opscalibrate.Power(cmd.Context(), env.world(), r)
-	if err != nil {
-		return asked(err)
-	}
-	report.Power(env.Stdout, res)
-	return saveFit(env, out, res.Write)
 }

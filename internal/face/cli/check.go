@@ -11,29 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
-// checkLong is the help of "plimsoll check".
-const checkLong = `Check compares the result of a benchmark with the prediction for its deployment: TTFT, TPOT and throughput, each with an 80 %
-interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving, the JSON or CSV of AIPerf
-and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, or the output of plimsoll simulate --json.
-
-The deployment comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
-lengths are those of the plan or the flags, or otherwise those of the result.
-
-If the run lies outside the intervals, check tests the assumptions one by one: those the result contradicts (lengths, load,
-settings) and those it does not state (CUDA graphs, batch limit, token budget, size and format of the KV cache, repeated prompts,
-warm and cold starts). It simulates each change; the remaining error shows which one explains the run.`
-
 // newCheckCmd makes "plimsoll check".
 func newCheckCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
 	var against string
 	cmd := &cobra.Command{
-		Use:   "check RESULT [MODEL]",
-		Short: "Compare a benchmark result with its prediction, and explain differences",
-		Long:  checkLong,
-		Example: `  plimsoll check result.json --against plan.json
-  plimsoll check result.json Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4
-  plimsoll check result.jsonl --deployment deployment.json --json`,
+		Use:     "check RESULT [MODEL]",
+		Short:   "Compare a benchmark result with its prediction, and explain differences",
 		GroupID: groupTrust,
 		Args:    arguments(1, "RESULT", "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -48,14 +48,8 @@ func newCompletionCmd(env *Env) *cobra.Command {
 		names = append(names, s.name)
 	}
 	return &cobra.Command{
-		Use:   "completion {bash|zsh|fish|powershell}",
-		Short: "Print a shell completion script",
-		Long:  "Print a script that completes commands, flags and names in a shell.",
-		Example: `  source <(plimsoll completion bash)           # this session
-  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll
-  plimsoll completion zsh > "${fpath[1]}/_plimsoll"
-  plimsoll completion fish > ~/.config/fish/completions/plimsoll.fish
-  plimsoll completion powershell | Out-String | Invoke-Expression`,
+		Use:               "completion {bash|zsh|fish|powershell}",
+		Short:             "Print a shell completion script",
 		GroupID:           groupAbout,
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {

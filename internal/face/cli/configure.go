@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -20,15 +21,8 @@ import (
 // newConfigureCmd makes "plimsoll cli", the command line of AIConfigurator.
 func newConfigureCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "cli COMMAND",
-		Short: "AIConfigurator's commands: compare aggregated and disaggregated serving",
-		Long: `Cli accepts the commands of NVIDIA's AIConfigurator, with both spellings of its flags (--total_gpus, --total-gpus) and both
-kinds of model names (QWEN3_32B, Qwen/Qwen3-32B-FP8). It simulates every deployment; "plimsoll simulate" gives the same figures.`,
-		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
-  plimsoll cli exp --yaml_path example.yaml
-  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --tp 4 --bs 28 --detail all
-  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20
-  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all`,
+		Use:     "cli COMMAND",
+		Short:   "AIConfigurator's commands: compare aggregated and disaggregated serving",
 		GroupID: groupPlan,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -135,13 +129,8 @@ func (f *configureFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = env.JSON(document.NewConfigure(r))
-	} else {
-		report.Configure(env.Stdout, r, report.OptimizeView{
-			Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old,
-		})
-	}
+	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width(), Plots: !f.noPlots, NoPower: f.generation == aiconfigurator.Old}
+	err = answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *configure.Response) { report.Configure(w, r, view) })
 	if f.save.dir != "" {
 		err = errors.Join(err, f.save.save(env, r, func(text string) { f.notes(env, text) }))
 	}
@@ -182,17 +171,7 @@ func newDefaultCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "default",
 		Short: "Compare aggregated and disaggregated serving of a model",
-		Long: `Default finds the best aggregated and the best disaggregated deployments of a model on a given number of GPUs within limits
-on TTFT and TPOT. It prints a table of each and the Pareto frontier of throughput per GPU against speed per user.
-
-The default limits are those of the tool's generation: TTFT 1000 ms and TPOT 20 ms with an upper-case model name or flags with
-underscores, otherwise 2000 ms and 30 ms. The report shows them.
-
-With --target-request-rate or --target-concurrency instead of --total-gpus it runs "plimsoll cli recommend".`,
-		Example: `  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm --ttft 1000 --tpot 10 --isl 3000 --osl 512
-  plimsoll cli default --model-path Qwen/Qwen3-32B-FP8 --total-gpus 32 --system h200_sxm --backend auto
-  plimsoll cli default --model-path deepseek-ai/DeepSeek-V3 --total-gpus 64 --system h200_sxm --decode-system b200_sxm --json`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fs := cmd.Flags(); fs.Changed("target-request-rate") || fs.Changed("target-concurrency") {
 				if !fs.Changed("total-gpus") {
@@ -375,11 +354,7 @@ func newExperimentsCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exp",
 		Short: "Run the experiments of a YAML file",
-		Long: `Exp runs the experiments of a YAML file in either form of AIConfigurator: nested (mode, config, profiles) or flat. They
-run in parallel. If one fails, the others finish and the exit status is not 0.`,
-		Example: `  plimsoll cli exp --yaml_path example.yaml
-  plimsoll cli exp --yaml-path example.yaml --json`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				return usagef("--yaml-path is required")

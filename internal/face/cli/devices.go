@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
+	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 )
@@ -19,19 +21,8 @@ func newDevicesCmd(env *Env) *cobra.Command {
 	var file string
 	var only deviceFilter
 	cmd := &cobra.Command{
-		Use:   "devices [NAME]",
-		Short: "List the device profiles, or print one",
-		Long: `Devices lists the built-in device profiles. With a NAME it prints one: peaks, memory, links, price and sources. NAME can also
-be the name that nvidia-smi prints ("NVIDIA H100 80GB HBM3") or a cloud machine type (p5.48xlarge).
-
-To describe your own device, start from a profile (--yaml) and pass the file to other commands with --device-file. With
-"base: NAME" a file states only the differences, for instance the price.`,
-		Example: `  plimsoll devices
-  plimsoll devices --vendor amd google
-  plimsoll devices h200_sxm
-  plimsoll devices h200_sxm --yaml > my.yaml
-  plimsoll devices --device-file my.yaml
-  plimsoll devices --schema > profile.schema.json`,
+		Use:     "devices [NAME]",
+		Short:   "List the device profiles, or print one",
 		Aliases: []string{"systems"},
 		GroupID: groupCatalog,
 		Args:    arguments(0, "NAME"),
@@ -76,7 +67,7 @@ func showDevice(env *Env, name, file string, asJSON bool) error {
 		return asked(err)
 	}
 	f := p.Facts()
-	return show(env, asJSON, &f, report.Device)
+	return show(env, asJSON, &f, func(w io.Writer, f *device.Facts) { report.Device(w, f, prices.Best(p).Tier(p)) })
 }
 
 // lower accepts a word in any case.

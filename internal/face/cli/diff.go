@@ -14,13 +14,8 @@ import (
 func newDiffCmd(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "diff A.json B.json",
-		Short: "Compare two plans and explain the differences",
-		Long: `Diff compares two records of "plimsoll plan" (plan.json, or the output of --json): the best deployment, its figures and the
-ranks of all contenders; and the causes: program version, data and request fields. For each field that differs it plans A again
-with that field of B alone, to isolate its effect.`,
-		Example: `  plimsoll diff monday/plan.json tuesday/plan.json
-  plimsoll diff a.json b.json --json`,
+		Use:     "diff A.json B.json",
+		Short:   "Compare two plans and explain the differences",
 		GroupID: groupPlan,
 		Args:    arguments(2, "A.json", "B.json"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -5,6 +5,6 @@
 // response. Start at [Main]; the list of commands is in root.go, and each command has a file and a constructor
 // (newVersionCmd is the smallest).
 //
-// To write a command: flags go into named sections with section; list flags come from package nargs; errors that the user
-// can fix are made with usagef and get hints with withHint.
+// To write a command: its help is a page of the folder help; flags go into named sections with section; list flags come from
+// package nargs; errors that the user can fix are made with usagef and get hints with withHint.
 package cli

@@ -23,19 +23,8 @@ type enginesRequest struct {
 func newEnginesCmd(env *Env) *cobra.Command {
 	var r enginesRequest
 	cmd := &cobra.Command{
-		Use:   "engines [NAME]",
-		Short: "List the serving engines, or print the defaults of one",
-		Long: `Engines lists the serving engines. With a NAME it prints the defaults of one: scheduling policy, token budget, memory
-share, KV blocks, host times, the engine's own option for each setting, and its presets. A preset holds the settings of published
-deployments, with their source; --engine-preset of other commands selects one.
-
-Some defaults depend on the device (--device) and on the number of devices of a replica (--num-devices). --set changes any
-setting by its key.`,
-		Example: `  plimsoll engines
-  plimsoll engines vllm
-  plimsoll engines vllm --engine-version 0.11.2
-  plimsoll engines sglang --device h200 --num-devices 8
-  plimsoll engines trtllm --set token_budget=16384 batch_wait.steps=20 --json`,
+		Use:     "engines [NAME]",
+		Short:   "List the serving engines, or print the defaults of one",
 		Aliases: []string{"backends"},
 		GroupID: groupCatalog,
 		Args:    arguments(0, "NAME"),

@@ -90,10 +90,7 @@ func replace(name, path string, perm fs.FileMode, write func(io.Writer) error) e
 	beside := filepath.Join(dir, fmt.Sprintf(".%s.%016x", base, rand.Uint64()))
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			err = failed.Err // would name the temporary file
-		}
-		return fmt.Errorf("writing %s: %w", name, err)
+		return fmt.Errorf("writing %s: %w", name, cause(err)) // without the name of the temporary file
 	}
 	err = fill(f, write)
 	if err == nil {
@@ -173,10 +170,15 @@ func (e *Env) JSON(v any) error {
 
 // show prints v as JSON or as the report prints it.
 func show[T any](e *Env, asJSON bool, v T, report func(io.Writer, T)) error {
+	return answer(e, asJSON, v, func(v T) T { return v }, report)
+}
+
+// answer prints a response as the JSON of its document, or as the report prints it.
+func answer[R, D any](e *Env, asJSON bool, r R, document func(R) D, report func(io.Writer, R)) error {
 	if asJSON {
-		return e.JSON(v)
+		return e.JSON(document(r))
 	}
-	report(e.Stdout, v)
+	report(e.Stdout, r)
 	return nil
 }
 

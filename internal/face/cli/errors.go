@@ -69,13 +69,8 @@ func hints(err error) []string {
 	if h, ok := err.(interface{ Hint() string }); ok {
 		out = append(out, h.Hint())
 	}
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
-	case interface{ Unwrap() error }:
-		out = append(out, hints(e.Unwrap())...)
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			out = append(out, hints(inner)...)
-		}
+	for _, inner := range field.Inside(err) {
+		out = append(out, hints(inner)...)
 	}
 	return out
 }

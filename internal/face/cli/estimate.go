@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -32,20 +33,8 @@ func newEstimateCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "estimate",
 		Short: "Predict one given deployment",
-		Long: `Estimate predicts one deployment: TTFT, TPOT, latency, tokens per second and memory, with 80 % intervals. The figures equal
-those of "plimsoll simulate" and of the same row of "plimsoll cli default".
-
---estimate-mode agg predicts workers for both phases, disagg separate prefill and decode workers (--p-tp, --d-tp, …). static
-serves one batch without a scheduler: all prompts in one step, then decode steps to the end; static_ctx is its prefill only,
-static_gen its decode only. --detail time lists the operators of a prefill and a decode step with the minimum time by the data
-sheet, source the origin of each time, memory how the engine divides GPU memory.`,
-		Example: `  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --isl 3000 --osl 512 --tp 4 --bs 28 --detail all
-  plimsoll cli estimate --model QWEN3_235B --system h200_sxm --tp 4 --dp 2 --ep 8 --bs 32 --backend vllm
-  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --estimate-mode disagg \
-      --p-tp 1 --p-bs 1 --p-workers 4 --d-tp 4 --d-bs 64 --d-workers 1 --json
-  plimsoll cli estimate --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --estimate-mode static --tp 4 --bs 16`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.define(cmd.Flags())
 	return cmd
@@ -153,9 +142,5 @@ func (f *estimateFlags) run(cmd *cobra.Command, env *Env) error {
 	if !f.quiet {
 		tableNotes(env.Note, r.Tables)
 	}
-	if f.json {
-		return env.JSON(document.NewEstimate(r))
-	}
-	report.Estimate(env.Stdout, r, view)
-	return nil
+	return answer(env, f.json, r, document.NewEstimate, func(w io.Writer, r *estimate.Response) { report.Estimate(w, r, view) })
 }

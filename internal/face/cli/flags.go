@@ -93,3 +93,16 @@ func isZero(fs *pflag.FlagSet, flag string) bool {
 	x, err := strconv.ParseFloat(f.Value.String(), 64)
 	return f.Changed && err == nil && x == 0
 }
+
+// flagOf is the flag of a request field.
+func flagOf(name field.Name) string {
+	switch name {
+	case "image":
+		return "--k8s-image"
+	case "pd_ratio":
+		return "--enable-optimize-prefill-decode-ratio"
+	case "shared_expert_tp":
+		return "--enable-shared-expert-tp"
+	}
+	return "--" + strings.ReplaceAll(string(name), "_", "-")
+}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
@@ -15,11 +17,7 @@ func newGenerateCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write the files of a feasible deployment, without a search",
-		Long: `Generate writes the files of a feasible deployment without a search: replicas of the smallest worker that holds the model
-and the KV cache of a few requests. Its figures are simulated. "plimsoll cli default" finds the best deployment.`,
-		Example: `  plimsoll cli generate --model-path Qwen/Qwen3-32B --total-gpus 8 --system h200_sxm --backend vllm
-  plimsoll cli generate --model-path deepseek-ai/DeepSeek-V3 --total-gpus 16 --system h200_sxm --save-dir out --deployment-target plain`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.ServingMode = "agg"
 			if err := d.complete(cmd, env); err != nil {
@@ -38,12 +36,8 @@ and the KV cache of a few requests. Its figures are simulated. "plimsoll cli def
 			if err != nil {
 				return asked(err)
 			}
-			if f.json {
-				err = env.JSON(document.NewConfigure(r))
-			} else {
-				report.Generated(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor})
-			}
-			if err != nil {
+			view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor}
+			if err := answer(env, f.json, r, document.NewConfigure, func(w io.Writer, r *configure.Response) { report.Generated(w, r, view) }); err != nil {
 				return err
 			}
 			return f.save.save(env, r, func(text string) { f.notes(env, text) })

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,22 @@ func newHelpCmd() *cobra.Command {
 			}
 			return topic.Help()
 		},
+	}
+}
+
+// helpTexts are the descriptions and examples of commands, in files named by the words that call the command.
+//
+//go:embed help
+var helpTexts embed.FS
+
+// describe gives a command and those below it their help.
+func describe(cmd *cobra.Command) {
+	name := strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "plimsoll "), " ", "-")
+	if text, err := helpTexts.ReadFile("help/" + name + ".md"); err == nil { // "help" needs none
+		cmd.Long, cmd.Example, _ = strings.Cut(string(text), "\nExamples:\n")
+	}
+	for _, c := range cmd.Commands() {
+		describe(c)
 	}
 }
 

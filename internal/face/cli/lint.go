@@ -29,22 +29,8 @@ type lintFlags struct {
 func newLintCmd(env *Env) *cobra.Command {
 	f := &lintFlags{}
 	cmd := &cobra.Command{
-		Use:   "lint {FILE... | COMMAND | -- COMMAND...}",
-		Short: "Check a launch command, Compose file or manifest",
-		Long: `Lint checks how vLLM, SGLang or TensorRT-LLM is launched: a command line (one quoted argument, or the words after "--"), a
-launch script, a Compose file, a Kubernetes manifest or TensorRT-LLM's YAML file; "-" is standard input. It prints the settings
-it read, whether they fit, the KV cache, the highest safe concurrency and the figures of "plimsoll simulate" at that concurrency;
-its findings; and single settings that would raise the throughput.
-
-Files written by Plimsoll name their devices, engine version and lengths in a comment; other files need --system. The version may
-also come from an image tag. An argument that contains a space is a command.
-
-The exit status is 1 if a finding is an error, 2 if the input cannot be read.`,
-		Example: `  plimsoll lint --system h200_sxm "vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 --max-num-seqs 64"
-  plimsoll lint --system h100_sxm --engine-version 0.5.9 --isl 4000 --osl 500 --tpot-limit 30 -- \
-      python -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 4
-  plimsoll lint --system b200_sxm compose.yaml
-  plimsoll lint results/*/agg/top1/agg/kubernetes/deploy.yaml`,
+		Use:     "lint {FILE... | COMMAND | -- COMMAND...}",
+		Short:   "Check a launch command, Compose file or manifest",
 		GroupID: groupPlan,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
@@ -116,11 +102,7 @@ func (f *lintFlags) run(cmd *cobra.Command, env *Env, args []string) error {
 	if err != nil {
 		return asked(err)
 	}
-	if f.json {
-		err = env.JSON(document.NewLint(r))
-	} else {
-		report.Lint(env.Stdout, r)
-	}
+	err = answer(env, f.json, r, document.NewLint, report.Lint)
 	if n := r.Errors(); err == nil && n > 0 {
 		return fmt.Errorf("%d findings are errors", n)
 	}

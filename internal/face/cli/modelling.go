@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -138,4 +141,40 @@ func actionWords(actions []dtype.Action) []string {
 		words[i] = string(a)
 	}
 	return words
+}
+
+// perfData defines the flags for measured kernels.
+func perfData(fs *pflag.FlagSet, r *prices.Tables) {
+	fs.StringVar(&r.Dir, "perf-data", "", "take operator times from a `directory` of measured kernel tables, in AIConfigurator's layout")
+	fs.StringVar(&r.Engine, "perf-engine", "", "use only the tables of `ENGINE[@VERSION]` (default the fastest kernel of all engines in their newest versions)")
+}
+
+// tableNotes prints the warnings about kernel tables.
+func tableNotes(note func(string), u *prices.Use) {
+	if u == nil {
+		return
+	}
+	for _, n := range u.Notes() {
+		note(n)
+	}
+}
+
+// percentileWord reads the statistic that limits apply to: mean, or a percentile.
+func percentileWord(s string) (string, error) {
+	if s == "mean" {
+		return s, nil
+	}
+	if x, err := strconv.ParseFloat(strings.TrimPrefix(s, "p"), 64); err != nil || !strings.HasPrefix(s, "p") || !(x > 0 && x < 100) {
+		return "", errors.New("want mean, or a percentile above p0 and below p100 such as p95")
+	}
+	return s, nil
+}
+
+// percentileOf is the percentile of a word that was read; 0 is the mean.
+func percentileOf(word string) float64 {
+	x, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64)
+	if err != nil {
+		return 0
+	}
+	return x
 }

@@ -14,19 +14,8 @@ func newModelsCmd(env *Env) *cobra.Command {
 	var asJSON bool
 	var family, as string
 	cmd := &cobra.Command{
-		Use:   "models [ID]",
-		Short: "List the model catalog, or print one model",
-		Long: `Models lists the catalog. With an ID it prints what follows from the model's configuration: total and active parameters, KV
-cache per token, and the size of the weights in several number formats.
-
-ID is a catalog id, a directory with a config.json, an id in the Hugging Face cache, or another name of a catalog model: that of
-a mirror or a quantized upload, or without the organisation. The result shows what such a name resolved to.`,
-		Example: `  plimsoll models
-  plimsoll models --family deepseek
-  plimsoll models Qwen/Qwen3-235B-A22B
-  plimsoll models RedHatAI/Qwen3-32B-FP8-dynamic
-  plimsoll models ./my-checkpoint --json
-  plimsoll models ./new-architecture --as-family generic`,
+		Use:     "models [ID]",
+		Short:   "List the model catalog, or print one model",
 		GroupID: groupCatalog,
 		Args:    arguments(0, "ID"),
 		RunE: func(_ *cobra.Command, args []string) error {

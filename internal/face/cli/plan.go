@@ -20,24 +20,8 @@ import (
 func newPlanCmd(env *Env) *cobra.Command {
 	f := &planFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan MODEL",
-		Short: "Find the best deployment of a model: its capacity, its cost and the files that run it",
-		Long: `Plan compares all engines and serving modes (aggregated and disaggregated) on one or more systems. It simulates every
-deployment and prints one page: the answer; the contenders with prediction intervals, cost and the probability of meeting the
-limits; what limits the best one; what would change the answer; and the next commands.
-
-With --gpus it finds the highest throughput on the GPUs available. With --rate, or --daily for rates over a day, it finds the
-fewest GPUs that carry the load, and the cheapest system if there are several. Request lengths come from --isl and --osl, a
---preset, a --trace or a distribution. --workload NAME=ISL:OSL[:SHARE] describes workloads that share one deployment.
-
-On a terminal it asks for missing inputs and shows the command before running it. The answers can be saved and reused with
---answers.
-
---out DIRECTORY writes plan.json, report.html, report.md and the files that run the best deployment.`,
-		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
-  plimsoll plan openai/gpt-oss-120b --rate 40 --systems h200_sxm b200_sxm mi355x --preset chat --ttft 500 --tpot 20 --percentile p95
-  plimsoll plan deepseek-ai/DeepSeek-V3 --gpus 64 --systems h200_sxm --workload chat=chat:3 rag=8000:500:1 --tpot 40 --out plan
-  plimsoll plan Qwen/Qwen3-8B --daily 2 2 1 1 2 5 9 14 20 22 20 15 --system l40s --trace requests.csv --ttft 800`,
+		Use:               "plan MODEL",
+		Short:             "Find the best deployment of a model: its capacity, its cost and the files that run it",
 		GroupID:           groupPlan,
 		Args:              modelArg,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,15 +27,8 @@ func newRecommendCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recommend",
 		Short: "Find the fewest GPUs for a request rate or a concurrency",
-		Long: `Recommend finds the fewest GPUs that carry a load (requests per second, or requests in flight) within limits on TTFT and TPOT.
-For every unit of workers it estimates the number of replicas from the capacity of one, simulates them at the load (with Poisson
-arrivals for a rate), and adds replicas until the limits are met. Rows are ranked by GPUs, then by tokens per second and GPU.`,
-		Example: `  plimsoll cli recommend --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm --target-request-rate 20 --isl 3000 --osl 512 \
-      --ttft 1000 --tpot 20
-  plimsoll cli recommend --model QWEN3_235B --system h200_sxm --target_concurrency 500 --backend auto
-  plimsoll cli recommend --model-path openai/gpt-oss-120b --system b200_sxm --target-request-rate 50 --percentile p95 --json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.defineAll(cmd.Flags())
 	return cmd
@@ -91,11 +85,8 @@ func (f *recommendFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		err = env.JSON(document.NewRecommend(r))
-	} else {
-		report.Recommend(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()})
-	}
+	view := report.OptimizeView{Color: env.Color(env.Stdout) && !f.noColor, Width: env.Width()}
+	err = answer(env, f.json, r, document.NewRecommend, func(w io.Writer, r *recommend.Response) { report.Recommend(w, r, view) })
 	if f.save.dir != "" {
 		f.save.site.ModelPath = f.served()
 		err = errors.Join(err, f.save.saveNeeds(env, r, func(text string) { f.notes(env, text) }))

@@ -115,19 +115,8 @@ func configureAliases() map[string]string {
 func newRootCmd(env *Env, commands []*cobra.Command, prof *profiles) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
-		Use:   "plimsoll COMMAND",
-		Short: "Find the best deployment of a language model on given hardware",
-		Long: `Plimsoll finds the deployment of a language model that carries the most load within your latency limits: engine, parallel
-layout, batch size and serving mode.
-
-It needs neither the hardware nor the weights. Results go to standard output, messages to standard error.`,
-		Example: `  plimsoll plan Qwen/Qwen3-32B --gpus 32 --system h200_sxm --isl 3000 --osl 512 --ttft 1000 --tpot 10
-  plimsoll throughput-optimizer Qwen/Qwen3-32B --device h200_sxm --num-devices 8 --input-length 3500 \
-      --output-length 1500 --tpot-limit 50
-  plimsoll cli default --model QWEN3_32B --total_gpus 32 --system h200_sxm
-  plimsoll models Qwen/Qwen3-32B
-  plimsoll devices h200_sxm
-  source <(plimsoll completion bash)`,
+		Use:               "plimsoll COMMAND",
+		Short:             "Find the best deployment of a language model on given hardware",
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
@@ -152,6 +141,7 @@ It needs neither the hardware nor the weights. Results go to standard output, me
 	root.AddCommand(commands...)
 	root.SetHelpCommand(newHelpCmd())
 	root.InitDefaultHelpCmd()
+	describe(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(env, cmd) })
 	root.SetFlagErrorFunc(flagError)
 	root.SetGlobalNormalizationFunc(nargs.Normalizer(flagAliases()))

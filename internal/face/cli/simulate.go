@@ -44,23 +44,8 @@ func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
-		Use:   "simulate MODEL",
-		Short: "Simulate a deployment under load, event by event",
-		Long: `Simulate runs requests through a deployment of MODEL under an engine's scheduling rules: queues, token budget, KV blocks,
-preemption and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput within limits, and the utilization
-of the engine and its KV cache.
-
-Requests come from a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
-JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" lists the engine's settings; --set changes them.
-
---prefill-replicas runs prefill on separate replicas (disaggregated serving). The client then sees the first token when a
-decode replica has received the KV cache and admitted the request. --prefill-set changes settings of the prefill replicas only.`,
-		Example: `  plimsoll simulate Qwen/Qwen3-32B --system h200_sxm --engine vllm --tp-size 4 --concurrency 64 \
-      --input-length 1024 --output-length 1024
-  plimsoll simulate meta-llama/Llama-3.1-70B --system b200_sxm --engine trtllm --tp-size 4 --rate 5 \
-      --input-length 2048 --output-length 256 --ttft-limit 1000 --tpot-limit 30 --json
-  plimsoll simulate deepseek-ai/DeepSeek-V3 --system h200_sxm --engine sglang --dp-size 8 --ep-size 8 \
-      --prefill-replicas 1 --prefill-tp-size 8 --prefill-dp-size 1 --prefill-set token_budget=32768 --rate 4`,
+		Use:               "simulate MODEL",
+		Short:             "Simulate a deployment under load, event by event",
 		GroupID:           groupPlan,
 		Args:              modelArg,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runSimulate(cmd, env, f, args) },

@@ -31,33 +31,9 @@ func newStepCmd(env *Env) *cobra.Command {
 	f.Deployment.System = step.DefaultDevice
 	f.Deployment.Pools = []deployment.Pool{{}}
 	cmd := &cobra.Command{
-		Use:     "step MODEL",
-		Aliases: []string{"text_generate", "text-generate"},
-		Short:   "Predict the time and memory of one forward pass",
-		Long: `Step predicts one forward pass of MODEL: the time and bottleneck of every operator, the total, and the memory per device.
-
-MODEL is a catalog id (plimsoll models), a directory with a config.json, an id in the Hugging Face cache, or another name of a
-catalog model: that of a mirror or a quantized upload, or without the organisation. --num-queries counts the requests of all
-data-parallel ranks. --context-length is the number of cached tokens: a sequence has context plus query tokens. A decode query
-is one token plus the draft tokens, unless --query-length is set.
-
-On Ascend devices the default policy uses the assumptions of Ascend's own model (TensorCast), so that results are comparable;
-the result names those that change the step noticeably. --policy physical drops them. Step accepts command lines of Ascend's
-text_generate and rejects options that it does not model.
-
---perf-data takes operator times from measured kernels where the directory covers their shape; the result gives their share of
-the step.
-
---engine adds the step time under an engine: calibrated kernel times, gaps between kernels, kernel launches outside captured
-graphs, and exposed host work, as in "plimsoll simulate". Settings of graphs, host times, draft tokens and KV cache format
-apply; settings of scheduling and memory do not.`,
-		Example: `  plimsoll step Qwen/Qwen3-32B --device ATLAS_800_A3_752T_128G_DIE --num-devices 8 --tp-size 8 \
-      --num-queries 32 --context-length 4096 --decode --compile
-  plimsoll step deepseek-ai/DeepSeek-V3.1 --device ATLAS_800_A3_752T_128G_DIE --num-devices 16 --ep-size 16 \
-      --num-queries 16 --query-length 4096 --compile --json
-  plimsoll step Qwen/Qwen3-32B --device h200_sxm --query-length 2048 --chrome-trace step.json
-  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --num-queries 64 --context-length 4096 --engine vllm
-  plimsoll step Qwen/Qwen3-32B --device h200_sxm --decode --context-length 4096 --perf-data systems/data`,
+		Use:               "step MODEL",
+		Aliases:           []string{"text_generate", "text-generate"},
+		Short:             "Predict the time and memory of one forward pass",
 		GroupID:           groupPlan,
 		Args:              modelArg,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runStep(cmd, env, f, args) },

@@ -32,14 +32,8 @@ func newSupportCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "support",
 		Short: "List supported models, systems and engines, with the expected error",
-		Long: `Support lists models, systems and engines with the fewest GPUs that hold the model, the origin of operator times (tier), and
-the expected error for aggregated and disaggregated deployments. Without a model it lists those with measured deployments; any
-other model of the catalog, and your own, can be predicted too.`,
-		Example: `  plimsoll cli support --model-path Qwen/Qwen3-32B-FP8 --system h200_sxm
-  plimsoll cli support --model-path deepseek-ai/DeepSeek-V3 --system all --backend all
-  plimsoll cli support --system b200_sxm --json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	section(cmd.Flags(), "Selection", func(fs *pflag.FlagSet) {
 		fs.StringVar(&f.Model, "model", "", "the model: a name like QWEN3_32B, a Hugging Face id, or a directory with config.json (default the measured ones)")
@@ -77,11 +71,7 @@ func (f *supportFlags) run(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return asked(err)
 	}
-	if f.json {
-		return env.JSON(document.NewSupported(r))
-	}
-	report.Support(env.Stdout, r)
-	return nil
+	return answer(env, f.json, r, document.NewSupported, report.Support)
 }
 
 // formats are those that an older name has on each system. Systems that do not exist are

@@ -28,11 +28,8 @@ type versionInfo struct {
 func newVersionCmd(env *Env) *cobra.Command {
 	var asJSON, data bool
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Long: `Version prints the version of the program. --data also lists the embedded data behind predictions with its sha256 hashes
-(for a directory, that of "sha256sum * | sha256sum" in it) and, with --json, its source, its licence and the command that
-rebuilds it.`,
+		Use:     "version",
+		Short:   "Print the version",
 		GroupID: groupAbout,
 		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON, data) },
@@ -48,7 +45,7 @@ func printVersion(env *Env, asJSON, data bool) error {
 	v := versionOf(info)
 	if data {
 		v.Data = slices.DeleteFunc(provenance.Entries(), func(e provenance.Entry) bool {
-			return strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/web/")
+			return strings.Contains(e.Path, "/testdata") || strings.HasPrefix(e.Path, "internal/face/")
 		})
 	}
 	if asJSON {

@@ -126,10 +126,6 @@ func (a *api) report(w http.ResponseWriter, r *http.Request) {
 		guard.Refuse(w, http.StatusUnprocessableEntity, "format must be html or md, got "+strconv.Quote(format), "format")
 		return
 	}
-	if write == nil {
-		guard.Refuse(w, http.StatusNotImplemented, "this build has no reports")
-		return
-	}
 	data, ok := body(w, r)
 	if !ok {
 		return

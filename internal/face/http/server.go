@@ -19,9 +19,9 @@ import (
 type Options struct {
 	Desk    *operation.Desk
 	Version string
-	// Page serves "/" and what it needs; nil = a list of addresses.
+	// Page serves "/" and what it needs.
 	Page http.Handler
-	// HTML and Markdown write the report of a plan; nil = no such report.
+	// HTML and Markdown write the report of a plan.
 	HTML, Markdown func(io.Writer, *document.Plan) error
 	// Loopback says that the server listens on this machine only.
 	Loopback bool
@@ -74,11 +74,7 @@ func New(o Options) (http.Handler, error) {
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	}
-	page := o.Page
-	if page == nil {
-		page = http.HandlerFunc(a.welcome)
-	}
-	mux.Handle("/", page)
+	mux.Handle("/", o.Page)
 	g := &guard.Guard{Loopback: o.Loopback, Body: MaxBody}
 	return headers(g.Handler(http.NewCrossOriginProtection().Handler(mux))), nil
 }
@@ -106,16 +102,6 @@ func only(method string, next http.HandlerFunc) http.Handler {
 		}
 		next(w, r)
 	})
-}
-
-// welcome is the page of a server without a page.
-func (a *api) welcome(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/" {
-		guard.Refuse(w, http.StatusNotFound, "there is no "+r.URL.Path)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>Plimsoll</title><p>The API is described by <a href="/api/openapi.json">/api/openapi.json</a>.`+"\n")
 }
 
 // Serve answers on a listener until ctx is done, then lets requests under way finish.

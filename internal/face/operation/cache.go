@@ -1,6 +1,13 @@
 package operation
 
-import "container/list"
+import (
+	"bytes"
+	"container/list"
+	"context"
+	"encoding/json"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
+)
 
 // cache keeps answers up to a number of bytes; the least recently used go first.
 type cache struct {
@@ -43,4 +50,32 @@ func (c *cache) put(k key, data []byte) {
 		delete(c.at, old.key)
 		c.held -= len(old.data) + overhead
 	}
+}
+
+// Plan is the plan of a request, for use in [Desk.Answer]: a report and the record share one
+// search.
+func (d *Desk) Plan(ctx context.Context, k *Kit, o *Operation, request any) (*document.Plan, error) {
+	key, err := keyOf(o.Name+" ", request)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	data, ok := d.kept.get(key)
+	d.mu.Unlock()
+	out := &document.Plan{}
+	if ok && json.Unmarshal(data, out) == nil {
+		return out, nil
+	}
+	doc, err := o.Run(ctx, k, request)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := Encode(&b, doc); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.kept.put(key, b.Bytes())
+	d.mu.Unlock()
+	return doc.(*document.Plan), nil
 }

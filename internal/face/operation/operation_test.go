@@ -176,6 +176,11 @@ func TestMistakes(t *testing.T) {
 		{"plan", `{` + small + `,"device_file":"/etc/passwd"}`, "give device_file or systems", "device_file systems"},
 		{"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"device_file":"x.yaml","concurrency":1}`, "device_file x.yaml: files cannot be read here", "device_file"},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","output_length":0,"input_length":1}`, "output_length must be between 1 and 100000000, got 0", "output_length"},
+		{"plan", strings.Replace(`{`+small+`}`, `"agg"`, `"aggr"`, 1), `modes must be one of agg, disagg, got "aggr"; nearest: agg`, "modes"},
+		{
+			"optimize", `{"model":"Qwen/Qwen3-8B","input_length":1,"output_length":1,"evaluate":"formula"}`,
+			`evaluate must be one of formulas, simulation, got "formula"; nearest: formulas`, "evaluate",
+		},
 		{"lint", `{}`, "", ""},
 		{"validate", `{}`, "give one of plan and optimize", "plan optimize"},
 		{"models", `{"limit":-1}`, "limit must not be negative", "limit"},
@@ -192,6 +197,9 @@ func TestMistakes(t *testing.T) {
 		}
 		if got := strings.Join(wrong.Fields, " "); c.want != "" && (wrong.Error() != c.want || got != c.fields) {
 			t.Errorf("%s %s:\ngot  %q (%s)\nwant %q (%s)", c.name, c.request, wrong.Error(), got, c.want, c.fields)
+		}
+		if m := wrong.Mistakes[0]; strings.Contains(c.want, "must be one of") && (m.Value == "" || len(m.Allowed) < 2) {
+			t.Errorf("%s %s: the value and the allowed words are missing: %+v", c.name, c.request, m)
 		}
 	}
 }

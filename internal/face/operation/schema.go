@@ -1,6 +1,8 @@
 package operation
 
 import (
+	_ "embed" // the descriptions
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -34,9 +36,17 @@ type Schemas struct {
 	words map[string]string
 }
 
+// descriptions are the comments of the types and fields that JSON has; "go test -update" writes them from the source.
+//
+//go:embed descriptions.json
+var descriptions []byte
+
 // NewSchemas makes the schemas of a table.
 func NewSchemas(table []Operation) (*Schemas, error) {
-	s := &Schemas{names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, known: known(), words: descriptions()}
+	s := &Schemas{names: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}, known: known()}
+	if err := json.Unmarshal(descriptions, &s.words); err != nil {
+		return nil, fmt.Errorf("reading the descriptions of fields: %w", err)
+	}
 	for _, o := range table {
 		for _, t := range []reflect.Type{o.request, o.response} {
 			if err := s.add(t); err != nil {

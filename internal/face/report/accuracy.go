@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -36,12 +35,12 @@ func Accuracy(w io.Writer, r *accuracy.Response) {
 		{"", func(r *measured.Row) string { return r.System }},
 		{"", func(r *measured.Row) string { return r.Model }},
 	} {
-		t.AppendSeparator()
+		t.Rule()
 		for _, p := range measured.By(clean, by.key) {
 			t.add(by.prefix+p.Name, document.GroupOf(p.Rows))
 		}
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	fmt.Fprintf(w, "\nThe 80 %% intervals cover %s (clean rows). Bias is the median of ln(predicted/measured).\n", covered(clean))
 	fmt.Fprintln(w, regretLine(measured.Regrets(clean)))
 	defaulted(w, r.Rows)
@@ -52,42 +51,36 @@ func Accuracy(w io.Writer, r *accuracy.Response) {
 	reasons(w, "Not predicted", r.Rows, document.Failures)
 }
 
-// errorTable is a table of errors by group of rows, with a column for each measured quantity.
+// errorTable is a table of errors by group of rows, with columns for each measured quantity.
 type errorTable struct {
-	*table.Writer
-
+	*table.Table
 	shown []measured.Quantity
 }
 
 func newErrorTable(all *document.AccuracyGroup) *errorTable {
 	t := &errorTable{}
-	header := table.Row{"group", "rows", "predicted"}
-	right := []int{2, 3}
+	header := []string{"group", ">rows", ">predicted"}
 	for _, q := range measured.Quantities() {
-		if e := all.Of(q); e == nil || e.Rows == 0 {
-			continue
-		}
-		t.shown = append(t.shown, q)
-		for _, word := range []string{quantityTitle(q) + " MAPE", "median", "p90", "bias", "coverage"} {
-			header, right = append(header, word), append(right, len(right)+2)
+		if e := all.Of(q); e != nil && e.Rows > 0 {
+			t.shown = append(t.shown, q)
+			header = append(header, ">"+quantityTitle(q)+" MAPE", ">median", ">p90", ">bias", ">coverage")
 		}
 	}
-	t.Writer = table.New(right...)
-	t.AppendHeader(header)
+	t.Table = table.New(header...)
 	return t
 }
 
 func (t *errorTable) add(name string, g document.AccuracyGroup) {
-	row := table.Row{name, g.Rows, g.Predicted}
+	var cells []string
 	for _, q := range t.shown {
 		e := g.Of(q)
 		if e == nil || e.Rows == 0 {
-			row = append(row, "–", "–", "–", "–", "–")
+			cells = append(cells, "–", "–", "–", "–", "–")
 			continue
 		}
-		row = append(row, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
+		cells = append(cells, pc(e.MAPE), pc(e.MedianAPE), pc(e.P90), fmt.Sprintf("%+.2f", e.Bias), fmt.Sprintf("%.0f %%", 100*e.Coverage80))
 	}
-	t.AppendRow(row)
+	t.Row(name, g.Rows, g.Predicted, cells)
 }
 
 // quantityTitle is the header of a quantity.
@@ -170,15 +163,11 @@ func reasons(w io.Writer, title string, rows []measured.Compared, of func(*measu
 
 // AccuracyCSV writes every row with its prediction.
 func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{
+	t := table.New(
 		"line", "id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size", "quality",
 		"silicon_ttft_ms", "predicted_ttft_ms", "silicon_tpot_ms", "predicted_tpot_ms", "kv_tokens", "preemptions",
 		"ttft_low80_ms", "ttft_high80_ms", "tpot_low80_ms", "tpot_high80_ms",
-		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error",
-	}); err != nil {
-		return err
-	}
+		"ttft_est_ms", "tput_per_gpu", "predicted_tput_per_gpu", "joules_per_output_token", "predicted_joules_per_output_token", "error")
 	ms := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	known := func(x float64) string {
 		if x == 0 {
@@ -195,24 +184,18 @@ func AccuracyCSV(w io.Writer, r *accuracy.Response) error {
 		if p.Err != nil {
 			reason = p.Err.Error()
 		}
-		if err := out.Write([]string{
-			strconv.Itoa(m.Line), m.ID, m.Engine, m.Model, m.System, m.Mode, strconv.Itoa(m.Input), strconv.Itoa(m.Output),
-			strconv.Itoa(m.Concurrency), strconv.Itoa(m.TP), m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
-			strconv.Itoa(p.KVTokens), strconv.Itoa(p.Preempted), ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
-			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason,
-		}); err != nil {
-			return err
-		}
+		t.Row(m.Line, m.ID, m.Engine, m.Model, m.System, m.Mode, m.Input, m.Output,
+			m.Concurrency, m.TP, m.Quality, ms(m.TTFT.Ms()), ms(p.TTFT.Ms()), ms(m.TPOT.Ms()), ms(p.TPOT.Ms()),
+			p.KVTokens, p.Preempted, ms(ttftLow.Ms()), ms(ttftHigh.Ms()), ms(tpotLow.Ms()), ms(tpotHigh.Ms()),
+			known(m.TTFTEstimate.Ms()), known(m.PerGPU), known(p.PerGPU), known(m.Joules), known(float64(p.Energy.PerToken)), reason)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }
 
 // Calibration prints the errors of a fit, on the rows it used and on rows it held
 // out.
 func Calibration(w io.Writer, r *calibrate.Response) {
-	t := table.New(2, 3, 4, 5, 6, 7, 8, 9, 10)
-	t.AppendHeader(table.Row{"prediction", "rows", "TTFT MAPE", "median", "p90", "coverage", "TPOT MAPE", "median", "p90", "coverage"})
+	t := table.New("prediction", ">rows", ">TTFT MAPE", ">median", ">p90", ">coverage", ">TPOT MAPE", ">median", ">p90", ">coverage")
 	add := func(name, mode string, rows []measured.Compared, o *calibration.Overlay) {
 		rows = measured.OfMode(rows, mode)
 		if len(rows) == 0 {
@@ -225,21 +208,21 @@ func Calibration(w io.Writer, r *calibrate.Response) {
 			a, b := measured.Coverage(rows)
 			inTTFT, inTPOT = fmt.Sprintf("%.0f %%", 100*a), fmt.Sprintf("%.0f %%", 100*b)
 		}
-		t.AppendRow(table.Row{
+		t.Row(
 			name, g.Predicted, pc(g.TTFT.MAPE), pc(g.TTFT.MedianAPE), pc(g.TTFT.P90), inTTFT,
 			pc(g.TPOT.MAPE), pc(g.TPOT.MedianAPE), pc(g.TPOT.P90), inTPOT,
-		})
+		)
 	}
 	for i, mode := range [...]string{"agg", "disagg"} {
 		if i > 0 {
-			t.AppendSeparator()
+			t.Rule()
 		}
 		for _, f := range document.FitsOf(r) {
 			add(mode+"regated: "+f.Of, mode, f.Rows, f.Expects)
 		}
 	}
 	calibrated(w, &r.Results)
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	if r.Unchanged {
 		fmt.Fprintln(w, "The calibration is unchanged: fitting these rows did not improve predictions of held-out configurations.")
 	}

@@ -24,8 +24,7 @@ type ModelRow struct {
 
 // Models prints the catalog, with the aliases of each model.
 func Models(w io.Writer, rows []ModelRow) {
-	t := table.New(3, 4, 5)
-	t.AppendHeader(table.Row{"model", "family", "parameters", "active", "KV per token", "aliases"})
+	t := table.New("model", "family", ">parameters", ">active", ">KV per token", "aliases")
 	also := map[string][]string{}
 	for _, r := range rows {
 		if r.AliasOf != "" {
@@ -36,12 +35,12 @@ func Models(w io.Writer, rows []ModelRow) {
 		if r.AliasOf != "" {
 			continue
 		}
-		t.AppendRow(table.Row{
+		t.Row(
 			r.ID, r.Family, units.Count(float64(r.Parameters)), units.Count(float64(r.Active)),
 			units.Bytes(r.KVBytes), strings.Join(also[r.ID], ", "),
-		})
+		)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // Model prints the facts of one model.
@@ -77,12 +76,11 @@ func Model(w io.Writer, f *model.Facts) {
 		line("State", "%s per sequence", f.StateBytes)
 	}
 	fmt.Fprintln(w)
-	t := table.New(1, 3, 4)
-	t.AppendHeader(table.Row{"layers", "kind", "parameters per layer", "KV per token"})
+	t := table.New(">layers", "kind", ">parameters per layer", ">KV per token")
 	for _, k := range f.Kinds {
-		t.AppendRow(table.Row{k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes})
+		t.Row(k.Count, k.Description, units.Count(float64(k.Parameters)), k.KVBytes)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	for _, n := range f.Notes {
 		fmt.Fprintf(w, "\nNote: %s\n", n)
 	}
@@ -90,24 +88,23 @@ func Model(w io.Writer, f *model.Facts) {
 
 // Devices prints the profiles, with a rule between vendors.
 func Devices(w io.Writer, all []device.Facts) {
-	t := table.New(4, 5, 6, 7, 8, 9, 10)
-	t.AppendHeader(table.Row{"device", "vendor", "generation", "GiB", "GB/s", "16-bit", "8-bit", "4-bit TFLOPS", "W", "$/h"})
+	t := table.New("device", "vendor", "generation", ">GiB", ">GB/s", ">16-bit", ">8-bit", ">4-bit TFLOPS", ">W", ">$/h")
 	for i := range all {
 		f := &all[i]
 		if i > 0 && f.Vendor != all[i-1].Vendor {
-			t.AppendSeparator()
+			t.Rule()
 		}
 		m := &f.Peak.Matrix
-		t.AppendRow(table.Row{
+		t.Row(
 			f.Name, f.Vendor, f.Generation, number(f.Memory.SizeGiB), number(f.Memory.BandwidthGBs),
 			number(max(m.F16, m.BF16)), number(max(m.FP8, m.INT8)), number(m.FP4), number(f.PowerW), price(f.Price.USDPerHour),
-		})
+		)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
-// Device prints one profile in full.
-func Device(w io.Writer, f *device.Facts) {
+// Device prints one profile in full, with the tier of predictions for it.
+func Device(w io.Writer, f *device.Facts, tier device.Tier) {
 	line := facts(w)
 	line("Device", "%s (%s %s)", f.Name, f.Vendor, f.Generation)
 	if f.Base != "" {
@@ -135,15 +132,14 @@ func Device(w io.Writer, f *device.Facts) {
 		line("Power", "%g W", f.PowerW)
 	}
 	line("Price", "%s", priceLine(f))
-	line("Tier", "%s: %s", f.Tier, f.Tier.Meaning())
+	line("Tier", "%s: %s", tier, tier.Meaning())
 	line("Source", "%s", f.Source)
 	fmt.Fprintln(w)
-	t := table.New(2, 3, 4, 5)
-	t.AppendHeader(table.Row{"link", "ranks", "GB/s", "latency", "efficiency", "topology"})
+	t := table.New("link", ">ranks", ">GB/s", ">latency", ">efficiency", "topology")
 	for _, l := range f.Links {
-		t.AppendRow(table.Row{l.Name, l.Size, number(l.BandwidthGBs), fmt.Sprintf("%g µs", l.LatencyUs), l.Efficiency, l.Topology})
+		t.Row(l.Name, l.Size, number(l.BandwidthGBs), fmt.Sprintf("%g µs", l.LatencyUs), l.Efficiency, l.Topology)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 func priceLine(f *device.Facts) string {

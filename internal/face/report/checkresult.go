@@ -21,16 +21,15 @@ func CheckResult(w io.Writer, d *document.CheckResult) {
 
 func checkedRun(w io.Writer, file string, r *document.CheckedRun) {
 	fmt.Fprintf(w, "%s: %s result%s\n\n", file, r.Format, aboutRun(r))
-	t := table.New(2, 3, 4, 5)
-	t.AppendHeader(table.Row{"figure", "predicted", "80 % interval", "measured", "measured/predicted", ""})
+	t := table.New("figure", ">predicted", ">80 % interval", ">measured", ">measured/predicted", "")
 	for _, f := range r.Figures {
 		word := "inside"
 		if !f.Inside {
 			word = "outside"
 		}
-		t.AppendRow(table.Row{f.Name, amount(&f, f.Predicted), amount(&f, f.Low) + " to " + amount(&f, f.High), amount(&f, f.Measured), fmt.Sprintf("×%.2f", f.Ratio), word})
+		t.Row(f.Name, amount(&f, f.Predicted), amount(&f, f.Low)+" to "+amount(&f, f.High), amount(&f, f.Measured), fmt.Sprintf("×%.2f", f.Ratio), word)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	fmt.Fprintf(w, "\nIntervals from %s.\n", r.Basis)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "Note: %s.\n", strings.TrimSuffix(n, "."))
@@ -77,31 +76,30 @@ func amount(f *document.CheckedFigure, x float64) string {
 
 // causes lists the assumptions tested.
 func causes(w io.Writer, r *document.CheckedRun) {
-	t := table.New()
-	head := table.Row{"assumption changed", ""}
+	head := []string{"assumption changed", ""}
 	for _, f := range r.Figures {
 		head = append(head, f.Name)
 	}
-	t.AppendHeader(append(head, "remaining error", ""))
+	t := table.New(append(head, "remaining error", "")...)
 	for _, c := range r.Causes {
 		from, word := "not stated", ""
 		if c.Stated {
 			from = "stated in the result"
 		}
-		row := table.Row{c.What, from}
 		if c.Failure != "" {
-			t.AppendRow(append(row, "not possible: "+c.Failure))
+			t.Row(c.What, from, "not possible: "+c.Failure)
 			continue
 		}
 		if c.Explains {
 			word = "explains the run"
 		}
+		var cells []string
 		for _, f := range c.Figures {
-			row = append(row, amount(&f, f.Predicted))
+			cells = append(cells, amount(&f, f.Predicted))
 		}
-		t.AppendRow(append(row, fmt.Sprintf("%.0f %%", 100*c.Left), word))
+		t.Row(c.What, from, cells, fmt.Sprintf("%.0f %%", 100*c.Left), word)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // verdict names the most likely cause.

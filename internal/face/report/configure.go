@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/draw/termplot"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
@@ -52,7 +53,7 @@ func Configure(w io.Writer, r *configure.Response, v OptimizeView) {
 // finalHead opens AIConfigurator's final results and returns their frame and rule.
 func finalHead(w io.Writer) (stars, rule string) {
 	stars, rule = strings.Repeat("*", frame), "  "+strings.Repeat("-", frame-4)
-	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
+	fmt.Fprintf(w, "%s\n*%s*\n%s\n", stars, table.Centre("AIConfigurator Final Results, by Plimsoll", frame-2), stars)
 	fmt.Fprintln(w, rule)
 	fmt.Fprintln(w, "  Input Configuration & SLA Target:")
 	return stars, rule
@@ -212,19 +213,7 @@ func experimentBlock(w io.Writer, x *experiment.Result, v OptimizeView) {
 	} else {
 		fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by tokens/s/gpu)\n", name)
 	}
-	t := &pretty{header: optionHeader(x.Experiment.Mode), bold: 2}
-	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o experiment.Option) bool { return o.Energy == nil })
-	if powered {
-		t.header = append(t.header, "power_w")
-	}
-	for i := range rows {
-		row := optionRow(i+1, x, &rows[i])
-		if powered {
-			row = append(row, fmt.Sprintf("%.1fW", float64(rows[i].Energy.Watts)))
-		}
-		t.rows = append(t.rows, row)
-	}
-	fmt.Fprintln(w, t.render(v.Color))
+	options(w, x, rows, v)
 	if set := budgets(rows); set != "" {
 		fmt.Fprintf(w, "Token budgets that differ from the engine's default: %s\n", set)
 	}
@@ -241,10 +230,28 @@ func budgets(rows []experiment.Option) string {
 	return strings.Join(out, ", ")
 }
 
-func optionHeader(m experiment.ServingMode) []string {
-	return append([]string{
+// options prints deployments in a table; their power only if all have one.
+func options(w io.Writer, x *experiment.Result, rows []experiment.Option, v OptimizeView) {
+	e := &x.Experiment
+	head := append([]string{
 		"Rank", "backend", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency", "total_gpus (used)", "replicas",
-	}, workersHeader(m)...)
+	}, workersHeader(e.Mode)...)
+	powered := !v.NoPower && !slices.ContainsFunc(rows, func(o experiment.Option) bool { return o.Energy == nil })
+	if powered {
+		head = append(head, "power_w")
+	}
+	t := table.New(head...)
+	for i := range rows {
+		o := &rows[i]
+		var power []string
+		if powered {
+			power = []string{fmt.Sprintf("%.1fW", float64(o.Energy.Watts))}
+		}
+		t.Row(i+1, e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
+			fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
+			fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, o.Used/o.Copies), o.Copies, workersOf(e.Mode, o, x.Experts), power)
+	}
+	framed(w, t, 2, v)
 }
 
 // workersHeader heads the columns about the workers of a unit.
@@ -253,17 +260,6 @@ func workersHeader(m experiment.ServingMode) []string {
 		return []string{"gpus/replica", "gpus/worker", "parallel", "bs"}
 	}
 	return []string{"gpus/replica", "(p)workers", "(p)gpus/worker", "(p)parallel", "(p)bs", "(d)workers", "(d)gpus/worker", "(d)parallel", "(d)bs"}
-}
-
-func optionRow(rank int, x *experiment.Result, o *experiment.Option) []string {
-	e := &x.Experiment
-	each := o.Used / o.Copies
-	row := []string{
-		strconv.Itoa(rank), e.Engine.Name, f2(o.PerDevice(e)), dash(o.User()), f2(o.RequestRate), f2(o.TTFT.Ms()), dash(o.TPOT.Ms()), chance(o.Chance),
-		fmt.Sprintf("%d (=%dx%d)", o.Concurrency, o.Concurrency/o.Copies, o.Copies),
-		fmt.Sprintf("%d (%d=%dx%d)", e.Devices, o.Used, o.Copies, each), strconv.Itoa(o.Copies),
-	}
-	return append(row, workersOf(e.Mode, o, x.Experts)...)
 }
 
 // workersOf are the columns about the workers of a unit.
@@ -306,8 +302,7 @@ func Generated(w io.Writer, r *configure.Response, v OptimizeView) {
 	fmt.Fprintf(w, "%s on %d × %s under %s, without a search\n", e.Model, o.Used, e.System, e.Engine.Name)
 	fmt.Fprintf(w, "TTFT %.2f ms (%s), TPOT %s, %.2f tokens/s/gpu at %d concurrent requests of %d and %d tokens\n",
 		o.TTFT.Ms(), plusMinus(o.Expected.TTFT), tpotOf(o, " "), o.PerDevice(e), o.Concurrency, e.Input, e.Output)
-	t := &pretty{header: optionHeader(e.Mode), bold: 2, rows: [][]string{optionRow(1, x, o)}}
-	fmt.Fprintln(w, t.render(v.Color))
+	options(w, x, x.Rows[:1], OptimizeView{Color: v.Color, NoPower: true})
 	notesOf(w, x.Notes)
 	fmt.Fprintln(w, "Feasible, not optimised. \"plimsoll cli default\" finds the best deployment.")
 	fmt.Fprintln(w, document.Caution)

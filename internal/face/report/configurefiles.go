@@ -2,13 +2,13 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/draw/chart"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/configure"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -21,24 +21,22 @@ func ParetoFile(w io.Writer, format string, r *configure.Response) error {
 
 // OptionsCSV writes the rows of an experiment in those of AIConfigurator's columns that are known.
 func OptionsCSV(w io.Writer, x *experiment.Result) error {
-	out := csv.NewWriter(w)
-	rows := [][]string{optionColumns(x.Experiment.Mode)}
+	t := table.New(optionColumns(x.Experiment.Mode)...)
 	for i := range x.Rows {
-		rows = append(rows, optionCells(x, &x.Rows[i]))
+		t.Row(optionCells(x, &x.Rows[i]))
 	}
-	return out.WriteAll(rows)
+	return t.CSV(w)
 }
 
 // NeedsCSV writes the rows of a recommendation in the same columns and the ones AIConfigurator adds. Figures per GPU refer
 // to the GPUs of the row.
 func NeedsCSV(w io.Writer, x *experiment.Result) error {
-	out := csv.NewWriter(w)
-	rows := [][]string{append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")}
+	t := table.New(append(optionColumns(x.Experiment.Mode), "replicas_needed", "total_gpus_needed", "load_served_pct")...)
 	for i := range x.Rows {
 		n := &x.Rows[i]
-		rows = append(rows, append(optionCells(x, n), strconv.Itoa(n.Copies), strconv.Itoa(n.Used), strconv.FormatFloat(100*n.Load, 'f', 3, 64)))
+		t.Row(optionCells(x, n), n.Copies, n.Used, strconv.FormatFloat(100*n.Load, 'f', 3, 64))
 	}
-	return out.WriteAll(rows)
+	return t.CSV(w)
 }
 
 func optionColumns(m experiment.ServingMode) []string {
@@ -98,13 +96,9 @@ func optionCells(x *experiment.Result, o *experiment.Option) []string {
 
 // ParetoCSV writes the frontier of an experiment.
 func ParetoCSV(w io.Writer, x *experiment.Result) error {
-	if _, err := fmt.Fprintln(w, "tokens/s/user,tokens/s/gpu"); err != nil {
-		return err
-	}
+	t := table.New("tokens/s/user", "tokens/s/gpu")
 	for _, s := range x.Frontier {
-		if _, err := fmt.Fprintf(w, "%.3f,%.3f\n", s.User, s.Device); err != nil {
-			return err
-		}
+		t.Row(fmt.Sprintf("%.3f", s.User), fmt.Sprintf("%.3f", s.Device))
 	}
-	return nil
+	return t.CSV(w)
 }

@@ -26,7 +26,7 @@ const (
 // crossHardware prints the comparison of devices: their profiles, then the best
 // row of each, per search.
 func crossHardware(w io.Writer, r *optimize.Response, v OptimizeView) {
-	profiles(w, r, v)
+	profiles(w, r)
 	if r.Devices[0].Ratio != nil {
 		crossRatio(w, r, v)
 		return
@@ -46,13 +46,11 @@ func banner(w io.Writer, width int, lines ...string) {
 }
 
 // profiles prints the modelling parameters of the devices.
-func profiles(w io.Writer, r *optimize.Response, v OptimizeView) {
+func profiles(w io.Writer, r *optimize.Response) {
 	banner(w, profileFrame,
 		"Cross-hardware - device profile summary (modeling abstraction vs performance merge tables)",
 		"Device profile parameter comparison (effective compute / memory BW / comm BW)")
-	t := &pretty{bold: -1, header: []string{
-		"Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)",
-	}}
+	t := table.New("Device", "Cube Compute (TFLOPS)", "Vector Compute (TFLOPS)", "HBM BW (TB/s)", "Memory (GB)", "Comm Grid", "Comm BW (GB/s)")
 	for i := range r.Devices {
 		d := &r.Devices[i].Device
 		var grid, links []string
@@ -60,13 +58,11 @@ func profiles(w io.Writer, r *optimize.Response, v OptimizeView) {
 			grid = append(grid, strconv.Itoa(l.Size))
 			links = append(links, strconv.FormatFloat(float64(l.Bandwidth)*l.Efficiency/1e9, 'g', 6, 64))
 		}
-		t.rows = append(t.rows, []string{
-			d.Name, f2(wide(&d.Matrix) * d.ComputeEfficiency), f2(wide(&d.Vector) * d.ComputeEfficiency),
+		t.Row(d.Name, f2(wide(&d.Matrix)*d.ComputeEfficiency), f2(wide(&d.Vector)*d.ComputeEfficiency),
 			fmt.Sprintf("%.3f", float64(d.Bandwidth)*d.MemoryEfficiency/float64(units.TiB)),
-			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "),
-		})
+			fmt.Sprintf("%.1f", d.Memory.GiB()), strings.Join(grid, " x "), strings.Join(links, " | "))
 	}
-	fmt.Fprintln(w, t.render(v.Color))
+	fmt.Fprintln(w, t.Framed(-1))
 	fmt.Fprintln(w, "Notes: compute is the 16-bit peak; all rates include their efficiency; HBM bandwidth is in binary TB/s.")
 }
 
@@ -78,85 +74,110 @@ func wide(p *[dtype.Formats]units.OpsPerSecond) float64 {
 	return float64(p[dtype.F16]) / 1e12
 }
 
-// bestOf is a device with the best row of a search.
-type bestOf struct {
-	device *device.Profile
-	search *optimize.Search
-	row    *optimize.Row
+// Leader is a device with the best row of a search.
+type Leader struct {
+	Device *device.Profile
+	Search *optimize.Search
+	Row    *optimize.Row
 }
 
-// crossSearch prints the best row of every device for search k.
-func crossSearch(w io.Writer, r *optimize.Response, k int, v OptimizeView) {
-	var rows []bestOf
-	var without []string
+// Leaders are the devices with a row for search k, the most throughput first, and the names of those without.
+func Leaders(r *optimize.Response, k int) (found []Leader, without []string) {
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		if p := &d.Searches[k]; len(p.Rows) > 0 {
-			rows = append(rows, bestOf{&d.Device, p, &p.Rows[0]})
+			found = append(found, Leader{&d.Device, p, &p.Rows[0]})
 		} else {
 			without = append(without, d.Device.Name)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b Leader) int { return cmp.Compare(b.Row.Best.Throughput, a.Row.Best.Throughput) })
+	return found, without
+}
+
+// Matched are the devices with a pair of matched phases, the most requests first, and the names of those without.
+func Matched(r *optimize.Response) (found []*optimize.DeviceResult, without []string) {
+	for i := range r.Devices {
+		if d := &r.Devices[i]; len(d.Ratio.Pairs) > 0 {
+			found = append(found, d)
+		} else {
+			without = append(without, d.Device.Name)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *optimize.DeviceResult) int {
+		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
+	})
+	return found, without
+}
+
+// crossSearch prints the best row of every device for search k.
+func crossSearch(w io.Writer, r *optimize.Response, k int, v OptimizeView) {
+	rows, without := Leaders(r, k)
 	if len(rows) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b bestOf) int {
-		return cmp.Compare(b.row.Best.Throughput, a.row.Best.Throughput)
-	})
-	mode := rows[0].search.Mode
-	t := &pretty{bold: 2}
+	mode := rows[0].Search.Mode
+	throughput := "Throughput (token/s)"
 	if mode == search.Aggregated {
 		banner(w, aggregateFrame, "Cross-hardware - PD Aggregated (best throughput config per device under TTFT/TPOT limits)")
-		t.header = []string{"Top", "Device", "Throughput (token/s)", "TTFT (ms)", "TPOT (ms)", "Concurrency", "Parallel", "Batch", "num_devices"}
 	} else {
 		phase := map[search.Mode]string{search.PrefillOnly: "Prefill", search.DecodeOnly: "Decode"}[mode]
 		banner(w, phaseFrame, fmt.Sprintf("Cross-hardware - PD Disaggregated %s (best throughput config per device under its limit)", phase))
-		t.header = []string{
-			"Top", "Device", phase + " throughput (token/s)", "QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
-			"Concurrency", "Parallel", "Batch", "num_devices",
+		throughput = phase + " throughput (token/s)"
+	}
+	latency := func(has bool, s units.Seconds) string {
+		if !has {
+			return "-"
 		}
+		return f2(s.Ms())
 	}
-	for i, b := range rows {
-		t.rows = append(t.rows, crossRow(i+1, &b))
-	}
-	fmt.Fprintln(w, t.render(v.Color))
+	framed(w, tableOf(rows, rank[Leader]("Top"), []column[Leader]{
+		{"Device", func(_ int, b *Leader) any { return b.Device.Name }},
+		{throughput, func(_ int, b *Leader) any { return f2(b.Row.Best.Throughput) }},
+	}, when(mode != search.Aggregated, column[Leader]{"QPS (req/s)", func(_ int, b *Leader) any { return f2(b.Row.QPS) }}), []column[Leader]{
+		{"TTFT (ms)", func(_ int, b *Leader) any { return latency(mode != search.DecodeOnly, b.Row.Best.TTFT) }},
+		{"TPOT (ms)", func(_ int, b *Leader) any { return latency(mode != search.PrefillOnly, b.Row.Best.TPOT) }},
+		{"Concurrency", func(_ int, b *Leader) any { return b.Row.Best.Concurrency }},
+		{"Parallel", func(_ int, b *Leader) any { return b.Row.Label }},
+		{"Batch", func(_ int, b *Leader) any { return b.Row.Best.Batch }},
+		{"num_devices", func(_ int, b *Leader) any { return b.Row.Devices() }},
+	}), 2, v)
 	crossIntervals(w, rows)
 	infeasible(w, without)
 }
 
 // crossIntervals prints the intervals of the compared rows and their overlaps.
-func crossIntervals(w io.Writer, rows []bestOf) {
-	t := table.New(1, 3, 4)
-	t.AppendHeader(table.Row{"Top", "Device", "Throughput (token/s)", perMillion, "interval overlaps"})
+func crossIntervals(w io.Writer, rows []Leader) {
+	t := table.New(">Top", "Device", ">Throughput (token/s)", ">"+perMillion, "interval overlaps")
 	alike := false
 	for i := range rows {
 		low, high := rows[i].interval()
 		var same []string
 		for k := range rows {
 			if l, h := rows[k].interval(); k != i && l <= high && low <= h {
-				same = append(same, rows[k].device.Name)
+				same = append(same, rows[k].Device.Name)
 			}
 		}
 		alike = alike || len(same) > 0
 		price := "–"
-		if c := rows[i].row.Cost; c > 0 {
+		if c := rows[i].Row.Cost; c > 0 {
 			price = usd(c)
 		}
-		t.AppendRow(table.Row{
-			strconv.Itoa(i + 1), rows[i].device.Name, f2(rows[i].row.Best.Throughput) + " " + plusMinus(rows[i].row.Expected.Throughput),
+		t.Row(
+			strconv.Itoa(i+1), rows[i].Device.Name, f2(rows[i].Row.Best.Throughput)+" "+plusMinus(rows[i].Row.Expected.Throughput),
 			price, cmp.Or(strings.Join(same, ", "), "–"),
-		})
+		)
 	}
 	fmt.Fprintln(w, "80 % prediction intervals:")
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	if alike {
 		fmt.Fprintln(w, "The ranking of devices with overlapping intervals is uncertain: measure before choosing between them.")
 	}
 }
 
 // interval is the 80 % interval of the throughput.
-func (b *bestOf) interval() (low, high float64) {
-	return b.row.Expected.Throughput.Interval(b.row.Best.Throughput)
+func (b *Leader) interval() (low, high float64) {
+	return b.Row.Expected.Throughput.Interval(b.Row.Best.Throughput)
 }
 
 // infeasible lists the devices without a feasible row.
@@ -166,60 +187,26 @@ func infeasible(w io.Writer, devices []string) {
 	}
 }
 
-func crossRow(top int, b *bestOf) []string {
-	o := &b.row.Best
-	ttft, tpot := f2(o.TTFT.Ms()), f2(o.TPOT.Ms())
-	cells := []string{strconv.Itoa(top), b.device.Name, f2(o.Throughput)}
-	switch b.search.Mode {
-	case search.PrefillOnly:
-		cells = append(cells, f2(b.row.QPS))
-		tpot = "-"
-	case search.DecodeOnly:
-		cells = append(cells, f2(b.row.QPS))
-		ttft = "-"
-	case search.Aggregated:
-	}
-	return append(cells, ttft, tpot, strconv.Itoa(o.Concurrency), b.row.Label, strconv.Itoa(o.Batch), strconv.Itoa(b.row.Devices()))
-}
-
 // crossRatio prints the best pair of every device.
 func crossRatio(w io.Writer, r *optimize.Response, v OptimizeView) {
-	var rows []*optimize.DeviceResult
-	var without []string
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		if len(d.Ratio.Pairs) > 0 {
-			rows = append(rows, d)
-		} else {
-			without = append(without, d.Device.Name)
-		}
-	}
+	rows, without := Matched(r)
 	if len(rows) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b *optimize.DeviceResult) int {
-		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
-	})
 	banner(w, ratioFrame, "Cross-hardware - PD Ratio (best balanced QPS per device under TTFT/TPOT limits)")
-	t := &pretty{bold: 2, header: []string{
-		"Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS",
-	}}
+	t := table.New("Top", "Device", "Balanced QPS (req/s)", "PD Ratio (P:D inst)", "P QPS", "D QPS", "TTFT (ms)", "TPOT (ms)", "P inst", "D inst", "System QPS")
 	split := false
 	for i, d := range rows {
 		p := &d.Ratio.Pairs[0]
-		cells := []string{
-			strconv.Itoa(i + 1), d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
-		}
+		instances := []string{"-", "-", "-"}
 		if s := d.Ratio.Sustained; s.Split.Prefill > 0 {
-			cells = append(cells, strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split)))
+			instances = []string{strconv.Itoa(s.Split.Prefill), strconv.Itoa(s.Split.Decode), f2(s.QPS(s.Split))}
 			split = true
-		} else {
-			cells = append(cells, "-", "-", "-")
 		}
-		t.rows = append(t.rows, cells)
+		t.Row(i+1, d.Device.Name, f2(p.Balanced), f2(p.Ratio), f2(p.PrefillQPS), f2(p.DecodeQPS),
+			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), instances)
 	}
-	fmt.Fprintln(w, t.render(v.Color))
+	framed(w, t, 2, v)
 	infeasible(w, without)
 	if split {
 		fmt.Fprintf(w, "P/D instance counts: the split of %d devices with the highest request rate.\n", r.Request.NumDevices)

@@ -16,19 +16,18 @@ import (
 
 // Engines prints the engines, a line for each range of versions.
 func Engines(w io.Writer, all []*engine.Profile) {
-	t := table.New(4, 5, 6, 8)
-	t.AppendHeader(table.Row{"engine", "versions", "policy", "token budget", "max sequences", "memory share", "of", "block", "host work", "aliases", "presets"})
+	t := table.New("engine", "versions", "policy", ">token budget", ">max sequences", ">memory share", "of", ">block", "host work", "aliases", "presets")
 	for _, p := range all {
 		host := "serial"
 		if p.Exposed < 1 {
 			host = "overlapped"
 		}
-		t.AppendRow(table.Row{
+		t.Row(
 			p.Name, p.Versions, p.Policy, p.TokenBudget, p.MaxSequences,
 			p.MemoryShare, p.MemoryShareOf, p.BlockTokens, host, strings.Join(p.Aliases, ", "), strings.Join(presetNames(p), ", "),
-		})
+		)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // Engine prints every default of one engine.
@@ -42,12 +41,11 @@ func Engine(w io.Writer, p *engine.Profile) {
 	line("Source", "%s", p.Source)
 	fmt.Fprintln(w)
 
-	t := table.New()
-	t.AppendHeader(table.Row{"setting", "default", "engine option", "meaning"})
+	t := table.New("setting", "default", "engine option", "meaning")
 	for _, s := range p.Settings() {
-		t.AppendRow(table.Row{s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning})
+		t.Row(s.Key, s.Value, cmp.Or(s.Option, "–"), s.Meaning)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	fmt.Fprintln(w)
 	engineTiers(w, p)
 	engineHost(w, p)
@@ -76,8 +74,7 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 		case engine.Aggregated:
 			fmt.Fprintln(w, "Assumed for measured rows of aggregated deployments without settings.")
 		}
-		t := table.New()
-		t.AppendHeader(table.Row{"workers", "settings", "other published values"})
+		t := table.New("workers", "settings", "other published values")
 		for i := range s.Rules {
 			r := &s.Rules[i]
 			var set, others []string
@@ -88,9 +85,9 @@ func enginePresets(w io.Writer, p *engine.Profile) {
 			for _, key := range slices.Sorted(maps.Keys(r.Others)) {
 				others = append(others, key+"="+strings.Join(r.Others[key], " or "))
 			}
-			t.AppendRow(table.Row{ruleName(r), strings.Join(set, " "), strings.Join(others, ", ")})
+			t.Row(ruleName(r), strings.Join(set, " "), strings.Join(others, ", "))
 		}
-		fmt.Fprintln(w, t.Render())
+		fmt.Fprintln(w, t)
 	}
 }
 
@@ -115,17 +112,16 @@ func ruleName(r *engine.Rule) string {
 // engineTiers prints the defaults that depend on the device.
 func engineTiers(w io.Writer, p *engine.Profile) {
 	if len(p.Tiers) > 0 {
-		t := table.New(2, 3, 4)
-		t.AppendHeader(table.Row{"device", "token_budget", "max_sequences", "graph.max_batch"})
+		t := table.New("device", ">token_budget", ">max_sequences", ">graph.max_batch")
 		for i := range p.Tiers {
 			tier := &p.Tiers[i]
 			graph := orDash(tier.GraphBatch)
 			if tier.WideGraphBatch > 0 {
 				graph += fmt.Sprintf(" (%d on 4 or more devices)", tier.WideGraphBatch)
 			}
-			t.AppendRow(table.Row{tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph})
+			t.Row(tierName(tier), orDash(tier.TokenBudget), orDash(tier.MaxSequences), graph)
 		}
-		fmt.Fprintln(w, t.Render())
+		fmt.Fprintln(w, t)
 		fmt.Fprintln(w)
 	}
 	if r := p.LatentRule; r != nil {
@@ -177,22 +173,20 @@ func engineHost(w io.Writer, p *engine.Profile) {
 	// The default for unlisted generations comes last.
 	generations := slices.Sorted(maps.Keys(p.Hosts))
 	generations = append(slices.DeleteFunc(generations, func(g string) bool { return g == engine.Generic }), engine.Generic)
-	header := table.Row{"host time, µs"}
-	var right []int
+	header := []string{"host time, µs"}
 	var columns [][]engine.Setting
-	for i, g := range generations {
-		header, right, columns = append(header, g), append(right, i+2), append(columns, p.Hosts[g].Settings())
+	for _, g := range generations {
+		header, columns = append(header, ">"+g), append(columns, p.Hosts[g].Settings())
 	}
-	t := table.New(right...)
-	t.AppendHeader(append(header, "meaning"))
+	t := table.New(append(header, "meaning")...)
 	for i, s := range columns[0] {
-		row := table.Row{s.Key}
+		var values []string
 		for _, c := range columns {
-			row = append(row, c[i].Value)
+			values = append(values, c[i].Value)
 		}
-		t.AppendRow(append(row, s.Meaning))
+		t.Row(s.Key, values, s.Meaning)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 func orDash(n int) string {

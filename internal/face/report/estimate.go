@@ -134,11 +134,10 @@ func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.Pool
 	const cells = 40
 	m := &p.Memory
 	fmt.Fprintf(w, "\n%sGPU memory (capacity %.2f GiB, memory_share %g of %s)\n", mark, m.Memory.GiB(), m.Share, m.ShareOf)
-	t := table.New(2, 4)
-	t.AppendHeader(table.Row{"part", "GiB", "", "share"})
+	t := table.New("part", ">GiB", "", ">share")
 	add := func(name string, b units.Bytes) {
 		share := float64(b / m.Memory)
-		t.AppendRow(table.Row{name, fmt.Sprintf("%.3f", b.GiB()), bar(share, cells), fmt.Sprintf("%.1f %%", 100*share)})
+		t.Row(name, fmt.Sprintf("%.3f", b.GiB()), bar(share, cells), fmt.Sprintf("%.1f %%", 100*share))
 	}
 	used := units.Bytes(p.KVPeak) * m.KV
 	add("weights", m.Weights)
@@ -150,7 +149,7 @@ func memoryBars(w io.Writer, mark string, r *estimate.Response, p *estimate.Pool
 		add("recurrent states", m.States)
 	}
 	add("unused", m.Memory-m.Weights-m.Activation-m.Workspace-m.KV-m.States)
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	e := &r.Request.Experiment
 	fmt.Fprintf(w, "KV cache: %s per token and GPU; %d tokens, or %d requests of %d tokens, per data-parallel rank\n",
 		m.PerToken, m.Tokens, m.Tokens/(e.Input+e.Output), e.Input+e.Output)
@@ -174,16 +173,15 @@ func stepTimes(w io.Writer, mark string, s *estimate.StepDetail) {
 	const cells = 12
 	fmt.Fprintf(w, "\n%s\n", stepTitle(mark, s))
 	all := &s.Result
-	t := table.New(2, 3, 4, 5, 7)
-	t.AppendHeader(table.Row{"operator", "calls", "time", "limit", "of limit", "", "share", "bound", "source"})
+	t := table.New("operator", ">calls", ">time", ">limit", ">of limit", "", ">share", "bound", "source")
 	for i := range all.Operators {
 		o := &all.Operators[i]
-		t.AppendRow(table.Row{
+		t.Row(
 			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, s.Limits[i], fmt.Sprintf("%.1f %%", percent(s.Limits[i], o.Time)),
 			bar(float64(o.Time/all.Time), cells), fmt.Sprintf("%.1f %%", percent(o.Time, all.Time)), o.Bound.String(), s.Sources[i],
-		})
+		)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	fmt.Fprintf(w, "Kernels %s, physical limit %s (%.1f %% of that speed)", all.Time, s.Limit, percent(s.Limit, all.Time))
 	if e := s.Engine; e != nil {
 		fmt.Fprintf(w, "; %s takes %s: kernels %s after calibration, host %s", e.Title, e.Time, e.Kernels, e.Host)
@@ -203,12 +201,11 @@ func stepSources(w io.Writer, mark string, s *estimate.StepDetail, each bool) {
 		count[source]++
 		share[source] += percent(s.Result.Operators[i].Time, s.Result.Time)
 	}
-	t := table.New(2, 3)
-	t.AppendHeader(table.Row{"source", "operators", "share"})
+	t := table.New("source", ">operators", ">share")
 	for _, source := range order {
-		t.AppendRow(table.Row{source, strconv.Itoa(count[source]), fmt.Sprintf("%.1f %%", share[source])})
+		t.Row(source, strconv.Itoa(count[source]), fmt.Sprintf("%.1f %%", share[source]))
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 	for i := range s.Result.Operators {
 		if !each && s.Kernels[i] == "" {
 			continue

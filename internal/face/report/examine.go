@@ -18,25 +18,23 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 		return
 	}
 	counts := map[string]int{}
-	list := table.New(1)
-	list.AppendHeader(table.Row{"line", "id", "rule", "why"})
+	list := table.New(">line", "id", "rule", "why")
 	for _, f := range r.Findings {
 		counts[f.Rule]++
 		rule := f.Rule
 		if f.TTFTOnly {
 			rule += " (TTFT)"
 		}
-		list.AppendRow(table.Row{f.Row.Line, f.Row.ID, rule, f.Why})
+		list.Row(f.Row.Line, f.Row.ID, rule, f.Why)
 	}
-	fmt.Fprintf(w, "%s\n\nSuspicious: %d of %d rows\n\n", list.Render(), len(rows), len(r.Rows))
-	sum := table.New(2)
-	sum.AppendHeader(table.Row{"rule", "rows", "meaning"})
+	fmt.Fprintf(w, "%s\n\nSuspicious: %d of %d rows\n\n", list, len(rows), len(r.Rows))
+	sum := table.New("rule", ">rows", "meaning")
 	for _, rule := range measured.Rules() {
 		if n := counts[rule[0]]; n > 0 {
-			sum.AppendRow(table.Row{rule[0], n, rule[1]})
+			sum.Row(rule[0], n, rule[1])
 		}
 	}
-	fmt.Fprintln(w, sum.Render())
+	fmt.Fprintln(w, sum)
 	marked, found := 0, 0
 	for i := range r.Rows {
 		if r.Rows[i].Quality != "" {
@@ -50,4 +48,37 @@ func Examine(w io.Writer, r *accuracy.ExamineResponse) {
 		fmt.Fprintf(w, "\nThe column quality marks %d row%s: %d of them were found, and %d row%s without a mark.\n",
 			marked, plural(marked), found, len(rows)-found, plural(len(rows)-found))
 	}
+}
+
+// regretLine is the cost of choosing layouts by prediction, in a line.
+func regretLine(choices []measured.Choice) string {
+	if len(choices) == 0 {
+		return "No rows differ only in layout: no choices to compare."
+	}
+	r := document.NewRegret(choices)
+	return fmt.Sprintf("Layouts chosen by prediction have %.1f %% less throughput than the best measured layout at the same tokens/s per user "+
+		"(random choice: %.1f %%; %d choices in %d groups).", 100*r.Mean, 100*r.Random, r.Choices, r.Groups)
+}
+
+// Regret prints the cost of choosing layouts by prediction, group by group.
+func Regret(w io.Writer, r *accuracy.Response) {
+	choices := measured.Regrets(r.Rows)
+	t := table.New("deployment", ">layouts", ">choices", ">correct", ">regret", ">random choice")
+	for i := 0; i < len(choices); {
+		k, layouts, right := i, 0, 0
+		for ; k < len(choices) && choices[k].Group == choices[i].Group; k++ {
+			layouts = max(layouts, choices[k].Layouts)
+			if choices[k].Chosen == choices[k].Best {
+				right++
+			}
+		}
+		s := document.NewRegret(choices[i:k])
+		t.Row(
+			choices[i].Group, layouts, k-i, right, pc(s.Mean), pc(s.Random),
+		)
+		i = k
+	}
+	fmt.Fprintln(w, t)
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, regretLine(choices))
 }

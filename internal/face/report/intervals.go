@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
-	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
@@ -48,41 +47,14 @@ func chance(p float64) string {
 
 // intervals prints the intervals of a search's rows below their table, which has the vendor's columns.
 func intervals(w io.Writer, d *optimize.DeviceResult, p *optimize.Search) {
-	t := table.New(1, 2, 3, 4, 5, 6)
-	head := table.Row{"Top", "Throughput (token/s)"}
-	if p.Mode != search.DecodeOnly {
-		head = append(head, "TTFT (ms)")
-	}
-	if p.Mode != search.PrefillOnly {
-		head = append(head, "TPOT (ms)")
-	}
-	if p.Limited() {
-		head = append(head, "within the limits")
-	}
 	priced := p.Rows[0].Cost > 0
-	if priced {
-		head = append(head, perMillion)
-	}
-	t.AppendHeader(head)
-	for i, r := range p.Rows[:min(len(p.Rows), mostRows(p))] {
-		o, e := &r.Best, &r.Expected
-		row := table.Row{strconv.Itoa(i + 1), f2(o.Throughput) + " " + plusMinus(e.Throughput)}
-		if p.Mode != search.DecodeOnly {
-			row = append(row, f2(o.TTFT.Ms())+" "+plusMinus(e.TTFT))
-		}
-		if p.Mode != search.PrefillOnly {
-			row = append(row, f2(o.TPOT.Ms())+" "+plusMinus(e.TPOT))
-		}
-		if p.Limited() {
-			row = append(row, chance(r.Chance))
-		}
-		if priced {
-			row = append(row, usd(r.Cost))
-		}
-		t.AppendRow(row)
-	}
-	fmt.Fprintln(w, "80 % prediction intervals:")
-	fmt.Fprintln(w, t.Render())
+	t := tableOf(p.Rows[:min(len(p.Rows), mostRows(p))], rank[optimize.Row](">Top"),
+		when(true, column[optimize.Row]{">Throughput (token/s)", func(_ int, r *optimize.Row) any { return ranged(r.Best.Throughput, r.Expected.Throughput) }}),
+		when(p.Mode != search.DecodeOnly, column[optimize.Row]{">TTFT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TTFT.Ms(), r.Expected.TTFT) }}),
+		when(p.Mode != search.PrefillOnly, column[optimize.Row]{">TPOT (ms)", func(_ int, r *optimize.Row) any { return ranged(r.Best.TPOT.Ms(), r.Expected.TPOT) }}),
+		when(p.Limited(), column[optimize.Row]{">within the limits", func(_ int, r *optimize.Row) any { return chance(r.Chance) }}),
+		when(priced, column[optimize.Row]{">" + perMillion, func(_ int, r *optimize.Row) any { return usd(r.Cost) }}))
+	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\n", t)
 	fmt.Fprintf(w, "Intervals from %s.\n", p.Rows[0].Expected.Basis)
 	if priced {
 		fmt.Fprintf(w, "Price: %.2f USD per device-hour (%s).\n", d.Device.Price.USDPerHour, d.Device.Price.Source)
@@ -112,32 +84,16 @@ func safeChoice(w io.Writer, p *optimize.Search) {
 
 // pairIntervals prints the intervals of matched phases.
 func pairIntervals(w io.Writer, d *optimize.DeviceResult, pairs []optimize.Pair) {
-	t := table.New(1, 2, 3, 4, 5)
-	head := table.Row{"Top", "Balanced QPS", "TTFT (ms)", "TPOT (ms)"}
-	if d.Limited() {
-		head = append(head, "within the limits")
-	}
-	t.AppendHeader(head)
-	var basis string
-	for i := range pairs {
-		x := &pairs[i]
-		e := &x.Expected
-		row := table.Row{
-			strconv.Itoa(i + 1), f2(x.Balanced) + " " + plusMinus(e.Throughput),
-			f2(x.Prefill.TTFT.Ms()) + " " + plusMinus(e.TTFT), f2(x.Decode.TPOT.Ms()) + " " + plusMinus(e.TPOT),
-		}
-		if d.Limited() {
-			row = append(row, chance(x.Chance))
-		}
-		t.AppendRow(row)
-		if i == 0 {
-			basis = e.Basis
-		}
-	}
-	fmt.Fprintln(w, "80 % prediction intervals:")
-	fmt.Fprintln(w, t.Render())
-	fmt.Fprintf(w, "Intervals from %s.\n", basis)
+	t := tableOf(pairs, rank[optimize.Pair](">Top"), []column[optimize.Pair]{
+		{">Balanced QPS", func(_ int, x *optimize.Pair) any { return ranged(x.Balanced, x.Expected.Throughput) }},
+		{">TTFT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.Prefill.TTFT.Ms(), x.Expected.TTFT) }},
+		{">TPOT (ms)", func(_ int, x *optimize.Pair) any { return ranged(x.Decode.TPOT.Ms(), x.Expected.TPOT) }},
+	}, when(d.Limited(), column[optimize.Pair]{">within the limits", func(_ int, x *optimize.Pair) any { return chance(x.Chance) }}))
+	fmt.Fprintf(w, "80 %% prediction intervals:\n%s\nIntervals from %s.\n", t, pairs[0].Expected.Basis)
 }
+
+// ranged prints a figure with its interval.
+func ranged(x float64, e calibration.Error) string { return f2(x) + " " + plusMinus(e) }
 
 // span prints both ends of the 80 % interval of a time.
 func span(e calibration.Error, t units.Seconds) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
@@ -102,8 +103,8 @@ func searchBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p 
 	fmt.Fprintln(w, rule)
 	shown := min(len(p.Rows), mostRows(p))
 	fmt.Fprintf(w, "Top %d %s Configurations:\n", shown, searchTitle(p.Mode))
-	t := searchTable(r, p, v)
-	fmt.Fprintln(w, t.render(v.Color))
+	t, bold := searchTable(r, p, v)
+	framed(w, t, bold, v)
 	fmt.Fprintln(w, strings.Repeat("*", frame))
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
 		fmt.Fprintln(w, "Samples: over all DP ranks in rows for all lengths, per DP rank in rows for one length.")
@@ -166,74 +167,51 @@ func limit(s units.Seconds) string {
 	return text
 }
 
-// searchTable is the table of one search.
-func searchTable(r *optimize.Response, p *optimize.Search, v OptimizeView) *pretty {
+// searchTable is the table of one search, and its column of throughput.
+func searchTable(r *optimize.Response, p *optimize.Search, v OptimizeView) (t *table.Table, throughput int) {
+	rows := p.Rows[:min(len(p.Rows), mostRows(p))]
 	if r.Request.Distribution != nil && p.Mode != search.DecodeOnly {
-		return distributionTable(p)
+		return distributionTable(p.Mode, rows)
 	}
-	t := &pretty{bold: 1, header: []string{"Top", "Throughput (token/s)"}}
-	latency := func(r *optimize.Row) []string {
-		o := &r.Best
-		switch p.Mode {
-		case search.PrefillOnly:
-			return []string{f2(r.QPS), f2(o.TTFT.Ms())}
-		case search.DecodeOnly:
-			return []string{f2(r.QPS), f2(o.TPOT.Ms())}
-		case search.Aggregated:
-		}
-		return []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms())}
-	}
-	switch p.Mode {
-	case search.PrefillOnly:
-		t.header = append(t.header, "QPS (req/s)", "TTFT (ms)")
-	case search.DecodeOnly:
-		t.header = append(t.header, "QPS (req/s)", "TPOT (ms)")
-	case search.Aggregated:
-		t.header = append(t.header, "TTFT (ms)", "TPOT (ms)")
-	}
-	t.header = append(t.header, "concurrency", "num_devices", "parallel", "batch_size")
-	if v.Memory {
-		t.header = append(t.header, "weight_GB", "kv_cache_GB", "activation_GB", "avail_GB")
-	}
-	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
-		row := &p.Rows[i]
-		o := &row.Best
-		cells := append([]string{strconv.Itoa(i + 1), f2(o.Throughput)}, latency(row)...)
-		cells = append(cells, strconv.Itoa(o.Concurrency), strconv.Itoa(row.Devices()), row.Label, strconv.Itoa(o.Batch))
-		if v.Memory {
-			u := &o.Use
-			cells = append(cells, f2(u.Weights.GiB()), f2(u.KV.GiB()), f2(u.Activation.GiB()), f2(u.Available.GiB()))
-		}
-		t.rows = append(t.rows, cells)
-	}
-	return t
+	type row = optimize.Row
+	return tableOf(rows, rank[row]("Top"),
+		when(true, column[row]{"Throughput (token/s)", func(_ int, x *row) any { return f2(x.Best.Throughput) }}),
+		when(p.Mode != search.Aggregated, column[row]{"QPS (req/s)", func(_ int, x *row) any { return f2(x.QPS) }}),
+		when(p.Mode != search.DecodeOnly, column[row]{"TTFT (ms)", func(_ int, x *row) any { return f2(x.Best.TTFT.Ms()) }}),
+		when(p.Mode != search.PrefillOnly, column[row]{"TPOT (ms)", func(_ int, x *row) any { return f2(x.Best.TPOT.Ms()) }}),
+		[]column[row]{
+			{"concurrency", func(_ int, x *row) any { return x.Best.Concurrency }},
+			{"num_devices", func(_ int, x *row) any { return x.Devices() }},
+			{"parallel", func(_ int, x *row) any { return x.Label }},
+			{"batch_size", func(_ int, x *row) any { return x.Best.Batch }},
+		},
+		when(v.Memory,
+			column[row]{"weight_GB", func(_ int, x *row) any { return f2(x.Best.Use.Weights.GiB()) }},
+			column[row]{"kv_cache_GB", func(_ int, x *row) any { return f2(x.Best.Use.KV.GiB()) }},
+			column[row]{"activation_GB", func(_ int, x *row) any { return f2(x.Best.Use.Activation.GiB()) }},
+			column[row]{"avail_GB", func(_ int, x *row) any { return f2(x.Best.Use.Available.GiB()) }})), 1
 }
 
 // distributionTable has one row for the whole batch and one per length in it.
-func distributionTable(p *optimize.Search) *pretty {
-	t := &pretty{bold: 7, header: []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}}
-	if p.Mode == search.Aggregated {
-		t.header = append(t.header, "TPOT (ms)")
-		t.bold = 8
+func distributionTable(m search.Mode, rows []optimize.Row) (t *table.Table, throughput int) {
+	head, throughput := []string{"Top", "num_devices", "num_input_tokens", "request_ratio", "samples", "concurrency", "TTFT (ms)"}, 7
+	if m == search.Aggregated {
+		head, throughput = append(head, "TPOT (ms)"), 8
 	}
-	t.header = append(t.header, "Throughput (token/s)", "parallel", "batch_size")
-	for i := range p.Rows[:min(len(p.Rows), mostRows(p))] {
-		row := &p.Rows[i]
+	t = table.New(append(head, "Throughput (token/s)", "parallel", "batch_size")...)
+	for i := range rows {
+		row := &rows[i]
 		o := &row.Best
-		devices, c, batch := strconv.Itoa(row.Devices()), strconv.Itoa(o.Concurrency), strconv.Itoa(o.Batch)
-		cells := func(top, tokens, ratio, samples, ttft, tpot, throughput string) []string {
-			out := []string{top, devices, tokens, ratio, samples, c, ttft}
-			if p.Mode == search.Aggregated {
-				out = append(out, tpot)
-			}
-			return append(out, throughput, row.Label, batch)
+		all, none := []string{f2(o.TTFT.Ms()), f2(o.Throughput)}, []string{"-", "-"}
+		if m == search.Aggregated {
+			all, none = []string{f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)}, []string{"-", "-", "-"}
 		}
-		t.rows = append(t.rows, cells(strconv.Itoa(i+1), "all", "1.000", c, f2(o.TTFT.Ms()), f2(o.TPOT.Ms()), f2(o.Throughput)))
+		t.Row(i+1, row.Devices(), "all", "1.000", o.Concurrency, o.Concurrency, all, row.Label, o.Batch)
 		for _, l := range row.Composition {
-			t.rows = append(t.rows, cells("-", strconv.Itoa(l.Tokens), fmt.Sprintf("%.3f", l.Ratio), strconv.Itoa(l.Samples), "-", "-", "-"))
+			t.Row("-", row.Devices(), l.Tokens, fmt.Sprintf("%.3f", l.Ratio), l.Samples, o.Concurrency, none, row.Label, o.Batch)
 		}
 	}
-	return t
+	return t, throughput
 }
 
 // dash is f2 for figures of the tokens after the first: a dash where requests generate one.

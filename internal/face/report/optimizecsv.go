@@ -1,14 +1,12 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
@@ -26,56 +24,29 @@ func optimizeColumns() []string {
 
 // OptimizeCSV writes every candidate of a search, best first in each
 // search, then the rejected ones with their reason.
-func OptimizeCSV(w io.Writer, r *optimize.Response) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(optimizeColumns()); err != nil {
-		return err
-	}
-	for _, row := range rawRows(r) {
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
+func OptimizeCSV(w io.Writer, r *optimize.Response) error { return rawTable(r).CSV(w) }
 
 // OptimizeDump prints the same table in aligned columns.
-func OptimizeDump(w io.Writer, r *optimize.Response) {
-	rows := append([][]string{optimizeColumns()}, rawRows(r)...)
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = fmt.Sprintf("%*s", widths[i], cell)
-		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, " "), " "))
-	}
-}
+func OptimizeDump(w io.Writer, r *optimize.Response) { fmt.Fprintln(w, rawTable(r).Aligned()) }
 
-// rawRows are the candidates of all searches as text.
-func rawRows(r *optimize.Response) [][]string {
-	var rows [][]string
+// rawTable is the candidates of all searches as text.
+func rawTable(r *optimize.Response) *table.Table {
+	t := table.New(optimizeColumns()...)
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		for k := range d.Searches {
 			p := &d.Searches[k]
 			for j := range p.Rows {
-				rows = append(rows, rawRow(r, d, p, &p.Rows[j]))
+				t.Row(rawRow(r, d, p, &p.Rows[j]))
 			}
 			for j := range p.Candidates {
 				if !p.Candidates[j].OK {
-					rows = append(rows, rawRow(r, d, p, &p.Candidates[j]))
+					t.Row(rawRow(r, d, p, &p.Candidates[j]))
 				}
 			}
 		}
 	}
-	return rows
+	return t
 }
 
 func rawRow(r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search, row *optimize.Row) []string {

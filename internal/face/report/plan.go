@@ -66,15 +66,14 @@ func planContenders(w io.Writer, p *document.Plan) {
 	if p.Contenders[0].Load != nil {
 		rate = "can carry req/s"
 	}
-	first, second := table.New(6), table.New(2, 3, 4, 5, 6, 7, 9, 10)
-	first.AppendHeader(table.Row{"", "system", "engine", "mode", "deployment", "GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms"})
-	second.AppendHeader(table.Row{"", rate, "TTFT p95", "TPOT p95", "in limits: mean", "p95", "J/token", "$/M tokens", "$/request", "$/month"})
+	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
+	second := table.New("", ">"+rate, ">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">J/token", "$/M tokens", ">$/request", ">$/month")
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
 		if k > 0 && !c.Meets && p.Contenders[shown[k-1]].Meets {
-			first.AppendSeparator()
-			second.AppendSeparator()
+			first.Rule()
+			second.Rule()
 		}
 		tpot95 := "–"
 		if c.TPOT95 != nil {
@@ -84,19 +83,15 @@ func planContenders(w io.Writer, p *document.Plan) {
 		if !c.Meets {
 			mark += " over the limits"
 		}
-		first.AppendRow(table.Row{mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT.Zero())})
-		row := table.Row{
-			mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
-			joules(c.Energy),
-		}
+		first.Row(mark, c.System, c.Engine, c.Mode, c.Deployment, c.GPUs, bracketed(c.TokensPerGPU), bracketed(c.TTFT), bracketed(c.TPOT.Zero()))
+		cost := []string{"–", "–", "–"}
 		if k := c.Cost; k != nil {
-			row = append(row, bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth+0.5)))
-		} else {
-			row = append(row, "–", "–", "–")
+			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
 		}
-		second.AppendRow(row)
+		second.Row(mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
+			joules(c.Energy), cost)
 	}
-	fmt.Fprintf(w, "%s\n\n%s\n", indent(first.Render()), indent(second.Render()))
+	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))
 	if n := len(p.Contenders) - len(shown); n > 0 {
 		fmt.Fprintf(w, "  %d more in the record (--json, --out): other engines, modes and systems\n", n)
 	}
@@ -177,9 +172,7 @@ func probability(x *float64) string {
 }
 
 // indent moves lines to the right.
-func indent(text string) string {
-	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
-}
+func indent(t *table.Table) string { return "  " + strings.ReplaceAll(t.String(), "\n", "\n  ") }
 
 // planDay prints the GPUs over a day.
 func planDay(w io.Writer, p *document.Plan) {
@@ -202,12 +195,11 @@ func planChanges(w io.Writer, p *document.Plan) {
 	}
 	best := &p.Contenders[0]
 	fmt.Fprintf(w, "\nWhat would change the answer (%s, %s)\n", best.Engine, best.Mode)
-	t := table.New(2, 3, 4)
-	t.AppendHeader(table.Row{"change", "by", "tokens/s/GPU", "$/M tokens", ""})
+	size := ">tokens/s/GPU"
 	if best.Load != nil {
-		t = table.New(2, 3, 4)
-		t.AppendHeader(table.Row{"change", "by", "GPUs", "$/M tokens", ""})
+		size = ">GPUs"
 	}
+	t := table.New("change", ">by", size, ">$/M tokens", "")
 	for i := range p.Changes {
 		c := &p.Changes[i]
 		by, value, cost, note := "–", "–", "–", c.Deployment
@@ -230,9 +222,9 @@ func planChanges(w io.Writer, p *document.Plan) {
 		if c.PerMillion != nil {
 			cost = units.Figure(*c.PerMillion)
 		}
-		t.AppendRow(table.Row{c.What, by, value, cost, note})
+		t.Row(c.What, by, value, cost, note)
 	}
-	fmt.Fprintln(w, indent(t.Render()))
+	fmt.Fprintln(w, indent(t))
 }
 
 // planParts prints where the time of a step and the memory of a device go.

@@ -27,13 +27,12 @@ func PlanDiff(w io.Writer, d *document.PlanDiff) {
 	diffCauses(w, d)
 	if len(d.Contenders) > 1 {
 		fmt.Fprintln(w, "\nContenders")
-		t := table.New(2, 3)
-		t.AppendHeader(table.Row{"", "rank A", "rank B", "tokens/s/GPU A", "B"})
+		t := table.New("", ">rank A", ">rank B", "tokens/s/GPU A", "B")
 		for i := range d.Contenders {
 			c := &d.Contenders[i]
-			t.AppendRow(table.Row{c.Name, orDash(c.Ranks[0]), orDash(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1])})
+			t.Row(c.Name, orDash(c.Ranks[0]), orDash(c.Ranks[1]), bracketed(c.Tokens[0]), bracketed(c.Tokens[1]))
 		}
-		fmt.Fprintln(w, indent(t.Render()))
+		fmt.Fprintln(w, indent(t))
 	}
 }
 
@@ -42,8 +41,7 @@ func diffFigures(w io.Writer, d *document.PlanDiff) {
 	if !d.Changed {
 		return
 	}
-	t := table.New(2, 3, 4)
-	t.AppendHeader(table.Row{"", "A", "B", "B/A", ""})
+	t := table.New("", ">A", ">B", ">B/A", "")
 	for _, f := range d.Figures {
 		ratio, note := "–", ""
 		if f.A > 0 {
@@ -52,9 +50,9 @@ func diffFigures(w io.Writer, d *document.PlanDiff) {
 		if f.A != f.B && f.WithinError {
 			note = "within the error of A"
 		}
-		t.AppendRow(table.Row{f.Name, units.Figure(f.A), units.Figure(f.B), ratio, note})
+		t.Row(f.Name, units.Figure(f.A), units.Figure(f.B), ratio, note)
 	}
-	fmt.Fprintf(w, "\n%s\n", indent(t.Render()))
+	fmt.Fprintf(w, "\n%s\n", indent(t))
 }
 
 // diffCauses prints the causes.

@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 )
 
@@ -46,7 +46,7 @@ func ratioBlock(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, v O
 	bestPair(w, r, d, &pairs[0])
 	fmt.Fprintln(w, rule)
 	fmt.Fprintf(w, "  Top %d PD Ratio Configurations:\n", len(pairs))
-	fmt.Fprintln(w, ratioTable(r, pairs).render(v.Color))
+	framed(w, ratioTable(r, pairs), 2, v)
 	fmt.Fprintln(w, strings.Repeat("*", ratioFrame))
 	pairIntervals(w, d, pairs)
 	for k := range d.Searches {
@@ -75,22 +75,16 @@ func bestPair(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *op
 	}
 }
 
-func ratioTable(r *optimize.Response, pairs []optimize.Pair) *pretty {
-	t := &pretty{bold: 2, header: []string{
+func ratioTable(r *optimize.Response, pairs []optimize.Pair) *table.Table {
+	t := table.New(
 		"Top", "PD Ratio", "Balanced QPS (req/s)", "P QPS (req/s)", "D QPS (req/s)", "TTFT (ms)", "TPOT (ms)",
 		"P Parallel", "D Parallel", "P Devices/Instance", "D Devices/Instance",
-		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)",
-	}}
+		"P Batch Size", "D Batch Size", "P Concurrency", "D Concurrency", "P Sustained (req/s)")
 	for i := range pairs {
 		p := &pairs[i]
-		t.rows = append(t.rows, []string{
-			strconv.Itoa(i + 1), f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS),
-			f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()), p.P.Label, p.D.Label,
-			strconv.Itoa(r.Request.PrefillDevices), strconv.Itoa(r.Request.DecodeDevices),
-			strconv.Itoa(p.Prefill.Batch), strconv.Itoa(p.Decode.Batch),
-			strconv.Itoa(p.Prefill.Concurrency), strconv.Itoa(p.Decode.Concurrency),
-			f2(p.Sustained),
-		})
+		t.Row(i+1, f2(p.Ratio), f2(p.Balanced), f2(p.PrefillQPS), f2(p.DecodeQPS), f2(p.Prefill.TTFT.Ms()), f2(p.Decode.TPOT.Ms()),
+			p.P.Label, p.D.Label, r.Request.PrefillDevices, r.Request.DecodeDevices,
+			p.Prefill.Batch, p.Decode.Batch, p.Prefill.Concurrency, p.Decode.Concurrency, f2(p.Sustained))
 	}
 	return t
 }

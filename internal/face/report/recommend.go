@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/recommend"
@@ -86,16 +86,14 @@ func needBlock(w io.Writer, r *recommend.Response, x *experiment.Result, v Optim
 		return
 	}
 	fmt.Fprintf(w, "\n%s Top Configurations: (Ranked by total_gpus_needed)\n", name)
-	t := &pretty{header: append([]string{
+	t := table.New(append([]string{
 		"Rank", "backend", "total_gpus", "replicas", "load", "tokens/s/gpu", "tokens/s/user", "req/s", "TTFT", "TPOT", "in limits", "concurrency",
-	}, workersHeader(m)...), bold: 2}
+	}, workersHeader(m)...)...)
 	for i := range x.Rows {
 		n := &x.Rows[i]
-		t.rows = append(t.rows, append([]string{
-			strconv.Itoa(i + 1), x.Experiment.Engine.Name, strconv.Itoa(n.Used), strconv.Itoa(n.Copies), fmt.Sprintf("%.0f %%", 100*n.Load),
+		t.Row(i+1, x.Experiment.Engine.Name, n.Used, n.Copies, fmt.Sprintf("%.0f %%", 100*n.Load),
 			f2(n.PerDevice(&x.Experiment)), dash(n.User()), f2(n.RequestRate), f2(n.TTFT.Ms()), dash(n.TPOT.Ms()), chance(n.Chance),
-			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies),
-		}, workersOf(m, n, x.Experts)...))
+			fmt.Sprintf("%d (=%dx%d)", n.Concurrency, n.Concurrency/n.Copies, n.Copies), workersOf(m, n, x.Experts))
 	}
-	fmt.Fprintln(w, t.render(v.Color))
+	framed(w, t, 2, v)
 }

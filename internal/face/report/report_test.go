@@ -169,7 +169,7 @@ func TestCatalogs(t *testing.T) {
 	report.Model(&b, &facts)
 	golden.Check(t, "testdata/model.golden", b.Bytes())
 	b.Reset()
-	report.Device(&b, &profile)
+	report.Device(&b, &profile, device.Datasheet)
 	golden.Check(t, "testdata/device.golden", b.Bytes())
 	b.Reset()
 	report.Devices(&b, []device.Facts{profile})

@@ -37,7 +37,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	fmt.Fprintln(w)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by mean TTFT and TPOT with a probability of %s\n", chance(r.Chance))
+		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(r.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",
@@ -61,20 +61,19 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 // latencies is the table of times.
 func latencies(r *simulate.Response) string {
 	s := &r.Result
-	t := table.New(2, 3, 4, 5, 6, 7)
-	t.AppendHeader(table.Row{"", "mean", "80 % interval", "p50", "p90", "p95", "p99"})
+	t := table.New("", ">mean", ">80 % interval", ">p50", ">p90", ">p95", ">p99")
 	add := func(name string, x *sim.Summary, e calibration.Error) {
 		if x.Max == 0 { // requests of one token
-			t.AppendRow(table.Row{name, "–", "–", "–", "–", "–", "–"})
+			t.Row(name, "–", "–", "–", "–", "–", "–")
 			return
 		}
-		t.AppendRow(table.Row{name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99})
+		t.Row(name, x.Mean, plusMinus(e), x.P50, x.P90, x.P95, x.P99)
 	}
 	add("TTFT", &s.TTFT, r.Expected.TTFT)
 	add("TPOT", &s.TPOT, r.Expected.TPOT)
 	add("inter-token latency", &s.ITL, r.Expected.TPOT)
 	add("request latency", &s.Latency, document.LatencyError(r))
-	return t.Render()
+	return t.String()
 }
 
 // engineUse prints the utilization of the engine and its KV cache.

@@ -123,25 +123,22 @@ func kernels(compiled bool) string {
 // operators prints the operators in the order of their first call, with the engine of measured kernels if any.
 func operators(w io.Writer, response *opsstep.Response) {
 	r := &response.Result
-	t := table.New(2, 3, 4, 6, 7, 8, 9, 10)
-	header := table.Row{"operator", "calls", "time", "share", "bound", "cube", "vector", "memory", "comm", "fixed"}
+	head := []string{"operator", ">calls", ">time", ">share", "bound", ">cube", ">vector", ">memory", ">comm", ">fixed"}
 	if response.Tables != nil {
-		header = append(header, "measured")
+		head = append(head, "measured")
 	}
-	t.AppendHeader(header)
+	t := table.New(head...)
 	for i := range r.Operators {
 		o := &r.Operators[i]
 		p := &o.Parts
-		row := table.Row{
-			o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound.String(),
-			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed),
-		}
+		var measured []string
 		if p.Measured > 0 {
-			row = append(row, fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), response.Kernels[i]))
+			measured = []string{fmt.Sprintf("%.0f %% %s", percent(p.Measured, p.Total), response.Kernels[i])}
 		}
-		t.AppendRow(row)
+		t.Row(o.Name, fmt.Sprintf("%.0f", o.Calls), o.Time, fmt.Sprintf("%.1f %%", percent(o.Time, r.Time)), o.Bound,
+			blank(p.Matrix), blank(p.Vector), blank(p.Memory), blank(p.Comm), blank(p.Fixed), measured)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // blank prints a duration, or nothing for none.

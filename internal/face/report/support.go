@@ -28,34 +28,30 @@ func Support(w io.Writer, r *support.Response) {
 
 // list prints a row for each model, system and engine.
 func list(w io.Writer, r *support.Response) {
-	t := table.New(4)
-	t.AppendHeader(table.Row{"model", "system", "backend", "GPUs", "tier", "agg", "disagg", "note"})
+	t := table.New("model", "system", "backend", ">GPUs", "tier", "agg", "disagg", "note")
 	for i := range r.Rows {
 		s := &r.Rows[i]
-		t.AppendRow(table.Row{s.Model, s.System, s.Engine, orDash(s.Devices), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why})
+		t.Row(s.Model, s.System, s.Engine, orDash(s.Devices), string(s.Tier), trust(s.Aggregated), trust(s.Disaggregated), s.Why)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // matrix prints one model: a row for each system, with columns for each engine.
 func matrix(w io.Writer, r *support.Response) {
-	var numbers []int
-	head := table.Row{"system", "tier"}
-	for i, e := range r.Request.Engines {
-		head = append(head, e+": GPUs", "agg", "disagg")
-		numbers = append(numbers, 3+3*i)
+	head := []string{"system", "tier"}
+	for _, e := range r.Request.Engines {
+		head = append(head, ">"+e+": GPUs", "agg", "disagg")
 	}
-	t := table.New(numbers...)
-	t.AppendHeader(head)
+	t := table.New(head...)
 	for from := 0; from < len(r.Rows); from += len(r.Request.Engines) {
-		row := table.Row{r.Rows[from].System, string(r.Rows[from].Tier)}
+		var cells []string
 		for i := range r.Request.Engines {
 			s := &r.Rows[from+i]
-			row = append(row, orDash(s.Devices), trust(s.Aggregated), trust(s.Disaggregated))
+			cells = append(cells, orDash(s.Devices), trust(s.Aggregated), trust(s.Disaggregated))
 		}
-		t.AppendRow(row)
+		t.Row(r.Rows[from].System, r.Rows[from].Tier, cells)
 	}
-	fmt.Fprintln(w, t.Render())
+	fmt.Fprintln(w, t)
 }
 
 // trust is the expected error in a cell.

@@ -3,9 +3,56 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 )
+
+// column is a column of a table: its head, and its cell in the row of x, the i-th from 0.
+type column[T any] struct {
+	head string
+	cell func(i int, x *T) any
+}
+
+// when is columns that only some tables have.
+func when[T any](shown bool, columns ...column[T]) []column[T] {
+	if !shown {
+		return nil
+	}
+	return columns
+}
+
+// tableOf is a table with a row for each x.
+func tableOf[T any](xs []T, columns ...[]column[T]) *table.Table {
+	all := slices.Concat(columns...)
+	heads := make([]string, len(all))
+	for k, c := range all {
+		heads[k] = c.head
+	}
+	t := table.New(heads...)
+	for i := range xs {
+		row := make([]any, len(all))
+		for k, c := range all {
+			row[k] = c.cell(i, &xs[i])
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// rank is the first column of a ranking.
+func rank[T any](head string) []column[T] {
+	return []column[T]{{head, func(i int, _ *T) any { return i + 1 }}}
+}
+
+// framed prints a table in a frame, one column bold on a terminal.
+func framed(w io.Writer, t *table.Table, bold int, v OptimizeView) {
+	if !v.Color {
+		bold = -1
+	}
+	fmt.Fprintln(w, t.Framed(bold))
+}
 
 // notesOf prints notes, each once.
 func notesOf(w io.Writer, notes []string) {

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -34,9 +35,7 @@ const (
 // Trace writes a step as a trace. Layers of a run are written one after
 // another; an operator that a layer calls n times is one event.
 func Trace(w io.Writer, r *step.Result) error {
-	out := bufio.NewWriter(w)
-	t := tracer{out: out}
-	t.raw(`{"displayTimeUnit":"ns","traceEvents":[`)
+	var t tracer
 	t.lane(laneCompute, "compute")
 	t.lane(laneComm, "communication")
 	t.lane(laneLayer, "layers")
@@ -48,38 +47,23 @@ func Trace(w io.Writer, r *step.Result) error {
 		t.run(r.Items[start:end], r.Costs[start:end])
 		start = end
 	}
-	t.raw("\n]}\n")
 	if t.err != nil {
 		return t.err
 	}
-	return out.Flush()
+	_, err := fmt.Fprintf(w, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n%s\n]}\n", bytes.Join(t.events, []byte(",\n")))
+	return err
 }
 
 type tracer struct {
-	out   *bufio.Writer
-	clock units.Seconds
-	layer int
-	any   bool
-	err   error
-}
-
-func (t *tracer) raw(s string) {
-	if t.err == nil {
-		_, t.err = t.out.WriteString(s)
-	}
+	events [][]byte
+	clock  units.Seconds
+	layer  int
+	err    error
 }
 
 func (t *tracer) event(v any) {
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.err = err
-		return
-	}
-	if t.any {
-		t.raw(",")
-	}
-	t.any = true
-	t.raw("\n" + string(data))
+	t.events, t.err = append(t.events, data), errors.Join(t.err, err)
 }
 
 func (t *tracer) lane(id int, name string) {

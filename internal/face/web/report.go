@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	plain "text/template"
 
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
@@ -36,4 +40,58 @@ func Report(w io.Writer, p *document.Plan) error {
 		return fmt.Errorf("reading the templates of a report: %w", err)
 	}
 	return t.Execute(w, v)
+}
+
+// Markdown writes a plan as a short text: answer, contenders, changes, workload and data.
+func Markdown(w io.Writer, p *document.Plan) error {
+	v, err := newView(p)
+	if err != nil {
+		return err
+	}
+	words := functions()
+	words["text"], words["code"] = text, code
+	t, err := plain.New("report.md").Funcs(words).ParseFS(templates, "templates/report.md")
+	if err != nil {
+		return fmt.Errorf("reading the template of a report: %w", err)
+	}
+	return t.Execute(w, v)
+}
+
+// text escapes text of the plan for Markdown.
+func text(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "|", `\|`).Replace(s)
+}
+
+// code writes a command as a code block.
+func code(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + s + "\n" + fence
+}
+
+// Page serves the page of a server and its files. The page uses the API below api/: models, devices and engines, plan,
+// report and files. Its answer is the output of [Report].
+func Page() http.Handler {
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic("web: " + err.Error()) // the folder is embedded
+	}
+	serve := http.FileServerFS(files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "this is a page: use GET", http.StatusMethodNotAllowed)
+			return
+		}
+		h := w.Header()
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		serve.ServeHTTP(w, r)
+	})
 }

@@ -25,22 +25,26 @@ func (w *wizard) confirm(ctx context.Context) (again bool, err error) {
 	if len(w.problems()) > 0 {
 		can = can[1:]
 	}
+	do, err := w.act(ctx, w.text.ConfirmTitle, can)
+	switch {
+	case err != nil:
+		return false, err
+	case do == doRun:
+		return w.run(ctx)
+	case do == doChange:
+		return true, w.change(ctx)
+	}
+	return false, ErrQuit
+}
+
+// act asks what to do until it is something else than to save the answers.
+func (w *wizard) act(ctx context.Context, title string, can []string) (do string, err error) {
 	for {
-		do, err := w.choose(ctx, w.text.ConfirmTitle, can)
-		if err != nil {
-			return false, err
+		if do, err = w.choose(ctx, title, can); err != nil || do != doSave {
+			return do, err
 		}
-		switch do {
-		case doRun:
-			return w.run(ctx)
-		case doChange:
-			return true, w.change(ctx)
-		case doSave:
-			if err := w.save(ctx); err != nil {
-				return false, err
-			}
-		default:
-			return false, ErrQuit
+		if err := w.save(ctx); err != nil {
+			return "", err
 		}
 	}
 }
@@ -83,19 +87,14 @@ func (w *wizard) run(ctx context.Context) (again bool, err error) {
 		can = can[1:]
 	}
 	for {
-		do, err := w.choose(ctx, w.text.NextTitle, can)
-		if err != nil {
+		do, err := w.act(ctx, w.text.NextTitle, can)
+		switch {
+		case err != nil:
 			return false, err
-		}
-		switch do {
-		case doReport:
+		case do == doReport:
 			w.config.Report(answer)
-		case doChange:
+		case do == doChange:
 			return true, w.change(ctx)
-		case doSave:
-			if err := w.save(ctx); err != nil {
-				return false, err
-			}
 		default:
 			return false, failed
 		}

@@ -1,12 +1,11 @@
 package wizard
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -17,28 +16,6 @@ const topRows = 3
 // phase names a mode.
 func (t *Text) phase(m search.Mode) string {
 	return [...]string{search.Aggregated: t.Aggregated, search.PrefillOnly: t.Prefill, search.DecodeOnly: t.Decode}[m]
-}
-
-// on is a device with its search of one phase.
-type on struct {
-	device *optimize.DeviceResult
-	search *optimize.Search
-}
-
-// best are the devices with a row for phase k, the most throughput first.
-func best(r *optimize.Response, k int) (found []on, without []string) {
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		if p := &d.Searches[k]; len(p.Rows) > 0 {
-			found = append(found, on{d, p})
-		} else {
-			without = append(without, d.Device.Name)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b on) int {
-		return cmp.Compare(b.search.Rows[0].Best.Throughput, a.search.Rows[0].Best.Throughput)
-	})
-	return found, without
 }
 
 // summary prints the command, the best result, the devices, the candidates, the matching of phases, and the caution.
@@ -57,32 +34,32 @@ func (w *wizard) summary(command string, r *optimize.Response) {
 func (w *wizard) phases(r *optimize.Response) {
 	t, out := w.text, w.config.Out
 	for k := range r.Devices[0].Searches {
-		found, without := best(r, k)
+		found, without := report.Leaders(r, k)
 		if len(found) == 0 {
 			fmt.Fprintf(out, "\n%s\n", fmt.Sprintf(t.NoRow, t.phase(r.Devices[0].Searches[k].Mode)))
 			continue
 		}
 		first := &found[0]
-		row := &first.search.Rows[0]
+		row := &first.Search.Rows[0]
 		fmt.Fprintf(out, "\n%s\n", t.Best)
-		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.search.Mode), row.Devices(), first.device.Device.Name))
+		w.line(t.Mode, fmt.Sprintf("%s, %d x %s", t.phase(first.Search.Mode), row.Devices(), first.Device.Name))
 		w.line(t.Parallel, row.Label)
 		w.line(t.Batch, strconv.Itoa(row.Best.Batch))
 		w.line(t.Concurrency, strconv.Itoa(row.Best.Concurrency))
 		w.line(t.Throughput, fmt.Sprintf("%.2f %s", row.Best.Throughput, t.Tokens))
-		w.latency(first.search.Mode, row)
+		w.latency(first.Search.Mode, row)
 		if len(r.Devices) > 1 {
 			fmt.Fprintf(out, "\n%s\n", t.Across)
 			for i := range found {
-				w.row(i, found[i].device.Device.Name+" "+found[i].search.Rows[0].Label, found[i].search, &found[i].search.Rows[0])
+				w.row(i, found[i].Device.Name+" "+found[i].Row.Label, found[i].Search, found[i].Row)
 			}
 			for _, name := range without {
 				fmt.Fprintf(out, "  "+t.NoRow+"\n", name)
 			}
 		}
 		fmt.Fprintf(out, "\n%s\n", t.Top)
-		for i := range first.search.Rows[:min(topRows, len(first.search.Rows))] {
-			w.row(i, first.search.Rows[i].Label, first.search, &first.search.Rows[i])
+		for i := range first.Search.Rows[:min(topRows, len(first.Search.Rows))] {
+			w.row(i, first.Search.Rows[i].Label, first.Search, &first.Search.Rows[i])
 		}
 	}
 }
@@ -116,15 +93,7 @@ func (w *wizard) row(i int, name string, p *optimize.Search, row *optimize.Row) 
 // ratio prints how phases are matched, the device with the most requests first.
 func (w *wizard) ratio(r *optimize.Response) {
 	t, out := w.text, w.config.Out
-	var found []*optimize.DeviceResult
-	for i := range r.Devices {
-		if len(r.Devices[i].Ratio.Pairs) > 0 {
-			found = append(found, &r.Devices[i])
-		}
-	}
-	slices.SortStableFunc(found, func(a, b *optimize.DeviceResult) int {
-		return cmp.Compare(b.Ratio.Pairs[0].Balanced, a.Ratio.Pairs[0].Balanced)
-	})
+	found, without := report.Matched(r)
 	p := &found[0].Ratio.Pairs[0]
 	fmt.Fprintf(out, "\n%s\n", t.Best)
 	w.line(t.Mode, fmt.Sprintf("%s, %d + %d x %s", t.Matched, r.Request.PrefillDevices, r.Request.DecodeDevices, found[0].Device.Name))
@@ -139,10 +108,8 @@ func (w *wizard) ratio(r *optimize.Response) {
 		for _, d := range found {
 			fmt.Fprintf(out, "  %s: "+t.RatioLine+"\n", d.Device.Name, d.Ratio.Pairs[0].Ratio, d.Ratio.Pairs[0].Balanced)
 		}
-		for i := range r.Devices {
-			if len(r.Devices[i].Ratio.Pairs) == 0 {
-				fmt.Fprintf(out, "  "+t.NoRow+"\n", r.Devices[i].Device.Name)
-			}
+		for _, name := range without {
+			fmt.Fprintf(out, "  "+t.NoRow+"\n", name)
 		}
 	}
 	w.pairs(r, found[0])

@@ -1,28 +1,32 @@
 package wizard
 
 import (
+	"embed"
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/plimsoll-project/plimsoll/internal/face/document"
 )
 
 // Text is all text of the dialogue in one language.
 type Text struct {
 	Questions map[ID]Asked
 
-	Intro, Legend, LegendForm         string
-	Unsure, Suggestion, NoSuggestion  string
-	FirstQuestion, NeedAnswer, Now    string
-	NoChoice, NoChoiceNear            string
-	WantCount, WantMs                 string
-	WantShare, WantShares             string
-	NoModel, NoModelNear, NotAnyMore  string
-	BackWord, ChangeWord, QuitWord    string
-	ChangeTitle, SaveTitle, SaveHelp  string
-	WhySaveName, SavedTo, SaveFailed  string
-	CommandTitle, ParametersTitle     string
-	ChecksTitle, AssumptionsTitle     string
-	ConfirmTitle, NextTitle, FixTitle string
-	Running, NothingRun               string
+	Intro, Legend, LegendForm        string
+	Unsure, Suggestion, NoSuggestion string
+	FirstQuestion, NeedAnswer        string
+	NoChoice, NoChoiceNear           string
+	WantCount, WantMs                string
+	WantShare, WantShares            string
+	NoModel, NoModelNear, NotAnyMore string
+	BackWord, ChangeWord, QuitWord   string
+	ChangeTitle, SaveTitle, SaveHelp string
+	WhySaveName, SavedTo, SaveFailed string
+	CommandTitle, ParametersTitle    string
+	ChecksTitle, AssumptionsTitle    string
+	ConfirmTitle, NextTitle          string
+	Running, NothingRun              string
 
 	// The actions of confirm.go.
 	Actions map[string]string
@@ -68,6 +72,25 @@ const (
 	English Lang = "en"
 	Chinese Lang = "zh"
 )
+
+//go:embed text
+var texts embed.FS
+
+// Say returns the text of a language.
+func (l Lang) Say() *Text {
+	if l != Chinese {
+		l = English
+	}
+	t := &Text{Caution: document.Caution}
+	data, err := texts.ReadFile("text/" + string(l) + ".json")
+	if err == nil {
+		err = json.Unmarshal(data, t)
+	}
+	if err != nil {
+		panic("wizard: " + err.Error()) // the file is embedded
+	}
+	return t
+}
 
 // FromLocale is the language of a locale such as zh_CN.UTF-8: the first one set of LC_ALL, LC_MESSAGES and LANG.
 func FromLocale(getenv func(string) string) Lang {

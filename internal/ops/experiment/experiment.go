@@ -115,9 +115,7 @@ func (e *Experiment) Check() error {
 			errs = append(errs, fmt.Errorf("a batch limit must be between 1 and %d, got %d", MaxBatch, n))
 		}
 	}
-	if e.Mode != Aggregated && e.Mode != Disaggregated {
-		errs = append(errs, field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), e.Mode))
-	}
+	errs = append(errs, field.OneOf("serving_mode", e.Mode, Aggregated, Disaggregated))
 	if e.Prefix > 0 && e.setting("prefix_caching") == "false" {
 		errs = append(errs, field.Errorf("%s %d needs the prefix cache, which prefix_caching=false switches off", field.Name("prefix"), e.Prefix))
 	}

@@ -105,7 +105,7 @@ func (r *Request) checkEvaluation() error {
 	case r.Evaluate == ByFormulas || r.Evaluate == "":
 		return nil
 	case r.Evaluate != BySimulation:
-		return field.Errorf("%s must be %s or %s, got %q", evaluate, string(ByFormulas), string(BySimulation), string(r.Evaluate))
+		return field.OneOf(evaluate, r.Evaluate, ByFormulas, BySimulation)
 	case r.Disagg || r.PDRatio:
 		return field.Errorf("%s %s is for aggregated deployments only, not for %s or %s", evaluate, string(BySimulation), field.Name("disagg"), pdRatio)
 	case r.Draft.Method != "":

@@ -94,8 +94,8 @@ func (r *Request) checkSize() error {
 
 func (r *Request) checkModes() error {
 	for _, m := range r.Modes {
-		if m != experiment.Aggregated && m != experiment.Disaggregated {
-			return field.Errorf("%s must be agg or disagg, got %q", field.Name("serving_mode"), m)
+		if err := field.OneOf("serving_mode", m, experiment.Aggregated, experiment.Disaggregated); err != nil {
+			return err
 		}
 	}
 	for system, price := range r.Prices {
