@@ -47,21 +47,6 @@ type Problem struct {
 	Unsure bool
 }
 
-// Error says what is wrong.
-func (p *Problem) Error() string {
-	text := p.Text
-	if p.Nearest != "" {
-		text += "; nearest: " + p.Nearest
-	}
-	if p.Flag != "" {
-		text = p.Flag + ": " + text
-	}
-	if p.File != "" {
-		text = p.File + ": " + text
-	}
-	return text
-}
-
 // starts finds the engine that a command starts and where its arguments begin.
 func starts(words []string) (name string, by Program, rest []string) {
 	modules := map[string]string{

@@ -124,25 +124,3 @@ func Distance(a, b string) int {
 	}
 	return above[len(t)]
 }
-
-// Edits counts the bytes to insert, delete or replace to turn a into b (the Levenshtein distance). It is for names in
-// ASCII that rank by plain edits: unlike [Distance] it takes a swap of neighbours for two.
-func Edits(a, b string) int {
-	row := make([]int, len(b)+1) // of the table of distances between prefixes
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

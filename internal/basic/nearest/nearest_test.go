@@ -100,28 +100,3 @@ func TestDistanceLaws(t *testing.T) {
 		}
 	})
 }
-
-func TestEdits(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"kitten", "sitting", 3},
-		{"devcie", "device", 2}, // a swap is two
-		{"é", "e", 2},           // in bytes
-	} {
-		if got := nearest.Edits(c.a, c.b); got != c.want {
-			t.Errorf("Edits(%q, %q): want %d, got %d", c.a, c.b, c.want, got)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`[a-c]{0,8}`)
-		a, b := text.Draw(t, "a"), text.Draw(t, "b")
-		edits, swaps := nearest.Edits(a, b), nearest.Distance(a, b)
-		if edits != nearest.Edits(b, a) || edits < swaps || edits > 2*swaps {
-			t.Fatalf("Edits(%q, %q) = %d, Distance %d", a, b, edits, swaps)
-		}
-	})
-}
