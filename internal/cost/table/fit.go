@@ -123,13 +123,6 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 	return out, nil
 }
 
-// shapeAt is one measured shape, of any engine.
-type shapeAt struct {
-	exactly, place [2]float64
-	line, x        float64
-	deal           op.Deal
-}
-
 // dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
 func dropSlow(found map[[2]float64][]fileRows) {
 	for _, from := range tooSlow(ratios(found)) {
@@ -138,15 +131,15 @@ func dropSlow(found map[[2]float64][]fileRows) {
 }
 
 // ratios are those of each engine's fastest kernels, by shape.
-func ratios(found map[[2]float64][]fileRows) map[string]map[shapeAt]float64 {
-	out := map[string]map[shapeAt]float64{}
+func ratios(found map[[2]float64][]fileRows) map[string]map[shape]float64 {
+	out := map[string]map[shape]float64{}
 	for exactly, files := range found {
 		for _, f := range files {
 			if out[f.from] == nil {
-				out[f.from] = map[shapeAt]float64{}
+				out[f.from] = map[shape]float64{}
 			}
 			for _, r := range slices.Concat(f.kernels...) {
-				p := shapeAt{exactly, r.place, r.line, r.x, r.deal}
+				p := shape{place: r.place, exact: exactly, line: r.line, x: r.x, deal: r.deal}
 				if have, ok := out[f.from][p]; !ok || r.ratio < have {
 					out[f.from][p] = r.ratio
 				}
