@@ -13,27 +13,43 @@ import (
 )
 
 // native is the settings of an engine in its own terms: some engines count a size over
-// all ranks that others count on one. Zero fields are not set.
+// all ranks that others count on one. Zero fields are not set. The tags are the keys that
+// engines name the settings with, the fields in the order of the files.
 type native struct {
-	Model, ServedName, Checkpoint string
+	Model          string  `key:"model"`
+	ServedName     string  `key:"served_name"`
+	Checkpoint     string  `key:"checkpoint"`
+	TP             int     `key:"layout.tp"`
+	PP             int     `key:"layout.pp"`
+	DP             int     `key:"layout.dp"`
+	AttentionRanks int     `key:"layout.attention_dp"`  // SGLang since 0.5.22: instead of DP and AttentionDP
+	AttentionDP    bool    `key:"attention_dp.switch"`  // data-parallel ranks share the experts
+	Waits          bool    `key:"attention_dp.waits"`   // and their prompts wait for each other
+	ExpertParallel bool    `key:"layout.expert_switch"` // vLLM: experts are distributed over all ranks
+	EP             int     `key:"layout.ep"`
+	MoETP          int     `key:"layout.moe_tp"`
+	MoEDP          int     `key:"layout.moe_dp"`
+	DCP            int     `key:"layout.dcp"`
+	MaxLength      int     `key:"max_context"`
+	Sequences      int     `key:"max_sequences"`
+	TokenBudget    int     `key:"token_budget"`
+	PrefillLimit   int     `key:"prefill_limit"`
+	ChunkedPrefill bool    `key:"chunked_prefill"`
+	MemoryShare    float64 `key:"memory_share"`
+	KV             string  `key:"kv_format"`
+	PrefixCaching  bool    `key:"prefix_caching"`
+	Graphs         []int   `key:"graph.sizes"`
+	NoGraphs       bool    `key:"graph.off"`
+	MTPMethod      string  `key:"mtp.method"`
+	MTP            int     `key:"mtp.tokens"`
+	MTPWidth       int     `key:"mtp.width"`
+	MTPDraft       int     `key:"mtp.draft"`
+	Role           string  `key:"role"`
+	Transfer       string  `key:"transfer"`
+	TransferTokens int     `key:"transfer_tokens"`
+	NoOverlap      bool    `key:"overlap_off"`
 
-	TP, PP, DP, EP, MoETP, MoEDP, DCP int
-	AttentionRanks                    int  // SGLang since 0.5.22: instead of DP and AttentionDP
-	ExpertParallel                    bool // vLLM: experts are distributed over all ranks
-	AttentionDP                       bool // data-parallel ranks share the experts
-	Waits                             bool // and their prompts wait for each other
-
-	Sequences, TokenBudget, PrefillLimit, MaxLength int
-	MemoryShare                                     float64
-	KV                                              string
-	ChunkedPrefill, PrefixCaching                   bool
-	Graphs                                          []int
-	NoGraphs                                        bool
-	MTP, MTPWidth, MTPDraft                         int
-	MTPMethod                                       string
-	Speculative, Transfer, Role                     string
-	TransferTokens                                  int
-	NoOverlap                                       bool
+	Speculative string // vLLM: drafts as JSON
 }
 
 // ErrLayout is part of errors about layouts that no server of the engine runs.

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,65 +10,26 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 )
 
-// param is a setting of an engine, by the key that its options name it with.
+// param is a setting of an engine: its key, and a pointer to its field, an int, float64,
+// string, bool or a list of int.
 type param struct {
 	key string
-	at  func(*native) any // a pointer to the field: int, float64, string, bool or a list of int
+	at  any
 }
 
-// silent reports whether a parameter is written only if it is on: a switch of another
-// setting, which most deployments leave alone.
-func (p param) silent(t *native) bool { return p.key == "attention_dp.waits" && !t.Waits }
-
-// params lists the parameters in the order of the files.
-func params() []param {
-	return []param{
-		{"model", func(t *native) any { return &t.Model }},
-		{"served_name", func(t *native) any { return &t.ServedName }},
-		{"checkpoint", func(t *native) any { return &t.Checkpoint }},
-		{"layout.tp", func(t *native) any { return &t.TP }},
-		{"layout.pp", func(t *native) any { return &t.PP }},
-		{"layout.dp", func(t *native) any { return &t.DP }},
-		{"layout.attention_dp", func(t *native) any { return &t.AttentionRanks }},
-		{"attention_dp.switch", func(t *native) any { return &t.AttentionDP }},
-		{"attention_dp.waits", func(t *native) any { return &t.Waits }},
-		{"layout.expert_switch", func(t *native) any { return &t.ExpertParallel }},
-		{"layout.ep", func(t *native) any { return &t.EP }},
-		{"layout.moe_tp", func(t *native) any { return &t.MoETP }},
-		{"layout.moe_dp", func(t *native) any { return &t.MoEDP }},
-		{"layout.dcp", func(t *native) any { return &t.DCP }},
-		{"max_context", func(t *native) any { return &t.MaxLength }},
-		{"max_sequences", func(t *native) any { return &t.Sequences }},
-		{"token_budget", func(t *native) any { return &t.TokenBudget }},
-		{"prefill_limit", func(t *native) any { return &t.PrefillLimit }},
-		{"chunked_prefill", func(t *native) any { return &t.ChunkedPrefill }},
-		{"memory_share", func(t *native) any { return &t.MemoryShare }},
-		{"kv_format", func(t *native) any { return &t.KV }},
-		{"prefix_caching", func(t *native) any { return &t.PrefixCaching }},
-		{"graph.sizes", func(t *native) any { return &t.Graphs }},
-		{"graph.off", func(t *native) any { return &t.NoGraphs }},
-		{"mtp.method", func(t *native) any { return &t.MTPMethod }},
-		{"mtp.tokens", func(t *native) any { return &t.MTP }},
-		{"mtp.width", func(t *native) any { return &t.MTPWidth }},
-		{"mtp.draft", func(t *native) any { return &t.MTPDraft }},
-		{"role", func(t *native) any { return &t.Role }},
-		{"transfer", func(t *native) any { return &t.Transfer }},
-		{"transfer_tokens", func(t *native) any { return &t.TransferTokens }},
-		{"overlap_off", func(t *native) any { return &t.NoOverlap }},
-	}
-}
-
-// paramOf finds the parameter of a key; vLLM takes drafts as JSON.
-func paramOf(name, key string) (param, bool) {
-	if name == VLLM && key == "mtp.tokens" {
-		return param{key, func(t *native) any { return &t.Speculative }}, true
-	}
-	for _, p := range params() {
-		if p.key == key {
-			return p, true
+// params lists the parameters of an engine in the order of the files.
+func (t *native) params(name string) []param {
+	var out []param
+	for field, at := range reflect.ValueOf(t).Elem().Fields() {
+		switch key := field.Tag.Get("key"); {
+		case key == "":
+		case key == "mtp.tokens" && name == VLLM:
+			out = append(out, param{key, &t.Speculative})
+		default:
+			out = append(out, param{key, at.Addr().Interface()})
 		}
 	}
-	return param{}, false
+	return out
 }
 
 // words are the values of a parameter in the engine's syntax; none if it is not set.
@@ -146,14 +108,14 @@ func (v *Values) Parameters() []Parameter {
 // that the layout needs.
 func (v *Values) parameters(t *native) []Parameter {
 	var out []Parameter
-	for _, p := range params() {
-		p, _ = paramOf(v.Engine, p.key)
+	for _, p := range t.params(v.Engine) {
 		name := v.Option(p.key)
-		if name == "" || p.silent(t) {
+		// A switch of another setting, which most deployments leave alone, is written only if it is on.
+		if name == "" || p.key == "attention_dp.waits" && !t.Waits {
 			continue
 		}
-		if at := p.at(t); len(words(at)) > 0 {
-			out = append(out, Parameter{p.key, name, at, words(at)})
+		if all := words(p.at); len(all) > 0 {
+			out = append(out, Parameter{p.key, name, p.at, all})
 		}
 	}
 	for _, extra := range v.Extras {

@@ -47,21 +47,6 @@ type Problem struct {
 	Unsure bool
 }
 
-// Error says what is wrong.
-func (p *Problem) Error() string {
-	text := p.Text
-	if p.Nearest != "" {
-		text += "; nearest: " + p.Nearest
-	}
-	if p.Flag != "" {
-		text = p.Flag + ": " + text
-	}
-	if p.File != "" {
-		text = p.File + ": " + text
-	}
-	return text
-}
-
 // starts finds the engine that a command starts and where its arguments begin.
 func starts(words []string) (name string, by Program, rest []string) {
 	modules := map[string]string{
@@ -213,12 +198,13 @@ func (l *Launch) unknown(by Program, flag string) *Problem {
 // take sets a parameter.
 func (l *Launch) take(key, flag string, values []string, negated bool) error {
 	l.given[key] = true
-	at, ok := paramOf(l.Engine, key)
-	if !ok || slices.Contains(extraKeys(l.profile), key) {
+	all := l.set.params(l.Engine)
+	i := slices.IndexFunc(all, func(p param) bool { return p.key == key })
+	if i < 0 || slices.Contains(extraKeys(l.profile), key) {
 		l.extras[key] = extraText(l.Engine, key, strings.Join(values, " "))
 		return nil
 	}
-	to := at.at(&l.set)
+	to := all[i].at
 	if _, isBool := to.(*bool); isBool && (len(values) == 0 || negated || disables(key, flag)) {
 		*to.(*bool) = !negated && !disables(key, flag)
 		return nil

@@ -52,7 +52,7 @@ func TestForeignCommands(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.line, d)
 		}
 		for _, p := range found.Problems {
-			t.Errorf("%s: %v", c.line, p.Error())
+			t.Errorf("%s: %+v", c.line, p)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestBadValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Problems) != 1 || found.Problems[0].Error() != `--tensor-parallel-size: needs a number, got "two"` {
+	if len(found.Problems) != 1 || found.Problems[0] != (launch.Problem{Flag: "--tensor-parallel-size", Text: `needs a number, got "two"`}) {
 		t.Errorf("%v", found.Problems)
 	}
 	if _, err := launch.ReadCommand("echo hello"); !errors.Is(err, launch.ErrNoLaunch) {

@@ -11,18 +11,13 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// Lacks reports the flags of a launch that a release of its engine ("" is the newest) does
+// Lacks reports the flags of a launch, and the keys of its config file, that a release of its engine ("" is the newest) does
 // not have but another has. Flags that no release has are reported when reading.
 func (l *Launch) Lacks(release string) []Problem {
-	all := engine.Flags(l.Engine)
 	var out []Problem
 	for _, flag := range l.flags {
 		plain := strings.ReplaceAll(flag, "_", "-")
-		i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == plain })
-		if i < 0 {
-			continue
-		}
-		text, unsure := absent(all, &all[i].Versions, release, "flag")
+		text, unsure := lacks(engine.Flags(l.Engine), plain, release, "flag")
 		if text == "" {
 			continue
 		}
@@ -32,23 +27,22 @@ func (l *Launch) Lacks(release string) []Problem {
 		}
 		out = append(out, p)
 	}
-	return append(out, l.lacksKeys(release)...)
-}
-
-// lacksKeys reports the keys of a config file in the same way.
-func (l *Launch) lacksKeys(release string) []Problem {
-	all := engine.Keys(l.Engine)
-	var out []Problem
 	for _, key := range l.keys {
-		i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == key })
-		if i < 0 {
-			continue
-		}
-		if text, unsure := absent(all, &all[i].Versions, release, "key"); text != "" {
+		if text, unsure := lacks(engine.Keys(l.Engine), key, release, "key"); text != "" {
 			out = append(out, Problem{File: l.config, Flag: key, Text: text, Unsure: unsure})
 		}
 	}
 	return out
+}
+
+// lacks says why a release does not have a flag or key of a list, as absent does; "" if it
+// has it, or none does.
+func lacks(all []engine.Named, name, release, what string) (text string, unsure bool) {
+	i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return absent(all, &all[i].Versions, release, what)
 }
 
 // absent says why a release does not have a flag with a range of versions, and whether that
@@ -130,24 +124,15 @@ func shortened(sizes []string) string {
 // Name is an engine's name for a setting in a release; the setting's own key if it has none.
 func Name(e *engine.Profile, release, key string) string {
 	name := e.Option(key, release)
-	if key == "graph.max_batch" && (name == "" || lacks(e.Name, name, release)) {
-		name = e.Option("graph.sizes", release)
+	if key == "graph.max_batch" {
+		if missing, _ := lacks(engine.Flags(e.Name), name, release, "flag"); name == "" || missing != "" {
+			name = e.Option("graph.sizes", release)
+		}
 	}
 	if name == "" {
 		return key
 	}
 	return name
-}
-
-// lacks reports whether a release does not have a flag that others have.
-func lacks(name, flag, release string) bool {
-	all := engine.Flags(name)
-	i := slices.IndexFunc(all, func(n engine.Named) bool { return n.Name == flag })
-	if i < 0 {
-		return false
-	}
-	text, _ := absent(all, &all[i].Versions, release, "flag")
-	return text != ""
 }
 
 // sharing is the number of data-parallel attention ranks that share SGLang's limit of

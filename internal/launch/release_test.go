@@ -30,7 +30,7 @@ func TestLacks(t *testing.T) {
 		if c.nearest == "" {
 			for _, p := range got {
 				if !p.Unsure {
-					t.Errorf("%s under %q: %v", c.command, c.release, p.Error())
+					t.Errorf("%s under %q: %+v", c.command, c.release, p)
 				}
 			}
 			continue

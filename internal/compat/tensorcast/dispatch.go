@@ -13,7 +13,7 @@ import (
 // returns the one that brings results back: a token goes once for each expert, both times
 // wide.
 func (w cast) dispatch(k *graph.Kind, r *routed) (back graph.Shipment) {
-	if !w.Spec().ExchangesPairs() {
+	if !w.Spec().Policy.ExchangedPairs {
 		return w.Dispatch(k, &r.Routed)
 	}
 	e, h := w.Width(), k.Experts.Hidden
@@ -39,7 +39,7 @@ func (w cast) dispatchCombine(k *graph.Kind, r *routed) {
 	}
 	ep, h := float64(w.Spec().Layout.EP), k.Experts.Hidden
 	x := float64(format.Bytes(w.Visits(k, &r.Routed) * h))
-	if w.Spec().ExchangesPairs() {
+	if w.Spec().Policy.ExchangedPairs {
 		x = float64(format.Bytes(r.Pairs*h)) * (ep - 1) / ep
 	}
 	experts := k.Experts.Local

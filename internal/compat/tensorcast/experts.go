@@ -21,7 +21,7 @@ func (w cast) experts(k *graph.Kind, r *routed) {
 	if spec.Compile && !gathered && r.divides(multiple) {
 		w.GroupedExperts(k, &r.Routed)
 		summed := r.Rows
-		if spec.ExchangesPairs() || l.EP > 1 {
+		if spec.Policy.ExchangedPairs || l.EP > 1 {
 			summed = r.Received
 		}
 		w.AllReduce(spec.ExpertTP(), summed, h)

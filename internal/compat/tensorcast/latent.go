@@ -70,7 +70,7 @@ func (w cast) fusedPrologue(k *graph.Kind, a *model.Attention) {
 // attention computes in INT8.
 func (w cast) attendedLatent(a *model.Attention, o *op.Op) {
 	spec := w.Spec()
-	if cut := w.ContextRanks; cut > 1 && spec.SharesContextInDecodes() {
+	if cut := w.ContextRanks; cut > 1 && spec.Policy.TracedContext {
 		w.Shards = cut
 		o.Prefill, o.Decode = w.Spans(a)
 		_, pages := w.Blocks()

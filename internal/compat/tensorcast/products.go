@@ -17,7 +17,7 @@ func (w cast) product(p graph.Part) bool {
 	if p.Weight == dtype.FP4 && w.does.has(narrowingExperts) && o.Name == op.GroupedMatMulQuant {
 		o.Name = op.GroupedMatMulFP4
 	}
-	if !w.Spec().QuantizesActivations() {
+	if !w.Spec().Policy.QuantizedActivations {
 		return false
 	}
 	matrices := 1.0

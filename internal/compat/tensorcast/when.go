@@ -10,7 +10,7 @@ import (
 
 func (f forms) always(*graph.Spec) bool { return true }
 
-func (f forms) contextual(s *graph.Spec) bool { return s.SharesContextInDecodes() && s.Layout.DCP > 1 }
+func (f forms) contextual(s *graph.Spec) bool { return s.Policy.TracedContext && s.Layout.DCP > 1 }
 
 func (f forms) tracesNorms(s *graph.Spec) bool { return s.TracesNorms() }
 
@@ -22,7 +22,7 @@ func (f forms) tracesGates(*graph.Spec) bool { return f.has(tracedGates) }
 
 func (f forms) slowPrologue(*graph.Spec) bool { return f.has(slowPrologue) }
 
-func (f forms) fusesIndexer(s *graph.Spec) bool { return s.QuantizesIndexer() }
+func (f forms) fusesIndexer(s *graph.Spec) bool { return s.Policy.FusedIndexer }
 
 func (f forms) losesOrder(s *graph.Spec) bool { return s.LosesOrder() }
 
@@ -39,7 +39,7 @@ func (f forms) tracesStreams(s *graph.Spec) bool {
 
 // clamps: activations with limits.
 func (f forms) clamps(s *graph.Spec) bool {
-	return s.WideStreams() && hasKind(s, func(l *model.Layer) bool { return l.FFN.Clamped })
+	return s.Policy.TracedStreams && hasKind(s, func(l *model.Layer) bool { return l.FFN.Clamped })
 }
 
 // joinsLayers: layers that share index selections are compiled together, so that the
@@ -61,7 +61,7 @@ func (f forms) linearLayers(s *graph.Spec) bool {
 
 // splitsQKV: only products with scales of one shape are joined.
 func (f forms) splitsQKV(s *graph.Spec) bool {
-	return s.Compile && s.Quant.Attention.Weight == dtype.FP4 && s.QuantizesActivations()
+	return s.Compile && s.Quant.Attention.Weight == dtype.FP4 && s.Policy.QuantizedActivations
 }
 
 // partRotated: heads of which only a part is rotated.
@@ -70,7 +70,7 @@ func (f forms) partRotated(s *graph.Spec) bool {
 }
 
 func (f forms) quantizesAttention(s *graph.Spec) bool {
-	return s.Quant.AttentionIn >= dtype.FP8 && s.QuantizesActivations()
+	return s.Quant.AttentionIn >= dtype.FP8 && s.Policy.QuantizedActivations
 }
 
 // amendsAttention: latent attention, and any in a narrow format.
@@ -81,7 +81,7 @@ func (f forms) narrowsExperts(s *graph.Spec) bool {
 }
 
 func (f forms) amendsProducts(s *graph.Spec) bool {
-	return f.has(narrowingExperts) || s.QuantizesActivations()
+	return f.has(narrowingExperts) || s.Policy.QuantizedActivations
 }
 
 // hasLatent reports whether a model has latent attention.

@@ -97,9 +97,6 @@ var shipped = sync.OnceValue(func() (all map[string]Constants) {
 	return all
 })
 
-// Shipped are the constants that come with the program, by generation.
-func Shipped() map[string]Constants { return maps.Clone(shipped()) }
-
 // Parameter is one constant of a form.
 type Parameter struct {
 	Name      string

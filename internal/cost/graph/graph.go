@@ -243,7 +243,7 @@ func mergeRuns(runs []run) []run {
 func (g *Graph) mergeRecalls() []recall {
 	var out []recall
 	add := func(r recall) {
-		if i := slices.IndexFunc(out, r.like); i >= 0 && !g.spec.SharesContextInDecodes() {
+		if i := slices.IndexFunc(out, r.like); i >= 0 && !g.spec.Policy.TracedContext {
 			out[i].count += r.count
 		} else {
 			out = append(out, r)

@@ -12,8 +12,7 @@ type Policy struct {
 }
 
 // Choices are the assumptions of a policy about sizes, formats, sharding and memory. The
-// zero value, but for PageTokens, is what kernels and engines do. Each is read in
-// question.go, which gives it a name in terms of the model.
+// zero value, but for PageTokens, is what kernels and engines do.
 type Choices struct {
 	// FullAttention counts query × key pairs without the causal half: a prefill
 	// of n tokens costs n², not n(n+1)/2.

@@ -8,7 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 )
 
-// What other packages ask about a Spec. They know no entry of its policy.
+// What follows from a Spec and several of its fields, or from a choice of its policy and
+// the model.
 
 // Head is the quantization of the output head.
 func (s *Spec) Head() dtype.Scheme {
@@ -23,22 +24,14 @@ func (s *Spec) CopiesEmbedding() bool {
 	return s.EmbeddingTP == EmbeddingCopied && s.Policy.CopiedEmbedding
 }
 
-// SharesWeights reports whether a head tied to the embedding, and those of
-// MTP modules, are the same memory.
-func (s *Spec) SharesWeights() bool { return !s.Policy.UnsharedWeights }
-
 // CopiesSharedExperts reports whether every rank stores the shared experts as it
 // computes them; others cut them over TP however they compute them.
 func (s *Spec) CopiesSharedExperts() bool { return s.Policy.CopiedShared || s.Layout.DP > 1 }
 
-// TilesExperts reports whether the sides of experts in block-scaled four-bit
-// formats are padded to the tiles of their kernels.
-func (s *Spec) TilesExperts() bool { return !s.Policy.UntiledExperts }
-
 // ExpertWidth is the inner width of an expert on a rank.
 func (s *Spec) ExpertWidth(f *model.FFN) float64 {
 	width := math.Ceil(float64(f.ExpertIntermediate) / float64(s.ExpertTP().Size))
-	if tile := float64(s.Quant.ExpertTile); tile > 0 && s.TilesExperts() {
+	if tile := float64(s.Quant.ExpertTile); tile > 0 && !s.Policy.UntiledExperts {
 		width = math.Ceil(width/tile) * tile
 	}
 	return width
@@ -49,7 +42,7 @@ func (s *Spec) matrixFormat(q dtype.Scheme) dtype.Format {
 	switch {
 	case !q.Quantized():
 		return s.Quant.Base
-	case s.QuantizesActivations():
+	case s.Policy.QuantizedActivations:
 		if q.Weight == dtype.FP4 {
 			return dtype.FP4
 		}
@@ -62,28 +55,8 @@ func (s *Spec) matrixFormat(q dtype.Scheme) dtype.Format {
 
 // quantizesInput reports whether activations are narrowed before a product.
 func (s *Spec) quantizesInput(q dtype.Scheme) bool {
-	return q.Quantized() && (s.QuantizesActivations() || !q.WeightOnly())
+	return q.Quantized() && (s.Policy.QuantizedActivations || !q.WeightOnly())
 }
-
-// QuantizesActivations reports whether the input of every quantized product is narrowed,
-// to FP4 for MXFP4 and to INT8 for all others.
-func (s *Spec) QuantizesActivations() bool { return s.Policy.QuantizedActivations }
-
-// HoldsCopies reports whether absorbed projections and widened router weights
-// are held beside the weights.
-func (s *Spec) HoldsCopies() bool { return s.Policy.HeldCopies }
-
-// FreesTwice reports whether the count of activations is lowered by tensors that
-// are freed twice.
-func (s *Spec) FreesTwice() bool { return s.Policy.FreedTwice }
-
-// CachesWindows reports whether sliding-window layers cache no more than their
-// window.
-func (s *Spec) CachesWindows() bool { return !s.Policy.WholeCache }
-
-// QuantizesIndexKeys reports whether the keys of a sparse attention's selector
-// are cached in fp8.
-func (s *Spec) QuantizesIndexKeys() bool { return !s.Policy.WideIndexKeys }
 
 // LosesOrder reports whether operators on two streams wait for one another only where
 // one result goes straight from one to the other.
@@ -111,23 +84,10 @@ func (s *Spec) CachesLinear(a *model.Attention) bool {
 	return s.Policy.CachedLinear && a.Kind == model.GatedDelta && a.Recurrent.Joined
 }
 
-// ShardsRecurrence reports whether a recurrent layer is sharded over TP.
-func (s *Spec) ShardsRecurrence(a *model.Attention) bool { return !s.OpaqueDelta(a) }
-
 // ShardsMTP reports whether the attention of MTP modules is sharded over TP.
 func (s *Spec) ShardsMTP() bool {
 	return !s.Policy.UncutPrediction || s.Layout.TP == 1 || s.Model.Kinds[s.Model.MTP.Kind].Attention.Kind != model.GQA
 }
-
-// QuantizesIndexer reports whether all of a selector's weights are quantized.
-func (s *Spec) QuantizesIndexer() bool { return s.Policy.FusedIndexer }
-
-// PoolsFreely reports whether an attention pools its cache without weights, into
-// whole pages.
-func (s *Spec) PoolsFreely(a *model.Attention) bool { return s.TracesCompression(a) }
-
-// WideStreams reports whether the weights that mix residual streams are float32.
-func (s *Spec) WideStreams() bool { return s.Policy.TracedStreams }
 
 // PageTokens is the tokens in a block of the KV cache.
 func (s *Spec) PageTokens() float64 { return float64(s.Policy.PageTokens) }
@@ -143,12 +103,6 @@ func (s Spec) WithoutJumps() Spec {
 	return s
 }
 
-// causal reports whether a query attends only to the tokens up to itself.
-func (s *Spec) causal() bool { return !s.Policy.FullAttention }
-
-// phaseByLength reports whether the length of a query alone decides if it is a decode.
-func (s *Spec) phaseByLength() bool { return s.Policy.VerifyAsPrefill }
-
 // addsBias reports whether adding a bias to a product of a weight format is arithmetic.
 func (s *Spec) addsBias(weight dtype.Format) bool {
 	return weight >= dtype.FP8 || !s.Policy.FreeBias
@@ -158,7 +112,7 @@ func (s *Spec) addsBias(weight dtype.Format) bool {
 // product, and its norms, rotation and cache write part of one kernel with those of
 // attention, as vLLM and ATOM have MiniMax-M3 (fused_minimax_m3_qknorm_rope_kv_insert).
 func (s *Spec) joinsIndexer(a *model.Attention) bool {
-	return s.Compile && a.Kind == model.GQA && a.Indexer.Own() && !a.OutGate && !a.SharedKV && !s.QuantizesIndexer()
+	return s.Compile && a.Kind == model.GQA && a.Indexer.Own() && !a.OutGate && !a.SharedKV && !s.Policy.FusedIndexer
 }
 
 // fusesNorms reports whether a norm is one kernel.
@@ -191,7 +145,7 @@ func (s *Spec) TracesCompression(a *model.Attention) bool {
 // TracesStreams reports whether a layer's parallel residual streams are mixed by the
 // operators of their source.
 func (s *Spec) TracesStreams(l *model.Layer) bool {
-	return s.WideStreams() && l.Streams > 1 && !l.AltUp
+	return s.Policy.TracedStreams && l.Streams > 1 && !l.AltUp
 }
 
 // OpaqueDelta reports whether linear attention is one operator as a whole.
@@ -205,18 +159,11 @@ func HeadDecay(a *model.Attention) bool {
 	return a.Kind == model.GatedDelta && !a.Recurrent.ChannelDecay && a.Recurrent.GateRank == 0
 }
 
-// SharesContextInDecodes reports whether only pure decode steps use context parallelism,
-// prepared in the first layer.
-func (s *Spec) SharesContextInDecodes() bool { return s.Policy.TracedContext }
-
-// ExchangesPairs reports whether every pair of token and expert is sent on its own.
-func (s *Spec) ExchangesPairs() bool { return s.Policy.ExchangedPairs }
-
 // addsUp reports whether the ranks of experts hold the same tokens, so that each
 // can add up its part of a token's result and the parts are summed once.
 func (s *Spec) addsUp() bool {
 	l := &s.Layout
-	return !s.ExchangesPairs() && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
+	return !s.Policy.ExchangedPairs && !s.DispatchCombine && l.DP == 1 && l.EP*l.MoETP == l.TP
 }
 
 // ExpertTP is the group over which each expert is sharded.

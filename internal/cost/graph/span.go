@@ -65,7 +65,7 @@ func (w *Walk) Spans(a *model.Attention) (prefill, decode op.Span) {
 // Decodes reports whether a query of q tokens runs an attention's decode kernels;
 // decode says that it is no prompt's. TensorCast takes the sparse ones by that alone.
 func (w *Walk) Decodes(a *model.Attention, decode bool, q float64) bool {
-	if !w.g.spec.phaseByLength() {
+	if !w.g.spec.Policy.VerifyAsPrefill {
 		return q < ShortQuery || decode
 	}
 	if a.Indexer.TopK > 0 {
@@ -76,7 +76,7 @@ func (w *Walk) Decodes(a *model.Attention, decode bool, q float64) bool {
 
 // limit is the part of requests' pairs and contexts that an attention looks at.
 func (w *Walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
-	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && w.g.spec.causal() {
+	if a.Window == 0 && a.Indexer.TopK == 0 && a.Compress <= 1 && a.Local == 0 && !w.g.spec.Policy.FullAttention {
 		return all
 	}
 	n := all.Requests
@@ -96,7 +96,7 @@ func (w *Walk) limit(a *model.Attention, all op.Span, decodes bool) op.Span {
 // pairs is the number of cache entries that q queries at the end of seq tokens
 // attend to, together.
 func (w *Walk) pairs(a *model.Attention, q, seq float64) float64 {
-	if !w.g.spec.causal() {
+	if w.g.spec.Policy.FullAttention {
 		return q * Attended(a, seq)
 	}
 	step, limit, local := grain(a), most(a), float64(a.Local)

@@ -64,7 +64,7 @@ func ffnWidth(s *graph.Spec, l *model.Layer) float64 {
 		return rows * float64(s.Model.Hidden)
 	}
 	width := 2 * math.Ceil(float64(f.Intermediate)/tp)
-	if a := &l.Attention; s.FreesTwice() && a.Kind == model.GQA {
+	if a := &l.Attention; s.Policy.FreedTwice && a.Kind == model.GQA {
 		hq, hk := float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp)
 		width -= 3*hq*float64(a.HeadDim) + 3*hk*float64(a.HeadDim)
 	}
@@ -75,7 +75,7 @@ func ffnWidth(s *graph.Spec, l *model.Layer) float64 {
 // both absorbed projections of latent attention in the attention's format, less
 // the registered one they replace, and router weights widened to float32.
 func absorbedWeights(s *graph.Spec) units.Bytes {
-	if !s.HoldsCopies() {
+	if !s.Policy.HeldCopies {
 		return 0
 	}
 	var b units.Bytes

@@ -79,10 +79,10 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 		c.perToken += indexerBytes(s, ix)
 		c.cut = 1
 	}
-	if s.CachesWindows() || s.PoolsFreely(a) {
+	if !s.Policy.WholeCache || s.TracesCompression(a) {
 		c.window = float64(a.Window)
 	}
-	c.paged = s.PoolsFreely(a)
+	c.paged = s.TracesCompression(a)
 	if a.Compress > 1 {
 		c.compress, c.perEntry = float64(a.Compress), c.perToken
 		c.window = float64(a.Local)
@@ -96,7 +96,7 @@ func cacheShare(s *graph.Spec, a *model.Attention) share {
 // latentFormat is the format of latent entries. Where the cache is pooled without
 // weights, quantized attention narrows the keys of the selector only.
 func latentFormat(s *graph.Spec, a *model.Attention) dtype.Format {
-	if s.PoolsFreely(a) {
+	if s.TracesCompression(a) {
 		return s.Quant.Base
 	}
 	return s.Quant.KV
@@ -117,7 +117,7 @@ func fullAttention(m *model.Model) *model.Attention {
 // 50.62 GiB for 1,139,456 tokens of GLM-5.2, 576 bytes for each of 78 layers and
 // 132 for each of the 21 with a selector of their own.
 func indexerBytes(s *graph.Spec, ix *model.Indexer) units.Bytes {
-	if !s.QuantizesIndexKeys() {
+	if s.Policy.WideIndexKeys {
 		return s.Quant.KV.Bytes(float64(ix.Dim))
 	}
 	return dtype.FP8.Bytes(float64(ix.Dim)) + dtype.F32.Bytes(1)

@@ -55,7 +55,7 @@ func lastNorm(s *graph.Spec) units.Bytes {
 
 // mixing is the format of the weights that mix residual streams.
 func mixing(s *graph.Spec) dtype.Format {
-	if s.WideStreams() {
+	if s.Policy.TracedStreams {
 		return dtype.F32
 	}
 	return s.Quant.Base
@@ -79,7 +79,7 @@ func embedding(s *graph.Spec) units.Bytes {
 // holds the same rows of the embedding already, unless they are stored again.
 func head(s *graph.Spec) units.Bytes {
 	m := s.Model
-	if m.Tied && s.Layout.PP == 1 && s.SharesWeights() {
+	if m.Tied && s.Layout.PP == 1 && !s.Policy.UnsharedWeights {
 		return 0
 	}
 	return s.Head().WeightBytes(math.Ceil(float64(m.Vocab)/float64(s.Layout.TP)), float64(m.Hidden))
@@ -118,7 +118,7 @@ func attentionWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 		if !a.KeyIsVal {
 			b += scheme.WeightBytes(hq*(d-r+v), kl) // up-projection of keys and values
 		}
-		if a.Compress > 1 && !s.PoolsFreely(a) {
+		if a.Compress > 1 && !s.TracesCompression(a) {
 			b += scheme.WeightBytes(2*a.PoolWidth(), h) + base.Bytes(float64(a.Compress)*a.PoolWidth()+d)
 		}
 		if a.Sinks {
@@ -198,13 +198,13 @@ func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Byte
 	scheme, base := s.Quant.Attention, s.Quant.Base
 	b := scheme.WeightBytes(heads*d, depth) + base.Bytes(2*d)
 	weights := base.Bytes(heads * h) // of the heads
-	if s.QuantizesIndexer() {
+	if s.Policy.FusedIndexer {
 		weights = scheme.WeightBytes(heads, h)
 	}
 	switch {
 	case a.Kind == model.GQA: // none
 		return b + scheme.WeightBytes(d, h)
-	case s.PoolsFreely(a):
+	case s.TracesCompression(a):
 		return (b - base.Bytes(2*d) + weights) / units.Bytes(s.Layout.TP)
 	case a.Compress > 1: // keys pooled as the cache is
 		return b + weights + scheme.WeightBytes(4*d, h) + base.Bytes((2*float64(a.Compress)-1)*d)
@@ -216,7 +216,7 @@ func indexerWeights(s *graph.Spec, a *model.Attention, depth float64) units.Byte
 func recurrentWeights(s *graph.Spec, a *model.Attention) units.Bytes {
 	h, tp, scheme, base := float64(s.Model.Hidden), float64(s.Layout.TP), s.Quant.Attention, s.Quant.Base
 	r := &a.Recurrent
-	if !s.ShardsRecurrence(a) {
+	if s.OpaqueDelta(a) {
 		tp = 1
 	}
 	vh := math.Max(1, float64(r.ValueHeads)/tp)
@@ -297,7 +297,7 @@ func sharedWidth(s *graph.Spec, f *model.FFN) float64 {
 // alone would take 60.8 (log of 1.1.0rc3). Some kernels pad one side further.
 func tiled(s *graph.Spec, side float64) float64 {
 	const group, tile = 32, 128
-	if e := &s.Quant.Experts; !s.TilesExperts() || e.Weight != dtype.FP4 || e.Group != group {
+	if e := &s.Quant.Experts; s.Policy.UntiledExperts || e.Weight != dtype.FP4 || e.Group != group {
 		return side
 	}
 	return math.Ceil(side/tile) * tile
@@ -332,7 +332,7 @@ func mtpWeights(s *graph.Spec) units.Bytes {
 			inWeights(s, a, float64(a.Heads)/tp, math.Max(1, float64(a.KVHeads)/tp))
 	}
 	b := units.Bytes(s.MTP) * one
-	if !s.SharesWeights() {
+	if s.Policy.UnsharedWeights {
 		b += embedding(s) + head(s)
 	}
 	return b

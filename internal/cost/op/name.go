@@ -131,7 +131,6 @@ const (
 	Stack                       Name = "stack"
 	Prod                        Name = "prod"
 	Eq                          Name = "eq"
-	FusedLinearAllReduce        Name = "linear_all_reduce"
 	DispatchCombine             Name = "dispatch_ffn_combine"
 	DispatchCombineQuant        Name = "dispatch_ffn_combine_quant"
 )

@@ -11,7 +11,7 @@
 // left out and reported.
 //
 // Surfaces are the same ratios, smoothed and thinned (fit.go), in a file inside the
-// program (encode.go, decode.go). They are read like tables, the curves of a place
+// program (surfaces.go). They are read like tables, the curves of a place
 // combined into one (combine.go); what they price is not counted as measured.
 //
 // In: a perfdata.System or a Fitted, a device profile and the other coster. Out: cost

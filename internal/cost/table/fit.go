@@ -34,13 +34,15 @@ func (t *Tables) Fit() (*Fitted, []LeftOut, error) {
 			continue
 		}
 		l := LeftOut{Family: kind.title()}
-		p := part{experts: kind.family == expertLayers}
+		var fitted []fittedShelf
 		for i := range shelves {
 			shelves[i].test(kind.family, &l)
-			p.add(shelves[i].exactly, shelves[i].surfaces())
+			if sources := shelves[i].surfaces(); len(sources) > 0 {
+				fitted = append(fitted, fittedShelf{shelves[i].exactly, sources})
+			}
 		}
-		if data := p.encode(); data != nil {
-			out.parts = append(out.parts, &fittedPart{kind: kind, data: data})
+		if len(fitted) > 0 {
+			out.Parts = append(out.Parts, &Part{Family: kind.family, In: kind.in, KV: kind.kv, Data: encode(fitted)})
 		}
 		left = append(left, l)
 	}
@@ -83,7 +85,7 @@ func (s *shelf) surfaces() []fittedSource {
 	var out []fittedSource
 	for i := range s.files {
 		if rows := surface(merge(s.files[i].kernels)); len(rows) > 0 {
-			out = append(out, fittedSource{s.files[i].from, rows})
+			out = append(out, newSource(s.files[i].from, rows))
 		}
 	}
 	return out
@@ -121,13 +123,6 @@ func (t *Tables) gather(kind group) ([]shelf, error) {
 	return out, nil
 }
 
-// shapeAt is one measured shape, of any engine.
-type shapeAt struct {
-	exactly, place [2]float64
-	line, x        float64
-	deal           op.Deal
-}
-
 // dropSlow leaves out engines whose kernels are slower at the shapes they share with others.
 func dropSlow(found map[[2]float64][]fileRows) {
 	for _, from := range tooSlow(ratios(found)) {
@@ -136,15 +131,15 @@ func dropSlow(found map[[2]float64][]fileRows) {
 }
 
 // ratios are those of each engine's fastest kernels, by shape.
-func ratios(found map[[2]float64][]fileRows) map[string]map[shapeAt]float64 {
-	out := map[string]map[shapeAt]float64{}
+func ratios(found map[[2]float64][]fileRows) map[string]map[shape]float64 {
+	out := map[string]map[shape]float64{}
 	for exactly, files := range found {
 		for _, f := range files {
 			if out[f.from] == nil {
-				out[f.from] = map[shapeAt]float64{}
+				out[f.from] = map[shape]float64{}
 			}
 			for _, r := range slices.Concat(f.kernels...) {
-				p := shapeAt{exactly, r.place, r.line, r.x, r.deal}
+				p := shape{place: r.place, exact: exactly, line: r.line, x: r.x, deal: r.deal}
 				if have, ok := out[f.from][p]; !ok || r.ratio < have {
 					out[f.from][p] = r.ratio
 				}
@@ -299,10 +294,8 @@ func (s *shelf) test(of family, into *LeftOut) {
 		full = append(full, source{sites: curves(slices.Clone(rows))})
 	}
 	for _, f := range rest.surfaces() {
-		for i := range f.rows {
-			f.rows[i].ratio = min(value(quantum(f.rows[i].ratio)), slowest)
-		}
-		fitted = append(fitted, source{sites: curves(f.rows)})
+		sites, _ := f.curves(false)
+		fitted = append(fitted, source{sites: sites})
 	}
 	for _, r := range merge(out.kernels()) {
 		if of == products && min(r.place[0], r.place[1]) < narrow {
@@ -386,6 +379,9 @@ func surface(rows []row) []row {
 	}
 	return out
 }
+
+func sameSite(a, b *row) bool { return a.place == b.place && a.deal == b.deal }
+func sameLine(a, b *row) bool { return a.line == b.line }
 
 // chunks divides rows where neighbours differ.
 func chunks(rows []row, same func(a, b *row) bool) [][]row {

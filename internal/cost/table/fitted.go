@@ -2,6 +2,7 @@ package table
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
@@ -15,7 +16,7 @@ type Fitted struct {
 	Measured
 	// Base names what the estimates rest on that the ratios are to.
 	Base  string
-	parts []*fittedPart
+	Parts []*Part
 }
 
 // Measured is the system whose kernels were measured, as far as one must know to use
@@ -36,59 +37,60 @@ func MeasuredOn(p *device.Profile) Measured {
 	return m
 }
 
-// fittedPart is the surfaces of one kind of kernel.
-type fittedPart struct {
-	kind group // without exact sizes
-	data []byte
+// Part is the surfaces of one kind of kernel.
+type Part struct {
+	Family family
+	In, KV format
+	Data   []byte // compressed
 
 	mu      sync.Mutex
-	index   *partIndex              // nil before the first use
+	shelves []fittedShelf           // nil before the first use
 	decoded map[[2]float64][]source // by exact sizes
 	err     error
 }
 
+// kind is the group of the part, without exact sizes.
+func (p *Part) kind() group { return group{family: p.Family, in: p.In, kv: p.KV} }
+
 // sources are the curves of some exact sizes.
-func (p *fittedPart) sources(exactly [2]float64) ([]source, error) {
+func (p *Part) sources(exactly [2]float64) ([]source, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.index == nil {
+	if p.decoded == nil {
 		p.decoded = map[[2]float64][]source{}
-		p.index, p.err = openPart(p.data, p.kind.family == expertLayers)
+		p.shelves, p.err = decode(p.Data)
 	}
 	if out, ok := p.decoded[exactly]; ok || p.err != nil {
 		return out, p.err
 	}
-	out, err := p.index.decode(exactly)
-	p.decoded[exactly], p.err = out, err
-	return out, err
-}
-
-// check decodes everything.
-func (p *fittedPart) check() error {
-	_, err := p.sources([2]float64{})
-	for _, s := range p.index.shelves {
-		if err == nil {
-			_, err = p.sources(s.exactly)
+	var out []source
+	if at := slices.IndexFunc(p.shelves, func(s fittedShelf) bool { return s.Exactly == exactly }); at >= 0 {
+		for _, s := range p.shelves[at].Sources {
+			sites, ok := s.curves(p.Family == expertLayers)
+			if !ok {
+				p.err = errDamaged
+			}
+			out = append(out, source{s.From, sites})
 		}
 	}
-	return err
+	p.decoded[exactly] = out
+	return out, p.err
 }
 
 // Families are the names of the kinds of kernels there are surfaces of.
 func (f *Fitted) Families() []string {
 	var out []string
-	for _, p := range f.parts {
-		out = append(out, p.kind.title())
+	for _, p := range f.Parts {
+		kind := p.kind()
+		out = append(out, kind.title())
 	}
 	return out
 }
 
 // sources are the curves of a group, those of one fit.
 func (f *Fitted) sources(g group) ([]source, error) {
-	kind := g
-	kind.exactly = [2]float64{}
-	for _, p := range f.parts {
-		if p.kind == kind {
+	for _, p := range f.Parts {
+		if p.Family == g.family && p.In == g.in && p.KV == g.kv {
 			return p.sources(g.exactly)
 		}
 	}
@@ -99,10 +101,10 @@ func (f *Fitted) sources(g group) ([]source, error) {
 const step = 0.01
 
 // quantum is a ratio in steps.
-func quantum(ratio float64) int64 { return int64(math.Round(ratio / step)) }
+func quantum(ratio float64) int { return int(math.Round(ratio / step)) }
 
 // value is the ratio of so many steps.
-func value(quantum int64) float64 { return step * float64(quantum) }
+func value(quantum int) float64 { return step * float64(quantum) }
 
 // axis is a size as files hold it: not its logarithm, so that it is a short number
 // and comes back to the last bit if it is a whole one.

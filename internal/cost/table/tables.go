@@ -69,8 +69,8 @@ func New(s *perfdata.System, sel perfdata.Selection, p *device.Profile, base cos
 func NewFitted(f *Fitted, trusted func(family string) bool, p *device.Profile, base cost.Coster) *Tables {
 	t := newTables(p, base)
 	t.fitted = f
-	for _, part := range f.parts {
-		k := &part.kind
+	for _, part := range f.Parts {
+		k := part.kind()
 		t.trusted[k.family][k.in][k.kv] = trusted(k.title())
 		if k.family == latentDecodes {
 			for f := range formats {

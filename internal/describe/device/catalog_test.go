@@ -150,7 +150,7 @@ func TestLookupTakesAliasesInAnySpelling(t *testing.T) {
 // TestInstances: each pattern is well formed and names a profile, and no machine
 // type is also a name.
 func TestInstances(t *testing.T) {
-	for _, i := range instances {
+	for _, i := range instances() {
 		if _, err := path.Match(i.pattern, ""); err != nil || i.pattern != strings.ToLower(i.pattern) {
 			t.Errorf("%s: %v", i.pattern, err)
 		}

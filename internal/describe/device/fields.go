@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
@@ -33,27 +34,27 @@ const (
 // profile reads the root mapping over its base or over the defaults.
 func (r *reader) profile(root *yaml.Node) *Profile {
 	p, derived := r.start(root)
-	seen := r.mapping("", root, []field{
-		{"name", r.name(&p.Name)},
-		{"base", func(string, *yaml.Node) {}}, // read by start
-		{"aliases", r.aliases(&p.Aliases)},
-		{"vendor", word(r, &p.Vendor, Vendors()...)},
-		{"generation", r.line(&p.Generation)},
-		{"description", r.line(&p.Description)},
-		{"source", r.line(&p.Source)},
-		{"tier", word(r, &p.Tier, Measured, Calibrated, Transferred, Datasheet)},
-		{"peak_tflops", r.peaks(p, derived)},
-		{"memory", r.memory(p, derived)},
-		{"efficiency", r.efficiency(p)},
-		{"fixed_us", r.fixed(p)},
-		{"links", r.links(&p.Links)},
-		{"node", r.whole(&p.Node, span{1, maxDevices, false})},
-		{"rack", r.whole(&p.Rack, atLeast0(maxDevices))},
-		{"power_w", scaledTo(r, &p.Power, 0, atLeast0(maxWatts))},
-		{"price", r.price(p)},
-	})
+	seen := r.Mapping("", root,
+		field("name", r.name(&p.Name)),
+		field("base", func(string, *yaml.Node) {}), // read by start
+		field("aliases", r.aliases(&p.Aliases)),
+		field("vendor", word(r, &p.Vendor, Vendors()...)),
+		field("generation", r.line(&p.Generation)),
+		field("description", r.line(&p.Description)),
+		field("source", r.line(&p.Source)),
+		field("tier", word(r, &p.Tier, Measured, Calibrated, Transferred, Datasheet)),
+		field("peak_tflops", r.peaks(p, derived)),
+		field("memory", r.memory(p, derived)),
+		field("efficiency", r.efficiency(p)),
+		field("fixed_us", r.fixed(p)),
+		field("links", r.links(&p.Links)),
+		field("node", r.whole(&p.Node, span{Low: 1, High: maxDevices})),
+		field("rack", r.whole(&p.Rack, atLeast0(maxDevices))),
+		field("power_w", scaledTo(r, &p.Power, 0, atLeast0(maxWatts))),
+		field("price", r.price(p)),
+	)
 	if !derived {
-		r.require("", root, seen, "name", "vendor", "peak_tflops", "memory")
+		r.Require("", root, seen, "name", "vendor", "peak_tflops", "memory")
 	}
 	r.check(p, root, seen)
 	return p
@@ -90,12 +91,12 @@ func (r *reader) start(root *yaml.Node) (p *Profile, derived bool) {
 
 func (r *reader) peaks(p *Profile, derived bool) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		seen := r.mapping(path, n, []field{
-			{"matrix", r.unit(&p.Matrix, derived, "bf16", "f16")},
-			{"vector", r.unit(&p.Vector, derived, "f32", "bf16", "f16")},
-		})
+		seen := r.Mapping(path, n,
+			field("matrix", r.unit(&p.Matrix, derived, "bf16", "f16")),
+			field("vector", r.unit(&p.Vector, derived, "f32", "bf16", "f16")),
+		)
 		if !derived {
-			r.require(path, n, seen, "matrix", "vector")
+			r.Require(path, n, seen, "matrix", "vector")
 		}
 	}
 }
@@ -103,13 +104,13 @@ func (r *reader) peaks(p *Profile, derived bool) func(string, *yaml.Node) {
 // unit reads the peaks of the matrix or vector unit, by format.
 func (r *reader) unit(dst *[dtype.Formats]units.OpsPerSecond, derived bool, needs ...string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		var fields []field
+		var fields []strictyaml.Field
 		for f := dtype.F32; f < dtype.Formats; f++ {
-			fields = append(fields, field{f.String(), scaledTo(r, &dst[f], 12, atLeast0(maxTFLOPS))})
+			fields = append(fields, field(f.String(), scaledTo(r, &dst[f], 12, atLeast0(maxTFLOPS))))
 		}
-		seen := r.mapping(path, n, fields)
+		seen := r.Mapping(path, n, fields...)
 		if !derived {
-			r.require(path, n, seen, needs...)
+			r.Require(path, n, seen, needs...)
 		}
 	}
 }
@@ -119,12 +120,12 @@ func (r *reader) unit(dst *[dtype.Formats]units.OpsPerSecond, derived bool, need
 func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 	const decimalKey, binaryKey = "bandwidth_gb_s", "bandwidth_tib_s"
 	return func(path string, n *yaml.Node) {
-		seen := r.mapping(path, n, []field{
-			{"size_gib", binaryTo(r, &p.Memory, units.GiB, positive(maxGiB))},
-			{"reported_gib", binaryTo(r, &p.Reported, units.GiB, positive(maxGiB))},
-			{decimalKey, scaledTo(r, &p.Bandwidth, 9, positive(maxGBs))},
-			{binaryKey, binaryTo(r, &p.Bandwidth, units.TiB, positive(maxTiBs))},
-		})
+		seen := r.Mapping(path, n,
+			field("size_gib", binaryTo(r, &p.Memory, units.GiB, positive(maxGiB))),
+			field("reported_gib", binaryTo(r, &p.Reported, units.GiB, positive(maxGiB))),
+			field(decimalKey, scaledTo(r, &p.Bandwidth, 9, positive(maxGBs))),
+			field(binaryKey, binaryTo(r, &p.Bandwidth, units.TiB, positive(maxTiBs))),
+		)
 		r.reported(p, path, seen)
 		_, isDecimal := seen[decimalKey]
 		_, isBinary := seen[binaryKey]
@@ -134,7 +135,7 @@ func (r *reader) memory(p *Profile, derived bool) func(string, *yaml.Node) {
 		if derived || seen == nil {
 			return
 		}
-		r.require(path, n, seen, "size_gib")
+		r.Require(path, n, seen, "size_gib")
 		if !isDecimal && !isBinary {
 			r.Add(n.Line, path, "missing %s or %s", decimalKey, binaryKey)
 		}
@@ -155,20 +156,20 @@ func (r *reader) reported(p *Profile, path string, seen map[string]int) {
 
 func (r *reader) efficiency(p *Profile) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		r.mapping(path, n, []field{
-			{"compute", scaledTo(r, &p.ComputeEfficiency, 0, share())},
-			{"memory", scaledTo(r, &p.MemoryEfficiency, 0, share())},
-		})
+		r.Mapping(path, n,
+			field("compute", scaledTo(r, &p.ComputeEfficiency, 0, strictyaml.Share())),
+			field("memory", scaledTo(r, &p.MemoryEfficiency, 0, strictyaml.Share())),
+		)
 	}
 }
 
 func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		r.mapping(path, n, []field{
-			{"matrix", scaledTo(r, &p.Fixed.Matrix, -6, atLeast0(maxMicroseconds))},
-			{"vector", scaledTo(r, &p.Fixed.Vector, -6, atLeast0(maxMicroseconds))},
-			{"communication", scaledTo(r, &p.Fixed.Communication, -6, atLeast0(maxMicroseconds))},
-		})
+		r.Mapping(path, n,
+			field("matrix", scaledTo(r, &p.Fixed.Matrix, -6, atLeast0(maxMicroseconds))),
+			field("vector", scaledTo(r, &p.Fixed.Vector, -6, atLeast0(maxMicroseconds))),
+			field("communication", scaledTo(r, &p.Fixed.Communication, -6, atLeast0(maxMicroseconds))),
+		)
 	}
 }
 
@@ -177,11 +178,11 @@ func (r *reader) fixed(p *Profile) func(string, *yaml.Node) {
 func (r *reader) price(p *Profile) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		p.Price.Source = "file " + r.File
-		seen := r.mapping(path, n, []field{
-			{"usd_per_hour", scaledTo(r, &p.Price.USDPerHour, 0, atLeast0(maxUSD))},
-			{"source", r.line(&p.Price.Source)},
-		})
-		r.require(path, n, seen, "usd_per_hour")
+		seen := r.Mapping(path, n,
+			field("usd_per_hour", scaledTo(r, &p.Price.USDPerHour, 0, atLeast0(maxUSD))),
+			field("source", r.line(&p.Price.Source)),
+		)
+		r.Require(path, n, seen, "usd_per_hour")
 	}
 }
 

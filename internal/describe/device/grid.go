@@ -3,6 +3,7 @@ package device
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
 )
 
@@ -46,17 +47,17 @@ func (r *reader) link(path string, n *yaml.Node, base []Link) Link {
 			l, inherits = b, true
 		}
 	}
-	seen := r.mapping(path, n, []field{
-		{"name", r.name(&l.Name)},
-		{"size", r.whole(&l.Size, span{2, maxDevices, false})},
-		{"bandwidth_gb_s", scaledTo(r, &l.Bandwidth, 9, positive(maxGBs))},
-		{"latency_us", scaledTo(r, &l.Latency, -6, atLeast0(maxMicroseconds))},
-		{"efficiency", scaledTo(r, &l.Efficiency, 0, share())},
-		{"topology", word(r, &l.Topology, Clos, FullMesh)},
-	})
-	r.require(path, n, seen, "name")
+	seen := r.Mapping(path, n,
+		field("name", r.name(&l.Name)),
+		field("size", r.whole(&l.Size, span{Low: 2, High: maxDevices})),
+		field("bandwidth_gb_s", scaledTo(r, &l.Bandwidth, 9, positive(maxGBs))),
+		field("latency_us", scaledTo(r, &l.Latency, -6, atLeast0(maxMicroseconds))),
+		field("efficiency", scaledTo(r, &l.Efficiency, 0, strictyaml.Share())),
+		field("topology", word(r, &l.Topology, Clos, FullMesh)),
+	)
+	r.Require(path, n, seen, "name")
 	if !inherits {
-		r.require(path, n, seen, "size", "bandwidth_gb_s", "latency_us")
+		r.Require(path, n, seen, "size", "bandwidth_gb_s", "latency_us")
 	}
 	return l
 }

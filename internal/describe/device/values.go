@@ -14,8 +14,8 @@ import (
 // scaledTo reads a number given in units of ten to the exp.
 func scaledTo[T ~float64](r *reader, dst *T, exp int, s span) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		if d, ok := r.number(path, n, s); ok {
-			*dst = T(d.scaled(exp))
+		if x, ok := r.Within(path, n, s); ok {
+			*dst = T(newDecimal(n.Value, x).scaled(exp))
 		}
 	}
 }
@@ -23,8 +23,8 @@ func scaledTo[T ~float64](r *reader, dst *T, exp int, s span) func(string, *yaml
 // binaryTo reads a number given in a binary unit; the product is exact.
 func binaryTo[T ~float64](r *reader, dst *T, unit units.Bytes, s span) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		if d, ok := r.number(path, n, s); ok {
-			*dst = T(d.value * float64(unit))
+		if x, ok := r.Within(path, n, s); ok {
+			*dst = T(x * float64(unit))
 		}
 	}
 }
@@ -53,7 +53,7 @@ func (r *reader) line(dst *string) func(string, *yaml.Node) {
 
 // whole reads a whole number.
 func (r *reader) whole(dst *int, s span) func(string, *yaml.Node) {
-	return func(path string, n *yaml.Node) { r.count(path, n, s, dst) }
+	return func(path string, n *yaml.Node) { r.Whole(path, n, s, dst) }
 }
 
 // index is the path of a list's item.

@@ -44,7 +44,7 @@ type base struct {
 // need checks a field that must be there.
 func (r *reader) need(field string, v, most int) {
 	if v == 0 {
-		r.addf(field, "missing (family %s)", r.family.name)
+		r.addf(field, "missing (family %s)", r.family.Name)
 		return
 	}
 	r.may(field, v, most)
@@ -86,6 +86,7 @@ func (r *reader) model(b *base) *Model {
 		ScaledPosition: r.scaled(b.MaxPosition),
 		DType:          r.format(b.TorchDType, b.DType),
 		Epsilon:        cmp.Or(b.Epsilon, DefaultEpsilon),
+		OffsetNorm:     r.style.OffsetNorm,
 	}
 	switch {
 	case b.Tied != nil:

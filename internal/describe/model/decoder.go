@@ -26,82 +26,84 @@ type decoder struct {
 	Predict       int      `json:"num_nextn_predict_layers"`
 }
 
-// style is what a family's configs do not say.
+// style is what a family's configs do not say, as families.json has it.
 type style struct {
-	bias       bool // on q, k and v, regardless of attention_bias
-	outBias    bool // on the output projection likewise
-	plainOut   bool // attention_bias does not apply to the output projection
-	mlpBias    bool
-	qkNorm     QKNorm
-	qkNormSaid bool // only where use_qk_norm says so
-	norms      int  // of a layer; 0 = 2
-	parallel   bool
-	ungated    bool
-	fourfold   bool // intermediate_size is 4 · hidden_size unless stated
-	unrotated  bool // no rotary positions
-	learned    bool // an embedding of positions
-	latent     bool // latent attention must be there
-	outGate    bool
-	sinks      bool
-	rotaryDim  int     // rotated part of a head, where the config has it in elements
-	tied       bool    // unless the config says otherwise
-	noWindow   bool    // unless use_sliding_window says otherwise
-	pattern    letters // of windows, unless stated
-	experts    bool    // must be there
-	ownWidth   bool    // and have a width of their own
-	router     Router
-	routerBias bool // unless topk_method says otherwise
-	sharedGate bool
-	// layer changes layer i where layers differ otherwise.
-	layer func(i int, l *Layer)
+	Bias       bool // on q, k and v, regardless of attention_bias
+	OutBias    bool // on the output projection likewise
+	PlainOut   bool // attention_bias does not apply to the output projection
+	MLPBias    bool
+	QKNorm     QKNorm
+	QKNormSaid bool // only where use_qk_norm says so
+	OffsetNorm bool // norms scale by one plus the weight
+	Norms      int  // of a layer; 0 = 2
+	Parallel   bool
+	Ungated    bool
+	Fourfold   bool // intermediate_size is 4 · hidden_size unless stated
+	Unrotated  bool // no rotary positions
+	Learned    bool // an embedding of positions
+	Latent     bool // latent attention must be there
+	Indexer    bool // and have an indexer
+	OutGate    bool
+	Sinks      bool
+	RotaryDim  int     // rotated part of a head, where the config has it in elements
+	Tied       bool    // unless the config says otherwise
+	NoWindow   bool    // unless use_sliding_window says otherwise
+	Pattern    letters // of windows, unless stated
+	Experts    bool    // must be there
+	OwnWidth   bool    // and have a width of their own
+	Router     Router
+	RouterBias bool // unless topk_method says otherwise
+	SharedGate bool
 }
 
 // decoder reads a config of the common form.
-func (r *reader) decoder(s style) *Model {
+func (r *reader) decoder() *Model {
 	var c decoder
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.build(&c, s)
+	return r.build(&c, nil)
 }
 
-// build makes the model of a config that is read.
-func (r *reader) build(c *decoder, s style) *Model {
+// build makes the model of a config that is read. Layer, if not nil, changes layer i where
+// layers differ otherwise.
+func (r *reader) build(c *decoder, layer func(i int, l *Layer)) *Model {
+	s := &r.style
 	if c.Tied == nil && r.outer.Tied == nil {
-		c.Tied = &s.tied
+		c.Tied = new(s.Tied)
 	}
 	if c.Pattern == "" {
-		c.Pattern = s.pattern
+		c.Pattern = s.Pattern
 	}
-	if c.UseWindow == nil && s.noWindow {
+	if c.UseWindow == nil && s.NoWindow {
 		c.UseWindow = new(false)
 	}
-	if c.Intermediate == 0 && s.fourfold {
+	if c.Intermediate == 0 && s.Fourfold {
 		c.Intermediate = 4 * min(c.Hidden, maxHidden)
 	}
 	m := r.model(&c.base)
-	a := r.decoderAttention(c, &s)
-	dense, moe := r.decoderFFN(c, &s)
+	a := r.decoderAttention(c, s)
+	dense, moe := r.decoderFFN(c, s)
 	r.may("sliding_window", c.Window, maxPositions)
 	r.layerKinds("layer_types", c.LayerTypes, c.Layers, "full_attention", "sliding_attention")
 	if r.failed() {
 		return nil
 	}
 	m.fill(c.Layers, func(i int) Layer {
-		l := Layer{Attention: a, FFN: dense, Norms: cmp.Or(s.norms, 2), Parallel: s.parallel}
+		l := Layer{Attention: a, FFN: dense, Norms: cmp.Or(s.Norms, 2), Parallel: s.Parallel}
 		if moe.Kind == MoE && c.sparse(i) {
 			l.FFN = moe
 		}
 		if c.windowed(i) {
 			l.Attention.Window = c.Window
 		}
-		if s.layer != nil {
-			s.layer(i, &l)
+		if layer != nil {
+			layer(i, &l)
 		}
 		return l
 	})
 	m.predict(r, "num_nextn_predict_layers", c.Predict)
-	if s.learned {
+	if s.Learned {
 		m.Positions = c.MaxPosition
 	}
 	return m
@@ -109,9 +111,9 @@ func (r *reader) build(c *decoder, s style) *Model {
 
 // decoderAttention checks the token mixer.
 func (r *reader) decoderAttention(c *decoder, s *style) Attention {
-	if c.KVRank > 0 || s.latent {
+	if c.KVRank > 0 || s.Latent {
 		a := r.latentAttention(&c.base, &c.latent)
-		a.OutGate = s.outGate
+		a.OutGate = s.OutGate
 		return a
 	}
 	a := r.attention(&c.base)
@@ -119,40 +121,40 @@ func (r *reader) decoderAttention(c *decoder, s *style) Attention {
 		r.may("v_head_dim", c.Value, maxHeadDim)
 		a.ValueDim = c.Value
 	}
-	if !s.qkNormSaid || c.QKNorm {
-		a.QKNorm = s.qkNorm
+	if !s.QKNormSaid || c.QKNorm {
+		a.QKNorm = s.QKNorm
 	}
-	a.Bias = c.AttentionBias || s.bias
-	a.OutBias = c.AttentionBias && !s.plainOut || s.outBias
-	a.OutGate, a.Sinks = s.outGate, s.sinks
-	if s.unrotated {
+	a.Bias = c.AttentionBias || s.Bias
+	a.OutBias = c.AttentionBias && !s.PlainOut || s.OutBias
+	a.OutGate, a.Sinks = s.OutGate, s.Sinks
+	if s.Unrotated {
 		a.RopeDim = 0
 	}
-	r.rotaryDim(&a, s.rotaryDim)
+	r.rotaryDim(&a, s.RotaryDim)
 	return a
 }
 
 // decoderFFN checks both feed-forward parts. Where the config has experts and no
 // width of theirs, intermediate_size is that.
 func (r *reader) decoderFFN(c *decoder, s *style) (dense, moe FFN) {
-	bias := c.MLPBias || s.mlpBias
-	if c.Experts <= 1 && !s.experts {
+	bias := c.MLPBias || s.MLPBias
+	if c.Experts <= 1 && !s.Experts {
 		dense = r.dense(c.Intermediate)
-		dense.Bias, dense.Ungated = bias, s.ungated
+		dense.Bias, dense.Ungated = bias, s.Ungated
 		return dense, moe
 	}
-	if c.ExpertWidth == 0 && !s.ownWidth {
+	if c.ExpertWidth == 0 && !s.OwnWidth {
 		c.ExpertWidth = c.Intermediate
 	}
 	dense, moe = r.routedFFN(&c.base, &c.routed)
 	if dense.Kind == Dense {
-		dense.Bias, dense.Ungated = bias, s.ungated
+		dense.Bias, dense.Ungated = bias, s.Ungated
 	}
-	moe.Bias, moe.Ungated, moe.Router = bias, s.ungated, s.router
-	moe.RouterBias = c.Method == "noaux_tc" || c.Method == "" && s.routerBias
+	moe.Bias, moe.Ungated, moe.Router = bias, s.Ungated, s.Router
+	moe.RouterBias = c.Method == "noaux_tc" || c.Method == "" && s.RouterBias
 	r.may("shared_expert_intermediate_size", c.SharedWidth, maxIntermediate)
 	if c.SharedWidth > 0 {
-		moe.SharedIntermediate, moe.SharedGate = c.SharedWidth, s.sharedGate
+		moe.SharedIntermediate, moe.SharedGate = c.SharedWidth, s.SharedGate
 	}
 	return dense, moe
 }

@@ -38,54 +38,35 @@ type routed struct {
 	GroupTopK   int       `json:"topk_group"`          // are chosen first
 }
 
-// parseDeepSeekV2 reads DeepSeek-V2, V2-Lite and V2.5.
-func parseDeepSeekV2(r *reader) *Model { return parseDeepSeek(r, lineage{}) }
-
-// parseDeepSeekV3 reads DeepSeek-V3, R1, V3.1 and Kimi K2.
-func parseDeepSeekV3(r *reader) *Model { return parseDeepSeek(r, lineage{bias: true}) }
-
-// parseDeepSeekV32 reads DeepSeek-V3.2, whose gate module chooses by groups itself.
-func parseDeepSeekV32(r *reader) *Model {
-	return parseDeepSeek(r, lineage{bias: true, sparse: true, groups: true})
-}
-
-// lineage is what sets the models of the group apart.
-type lineage struct {
-	bias   bool // routers carry a correction bias even where the config does not state the method
-	sparse bool // attention has an indexer
-	groups bool // routers choose groups of experts first
-}
-
-// parseDeepSeek reads the whole group.
-func parseDeepSeek(r *reader, of lineage) *Model {
+// parseDeepSeek reads the whole group. Routers that choose groups of experts first do so
+// in their gate module (DeepSeek-V3.2).
+func parseDeepSeek(r *reader) *Model {
 	var c deepseek
 	if !r.decode(&c) {
 		return nil
 	}
-	s := style{latent: true, experts: true, ownWidth: true, router: RawRouter, routerBias: of.bias}
 	var selector Indexer
-	if of.sparse {
+	sparse, groups := r.style.Indexer, r.style.Router == GroupRouter
+	if sparse {
 		selector = r.indexer(&c)
 	}
-	if of.groups {
+	if groups {
 		if c.Groups == 0 {
 			c.Groups, c.GroupTopK = 8, 4 // the class's defaults
 		}
 		r.may("n_group", c.Groups, maxExperts)
 		r.need("topk_group", c.GroupTopK, c.Groups)
-		s.router = GroupRouter
 	}
 	r.layerKinds("indexer_types", c.IndexerTypes, c.Layers, "full", "shared")
-	s.layer = func(i int, l *Layer) {
+	return r.build(&c.decoder, func(i int, l *Layer) {
 		l.Attention.Indexer = selector
-		if of.sparse && len(c.IndexerTypes) > 0 {
+		if sparse && len(c.IndexerTypes) > 0 {
 			l.Attention.Indexer.Shared = c.IndexerTypes[i] == "shared"
 		}
-		if of.groups && l.FFN.Kind == MoE {
+		if groups && l.FFN.Kind == MoE {
 			l.FFN.Groups, l.FFN.GroupTopK = c.Groups, c.GroupTopK
 		}
-	}
-	return r.build(&c.decoder, s)
+	})
 }
 
 // latentAttention checks the fields of multi-head latent attention.

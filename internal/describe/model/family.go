@@ -9,15 +9,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 )
 
-// family is a group of architectures whose config.json has the same form.
-type family struct {
-	name          string
-	architectures string // separated by spaces
-	modelTypes    string // likewise
-	parse         func(*reader) *Model
-	modules       func() modules
-}
-
 // lists reports whether a list of words has one.
 func lists(words, word string) bool {
 	for w := range strings.FieldsSeq(words) {
@@ -37,8 +28,8 @@ func findFamily(h header) (*family, string) {
 	all, name := families(), h.name()
 	if name == h.ModelType {
 		for i := range all {
-			if lists(all[i].modelTypes, h.ModelType) {
-				first, _, _ := strings.Cut(all[i].architectures, " ")
+			if lists(all[i].Types, h.ModelType) {
+				first, _, _ := strings.Cut(all[i].Architectures, " ")
 				return &all[i], first
 			}
 		}
@@ -46,10 +37,10 @@ func findFamily(h header) (*family, string) {
 	}
 	var found *family
 	for i := range all {
-		if !lists(all[i].architectures, name) {
+		if !lists(all[i].Architectures, name) {
 			continue
 		}
-		if lists(all[i].modelTypes, h.ModelType) {
+		if lists(all[i].Types, h.ModelType) {
 			return &all[i], name
 		}
 		if found == nil {
@@ -67,7 +58,7 @@ func familyNamed(name string) (*family, error) {
 	all := families()
 	names := make([]string, len(all))
 	for i := range all {
-		if names[i] = all[i].name; strings.EqualFold(names[i], name) {
+		if names[i] = all[i].Name; strings.EqualFold(names[i], name) {
 			return &all[i], nil
 		}
 	}
@@ -94,9 +85,9 @@ func unknownArchitecture(name string) error {
 	var words []string
 	of := map[string]string{}
 	for _, f := range slices.Backward(families()) { // newer generations come later
-		for s := range strings.FieldsSeq(f.architectures + " " + f.modelTypes) {
+		for s := range strings.FieldsSeq(f.Architectures + " " + f.Types) {
 			if w := stem(s); of[w] == "" {
-				words, of[w] = append(words, w), f.name
+				words, of[w] = append(words, w), f.Name
 			}
 		}
 	}

@@ -36,24 +36,13 @@ type gemma struct {
 	ExpertWidth int  `json:"moe_intermediate_size"`
 }
 
-// parseGemma reads the first Gemma.
-func parseGemma(r *reader) *Model { return offsetNorms(r.decoder(style{tied: true})) }
-
-// offsetNorms marks norms that scale by one plus the weight.
-func offsetNorms(m *Model) *Model {
-	if m != nil {
-		m.OffsetNorm = true
-	}
-	return m
-}
-
 // parseGemma2 reads Gemma 2, with a window in every second layer.
 func parseGemma2(r *reader) *Model {
 	c := gemma{base: base{HeadDim: 256, Tied: new(true)}, Window: 4096, Pattern: 2}
 	if !r.decode(&c) {
 		return nil
 	}
-	return offsetNorms(r.gemmaModel(&c, NoQKNorm))
+	return r.gemmaModel(&c)
 }
 
 // parseGemma3n reads Gemma 3n. Its image tower is a convolutional network.
@@ -64,9 +53,7 @@ func parseGemma3n(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	r.outer.VisionConfig = nil
-	r.notes = append(r.notes, "The vision and audio towers are not modelled, nor that the activations of the first layers are sparse.")
-	return r.gemmaModel(&c, PerHead)
+	return r.gemmaModel(&c)
 }
 
 // parseGemma3 reads Gemma 3. Its published configs leave out what equals the
@@ -78,7 +65,7 @@ func parseGemma3(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return offsetNorms(r.gemmaModel(&c, PerHead))
+	return r.gemmaModel(&c)
 }
 
 // parseGemma4 reads Gemma 4.
@@ -87,21 +74,13 @@ func parseGemma4(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.gemmaModel(&c, PerHead)
+	return r.gemmaModel(&c)
 }
 
-// parseGemma4Unified reads Gemma 4 12B, which takes images as patches without a
-// tower.
-func parseGemma4Unified(r *reader) *Model {
-	r.outer.VisionConfig = nil
-	r.notes = append(r.notes, "Images are not modelled.")
-	return parseGemma4(r)
-}
-
-func (r *reader) gemmaModel(c *gemma, norm QKNorm) *Model {
+func (r *reader) gemmaModel(c *gemma) *Model {
 	m := r.model(&c.base)
 	local := r.attention(&c.base)
-	local.QKNorm = norm
+	local.QKNorm = r.style.QKNorm
 	local.Bias, local.OutBias = c.Bias, c.Bias
 	r.need("sliding_window", c.Window, maxPositions)
 	r.need("sliding_window_pattern", c.Pattern, maxLayers)

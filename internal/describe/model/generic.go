@@ -12,7 +12,7 @@ func parseGeneric(r *reader) *Model {
 		r.notes = append(r.notes, "max_position_embeddings is not stated; 131072 is assumed.")
 	}
 	r.notes = append(r.notes, "A generic decoder has two norms and a gated feed-forward part a layer, and no vision tower.")
-	return r.build(&c, style{})
+	return r.build(&c, nil)
 }
 
 // genericPositions is the context that most models of today state.

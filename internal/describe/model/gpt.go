@@ -3,31 +3,6 @@ package model
 // Decoders in GPT's tradition: no gate in the feed-forward part, which is four
 // times as wide as the hidden state, and LayerNorm, whose biases are not counted.
 
-// gptStyle is GPT-2's: biases everywhere, positions learned, a tied head.
-func gptStyle() style {
-	return style{
-		bias: true, outBias: true, mlpBias: true, ungated: true, fourfold: true, unrotated: true, learned: true, tied: true,
-	}
-}
-
-// parseGPT2 reads GPT-2 and OPT.
-func parseGPT2(r *reader) *Model { return r.decoder(gptStyle()) }
-
-// parseGPTNeo reads GPT-Neo: a window in every second layer, no bias on q, k and v.
-func parseGPTNeo(r *reader) *Model {
-	s := gptStyle()
-	s.bias, s.pattern = false, "GL"
-	return r.decoder(s)
-}
-
-// parseBLOOM reads BLOOM, whose attention has a bias by distance instead of
-// positions.
-func parseBLOOM(r *reader) *Model {
-	s := gptStyle()
-	s.learned = false
-	return r.decoder(s)
-}
-
 // parseGPTNeoX reads GPT-NeoX and Pythia.
 func parseGPTNeoX(r *reader) *Model {
 	c := struct {
@@ -38,9 +13,8 @@ func parseGPTNeoX(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.build(&c.decoder, style{
-		bias: true, outBias: true, mlpBias: true, ungated: true, fourfold: true, parallel: c.Parallel,
-	})
+	r.style.Parallel = c.Parallel
+	return r.build(&c.decoder, nil)
 }
 
 // parseBigCode reads StarCoder: one key/value head for all.
@@ -56,7 +30,7 @@ func parseBigCode(r *reader) *Model {
 	if c.MultiQuery {
 		c.KVHeads = 1
 	}
-	return r.build(&c.decoder, gptStyle())
+	return r.build(&c.decoder, nil)
 }
 
 // parseFalcon reads Falcon 7B, 40B, 180B and Falcon 2.
@@ -77,11 +51,11 @@ func parseFalcon(r *reader) *Model {
 	if c.MaxPosition == 0 {
 		c.MaxPosition = 2048 // the class's default, which the published configs leave out
 	}
-	s := style{parallel: c.Parallel, ungated: true, fourfold: true, tied: true, norms: 1}
+	r.style.Parallel = c.Parallel
 	if c.Newer {
-		s.norms = 2
+		r.style.Norms = 2
 	}
-	return r.build(&c.decoder, s)
+	return r.build(&c.decoder, nil)
 }
 
 // parseStableLM reads StableLM 2 and 3B, and Stable Code.
@@ -94,9 +68,8 @@ func parseStableLM(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	s := style{plainOut: true, qkNorm: PerHead, qkNormSaid: true, parallel: c.Parallel}
-	if c.Parallel {
-		s.norms = 1
+	if r.style.Parallel = c.Parallel; c.Parallel {
+		r.style.Norms = 1
 	}
-	return r.build(&c.decoder, s)
+	return r.build(&c.decoder, nil)
 }

@@ -106,11 +106,11 @@ func (r *reader) hybrid(c *graniteHybrid, attends func(i int) bool) *Model {
 			break
 		}
 	}
-	return r.build(&c.decoder, style{layer: func(i int, l *Layer) {
+	return r.build(&c.decoder, func(i int, l *Layer) {
 		if !attends(i) {
 			l.Attention = mixer
 		}
-	}})
+	})
 }
 
 // parseFalconH1 reads Falcon-H1, whose layers run attention and Mamba-2 beside
@@ -126,11 +126,11 @@ func parseFalconH1(r *reader) *Model {
 	mixer := r.mamba2(&c.base, &c.mamba)
 	r.may("num_hidden_layers", c.Layers, maxLayers/2)
 	c.Layers *= 2
-	m := r.build(&c.decoder, style{layer: func(i int, l *Layer) {
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if i%2 == 0 {
 			*l = Layer{Attention: mixer}
 		}
-	}})
+	})
 	if m != nil {
 		m.note("Attention and Mamba-2 of a layer run beside each other; they are counted as two layers.")
 	}
@@ -154,14 +154,14 @@ func parseJamba(r *reader) *Model {
 	}
 	mixer := r.mamba1(&c.base, &c.mamba)
 	dense := r.dense(c.Intermediate)
-	return r.build(&c.decoder, style{unrotated: true, layer: func(i int, l *Layer) {
+	return r.build(&c.decoder, func(i int, l *Layer) {
 		if i%max(c.AttentionPeriod, 1) != c.AttentionOffset {
 			l.Attention = mixer
 		}
 		if i%max(c.ExpertPeriod, 1) != c.ExpertOffset {
 			l.FFN = dense
 		}
-	}})
+	})
 }
 
 // pureMamba is the config of models that are Mamba layers alone.

@@ -100,6 +100,17 @@ func (r *reader) listLength(field string, got, layers, extra int) {
 	r.addf(field, "%d entries, want num_hidden_layers = %d", got, layers)
 }
 
+// layerKinds checks a list of layer types against those a family knows.
+func (r *reader) layerKinds(field string, types []string, layers int, known ...string) {
+	r.listLength(field, len(types), layers, 0)
+	for i, t := range types {
+		if !slices.Contains(known, t) {
+			r.addf(field, "entry %d: %s is not one of %v", i, quoted(t), known)
+			return
+		}
+	}
+}
+
 // addf records a problem of one field.
 func (r *reader) addf(field, format string, args ...any) {
 	if other := r.said[field]; other != "" {

@@ -2,9 +2,6 @@ package model
 
 import "slices"
 
-// parseKimiK25 reads Kimi K2.5 and later K2: Kimi K2 with an image tower.
-func parseKimiK25(r *reader) *Model { return r.withKimiVision(parseDeepSeekV3(r)) }
-
 // withKimiVision reads the image tower into m.
 func (r *reader) withKimiVision(m *Model) *Model {
 	return r.withTower(m, func(t *tower, v *Vision) {
@@ -34,9 +31,6 @@ type kimiLinear struct {
 	ResidualBlock int `json:"attn_res_block_size"` // K3: layers per residual block
 }
 
-// parseKimiK3 reads Kimi K3.
-func parseKimiK3(r *reader) *Model { return r.withKimiVision(parseKimiLinear(r)) }
-
 // parseKimiLinear reads Kimi-Linear and the language model of Kimi K3.
 func parseKimiLinear(r *reader) *Model {
 	var c kimiLinear
@@ -45,21 +39,18 @@ func parseKimiLinear(r *reader) *Model {
 	}
 	r.may("routed_expert_hidden_size", c.Width, maxHidden)
 	delta := r.deltaAttention(&c)
-	s := style{
-		latent: true, outGate: c.OutGate, experts: true, ownWidth: true, router: RawRouter, routerBias: true,
-		layer: func(i int, l *Layer) {
-			if c.Linear.KDA.has(i + 1) {
-				l.Attention = delta
-			}
-			if l.FFN.Kind == MoE {
-				l.FFN.Latent = c.Width
-			}
-		},
-	}
+	r.style.OutGate = c.OutGate
 	if c.ResidualBlock > 0 {
-		s.norms = 4
+		r.style.Norms = 4
 	}
-	m := r.build(&c.decoder, s)
+	m := r.build(&c.decoder, func(i int, l *Layer) {
+		if c.Linear.KDA.has(i + 1) {
+			l.Attention = delta
+		}
+		if l.FFN.Kind == MoE {
+			l.FFN.Latent = c.Width
+		}
+	})
 	if m == nil {
 		return nil
 	}

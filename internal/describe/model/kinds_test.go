@@ -216,8 +216,8 @@ func TestEveryFamilyHasAModel(t *testing.T) {
 		have[e.Family] = true
 	}
 	for _, f := range families() {
-		if !have[f.name] && f.name != genericFamily {
-			t.Errorf("family %s: no model in the catalog", f.name)
+		if !have[f.Name] && f.Name != genericFamily {
+			t.Errorf("family %s: no model in the catalog", f.Name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func parseLlama4(r *reader) *Model {
 	r.listLength("no_rope_layers", len(c.NoRope), c.Layers, 0)
 	// One shared expert, as wide as a routed one.
 	c.ExpertWidth, c.SharedWidth, c.Intermediate = c.Intermediate, c.Intermediate, c.DenseWidth
-	m := r.build(&c.decoder, style{experts: true, layer: func(i int, l *Layer) {
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if !c.rotated(i) {
 			l.Attention.RopeDim = 0
 			return
@@ -34,7 +34,7 @@ func parseLlama4(r *reader) *Model {
 		if c.QKNorm { // an L2 norm without weights
 			l.Attention.QKNorm = PerHead
 		}
-	}})
+	})
 	return r.withTower(m, func(t *tower, v *Vision) {
 		v.MergerHidden = t.Projector
 		if t.Shuffle > 0 && t.Shuffle <= 1 {

@@ -1,8 +1,5 @@
 package model
 
-// parseMiMo reads MiMo-7B, which is built like Qwen2 with MTP modules.
-func parseMiMo(r *reader) *Model { return parseQwen2(r) }
-
 // mimoV2 is the config of MiMo-V2-Flash: most layers have a short window, more
 // key/value heads and attention sinks.
 type mimoV2 struct {
@@ -27,13 +24,11 @@ func parseMiMoV2(r *reader) *Model {
 	}
 	local := r.mimoLocal(&c)
 	r.listLength("hybrid_layer_pattern", len(c.Windowed), c.Layers, 0)
-	return r.build(&c.decoder, style{
-		plainOut: true, sinks: c.FullSinks, experts: true, ownWidth: true, router: RawRouter,
-		layer: func(i int, l *Layer) {
-			if len(c.Windowed) > 0 && c.Windowed[i] != 0 {
-				l.Attention = local
-			}
-		},
+	r.style.Sinks = c.FullSinks
+	return r.build(&c.decoder, func(i int, l *Layer) {
+		if len(c.Windowed) > 0 && c.Windowed[i] != 0 {
+			l.Attention = local
+		}
 	})
 }
 

@@ -19,15 +19,11 @@ type minimax struct {
 	Modules    int    `json:"num_mtp_modules"`
 }
 
-// style is that of both.
-func (c *minimax) style() style {
-	norm := WholeVector
+// apply changes the style of both.
+func (c *minimax) apply(s *style) {
+	s.QKNorm, s.RotaryDim, s.RouterBias = WholeVector, c.RotaryDim, c.RouterBias
 	if c.NormType == "per_head" {
-		norm = PerHead
-	}
-	return style{
-		qkNorm: norm, qkNormSaid: true, plainOut: true, rotaryDim: c.RotaryDim,
-		experts: true, routerBias: c.RouterBias,
+		s.QKNorm = PerHead
 	}
 }
 
@@ -40,9 +36,8 @@ func parseMiniMaxM2(r *reader) *Model {
 	if c.Predict = 0; c.UseMTP {
 		c.Predict = c.Modules
 	}
-	s := c.style()
-	s.router = SigmoidRouter
-	return r.build(&c.decoder, s)
+	c.apply(&r.style)
+	return r.build(&c.decoder, nil)
 }
 
 // rotaryDim sets the rotated part of a head stated in elements; 0 leaves it.
@@ -80,14 +75,13 @@ func parseMiniMaxM3(r *reader) *Model {
 	selector := r.blockIndexer(&c)
 	c.ExpertWidth, c.Intermediate = cmp.Or(c.ExpertWidth, c.Intermediate), c.DenseWidth
 	c.Predict = cmp.Or(c.Predict, c.Modules)
-	s := c.style()
-	s.outGate, s.router = c.OutGate, RawRouter
-	s.layer = func(i int, l *Layer) {
+	c.apply(&r.style)
+	r.style.OutGate = c.OutGate
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if c.Sparse.Use && (len(c.Sparse.Layers) == 0 || c.Sparse.Layers[i] != 0) {
 			l.Attention.Indexer = selector
 		}
-	}
-	m := r.build(&c.decoder, s)
+	})
 	if m == nil {
 		return nil
 	}

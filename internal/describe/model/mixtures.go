@@ -25,7 +25,7 @@ func parseDBRX(r *reader) *Model {
 	c.KVHeads = c.Attention.KVHeads
 	return r.build(&decoder{base: c.base, routed: routed{
 		Experts: c.FFN.Experts, TopK: c.FFN.TopK, ExpertWidth: c.FFN.Width,
-	}}, style{})
+	}}, nil)
 }
 
 // parseArctic reads Arctic: a dense part as wide as the hidden state beside the
@@ -39,11 +39,11 @@ func parseArctic(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	return r.build(&c.decoder, style{layer: func(_ int, l *Layer) {
+	return r.build(&c.decoder, func(_ int, l *Layer) {
 		if l.FFN.Kind == MoE && (c.Residual == nil || *c.Residual) {
 			l.FFN.Intermediate, l.Norms = c.Hidden, 3
 		}
-	}})
+	})
 }
 
 // longcat is the config of LongCat-Flash. A layer has attention and a dense part
@@ -70,13 +70,13 @@ func parseLongcat(r *reader) *Model {
 	if c.Experts > 0 && c.Zero > 0 && !r.failed() {
 		c.TopK = max(1, c.TopK*c.Experts/(c.Experts+c.Zero))
 	}
-	m := r.build(&c.decoder, style{routerBias: true, layer: func(i int, l *Layer) {
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if i%2 == 1 {
 			l.FFN = dense
 			return
 		}
 		l.FFN.Intermediate = dense.Intermediate
-	}})
+	})
 	if m != nil {
 		m.note("Each layer is counted as two, the first with the experts; that the experts overlap with both is not modelled.")
 		m.note("The experts that do nothing are left out; a token uses as many of the others as it does on average.")
@@ -108,11 +108,11 @@ func parseLightning(r *reader) *Model {
 		KeyHeads: full.Heads, ValueHeads: full.Heads, KeyDim: full.HeadDim, ValueDim: full.HeadDim,
 		Conv: 1, StateFormat: r.stateFormat("", ""),
 	}}
-	m := r.build(&c.decoder, style{layer: func(i int, l *Layer) {
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if l.Attention = linear; len(c.Softmax) > 0 && c.Softmax[i] == 1 || len(c.Types) > 0 && c.Types[i] == "full_attention" {
 			l.Attention = full
 		}
-	}})
+	})
 	if m != nil {
 		m.note("Lightning attention is counted as a gated delta rule without convolution.")
 	}

@@ -16,11 +16,11 @@ func parseMllama(r *reader) *Model {
 	if !r.decode(&c) {
 		return nil
 	}
-	m := r.build(&c.decoder, style{layer: func(i int, l *Layer) {
+	m := r.build(&c.decoder, func(i int, l *Layer) {
 		if c.Cross.has(i) {
 			l.Attention.Kind, l.Attention.QKNorm, l.Attention.RopeDim = Cross, PerHead, 0
 		}
-	}})
+	})
 	return r.withTower(m, func(t *tower, v *Vision) {
 		r.mllamaTower(t, v)
 		m.note("Layers that attend to images run for prompts with images; in decode steps they are left out, and so is their cache.")

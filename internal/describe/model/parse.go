@@ -75,12 +75,12 @@ func ParseAs(config, quant []byte, as string) (*Model, error) {
 	}
 	var m *Model
 	if r.respell() {
-		m = r.family.parse(r)
+		m = r.parse()
 	}
 	if len(r.errs) > 0 {
 		return nil, errors.Join(r.errs...)
 	}
-	m.Architecture, m.Family = r.architecture, r.family.name
+	m.Architecture, m.Family = r.architecture, r.family.Name
 	m.Notes = append(m.Notes, r.notes...)
 	if err := readQuantization(m, r, quant); err != nil {
 		return nil, err
@@ -105,6 +105,7 @@ func diffusersError(class string) error {
 // reader hands a family's parser its config and collects the problems.
 type reader struct {
 	family       *family
+	style        style // the family's, as its form and the config change it
 	architecture string
 	outer        header
 	config       []byte // the whole file
@@ -148,6 +149,19 @@ func newReader(config []byte, h header, as string) (*reader, error) {
 	return r, nil
 }
 
+// parse reads the config in the family's form.
+func (r *reader) parse() *Model {
+	f := r.family
+	r.style = f.Style
+	if f.Note != "" {
+		r.notes = append(r.notes, f.Note)
+	}
+	if f.Blind {
+		r.outer.VisionConfig = nil
+	}
+	return f.parse(r)
+}
+
 // readAs takes the requested family.
 func (r *reader) readAs(as string) error {
 	f, err := familyNamed(as)
@@ -156,7 +170,7 @@ func (r *reader) readAs(as string) error {
 	}
 	r.family, r.architecture = f, r.outer.name()
 	r.notes = append(r.notes, fmt.Sprintf("%s is read as family %s, as requested; differences from it are not modelled.",
-		cmp.Or(r.architecture, "The config"), f.name))
+		cmp.Or(r.architecture, "The config"), f.Name))
 	return nil
 }
 
@@ -174,7 +188,7 @@ func (r *reader) innerFamily(outer string) (*family, string) {
 	if f != nil {
 		r.notes = append(r.notes, fmt.Sprintf(
 			"%s is not a known architecture; its language model is modelled as family %s, its other parts are not modelled.",
-			quoted(outer), f.name))
+			quoted(outer), f.Name))
 		r.outer.VisionConfig = nil
 	}
 	return f, outer

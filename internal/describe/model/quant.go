@@ -76,7 +76,7 @@ func readQuantization(m *Model, r *reader, file []byte) error {
 	if err != nil || c == nil {
 		return err
 	}
-	names := r.family.modules()
+	names := familyTable().Modules[r.family.Modules]
 	q := &quantizer{config: c, model: m, names: &names, plain: plain}
 	if err := q.apply(); err != nil {
 		return err

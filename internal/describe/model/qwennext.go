@@ -23,24 +23,9 @@ type linear struct {
 	State      string `json:"mamba_ssm_dtype"`
 }
 
-// parseQwen3Next reads Qwen3-Next.
-func parseQwen3Next(r *reader) *Model {
-	return parseHybridQwen(r, style{}.withExperts(true), true)
-}
-
-// parseQwen35 reads the dense Qwen3.5 and 3.6.
-func parseQwen35(r *reader) *Model {
-	return r.withQwenVision(parseHybridQwen(r, style{}, false), newerTower)
-}
-
-// parseQwen35MoE reads Qwen3.5 and 3.6 with experts.
-func parseQwen35MoE(r *reader) *Model {
-	return r.withQwenVision(parseHybridQwen(r, style{}.withExperts(true), false), newerTower)
-}
-
-// parseHybridQwen reads them all; joined says that the input projections of linear
+// parseHybridQwen reads Qwen3-Next, Qwen3.5 and 3.6; joined says that the input projections of linear
 // attention are two matrices.
-func parseHybridQwen(r *reader, s style, joined bool) *Model {
+func parseHybridQwen(r *reader, joined bool) *Model {
 	var c qwenNext
 	if !r.decode(&c) {
 		return nil
@@ -49,13 +34,12 @@ func parseHybridQwen(r *reader, s style, joined bool) *Model {
 	delta.Recurrent.Joined = joined
 	r.layerKinds("layer_types", c.Types, c.Layers, "linear_attention", "full_attention")
 	r.may("full_attention_interval", c.Interval, maxLayers)
-	s.qkNorm, s.outGate = PerHead, c.OutGate == nil || *c.OutGate
-	s.layer = func(i int, l *Layer) {
+	r.style.OutGate = c.OutGate == nil || *c.OutGate
+	return r.build(&c.decoder, func(i int, l *Layer) {
 		if !c.fullAttention(i) {
 			l.Attention = delta
 		}
-	}
-	return offsetNorms(r.build(&c.decoder, s))
+	})
 }
 
 // fullAttention reports whether layer i has softmax attention.

@@ -5,16 +5,12 @@ import "cmp"
 // parseQwen25VL reads Qwen2.5-VL, whose text fields stand at the top level or in
 // text_config.
 func parseQwen25VL(r *reader) *Model {
-	m := parseQwen2(r)
+	m := r.decoder()
 	return r.withQwenVision(m, func(t *tower, v *Vision) {
 		v.Window = t.Window
 		v.FullLayers = len(t.FullBlocks)
 	})
 }
-
-func parseQwen3VL(r *reader) *Model { return r.withQwenVision(parseQwen3(r), newerTower) }
-
-func parseQwen3VLMoE(r *reader) *Model { return r.withQwenVision(parseQwen3MoE(r), newerTower) }
 
 // newerTower is what Qwen3-VL changed: a plain MLP, learned positions, and
 // projectors from inner layers into the first decoder layers.
@@ -36,5 +32,20 @@ func (r *reader) withQwenVision(m *Model, generation func(*tower, *Vision)) *Mod
 		if v.FullLayers > v.Layers || v.DeepStack > v.Layers {
 			r.addf("vision_config", "lists more layers than depth %d", v.Layers)
 		}
+	})
+}
+
+// parseQwen2VL reads Qwen2-VL, whose tower has no gate, a width of its own name and
+// four times that inside.
+func parseQwen2VL(r *reader) *Model {
+	return r.withQwenVision(r.decoder(), func(t *tower, v *Vision) {
+		ratio := cmp.Or(t.Ratio, 4)
+		if !(ratio > 0 && ratio <= maxPatch) {
+			r.addf("vision_config.mlp_ratio", "%g is implausible", ratio)
+			ratio = 1
+		}
+		v.Hidden, v.Out = t.Embed, t.Hidden
+		v.Intermediate = int(ratio * float64(min(max(t.Embed, 0), maxHidden)))
+		v.Ungated = true
 	})
 }

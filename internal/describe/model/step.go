@@ -26,13 +26,11 @@ func parseStep3(r *reader) *Model {
 	types := trim(c.Types, c.Layers, c.Predict)
 	r.layerKinds("layer_types", types, c.Layers, "sliding_attention", "full_attention")
 	local := r.step3Local(&c)
-	m := r.build(&c.decoder, style{
-		qkNorm: PerHead, plainOut: true, experts: true, ownWidth: true, router: RawRouter, routerBias: c.RouterBias,
-		layer: func(i int, l *Layer) {
-			if len(types) > 0 && types[i] == "sliding_attention" {
-				l.Attention = local
-			}
-		},
+	r.style.RouterBias = c.RouterBias
+	m := r.build(&c.decoder, func(i int, l *Layer) {
+		if len(types) > 0 && types[i] == "sliding_attention" {
+			l.Attention = local
+		}
 	})
 	if m == nil {
 		return nil

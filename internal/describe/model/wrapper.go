@@ -163,7 +163,7 @@ func parseKimiVL(r *reader) *Model { return r.wrapped(func(*joint, *Vision) {}) 
 func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
 	var inner header
 	if r.path == "" || json.Unmarshal(r.text, &inner) != nil {
-		r.addf("text_config", "missing (family %s)", r.family.name)
+		r.addf("text_config", "missing (family %s)", r.family.Name)
 		return nil
 	}
 	f, name := findFamily(inner)
@@ -172,9 +172,9 @@ func (r *reader) wrapped(project func(*joint, *Vision)) *Model {
 		return nil
 	}
 	own := *r.family
-	own.modules = f.modules
-	r.family = &own
-	if !r.defaults(f.name) {
+	own.Modules = f.Modules
+	r.family, r.style = &own, f.Style
+	if !r.defaults(f.Name) {
 		return nil
 	}
 	m := f.parse(r)
@@ -314,11 +314,11 @@ func parseMiniCPMV(r *reader) *Model {
 		r.addf("version", "%s is not a version", quoted(c.Version.String()))
 		return nil
 	}
-	s := style{bias: version == 2.6} // as Qwen2
-	if version >= 4.5 {              // as Qwen3
-		s.qkNorm = PerHead
+	r.style.Bias = version == 2.6 // as Qwen2
+	if version >= 4.5 {           // as Qwen3
+		r.style.QKNorm = PerHead
 	}
-	return r.withTower(r.build(&c.decoder, s), func(_ *tower, v *Vision) {
+	return r.withTower(r.build(&c.decoder, nil), func(_ *tower, v *Vision) {
 		v.Merge = 4
 		// Keys and values from the tower's width, attention, and a projection.
 		v.MergerHidden = asWide(v.Hidden*v.merged(), v.Out, v.Hidden*v.Out+5*v.Out*v.Out)

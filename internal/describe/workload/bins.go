@@ -6,11 +6,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/strictyaml"
 )
 
@@ -44,7 +42,8 @@ func (r *binReader) bins(data []byte) []Bin {
 	if root == nil {
 		return nil
 	}
-	items := r.mapping("", root, "bins")["bins"]
+	var items *yaml.Node
+	r.Require("", root, r.Mapping("", root, strictyaml.Field{Key: "bins", Read: func(_ string, n *yaml.Node) { items = n }}), "bins")
 	if items == nil {
 		return nil
 	}
@@ -75,21 +74,21 @@ func (r *binReader) bins(data []byte) []Bin {
 
 // bin reads one bin and reports whether its range is sound.
 func (r *binReader) bin(p *placed, n *yaml.Node) bool {
-	field := p.field()
-	values := r.mapping(field, n, "min_tokens", "max_tokens", "weight")
-	low := r.tokens(field+".min_tokens", values["min_tokens"], &p.Min)
-	high := r.tokens(field+".max_tokens", values["max_tokens"], &p.Max)
-	if w := values["weight"]; w != nil {
-		x, ok := r.number(field+".weight", w)
-		switch {
-		case ok && x <= 0:
-			r.Add(w.Line, field+".weight", "must be positive, got %s", show(w.Value))
-		case ok:
-			p.Weight = x
-		}
-	}
+	var low, high bool
+	most := 0 // the line of the upper end
+	tokens := strictyaml.Span{High: maxTokens}
+	seen := r.Mapping(p.field(), n,
+		strictyaml.Field{Key: "min_tokens", Read: func(path string, n *yaml.Node) { low = r.Whole(path, n, tokens, &p.Min) }},
+		strictyaml.Field{Key: "max_tokens", Read: func(path string, n *yaml.Node) {
+			high, most = r.Whole(path, n, tokens, &p.Max), n.Line
+		}},
+		strictyaml.Field{Key: "weight", Read: func(path string, n *yaml.Node) {
+			p.Weight, _ = r.Within(path, n, strictyaml.Span{High: math.MaxFloat64, Open: true})
+		}},
+	)
+	r.Require(p.field(), n, seen, "min_tokens", "max_tokens", "weight")
 	if low && high && p.Max <= p.Min {
-		r.Add(values["max_tokens"].Line, field+".max_tokens", "must be above min_tokens (%d), got %d", p.Min, p.Max)
+		r.Add(most, p.field()+".max_tokens", "must be above min_tokens (%d), got %d", p.Min, p.Max)
 		return false
 	}
 	return low && high
@@ -112,71 +111,4 @@ func (r *binReader) overlaps(bins []placed) {
 			bins[i] = a
 		}
 	}
-}
-
-// tokens reads a length; a nil n was missing and has its problem already.
-func (r *binReader) tokens(field string, n *yaml.Node, dst *int) bool {
-	if n == nil {
-		return false
-	}
-	x, ok := r.number(field, n)
-	switch {
-	case !ok:
-		return false
-	case x < 0:
-		r.Add(n.Line, field, "must be at least 0, got %s", show(n.Value))
-	case x > maxTokens:
-		r.Add(n.Line, field, "must be at most %d, got %s", maxTokens, show(n.Value))
-	case x != math.Trunc(x):
-		r.Add(n.Line, field, "must be a whole number, got %s", show(n.Value))
-	default:
-		*dst = int(x)
-		return true
-	}
-	return false
-}
-
-// number reads a finite number.
-func (r *binReader) number(field string, n *yaml.Node) (x float64, ok bool) {
-	x, ok = r.Number(field, n)
-	if !ok {
-		return 0, false
-	}
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		r.Add(n.Line, field, "must be finite, got %s", show(n.Value))
-		return 0, false
-	}
-	return x, true
-}
-
-// mapping returns the values of a mapping's keys, all of which are required.
-func (r *binReader) mapping(field string, n *yaml.Node, keys ...string) map[string]*yaml.Node {
-	if n.Kind != yaml.MappingNode {
-		r.Add(n.Line, field, "must be a mapping with %s, got %s", strings.Join(keys, ", "), r.KindOf(n))
-		return nil
-	}
-	values := map[string]*yaml.Node{}
-	r.Keys(field, n, func(at string, key, value *yaml.Node) {
-		if slices.Contains(keys, key.Value) {
-			values[key.Value] = value
-			return
-		}
-		r.Add(key.Line, at, "unknown key; %s", suggest(key.Value, keys))
-	})
-	for _, key := range keys {
-		if values[key] == nil {
-			r.Add(n.Line, strictyaml.Join(field, key), "missing")
-		}
-	}
-	return values
-}
-
-func suggest(word string, keys []string) string {
-	const longest = 64 // a longer one is not a misspelling
-	if len(word) <= longest {
-		if near, ok := nearest.Match(word, keys); ok {
-			return "nearest: " + near
-		}
-	}
-	return "keys here: " + strings.Join(keys, ", ")
 }

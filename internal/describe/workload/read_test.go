@@ -137,15 +137,15 @@ func TestReadBinsErrors(t *testing.T) {
 	bin := func(s string) string { return "bins:\n- {" + s + "}\n" }
 	for name, c := range map[string]struct{ text, want string }{
 		"comment only":   {"# nothing", "a.yaml:1: the file is empty"},
-		"no mapping":     {"[1]", "a.yaml:1: must be a mapping with bins, got a list"},
-		"text":           {"hello", "a.yaml:1: must be a mapping with bins, got the text hello"},
+		"no mapping":     {"[1]", "a.yaml:1: must be a mapping of keys to values, got a list"},
+		"text":           {"hello", "a.yaml:1: must be a mapping of keys to values, got the text hello"},
 		"no list":        {"bins: 3", "a.yaml:1: bins: must be a list of bins, got 3"},
 		"nothing":        {"bins:", "a.yaml:1: bins: must be a list of bins, got nothing"},
 		"no bins":        {"\nbins: []", "a.yaml:2: bins: must have at least one bin"},
 		"misspelled":     {"bin: []", "a.yaml:1: bin: unknown key; nearest: bins\na.yaml:1: bins: missing"},
 		"another":        {twoBins + "unit: token", "a.yaml:7: unit: unknown key; keys here: bins"},
 		"twice":          {twoBins + "bins: []", "a.yaml:7: bins: given twice, first on line 2"},
-		"no bin":         {"bins: [7]", "a.yaml:1: bins[0]: must be a mapping with min_tokens, max_tokens, weight, got 7"},
+		"no bin":         {"bins: [7]", "a.yaml:1: bins[0]: must be a mapping of keys to values, got 7"},
 		"near key":       {bin("min_tokens: 0, max_token: 5, weight: 1"), "a.yaml:2: bins[0].max_token: unknown key; nearest: max_tokens\na.yaml:2: bins[0].max_tokens: missing"},
 		"far key":        {bin("min_tokens: 0, max_tokens: 5, weight: 1, colour: red"), "a.yaml:2: bins[0].colour: unknown key; keys here: min_tokens, max_tokens, weight"},
 		"key of a list":  {"bins:\n- {min_tokens: 0, max_tokens: 5, weight: 1}\n- ? [a]\n  : 1\n  min_tokens: 5\n  max_tokens: 6\n  weight: 1\n", "a.yaml:3: bins[1]: a key must be a word, got a list"},
@@ -178,7 +178,7 @@ func TestReadBinsErrors(t *testing.T) {
 		"all at once": {
 			"bins:\n- min_tokens: -1\n  max_tokens: 5\n  weight: 1\n- 3\n- min_tokens: 6\n  max_tokens: 8\n  weigth: 1\n- min_tokens: 7\n  max_tokens: 9\n  weight: 0\nextra: 1",
 			"a.yaml:2: bins[0].min_tokens: must be at least 0, got -1\n" +
-				"a.yaml:5: bins[1]: must be a mapping with min_tokens, max_tokens, weight, got 3\n" +
+				"a.yaml:5: bins[1]: must be a mapping of keys to values, got 3\n" +
 				"a.yaml:6: bins[2].weight: missing\n" +
 				"a.yaml:8: bins[2].weigth: unknown key; nearest: weight\n" +
 				"a.yaml:9: bins[3]: 7 to 9 overlaps bins[2] on line 6, 6 to 8\n" +

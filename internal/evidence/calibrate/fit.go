@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack/gonum"
@@ -238,10 +237,10 @@ func (e *equation) residual(x []float64) float64 {
 // the base does, nothing is changed.
 func (s *system) chooseLambda(all []equation, rows []measured.Prepared) {
 	const folds = 10
-	of := func(p *measured.Prepared) string { return p.Row.Configuration() }
+	of := configuration
 	names := namesOf(rows, of)
 	if len(names) == 1 { // hold out its loads instead
-		of = func(p *measured.Prepared) string { return strconv.Itoa(p.Row.Concurrency) }
+		of = load
 		names = namesOf(rows, of)
 	}
 	parts := min(folds, len(names))

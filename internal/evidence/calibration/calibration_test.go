@@ -261,10 +261,10 @@ func TestBadOverlays(t *testing.T) {
 		{"multipliers:\n  vllm: products 1\n  vllm: first 2", "x.yaml:3: vllm: given twice, first on line 2"},
 		{"multipliers:\n  vllm:\n    products: 1", "x.yaml:2: vllm: want parameters and their multipliers"},
 		{"multipliers:\nreach:\nmultipliers:", "x.yaml:2: reach: must be a mapping of keys to values, got nothing\nx.yaml:3: multipliers: given twice, first on line 1"},
-		{"reach:\n  input: -1", `x.yaml:2: reach.input: want a whole number, got "-1"`},
-		{"  vllm: products 1", `x.yaml:1: unknown key "vllm"`},
+		{"reach:\n  input: -1", `x.yaml:2: reach.input: must be at least 0, got -1`},
+		{"  vllm: products 1", `x.yaml:1: vllm: unknown key`},
 		{"a line", "x.yaml:1: must be a mapping"},
-		{"motor: 1", `x.yaml:1: unknown key "motor"; the keys are source, multipliers`},
+		{"motor: 1", `x.yaml:1: motor: unknown key; keys here: source, multipliers`},
 	} {
 		_, err := calibration.Read([]byte(c.text), "x.yaml")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -30,7 +30,7 @@ func Read(data []byte, name string) (*Overlay, error) {
 		Aliases: "anchors and aliases are not allowed", Mapping: true,
 	})
 	if root != nil {
-		r.Keys("", root, r.section)
+		r.sections(root)
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -45,27 +45,26 @@ type reader struct {
 	o *Overlay
 }
 
-// section reads a top-level key.
-func (r *reader) section(at string, key, value *yaml.Node) {
-	o := r.o
-	switch key.Value {
-	case "source":
-		o.Source = value.Value
-	case "multipliers":
-		o.Groups = entries(r, value, readLogs)
-	case "unseen":
-		o.Unseen = entries(r, value, readLogs)
-	case "cells":
-		o.Cells = entries(r, value, readModels)
-	case "families":
-		o.Families = entries(r, value, readModels)
-	case "residuals":
-		o.Residuals = entries(r, value, readResiduals)
-	case "reach":
-		r.Keys(at, value, r.reach)
-	default:
-		r.Add(key.Line, "", "unknown key %q; the keys are source, multipliers, unseen, cells, families, reach, residuals", key.Value)
+// sections reads the top-level keys.
+func (r *reader) sections(root *yaml.Node) {
+	field := func(key string, read func(at string, n *yaml.Node)) strictyaml.Field {
+		return strictyaml.Field{Key: key, Read: read}
 	}
+	size := func(to *int) func(string, *yaml.Node) {
+		return func(at string, n *yaml.Node) { r.Whole(at, n, strictyaml.Span{High: math.MaxInt32}, to) }
+	}
+	o := r.o
+	r.Mapping("", root,
+		field("source", func(_ string, n *yaml.Node) { o.Source = n.Value }),
+		field("multipliers", func(_ string, n *yaml.Node) { o.Groups = entries(r, n, readLogs) }),
+		field("unseen", func(_ string, n *yaml.Node) { o.Unseen = entries(r, n, readLogs) }),
+		field("cells", func(_ string, n *yaml.Node) { o.Cells = entries(r, n, readModels) }),
+		field("families", func(_ string, n *yaml.Node) { o.Families = entries(r, n, readModels) }),
+		field("residuals", func(_ string, n *yaml.Node) { o.Residuals = entries(r, n, readResiduals) }),
+		field("reach", func(at string, n *yaml.Node) {
+			r.Mapping(at, n, field("concurrency", size(&o.Reach.Concurrency)), field("input", size(&o.Reach.Input)), field("devices", size(&o.Reach.Devices)))
+		}),
+	)
 }
 
 // entries reads a section with a text for each name; nil for an empty one.
@@ -126,19 +125,4 @@ func readResiduals(kind, text string) (Residuals, error) {
 		return Residuals{}, fmt.Errorf("unknown kind; the kinds are %s (plimsoll calibrate writes them)", strings.Join(kinds(), ", "))
 	}
 	return parseResiduals(text)
-}
-
-// reach reads one size of the reach.
-func (r *reader) reach(at string, key, value *yaml.Node) {
-	sizes := map[string]*int{"concurrency": &r.o.Reach.Concurrency, "input": &r.o.Reach.Input, "devices": &r.o.Reach.Devices}
-	to := sizes[key.Value]
-	if to == nil {
-		r.Add(key.Line, at, "unknown key; the keys are concurrency, input, devices")
-		return
-	}
-	n, err := strconv.Atoi(value.Value)
-	if err != nil || n < 0 {
-		r.Add(key.Line, at, "want a whole number, got %q", value.Value)
-	}
-	*to = n
 }

@@ -76,7 +76,7 @@ func allowed(t *testing.T, release, name string, all []launch.File) {
 			problems = append(problems, found.Launches[i].Lacks(release)...)
 		}
 		for i := range problems {
-			t.Errorf("%s, %s for %s: %v", name, target, release, problems[i].Error())
+			t.Errorf("%s, %s for %s: %+v", name, target, release, problems[i])
 		}
 	}
 }

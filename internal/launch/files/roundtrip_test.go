@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s (-written +read):\n%s", target, diff)
 			}
 			if len(found.Problems) > 0 {
-				t.Fatalf("%s: %v", target, found.Problems[0].Error())
+				t.Fatalf("%s: %+v", target, found.Problems[0])
 			}
 		}
 		again, err := want.Resolve(parts[key])
