@@ -24,7 +24,8 @@ const (
 // of its prompt: without pointers it is no work for the garbage collector.
 // There are many, so it is kept small.
 type request struct {
-	id            int
+	id            int // its place in simulation.requests
+	serial        int // counts the requests of a client
 	input, output int // tokens
 	kind          int32
 	state         state
@@ -59,10 +60,15 @@ var spare sync.Pool
 
 // newRequests makes requests about which nothing is known.
 func newRequests(n int) []request {
+	made := places(n)
+	clear(made)
+	return made
+}
+
+// places makes room for requests, with what was there before.
+func places(n int) []request {
 	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
-		made := (*old)[:n]
-		clear(made)
-		return made
+		return (*old)[:n]
 	}
 	return make([]request, n)
 }
