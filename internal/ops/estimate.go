@@ -209,7 +209,7 @@ func newEstimate(r *EstimateRequest, d deployment.Deployment, s *stage, resolved
 // byRequests takes the figures of a simulation.
 func (w *World) byRequests(ctx context.Context, s *stage, out *EstimateResponse) error {
 	e := &out.Request.Experiment
-	q := SimulateRequest{Deployment: out.Deployment, Limits: e.Limits}
+	q := SimulateRequest{Deployment: out.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark}
 	q.Concurrency, q.Input, q.Output, q.Prefix = out.Request.Concurrency, e.Input, e.Output, e.Prefix
 	q.Complete()
 	res, err := w.metered(ctx, s, &q)

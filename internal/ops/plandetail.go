@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -135,7 +136,7 @@ func (p *planning) detail(ctx context.Context, out *PlanResponse) error {
 func (p *planning) traffic(c *Contender, concurrency int) SimulateRequest {
 	e := &c.Experiment
 	return SimulateRequest{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
+		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Protocol: simulate.Benchmark, // as the search runs its trials
 		Traffic: Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }

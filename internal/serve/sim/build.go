@@ -70,10 +70,10 @@ func (s *simulation) draw() {
 	}
 }
 
-// mostInFlight is how many requests of an open loop there is room for: several times as many as all replicas run at
+// mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
 // a time. With more it is overloaded.
 func mostInFlight(c *Config) int {
-	const times, least, most = 4, 1 << 12, 1 << 18
+	const times, least, most = 16, 1 << 12, 1 << 18
 	n := max(1, c.Workers.Replicas) * c.Workers.Engine.MaxSequences
 	if c.Decode != nil {
 		n += max(1, c.Decode.Replicas) * c.Decode.Engine.MaxSequences

@@ -18,8 +18,9 @@ func (c *Config) Bytes() units.Bytes {
 	alike := float64(c.alike())
 	kept, each := n, 3*sizeOf[units.Seconds]() // TTFT, TPOT and latency are sorted
 	if _, trace := c.Client.(*Trace); c.Steady != nil && !trace {
-		if kept = window; kept == 0 {
-			kept = float64(mostInFlight(c))
+		kept = float64(mostInFlight(c))
+		if loop, ok := c.Client.(ClosedLoop); ok {
+			kept, window = float64(loop.Concurrency), float64(loop.Concurrency)
 		}
 		n = float64(c.Steady.bound(c.Client))
 		each += sizeOf[units.Seconds]() // what percentiles are found in

@@ -161,14 +161,14 @@ func (s *simulation) lasting() *Result {
 		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
 	}
 	first := float64(s.workers.replicas[0].engine.First)
-	if loop, open := s.config.Client.(OpenLoop); open && t.arrived > 0 {
+	res.Offered = res.RequestRate
+	if loop, open := s.config.Client.(OpenLoop); open {
 		res.Offered = loop.Rate
-		by := loop.Rate * float64(over) / float64(t.arrived)
-		for _, x := range []*float64{&res.RequestRate, &res.InputRate, &res.OutputRate, &res.GoodRate, &res.InFlight.Mean} {
-			*x *= by
+		if by := loop.Rate * float64(over) / float64(t.arrived); t.out.Ended != Overloaded && t.arrived > 0 {
+			for _, x := range []*float64{&res.RequestRate, &res.InputRate, &res.OutputRate, &res.GoodRate, &res.InFlight.Mean} {
+				*x *= by
+			}
 		}
-	} else {
-		res.Offered = res.RequestRate
 	}
 	res.InFlight.longer(res.RequestRate * first)
 	s.uses(res, over)

@@ -210,8 +210,7 @@ func (s *simulation) follow() {
 	case t == nil:
 		s.last = s.flight.levels(s.now)
 	case len(t.free) == 0:
-		s.judged()
-		s.stop(Overloaded)
+		s.flood()
 	default:
 		t.arrived++
 		s.plan(s.now + s.load.gap())

@@ -87,6 +87,7 @@ type steady struct {
 	arrived   int           // since then
 	tally     tally
 	variation float64 // of arrivals
+	flooded   bool    // there was no room for more
 	out       Sampling
 }
 
@@ -161,22 +162,19 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	running := 0
-	for i := range s.replicas {
-		running += s.replicas[i].running.n
-	}
+	running := s.running()
 	switch {
 	case t.phase == warming:
 		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
 		// found, the window itself has to show why.
 		const (
 			turns   = 2
-			longest = 4096
+			longest = 1000
 		)
-		if n >= turns*running && warm(&t.tally) || n >= max(longest, 2*turns*running) {
+		if t.flooded || n >= turns*running && warm(&t.tally) || n >= max(longest, 2*turns*running) {
 			s.begin()
 		}
-	case s.floods():
+	case t.flooded || s.floods():
 		s.judged()
 		s.stop(Overloaded)
 	case n >= windowTurns*running:
@@ -202,6 +200,9 @@ func (s *simulation) begin() {
 	t.phase, t.cut = measuring, t.done
 	t.out.Warmup = t.done
 	t.check = t.done + firstCheck
+	if t.flooded {
+		t.check = t.done + max(firstCheck, s.running())
+	}
 	t.from, t.flightAt, t.arrived = s.now, s.flight.n, 0
 	t.tally.restart()
 	s.flight.restart(s.now)
@@ -221,6 +222,23 @@ func (s *simulation) meter() {
 	for i := range s.decode.replicas {
 		s.decode.replicas[i].meter = s.config.Decode.Meter
 	}
+}
+
+// flood ends the arrivals of an open loop that is far overloaded: those that wait keep the replicas busy, and a
+// window shows how many they serve.
+func (s *simulation) flood() {
+	t := s.steady
+	t.flooded = true
+	t.check = t.done + max(firstCheck, s.running())
+}
+
+// running is the number of requests that run.
+func (s *simulation) running() int {
+	n := 0
+	for i := range s.replicas {
+		n += s.replicas[i].running.n
+	}
+	return n
 }
 
 // floods reports whether requests come faster than they are served: more are in flight than chance explains. Where
