@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -55,7 +56,7 @@ func TestPlanAgrees(t *testing.T) {
 			t.Errorf("%s %s: cli and plan (-cli +plan):\n%s", e.Engine.Name, e.Mode, diff)
 		}
 		s, err := (&World{}).Simulate(t.Context(), SimulateRequest{
-			Deployment: c.Deployment, Limits: e.Limits, Traffic: Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
+			Deployment: c.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark, Traffic: Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func TestPlanWorkloads(t *testing.T) {
 	}
 	c := &p.Contenders[0]
 	s, err := (&World{}).Simulate(t.Context(), SimulateRequest{
-		Deployment: c.Deployment, Limits: c.Experiment.Limits, Traffic: Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
+		Deployment: c.Deployment, Limits: c.Experiment.Limits, Protocol: simulate.Benchmark, Traffic: Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ type simulateFlags struct {
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
-	f.Protocol, f.statistic = simulate.Steady, "mean"
+	f.statistic = "mean"
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL",
@@ -51,6 +51,10 @@ func newSimulateCmd(env *Env) *cobra.Command {
 		Long: `Simulate runs requests through a deployment of MODEL under an engine's scheduling rules: queues, token budget, KV blocks,
 preemption and host work. It prints percentiles of TTFT, TPOT and latency, throughput, goodput within limits, and the utilization
 of the engine and its KV cache.
+
+Figures are those of a steady state: the load lasts, the warm-up is dropped, and requests are simulated until the sampling error
+of the mean (or of --percentile) is below 2 %. --protocol benchmark does what benchmarks do instead: all clients start at
+once, and every request counts, the first burst and the last ones too.
 
 Requests come from a closed loop (--concurrency), at a rate (--rate) or from a trace (--trace: Azure or BurstGPT CSV, Mooncake
 JSONL, or a CSV of arrival, input and output). "plimsoll engines NAME" lists the engine's settings; --set changes them.
@@ -104,9 +108,10 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals; 1 equals poisson, higher is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
 		nargs.Var(fs, (*string)(&f.Protocol), "protocol", nargs.OneOf(simulate.Protocols()...),
-			"steady: a load that lasts, without its warm-up; benchmark: all clients start at once, the first and the last requests count")
+			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
+				" (default steady, or benchmark if --num-prompts is given)")
 		fs.IntVar(&f.Requests, "num-prompts", 0,
-			"steady: simulate at most this many requests (default 200000); benchmark: total number of requests (default 10 × concurrency, or 1000)")
+			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 200000)")
 		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "shared prefix of all prompts in tokens, cached from the start")

@@ -20,7 +20,7 @@ func simulateCommand(r *simulate.Request, input, output, file string) string {
 		c.deployment(r)
 	}
 	c.traffic(&r.Traffic, input, output)
-	c.add(r.Protocol == simulate.Benchmark, "protocol", r.Protocol)
+	c.add(r.Protocol == simulate.Benchmark != (r.Requests > 0 && r.Trace == ""), "protocol", r.Protocol)
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Seed > 1, "seed", r.Seed)
 	c.limit("ttft-limit", r.Limits.TTFT)

@@ -21,6 +21,14 @@ const (
 // Protocols lists the names of the protocols.
 func Protocols() []string { return []string{string(Steady), string(Benchmark)} }
 
+// usualProtocol is the protocol without a choice: a number of requests is that of a benchmark.
+func (r *Request) usualProtocol() Protocol {
+	if r.Requests > 0 && r.Trace == "" {
+		return Benchmark
+	}
+	return Steady
+}
+
 func (p Protocol) check() error {
 	if p == Steady || p == Benchmark {
 		return nil
@@ -35,7 +43,7 @@ func (r *Request) onSampling(s *sim.Result) []string {
 	case x == nil || s.Counted == 0:
 		return nil
 	case x.Ended == sim.Overloaded:
-		return []string{fmt.Sprintf("overloaded: %.3g of the %.3g requests/s offered are served; the queue, TTFT and latency grow as long as the load lasts",
+		return []string{fmt.Sprintf("overloaded: %.4g of the %.4g requests/s offered are served; the queue, TTFT and latency grow as long as the load lasts",
 			s.RequestRate, s.Offered)}
 	case x.Ended == sim.Bounded:
 		return []string{fmt.Sprintf("not steady after %d requests: the sampling error is above %g %%; allow more requests", s.Finished, 100*sim.DefaultSampling)}

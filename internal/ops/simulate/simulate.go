@@ -26,7 +26,7 @@ type Request struct {
 	session.Sources
 	Traffic
 
-	// Protocol is steady (the default) or benchmark.
+	// Protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
 	Protocol Protocol `json:"protocol,omitempty"`
 
 	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
@@ -96,7 +96,7 @@ func (r *Request) Complete() {
 		}
 	}
 	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
-	r.LengthLow, r.Seed, r.Protocol = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1), cmp.Or(r.Protocol, Steady)
+	r.LengthLow, r.Seed, r.Protocol = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1), cmp.Or(r.Protocol, r.usualProtocol())
 }
 
 // Run runs requests through a deployment.
