@@ -66,7 +66,7 @@ func (s *simulation) draw() {
 	}
 	for i := range s.requests {
 		q := &s.requests[i]
-		q.id, q.serial, q.need = i, i, q.input
+		q.id, q.serial, q.need = i, int32(i), q.input
 	}
 }
 

@@ -25,7 +25,6 @@ const (
 // There are many, so it is kept small.
 type request struct {
 	id            int // its place in simulation.requests
-	serial        int // counts the requests of a client
 	input, output int // tokens
 	kind          int32
 	state         state
@@ -42,6 +41,7 @@ type request struct {
 	offset, finish int64         // while decoding: context and end on the token clock
 	last           units.Seconds // when it got its last token, if it does not run
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
+	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
 	older, newer   int32         // those admitted before and after it, while it runs; see running
 

@@ -80,8 +80,8 @@ func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
 // record is the record of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
-		ID: q.serial, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
-		Refused: q.state == refused, Warmup: q.serial < s.load.warmup,
+		ID: int(q.serial), Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
+		Refused: q.state == refused, Warmup: int(q.serial) < s.load.warmup,
 		Preempted: int(q.preempted), Worker: int(q.worker), Decoder: -1,
 	}
 	if r.Refused {

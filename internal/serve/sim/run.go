@@ -172,7 +172,7 @@ func (s *simulation) next() *request {
 	at := (*free)[len(*free)-1]
 	*free = (*free)[:len(*free)-1]
 	q := &s.requests[at]
-	*q = request{id: int(at), serial: s.sent - 1, epoch: q.epoch + 1}
+	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
 	s.load.draw(q)
 	q.need = q.input
 	return q

@@ -86,6 +86,7 @@ func TestLastingIsATrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		clear(s.requests) // places may hold requests of another run
 		if err := s.run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestLastingIsATrace(t *testing.T) {
 			sent[r.ID] = workload.Request{Arrival: r.Arrival, Input: r.Input, Output: r.Output}
 		}
 		for i := range s.requests { // those in flight at the end
-			if q := &s.requests[i]; q.serial < s.sent && sent[q.serial].Input == 0 && q.input > 0 {
+			if q := &s.requests[i]; int(q.serial) < s.sent && sent[q.serial].Input == 0 && q.input > 0 {
 				sent[q.serial] = workload.Request{Arrival: q.arrived, Input: q.input, Output: q.output}
 			}
 		}
