@@ -70,8 +70,7 @@ func (t *tally) sampled(values []units.Seconds, percentile float64) (value units
 		if mean == 0 {
 			return 0, 0
 		}
-		error := batchMeans(values, func(v units.Seconds) float64 { return float64(v) })
-		return mean, error / float64(mean)
+		return mean, batchMeans(values, func(v units.Seconds) float64 { return float64(v) }) / float64(mean)
 	}
 	t.scratch = append(t.scratch[:0], values...)
 	p := percentile / 100

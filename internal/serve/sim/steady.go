@@ -76,7 +76,6 @@ type steady struct {
 	check int // ended requests at which to look again
 
 	free    []int32 // places of requests that nobody uses
-	sent    int
 	bound   int
 	cut     int // ended requests when the window began
 	done    int // ended requests
