@@ -64,12 +64,12 @@ func ExamplePlanner_Predict() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("requests:", p.Finished)
+	fmt.Println("steady:", p.Steady.Ended == "precise")
 	fmt.Println("TPOT between 10 and 20 ms:", p.TPOT.Low > 10 && p.TPOT.High < 20)
 	fmt.Println("95th percentile above the mean:", p.TPOT.P95 > p.TPOT.Mean)
 	fmt.Println("limits met:", *p.Chance > 0.95)
 	// Output:
-	// requests: 640
+	// steady: true
 	// TPOT between 10 and 20 ms: true
 	// 95th percentile above the mean: true
 	// limits met: true

@@ -37,11 +37,13 @@ type simulateFlags struct {
 	noPlots    bool
 	file       string   // --deployment
 	several    []string // --workload
+	statistic  string   // --percentile
 }
 
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
+	f.statistic = "mean"
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:               "simulate MODEL",
@@ -86,7 +88,11 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.Process, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
 		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals; 1 equals poisson, higher is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
-		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
+		nargs.Var(fs, (*string)(&f.Protocol), "protocol", nargs.OneOf(simulate.Protocols()...),
+			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
+				" (default steady, or benchmark if --num-prompts is given)")
+		fs.IntVar(&f.Requests, "num-prompts", 0,
+			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 200000)")
 		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "shared prefix of all prompts in tokens, cached from the start")
@@ -96,6 +102,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan) or trace file can replace ISL:OSL")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest length as a share of the longest; lengths are uniform in between")
 		fs.Uint64Var(&f.Seed, "seed", 1, "random seed")
+		nargs.Var(fs, &f.statistic, "percentile", percentileWord, "statistic whose sampling error ends a steady run: mean, or a percentile such as p95")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
 	})
@@ -194,7 +201,7 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 // complete turns flags and arguments into a request.
 func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	f.Records = f.perRequest != ""
+	f.Records, f.Percentile = f.perRequest != "", percentileOf(f.statistic)
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -18,6 +20,8 @@ func simulateCommand(r *simulate.Request, input, output, file string) string {
 		c.deployment(r)
 	}
 	c.traffic(&r.Traffic, input, output)
+	c.add(r.Protocol == simulate.Benchmark != (r.Requests > 0 && r.Trace == ""), "protocol", r.Protocol)
+	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Seed > 1, "seed", r.Seed)
 	c.limit("ttft-limit", r.Limits.TTFT)
 	c.limit("tpot-limit", r.Limits.TPOT)

@@ -171,6 +171,7 @@ const mostLeft = 0.5
 // AsOf fills unset fields of the request from a run.
 func AsOf(run *results.Run, r *simulate.Request) error {
 	asDeployed(run, r)
+	r.Protocol = simulate.Benchmark // that of the measurement
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
 		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
 			return session.BadInput(field.Errorf("the result does not state its load: give %s or %s", field.Name("concurrency"), field.Name("rate")))

@@ -346,6 +346,7 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	q := limits
 	q.Deployment = s.Deployment(some, batch)
 	q.Traffic = s.traffic(simulate.Traffic{Concurrency: l.Requests * of / copies, Rate: l.Rate * float64(of) / float64(copies)})
+	q.Protocol = simulate.Benchmark // as the search runs its trials
 	q.Complete()
 	quiet := *s.World
 	quiet.Progress = nil

@@ -12,13 +12,8 @@ func newSimulation(c *Config) (*simulation, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &simulation{config: c, load: c.Client.load(c.Seed)}
-	s.requests = s.load.requests
-	s.left = len(s.requests)
-	for i := range s.requests {
-		q := &s.requests[i]
-		q.id, q.need = i, q.input
-	}
+	s := &simulation{config: c}
+	s.draw()
 	s.series = newSeries()
 	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
 		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
@@ -45,7 +40,45 @@ func newSimulation(c *Config) (*simulation, error) {
 			s.decode.replicas[i].held = caches.Engine.Held
 		}
 	}
+	if s.steady == nil {
+		s.meter()
+	}
 	return s, nil
+}
+
+// draw prepares the requests: all of them, or places for those in flight where they come without end.
+func (s *simulation) draw() {
+	c := s.config
+	if c.Steady == nil {
+		s.load = c.Client.load(c.Seed)
+	} else if s.load = c.Client.endless(c.Seed); s.load.draw != nil {
+		n := s.load.window
+		if n == 0 {
+			n = mostInFlight(c)
+		}
+		s.load.requests = places(n)
+		s.steady = newSteady(c, n)
+	}
+	s.requests = s.load.requests
+	s.left = len(s.requests)
+	if s.steady != nil {
+		return
+	}
+	for i := range s.requests {
+		q := &s.requests[i]
+		q.id, q.serial, q.need = i, int32(i), q.input
+	}
+}
+
+// mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
+// a time. With more it is overloaded.
+func mostInFlight(c *Config) int {
+	const times, least, most = 16, 1 << 12, 1 << 18
+	n := max(1, c.Workers.Replicas) * c.Workers.Engine.MaxSequences
+	if c.Decode != nil {
+		n += max(1, c.Decode.Replicas) * c.Decode.Engine.MaxSequences
+	}
+	return min(max(times*n, least), most)
 }
 
 // build makes the replicas of a pool, in the places given.
@@ -62,7 +95,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes, burst: engine.burst(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,

@@ -16,7 +16,15 @@ func (c *Config) Bytes() units.Bytes {
 	}
 	n, window := c.Client.size()
 	alike := float64(c.alike())
-	each := sizeOf[request]() + 3*sizeOf[units.Seconds]() // TTFT, TPOT and latency are sorted
+	kept, each := n, 3*sizeOf[units.Seconds]() // TTFT, TPOT and latency are sorted
+	if _, trace := c.Client.(*Trace); c.Steady != nil && !trace {
+		kept = float64(mostInFlight(c))
+		if loop, ok := c.Client.(ClosedLoop); ok {
+			kept, window = float64(loop.Concurrency), float64(loop.Concurrency)
+		}
+		n = float64(c.Steady.bound(c.Client))
+		each += sizeOf[units.Seconds]() // what percentiles are found in
+	}
 	if c.Records {
 		each += sizeOf[Record]()
 	}
@@ -24,7 +32,7 @@ func (c *Config) Bytes() units.Bytes {
 		each += sizeOf[[]uint32]()
 	}
 	waiting := sizeOf[event]() + 2*sizeOf[int32]()
-	return units.Bytes((n*each + window*waiting) / alike)
+	return units.Bytes((n*each + kept*sizeOf[request]() + window*waiting) / alike)
 }
 
 func sizeOf[T any]() float64 { return float64(reflect.TypeFor[T]().Size()) }

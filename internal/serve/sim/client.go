@@ -14,6 +14,7 @@ import (
 type Client interface {
 	check() error
 	load(seed uint64) load
+	endless(seed uint64) load
 	size() (requests, window float64)
 }
 
@@ -64,10 +65,13 @@ type OpenLoop struct {
 // maxRequests bounds a simulation: some gigabytes, see [Config.Bytes].
 const maxRequests = 1 << 24
 
-// load is a client's requests, drawn beforehand.
+// load is a client's requests, drawn beforehand or as they are sent.
 type load struct {
 	requests []request
-	warmup   int
+	// draw, of requests without end, gives a request its lengths; gap is the time to the next arrival, nil in a closed loop.
+	draw   func(*request)
+	gap    func() units.Seconds
+	warmup int
 	// contents are those of each prompt, a number for every blockTokens; nil
 	// where nothing is known to be shared.
 	contents    [][]uint32
@@ -145,6 +149,11 @@ func (c ClosedLoop) load(seed uint64) load {
 	return l
 }
 
+// endless implements [Client].
+func (c ClosedLoop) endless(seed uint64) load {
+	return load{window: c.Concurrency, think: c.Think, prefix: c.Prefix, draw: c.Mix.drawer(&c.Input, &c.Output, seed)}
+}
+
 func (o OpenLoop) check() error {
 	errs := append(checkLengths(&o.Input, &o.Output, o.Mix), checkPrefix(o.Prefix, &o.Input, o.Mix))
 	if !(o.Rate > 0) || math.IsInf(o.Rate, 0) {
@@ -188,6 +197,11 @@ func (o OpenLoop) load(seed uint64) load {
 		draw(&l.requests[len(l.requests)-1])
 	}
 	return l
+}
+
+// endless implements [Client].
+func (o OpenLoop) endless(seed uint64) load {
+	return load{prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), draw: o.Mix.drawer(&o.Input, &o.Output, seed)}
 }
 
 func checkWarmup(n int) error {

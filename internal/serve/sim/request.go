@@ -24,7 +24,7 @@ const (
 // of its prompt: without pointers it is no work for the garbage collector.
 // There are many, so it is kept small.
 type request struct {
-	id            int
+	id            int // its place in simulation.requests
 	input, output int // tokens
 	kind          int32
 	state         state
@@ -41,6 +41,7 @@ type request struct {
 	offset, finish int64         // while decoding: context and end on the token clock
 	last           units.Seconds // when it got its last token, if it does not run
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
+	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
 	older, newer   int32         // those admitted before and after it, while it runs; see running
 
@@ -59,10 +60,15 @@ var spare sync.Pool
 
 // newRequests makes requests about which nothing is known.
 func newRequests(n int) []request {
+	made := places(n)
+	clear(made)
+	return made
+}
+
+// places makes room for requests, with what was there before.
+func places(n int) []request {
 	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
-		made := (*old)[:n]
-		clear(made)
-		return made
+		return (*old)[:n]
 	}
 	return make([]request, n)
 }

@@ -24,6 +24,10 @@ type simulation struct {
 	left    int     // requests that have not ended
 	refused int
 	series  series
+	flight  flight
+	steady  *steady  // of a run without end
+	records []Record // and its records, if requested
+	last    Levels   // requests in flight until the last one of a trace
 	gaps    histogram
 	err     error
 
@@ -99,7 +103,7 @@ func (s *simulation) run(ctx context.Context) error {
 				return ctx.Err()
 			}
 			if s.config.Progress != nil {
-				s.config.Progress(len(s.requests)-s.left, len(s.requests))
+				s.config.Progress(s.progress())
 			}
 		}
 	}
@@ -107,6 +111,14 @@ func (s *simulation) run(ctx context.Context) error {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
 	return ctx.Err()
+}
+
+// progress is how many requests have ended, of how many at most.
+func (s *simulation) progress() (done, of int) {
+	if s.steady != nil {
+		return s.steady.done, s.steady.bound
+	}
+	return len(s.requests) - s.left, len(s.requests)
 }
 
 // happen acts on one event.
@@ -134,6 +146,10 @@ func (s *simulation) open() {
 	if s.load.window > 0 {
 		n = s.load.window
 	}
+	if s.steady != nil {
+		s.stagger(n)
+		return
+	}
 	for range min(n, len(s.requests)) {
 		s.plan(s.requests[s.sent].arrived)
 	}
@@ -141,16 +157,32 @@ func (s *simulation) open() {
 
 // plan has the client send its next request.
 func (s *simulation) plan(at units.Seconds) {
-	q := &s.requests[s.sent]
+	q := s.next()
 	q.arrived = at
-	s.sent++
 	s.agenda.send(at, q.id)
+}
+
+// next is the request to be sent next.
+func (s *simulation) next() *request {
+	s.sent++
+	if s.steady == nil {
+		return &s.requests[s.sent-1]
+	}
+	free := &s.steady.free
+	at := (*free)[len(*free)-1]
+	*free = (*free)[:len(*free)-1]
+	q := &s.requests[at]
+	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
+	s.load.draw(q)
+	q.need = q.input
+	return q
 }
 
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	if s.load.window == 0 && s.sent < len(s.requests) {
-		s.plan(s.requests[s.sent].arrived)
+	s.flight.change(s.now, 1)
+	if s.load.window == 0 {
+		s.follow()
 	}
 	if !s.possible(q) {
 		q.state = refused
@@ -170,6 +202,21 @@ func (s *simulation) receive(q *request) {
 	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
 }
 
+// follow plans the next arrival of an open loop or a trace.
+func (s *simulation) follow() {
+	switch t := s.steady; {
+	case t == nil && s.sent < len(s.requests):
+		s.plan(s.requests[s.sent].arrived)
+	case t == nil:
+		s.last = s.flight.levels(s.now)
+	case len(t.free) == 0:
+		s.flood()
+	default:
+		t.arrived++
+		s.plan(s.now + s.load.gap())
+	}
+}
+
 // possible reports whether a request would fit if it were alone.
 func (s *simulation) possible(q *request) bool {
 	fits := func(p *pool) bool {
@@ -186,11 +233,22 @@ func (s *simulation) finish(q *request) {
 }
 
 func (s *simulation) gone(q *request) {
+	if s.left == 0 {
+		return // others ended the run at this time
+	}
 	q.done = s.now
-	s.left--
-	if s.load.window > 0 && s.sent < len(s.requests) {
+	s.flight.change(s.now, -1)
+	switch {
+	case s.steady != nil:
+		s.ends(q)
+		if s.load.window > 0 { // a client sends again when it has the answer
+			s.plan(s.now + s.workers.replicas[0].engine.First + s.load.think)
+		}
+		return
+	case s.load.window > 0 && s.sent < len(s.requests):
 		s.plan(s.now + s.load.think)
 	}
+	s.left--
 }
 
 // sound checks the result of a step model.
