@@ -131,7 +131,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Protocol: simulate.Benchmark,
+		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
 		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }

@@ -59,7 +59,7 @@ func TestPlanAgrees(t *testing.T) {
 			t.Errorf("%s %s: cli and plan (-cli +plan):\n%s", e.Engine.Name, e.Mode, diff)
 		}
 		s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
-			Deployment: c.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
+			Deployment: c.Deployment, Limits: e.Limits, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestPlanWorkloads(t *testing.T) {
 	}
 	c := &p.Contenders[0]
 	s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
-		Deployment: c.Deployment, Limits: c.Experiment.Limits, Protocol: simulate.Benchmark, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
+		Deployment: c.Deployment, Limits: c.Experiment.Limits, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func TestRecommendAtRandom(t *testing.T) {
 		one.Pools = append([]deployment.Pool{}, one.Pools...)
 		one.Pools[0].Replicas = 1
 		simulate := func(copies int) *simulate.Response {
-			q := simulate.Request{Deployment: one, Limits: e.Limits, Protocol: simulate.Benchmark}
+			q := simulate.Request{Deployment: one, Limits: e.Limits}
 			q.Rate, q.Input, q.Output = 300/float64(copies), e.Input, e.Output
 			r, err := simulate.Run(t.Context(), new(session.Session), q)
 			if err != nil {

@@ -24,7 +24,7 @@ type Bench struct {
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
 	Varied                bool
-	// Percentile is one that summaries are to have beside the usual ones; 0 is none.
+	// Percentile of the times that runs are long enough for; 0 is their mean.
 	Percentile float64
 	// Scale multiplies throughput; 0 is 1.
 	Scale float64
@@ -104,7 +104,7 @@ func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	} else {
 		config.Client = b.Open(l.Rate)
 	}
-	config.Seed, config.Percentile = b.Seed, b.Percentile
+	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, &sim.Steady{Percentile: b.Percentile}
 	r, err := sim.Run(ctx, &config)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,9 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Simulated evaluates candidates by simulating their deployments in a closed loop: the
-// figures are exactly those that a simulation of the deployment at that concurrency has.
+// Simulated evaluates candidates by simulating their deployments in a steady state, with a
+// number of requests in flight: the figures are exactly those that a simulation of the
+// deployment at that concurrency has.
 type Simulated struct {
 	Bench *Bench
 	Judge Judge
@@ -150,7 +151,7 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 // an empty or of a full cache, whichever are better.
 func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
 	o := formulas.Outcome{
-		TTFT: units.Seconds(ttft * b.ttft(load, s.Judge.Percentile)), TPOT: units.Seconds(tpot * b.tpot(load)),
+		TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load)),
 	}
 	v := s.surely(b, load, o, s.errors(c, load, &Trial{}))
 	if v != Fits && s.Errors != nil && s.surely(b, load, o, s.errors(c, load, &Trial{KVPeak: 1})) == Fits {

@@ -130,7 +130,7 @@ func (w *Workers) Nearest(ctx context.Context, s *Simulated, workers int) ([]Res
 			if err != nil {
 				continue
 			}
-			if x := b.ttft(1, s.Judge.Percentile); x < soonest {
+			if x := b.ttft(); x < soonest {
 				soonest, best = x, units[0]
 			}
 		}
