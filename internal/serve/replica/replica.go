@@ -191,6 +191,13 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 	return took
 }
 
+// Launch implements sim.Launcher.
+func (r *Replica) Launch(b sim.Batch) sim.Launch {
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
+}
+
 // Through implements sim.Pipeline.
 func (r *Replica) Through(b sim.Batch) (took, stage units.Seconds) {
 	s := r.sums(&b)

@@ -51,6 +51,10 @@ func newSimulation(c *Config) (*simulation, error) {
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	engine, steps := p.Engine.normal(), new(priced)
+	var launcher Launcher
+	if engine.Overlapped {
+		launcher, _ = p.Stepper.(Launcher)
+	}
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
 	batches := make([]microBatch, engine.Stages*len(made.replicas))
 	for i := range batches {
@@ -62,7 +66,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, meter: p.Meter, decodes: decodes, burst: engine.burst(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,
