@@ -40,8 +40,8 @@ type Pace struct {
 	stages      int
 	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
 	// experts whatever the step.
-	decode, prompt    units.Seconds
-	products, experts units.Seconds
+	decode, prompt            units.Seconds
+	products, experts, routed units.Seconds // routed is of experts in steps with prompts
 }
 
 // NewPace prepares the pace of an engine with a model on a device.
@@ -54,8 +54,8 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
-	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
-	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
+	products, experts, prompts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
+	p.products, p.experts, p.routed = units.Seconds(products), units.Seconds(experts), units.Seconds(prompts)
 	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
 		p.host.Exposed *= e.Alone
 	}
@@ -139,7 +139,11 @@ func (p *Pace) phase(tokens int) *[step.Parts]float64 {
 func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	prefill := tokens > 0
 	f := p.phase(tokens)
-	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*p.experts +
+	experts := p.experts
+	if prefill {
+		experts = p.routed
+	}
+	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
 		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	if prefill {

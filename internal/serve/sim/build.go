@@ -52,7 +52,7 @@ func newSimulation(c *Config) (*simulation, error) {
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	engine, steps := p.Engine.normal(), new(priced)
 	var launcher Launcher
-	if engine.Overlapped {
+	if engine.Overlapped && engine.LaunchAhead {
 		launcher, _ = p.Stepper.(Launcher)
 	}
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}

@@ -43,8 +43,8 @@ type Launcher interface {
 }
 
 // Launch is a step in its two queues. On a device that is busy the step ends Device after
-// the one before, but not before Rest has passed since the last launch; the host is busy with its
-// launches for Host.
+// the one before, but not before Rest has passed since the last launch; the host is busy with
+// the step for Host.
 type Launch struct{ Device, Host, Rest units.Seconds }
 
 // Meter sees the steps that replicas take and how long they last. Time in which steps of a
