@@ -13,7 +13,7 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // So launches cost time only where they take longer than two steps on the device. Steps that
 // only generate replay one graph, whose launch always fits behind a step.
 
-// from is when the host began with the step to be filled, or with which time it begins now.
+// from is when the host began with the step that is filled.
 func (r *replica) from() units.Seconds {
 	last := &r.plan
 	if last.steps == 0 || last.end < r.sim.now {
@@ -26,12 +26,13 @@ func (r *replica) from() units.Seconds {
 // behind is the time of a step with prefill behind the step before; alone it takes as given.
 func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
 	from := r.from()
-	p.launched = from + l.Host
-	if from == p.start {
-		return alone
+	took := alone
+	if from < p.start {
+		took = min(alone, max(l.Device, from+l.Host+l.Rest-p.start))
 	}
+	p.launched = min(from+l.Host, p.start+took)
 	r.handLate(p.launched)
-	return min(alone, max(l.Device, p.launched+l.Rest-p.start))
+	return took
 }
 
 // hand notes that the step brought a request its first or last token.
