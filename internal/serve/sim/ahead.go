@@ -26,10 +26,11 @@ func (r *replica) from() units.Seconds {
 // behind is the time of a step with prefill behind the step before; alone it takes as given.
 func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
 	from := r.from()
-	took := alone
-	if from < p.start {
-		took = min(alone, max(l.Device, from+l.Host+l.Rest-p.start))
+	if from == p.start { // and the outputs of the last step are long handled
+		p.launched = min(from+l.Host, p.start+alone)
+		return alone
 	}
+	took := min(alone, max(l.Device, from+l.Host+l.Rest-p.start))
 	p.launched = min(from+l.Host, p.start+took)
 	r.handLate(p.launched)
 	return took

@@ -63,4 +63,14 @@ func TestOutputsAfterLaunches(t *testing.T) {
 		Workers: sim.Pool{Engine: e, Stepper: launched(0.03)},
 	})
 	times(t, "late", r, 0.05, 0.265-0.2025, 0.267-0.22)
+
+	r = simulate(t, &sim.Config{
+		Client:  arrivals(ask(0, 10, 10), ask(1, 10, 10)),
+		Workers: sim.Pool{Engine: e, Stepper: launched(0.03)},
+	})
+	for i := range r.Records {
+		if got := r.Records[i].Latency; got < 0.095-1e-9 || got > 0.095+1e-9 {
+			t.Errorf("alone, request %d takes %v, want 95 ms", i, got)
+		}
+	}
 }
