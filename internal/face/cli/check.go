@@ -14,8 +14,8 @@ import (
 // checkLong is the help of "plimsoll check".
 const checkLong = `Check compares the result of a benchmark with the prediction for its deployment: TTFT, TPOT and throughput, each with an 80 %
 interval. RESULT is the JSON of vllm bench serve (--save-result), the JSONL of SGLang's bench_serving, the JSON or CSV of AIPerf
-and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, the output of plimsoll simulate --json, or a CSV with one
-line per request (isl, osl, ttft_ms, tpot_ms; with --trace, percentiles are compared too).
+and genai-perf, the JSON of trtllm-bench (--report_json), a result of InferenceX, the output of plimsoll simulate --json, or a CSV
+with one line per request (columns isl, osl, ttft_ms, tpot_ms), whose percentiles are compared too: give its trace with --trace.
 
 The deployment comes from a plan (--against plan.json), from --deployment, or from MODEL and the flags of simulate. Load and
 lengths are those of the plan or the flags, or otherwise those of the result.
