@@ -38,6 +38,9 @@ type Pace struct {
 	multipliers Multipliers
 	layers      int
 	stages      int
+	// ahead says that launches pass behind the step before. Workers of several devices also run ahead, but steps of theirs
+	// were not seen, and the launch times fitted to them count as exposed.
+	ahead bool
 	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
 	// experts whatever the step.
 	decode, prompt            units.Seconds
@@ -58,6 +61,7 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p.products, p.experts, p.routed = units.Seconds(products), units.Seconds(experts), units.Seconds(prompts)
 	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
 		p.host.Exposed *= e.Alone
+		p.ahead = e.LaunchAhead
 	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
