@@ -133,7 +133,7 @@ func (r *Replica) Pool(n int) sim.Pool {
 		Policy: policy(e.Policy), Stages: r.pace.stages,
 		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
-		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, Held: e.HeldTokens,
+		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
@@ -206,6 +206,13 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 	t := r.curve.Times(&s)
 	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 	return took
+}
+
+// Launch implements sim.Launcher.
+func (r *Replica) Launch(b sim.Batch) sim.Launch {
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -313,7 +314,17 @@ func (b *Bench) scale() float64 {
 	return b.Scale
 }
 
-// tpot is the least TPOT.
+// waiting is the most requests that may wait for their first token at workers for prefill,
+// and so be in no batch, if none waits longer than a time on average.
+func (s *bounds) waiting(longest units.Seconds) int {
+	if s.x == 0 {
+		return 0
+	}
+	const many = 1 << 30
+	return int(min(many, math.Ceil(float64(s.x)*s.prefill.prompts().rate*float64(longest))))
+}
+
+// tpot is the least TPOT with so many requests in the batches.
 func (s *bounds) tpot(requests int) float64 { return s.generates.token(s.least(requests)) }
 
 // ttft is the least TTFT: that of a prompt alone.

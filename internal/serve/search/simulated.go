@@ -150,11 +150,12 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 // plausible says which limit so many requests in flight surely miss, with the errors of
 // an empty or of a full cache, whichever are better.
 func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
-	o := formulas.Outcome{
-		TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load)),
+	surely := func(e Errors) Verdict {
+		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load-b.waiting(s.Judge.latest(e))))}
+		return s.surely(b, load, o, e)
 	}
-	v := s.surely(b, load, o, s.errors(c, load, &Trial{}))
-	if v != Fits && s.Errors != nil && s.surely(b, load, o, s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
+	v := surely(s.errors(c, load, &Trial{}))
+	if v != Fits && s.Errors != nil && surely(s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
 		return Fits
 	}
 	return v

@@ -84,6 +84,10 @@ func mostInFlight(c *Config) int {
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	engine, steps := p.Engine.normal(), new(priced)
+	var launcher Launcher
+	if engine.Overlapped && engine.LaunchAhead {
+		launcher, _ = p.Stepper.(Launcher)
+	}
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
 	batches := make([]microBatch, engine.Stages*len(made.replicas))
 	for i := range batches {
@@ -95,7 +99,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, burst: engine.burst(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,

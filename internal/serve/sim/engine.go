@@ -86,6 +86,9 @@ type Engine struct {
 	// SGLang, managers/scheduler.py, event_loop_overlap; TensorRT-LLM, pyexecutor/py_executor.py,
 	// _executor_loop_overlap)
 	Overlapped bool
+	// LaunchAhead has launches of steps with prompts pass behind the step before, see ahead.go.
+	// Overlapped engines whose step model is a [Launcher] only.
+	LaunchAhead bool
 	// BatchWaitSteps holds prompts back for so many steps unless the step would
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int

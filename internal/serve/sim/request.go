@@ -39,7 +39,7 @@ type request struct {
 	shared    int // leading blocks that the prefix cache holds for it
 
 	offset, finish int64         // while decoding: context and end on the token clock
-	last           units.Seconds // when it got its last token, if it does not run
+	last           units.Seconds // when it got its last token, if it does not run; before the first, when it came in
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
 	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
