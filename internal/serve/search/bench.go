@@ -54,10 +54,12 @@ type Trial struct {
 	TTFT, TPOT, Latency sim.Summary
 	Throughput          float64 // output tokens per second
 	Input               float64 // mean tokens of a prompt
+	InFlight            float64 // requests, on average
 	KVPeak              float64 // share of the cache in use at most
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
+	Overloaded          bool // requests come faster than they are served
 }
 
 type trialOf struct {
@@ -111,6 +113,7 @@ func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	}
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
+		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 	}
 	if r.RequestRate > 0 {

@@ -314,6 +314,9 @@ func (b *Bench) scale() float64 {
 	return b.Scale
 }
 
+// alone is the least latency of a request.
+func (s *bounds) alone() float64 { return s.ttft() + s.generated()*s.generates.token(1) }
+
 // waiting is the most requests that may wait for their first token at workers for prefill,
 // and so be in no batch, if none waits longer than a time on average.
 func (s *bounds) waiting(longest units.Seconds) int {
