@@ -66,7 +66,8 @@ type trialOf struct {
 	Candidate
 	Load
 
-	batch int
+	batch  int
+	judged Judge // whose verdict it is for; none of one with precise figures
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -75,14 +76,24 @@ const maxTrials = 1 << 13
 // Run simulates a candidate under a load, once. Its ranks run at most batch requests at
 // a time.
 func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
-	key := trialOf{c, l, batch}
+	return b.trial(ctx, trialOf{Candidate: c, Load: l, batch: batch}, &sim.Steady{Percentile: b.Percentile})
+}
+
+// Decide is Run for the sake of a verdict: it ends as soon as that is clear, and where times
+// are too near a limit to tell, after some requests.
+func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Judge, clear func(low, high sim.Times) bool) (*Trial, error) {
+	const enough = 10_000 // a twentieth of what a simulation that is shown may take
+	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Clear: clear, Requests: enough})
+}
+
+func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
 	b.mu.Lock()
 	t, ok := b.trials[key]
 	b.mu.Unlock()
 	if ok {
 		return t, nil
 	}
-	t, err := b.run(ctx, c, l, batch)
+	t, err := b.run(ctx, &key, rule)
 	if err != nil {
 		return nil, err
 	}
@@ -95,18 +106,18 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	return t, nil
 }
 
-func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
-	built, err := b.Build(c, batch)
+func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
+	built, err := b.Build(of.Candidate, of.batch)
 	if err != nil {
 		return nil, err
 	}
 	config := built.Config
-	if l.Requests > 0 {
-		config.Client = b.Closed(l.Requests)
+	if of.Requests > 0 {
+		config.Client = b.Closed(of.Requests)
 	} else {
-		config.Client = b.Open(l.Rate)
+		config.Client = b.Open(of.Rate)
 	}
-	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, &sim.Steady{Percentile: b.Percentile}
+	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
 	r, err := sim.Run(ctx, &config)
 	if err != nil {
 		return nil, err

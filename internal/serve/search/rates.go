@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // rates looks for the capacity of a unit: the largest rate of requests within the limits.
@@ -66,9 +67,16 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 	return nil
 }
 
+// misses says which limit times miss at a rate.
+func (x *rates) misses(rate float64, t sim.Times) Verdict {
+	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
+}
+
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
-	t, err := x.Bench.Run(ctx, x.unit, Load{Rate: rate}, x.batch)
+	clear := func(low, high sim.Times) bool { return (x.misses(rate, low) == Fits) == (x.misses(rate, high) == Fits) }
+	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, clear)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}

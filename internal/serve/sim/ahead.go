@@ -65,3 +65,12 @@ func (r *replica) noticeLate() {
 		r.noticed++
 	}
 }
+
+// launcher tells how steps are launched where the host runs ahead; else it is nil.
+func (p *Pool) launcher() Launcher {
+	if !p.Engine.Overlapped || !p.Engine.LaunchAhead {
+		return nil
+	}
+	l, _ := p.Stepper.(Launcher)
+	return l
+}

@@ -83,11 +83,7 @@ func mostInFlight(c *Config) int {
 
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
-	engine, steps := p.Engine.normal(), new(priced)
-	var launcher Launcher
-	if engine.Overlapped && engine.LaunchAhead {
-		launcher, _ = p.Stepper.(Launcher)
-	}
+	engine, steps, launcher := p.Engine.normal(), new(priced), p.launcher()
 	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
 	batches := make([]microBatch, engine.Stages*len(made.replicas))
 	for i := range batches {

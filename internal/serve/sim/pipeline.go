@@ -78,10 +78,14 @@ func (r *replica) lands(version uint32) bool {
 }
 
 // Through is the time of a step of a batch, and how soon the step of another may follow: after
-// the slowest stage of a pipeline, or else after all of it.
+// the slowest stage of a pipeline, after its kernels where the host runs ahead, or else after
+// all of it.
 func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 	if p.Engine.Stages < 2 {
 		took = p.Stepper.Step(b)
+		if l := p.launcher(); l != nil && b.PrefillTokens > 0 {
+			return took, min(took, l.Launch(b).Device)
+		}
 		return took, took
 	}
 	pipe := newPipeline(p.Stepper, p.Engine.Stages)

@@ -22,9 +22,9 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Decide judges only times with a limit, and ends a run as soon as it is clear on which side of their limits
-	// they are.
-	Decide bool
+	// Clear, if not nil, ends a run as soon as it reports that the judged times may be anywhere between two and make no
+	// difference.
+	Clear func(low, high Times) bool
 }
 
 const (
@@ -35,6 +35,9 @@ const (
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
 )
+
+// Times are those of requests that limits apply to.
+type Times struct{ TTFT, TPOT, Latency units.Seconds }
 
 // Ending is why a steady run ended.
 type Ending string
@@ -268,28 +271,29 @@ func (s *simulation) balanced() bool {
 // judged works out the sampling errors and reports how the run may end; Bounded if it may not.
 func (s *simulation) judged() Ending {
 	t := s.steady
-	precise, plain := true, t.rule.Decide
-	limits := s.config.Limits.Finite()
+	precise := true
+	var low, high Times
 	for _, x := range []struct {
-		values []units.Seconds
-		limit  units.Seconds
-		out    *float64
+		values    []units.Seconds
+		out       *float64
+		low, high *units.Seconds
 	}{
-		{t.tally.ttft, limits.TTFT, &t.out.TTFT}, {t.tally.tpot, limits.TPOT, &t.out.TPOT}, {t.tally.latency, limits.Latency, &t.out.Latency},
+		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT}, {t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
+		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
 	} {
-		if len(x.values) == 0 || t.rule.Decide && x.limit == 0 && limits.Any() {
+		if len(x.values) == 0 {
 			continue
 		}
 		value, e := t.tally.sampled(x.values, t.rule.Percentile)
 		*x.out = e
 		precise = precise && e <= t.rule.Error
 		const sigmas = 3
-		plain = plain && (x.limit == 0 || math.Abs(float64(value-x.limit)) > sigmas*e*float64(value))
+		*x.low, *x.high = value*units.Seconds(1-sigmas*e), value*units.Seconds(1+sigmas*e)
 	}
 	switch {
 	case precise:
 		return Precise
-	case plain:
+	case t.rule.Clear != nil && t.rule.Clear(low, high):
 		return Decided
 	}
 	return Bounded
