@@ -177,8 +177,8 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 		t.Fatalf("%d contents in use, %d counted; %d shares, %d counted", len(live), p.live, shares, p.shares)
 	}
 	if held := private + len(live)*p.span; held != r.cache.held() || r.cache.free < 0 ||
-		held+p.idle*p.span+r.cache.free != r.cache.total {
-		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, r.cache.held(), p.idle*p.span, r.cache.free, r.cache.total)
+		held+p.idle.n*p.span+r.cache.free != r.cache.total {
+		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, r.cache.held(), p.idle.n*p.span, r.cache.free, r.cache.total)
 	}
 }
 
