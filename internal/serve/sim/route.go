@@ -65,8 +65,8 @@ type affinity struct {
 	ratio float64
 }
 
-// affinity has the defaults of the routers. All look at the state of the caches; routers that only remember what they
-// have sent where know a little less.
+// affinity has the defaults of the routers. All look at the state of the caches, as of the last run of steps that has
+// ended; routers that only remember what they have sent where know a little less.
 func (r Routing) affinity() affinity {
 	switch r {
 	case LLMD:

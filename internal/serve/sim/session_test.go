@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
@@ -23,15 +22,6 @@ func ran(t rapid.TB, c *Config) *Result {
 	return r
 }
 
-func text(t rapid.TB, r *Result) string {
-	t.Helper()
-	out, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
 // TestOneTurnIsARequest: sessions of one turn without a system prompt are plain requests, to the digit.
 func TestOneTurnIsARequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -46,18 +36,18 @@ func TestOneTurnIsARequest(t *testing.T) {
 		engine, step, seed := anyEngine(t, ""), anyStepper(t, ""), rapid.Uint64().Draw(t, "seed")
 		engine.PrefixCache, engine.Host = true, anyTier(t)
 		n, routing := rapid.IntRange(1, 3).Draw(t, "replicas"), Routing(rapid.IntRange(0, int(SGLang)).Draw(t, "routing"))
-		var texts [2]string
+		var results [2]*Result
 		closed := rapid.Bool().Draw(t, "closed")
 		for i, m := range []Mix{plain, talks} {
 			var client Client = OpenLoop{Requests: 30, Rate: 5, Mix: m}
 			if closed {
 				client = ClosedLoop{Requests: 30, Concurrency: 4, Mix: m}
 			}
-			texts[i] = text(t, ran(t, &Config{
+			results[i] = ran(t, &Config{
 				Client: client, Workers: Pool{Replicas: n, Routing: routing, Engine: engine, Stepper: step}, Seed: seed, Steady: steady, Records: true,
-			}))
+			})
 		}
-		if d := cmp.Diff(texts[0], texts[1]); d != "" {
+		if d := cmp.Diff(results[0], results[1]); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -114,9 +104,9 @@ func TestNoBandwidthNoTier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyConfig(t)
 		c.Workers.Engine.Host = Tier{}
-		without := text(t, ran(t, c))
+		without := ran(t, c)
 		c.Workers.Engine.Host = Tier{Blocks: rapid.IntRange(0, 100).Draw(t, "blocks"), BytesPerToken: 1000}
-		if d := cmp.Diff(without, text(t, ran(t, c))); d != "" {
+		if d := cmp.Diff(without, ran(t, c)); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -131,10 +121,10 @@ func TestOneReplicaOneWay(t *testing.T) {
 			c.Decode.Replicas = 1
 		}
 		c.Workers.Routing = RoundRobin
-		want := text(t, ran(t, c))
+		want := ran(t, c)
 		for routing := range Routing(len(RoutingNames())) {
 			c.Workers.Routing = routing
-			if d := cmp.Diff(want, text(t, ran(t, c))); d != "" {
+			if d := cmp.Diff(want, ran(t, c)); d != "" {
 				t.Fatalf("%v: %s", routing, d)
 			}
 		}
@@ -172,7 +162,9 @@ func TestTurnsAreKept(t *testing.T) {
 			near(t, "next turn", before.Arrival+before.Latency, q.Arrival)
 		}
 	}
-	lasts := func(i int) units.Seconds { return r.Records[i+3].Arrival + r.Records[i+3].Latency - r.Records[i].Arrival }
+	lasts := func(i int) units.Seconds {
+		return r.Records[i+3].Arrival + r.Records[i+3].Latency - r.Records[i].Arrival
+	}
 	near(t, "sessions", (lasts(0)+lasts(4))/2, r.Sessions.Latency.Mean)
 	near(t, "without thinking", r.Sessions.Latency.Mean, r.Sessions.Working.Mean)
 }
