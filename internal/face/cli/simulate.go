@@ -208,6 +208,12 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
 	}
+	if f.Deployment.Host.GiB == 0 {
+		if f.set.Changed("host-bandwidth") {
+			return usagef("--host-bandwidth needs --host-cache")
+		}
+		f.Deployment.Host.Bandwidth = 0
+	}
 	var errs [2]error
 	if f.file != "" {
 		errs[0] = f.readDeployment(env, args)

@@ -186,3 +186,14 @@ func converses(c Client) bool {
 	open, _ := c.(OpenLoop)
 	return closed.Mix != nil || open.Mix != nil
 }
+
+// apart lets no two sessions go on at the same time: whose turn would be first depends on when the ends of steps were planned.
+func apart(c Client) {
+	closed, _ := c.(ClosedLoop)
+	open, _ := c.(OpenLoop)
+	for _, k := range append(closed.Mix, open.Mix...) {
+		if k.Session != nil {
+			k.Session.Think = 0.5
+		}
+	}
+}

@@ -62,6 +62,7 @@ func TestJumpsAreSteps(t *testing.T) {
 		if c.Workers.Routing > BySession {
 			c.Workers.Replicas = 1 // routers see the caches as of the last run that has ended
 		}
+		apart(c.Client)
 		jumps, err := Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
