@@ -2,9 +2,9 @@ package workload
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -32,26 +32,32 @@ const maxTurns = 1 << 14
 
 // Check reports all mistakes of a session.
 func (s *Session) Check() error {
-	errs := []error{
-		field.Between("system", s.System, 0, maxLength), field.Between("turns", s.Turns, 1, maxTurns),
-		field.Between("first", s.First, 1, maxLength), field.Between("output", s.Output, 1, maxLength),
+	var errs []error
+	within := func(name string, value, least, most int) {
+		if value < least || value > most {
+			errs = append(errs, fmt.Errorf("session: %s must be between %d and %d, got %d", name, least, most, value))
+		}
 	}
+	within("system", s.System, 0, maxLength)
+	within("turns", s.Turns, 1, maxTurns)
+	within("first", s.First, 1, maxLength)
+	within("output", s.Output, 1, maxLength)
 	if s.Turns > 1 {
-		errs = append(errs, field.Between("user", s.User, 1, maxLength))
+		within("user", s.User, 1, maxLength)
 	}
 	if s.MinTurns != 0 {
-		errs = append(errs, field.Between("min_turns", s.MinTurns, 1, max(1, s.Turns)))
+		within("the fewest turns", s.MinTurns, 1, max(1, s.Turns))
 	}
 	if !(s.LengthLow >= 0 && s.LengthLow <= 1) {
-		errs = append(errs, field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("length_ratio_low"), s.LengthLow))
+		errs = append(errs, fmt.Errorf("session: the shortest length must be a share above 0 and at most 1, got %g", s.LengthLow))
 	}
 	if !(s.Think >= 0) || math.IsInf(float64(s.Think), 1) {
-		errs = append(errs, field.Errorf("%s must be at least 0 and finite, got %g", field.Name("think_s"), float64(s.Think)))
+		errs = append(errs, fmt.Errorf("session: the time to think must be at least 0 s and finite, got %g", float64(s.Think)))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
+	if errs == nil {
+		within("the tokens of the last turn", s.Longest(), 1, maxLength)
 	}
-	return field.Between("turns", s.Longest(), 1, maxLength)
+	return errors.Join(errs...)
 }
 
 // Least is the fewest turns.

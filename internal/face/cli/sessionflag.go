@@ -2,10 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
+	"github.com/plimsoll-project/plimsoll/internal/basic/nearest"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -36,8 +37,12 @@ func sessionOf(x *session.Workload, name, spec string) error {
 		if !ok {
 			return usagef("--workload %s: sessions are described by KEY=VALUE,…, got %q", name, pair)
 		}
-		if _, err := nargs.OneOf(sessionKeys()...)(key); err != nil {
-			return usagef("--workload %s: the key of a session %w", name, err)
+		if !slices.Contains(sessionKeys(), key) {
+			hint := ""
+			if near, ok := nearest.Match(key, sessionKeys()); ok {
+				hint = "; nearest: " + near
+			}
+			return usagef("--workload %s: the keys of a session are %s, got %q%s", name, join(sessionKeys()), key, hint)
 		}
 		if seen[key] {
 			return usagef("--workload %s: %s is given twice", name, key)

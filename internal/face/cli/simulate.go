@@ -66,7 +66,7 @@ func (f *simulateFlags) distributions(env *Env) error {
 }
 
 // workloads reads mixed workloads.
-func (f *simulateFlags) workloads() (err error) {
+func (f *simulateFlags) workloads() error {
 	if f.several == nil {
 		return nil
 	}
@@ -75,7 +75,10 @@ func (f *simulateFlags) workloads() (err error) {
 			return usagef("--workload excludes --%s", flag)
 		}
 	}
-	f.Workloads, err = workloadsOf(f.several)
+	all, err := workloadsOf(f.several)
+	if err == nil {
+		f.Workloads = all
+	}
 	return err
 }
 

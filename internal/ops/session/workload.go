@@ -186,8 +186,8 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 	for i := range all {
 		if all[i].Session != nil {
-			return nil, BadInput(field.Errorf("%s: sessions can be simulated (plimsoll simulate), not planned for; give mean lengths and a %s",
-				field.Name("session"), field.Name("prefix")))
+			return nil, BadInput(field.Errorf("workload %s: sessions can be simulated, not planned for; give their mean lengths and %s",
+				all[i].Name, field.Name("prefix")))
 		}
 	}
 	return w.resolved(all)
