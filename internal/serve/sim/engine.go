@@ -63,6 +63,8 @@ type Engine struct {
 	// PrefixCache keeps the blocks of prompts and reuses them; the client has to
 	// say which prompts begin alike.
 	PrefixCache bool
+	// Host keeps what the prefix cache evicts.
+	Host Tier
 
 	// ReservePrompt admits a prompt only if all of it fits, not just its first
 	// piece. DecodeFirst only; the others always do so.
@@ -156,6 +158,9 @@ func (e *Engine) check(name string) error {
 		"receive interval, waits and verified tokens must not be negative")
 	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
 		"API times must not be negative")
+	if err := e.Host.check(); err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	}
 	return errors.Join(errs...)
 }
 

@@ -10,10 +10,11 @@ type microBatch struct {
 	decode decodeSet
 	chunks []chunk
 	plan   plan
-	shape  Batch // of the step in flight, its first if there are several
-	hold   bool  // prompts are held back
-	busy   bool  // in flight
-	takes  int   // blocks when its step ends, in a pipeline
+	shape  Batch         // of the step in flight, its first if there are several
+	hold   bool          // prompts are held back
+	busy   bool          // in flight
+	loads  units.Seconds // from the host tier, for this step
+	takes  int           // blocks when its step ends, in a pipeline
 	gaps   gapMeter
 }
 
@@ -96,7 +97,7 @@ func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 // launch sends a step of the batch through the pipeline.
 func (r *replica) launch(p *plan) {
 	took, stage := r.pipeline.model.Through(r.shape)
-	p.end = r.pipeline.enter(p.start, r.sim.sound(took, p), stage)
+	p.end = r.pipeline.enter(p.start, max(r.loads, r.sim.sound(took, p)), max(r.loads, stage))
 	r.metered(p, p.end-max(p.start, r.pipeline.until))
 	r.pipeline.until = p.end
 	if p.decodes > 0 {

@@ -19,6 +19,7 @@ type replica struct {
 
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
+	owes    int           // tokens of their prompts that are not computed, where a router counts them
 
 	incoming queue // ready, not yet seen by the scheduler
 	noticed  int   // number of these for the next step to be filled
@@ -79,8 +80,10 @@ type usage struct {
 	steps        int64
 	prefillSteps int64
 	preemptions  int
-	blockTime    float64 // Σ blocks held · seconds
-	peak         int     // blocks
+	loading      units.Seconds // from the host tier
+	spared       units.Seconds // computing what was loaded
+	blockTime    float64       // Σ blocks held · seconds
+	peak         int           // blocks
 }
 
 // deliver puts a request in front of the scheduler.
@@ -120,7 +123,7 @@ func (r *replica) begin() {
 // fill fills the batch and starts its step; it reports whether there is one.
 func (r *replica) fill() bool {
 	r.chunks = r.chunks[:0]
-	r.evicted, r.hold = false, false
+	r.evicted, r.hold, r.loads = false, false, 0
 	decodes := false
 	switch r.engine.Policy {
 	case PrefillFirst:
@@ -146,7 +149,7 @@ func (r *replica) fill() bool {
 		p.steps = r.runLength()
 		p.end = p.start + r.sim.sound(r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps)), &p)
 	default:
-		took := r.sim.sound(r.mixed(&p), &p)
+		took := max(r.loads, r.sim.sound(r.mixed(&p), &p))
 		p.end = p.start + took
 		r.metered(&p, took)
 	}
@@ -301,6 +304,7 @@ func (r *replica) advance(c chunk) {
 	if q.generated == 1 {
 		q.first = r.sim.now
 		r.hand(q)
+		r.owes -= int(q.owed)
 	} else {
 		r.gaps.add(r.sim.now-q.last, 1)
 	}
@@ -336,6 +340,9 @@ func (r *replica) generate(q *request, last units.Seconds) {
 // end ends a request that has all its tokens.
 func (r *replica) end(q *request) {
 	r.holdBack(q)
+	if r.cache.prefix.answers {
+		r.cache.give(r.cache.prefix.learn(q))
+	}
 	r.running.remove(q)
 	r.release(q)
 	r.load--

@@ -49,6 +49,9 @@ type request struct {
 
 	worker, decoder int32 // replicas, from 0 in their pool
 	cached          int32 // prompt tokens found in the prefix cache at first
+	hosted          int32 // of these, in the host tier
+	talk            int32 // its session's place, from 1; 0 without one
+	owed            int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
 }
 

@@ -34,6 +34,8 @@ const (
 	DefaultSteadyRequests = 200_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
+	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
+	sessionsPerClient = 8
 )
 
 // Times are those of requests that limits apply to.
@@ -111,7 +113,11 @@ func (r *Steady) bound(c Client) int {
 		return r.Requests
 	}
 	loop, _ := c.(ClosedLoop)
-	return max(DefaultSteadyRequests, requestsPerClient*loop.Concurrency)
+	each := requestsPerClient
+	if loop.Mix.converses() {
+		each = int(math.Ceil(sessionsPerClient * loop.Mix.meanTurns()))
+	}
+	return max(DefaultSteadyRequests, each*loop.Concurrency)
 }
 
 // newSteady prepares a run with places for so many requests in flight.
@@ -126,6 +132,9 @@ func newSteady(c *Config, places int) *steady {
 	s.bound = s.rule.bound(c.Client)
 	if loop, ok := c.Client.(OpenLoop); ok && loop.Process == Gamma {
 		s.variation = math.Max(1, loop.Variation)
+	}
+	if loop, ok := c.Client.(OpenLoop); ok && loop.Mix.converses() { // the turns of a session come together
+		s.variation *= math.Sqrt(loop.Mix.meanTurns())
 	}
 	s.check = firstCheck
 	return s
@@ -164,7 +173,7 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	running := s.running()
+	running, generation := s.running(), s.generation()
 	switch {
 	case t.phase == warming:
 		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
@@ -173,13 +182,13 @@ func (s *simulation) look() {
 			turns   = 2
 			longest = 1000
 		)
-		if t.flooded || n >= turns*running && warm(&t.tally) || n >= max(longest, 2*turns*running) {
+		if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
 			s.begin()
 		}
 	case t.flooded || s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case n >= windowTurns*running:
+	case n >= max(windowTurns*running, generation):
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
@@ -209,9 +218,11 @@ func (s *simulation) begin() {
 	t.tally.restart()
 	s.flight.restart(s.now)
 	s.gaps = histogram{}
+	s.talks.restart()
 	for i := range s.replicas {
 		r := &s.replicas[i]
 		r.usage = usage{until: s.now, peak: r.cache.held()}
+		r.cache.prefix.evicted = 0
 	}
 	s.meter()
 }
