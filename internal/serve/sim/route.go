@@ -20,10 +20,11 @@ const (
 	// ByPrefix sends a request to the replica with the most of its prompt. vLLM's production stack
 	// with prefix-aware routing.
 	ByPrefix
-	// LLMD, Dynamo and SGLang weigh what a replica has of the prompt against its load as the routers of these names do,
-	// see [affinity].
+	// LLMD weighs what a replica has of the prompt against its load as llm-d's scheduler does.
 	LLMD
+	// Dynamo does so as Dynamo's KV router.
 	Dynamo
+	// SGLang does so as SGLang's router.
 	SGLang
 )
 
