@@ -123,7 +123,7 @@ func (x *Workload) check() error {
 // checkSession reports errors in sessions.
 func (x *Workload) checkSession() error {
 	if x.Input != 0 || x.Output != 0 || x.Prefix != 0 || x.Trace != "" || x.InputLengths != nil || x.OutputLengths != nil {
-		return field.Errorf("workload %s: %s excludes %s, %s, %s and other lengths", x.Name, field.Name("session"), field.Name("isl"), field.Name("osl"), field.Name("prefix"))
+		return field.Errorf("workload %s: sessions exclude %s, %s, %s and other lengths", x.Name, field.Name("isl"), field.Name("osl"), field.Name("prefix"))
 	}
 	if err := x.Session.Check(); err != nil {
 		return fmt.Errorf("workload %s: %w", x.Name, err)
