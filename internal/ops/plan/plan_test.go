@@ -172,7 +172,7 @@ func TestPlanMistakes(t *testing.T) {
 		"daily must have a rate above 0":           func(r *Request) { r.Devices, r.Daily = 0, []float64{0, 0} },
 		"got \"chatt\"; nearest: chat":             func(r *Request) { r.Workloads = []session.Workload{{Preset: "chatt"}} },
 		"isl must be":                              func(r *Request) { r.Workloads = []session.Workload{{Output: 3}} },
-		"serving_mode must be agg or disagg":       func(r *Request) { r.Modes = []experiment.ServingMode{"both"} },
+		"serving_mode must be one of agg, disagg":  func(r *Request) { r.Modes = []experiment.ServingMode{"both"} },
 		"unknown device \"h2000\"":                 func(r *Request) { r.Systems = []string{"h2000"} },
 		"price of h200_sxm must be positive":       func(r *Request) { r.Prices = map[string]float64{"h200_sxm": -1} },
 		"more than the 40960 positions":            func(r *Request) { r.Workloads = []session.Workload{{Input: 50000, Output: 10}} },
