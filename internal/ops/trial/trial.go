@@ -54,10 +54,12 @@ type Shape struct {
 	Captured engine.Graph
 }
 
-// alone is a worker that generates, by itself or beside one for prefill.
+// alone is a worker that generates, by itself or beside others for prefill, whose layout
+// no error depends on.
 type alone struct {
-	layout, prefill parallel.Layout
-	mtp             int
+	layout        parallel.Layout
+	disaggregated bool
+	mtp           int
 }
 
 type expected struct {
@@ -197,10 +199,7 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 
 // Expect is Errors as the calibration has them.
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
-	key := expected{alone: alone{layout: c.Layout, mtp: c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
-	if c.X > 0 {
-		key.prefill = c.Prefill
-	}
+	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
 	if s.Stage.Kinds != nil && t.Input > 0 {
 		key.input = int(math.Round(t.Input))
 	}

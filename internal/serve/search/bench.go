@@ -79,11 +79,16 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	return b.trial(ctx, trialOf{Candidate: c, Load: l, batch: batch}, &sim.Steady{Percentile: b.Percentile})
 }
 
-// Decide is Run for the sake of a verdict: it ends as soon as that is clear, and where times
-// are too near a limit to tell, after some requests.
-func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Judge, clear func(low, high sim.Times) bool) (*Trial, error) {
-	const enough = 10_000 // a twentieth of what a simulation that is shown may take
-	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Clear: clear, Requests: enough})
+// Decide is Run for the sake of a verdict: it ends as soon as that is clear. Where times are
+// too near a limit to tell it takes less precise ones than a row shows: near capacity they
+// grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small
+// part of a rung in the rate.
+func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
+	const (
+		coarse = 2 * sim.DefaultSampling
+		enough = 3000 // requests
+	)
+	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
 }
 
 func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {

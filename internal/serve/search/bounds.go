@@ -284,7 +284,21 @@ func (s *bounds) little(requests int) float64 {
 	w, n := s.computes()
 	first, rate := s.ttft(), min(float64(n)*w.prompts().rate, float64(requests)/(s.tpot(requests)*s.generated()))
 	decode := s.tpot(max(1, requests-int(math.Ceil(rate*first))))
-	rate = float64(requests) / (decode*s.generated() + first)
+	return max(float64(requests)/(decode*s.generated()+first), s.fewer(requests))
+}
+
+// decodes is the most requests per second that so many in the batches of workers that
+// generate may bring.
+func (s *bounds) decodes(requests int) float64 {
+	if requests == 0 {
+		return 0
+	}
+	return max(float64(requests)/(s.tpot(requests)*s.generated()), s.fewer(requests))
+}
+
+// fewer is the most requests per second of smaller batches.
+func (s *bounds) fewer(requests int) float64 {
+	rate := 0.0
 	ranks := s.y * s.generates.ranks
 	for batch := parallel.Fullest(requests, ranks); batch > 1; {
 		batch = power(batch - 1)

@@ -16,7 +16,7 @@ type rates struct {
 	bounds *bounds
 	batch  int // limit of a rank
 	r      *Result
-	most   float64 // copies that may be needed
+	least  float64 // rate below which the unit is not wanted
 }
 
 // rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
@@ -24,19 +24,27 @@ type rates struct {
 // equal questions about a unit have equal trials.
 const rung = 1.02
 
+// below is the largest rate that is tried up to some rate, as a power of a rung.
+func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
+
 // capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
-// gives up when more copies would be needed than are allowed.
+// gives up when that is below the least.
 func (x *rates) capacity(ctx context.Context, bound float64) error {
-	power := func(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
 	rate := func(k int) float64 { return math.Pow(rung, float64(k)) }
+	if x.least > 0 {
+		if _, v, err := x.at(ctx, rate(below(x.least)), 1); err != nil || v != Fits {
+			x.r.Dropped = err == nil
+			return err
+		}
+	}
 	const (
-		below = 8    // of the bound, to begin with: a sixth less
+		first = 8    // rungs below the bound, to begin with: a sixth less
 		idle  = 0.01 // requests in flight are none
 	)
-	high := power(bound) + 1
-	last := power(min(bound, idle/x.bounds.alone()))
+	high := below(bound) + 1
+	last := below(min(bound, idle/x.bounds.alone()))
 	low := last - 1
-	for k, stride := high-1-below, 4; low+1 < high; {
+	for k, stride := high-1-first, 4; low+1 < high; {
 		k = max(k, low+1)
 		o, v, err := x.at(ctx, rate(k), 1)
 		if err != nil {
@@ -48,10 +56,6 @@ func (x *rates) capacity(ctx context.Context, bound float64) error {
 		} else {
 			high = k
 			x.r.Binds, x.r.First = v, o
-			if math.Ceil(x.Rate/rate(high)) > x.most {
-				x.r.Dropped, x.r.OK = true, false
-				return nil
-			}
 		}
 		if k = (low + high) / 2; !x.r.OK { // in growing steps
 			k = high - stride
@@ -75,8 +79,8 @@ func (x *rates) misses(rate float64, t sim.Times) Verdict {
 
 // at is the outcome of so many copies, each with a rate of requests, and what it misses.
 func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
-	clear := func(low, high sim.Times) bool { return (x.misses(rate, low) == Fits) == (x.misses(rate, high) == Fits) }
-	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, clear)
+	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
+	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, misses)
 	if err != nil {
 		return formulas.Outcome{}, Fits, err
 	}

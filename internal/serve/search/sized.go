@@ -35,7 +35,7 @@ func (s *Sized) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return s.score(s.copies(b.throughput(n), n)*unit.UnitDevices(), math.Inf(1))
+	return s.score(s.copies(s.carries(&unit, b, n), n)*unit.UnitDevices(), math.Inf(1))
 }
 
 // copies is how many copies a load needs that each carry some throughput with so many
@@ -71,7 +71,7 @@ func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result
 		return s.inFlight(ctx, unit)
 	}
 	r := Result{Candidate: unit, Label: s.Label(&unit), Load: s.load(&unit)}
-	if err := s.atRate(ctx, &r, s.copiesWithin(&unit, floor)); err != nil {
+	if err := s.atRate(ctx, &r, s.leastRate(&unit, floor)); err != nil {
 		r.refuse(err)
 	}
 	return r
@@ -114,8 +114,8 @@ func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
 
 // atRate finds the copies for a rate: the rate over what one copy carries, where requests
 // come at random. Copies deal with their own requests and know nothing of each other: one
-// shows what all do. More copies than most are not looked for.
-func (s *Sized) atRate(ctx context.Context, r *Result, most float64) error {
+// shows what all do. A unit that carries less than the least rate is dropped.
+func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 	unit := r.Candidate
 	b, err := s.Bench.bounds(&unit)
 	if err != nil {
@@ -126,11 +126,11 @@ func (s *Sized) atRate(ctx context.Context, r *Result, most float64) error {
 	if last == 0 {
 		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	x := &rates{Sized: s, unit: unit, bounds: b, r: r, most: most}
+	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least}
 	if x.batch, err = s.roomiest(&unit, last); err != nil {
 		return err
 	}
-	if err := x.capacity(ctx, b.throughput(last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
+	if err := x.capacity(ctx, s.carries(&unit, b, last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
 		return err
 	}
 	r.OK = false
@@ -163,12 +163,21 @@ func (s *Sized) roomiest(unit *Candidate, requests int) (int, error) {
 	}
 }
 
-// copiesWithin is how many copies a score allows.
-func (s *Sized) copiesWithin(unit *Candidate, score float64) float64 {
+// leastRate is the rate that a copy must carry for a score: so much that few enough copies
+// carry the load, and as much for each device where they have as many devices.
+func (s *Sized) leastRate(unit *Candidate, score float64) float64 {
 	if math.IsInf(score, -1) {
-		return math.Inf(1)
+		return 0
 	}
-	return math.Floor((1 - score) / float64(unit.UnitDevices()))
+	devices := math.Floor(1 - score)
+	each := float64(unit.UnitDevices())
+	copies := math.Floor(devices / each)
+	out := s.Rate / copies
+	if share := score + devices; copies*each == devices && share < 1 {
+		perDevice := share / (1 - share)
+		out = max(out, perDevice*each/s.Bench.scale()/float64(s.Bench.Output))
+	}
+	return out
 }
 
 // Needed is how many of some copies carry a rate of requests that one carries a part of.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -22,16 +23,15 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Clear, if not nil, ends a run as soon as it reports that the judged times may be anywhere between two and make no
-	// difference.
-	Clear func(low, high Times) bool
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do.
+	Misses func(Times) bool
 }
 
 const (
 	// DefaultSampling is the sampling error at which a run ends: a quarter of the error of the best predictions.
 	DefaultSampling = 0.02
-	// DefaultSteadyRequests bounds a run: some tenths of a second.
-	DefaultSteadyRequests = 200_000
+	// DefaultSteadyRequests bounds a run: about a tenth of a second.
+	DefaultSteadyRequests = 50_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
 	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
@@ -82,9 +82,10 @@ type steady struct {
 
 	free    []int32 // places of requests that nobody uses
 	bound   int
-	cut     int // ended requests when the window began
-	done    int // ended requests
-	closeBy int // ended requests by which the window must have closed
+	cut     int  // ended requests when the window began
+	done    int  // ended requests
+	closeBy int  // ended requests by which the window must have closed
+	last    bool // the window closes in any case
 
 	from      units.Seconds // the window's start
 	flightAt  int           // requests in flight at that time
@@ -160,9 +161,14 @@ func (s *simulation) ends(q *request) {
 	switch {
 	case t.phase == closing && s.balanced():
 		s.stop(t.out.Ended)
-	case t.done >= t.bound, len(t.tally.ttft) == 0 && t.done >= firstCheck: // nothing fits
+	case t.phase == closing:
+	case len(t.tally.ttft) == 0 && t.done >= firstCheck, t.done >= t.bound && (t.last || t.phase == warming): // nothing fits, or no balance
 		s.judged()
 		s.stop(Bounded)
+	case t.done >= t.bound:
+		s.judged()
+		t.last, t.out.Ended = true, Bounded
+		s.closes()
 	case t.done >= t.check:
 		s.look()
 	}
@@ -182,7 +188,10 @@ func (s *simulation) look() {
 			turns   = 2
 			longest = 1000
 		)
-		if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
+		if s.late() {
+			s.judged()
+			s.stop(Decided)
+		} else if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
 			s.begin()
 		}
 	case t.flooded || s.floods():
@@ -193,11 +202,41 @@ func (s *simulation) look() {
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
 		if before != "" && before != Bounded && t.out.Ended != Bounded {
-			t.phase, t.closeBy = closing, t.done+n/4
-			if s.balanced() {
-				s.stop(t.out.Ended)
-			}
+			s.closes()
 		}
+	}
+}
+
+// late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
+// when an open loop begins, with nothing in flight, than later on. Sessions find less in the cache at first, so that nothing
+// follows for them.
+func (s *simulation) late() bool {
+	t := s.steady
+	const (
+		most   = 0.9 // of the last
+		lowest = 50  // percentile that this is clear for
+	)
+	loop, open := s.config.Client.(OpenLoop)
+	if t.rule.Misses == nil || !open || loop.Mix.converses() || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	newest := func(values []units.Seconds) units.Seconds {
+		last := values[len(values)-len(values)/4:]
+		if len(last) < firstCheck/8 {
+			return 0
+		}
+		t.tally.scratch = append(t.tally.scratch[:0], last...)
+		return quantile.Of(t.tally.scratch, 1-most)[0]
+	}
+	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency)})
+}
+
+// closes ends the run as soon as the window can end.
+func (s *simulation) closes() {
+	t := s.steady
+	t.phase, t.closeBy = closing, t.done+(t.done-t.cut)/4
+	if s.balanced() {
+		s.stop(t.out.Ended)
 	}
 }
 
@@ -304,7 +343,7 @@ func (s *simulation) judged() Ending {
 	switch {
 	case precise:
 		return Precise
-	case t.rule.Clear != nil && t.rule.Clear(low, high):
+	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Misses(high)):
 		return Decided
 	}
 	return Bounded

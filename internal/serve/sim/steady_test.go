@@ -234,7 +234,7 @@ func TestDecide(t *testing.T) {
 	for _, factor := range []units.Seconds{0.25, 4} {
 		c := *config
 		c.Limits = workload.Limits{TPOT: factor * whole.TPOT.P99}
-		c.Steady = &Steady{Percentile: 99, Clear: func(low, high Times) bool { return (low.TPOT <= c.Limits.TPOT) == (high.TPOT <= c.Limits.TPOT) }}
+		c.Steady = &Steady{Percentile: 99, Misses: func(t Times) bool { return t.TPOT > c.Limits.TPOT }}
 		r, err := Run(t.Context(), &c)
 		if err != nil {
 			t.Fatal(err)
