@@ -37,11 +37,13 @@ type simulateFlags struct {
 	noPlots    bool
 	file       string   // --deployment
 	several    []string // --workload
+	statistic  string   // --percentile
 }
 
 // newSimulateCmd makes "plimsoll simulate".
 func newSimulateCmd(env *Env) *cobra.Command {
 	f := &simulateFlags{}
+	f.statistic = "mean"
 	f.Deployment.Engine.Name, f.Deployment.System = simulate.DefaultEngine, simulate.DefaultSystem
 	cmd := &cobra.Command{
 		Use:               "simulate MODEL",
@@ -64,7 +66,7 @@ func (f *simulateFlags) distributions(env *Env) error {
 }
 
 // workloads reads mixed workloads.
-func (f *simulateFlags) workloads() (err error) {
+func (f *simulateFlags) workloads() error {
 	if f.several == nil {
 		return nil
 	}
@@ -73,7 +75,10 @@ func (f *simulateFlags) workloads() (err error) {
 			return usagef("--workload excludes --%s", flag)
 		}
 	}
-	f.Workloads, err = workloadsOf(f.several)
+	all, err := workloadsOf(f.several)
+	if err == nil {
+		f.Workloads = all
+	}
 	return err
 }
 
@@ -86,16 +91,21 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.Process, "arrival", arrival, "arrival process for --rate: poisson, gamma or constant")
 		fs.Float64Var(&f.Variation, "arrival-variation", 0, "coefficient of variation of gamma arrivals; 1 equals poisson, higher is burstier")
 		fs.StringVar(&f.Trace, "trace", "", "replay the requests of a trace `file`")
-		fs.IntVar(&f.Requests, "num-prompts", 0, "total number of requests (default 10 × concurrency, or 1000)")
+		nargs.Var(fs, (*string)(&f.Protocol), "protocol", nargs.OneOf(simulate.Protocols()...),
+			"steady: a load that lasts, measured after its warm-up; benchmark: --num-prompts requests from the first burst to the last end"+
+				" (default steady, or benchmark if --num-prompts is given)")
+		fs.IntVar(&f.Requests, "num-prompts", 0,
+			"benchmark: total number of requests (default 10 × concurrency, or 1000); steady: the most to simulate (default 200000)")
 		fs.IntVar(&f.Input, "input-length", simulate.DefaultInput, "prompt length in tokens")
 		fs.IntVar(&f.Output, "output-length", simulate.DefaultOutput, "output length in tokens")
 		fs.IntVar(&f.Prefix, "prefix-length", 0, "shared prefix of all prompts in tokens, cached from the start")
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 		nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
-			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan) or trace file can replace ISL:OSL")
+			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan), a trace file or session:KEY=VALUE,… can replace ISL:OSL")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest length as a share of the longest; lengths are uniform in between")
 		fs.Uint64Var(&f.Seed, "seed", 1, "random seed")
+		nargs.Var(fs, &f.statistic, "percentile", percentileWord, "statistic whose sampling error ends a steady run: mean, or a percentile such as p95")
 		nargs.Var(fs, &f.ttft, "ttft-limit", positiveOrInf, "TTFT limit in `ms`, for goodput")
 		nargs.Var(fs, &f.tpot, "tpot-limit", positiveOrInf, "TPOT limit in `ms`, for goodput")
 	})
@@ -122,7 +132,10 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	perfData(fs, &f.PerfData)
 	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
 	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
-	fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
+	nargs.Var(fs, &d.Routing, "routing", nargs.OneOf(sim.RoutingNames()...),
+		"how requests are spread over replicas: "+join(sim.RoutingNames())+" (default round-robin)")
+	fs.Float64Var(&d.Host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
+	fs.Float64Var(&d.Host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "from the host to one device, in `GB/s`")
 	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; remaining replicas decode only")
 	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
@@ -194,9 +207,15 @@ func (f *simulateFlags) readDeployment(env *Env, args []string) error {
 // complete turns flags and arguments into a request.
 func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) error {
 	f.Limits = workload.Limits{TTFT: units.Seconds(f.ttft / 1e3), TPOT: units.Seconds(f.tpot / 1e3)}
-	f.Records = f.perRequest != ""
+	f.Records, f.Percentile = f.perRequest != "", percentileOf(f.statistic)
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
+	}
+	if f.Deployment.Host.GiB == 0 {
+		if f.set.Changed("host-bandwidth") {
+			return usagef("--host-bandwidth needs --host-cache")
+		}
+		f.Deployment.Host.Bandwidth = 0
 	}
 	var errs [2]error
 	if f.file != "" {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -18,6 +20,8 @@ func simulateCommand(r *simulate.Request, input, output, file string) string {
 		c.deployment(r)
 	}
 	c.traffic(&r.Traffic, input, output)
+	c.add(r.Protocol == simulate.Benchmark != (r.Requests > 0 && r.Trace == ""), "protocol", r.Protocol)
+	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Seed > 1, "seed", r.Seed)
 	c.limit("ttft-limit", r.Limits.TTFT)
 	c.limit("tpot-limit", r.Limits.TPOT)
@@ -41,7 +45,9 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	c.add(l.EP > 1, "ep-size", l.EP)
 	c.add(l.MoETP > 0, "moe-tp-size", l.MoETP)
 	c.add(serves.Replicas > 1, "replicas", serves.Replicas)
-	c.word(d.LeastLoaded, "--least-loaded")
+	c.add(d.Routing != "" && d.Routing != sim.RoundRobin.String(), "routing", d.Routing)
+	c.add(d.Host.GiB > 0, "host-cache", d.Host.GiB)
+	c.add(d.Host.GiB > 0 && d.Host.Bandwidth != deployment.DefaultHostBandwidth, "host-bandwidth", d.Host.Bandwidth)
 	if d.Disaggregated() {
 		p := &d.Pools[0]
 		c.add(true, "prefill-replicas", p.Replicas)

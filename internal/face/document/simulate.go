@@ -1,6 +1,8 @@
 package document
 
 import (
+	"math"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
@@ -41,6 +43,13 @@ type Simulate struct {
 	Chance *float64 `json:"chance_within_limits"`
 	Basis  string   `json:"interval_basis"`
 
+	// Protocol is steady or benchmark; Steady is null unless the run went on until its figures were steady, and all figures
+	// are of its window.
+	Protocol string  `json:"protocol"`
+	Steady   *Steady `json:"steady"`
+
+	// Offered is requests per second that came, RequestRate those served.
+	Offered     float64 `json:"offered_requests_per_s"`
 	RequestRate float64 `json:"requests_per_s"`
 	InputRate   float64 `json:"input_tokens_per_s"`
 	OutputRate  float64 `json:"output_tokens_per_s"`
@@ -50,11 +59,21 @@ type Simulate struct {
 	GoodRate       float64   `json:"goodput_per_s"`
 	GoodShare      float64   `json:"good_share"`
 
-	Busy        float64 `json:"utilization"`
-	KVMean      float64 `json:"kv_use_mean"`
-	KVPeak      float64 `json:"kv_use_peak"`
-	Preemptions int     `json:"preemptions"`
+	InFlight    InFlight `json:"in_flight"`
+	Busy        float64  `json:"utilization"`
+	KVMean      float64  `json:"kv_use_mean"`
+	KVPeak      float64  `json:"kv_use_peak"`
+	Preemptions int      `json:"preemptions"`
+	// CachedShare is the prompt tokens found in the prefix cache, HostShare those of them found in the host cache.
 	CachedShare float64 `json:"prefix_cached_share"`
+	HostShare   float64 `json:"host_cached_share,omitempty"`
+	// Evictions are KV blocks taken out of prefix caches for others. HostLoading is the time to load blocks from the host
+	// cache, HostSpared the time to compute them.
+	Evictions   int64   `json:"evicted_blocks,omitempty"`
+	HostLoading float64 `json:"host_loading_s,omitempty"`
+	HostSpared  float64 `json:"host_spared_s,omitempty"`
+	// Sessions are those that ended.
+	Sessions *Sessions `json:"sessions,omitempty"`
 
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
@@ -67,6 +86,40 @@ type Simulate struct {
 	Notes  []string    `json:"notes"`
 	// Assumed are settings from a preset.
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
+}
+
+// Steady is how a run to steady state went.
+type Steady struct {
+	// Ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests)
+	// or replayed (a trace, all of whose requests count).
+	Ended string `json:"ended"`
+	// Warmup is the requests that ended before the window, Window those in it.
+	Warmup int `json:"warmup_requests"`
+	Window int `json:"window_requests"`
+	// Relative standard errors of the means, or of the percentile of the request.
+	TTFT    float64 `json:"ttft_sampling_error"`
+	TPOT    float64 `json:"tpot_sampling_error"`
+	Latency float64 `json:"latency_sampling_error"`
+}
+
+// Sessions is the sessions of several requests that ended.
+type Sessions struct {
+	Count int     `json:"count"`
+	Rate  float64 `json:"per_s"`
+	Turns float64 `json:"mean_turns"`
+	// Latency is from the first request to the last answer; Working is without the time between an answer and the next request.
+	Latency Times `json:"latency_ms"`
+	Working Times `json:"latency_without_think_ms"`
+}
+
+// InFlight is requests sent and not yet answered, over time.
+type InFlight struct {
+	Mean float64 `json:"mean"`
+	P50  int     `json:"p50"`
+	P90  int     `json:"p90"`
+	P95  int     `json:"p95"`
+	P99  int     `json:"p99"`
+	Max  int     `json:"max"`
 }
 
 // Budget is how an engine divides the memory of one device.
@@ -125,9 +178,20 @@ func NewSimulate(r *simulate.Response) *Simulate {
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
 		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
+		Protocol: string(r.Request.Protocol), Offered: s.Offered, InFlight: InFlight(s.InFlight),
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),
+	}
+	out.HostShare, out.Evictions = s.HostShare, s.Workers.Evictions
+	out.HostLoading, out.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
+	if x := s.Sessions; x != nil {
+		out.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, LatencyError(r)), timesOf(&x.Working, LatencyError(r))}
+	}
+	if x := s.Sampling; x != nil {
+		// A run that ends early may have seen too little for an error.
+		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
+		out.Steady = &Steady{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
 	}
 	if r.Request.Concurrency > 0 {
 		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)

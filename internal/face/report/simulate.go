@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/scatter"
@@ -24,17 +25,24 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	if r.PrefillLayout != "" {
 		fmt.Fprintf(w, ", prefill on %d × %s", max(1, r.Request.Deployment.Pools[0].Replicas), r.PrefillLayout)
 	}
-	fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
+	if x := s.Sampling; x != nil && x.Ended != sim.Replayed {
+		fmt.Fprintf(w, "\nAt your load: %d requests in %s, after a warm-up of %d requests", s.Counted, s.Duration, x.Warmup)
+	} else {
+		fmt.Fprintf(w, "\n%d requests in %s", s.Finished, s.Duration)
+	}
 	if s.Refused > 0 {
 		fmt.Fprintf(w, ", %d rejected (longer than the KV cache)", s.Refused)
 	}
 	fmt.Fprint(w, "\n\n")
 	fmt.Fprintln(w, latencies(r))
-	fmt.Fprintf(w, "\nThroughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
+	fmt.Fprintf(w, "\nLoad            %.2f requests/s offered, %.2f served; %.1f requests in flight on average, %d at p95\n",
+		s.Offered, s.RequestRate, s.InFlight.Mean, s.InFlight.P95)
+	fmt.Fprintf(w, "Throughput      %.2f requests/s, %.1f input and %.1f output tokens/s", s.RequestRate, s.InputRate, s.OutputRate)
 	if r.Request.Concurrency > 0 {
 		fmt.Fprintf(w, " (%s)", plusMinus(r.Expected.Throughput))
 	}
 	fmt.Fprintln(w)
+	sampling(w, r)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
 		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(r.Chance))
@@ -44,6 +52,8 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
 	}
 	engineUse(w, r)
+	prefixes(w, s)
+	sessions(w, s)
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
 	for _, n := range r.Notes {
@@ -56,6 +66,27 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	if v.Plots {
 		timeline(w, s, v)
 	}
+}
+
+// sampling prints the sampling error of a steady run.
+func sampling(w io.Writer, r *simulate.Response) {
+	x := r.Result.Sampling
+	if x == nil {
+		return
+	}
+	what := "mean"
+	if p := r.Request.Percentile; p > 0 {
+		what = fmt.Sprintf("p%g", p)
+	}
+	fmt.Fprintf(w, "Sampling error  ±%s TTFT, ±%s TPOT, ±%s latency (standard error, %s)\n", share(x.TTFT), share(x.TPOT), share(x.Latency), what)
+}
+
+// share is a sampling error in per cent.
+func share(e float64) string {
+	if math.IsInf(e, 1) {
+		return "?"
+	}
+	return fmt.Sprintf("%.1f %%", 100*e)
 }
 
 // latencies is the table of times.
@@ -91,6 +122,28 @@ func engineUse(w io.Writer, r *simulate.Response) {
 	if r.Result.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}
+}
+
+// prefixes prints what prompts found in the prefix cache.
+func prefixes(w io.Writer, s *sim.Result) {
+	if s.CachedShare == 0 && s.Workers.Evictions == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Prefix cache    %.1f %% of prompt tokens found; %d blocks evicted\n", 100*s.CachedShare, s.Workers.Evictions)
+	if s.HostShare > 0 {
+		fmt.Fprintf(w, "Host cache      %.1f %% of prompt tokens found here; %s of loading instead of %s of computing\n",
+			100*s.HostShare, s.Workers.Loading, s.Workers.Spared)
+	}
+}
+
+// sessions prints the time of whole sessions.
+func sessions(w io.Writer, s *sim.Result) {
+	x := s.Sessions
+	if x == nil || x.Count == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Sessions        %d ended, %.3f/s with %.1f turns each; %s from first request to last answer (p95 %s), %s without thinking (p95 %s)\n",
+		x.Count, x.Rate, x.Turns, x.Latency.Mean, x.Latency.P95, x.Working.Mean, x.Working.P95)
 }
 
 // timeline draws requests waiting and running over time.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -171,6 +172,7 @@ const mostLeft = 0.5
 // AsOf fills unset fields of the request from a run.
 func AsOf(run *results.Run, r *simulate.Request) error {
 	asDeployed(run, r)
+	r.Protocol = simulate.Benchmark // that of the measurement
 	if r.Concurrency == 0 && r.Rate == 0 && r.Trace == "" {
 		if r.Concurrency, r.Rate = run.Concurrency, run.Rate; r.Concurrency == 0 && r.Rate == 0 {
 			return session.BadInput(field.Errorf("the result does not state its load: give %s or %s", field.Name("concurrency"), field.Name("rate")))
@@ -226,12 +228,27 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 	}
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
+	if run.Format == results.Requests {
+		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TTFT) })
+		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TPOT) })
+	}
 	if run.OutputRate > 0 {
 		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput)
 	} else {
 		add(FigureTotal, s.InputRate+s.OutputRate, run.TotalRate, e.Throughput)
 	}
 	return out
+}
+
+// percentiles compares those of single requests; their intervals are those of the mean.
+func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, predicted, is float64)) {
+	if len(all) == 0 {
+		return
+	}
+	is := quantile.Of(slices.Clone(all), 0.5, 0.95, 0.99)
+	for i, p := range []units.Seconds{predicted.P50, predicted.P95, predicted.P99} {
+		add(name+[...]string{" p50", " p95", " p99"}[i], float64(p), float64(is[i]))
+	}
 }
 
 // distance is how far measurements lie from predictions: the mean of |ln(measured /

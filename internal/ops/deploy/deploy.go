@@ -95,7 +95,7 @@ func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, e
 
 // given is a deployment that was given, with the figures of its simulation.
 func given(ctx context.Context, s *session.Session, r *Request, site launch.Site) (*launch.Plan, error) {
-	q := simulate.Request{Deployment: *r.Deployment}
+	q := simulate.Request{Deployment: *r.Deployment, Protocol: simulate.Benchmark} // the files hold the script of a benchmark
 	q.Input, q.Output, q.Concurrency = r.Input, r.Output, max(1, r.Concurrency)
 	out, err := simulate.Run(ctx, s, q)
 	if err != nil {

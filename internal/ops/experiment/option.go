@@ -63,13 +63,20 @@ type Option struct {
 	MemoryBudget       engine.Budget
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict
-	// Load is the share of its capacity that a given load uses, 0 without one. Latencies
-	// are then at the load, throughput and rate those of the capacity. Least is the copies
-	// by what one carries, before all were simulated at the load.
-	Load  float64
-	Least int
+	// Load is the share of its capacity that a given load uses, 0 without one. All figures
+	// are then at the load, but for Capacity. Least is the copies by what one carries.
+	Load     float64
+	Least    int
+	Capacity Capacity
 	// Energy is nil where the power of a device is unknown or nobody asked for it.
 	Energy *simulate.Energy
+}
+
+// Capacity is the most load within the limits. Without a given load an option's figures are
+// those of its capacity.
+type Capacity struct {
+	Throughput, RequestRate float64 // output tokens and requests per second
+	Concurrency             int     // requests in flight
 }
 
 // Speed is one point of a trade-off.

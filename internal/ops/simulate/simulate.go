@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -26,9 +27,12 @@ type Request struct {
 	session.Sources
 	Traffic
 
+	// Protocol is steady or benchmark; without one it is steady, or benchmark if num_prompts is given.
+	Protocol Protocol `json:"protocol,omitempty"`
+
 	Seed   uint64          `json:"seed,omitempty"` // 0 = 1
 	Limits workload.Limits `json:"limits,omitzero"`
-	// Percentile is reported beside the usual ones; 0 = none.
+	// Percentile is reported beside the usual ones, and a steady run goes on until its sampling error is small; 0 = the mean.
 	Percentile float64 `json:"percentile,omitempty"`
 	Records    bool    `json:"records,omitempty"` // keep one record per request
 }
@@ -93,7 +97,7 @@ func (r *Request) Complete() {
 		}
 	}
 	r.Input, r.Output = cmp.Or(r.Input, DefaultInput), cmp.Or(r.Output, DefaultOutput)
-	r.LengthLow, r.Seed = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1)
+	r.LengthLow, r.Seed, r.Protocol = cmp.Or(r.LengthLow, 1), cmp.Or(r.Seed, 1), cmp.Or(r.Protocol, r.usualProtocol())
 }
 
 // Run runs requests through a deployment.
@@ -138,8 +142,10 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
-		return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", field.Name("prefix_length")))
+	for name, given := range r.needCache() {
+		if given && !resolved.Pools[0].Engine.PrefixCaching {
+			return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
+		}
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -147,6 +153,9 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		meters = fleet.Meter(&config)
 	}
 	config.Seed, config.Records, config.Limits, config.Percentile = r.Seed, r.Records, r.Limits, r.Percentile
+	if r.Protocol == Steady {
+		config.Steady = &sim.Steady{Percentile: r.Percentile, Requests: r.Requests}
+	}
 	config.Progress = func(ended, requests int) {
 		w.Tell(session.Progress{Task: "simulating", Done: ended, Of: requests, What: "requests"})
 	}
@@ -163,7 +172,7 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 		Request: *r, Model: s.Model.Name(), Device: s.Device.Name, Engine: serves.Engine.Name, Title: serves.Engine.Title,
 		Layout: label(serves), Memory: fleet.Generates().Memory, Budget: resolved.Pools[0].Engine.TokenBudget, Result: *result,
 		Tier:    s.Prices.Tier(s.Device, resolved.Pricing),
-		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client)),
+		Notes:   slices.Concat(s.Model.Notes, resolved.Notes, r.onLength(s, client), r.onSampling(result)),
 		Assumed: resolved.Assumed,
 	}
 	if resolved.Disaggregated() {
@@ -197,7 +206,7 @@ func Prepare(w *session.Session, r *Request) (*session.Stage, error) {
 // InStep reports whether all requests are identical: those in flight then start and end together.
 func (r *Response) InStep() bool {
 	q := &r.Request
-	return q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
+	return q.Protocol == Benchmark && q.Concurrency > 1 && q.LengthLow == 1 && q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil
 }
 
 // About describes the prediction, for its expected error.
@@ -232,7 +241,10 @@ func (r *Request) check() error {
 			errs = append(errs, field.Errorf("%s must be positive and finite, got %g", v.name, v.is))
 		}
 	}
-	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits))
+	errs = append(errs, r.checkArrivals(), session.CheckLimits(r.Limits), r.Protocol.check())
+	if !(r.Percentile >= 0 && r.Percentile < 100) {
+		errs = append(errs, field.Errorf("%s must be above 0 and below 100, got %g", field.Name("percentile"), r.Percentile))
+	}
 	if r.Trace == "" && (r.Input < 1 || r.Output < 1 || r.Input > session.MaxTokens || r.Output > session.MaxTokens) {
 		errs = append(errs, field.Errorf("%s and %s must be between 1 and %d, got %d and %d",
 			field.Name("input_length"), field.Name("output_length"), session.MaxTokens, r.Input, r.Output))
@@ -255,6 +267,13 @@ func (r *Request) checkPrefix() error {
 		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
 	}
 	return nil
+}
+
+// needCache are the settings that need a prefix cache, and whether they are given.
+func (r *Request) needCache() iter.Seq2[field.Name, bool] {
+	return func(yield func(field.Name, bool) bool) {
+		_ = yield("prefix_length", r.Prefix > 0) && yield("host_cache", r.Deployment.Host.GiB > 0)
+	}
 }
 
 // checkPools reports errors in the sizes of pools.

@@ -53,7 +53,8 @@ type Traffic struct {
 	Process   sim.Process `json:"arrival,omitempty"`
 	Variation float64     `json:"arrival_variation,omitempty"`
 
-	Requests int `json:"num_prompts,omitempty"` // 0 = 10 × concurrency, or 1000
+	// Requests is the number of a benchmark; 0 = 10 × concurrency, or 1000. In steady state it is the most to simulate; 0 = 200000.
+	Requests int `json:"num_prompts,omitempty"`
 	// Input and Output are lengths in tokens; 0 = 1024 and 256. Lengths are uniform
 	// from LengthLow of them to all; 0 = 1.
 	Input     int     `json:"input_length,omitempty"`
@@ -129,7 +130,7 @@ func workloads(w *session.Session, s *session.Stage, t *Traffic) error {
 		return nil
 	}
 	t.Workloads = slices.Clone(t.Workloads) // shared with other requests
-	k, err := w.Kinds(t.Workloads)
+	k, err := w.Conversing(t.Workloads)
 	if err != nil {
 		return err
 	}

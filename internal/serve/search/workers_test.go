@@ -116,10 +116,12 @@ func (q *question) best(t *rapid.T) float64 {
 }
 
 // What a climb may give away: one per cent for fewer requests in flight, and what loads
-// not tried could have brought. Requests that begin and end together, as those of a benchmark
-// do, make throughput ripple with the load, and times fall again at a larger one: by far
-// more in the small deployments here, with answers of a few tokens, than in real ones.
-const rippled = 0.5
+// not tried could have brought. Requests that begin and end together make throughput
+// ripple with the load, by more in the small deployments here than in real ones.
+const (
+	givenAway = 0.975
+	rippled   = 1 - 1./8
+)
 
 // TestWorkersAgainstBruteForce: no deployment carries more than what is found, at any load
 // up to the first that misses the limits. Larger ones may meet them again, where prompts
@@ -179,7 +181,7 @@ func TestRowsOfWorkers(t *testing.T) {
 }
 
 // TestMoreNeverLoses: wider limits, more devices and more layouts never carry less, but
-// for ripples.
+// for what a climb may give away.
 func TestMoreNeverLoses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -197,7 +199,7 @@ func TestMoreNeverLoses(t *testing.T) {
 		case "layouts":
 			q.tp = []int{1, 2, 4}
 		}
-		if after := q.best(t); after < rippled*before {
+		if after := q.best(t); after < givenAway*before {
 			t.Fatalf("%g, with more %s %g", before, what, after)
 		}
 	})

@@ -6,12 +6,17 @@ package sim
 func (c *Config) alike() int {
 	n := max(1, c.Workers.Replicas)
 	loop, ok := c.Client.(ClosedLoop)
-	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
-	if !ok || n == 1 || c.Decode != nil || c.Records || c.Workers.Routing != RoundRobin || loop.Warmup > 0 || loop.Spread > 0 ||
-		!same(&loop.Input) || !same(&loop.Output) || loop.Concurrency%n != 0 || loop.Requests%n != 0 {
+	if !ok || n == 1 || c.Decode != nil || c.Records || c.Workers.Routing != RoundRobin ||
+		c.Steady == nil && (loop.Warmup > 0 || loop.Spread > 0 || loop.Requests%n != 0) || !loop.equal() || loop.Concurrency%n != 0 {
 		return 1
 	}
 	return n
+}
+
+// equal reports whether all requests have the same lengths.
+func (c *ClosedLoop) equal() bool {
+	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
+	return !c.Mix.converses() && same(&c.Input) && same(&c.Output)
 }
 
 // one is the part of a configuration for one of n identical replicas.
@@ -19,8 +24,13 @@ func (c *Config) one(n int) *Config {
 	out := *c
 	loop, _ := c.Client.(ClosedLoop)
 	loop.Concurrency /= n
-	loop.Requests /= n
+	loop.Requests = max(1, loop.Requests/n)
 	out.Client, out.Workers.Replicas, out.stands = loop, 1, n
+	if c.Steady != nil {
+		rule := *c.Steady
+		rule.Requests = (rule.Requests + n - 1) / n
+		out.Steady = &rule
+	}
 	if c.Progress != nil {
 		out.Progress = func(ended, requests int) { c.Progress(n*ended, n*requests) }
 	}
@@ -31,11 +41,14 @@ func (c *Config) one(n int) *Config {
 func (r *Result) times(n int) {
 	r.Requests, r.Finished, r.Refused, r.Counted = n*r.Requests, n*r.Finished, n*r.Refused, n*r.Counted
 	r.ITL.Count *= n
-	for _, x := range []*float64{&r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
+	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate, &r.InFlight.Mean} {
 		*x *= float64(n)
 	}
+	for _, x := range []*int{&r.InFlight.P50, &r.InFlight.P90, &r.InFlight.P95, &r.InFlight.P99, &r.InFlight.Max} {
+		*x *= n
+	}
 	w := &r.Workers
-	w.Steps, w.PrefillSteps, w.Preemptions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions
+	w.Steps, w.PrefillSteps, w.Preemptions, w.Evictions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions, int64(n)*w.Evictions
 	for i := range r.Series {
 		r.Series[i].Waiting *= n
 		r.Series[i].Running *= n

@@ -125,3 +125,20 @@ func repeat(t *Trace, times int) *Trace {
 	}
 	return out
 }
+
+// BenchmarkSteady is a load that lasts, at a rate and in a closed loop: a hundred thousand requests, however small the error.
+func BenchmarkSteady(b *testing.B) {
+	for name, client := range map[string]Client{
+		"rate=12":    chat(12),
+		"clients=64": ClosedLoop{Requests: 1, Concurrency: 64, Input: chat(1).Input, Output: chat(1).Output},
+	} {
+		b.Run(name, func(b *testing.B) {
+			const requests = 100_000
+			config := &Config{
+				Client: client, Workers: Pool{Engine: vllm(), Stepper: h100()},
+				Steady: &Steady{Error: 1e-9, Requests: requests},
+			}
+			measure(b, config, requests)
+		})
+	}
+}

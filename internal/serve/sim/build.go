@@ -12,13 +12,9 @@ func newSimulation(c *Config) (*simulation, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &simulation{config: c, load: c.Client.load(c.Seed)}
-	s.requests = s.load.requests
-	s.left = len(s.requests)
-	for i := range s.requests {
-		q := &s.requests[i]
-		q.id, q.need = i, q.input
-	}
+	s := &simulation{config: c}
+	s.draw()
+	s.talks = s.load.talks
 	s.series = newSeries()
 	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
 		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
@@ -45,13 +41,51 @@ func newSimulation(c *Config) (*simulation, error) {
 			s.decode.replicas[i].held = caches.Engine.Held
 		}
 	}
+	if s.steady == nil {
+		s.meter()
+	}
 	return s, nil
+}
+
+// draw prepares the requests: all of them, or places for those in flight where they come without end.
+func (s *simulation) draw() {
+	c := s.config
+	if c.Steady == nil {
+		s.load = c.Client.load(c.Seed)
+	} else if s.load = c.Client.endless(c.Seed); s.load.draw != nil {
+		n := s.load.window
+		if n == 0 {
+			n = mostInFlight(c)
+		}
+		s.load.requests = places(n)
+		s.steady = newSteady(c, n)
+	}
+	s.requests = s.load.requests
+	s.left = len(s.requests)
+	if s.steady != nil {
+		return
+	}
+	for i := range s.requests {
+		q := &s.requests[i]
+		q.id, q.serial, q.need = i, int32(i), q.input
+	}
+}
+
+// mostInFlight is how many requests of an open loop there is room for: many times as many as all replicas run at
+// a time. With more it is overloaded.
+func mostInFlight(c *Config) int {
+	const times, least, most = 16, 1 << 12, 1 << 18
+	n := max(1, c.Workers.Replicas) * c.Workers.Engine.MaxSequences
+	if c.Decode != nil {
+		n += max(1, c.Decode.Replicas) * c.Decode.Engine.MaxSequences
+	}
+	return min(max(times*n, least), most)
 }
 
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
-	engine, steps := p.Engine.normal(), new(priced)
-	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
+	engine, steps, launcher := p.Engine.normal(), new(priced), p.launcher()
+	made := pool{routing: p.Routing, affinity: p.Routing.affinity(), replicas: s.replicas[from:to]}
 	batches := make([]microBatch, engine.Stages*len(made.replicas))
 	for i := range batches {
 		batches[i] = microBatch{
@@ -62,7 +96,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, meter: p.Meter, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, burst: engine.burst(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,
@@ -83,6 +117,12 @@ func (s *simulation) remember(r *replica) {
 		s.warm(r)
 		return
 	}
+	tier := r.engine.Host.room()
+	if s.talks != nil {
+		s.converse(r)
+		r.cache.prefix.host.room = tier
+		return
+	}
 	if s.load.contents == nil {
 		return
 	}
@@ -93,7 +133,19 @@ func (s *simulation) remember(r *replica) {
 		}
 	}
 	tokens := s.load.blockTokens
-	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, tokens/r.engine.BlockTokens)
+	span := tokens / r.engine.BlockTokens
+	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, span)
+	r.cache.prefix.host.room = tier / span
+}
+
+// converse gives a replica a cache for the prompts and answers of sessions.
+func (s *simulation) converse(r *replica) {
+	if s.talks.known == nil {
+		s.talks.remember(r.engine.BlockTokens)
+		s.load.contents = make([][]uint32, len(s.requests))
+	}
+	r.cache.prefix = newPrefix(s.load.contents, 0, r.engine.BlockTokens, 1)
+	r.cache.prefix.known, r.cache.prefix.answers = s.talks.known, true
 }
 
 // warm gives a replica what all prompts begin with: whole blocks, as one entry, since

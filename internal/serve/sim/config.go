@@ -18,6 +18,10 @@ type Config struct {
 	Decode *Pool
 	Link   Link
 
+	// Steady, if not nil, asks for the steady state; without it the client's requests are all there is, from the first burst
+	// to the last end, as in a benchmark.
+	Steady *Steady
+
 	Seed uint64
 	// Limits define goodput.
 	Limits workload.Limits
@@ -73,7 +77,7 @@ func (p *Pool) check(name string) error {
 	if p.Stepper == nil {
 		errs = append(errs, errors.New(name+": no step model"))
 	}
-	if p.Routing < RoundRobin || p.Routing > LeastLoaded {
+	if p.Routing < RoundRobin || p.Routing > SGLang {
 		errs = append(errs, fmt.Errorf("%s: unknown %v", name, p.Routing))
 	}
 	return errors.Join(errs...)
@@ -81,7 +85,7 @@ func (p *Pool) check(name string) error {
 
 // check reports all mistakes of a configuration.
 func (c *Config) check() error {
-	errs := []error{c.Workers.check("workers")}
+	errs := []error{c.Workers.check("workers"), c.Steady.check()}
 	if !(c.Percentile >= 0 && c.Percentile < 100) {
 		errs = append(errs, fmt.Errorf("percentile must be above 0 and below 100, got %g", c.Percentile))
 	}

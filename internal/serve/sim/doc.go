@@ -5,7 +5,8 @@
 //
 // In: a [Config]: a [Client] (closed loop, open loop or [Trace]), pools of
 // replicas with the scheduling rules of their [Engine], and a [Stepper] that
-// says how long a step of a given [Batch] takes. Out: a [Result].
+// says how long a step of a given [Batch] takes. Out: a [Result]: of all the
+// client's requests, as a benchmark has it, or with [Steady] of a load that lasts.
 // It does not depend on models, devices or engine names; it reads no clock, and
 // the same configuration and seed give the same bytes.
 //
@@ -21,8 +22,10 @@
 //   - generating requests: decode.go, and wheel.go for the next to finish
 //   - several batches in flight, one for each pipeline stage: pipeline.go
 //   - several replicas: route.go, transfer.go
+//   - steady state: steady.go for warm-up, window and end, sampling.go for the
+//     rules, stagger.go for the start of clients
 //   - memory of a run: bytes.go
-//   - results: result.go, summary.go, gap.go, series.go, csv.go
+//   - results: result.go, summary.go, flight.go, gap.go, series.go, csv.go
 //
 // # Why it is fast
 //
@@ -40,5 +43,6 @@
 // free add up to the total. The clock never goes back. A single request takes
 // as long as the steps it is made of, through however many stages. A full pipeline is as
 // fast as its slowest stage. A jump is the sum of its steps. All are
-// tested; so is agreement with a simulator that takes every step (naive_test.go).
+// tested; so are Little's law in every steady state, and agreement with a
+// simulator that takes every step (naive_test.go).
 package sim

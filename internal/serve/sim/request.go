@@ -24,7 +24,7 @@ const (
 // of its prompt: without pointers it is no work for the garbage collector.
 // There are many, so it is kept small.
 type request struct {
-	id            int
+	id            int // its place in simulation.requests
 	input, output int // tokens
 	kind          int32
 	state         state
@@ -39,8 +39,9 @@ type request struct {
 	shared    int // leading blocks that the prefix cache holds for it
 
 	offset, finish int64         // while decoding: context and end on the token clock
-	last           units.Seconds // when it got its last token, if it does not run
+	last           units.Seconds // when it got its last token, if it does not run; before the first, when it came in
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
+	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
 	older, newer   int32         // those admitted before and after it, while it runs; see running
 
@@ -48,6 +49,9 @@ type request struct {
 
 	worker, decoder int32 // replicas, from 0 in their pool
 	cached          int32 // prompt tokens found in the prefix cache at first
+	hosted          int32 // of these, in the host tier
+	talk            int32 // its session's place, from 1; 0 without one
+	owed            int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
 }
 
@@ -59,10 +63,15 @@ var spare sync.Pool
 
 // newRequests makes requests about which nothing is known.
 func newRequests(n int) []request {
+	made := places(n)
+	clear(made)
+	return made
+}
+
+// places makes room for requests, with what was there before.
+func places(n int) []request {
 	if old, ok := spare.Get().(*[]request); ok && cap(*old) >= n {
-		made := (*old)[:n]
-		clear(made)
-		return made
+		return (*old)[:n]
 	}
 	return make([]request, n)
 }

@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/plimsoll-project/plimsoll/internal/basic/units"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
 
 // Result is the result of a simulation. Times and rates are of the requests that
 // count: finished, and after the warm-up.
@@ -17,19 +22,27 @@ type Result struct {
 	ITL     Summary // gaps between the tokens of all requests, to 1 %; the mean is exact
 	Latency Summary // of whole requests
 
-	RequestRate float64 // requests per second
+	Offered     float64 // requests per second that came
+	RequestRate float64 // requests per second that were served
 	InputRate   float64 // prompt tokens per second
 	OutputRate  float64 // generated tokens per second
 	// GoodRate is requests per second that meet the limits, GoodShare their
 	// share.
 	GoodRate, GoodShare float64
 
+	InFlight Levels
+	// Sampling is how a steady run went; nil without one.
+	Sampling *Sampling
+
 	Workers PoolUse
 	Decode  *PoolUse // nil unless disaggregated
 
-	CachedShare float64 // prompt tokens found in the prefix cache
-	Series      []Point
-	Records     []Record // if requested, in order of arrival
+	CachedShare float64 // prompt tokens found in the prefix cache or the host tier
+	HostShare   float64 `json:",omitempty"` // of the prompt tokens, in the host tier
+	// Sessions are those that ended; nil without any in the load.
+	Sessions *Sessions `json:",omitempty"`
+	Series   []Point
+	Records  []Record // if requested, in order of arrival
 }
 
 // PoolUse is how a pool was used from the start to the end of the simulation.
@@ -40,6 +53,9 @@ type PoolUse struct {
 	Steps        int64
 	PrefillSteps int64 // of these, with prefill
 	Preemptions  int
+	Evictions    int64 `json:",omitempty"` // KV blocks taken out of the prefix cache for others
+	// Loading is the time to load blocks from the host tier, Spared that to compute them.
+	Loading, Spared units.Seconds `json:",omitempty"`
 }
 
 // Record is one request.
@@ -48,7 +64,7 @@ type Record struct {
 	Arrival         units.Seconds
 	Input, Output   int
 	Kind            int // of the mix
-	Cached          int // prompt tokens found in the prefix cache
+	Cached          int // prompt tokens found in the prefix cache or the host tier
 	Refused         bool
 	Warmup          bool
 	TTFT            units.Seconds
@@ -70,8 +86,8 @@ func (s *simulation) times(q *request) (ttft, tpot, latency units.Seconds) {
 // record is the record of a request that has ended.
 func (s *simulation) record(q *request) Record {
 	r := Record{
-		ID: q.id, Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
-		Refused: q.state == refused, Warmup: q.id < s.load.warmup,
+		ID: int(q.serial), Arrival: q.arrived, Input: q.input, Output: q.output, Kind: int(q.kind), Cached: int(q.cached),
+		Refused: q.state == refused, Warmup: int(q.serial) < s.load.warmup,
 		Preempted: int(q.preempted), Worker: int(q.worker), Decoder: -1,
 	}
 	if r.Refused {
@@ -86,42 +102,133 @@ func (s *simulation) record(q *request) Record {
 
 // result sums up.
 func (s *simulation) result() *Result {
+	if s.steady != nil {
+		return s.lasting()
+	}
 	n := len(s.requests)
-	res := &Result{Requests: n, Finished: n - s.refused, Refused: s.refused, Series: s.series.points}
+	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points}
 	var t tally
 	t.room(n)
 	for i := range s.requests {
-		if q := &s.requests[i]; q.state != refused && i >= s.load.warmup {
+		if q := &s.requests[i]; q.state == finished && i >= s.load.warmup {
 			ttft, tpot, latency := s.times(q)
 			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
 		}
 	}
 	if s.config.Records {
-		res.Records = make([]Record, n)
+		res.Records = make([]Record, 0, n)
 		for i := range s.requests {
-			res.Records[i] = s.record(&s.requests[i])
+			if q := &s.requests[i]; q.state != unborn {
+				res.Records = append(res.Records, s.record(q))
+			}
 		}
 	}
-	t.report(res, max(1, s.config.stands), s.config.Percentile)
+	if s.config.Steady != nil {
+		res.Sampling = &Sampling{Ended: Replayed}
+		t.errors(s.config.Steady.Percentile, res.Sampling)
+	}
+	t.report(res, max(1, s.config.stands), s.config.Percentile, t.to-t.from)
+	res.InFlight = s.flight.levels(s.now)
+	if last := s.lastArrival(); last > 0 {
+		res.Offered = float64(res.Requests) / float64(last)
+		if s.config.Steady != nil {
+			s.until(last, res)
+		}
+	}
+	s.uses(res, s.now)
+	return res
+}
+
+// lastArrival is when the last request came. Turns of sessions come in another order than that of their places.
+func (s *simulation) lastArrival() units.Seconds {
+	last := s.requests[len(s.requests)-1].arrived
+	for i := range s.requests {
+		if s.talks == nil {
+			break
+		}
+		last = max(last, s.requests[i].arrived)
+	}
+	return last
+}
+
+// until makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
+func (s *simulation) until(last units.Seconds, res *Result) {
+	var t tally
+	for i := range s.requests {
+		if q := &s.requests[i]; q.state != refused && q.done <= last {
+			ttft, tpot, latency := s.times(q)
+			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
+		}
+	}
+	t.rates(res, last)
+	res.InFlight = s.last
+}
+
+// lasting sums up the window of a steady run. The rate of an open loop is known, and so the rates are those of the window times
+// what came in it too little or too much by chance.
+func (s *simulation) lasting() *Result {
+	t := s.steady
+	over := s.now - t.from
+	res := &Result{
+		Requests: s.sent, Finished: t.done - s.refused, Refused: s.refused, Series: s.series.points, Sampling: &t.out, Records: s.records,
+	}
+	slices.SortFunc(res.Records, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
+	if t.phase == warming || over <= 0 {
+		over = s.now
+	}
+	res.InFlight = s.flight.levels(s.now)
+	if len(t.tally.ttft) > 0 && over > 0 {
+		t.tally.report(res, max(1, s.config.stands), s.config.Percentile, over)
+	}
+	first := float64(s.workers.replicas[0].engine.First)
+	res.Offered = res.RequestRate
+	if loop, open := s.config.Client.(OpenLoop); open {
+		res.Offered = loop.Rate
+		if s.talks != nil {
+			res.Offered *= s.talks.means
+		}
+		if by := res.Offered * float64(over) / float64(t.arrived); t.out.Ended != Overloaded && t.arrived > 0 {
+			for _, x := range []*float64{&res.RequestRate, &res.InputRate, &res.OutputRate, &res.GoodRate, &res.InFlight.Mean} {
+				*x *= by
+			}
+		}
+	}
+	res.InFlight.longer(res.RequestRate * first)
+	s.uses(res, over)
+	return res
+}
+
+// uses adds how the pools were used over a time.
+func (s *simulation) uses(res *Result, over units.Seconds) {
+	if s.talks != nil {
+		res.Sessions = s.talks.result(over, s.config.Percentile)
+	}
 	res.ITL = s.gaps.summary()
-	res.Workers = s.workers.use(s.now)
+	res.Workers = s.workers.use(over)
 	if len(s.decode.replicas) > 0 {
-		use := s.decode.use(s.now)
+		use := s.decode.use(over)
 		res.Decode = &use
 	}
-	return res
 }
 
 // tally collects the requests that count.
 type tally struct {
 	ttft, tpot, latency         []units.Seconds
 	input, output, cached, good int
+	hosted                      int
 	from, to                    units.Seconds
+	spent                       units.Seconds   // by all requests, in the simulation
+	scratch                     []units.Seconds // to find percentiles in
 }
 
 func (t *tally) room(n int) {
 	values := make([]units.Seconds, 3*n)
 	t.ttft, t.tpot, t.latency = values[:0:n], values[n:n:2*n], values[2*n:2*n:3*n]
+}
+
+// restart forgets all but the room.
+func (t *tally) restart() {
+	*t = tally{ttft: t.ttft[:0], tpot: t.tpot[:0], latency: t.latency[:0], scratch: t.scratch}
 }
 
 func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
@@ -137,26 +244,35 @@ func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
 	t.input += q.input
 	t.output += q.output
 	t.cached += int(q.cached)
+	t.hosted += int(q.hosted)
+	t.spent += q.done - q.arrived
 	if good {
 		t.good++
 	}
 }
 
-func (t *tally) report(res *Result, times int, percentile float64) {
+// report sums up the requests over a time.
+func (t *tally) report(res *Result, times int, percentile float64, over units.Seconds) {
 	res.Counted = len(t.ttft)
 	if res.Counted == 0 {
 		return
 	}
 	res.TTFT, res.TPOT = summarize(t.ttft, times, percentile), summarize(t.tpot, times, percentile)
 	res.Latency = summarize(t.latency, times, percentile)
-	res.Duration = t.to - t.from
-	seconds := float64(res.Duration)
-	res.RequestRate = float64(res.Counted) / seconds
+	res.GoodShare = float64(t.good) / float64(res.Counted)
+	res.CachedShare = float64(t.cached) / float64(t.input)
+	res.HostShare = float64(t.hosted) / float64(t.input)
+	t.rates(res, over)
+}
+
+// rates are what was served over a time.
+func (t *tally) rates(res *Result, over units.Seconds) {
+	res.Duration = over
+	seconds := float64(over)
+	res.RequestRate = float64(len(t.ttft)) / seconds
 	res.InputRate = float64(t.input) / seconds
 	res.OutputRate = float64(t.output) / seconds
 	res.GoodRate = float64(t.good) / seconds
-	res.GoodShare = float64(t.good) / float64(res.Counted)
-	res.CachedShare = float64(t.cached) / float64(t.input)
 }
 
 // use sums up the replicas of a pool over a time.
@@ -173,6 +289,8 @@ func (p *pool) use(over units.Seconds) PoolUse {
 		u.Steps += r.usage.steps
 		u.PrefillSteps += r.usage.prefillSteps
 		u.Preemptions += r.usage.preemptions
+		u.Evictions += r.cache.prefix.evicted
+		u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
 	}
 	return u
 }

@@ -13,6 +13,7 @@ type simulation struct {
 	config   *Config
 	load     load
 	requests []request
+	talks    *talks // sessions; nil without any
 	replicas []replica
 	workers  pool // of the replicas
 	decode   pool // likewise; none unless disaggregated
@@ -23,7 +24,12 @@ type simulation struct {
 	sent    int     // requests the client has sent, or has planned to
 	left    int     // requests that have not ended
 	refused int
+	unsent  int // turns of sessions that ended early
 	series  series
+	flight  flight
+	steady  *steady  // of a run without end
+	records []Record // and its records, if requested
+	last    Levels   // requests in flight until the last one of a trace
 	gaps    histogram
 	err     error
 
@@ -99,7 +105,7 @@ func (s *simulation) run(ctx context.Context) error {
 				return ctx.Err()
 			}
 			if s.config.Progress != nil {
-				s.config.Progress(len(s.requests)-s.left, len(s.requests))
+				s.config.Progress(s.progress())
 			}
 		}
 	}
@@ -107,6 +113,14 @@ func (s *simulation) run(ctx context.Context) error {
 		return fmt.Errorf("simulating: %d requests never finished", s.left)
 	}
 	return ctx.Err()
+}
+
+// progress is how many requests have ended, of how many at most.
+func (s *simulation) progress() (done, of int) {
+	if s.steady != nil {
+		return s.steady.done, s.steady.bound
+	}
+	return len(s.requests) - s.left, len(s.requests)
 }
 
 // happen acts on one event.
@@ -122,6 +136,10 @@ func (s *simulation) happen(e *event) {
 	case cacheArrives:
 		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
 	case clientSends:
+		if e.replica == sessionsOwn {
+			s.turn(int(e.of))
+			return
+		}
 		s.receive(&s.requests[e.of])
 	case requestReady:
 		s.replicas[e.replica].deliver(&s.requests[e.of])
@@ -134,23 +152,80 @@ func (s *simulation) open() {
 	if s.load.window > 0 {
 		n = s.load.window
 	}
-	for range min(n, len(s.requests)) {
-		s.plan(s.requests[s.sent].arrived)
+	if s.steady != nil {
+		s.stagger(n)
+		return
+	}
+	for range min(n, s.starts()) {
+		s.plan(s.start(s.sent).arrived)
 	}
 }
 
 // plan has the client send its next request.
 func (s *simulation) plan(at units.Seconds) {
-	q := &s.requests[s.sent]
+	q := s.next()
 	q.arrived = at
-	s.sent++
+	s.begins(q, at)
 	s.agenda.send(at, q.id)
+}
+
+// next is the request to be sent next.
+func (s *simulation) next() *request {
+	s.sent++
+	if s.steady == nil {
+		return s.start(s.sent - 1)
+	}
+	q := s.take()
+	s.load.draw(q)
+	q.need = q.input
+	return q
+}
+
+// vacant is a place for the next turn of a session.
+func (s *simulation) vacant() *request {
+	s.sent++
+	return s.take()
+}
+
+// take takes a place that nobody uses.
+func (s *simulation) take() *request {
+	free := &s.steady.free
+	at := (*free)[len(*free)-1]
+	*free = (*free)[:len(*free)-1]
+	q := &s.requests[at]
+	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
+	return q
+}
+
+// starts is how many requests the client sends of its own accord: not as the next turn of a session.
+func (s *simulation) starts() int {
+	if s.load.starts != nil {
+		return len(s.load.starts)
+	}
+	return len(s.requests)
+}
+
+// start is one of them.
+func (s *simulation) start(i int) *request {
+	if s.load.starts != nil {
+		i = int(s.load.starts[i])
+	}
+	return &s.requests[i]
 }
 
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	if s.load.window == 0 && s.sent < len(s.requests) {
-		s.plan(s.requests[s.sent].arrived)
+	if s.load.window == 0 {
+		s.follow()
+	}
+	s.enter(q)
+}
+
+// enter takes a request from the client to its replica.
+func (s *simulation) enter(q *request) {
+	s.flight.change(s.now, 1)
+	if s.steady != nil {
+		s.steady.arrived++
 	}
 	if !s.possible(q) {
 		q.state = refused
@@ -159,7 +234,10 @@ func (s *simulation) receive(q *request) {
 		return
 	}
 	q.state = queued
-	r := s.workers.route()
+	r := s.workers.route(q)
+	if s.workers.affinity.tokens {
+		r.owe(q)
+	}
 	q.worker = int32(r.index)
 	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
 	if service == 0 {
@@ -168,6 +246,20 @@ func (s *simulation) receive(q *request) {
 	}
 	r.apiFree = max(r.apiFree, s.now) + service
 	s.agenda.follow(r.apiFree, requestReady, r.place, q.id)
+}
+
+// follow plans the next arrival of an open loop or a trace.
+func (s *simulation) follow() {
+	switch t := s.steady; {
+	case t == nil && s.sent < s.starts():
+		s.plan(s.start(s.sent).arrived)
+	case t == nil:
+		s.last = s.flight.levels(s.now)
+	case len(t.free) == 0:
+		s.flood()
+	default:
+		s.plan(s.now + s.load.gap())
+	}
 }
 
 // possible reports whether a request would fit if it were alone.
@@ -186,11 +278,23 @@ func (s *simulation) finish(q *request) {
 }
 
 func (s *simulation) gone(q *request) {
+	if s.left == 0 {
+		return // others ended the run at this time
+	}
 	q.done = s.now
-	s.left--
-	if s.load.window > 0 && s.sent < len(s.requests) {
+	s.flight.change(s.now, -1)
+	goesOn := s.replies(q)
+	switch {
+	case s.steady != nil:
+		s.ends(q)
+		if s.load.window > 0 && !goesOn { // a client sends again when it has the answer
+			s.plan(s.now + s.workers.replicas[0].engine.First + s.load.think)
+		}
+		return
+	case s.load.window > 0 && s.sent < s.starts() && !goesOn:
 		s.plan(s.now + s.load.think)
 	}
+	s.left--
 }
 
 // sound checks the result of a step model.

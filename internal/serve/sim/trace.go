@@ -78,6 +78,9 @@ func (t *Trace) load(uint64) load {
 	return l
 }
 
+// endless implements [Client]: a trace has an end.
+func (t *Trace) endless(seed uint64) load { return t.load(seed) }
+
 // coarsen makes the blocks of contents no smaller than those of a cache: of
 // several small ones the last stands for all. It reports whether one size is a
 // multiple of the other.

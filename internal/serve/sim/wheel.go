@@ -2,7 +2,7 @@ package sim
 
 import "math/bits"
 
-// wheel is requests in the order in which they end, by identity among equals: a circle
+// wheel is requests in the order in which they end, by the order in which they were sent among equals: a circle
 // of buckets of the token clock, each with its requests in order. Requests seldom share
 // a bucket, so that each comes and goes in a step or two, however many there are.
 type wheel struct {
@@ -129,7 +129,7 @@ func (w *wheel) grow() {
 	}
 }
 
-// endsBefore orders requests by their end, by identity among equals.
+// endsBefore orders requests by their end, by the order in which they were sent among equals.
 func (q *request) endsBefore(o *request) bool {
-	return q.finish < o.finish || q.finish == o.finish && q.id < o.id
+	return q.finish < o.finish || q.finish == o.finish && q.serial < o.serial
 }

@@ -12,7 +12,7 @@ func TestWheel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		requests := make([]request, 64)
 		for i := range requests {
-			requests[i].id = i
+			requests[i].id, requests[i].serial = i, int32(i)
 		}
 		w := wheel{requests: requests}
 		far := rapid.SampledFrom([]int64{1, 40, 3000, 1 << 24}).Draw(t, "far")

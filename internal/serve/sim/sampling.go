@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// warm reports whether the warm-up lies in the first half of the requests that have ended, by all their times. The rule
+// is MSER-5: values are averaged in groups of five, and the warm-up is what has to be dropped so that the mean of the rest has the
+// smallest standard error (White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for
+// simulation", Winter Simulation Conference 2000, who found it the best of those that need no tuning). Where that is
+// half or more, too little was simulated to tell.
+func warm(t *tally) bool {
+	for _, values := range [...][]units.Seconds{t.ttft, t.tpot, t.latency} {
+		if len(values) > 0 && 2*mser(values) >= len(values)/mserGroup {
+			return false
+		}
+	}
+	return len(t.ttft) > 0
+}
+
+const mserGroup = 5
+
+// mser is the number of groups of five that MSER-5 drops, at most half of them.
+func mser(values []units.Seconds) int {
+	n := len(values) / mserGroup
+	sum, squares := 0.0, 0.0
+	best, least := 0, math.Inf(1)
+	shift := float64(values[len(values)-1]) // sums of small numbers are exact enough
+	for i := n - 1; i >= 0; i-- {
+		mean := 0.0
+		for _, v := range values[mserGroup*i : mserGroup*(i+1)] {
+			mean += float64(v) - shift
+		}
+		mean /= mserGroup
+		sum += mean
+		squares += mean * mean
+		left := float64(n - i)
+		// Among equal ones the smallest is taken: nothing is dropped from a constant.
+		if z := math.Max(0, squares-sum*sum/left) / (left * left); 2*i <= n && z <= least*(1+1e-12) {
+			best, least = i, z
+		}
+	}
+	return best
+}
+
+// Batch means: the values, in order, are cut into so many groups, whose means vary more than independent values would
+// if values near each other are alike. The larger error of many short groups and a few long ones is taken: the long ones
+// show what is alike over longer times, with the larger chance error of a few.
+const (
+	shortGroups = 32
+	longGroups  = 8
+)
+
+// sampled is a percentile of times in the order in which requests ended, or with 0 their mean, and its relative standard
+// error. That of a percentile follows from the error of the share of times below it.
+func (t *tally) sampled(values []units.Seconds, percentile float64) (value units.Seconds, e float64) {
+	n := float64(len(values))
+	if len(values) < 2*shortGroups {
+		return values[0], math.Inf(1)
+	}
+	if percentile == 0 {
+		sum := units.Seconds(0)
+		for _, v := range values {
+			sum += v
+		}
+		mean := sum / units.Seconds(n)
+		if mean == 0 {
+			return 0, 0
+		}
+		return mean, batchMeans(values, func(v units.Seconds) float64 { return float64(v) }) / float64(mean)
+	}
+	t.scratch = append(t.scratch[:0], values...)
+	p := percentile / 100
+	at := quantile.Of(t.scratch, p)[0]
+	off := batchMeans(values, func(v units.Seconds) float64 {
+		if v <= at {
+			return 1
+		}
+		return 0
+	})
+	if at == 0 || p+off >= 1 || p-off <= 0 {
+		return at, math.Inf(1)
+	}
+	ends := quantile.Of(t.scratch, p-off, p+off)
+	return at, float64(ends[1]-ends[0]) / 2 / float64(at)
+}
+
+// errors are the sampling errors of all times; none of too few.
+func (t *tally) errors(percentile float64, out *Sampling) {
+	for _, x := range []struct {
+		values []units.Seconds
+		out    *float64
+	}{{t.ttft, &out.TTFT}, {t.tpot, &out.TPOT}, {t.latency, &out.Latency}} {
+		if len(x.values) == 0 {
+			continue
+		}
+		if _, e := t.sampled(x.values, percentile); !math.IsInf(e, 0) {
+			*x.out = e
+		}
+	}
+}
+
+// batchMeans is the standard error of a mean.
+func batchMeans(values []units.Seconds, of func(units.Seconds) float64) float64 {
+	var groups [shortGroups]float64
+	n := len(values) / shortGroups
+	rest := values[len(values)-n*shortGroups:]
+	for i := range groups {
+		for _, v := range rest[i*n : (i+1)*n] {
+			groups[i] += of(v) / float64(n)
+		}
+	}
+	short := standardError(groups[:])
+	var long [longGroups]float64
+	for i := range groups {
+		long[i*longGroups/shortGroups] += groups[i] * longGroups / shortGroups
+	}
+	return math.Max(short, standardError(long[:]))
+}
+
+// standardError is that of the mean of independent values.
+func standardError(values []float64) float64 {
+	n, mean, squares := float64(len(values)), 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / (n - 1) / n)
+}

@@ -1,0 +1,360 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// Steady asks for the figures of a load that lasts, instead of those of a benchmark with a beginning and an end. Requests
+// come without end. Clients of a closed loop start one after the other over about the time that a request takes. The
+// warm-up is simulated and dropped (see [warm]); a window follows, and all figures are of the window. It ends when the sampling
+// error of the judged times is small enough.
+//
+// The number and the length of a client's requests in time do not matter, nor do its warm-up and spread. A trace has an end:
+// all of its requests count, and its rates are those until the last one arrives.
+type Steady struct {
+	// Percentile of the times that is judged; 0 is their mean.
+	Percentile float64
+	// Error is the largest sampling error, a relative standard error; 0 means [DefaultSampling].
+	Error float64
+	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
+	// at least so many for each client that the rule can be met.
+	Requests int
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do.
+	Misses func(Times) bool
+}
+
+const (
+	// DefaultSampling is the sampling error at which a run ends: a quarter of the error of the best predictions.
+	DefaultSampling = 0.02
+	// DefaultSteadyRequests bounds a run: about a tenth of a second.
+	DefaultSteadyRequests = 50_000
+	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
+	requestsPerClient = 32
+	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
+	sessionsPerClient = 8
+)
+
+// Times are those of requests that limits apply to.
+type Times struct{ TTFT, TPOT, Latency units.Seconds }
+
+// Ending is why a steady run ended.
+type Ending string
+
+// The endings. Only Precise and Decided have figures of a steady state.
+const (
+	Precise    Ending = "precise"    // sampling errors are small enough
+	Decided    Ending = "decided"    // it is clear which limits are met
+	Overloaded Ending = "overloaded" // requests come faster than they are served
+	Bounded    Ending = "bounded"    // too many requests without a small enough error
+	Replayed   Ending = "replayed"   // the trace has ended
+)
+
+// Sampling is how a steady run went.
+type Sampling struct {
+	Ended  Ending
+	Warmup int // requests that ended before the window
+	// TTFT, TPOT and Latency are relative standard errors of the judged percentile or mean; 0 where nothing is known.
+	TTFT, TPOT, Latency float64
+}
+
+// Steady reports whether the figures are of a steady state.
+func (s *Sampling) Steady() bool { return s.Ended == Precise || s.Ended == Decided }
+
+// phase is where a steady run is.
+type phase int
+
+const (
+	warming phase = iota
+	measuring
+	closing // precise; the window ends when as many are in flight as at its start
+	ended
+)
+
+// steady is the state of a run that goes on until its figures are steady.
+type steady struct {
+	rule  Steady
+	phase phase
+	check int // ended requests at which to look again
+
+	free    []int32 // places of requests that nobody uses
+	bound   int
+	cut     int  // ended requests when the window began
+	done    int  // ended requests
+	closeBy int  // ended requests by which the window must have closed
+	last    bool // hardly any request may end any more
+
+	from      units.Seconds // the window's start
+	flightAt  int           // requests in flight at that time
+	arrived   int           // since then
+	tally     tally
+	variation float64 // of arrivals
+	flooded   bool    // there was no room for more
+	out       Sampling
+}
+
+func (r *Steady) check() error {
+	switch {
+	case r == nil:
+		return nil
+	case !(r.Percentile >= 0 && r.Percentile < 100):
+		return fmt.Errorf("steady: percentile must be at least 0 and below 100, got %g", r.Percentile)
+	case !(r.Error >= 0) || r.Requests < 0 || r.Requests > maxRequests:
+		return fmt.Errorf("steady: error and requests must not be negative, nor requests above %d", maxRequests)
+	}
+	return nil
+}
+
+// bound is how many requests may end.
+func (r *Steady) bound(c Client) int {
+	if r.Requests > 0 {
+		return r.Requests
+	}
+	loop, _ := c.(ClosedLoop)
+	each := requestsPerClient
+	if loop.Mix.converses() {
+		each = int(math.Ceil(sessionsPerClient * loop.Mix.meanTurns()))
+	}
+	return max(DefaultSteadyRequests, each*loop.Concurrency)
+}
+
+// newSteady prepares a run with places for so many requests in flight.
+func newSteady(c *Config, places int) *steady {
+	s := &steady{rule: *c.Steady, variation: 1, free: make([]int32, places)}
+	for i := range s.free { // the first is the last
+		s.free[i] = int32(places - 1 - i)
+	}
+	if s.rule.Error == 0 {
+		s.rule.Error = DefaultSampling
+	}
+	s.bound = s.rule.bound(c.Client)
+	if loop, ok := c.Client.(OpenLoop); ok && loop.Process == Gamma {
+		s.variation = math.Max(1, loop.Variation)
+	}
+	if loop, ok := c.Client.(OpenLoop); ok && loop.Mix.converses() { // the turns of a session come together
+		s.variation *= math.Sqrt(loop.Mix.meanTurns())
+	}
+	s.check = firstCheck
+	return s
+}
+
+// firstCheck is how many requests end before a run first looks: forty groups for [warm].
+const firstCheck = 200
+
+// lastPart is the part of all requests in which the window of a run that is not precise may end.
+const lastPart = 5
+
+// ends counts a request that has ended and decides how the run goes on.
+func (s *simulation) ends(q *request) {
+	t := s.steady
+	t.done++
+	if q.state == finished {
+		ttft, tpot, latency := s.times(q)
+		t.tally.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
+	}
+	if s.config.Records {
+		r := s.record(q)
+		r.Warmup = t.phase == warming
+		s.records = append(s.records, r)
+	}
+	t.free = append(t.free, int32(q.id))
+	switch {
+	case t.phase == closing && s.balanced():
+		s.stop(t.out.Ended)
+	case t.done >= t.bound, len(t.tally.ttft) == 0 && t.done >= firstCheck: // nothing fits
+		s.judged()
+		s.stop(Bounded)
+	case t.phase == measuring && !t.last && t.done >= t.bound-t.bound/lastPart:
+		t.last = true
+		t.out.Ended = s.judged()
+		s.closes()
+	case t.done >= t.check:
+		s.look()
+	}
+}
+
+// look looks at a run every so often, a quarter more requests each time.
+func (s *simulation) look() {
+	t := s.steady
+	n := t.done - t.cut
+	t.check = t.done + max(firstCheck/2, n/4)
+	running, generation := s.running(), s.generation()
+	switch {
+	case t.phase == warming:
+		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
+		// found, the window itself has to show why.
+		const (
+			turns   = 2
+			longest = 1000
+		)
+		if s.late() {
+			s.judged()
+			s.stop(Decided)
+		} else if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
+			s.begin()
+		}
+	case t.flooded || s.floods():
+		s.judged()
+		s.stop(Overloaded)
+	case n >= max(windowTurns*running, generation):
+		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
+		before := t.out.Ended
+		t.out.Ended, t.phase = s.judged(), measuring
+		if before != "" && before != Bounded && t.out.Ended != Bounded {
+			s.closes()
+		}
+	}
+}
+
+// late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
+// when an open loop begins, with nothing in flight, than later on. Sessions find less in the cache at first, so that nothing
+// follows for them.
+func (s *simulation) late() bool {
+	t := s.steady
+	const (
+		most   = 0.9 // of the last
+		lowest = 50  // percentile that this is clear for
+	)
+	loop, open := s.config.Client.(OpenLoop)
+	if t.rule.Misses == nil || !open || loop.Mix.converses() || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	newest := func(values []units.Seconds) units.Seconds {
+		last := values[len(values)-len(values)/4:]
+		if len(last) < firstCheck/8 {
+			return 0
+		}
+		t.tally.scratch = append(t.tally.scratch[:0], last...)
+		return quantile.Of(t.tally.scratch, 1-most)[0]
+	}
+	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency)})
+}
+
+// closes ends the run as soon as the window can end.
+func (s *simulation) closes() {
+	t := s.steady
+	t.phase, t.closeBy = closing, t.done+(t.done-t.cut)/4
+	if s.balanced() {
+		s.stop(t.out.Ended)
+	}
+}
+
+// windowTurns is how often every request that runs is replaced in a window at least, so that its groups of requests
+// are hardly correlated.
+const windowTurns = 4
+
+// begin starts the window: all that was counted so far is dropped.
+func (s *simulation) begin() {
+	t := s.steady
+	t.phase, t.cut = measuring, t.done
+	t.out.Warmup = t.done
+	t.check = t.done + firstCheck
+	if t.flooded {
+		t.check = t.done + max(firstCheck, s.running())
+	}
+	t.from, t.flightAt, t.arrived = s.now, s.flight.n, 0
+	t.tally.restart()
+	s.flight.restart(s.now)
+	s.gaps = histogram{}
+	s.talks.restart()
+	for i := range s.replicas {
+		r := &s.replicas[i]
+		r.usage = usage{until: s.now, peak: r.cache.held()}
+		r.cache.prefix.evicted = 0
+	}
+	s.meter()
+}
+
+// meter has the pools' meters see the steps from now on.
+func (s *simulation) meter() {
+	for i := range s.workers.replicas {
+		s.workers.replicas[i].meter = s.config.Workers.Meter
+	}
+	for i := range s.decode.replicas {
+		s.decode.replicas[i].meter = s.config.Decode.Meter
+	}
+}
+
+// flood ends the arrivals of an open loop that is far overloaded: those that wait keep the replicas busy, and a
+// window shows how many they serve.
+func (s *simulation) flood() {
+	t := s.steady
+	t.flooded = true
+	t.check = t.done + max(firstCheck, s.running())
+}
+
+// running is the number of requests that run.
+func (s *simulation) running() int {
+	n := 0
+	for i := range s.replicas {
+		n += s.replicas[i].running.n
+	}
+	return n
+}
+
+// floods reports whether requests come faster than they are served: more are in flight than chance explains. Where
+// as many are served as come, the difference between the two grows with the square root of the number that came.
+func (s *simulation) floods() bool {
+	const sigmas = 8
+	t := s.steady
+	more := float64(s.flight.n - t.flightAt)
+	return s.load.window == 0 && more > float64(t.flightAt) && more > sigmas*t.variation*math.Sqrt(float64(max(t.arrived, firstCheck)))
+}
+
+// balanced reports whether the window can end now: an open loop when as many requests are in flight as when it began, so that as
+// many came as were served; and Little's law holds within half a per cent.
+func (s *simulation) balanced() bool {
+	t := s.steady
+	if t.done > t.closeBy {
+		t.phase = measuring // look again later
+		return false
+	}
+	if s.load.window == 0 && s.flight.n != t.flightAt {
+		return false
+	}
+	const little = 0.005
+	s.flight.pass(s.now)
+	return math.Abs(float64(t.tally.spent-s.flight.area)) <= little*float64(s.flight.area)
+}
+
+// judged works out the sampling errors and reports how the run may end; Bounded if it may not.
+func (s *simulation) judged() Ending {
+	t := s.steady
+	precise := true
+	var low, high Times
+	for _, x := range []struct {
+		values    []units.Seconds
+		out       *float64
+		low, high *units.Seconds
+	}{
+		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT},
+		{t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
+		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
+	} {
+		if len(x.values) == 0 {
+			continue
+		}
+		value, e := t.tally.sampled(x.values, t.rule.Percentile)
+		*x.out = e
+		precise = precise && e <= t.rule.Error
+		const sigmas = 3
+		*x.low, *x.high = value*units.Seconds(1-sigmas*e), value*units.Seconds(1+sigmas*e)
+	}
+	switch {
+	case precise:
+		return Precise
+	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Misses(high)):
+		return Decided
+	}
+	return Bounded
+}
+
+// stop ends the run.
+func (s *simulation) stop(why Ending) {
+	s.steady.out.Ended = why
+	s.steady.phase = ended
+	s.left = 0
+}

@@ -1,0 +1,315 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+)
+
+// chat is requests of about 920 tokens in and 230 out, at a rate.
+func chat(rate float64) OpenLoop {
+	return OpenLoop{Rate: rate, Requests: 1, Input: Lengths{Tokens: 1024, Low: 0.8}, Output: Lengths{Tokens: 256, Low: 0.8}}
+}
+
+// lasting runs a load to its steady state on replicas.
+func lasting(t testing.TB, client Client, replicas int, rule Steady) *Result {
+	t.Helper()
+	r, err := Run(t.Context(), &Config{Client: client, Workers: Pool{Engine: vllm(), Stepper: h100(), Replicas: replicas}, Steady: &rule, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// anyLasting draws a load without end and an engine for it.
+func anyLasting(t *rapid.T) *Config {
+	c := &Config{
+		Workers: Pool{Engine: anyEngine(t, ""), Stepper: anyStepper(t, ""), Replicas: rapid.IntRange(1, 3).Draw(t, "replicas")},
+		Seed:    rapid.Uint64().Draw(t, "seed"), Steady: &Steady{Requests: rapid.IntRange(1, 4000).Draw(t, "most")},
+	}
+	input, output := anyLengths(t, "input", 60), anyLengths(t, "output", 60)
+	if rapid.Bool().Draw(t, "closed") {
+		c.Client = ClosedLoop{Requests: 1, Concurrency: rapid.IntRange(1, 30).Draw(t, "clients"), Input: input, Output: output}
+	} else {
+		c.Client = OpenLoop{
+			Requests: 1, Rate: rapid.SampledFrom([]float64{1e-4, 0.1, 1, 4, 16, 256}).Draw(t, "rate"), Input: input, Output: output,
+			Process: Process(rapid.IntRange(0, 2).Draw(t, "process")), Variation: 3,
+		}
+	}
+	if rapid.Bool().Draw(t, "disaggregated") {
+		c.Decode = &Pool{Engine: anyEngine(t, "decode "), Stepper: anyStepper(t, "decode ")}
+		c.Link = Link{BytesPerToken: 1000, Bandwidth: 1e6, Latency: 1e-3}
+	}
+	return c
+}
+
+// TestLittle: in every steady state requests in flight are those that are served times how long they take, and all that come
+// are served.
+func TestLittle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, err := Run(context.Background(), anyLasting(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Sampling.Steady() {
+			return
+		}
+		if l := r.RequestRate * float64(r.Latency.Mean); math.Abs(l-r.InFlight.Mean) > 0.01*l {
+			t.Fatalf("%g in flight, but %g requests/s take %v: %g", r.InFlight.Mean, r.RequestRate, r.Latency.Mean, l)
+		}
+		if math.Abs(r.RequestRate-r.Offered) > 1e-9*r.Offered && r.Refused == 0 {
+			t.Fatalf("%g requests/s come, %g are served", r.Offered, r.RequestRate)
+		}
+		for _, e := range []float64{r.Sampling.TTFT, r.Sampling.TPOT, r.Sampling.Latency} {
+			if !(e <= DefaultSampling) {
+				t.Fatalf("precise with an error of %g", e)
+			}
+		}
+	})
+}
+
+// TestLastingIsATrace: a run without end, which uses the places of requests again, is what a trace of its arrivals gives;
+// that agrees with the simulator that takes every step.
+func TestLastingIsATrace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyLasting(t)
+		c.Records = true
+		s, err := newSimulation(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(s.requests) // places may hold requests of another run
+		if err := s.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		records := s.result().Records
+		sent := make([]workload.Request, s.sent)
+		for _, r := range records {
+			sent[r.ID] = workload.Request{Arrival: r.Arrival, Input: r.Input, Output: r.Output}
+		}
+		for i := range s.requests { // those in flight at the end
+			if q := &s.requests[i]; int(q.serial) < s.sent && sent[q.serial].Input == 0 && q.input > 0 {
+				sent[q.serial] = workload.Request{Arrival: q.arrived, Input: q.input, Output: q.output}
+			}
+		}
+		// The first requests of clients are planned ahead.
+		order, at := make([]int, len(sent)), make([]int, len(sent))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sent[a].Arrival, sent[b].Arrival) })
+		client := &Trace{}
+		for i, serial := range order {
+			client.Requests = append(client.Requests, sent[serial])
+			at[serial] = i
+		}
+		c.Client, c.Steady = client, nil
+		trace, err := Run(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			q := trace.Records[at[r.ID]]
+			near(t, "first token", q.TTFT, r.TTFT)
+			near(t, "end", q.Latency, r.Latency)
+			if q.Preempted != r.Preempted {
+				t.Fatalf("request %d: %d preemptions, want %d", r.ID, r.Preempted, q.Preempted)
+			}
+		}
+	})
+}
+
+// TestUnloaded: requests that come rarely take as long as one alone.
+func TestUnloaded(t *testing.T) {
+	t.Parallel()
+	alone := chat(1)
+	alone.Input.Low, alone.Output.Low = 0, 0
+	one, err := Run(t.Context(), &Config{Client: alone, Workers: Pool{Engine: vllm(), Stepper: h100()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone.Rate, alone.Process = 1e-3, Constant
+	r := lasting(t, alone, 1, Steady{})
+	near(t, "TTFT", one.TTFT.Mean, r.TTFT.Mean)
+	near(t, "TPOT", one.TPOT.Mean, r.TPOT.Mean)
+	near(t, "latency", one.Latency.Mean, r.Latency.Mean)
+}
+
+// TestLoops: a closed and an open loop with as many requests in flight on average have the same TPOT.
+func TestLoops(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{2, 8, 16, 24} {
+		open := lasting(t, chat(rate), 1, Steady{Error: 0.005})
+		c := chat(rate)
+		closed := lasting(t, ClosedLoop{
+			Requests: 1, Concurrency: int(math.Round(open.InFlight.Mean)), Input: c.Input, Output: c.Output,
+		}, 1, Steady{Error: 0.005})
+		if x := float64(open.TPOT.Mean / closed.TPOT.Mean); math.Abs(x-1) > 0.05 {
+			t.Errorf("rate %g: TPOT %v with %.2f in flight, %v with %.2f", rate, open.TPOT.Mean, open.InFlight.Mean, closed.TPOT.Mean, closed.InFlight.Mean)
+		}
+	}
+}
+
+// TestMoreLoadWaitsLonger: times do not fall with the rate, nor TTFT with burstiness.
+func TestMoreLoadWaitsLonger(t *testing.T) {
+	t.Parallel()
+	var before *Result
+	for _, rate := range []float64{0.1, 2, 6, 12, 20, 28} {
+		r := lasting(t, chat(rate), 1, Steady{})
+		if before != nil && (r.TTFT.Mean <= before.TTFT.Mean || r.TPOT.Mean <= before.TPOT.Mean) {
+			t.Errorf("rate %g: TTFT %v after %v, TPOT %v after %v", rate, r.TTFT.Mean, before.TTFT.Mean, r.TPOT.Mean, before.TPOT.Mean)
+		}
+		before = r
+	}
+	last := units.Seconds(0)
+	for _, variation := range []float64{0.25, 1, 2, 4} {
+		c := chat(12)
+		c.Process, c.Variation = Gamma, variation
+		if r := lasting(t, c, 1, Steady{}); r.TTFT.Mean <= last {
+			t.Errorf("variation %g: TTFT %v after %v", variation, r.TTFT.Mean, last)
+		} else {
+			last = r.TTFT.Mean
+		}
+	}
+}
+
+// TestCopies: twice the rate on twice the replicas is the same load, dealt out more evenly.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{2, 8, 16} {
+		one, two := lasting(t, chat(rate), 1, Steady{Error: 0.005}), lasting(t, chat(2*rate), 2, Steady{Error: 0.005})
+		if x := float64(two.TPOT.Mean / one.TPOT.Mean); math.Abs(x-1) > 0.03 {
+			t.Errorf("rate %g: TPOT %v and %v", rate, one.TPOT.Mean, two.TPOT.Mean)
+		}
+		if x := float64(two.TTFT.Mean / one.TTFT.Mean); x > 1.02 || x < 0.8 {
+			t.Errorf("rate %g: TTFT %v and %v", rate, one.TTFT.Mean, two.TTFT.Mean)
+		}
+		if math.Abs(two.RequestRate-2*one.RequestRate) > 1e-9*two.RequestRate {
+			t.Errorf("rate %g: %g and %g requests/s", rate, one.RequestRate, two.RequestRate)
+		}
+	}
+}
+
+// TestOverload: what is not carried is found, and what is served is what the engine can do.
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	c := chat(1)
+	most := lasting(t, ClosedLoop{Requests: 1, Concurrency: 2000, Input: c.Input, Output: c.Output}, 1, Steady{}).RequestRate
+	for _, times := range []float64{1.2, 3, 100} {
+		r := lasting(t, chat(times*most), 1, Steady{})
+		if r.Sampling.Ended != Overloaded || math.Abs(r.RequestRate/most-1) > 0.05 {
+			t.Errorf("%g times the most: %s, %g of %g requests/s", times, r.Sampling.Ended, r.RequestRate, most)
+		}
+		if r.Finished > 20_000 {
+			t.Errorf("%g times the most: found after %d requests", times, r.Finished)
+		}
+	}
+}
+
+// TestNothingFits: a load of requests that are all refused ends.
+func TestNothingFits(t *testing.T) {
+	t.Parallel()
+	c := ClosedLoop{Requests: 1, Concurrency: 4, Input: Lengths{Tokens: 1 << 20}, Output: Lengths{Tokens: 1}}
+	if r := lasting(t, c, 1, Steady{}); r.Finished != 0 || r.Sampling.Steady() {
+		t.Errorf("%d finished, %s", r.Finished, r.Sampling.Ended)
+	}
+}
+
+// TestDecide: limits that are clearly met or missed end a run sooner, on the same side.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	config := &Config{Client: chat(24), Workers: Pool{Engine: vllm(), Stepper: h100()}, Seed: 1, Steady: &Steady{Percentile: 99}}
+	whole, err := Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, factor := range []units.Seconds{0.25, 4} {
+		c := *config
+		c.Limits = workload.Limits{TPOT: factor * whole.TPOT.P99}
+		c.Steady = &Steady{Percentile: 99, Misses: func(t Times) bool { return t.TPOT > c.Limits.TPOT }}
+		r, err := Run(t.Context(), &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (r.TPOT.P99 <= c.Limits.TPOT) != (whole.TPOT.P99 <= c.Limits.TPOT) || 4*r.Finished > whole.Finished {
+			t.Errorf("limit %v: %s after %d requests, TPOT %v; %v after %d", c.Limits.TPOT, r.Sampling.Ended, r.Finished, r.TPOT.P99, whole.TPOT.P99, whole.Finished)
+		}
+	}
+}
+
+// TestMSER: what differs at the start is dropped, and nothing of a constant.
+func TestMSER(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	values := make([]units.Seconds, 1000)
+	for i := range values {
+		values[i] = 1
+	}
+	if n := mser(values); n != 0 {
+		t.Errorf("constant: %d groups dropped", n)
+	}
+	for i := range values {
+		values[i] = units.Seconds(random.NormFloat64())
+		if i < 250 {
+			values[i] += 20 * units.Seconds(250-i) / 250
+		}
+	}
+	if n := mserGroup * mser(values); n < 200 || n > 300 {
+		t.Errorf("%d of 250 dropped", n)
+	}
+	for i := range values { // no end in sight
+		values[i] = units.Seconds(i)
+	}
+	if tally := (&tally{ttft: values}); warm(tally) {
+		t.Error("a trend counts as warm")
+	}
+}
+
+// TestSampled: the errors of independent values are those of theory, and values that are alike have larger ones.
+func TestSampled(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	random := rand.New(rand.NewPCG(1, 1))
+	values, alike := make([]units.Seconds, n), make([]units.Seconds, n)
+	for i := range values {
+		values[i] = units.Seconds(random.ExpFloat64())
+		alike[i] = 10 + units.Seconds(random.NormFloat64())
+		if i > 0 {
+			alike[i] = 0.99*alike[i-1] + 0.1 + 0.1*units.Seconds(random.NormFloat64())
+		}
+	}
+	var y tally
+	for _, x := range []struct {
+		values     []units.Seconds
+		percentile float64
+		want       float64
+	}{
+		{values, 0, 1 / math.Sqrt(n)},
+		// The variance of a quantile is p·(1−p)/n over the squared density, here 1−p.
+		{values, 95, math.Sqrt(0.95/0.05/n) / math.Log(20)},
+		// An autoregressive mean has a standard deviation of 0.1/(1 − 0.99)/√n.
+		{alike, 0, 0.1 / 0.01 / math.Sqrt(n) / 10},
+	} {
+		if _, got := y.sampled(x.values, x.percentile); got < 0.6*x.want || got > 2*x.want {
+			t.Errorf("p%g: error %g, want %g", x.percentile, got, x.want)
+		}
+	}
+}
+
+// TestLastingAllocates: the memory of a run is made at its start, but for room for its times.
+func TestLastingAllocates(t *testing.T) {
+	allocations := func(requests int) float64 {
+		return testing.AllocsPerRun(5, func() { lasting(t, chat(20), 1, Steady{Error: 1e-9, Requests: requests}) })
+	}
+	if few, many := allocations(2000), allocations(64_000); many > few+100 {
+		t.Errorf("%g allocations for 2,000 requests, %g for 64,000", few, many)
+	}
+}
