@@ -27,6 +27,7 @@ func (p *Profile) document() map[string]any {
 	}
 	putList(doc, "tiers", len(p.Tiers), func(i int) []setting { return p.Tiers[i].settings() })
 	putList(doc, "slow_kernels", len(p.Slow), func(i int) []setting { return p.Slow[i].settings() })
+	putList(doc, "product_tiles", len(p.ProductTiles), func(i int) []setting { return p.ProductTiles[i].settings() })
 	if len(p.Options) > 0 {
 		doc["options"] = p.names()
 	}

@@ -36,19 +36,55 @@ func (p *Profile) Slower(generation string, width int, dense, routed dtype.Schem
 	return products, experts, max(experts, prompts)
 }
 
-// kernelsOf is the name of a format in SlowKernels.
+// kernelsOf is the name of a format in SlowKernels and Tile.
 func kernelsOf(s dtype.Scheme) string {
 	switch {
 	case s.MXFP8():
 		return "mxfp8"
 	case s.Weight == dtype.FP8 && s.Rows > 1:
 		return "fp8 block"
+	case s.Weight == dtype.FP8 && !s.WeightOnly():
+		return "fp8"
 	case s.Weight == dtype.INT4 && s.WeightOnly():
 		return "int4"
 	case !s.Quantized():
 		return "bf16"
 	}
 	return ""
+}
+
+// Tile is how an engine's kernels multiply up to so many rows by weights of a format on some device generations: in tiles of
+// Rows. The rows that are missing in the last one cost Waste times as much as real ones.
+type Tile struct {
+	Weights     string
+	Generations []string
+	Rows, UpTo  int // UpTo 0 is any number
+	Waste       float64
+}
+
+// Tiles are those of dense products on a device generation, the smallest first.
+type Tiles []Tile
+
+// TilesOf are the tiles of dense products with weights of a format on a device generation.
+func (p *Profile) TilesOf(generation string, dense dtype.Scheme) Tiles {
+	var out Tiles
+	for _, t := range p.ProductTiles {
+		if t.Weights == kernelsOf(dense) && slices.Contains(t.Generations, generation) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Longer is how many times as long a product of so many rows takes as one that fills its tiles.
+func (t Tiles) Longer(rows int) float64 {
+	for i := range t {
+		if x := &t[i]; x.UpTo == 0 || rows <= x.UpTo {
+			missing := (x.Rows - rows%x.Rows) % x.Rows
+			return 1 + x.Waste*float64(missing)/float64(max(1, rows))
+		}
+	}
+	return 1
 }
 
 // FusesShared reports whether the engine fuses the shared expert with the routed ones on a device generation. SGLang does so for

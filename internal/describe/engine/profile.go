@@ -66,6 +66,8 @@ type Profile struct {
 	SharedFusion []string
 	// Slow are formats with slow kernels; see Slower.
 	Slow []SlowKernels
+	// ProductTiles are the tiles of dense products; see TilesOf.
+	ProductTiles Tiles
 
 	Exposed float64 // 1 where nothing overlaps
 	Alone   float64 // share of Exposed that an engine with one device waits for

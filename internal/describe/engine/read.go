@@ -107,6 +107,9 @@ func (p *Profile) read(ps *strictyaml.Problems, root *yaml.Node) {
 		} else if path == "slow_kernels" && n.Kind == yaml.SequenceNode {
 			p.Slow = make([]SlowKernels, len(n.Content))
 			readList(ps, path, n, func(i int) []setting { return p.Slow[i].settings() })
+		} else if path == "product_tiles" && n.Kind == yaml.SequenceNode {
+			p.ProductTiles = make(Tiles, len(n.Content))
+			readList(ps, path, n, func(i int) []setting { return p.ProductTiles[i].settings() })
 		} else if key, ok := strings.CutPrefix(path, "options."); ok {
 			p.readOption(ps, path, key, n)
 		} else if rest, ok := strings.CutPrefix(path, "host.times_us."); ok {

@@ -121,6 +121,17 @@ func (k *SlowKernels) settings() []setting {
 	}
 }
 
+// settings are the fields of Tile.
+func (t *Tile) settings() []setting {
+	return []setting{
+		{"weights", rule{}, "", &t.Weights},
+		{"generations", rule{}, "", &t.Generations},
+		{"rows", atLeast(1), "", &t.Rows},
+		{"up_to", atLeast(0), "", &t.UpTo},
+		{"waste", atLeast(0), "", &t.Waste},
+	}
+}
+
 // settings are the fields of ShareRule.
 func (r *ShareRule) settings() []setting {
 	return []setting{

@@ -45,6 +45,10 @@ type Pace struct {
 	// experts whatever the step.
 	decode, prompt            units.Seconds
 	products, experts, routed units.Seconds // routed is of experts in steps with prompts
+
+	tiles engine.Tiles // of dense products
+	query int          // rows of a request in decode
+	ranks int          // that share the rows of a step
 }
 
 // NewPace prepares the pace of an engine with a model on a device.
@@ -52,6 +56,7 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
 		multipliers: Ones(), layers: len(s.Model.Layers), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
+		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s),
 	}
 	if heads := latentHeads(s); heads > 0 {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
@@ -123,7 +128,7 @@ func (p *Pace) Through(t *step.Times, send units.Seconds, decode, prompts, token
 
 // alone is the work of a step on a device that had nothing to do: kernels wait for their launches.
 func (p *Pace) alone(t *step.Times, decode, tokens int) work {
-	w := p.work(t, tokens)
+	w := p.work(t, decode, tokens)
 	w.layers = engine.Launch(w.layers, p.launches(decode, tokens))
 	return w
 }
@@ -140,14 +145,15 @@ func (p *Pace) phase(tokens int) *[step.Parts]float64 {
 	return &p.multipliers.Decode
 }
 
-func (p *Pace) work(t *step.Times, tokens int) work {
+func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	prefill := tokens > 0
 	f := p.phase(tokens)
 	experts := p.experts
 	if prefill {
 		experts = p.routed
 	}
-	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
+	products := p.products * units.Seconds(p.tiles.Longer((decode*p.query+tokens+p.ranks-1)/p.ranks))
+	layers := t[step.Products]*units.Seconds(f[step.Products])*products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
 		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	if prefill {
@@ -174,7 +180,7 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 // Launch is such a step behind another one: the device waits for no launch before the last,
 // after which the step lasts as much longer as any step with prompts does.
 func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) sim.Launch {
-	w := p.work(t, tokens)
+	w := p.work(t, decode, tokens)
 	return sim.Launch{
 		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
 		Host:   p.host.Work(decode+prompts) + p.launches(decode, tokens),

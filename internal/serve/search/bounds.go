@@ -110,11 +110,26 @@ func (w *worker) token(batch int) float64 {
 		together := max(1, w.ranks/max(1, w.pool.Replicas)) // ranks of a dense model step alone
 		n := batch * together
 		context := float64(w.bench.Input) + w.bench.generated()/2
-		step := w.pool.Stepper.Step(sim.Batch{Decode: n, DecodeContext: float64(n) * context, Sampled: n})
-		t = float64(step) / math.Max(1, w.pool.Engine.AcceptedPerStep) / slack
+		t = math.Inf(1)
+		for _, more := range fuller(n) {
+			step := w.pool.Stepper.Step(sim.Batch{Decode: more, DecodeContext: float64(n) * context, Sampled: n})
+			t = min(t, float64(step)/math.Max(1, w.pool.Engine.AcceptedPerStep)/slack)
+		}
 		w.times[batch] = t
 	}
 	return t
+}
+
+// fuller are a number of rows and the next ones that fill tiles of products, which may take
+// less time.
+func fuller(rows int) []int {
+	out := []int{rows}
+	for _, tile := range [...]int{64, 128, 256} {
+		if up := (rows + tile - 1) / tile * tile; up > out[len(out)-1] {
+			out = append(out, up)
+		}
+	}
+	return out
 }
 
 // share is the least time that a request takes of a worker that does both, with batches of
@@ -151,11 +166,21 @@ func (w *worker) mix(batch int) float64 {
 			requests = max(1, tokens/prompt)
 		}
 		part := float64(tokens) / float64(prompt)
-		_, next := w.pool.Through(sim.Batch{
-			Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
-			PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
-		})
-		return mixed{float64(decode), part, float64(next)}
+		least := math.Inf(1)
+		for _, more := range fuller(decode + tokens) {
+			b := sim.Batch{
+				Decode: decode, DecodeContext: float64(decode) * context, PrefillRequests: requests, PrefillTokens: tokens,
+				PrefillContext: int(part * float64(w.bench.Input-prompt)), PrefillPairs: part * pairs, Sampled: decode + requests,
+			}
+			if tokens > 0 {
+				b.PrefillTokens = more - decode
+			} else {
+				b.Decode = more
+			}
+			_, next := w.pool.Through(b)
+			least = min(least, float64(next))
+		}
+		return mixed{float64(decode), part, least}
 	}
 	const few = 512
 	most := max(1, e.TokenBudget-n)
@@ -216,12 +241,15 @@ func (w *worker) bound() prompts {
 	cached := w.bench.Input - tokens
 	rate := 0.0
 	step := func(prompts float64, requests int) float64 {
-		t, next := w.pool.Through(sim.Batch{
-			PrefillRequests: requests, PrefillTokens: int(math.Ceil(prompts * float64(tokens))),
-			PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
-		})
-		rate = max(rate, prompts/float64(next))
-		return float64(t)
+		least := math.Inf(1)
+		for _, more := range fuller(int(math.Ceil(prompts * float64(tokens)))) {
+			t, next := w.pool.Through(sim.Batch{
+				PrefillRequests: requests, PrefillTokens: more,
+				PrefillContext: requests * cached, PrefillPairs: prompts * pairs, Sampled: requests,
+			})
+			rate, least = max(rate, prompts/float64(next)), min(least, float64(t))
+		}
+		return least
 	}
 	alone := step(1, 1)
 	const enough = 64 // prompts in a step; more gain nothing
