@@ -79,6 +79,7 @@ func planCommand(r *plan.Request) string {
 	c.limit("ttft", r.Limits.TTFT)
 	c.limit("tpot", r.Limits.TPOT)
 	c.limit("request-latency", r.Limits.Latency)
+	c.word(r.NoLimits, "--no-limits")
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Confidence > 0 && r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)

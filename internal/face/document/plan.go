@@ -54,6 +54,8 @@ type Answer struct {
 	// Sentence is the answer in plain words, Reason what limits it.
 	Sentence string `json:"sentence"`
 	Reason   string `json:"reason"`
+	// UsualLimits says which limits were taken because none were given.
+	UsualLimits string `json:"usual_limits,omitempty"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
 	Nearest *Limits `json:"nearest_limits,omitempty"`
 }

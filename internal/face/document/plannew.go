@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
@@ -42,6 +43,9 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 		}
 	}
 	out.Answer, out.Next = answerOf(out), nextOf(out)
+	if u := r.Usual; u != nil {
+		out.Answer.UsualLimits = fmt.Sprintf("%s (%s). --no-limits plans for throughput alone.", UsualLimits(u), u.Source)
+	}
 	return out
 }
 

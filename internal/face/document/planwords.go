@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -46,31 +47,36 @@ func shortLabel(label string) string {
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
-func limitsInWords(r *plan.Request) string {
+func limitsInWords(l workload.Limits) string {
 	var parts []string
 	add := func(name string, s units.Seconds) {
 		if s > 0 {
 			parts = append(parts, fmt.Sprintf("%s %g ms", name, s.TypedMs()))
 		}
 	}
-	l := r.Limits.Finite()
+	l = l.Finite()
 	add("TTFT", l.TTFT)
 	add("TPOT", l.TPOT)
 	add("request latency", l.Latency)
-	if parts == nil {
-		return ""
+	return strings.Join(parts, " and ")
+}
+
+// UsualLimits is "usual for chat: TTFT 2000 ms and TPOT 100 ms".
+func UsualLimits(u *plan.Usual) string {
+	limits := limitsInWords(u.Limits)
+	if limits == "" {
+		limits = "no limits"
 	}
-	out := strings.Join(parts, " and ")
-	if r.Percentile > 0 {
-		out += fmt.Sprintf(" (p%g)", r.Percentile)
-	}
-	return out
+	return fmt.Sprintf("Usual for %s: %s", strings.Join(u.Uses, " and "), limits)
 }
 
 // answerOf puts a plan into words.
 func answerOf(p *Plan) Answer {
 	r := p.Request
-	within := limitsInWords(r)
+	within := limitsInWords(r.Limits)
+	if within != "" && r.Percentile > 0 {
+		within += fmt.Sprintf(" (p%g)", r.Percentile)
+	}
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
 	}

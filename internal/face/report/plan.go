@@ -19,7 +19,7 @@ const planWidth = 110
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
 func Plan(w io.Writer, p *document.Plan) {
-	for _, text := range []string{p.Answer.Sentence, p.Answer.Reason} {
+	for _, text := range []string{p.Answer.Sentence, p.Answer.UsualLimits, p.Answer.Reason} {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
 		}

@@ -29,7 +29,7 @@ func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
 	}
 	l := money.Load{Devices: c.Devices(), Tokens: c.Throughput, Requests: c.RequestRate}
 	if c.Load > 0 { // what comes, not what it could carry
-		l.Requests = p.r.usual()
+		l.Requests = p.r.average()
 		l.Tokens = l.Requests * float64(c.Experiment.Output)
 	}
 	if c.Energy != nil {
@@ -38,8 +38,8 @@ func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
 	return out.Of(l, *p.r.EnergyPrice)
 }
 
-// usual is the load on average.
-func (r *Request) usual() float64 {
+// average is the load on average.
+func (r *Request) average() float64 {
 	if r.Daily != nil {
 		return mean(r.Daily)
 	}
@@ -49,12 +49,12 @@ func (r *Request) usual() float64 {
 // meter finds the energy of a contender under the load that comes on average; that of
 // the most load is known.
 func (p *planning) meter(ctx context.Context, c *Contender) error {
-	usual := p.r.usual()
-	if c.Concurrency == 0 || c.Load == 0 || usual == 0 || usual == p.r.peak() {
+	average := p.r.average()
+	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() {
 		return nil
 	}
 	q := p.traffic(c, 0)
-	q.Deployment, q.Rate = some(&c.Option, 1), usual/float64(c.Copies)
+	q.Deployment, q.Rate = some(&c.Option, 1), average/float64(c.Copies)
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {
 		return err

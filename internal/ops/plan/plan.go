@@ -29,7 +29,10 @@ type Request struct {
 	// Workloads share the deployment.
 	Workloads []session.Workload `json:"workloads"`
 
+	// Limits, if none is set, are those usual for the presets of the workloads, or for chat.
 	Limits workload.Limits `json:"limits,omitzero"`
+	// NoLimits plans for throughput alone, whatever the latency.
+	NoLimits bool `json:"no_limits,omitempty"`
 	// Percentile at which latencies are held to the limits; 0 = their mean.
 	Percentile float64 `json:"percentile,omitempty"`
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
@@ -63,6 +66,8 @@ type Request struct {
 type Response struct {
 	Request Request // complete
 	Model   string
+	// Usual is the limits that were taken because none were given; nil if some were.
+	Usual *Usual
 	// RankedBy says what the contenders are ranked by.
 	RankedBy  RankedBy
 	Workloads []session.PlanWorkload

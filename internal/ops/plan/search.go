@@ -18,6 +18,7 @@ import (
 // Run compares systems, engines and modes by simulation, and says what the best
 // deployment carries, what it costs and what would change the answer.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	usual := r.Usual()
 	if err := complete(w, &r); err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.Request, out.Workloads = r, k.About
+	out.Request, out.Usual, out.Workloads = r, usual, k.About
 	if err := p.detail(ctx, out); err != nil {
 		return nil, err
 	}
