@@ -75,6 +75,8 @@ func planCommand(r *plan.Request) string {
 	c.add(r.Devices > 0, "gpus", r.Devices)
 	c.add(r.Rate > 0, "rate", r.Rate)
 	list(&c, "daily", r.Daily)
+	c.add(r.Spare > 0, "spare", r.Spare)
+	c.add(r.Utilization > 0, "utilization", r.Utilization)
 	c.workloads(r.Workloads)
 	c.limit("ttft", r.Limits.TTFT)
 	c.limit("tpot", r.Limits.TPOT)

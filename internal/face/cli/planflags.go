@@ -47,6 +47,8 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Devices, "gpus", 0, "GPUs available per system")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry; replaces --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second in equal parts of a day; replaces --gpus")
+		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
+		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
 		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
 	})
@@ -111,7 +113,7 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 		f.EnergyPrice = &f.energyPrice
 	}
 	errs := []error{
-		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne),
+		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
 		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }

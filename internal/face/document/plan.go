@@ -85,10 +85,12 @@ type Contender struct {
 	Mode          string `json:"mode"`     // agg or disagg
 	Deployment    string `json:"in_words"` // "4 replicas of TP 8"
 	Meets         bool   `json:"meets_limits"`
-	GPUs          int    `json:"gpus_used"`
-	GPUsGiven     int    `json:"gpus"`
-	Concurrency   int    `json:"concurrency"`
-	Batch         int    `json:"batch_size"`
+	// Spare of its replicas are more than the load needs; figures are with as many failed.
+	Spare       int `json:"spare_replicas,omitempty"`
+	GPUs        int `json:"gpus_used"`
+	GPUsGiven   int `json:"gpus"`
+	Concurrency int `json:"concurrency"`
+	Batch       int `json:"batch_size"`
 
 	Tokens        Range   `json:"tokens_per_second"`
 	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`

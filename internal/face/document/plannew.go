@@ -80,7 +80,7 @@ func contenderOf(c *plan.Contender) Contender {
 	devices := float64(c.Devices())
 	out := Contender{
 		Name: c.Name(), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
-		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
+		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
 		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),

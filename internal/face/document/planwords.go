@@ -22,14 +22,18 @@ func deploymentInWords(c *plan.Contender) string {
 		}
 		return ""
 	}
+	spare := ""
+	if c.Spare > 0 {
+		spare = fmt.Sprintf(", %d spare", c.Spare)
+	}
 	if c.X == 0 {
-		return of(units.Counted(c.Copies, "replica"), deployment.Both)
+		return of(units.Counted(c.Copies, "replica"), deployment.Both) + spare
 	}
 	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
 		return unit
 	}
-	return fmt.Sprintf("%d × (%s)", c.Copies, unit)
+	return fmt.Sprintf("%d × (%s)", c.Copies, unit) + spare
 }
 
 // shortLabel leaves out the dimensions of a layout that are 1.
@@ -100,7 +104,7 @@ func answerOf(p *Plan) Answer {
 	rate := best.RequestRate
 	if best.Load != nil {
 		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
-		out.Sentence += fmt.Sprintf(" They carry about %s (%s to %s).", units.Figure(best.Capacity.RequestRate.Value), units.Figure(best.Capacity.RequestRate.Low), units.Figure(best.Capacity.RequestRate.High))
+		out.Sentence += carriedInWords(best)
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
 			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
@@ -112,6 +116,16 @@ func answerOf(p *Plan) Answer {
 	}
 	out.Reason = reasonOf(best)
 	return out
+}
+
+// carriedInWords is the capacity of a contender and the share of it that the load takes.
+func carriedInWords(c *Contender) string {
+	they := "They"
+	if c.Spare > 0 {
+		they = fmt.Sprintf("With %s failed they", units.Counted(c.Spare, "replica"))
+	}
+	r := c.Capacity.RequestRate
+	return fmt.Sprintf(" %s carry about %s (%s to %s), of which this load takes %.0f %%.", they, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
 func nearestInWords(l *Limits) string {

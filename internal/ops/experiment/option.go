@@ -36,12 +36,14 @@ type Result struct {
 
 // Option is a deployment with its figures.
 type Option struct {
-	// Deployment is whole: simulating it at the concurrency gives the figures.
+	// Deployment is whole: without spare copies, simulating it at the concurrency gives the figures.
 	Deployment deployment.Deployment
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
 	Copies, X, Y int
-	Used         int // devices
-	Concurrency  int
+	// Spare of the copies are more than a load needs: figures are without them.
+	Spare       int
+	Used        int // devices
+	Concurrency int
 	// Batch is the largest batch of a data-parallel rank, Prompts that of one for
 	// prefill.
 	Batch, Prompts int

@@ -46,11 +46,11 @@ func (r *Request) average() float64 {
 	return r.Rate
 }
 
-// meter finds the energy of a contender under the load that comes on average; that of
-// the most load is known.
+// meter finds the energy of a contender under the load that comes on average, with its spare
+// copies; that of the most load without them is known.
 func (p *planning) meter(ctx context.Context, c *Contender) error {
 	average := p.r.average()
-	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() {
+	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() && c.Spare == 0 {
 		return nil
 	}
 	q := p.traffic(c, 0)
@@ -202,10 +202,12 @@ func (p *planning) day(c *Contender) *Day {
 		return nil
 	}
 	each := c.Used / c.Copies
-	carries := c.Capacity.RequestRate / float64(c.Copies)
+	needed := c.Copies - c.Spare
+	carries := c.Capacity.RequestRate / float64(needed)
+	margin := p.r.margin()
 	out := &Day{}
 	for _, rate := range p.r.Daily {
-		n := each * search.Needed(rate, carries, c.Copies)
+		n := each * (margin.Needed(rate, carries, needed) + c.Spare)
 		out.Devices = append(out.Devices, n)
 		out.Mean += float64(n) / float64(len(p.r.Daily))
 	}

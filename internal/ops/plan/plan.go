@@ -25,6 +25,10 @@ type Request struct {
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
 	Daily   []float64 `json:"daily,omitempty"`
+	// Spare replicas are added to those that the load needs, so that as many may fail.
+	Spare int `json:"spare,omitempty"`
+	// Utilization is the most share of the capacity that the load may take; 0 = 1.
+	Utilization float64 `json:"utilization,omitempty"`
 
 	// Workloads share the deployment.
 	Workloads []session.Workload `json:"workloads"`

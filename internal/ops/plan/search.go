@@ -164,7 +164,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		return out, err
 	}
 	var r *experiment.Result
-	how := experiment.How{Sources: p.r.Sources, Top: 1, Jobs: p.r.Jobs}
+	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Top: 1, Jobs: p.r.Jobs}
 	if peak := p.r.peak(); peak > 0 {
 		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
 	} else {
