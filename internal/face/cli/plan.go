@@ -75,6 +75,9 @@ func planCommand(r *plan.Request) string {
 	c.add(r.Devices > 0, "gpus", r.Devices)
 	c.add(r.Rate > 0, "rate", r.Rate)
 	list(&c, "daily", r.Daily)
+	if x := r.ColdStart; x != nil {
+		c.add(true, "cold-start", *x)
+	}
 	c.add(r.Spare > 0, "spare", r.Spare)
 	c.add(r.Utilization > 0, "utilization", r.Utilization)
 	c.workloads(r.Workloads)

@@ -183,11 +183,28 @@ type Moment struct {
 	KV      float64 `json:"kv_use"`
 }
 
-// Day is the number of GPUs over the day, for a load that changes.
+// Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it.
 type Day struct {
 	Rates []float64 `json:"rates"`
-	GPUs  []int     `json:"gpus"`
-	Mean  float64   `json:"mean_gpus"`
+	GPUs  []int     `json:"gpus"` // that each part needs
+	// ColdStart is the time to start a replica in seconds. Replicas of the schedule start so much earlier than their part.
+	ColdStart float64 `json:"cold_start_s"`
+	Schedule  []Shift `json:"schedule"`
+	// Mean and Hours are the GPUs of the schedule on average and its GPU-hours in a day, SavedHours those that it saves
+	// against the fleet for the peak, with their price; null where none is known.
+	Mean          float64  `json:"mean_gpus"`
+	Hours         float64  `json:"gpu_hours_per_day"`
+	SavedHours    float64  `json:"saved_gpu_hours_per_day"`
+	SavedPerDay   *float64 `json:"saved_usd_per_day"`
+	SavedPerMonth *float64 `json:"saved_usd_per_month"`
+}
+
+// Shift is a stretch of the day with the same replicas, which serve or start.
+type Shift struct {
+	From     string `json:"from"` // 05:57:14
+	Until    string `json:"until"`
+	Replicas int    `json:"replicas"`
+	GPUs     int    `json:"gpus"`
 }
 
 // Next is a command to run next.

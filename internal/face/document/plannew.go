@@ -2,8 +2,10 @@ package document
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -37,14 +39,29 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
 	}
 	if d := r.Day; d != nil {
-		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}
+		out.Day = dayOf(r.Request.Daily, d)
 		if c := out.Contenders[0].Cost; c != nil {
-			c.Scaled = &d.PerMonth
+			c.Scaled, out.Day.SavedPerDay, out.Day.SavedPerMonth = &d.PerMonth, &d.SavedPerDay, &d.SavedPerMonth
 		}
 	}
 	out.Answer, out.Next = answerOf(out), nextOf(out)
 	if u := r.Usual; u != nil {
 		out.Answer.UsualLimits = fmt.Sprintf("%s (%s). --no-limits plans for throughput alone.", UsualLimits(u), u.Source)
+	}
+	return out
+}
+
+func dayOf(rates []float64, d *plan.Day) *Day {
+	clock := func(s units.Seconds) string {
+		n := int(math.Round(float64(s)))
+		return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+	}
+	out := &Day{
+		Rates: rates, GPUs: d.Devices, ColdStart: float64(d.ColdStart), Schedule: []Shift{},
+		Mean: d.Mean, Hours: d.Hours, SavedHours: d.Constant - d.Hours,
+	}
+	for _, s := range d.Shifts {
+		out.Schedule = append(out.Schedule, Shift{clock(s.From), clock(s.To), s.Replicas, s.Devices})
 	}
 	return out
 }

@@ -190,6 +190,29 @@ func planDay(w io.Writer, p *document.Plan) {
 		fmt.Fprintf(w, ": $%s per month if GPUs scale with the load, $%s if all stay", units.Thousands(int(*k.Scaled+0.5)), units.Thousands(int(k.PerMonth+0.5)))
 	}
 	fmt.Fprintln(w)
+	planSchedule(w, d)
+}
+
+// planSchedule prints the replicas that follow the load and what they save.
+func planSchedule(w io.Writer, d *document.Day) {
+	if len(d.Schedule) < 2 {
+		return // nothing changes
+	}
+	fmt.Fprintf(w, "  schedule, with replicas that start %s s before they are needed:\n", units.Figure(d.ColdStart))
+	const most = 24
+	t := table.New("from", "until", ">replicas", ">GPUs")
+	for _, s := range d.Schedule[:min(most, len(d.Schedule))] {
+		t.Row(s.From, s.Until, s.Replicas, s.GPUs)
+	}
+	fmt.Fprintln(w, indent(t))
+	if n := len(d.Schedule) - most; n > 0 {
+		fmt.Fprintf(w, "  %d more in the record (--json, --out)\n", n)
+	}
+	fmt.Fprintf(w, "  %s GPU-hours per day instead of %s: saves %s", units.Figure(d.Hours), units.Figure(d.Hours+d.SavedHours), units.Figure(d.SavedHours))
+	if d.SavedPerDay != nil {
+		fmt.Fprintf(w, ", $%s per day, $%s per month", units.Thousands(int(*d.SavedPerDay+0.5)), units.Thousands(int(*d.SavedPerMonth+0.5)))
+	}
+	fmt.Fprintln(w)
 }
 
 // planChanges prints what would change the answer.

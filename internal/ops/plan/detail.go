@@ -123,8 +123,8 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	out.Day = p.day(best)
-	return nil
+	out.Day, err = p.day(best)
+	return err
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
@@ -194,25 +194,6 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 		}
 	}
 	return out, err
-}
-
-// day is the devices that each part of a day needs, by what a copy carries.
-func (p *planning) day(c *Contender) *Day {
-	if p.r.Daily == nil || !c.Meets {
-		return nil
-	}
-	each := c.Used / c.Copies
-	needed := c.Copies - c.Spare
-	carries := c.Capacity.RequestRate / float64(needed)
-	margin := p.r.margin()
-	out := &Day{}
-	for _, rate := range p.r.Daily {
-		n := each * (margin.Needed(rate, carries, needed) + c.Spare)
-		out.Devices = append(out.Devices, n)
-		out.Mean += float64(n) / float64(len(p.r.Daily))
-	}
-	out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)
-	return out
 }
 
 // counter reports the progress of work that is done several pieces at a time.

@@ -54,7 +54,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), r.checkMargin(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
