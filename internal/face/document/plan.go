@@ -105,7 +105,11 @@ type Contender struct {
 	// percentiles do; null without limits.
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
-	BoundBy  string   `json:"bound_by,omitempty"`
+	// GoodShare is the share of the simulated requests within all limits, Goodput so many requests per second; null
+	// without limits.
+	GoodShare *float64 `json:"good_share"`
+	Goodput   *float64 `json:"goodput_per_s"`
+	BoundBy   string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
 	// Capacity.
 	Load     *float64           `json:"load,omitempty"`

@@ -108,6 +108,7 @@ func contenderOf(c *plan.Contender) Contender {
 	out.Energy = energyOf(c.Energy)
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
+		out.GoodShare, out.Goodput = &c.Good, new(c.Good*c.RequestRate)
 	}
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load

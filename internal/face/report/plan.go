@@ -67,7 +67,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 		rate = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s"}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -92,7 +92,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 		if m := c.Capacity; m != nil {
 			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate))
 		}
-		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
+		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95), probability(c.GoodShare),
 			joules(c.Energy), cost)
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))

@@ -89,3 +89,18 @@ func TestLimitsEffect(t *testing.T) {
 		}
 	}
 }
+
+// TestGoodput: the share of requests within the limits is that of a simulation of the contender; none without limits.
+func TestGoodput(t *testing.T) {
+	r := loadPlan()
+	r.Percentile = 90
+	c := &mustPlan(t, r).Contenders[0]
+	// A tenth of the requests may miss each of the two limits.
+	if !c.Meets || c.Good < 0.8 || c.Good > 1 {
+		t.Errorf("%g of the requests within the limits at p90", c.Good)
+	}
+	r.Percentile, r.Limits, r.NoLimits = 0, workload.Limits{}, true
+	if c := &mustPlan(t, r).Contenders[0]; c.Good != 0 {
+		t.Errorf("%g of the requests within no limits", c.Good)
+	}
+}
