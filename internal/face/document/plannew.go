@@ -46,7 +46,10 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 	}
 	out.Answer, out.Next = answerOf(out), nextOf(out)
 	if u := r.Usual; u != nil {
-		out.Answer.UsualLimits = fmt.Sprintf("%s (%s). --no-limits plans for throughput alone.", UsualLimits(u), u.Source)
+		out.Answer.UsualLimits = fmt.Sprintf("%s (%s).", UsualLimits(u), u.Source)
+		if u.Limits.Any() {
+			out.Answer.UsualLimits += " --no-limits plans for throughput alone."
+		}
 	}
 	return out
 }

@@ -120,12 +120,15 @@ func answerOf(p *Plan) Answer {
 
 // carriedInWords is the capacity of a contender and the share of it that the load takes.
 func carriedInWords(c *Contender) string {
-	they := "They"
-	if c.Spare > 0 {
-		they = fmt.Sprintf("With %s failed they", units.Counted(c.Spare, "replica"))
+	carry := "They carry"
+	switch {
+	case c.Spare > 0:
+		carry = fmt.Sprintf("With %s failed they carry", units.Counted(c.Spare, "replica"))
+	case c.GPUs == 1:
+		carry = "It carries"
 	}
 	r := c.Capacity.RequestRate
-	return fmt.Sprintf(" %s carry about %s (%s to %s), of which this load takes %.0f %%.", they, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
+	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
 func nearestInWords(l *Limits) string {

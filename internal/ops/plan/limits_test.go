@@ -104,3 +104,18 @@ func TestGoodput(t *testing.T) {
 		t.Errorf("%g of the requests within no limits", c.Good)
 	}
 }
+
+// TestNothingFits: a mode whose workers fit alone and not together is among those that cannot serve the model, not an empty
+// contender nearest to the limits.
+func TestNothingFits(t *testing.T) {
+	p := mustPlan(t, Request{
+		Model: "Qwen/Qwen3-32B", Systems: []string{"l4"}, Devices: 4, Engines: []string{"vllm"}, NoChanges: true,
+		Workloads: []session.Workload{{Preset: "code"}},
+	})
+	if len(p.Contenders) != 1 || p.Contenders[0].Used == 0 || p.Contenders[0].Meets {
+		t.Errorf("%d contenders, the first on %d devices", len(p.Contenders), p.Contenders[0].Used)
+	}
+	if len(p.Failed) != 1 || p.Failed[0].Mode != "disagg" || p.Failed[0].Reason != "no deployment of Qwen/Qwen3-32B fits on 4 devices" {
+		t.Errorf("failed: %+v", p.Failed)
+	}
+}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -179,6 +180,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		out.Option, out.Meets = r.Rows[0], true
 	case r.Near != nil:
 		out.Option, out.Nearest = *r.Near, r.Nearest
+	default:
+		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
 	}
 	out.Experiment.System = d.Name
 	if err := p.meter(ctx, &out); err != nil {
