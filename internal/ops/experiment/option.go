@@ -62,7 +62,7 @@ type Option struct {
 	TTFT95, TPOT95     units.Seconds
 	Chance95           float64
 	Good               float64 // share of the requests within all limits, 0 without limits
-	Engine             string // as people call it
+	Engine             string  // as people call it
 	MemoryBudget       engine.Budget
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict

@@ -70,8 +70,6 @@ func (r *Request) checkSize() error {
 	switch {
 	case ways > 1:
 		return field.Errorf("give one of %s, %s and %s", gpus, rate, daily)
-	case r.Devices != 0 && r.margin() != (search.Margin{}):
-		return field.Errorf("%s and %s need %s or %s", field.Name("spare"), field.Name("utilization"), rate, daily)
 	case r.Devices != 0:
 		return field.Between(gpus, r.Devices, 1, experiment.MaxDevices)
 	case !(r.Rate >= 0) || math.IsInf(r.Rate, 1):
@@ -148,6 +146,9 @@ func (r *Request) margin() search.Margin {
 
 // checkMargin reports a wrong margin.
 func (r *Request) checkMargin() error {
+	if r.Devices != 0 && r.margin() != (search.Margin{}) {
+		return field.Errorf("%s and %s need %s or %s", field.Name("spare"), field.Name("utilization"), field.Name("rate"), field.Name("daily"))
+	}
 	if u := r.Utilization; !(u >= 0 && u <= 1) {
 		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("utilization"), u)
 	}
