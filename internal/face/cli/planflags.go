@@ -56,10 +56,10 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 	})
 	section(fs, "Workload", f.defineWorkload)
 	section(fs, "Limits", func(fs *pflag.FlagSet) {
-		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms` (default, with no other limit, those usual for the preset, or for chat)")
+		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
 		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
-		fs.BoolVar(&f.NoLimits, "no-limits", false, "plan for throughput alone, whatever the latency")
+		fs.BoolVar(&f.NoLimits, "no-limits", false, "plan for throughput alone; otherwise a plan without limits takes those usual for the preset, or for chat")
 		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
