@@ -8,6 +8,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
+	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
 // loadPlan is a plan for a load that takes little time.
@@ -85,5 +87,28 @@ func TestMarginNeedsLoad(t *testing.T) {
 		if _, _, err := Check(&session.Session{}, r); err == nil {
 			t.Errorf("accepted: %+v", r)
 		}
+	}
+}
+
+// TestMarginIsSearched: with a margin the search finds the fewest devices of all sizes of workers, each searched alone.
+func TestMarginIsSearched(t *testing.T) {
+	memo := &session.Session{Memo: &session.Memo{}}
+	r := loadPlan()
+	e := r.experiment("h200_sxm", "vllm", experiment.Aggregated)
+	how := experiment.How{Top: 1, Margin: search.Margin{Spare: 2, Utilization: 0.7}}
+	fewest := func(tp []int) int {
+		e.Workers.TP = tp
+		out, err := experiment.Fewest(t.Context(), memo, &how, trial.Load{Rate: r.Rate}, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Rows[0].Used
+	}
+	least := math.MaxInt
+	for _, tp := range []int{1, 2, 4, 8} {
+		least = min(least, fewest([]int{tp}))
+	}
+	if got := fewest(nil); got != least {
+		t.Errorf("%d devices, of single sizes %d", got, least)
 	}
 }
