@@ -1,28 +1,53 @@
 package workload
 
-import "slices"
+import (
+	"slices"
 
-// Preset is the request lengths of a typical use.
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// Preset is the request lengths of a typical use, and the latency limits that are usual for it.
 type Preset struct {
 	Name          string
 	Input, Output int // tokens, on average
 	Prefix        int // of the input, found in the prefix cache
 	Source        string
+	Usual         Usual
+}
+
+// Usual is the latency limits that are usual for a use; none where only throughput counts.
+type Usual struct {
+	Limits Limits
+	Source string
 }
 
 // presetLow is the shortest length of a preset's requests as a share of the longest:
 // that of the benchmarks of InferenceX.
 const presetLow = 0.8
 
-// Presets lists the presets.
+// Presets lists the presets. Usual limits are latency constraints of MLPerf Inference (inference_rules.adoc, July 2026), which
+// apply to the 99th percentile there: of the conversational and server categories, but for code, which is completed while a
+// person types.
 func Presets() []Preset {
+	mlperf := func(ttft, tpot units.Seconds, benchmark string) Usual {
+		return Usual{Limits{TTFT: ttft * units.Millisecond, TPOT: tpot * units.Millisecond}, "MLPerf Inference, " + benchmark}
+	}
 	return []Preset{
-		{"chat", 1155, 211, 0, "means of conversations in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)"},
-		{"rag", 7373, 922, 0, "InferenceX scenario 8k/1k: a long prompt, a summary of it"},
-		{"code", 2048, 28, 0, "means of code completion in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)"},
-		{"agentic", 8596, 182, 5072, "means of the tool and agent trace of Mooncake (FAST 2025), whose cache has 59 % of the input"},
-		{"batch", 922, 922, 0, "InferenceX scenario 1k/1k"},
-		{"reasoning", 922, 7373, 0, "InferenceX scenario 1k/8k: a long chain of thought"},
+		{
+			"chat", 1155, 211, 0, "means of conversations in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)",
+			mlperf(2000, 100, "Llama-3.1-8B conversational"),
+		},
+		{"rag", 7373, 922, 0, "InferenceX scenario 8k/1k: a long prompt, a summary of it", mlperf(6000, 175, "Llama-3.1-405B server, long documents")},
+		{
+			"code", 2048, 28, 0, "means of code completion in Azure's LLM inference trace of 2023 (Splitwise, ISCA 2024)",
+			mlperf(450, 40, "Llama-2-70B interactive"),
+		},
+		{
+			"agentic", 8596, 182, 5072, "means of the tool and agent trace of Mooncake (FAST 2025), whose cache has 59 % of the input",
+			mlperf(3000, 80, "gpt-oss-120b server, reasoning and code"),
+		},
+		{"batch", 922, 922, 0, "InferenceX scenario 1k/1k", Usual{Source: "MLPerf Inference, offline scenario"}},
+		{"reasoning", 922, 7373, 0, "InferenceX scenario 1k/8k: a long chain of thought", mlperf(2000, 80, "DeepSeek-R1 server")},
 	}
 }
 

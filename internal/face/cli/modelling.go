@@ -159,12 +159,14 @@ func tableNotes(note func(string), u *prices.Use) {
 	}
 }
 
-// percentileWord reads the statistic that limits apply to: mean, or a percentile.
+// percentileWord reads the statistic that limits apply to: mean, or a percentile. One without its p that is below 1 is
+// refused: 0.95 is likely to mean p95.
 func percentileWord(s string) (string, error) {
 	if s == "mean" {
 		return s, nil
 	}
-	if x, err := strconv.ParseFloat(strings.TrimPrefix(s, "p"), 64); err != nil || !strings.HasPrefix(s, "p") || !(x > 0 && x < 100) {
+	digits, named := strings.CutPrefix(s, "p")
+	if x, err := strconv.ParseFloat(digits, 64); err != nil || !(x > 0 && x < 100) || !named && x < 1 {
 		return "", errors.New("want mean, or a percentile above p0 and below p100 such as p95")
 	}
 	return s, nil

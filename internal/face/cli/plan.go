@@ -75,10 +75,16 @@ func planCommand(r *plan.Request) string {
 	c.add(r.Devices > 0, "gpus", r.Devices)
 	c.add(r.Rate > 0, "rate", r.Rate)
 	list(&c, "daily", r.Daily)
+	if x := r.ColdStart; x != nil {
+		c.add(true, "cold-start", *x)
+	}
+	c.add(r.Spare > 0, "spare", r.Spare)
+	c.add(r.Utilization > 0, "utilization", r.Utilization)
 	c.workloads(r.Workloads)
 	c.limit("ttft", r.Limits.TTFT)
 	c.limit("tpot", r.Limits.TPOT)
 	c.limit("request-latency", r.Limits.Latency)
+	c.word(r.NoLimits, "--no-limits")
 	c.add(r.Percentile > 0, "percentile", fmt.Sprintf("p%g", r.Percentile))
 	c.add(r.Confidence > 0 && r.Confidence != search.DefaultConfidence, "confidence", r.Confidence)
 	list(&c, "engine", r.Engines)

@@ -33,6 +33,7 @@ type planFlags struct {
 	mode          string
 	prices        []string
 	energyPrice   float64
+	coldStart     float64
 	out           string
 	force         bool
 	json, quiet   bool
@@ -47,6 +48,9 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		fs.IntVar(&f.Devices, "gpus", 0, "GPUs available per system")
 		fs.Float64Var(&f.Rate, "rate", 0, "requests per second to carry; replaces --gpus")
 		nargs.ListVar(fs, &f.Daily, "daily", nargs.OneOrMore, nargs.Float, "requests per second in equal parts of a day; replaces --gpus")
+		fs.Float64Var(&f.coldStart, "cold-start", 0, "`seconds` to start a replica, for the schedule of --daily (default 100 and the weights at 1 GB/s)")
+		fs.IntVar(&f.Spare, "spare", 0, "`replicas` beyond those that the load needs, so that as many may fail; needs --rate or --daily")
+		fs.Float64Var(&f.Utilization, "utilization", 0, "most `share` of the capacity that the load may take, such as 0.8; needs --rate or --daily (default 1)")
 		nargs.ListVar(fs, &f.prices, "price", nargs.OneOrMore, nargs.Text, "price of a GPU-hour in US dollars: `USD`, or SYSTEM=USD (default the list price)")
 		fs.Float64Var(&f.energyPrice, "energy-price", simulate.DefaultEnergyPrice, "price of a kilowatt-hour in `USD`; 0 if the GPU price includes power")
 	})
@@ -55,6 +59,7 @@ func (f *planFlags) define(fs *pflag.FlagSet) {
 		nargs.Var(fs, &f.ttft, "ttft", positiveOrInf, "limit on TTFT in `ms`")
 		nargs.Var(fs, &f.tpot, "tpot", positiveOrInf, "limit on TPOT in `ms`")
 		nargs.Var(fs, &f.latency, "request-latency", positiveOrInf, "limit on request latency in `ms`")
+		fs.BoolVar(&f.NoLimits, "no-limits", false, "plan for throughput alone; otherwise a plan without limits takes those usual for the preset, or for chat")
 		nargs.Var(fs, &f.percentile, "percentile", percentileWord, "`statistic` the limits apply to: mean, or a percentile such as p95 or p99.9 (default mean)")
 		fs.Float64Var(&f.Confidence, "confidence", search.DefaultConfidence, "minimum probability of meeting the limits")
 	})
@@ -109,8 +114,11 @@ func (f *planFlags) complete(fs *pflag.FlagSet, env *Env, args []string) error {
 	if fs.Changed("energy-price") {
 		f.EnergyPrice = &f.energyPrice
 	}
+	if fs.Changed("cold-start") {
+		f.ColdStart = &f.coldStart
+	}
 	errs := []error{
-		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne),
+		zeros(fs, "gpus", "isl", "osl"), notZero(fs, "confidence", belowOne), notZero(fs, "length-ratio-low", upToOne), notZero(fs, "utilization", upToOne),
 		f.readLengths(fs, env), f.readWorkloads(fs), f.readPrices(), notZero(fs, "rate", "positive"),
 	}
 	ms := func(x float64) units.Seconds { return units.Seconds(x) * units.Millisecond }

@@ -114,7 +114,7 @@ func places() map[string]map[field.Name]string {
 	plan := map[field.Name]string{
 		"system": "systems", "device": "systems", "serving_mode": "modes", "price": "prices", "engine": "engines",
 		"isl": "workloads.isl", "osl": "workloads.osl", "prefix": "workloads.prefix", "preset": "workloads.preset",
-		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low",
+		"trace": "workloads.trace", "length_ratio_low": "workloads.length_ratio_low", "ttft": "limits.ttft_ms", "tpot": "limits.tpot_ms", "cold_start": "cold_start_s",
 	}
 	files := maps.Clone(plan)
 	for _, name := range []field.Name{"namespace", "served_model_name", "model_path", "image", "port"} {

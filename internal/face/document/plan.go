@@ -54,6 +54,8 @@ type Answer struct {
 	// Sentence is the answer in plain words, Reason what limits it.
 	Sentence string `json:"sentence"`
 	Reason   string `json:"reason"`
+	// UsualLimits says which limits were taken because none were given.
+	UsualLimits string `json:"usual_limits,omitempty"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
 	Nearest *Limits `json:"nearest_limits,omitempty"`
 }
@@ -83,10 +85,12 @@ type Contender struct {
 	Mode          string `json:"mode"`     // agg or disagg
 	Deployment    string `json:"in_words"` // "4 replicas of TP 8"
 	Meets         bool   `json:"meets_limits"`
-	GPUs          int    `json:"gpus_used"`
-	GPUsGiven     int    `json:"gpus"`
-	Concurrency   int    `json:"concurrency"`
-	Batch         int    `json:"batch_size"`
+	// Spare of its replicas are more than the load needs; figures are with as many failed.
+	Spare       int `json:"spare_replicas,omitempty"`
+	GPUs        int `json:"gpus_used"`
+	GPUsGiven   int `json:"gpus"`
+	Concurrency int `json:"concurrency"`
+	Batch       int `json:"batch_size"`
 
 	Tokens        Range   `json:"tokens_per_second"`
 	TokensPerGPU  Range   `json:"tokens_per_second_gpu"`
@@ -101,7 +105,11 @@ type Contender struct {
 	// percentiles do; null without limits.
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
-	BoundBy  string   `json:"bound_by,omitempty"`
+	// GoodShare is the share of the simulated requests within all limits, Goodput so many requests per second; null
+	// without limits.
+	GoodShare *float64 `json:"good_share"`
+	Goodput   *float64 `json:"goodput_per_s"`
+	BoundBy   string   `json:"bound_by,omitempty"`
 	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
 	// Capacity.
 	Load     *float64           `json:"load,omitempty"`
@@ -179,11 +187,28 @@ type Moment struct {
 	KV      float64 `json:"kv_use"`
 }
 
-// Day is the number of GPUs over the day, for a load that changes.
+// Day is the number of GPUs over the day, for a load that changes, and a schedule that follows it.
 type Day struct {
 	Rates []float64 `json:"rates"`
-	GPUs  []int     `json:"gpus"`
-	Mean  float64   `json:"mean_gpus"`
+	GPUs  []int     `json:"gpus"` // that each part needs
+	// ColdStart is the time to start a replica in seconds. Replicas of the schedule start so much earlier than their part.
+	ColdStart float64 `json:"cold_start_s"`
+	Schedule  []Shift `json:"schedule"`
+	// Mean and Hours are the GPUs of the schedule on average and its GPU-hours in a day, SavedHours those that it saves
+	// against the fleet for the peak, with their price; null where none is known.
+	Mean          float64  `json:"mean_gpus"`
+	Hours         float64  `json:"gpu_hours_per_day"`
+	SavedHours    float64  `json:"saved_gpu_hours_per_day"`
+	SavedPerDay   *float64 `json:"saved_usd_per_day"`
+	SavedPerMonth *float64 `json:"saved_usd_per_month"`
+}
+
+// Shift is a stretch of the day with the same replicas, which serve or start.
+type Shift struct {
+	From     string `json:"from"` // 05:57:14
+	Until    string `json:"until"`
+	Replicas int    `json:"replicas"`
+	GPUs     int    `json:"gpus"`
 }
 
 // Next is a command to run next.

@@ -1,8 +1,11 @@
 package document
 
 import (
+	"fmt"
+	"math"
 	"strings"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -36,12 +39,33 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
 	}
 	if d := r.Day; d != nil {
-		out.Day = &Day{r.Request.Daily, d.Devices, d.Mean}
+		out.Day = dayOf(r.Request.Daily, d)
 		if c := out.Contenders[0].Cost; c != nil {
-			c.Scaled = &d.PerMonth
+			c.Scaled, out.Day.SavedPerDay, out.Day.SavedPerMonth = &d.PerMonth, &d.SavedPerDay, &d.SavedPerMonth
 		}
 	}
 	out.Answer, out.Next = answerOf(out), nextOf(out)
+	if u := r.Usual; u != nil {
+		out.Answer.UsualLimits = fmt.Sprintf("%s (%s).", UsualLimits(u), u.Source)
+		if u.Limits.Any() {
+			out.Answer.UsualLimits += " --no-limits plans for throughput alone."
+		}
+	}
+	return out
+}
+
+func dayOf(rates []float64, d *plan.Day) *Day {
+	clock := func(s units.Seconds) string {
+		n := int(math.Round(float64(s)))
+		return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+	}
+	out := &Day{
+		Rates: rates, GPUs: d.Devices, ColdStart: float64(d.ColdStart), Schedule: []Shift{},
+		Mean: d.Mean, Hours: d.Hours, SavedHours: d.Constant - d.Hours,
+	}
+	for _, s := range d.Shifts {
+		out.Schedule = append(out.Schedule, Shift{clock(s.From), clock(s.To), s.Replicas, s.Devices})
+	}
 	return out
 }
 
@@ -76,7 +100,7 @@ func contenderOf(c *plan.Contender) Contender {
 	devices := float64(c.Devices())
 	out := Contender{
 		Name: c.Name(), System: e.System, Engine: e.Engine.Name, EngineTitle: c.Engine,
-		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, GPUs: c.Used, GPUsGiven: c.Devices(),
+		EngineVersion: e.Engine.Version, Mode: string(e.Mode), Deployment: deploymentInWords(c), Meets: c.Meets, Spare: c.Spare, GPUs: c.Used, GPUsGiven: c.Devices(),
 		Concurrency: c.Concurrency, Batch: c.Batch,
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
 		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
@@ -87,6 +111,7 @@ func contenderOf(c *plan.Contender) Contender {
 	out.Energy = energyOf(c.Energy)
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
+		out.GoodShare, out.Goodput = &c.Good, new(c.Good*c.RequestRate)
 	}
 	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
@@ -21,14 +22,18 @@ func deploymentInWords(c *plan.Contender) string {
 		}
 		return ""
 	}
+	spare := ""
+	if c.Spare > 0 {
+		spare = fmt.Sprintf(", %d spare", c.Spare)
+	}
 	if c.X == 0 {
-		return of(units.Counted(c.Copies, "replica"), deployment.Both)
+		return of(units.Counted(c.Copies, "replica"), deployment.Both) + spare
 	}
 	unit := of(fmt.Sprintf("%d prefill", c.X), deployment.Prefill) + ", " + of(fmt.Sprintf("%d decode", c.Y), deployment.Decode)
 	if c.Copies == 1 {
 		return unit
 	}
-	return fmt.Sprintf("%d × (%s)", c.Copies, unit)
+	return fmt.Sprintf("%d × (%s)", c.Copies, unit) + spare
 }
 
 // shortLabel leaves out the dimensions of a layout that are 1.
@@ -46,31 +51,36 @@ func shortLabel(label string) string {
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
-func limitsInWords(r *plan.Request) string {
+func limitsInWords(l workload.Limits) string {
 	var parts []string
 	add := func(name string, s units.Seconds) {
 		if s > 0 {
 			parts = append(parts, fmt.Sprintf("%s %g ms", name, s.TypedMs()))
 		}
 	}
-	l := r.Limits.Finite()
+	l = l.Finite()
 	add("TTFT", l.TTFT)
 	add("TPOT", l.TPOT)
 	add("request latency", l.Latency)
-	if parts == nil {
-		return ""
+	return strings.Join(parts, " and ")
+}
+
+// UsualLimits is "usual for chat: TTFT 2000 ms and TPOT 100 ms".
+func UsualLimits(u *plan.Usual) string {
+	limits := limitsInWords(u.Limits)
+	if limits == "" {
+		limits = "no limits"
 	}
-	out := strings.Join(parts, " and ")
-	if r.Percentile > 0 {
-		out += fmt.Sprintf(" (p%g)", r.Percentile)
-	}
-	return out
+	return fmt.Sprintf("Usual for %s: %s", strings.Join(u.Uses, " and "), limits)
 }
 
 // answerOf puts a plan into words.
 func answerOf(p *Plan) Answer {
 	r := p.Request
-	within := limitsInWords(r)
+	within := limitsInWords(r.Limits)
+	if within != "" && r.Percentile > 0 {
+		within += fmt.Sprintf(" (p%g)", r.Percentile)
+	}
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
 	}
@@ -94,7 +104,7 @@ func answerOf(p *Plan) Answer {
 	rate := best.RequestRate
 	if best.Load != nil {
 		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
-		out.Sentence += fmt.Sprintf(" They carry about %s (%s to %s).", units.Figure(best.Capacity.RequestRate.Value), units.Figure(best.Capacity.RequestRate.Low), units.Figure(best.Capacity.RequestRate.High))
+		out.Sentence += carriedInWords(best)
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
 			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
@@ -106,6 +116,19 @@ func answerOf(p *Plan) Answer {
 	}
 	out.Reason = reasonOf(best)
 	return out
+}
+
+// carriedInWords is the capacity of a contender and the share of it that the load takes.
+func carriedInWords(c *Contender) string {
+	carry := "They carry"
+	switch {
+	case c.Spare > 0:
+		carry = fmt.Sprintf("With %s failed they carry", units.Counted(c.Spare, "replica"))
+	case c.GPUs == 1:
+		carry = "It carries"
+	}
+	r := c.Capacity.RequestRate
+	return fmt.Sprintf(" %s about %s (%s to %s), of which this load takes %.0f %%.", carry, units.Figure(r.Value), units.Figure(r.Low), units.Figure(r.High), 100**c.Load)
 }
 
 func nearestInWords(l *Limits) string {

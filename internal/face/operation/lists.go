@@ -75,13 +75,16 @@ type EnginePreset struct {
 	Source string `json:"source"`
 }
 
-// Preset is the lengths of a known use.
+// Preset is the lengths of a known use, and the latency limits that are usual for it.
 type Preset struct {
 	Name   string `json:"name"`
 	Input  int    `json:"mean_isl"`
 	Output int    `json:"mean_osl"`
 	Prefix int    `json:"prefix"` // tokens of the input found in the prefix cache
 	Source string `json:"source"`
+	// Limits are those of a plan without limits.
+	Limits       workload.Limits `json:"usual_limits"`
+	LimitsSource string          `json:"usual_limits_source"`
 }
 
 // someModels is the default number of models in a list.
@@ -181,7 +184,7 @@ func listEngines(context.Context, *Kit, struct{}) (*Engines, error) {
 		out.Engines = append(out.Engines, e)
 	}
 	for _, p := range workload.Presets() {
-		out.Presets = append(out.Presets, Preset(p))
+		out.Presets = append(out.Presets, Preset{p.Name, p.Input, p.Output, p.Prefix, p.Source, p.Usual.Limits, p.Usual.Source})
 	}
 	return out, nil
 }

@@ -46,8 +46,9 @@ func requests() map[string][]string {
 		"plan": {
 			`{` + small + `,"limits":{"tpot_ms":20}}`,
 			`{` + small + `,"limits":{"tpot_ms":0.1},"no_changes":true}`,
+			`{` + small + `,"no_limits":true,"no_changes":true}`,
 			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm","l40s"],"rate":3,"engines":["vllm"],"modes":["agg"],"no_changes":true,"workloads":[{"preset":"chat"}],"limits":{"ttft_ms":"inf"}}`,
-			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"daily":[1,5,2],"no_changes":true,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64,"share":2},{"name":"b","isl":99,"osl":9}]}`,
+			`{"model":"Qwen/Qwen3-8B","systems":["h200_sxm"],"daily":[1,5,2],"spare":1,"utilization":0.8,"cold_start_s":90,"no_changes":true,"engines":["vllm"],"modes":["agg"],"workloads":[{"isl":512,"osl":64,"share":2},{"name":"b","isl":99,"osl":9}]}`,
 		},
 		"optimize": {
 			`{"model":"Qwen/Qwen3-32B","devices":["TEST_DEVICE"],"num_devices":8,"input_length":3500,"output_length":1500,"limits":{"tpot_ms":50}}`,
@@ -173,6 +174,12 @@ func TestMistakes(t *testing.T) {
 		{"plan", `{`, "not JSON: it ends too early", ""},
 		{"plan", `{} {}`, "unexpected data after the JSON value", ""},
 		{"plan", `{` + small + `,"limits":{"tpot_ms":-1}}`, "limits.tpot_ms must be positive, got -1", "limits.tpot_ms"},
+		{
+			"plan", `{` + small + `,"no_limits":true,"limits":{"tpot_ms":9}}`,
+			"no_limits excludes limits.ttft_ms, limits.tpot_ms and limits.latency_ms", "no_limits limits.ttft_ms limits.tpot_ms limits.latency_ms",
+		},
+		{"plan", `{` + small + `,"spare":1}`, "spare and utilization need rate or daily", "spare utilization rate daily"},
+		{"plan", `{` + small + `,"cold_start_s":1}`, "cold_start_s needs daily", "cold_start_s daily"},
 		{"plan", `{` + small + `,"device_file":"/etc/passwd"}`, "give device_file or systems", "device_file systems"},
 		{"simulate", `{"deployment":{"model":"Qwen/Qwen3-8B"},"device_file":"x.yaml","concurrency":1}`, "device_file x.yaml: files cannot be read here", "device_file"},
 		{"optimize", `{"model":"Qwen/Qwen3-8B","output_length":0,"input_length":1}`, "output_length must be between 1 and 100000000, got 0", "output_length"},
@@ -363,5 +370,35 @@ func TestBugs(t *testing.T) {
 	}
 	if _, err := d.Answer(t.Context(), o, "", nil, nil); err != nil {
 		t.Errorf("after a bug: %v", err)
+	}
+}
+
+// TestUsualLimits: what is checked before a plan without limits names the limits that it takes and their source.
+func TestUsualLimits(t *testing.T) {
+	o := operation.Lookup(operation.Table(), "validate")
+	for request, want := range map[string]string{
+		`{"plan":{` + small + `}}`:                  "Usual for chat: TTFT 2000 ms and TPOT 100 ms",
+		`{"plan":{` + small + `,"no_limits":true}}`: "",
+	} {
+		r, err := o.Decode([]byte(request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := o.Run(t.Context(), kit(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, a := range out.(*operation.Validation).Assumptions {
+			if a.Field == "limits" {
+				got = a.Value
+				if !strings.HasPrefix(a.Source, "MLPerf Inference, ") {
+					t.Errorf("source %q", a.Source)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%s: limits %q, want %q", request, got, want)
+		}
 	}
 }

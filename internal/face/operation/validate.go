@@ -79,10 +79,10 @@ func validatePlan(k *Kit, given opsplan.Request) *Validation {
 
 // planAssumptions lists the defaults of a plan.
 func (v *Validation) planAssumptions(k *Kit, given, full *opsplan.Request) {
-	if !given.Limits.Any() {
-		v.assume("limits", "none: the most throughput, whatever the latency", byDefault)
+	if u := given.Usual(); u != nil {
+		v.assume("limits", document.UsualLimits(u), u.Source)
 	}
-	if given.Percentile == 0 && given.Limits.Any() {
+	if given.Percentile == 0 && full.Limits.Any() {
 		v.assume("percentile", "mean", byDefault)
 	}
 	if given.Confidence == 0 {

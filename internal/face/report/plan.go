@@ -19,7 +19,7 @@ const planWidth = 110
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
 func Plan(w io.Writer, p *document.Plan) {
-	for _, text := range []string{p.Answer.Sentence, p.Answer.Reason} {
+	for _, text := range []string{p.Answer.Sentence, p.Answer.UsualLimits, p.Answer.Reason} {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
 		}
@@ -67,7 +67,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 		rate = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s"}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
-	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">requests", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -92,7 +92,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 		if m := c.Capacity; m != nil {
 			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate))
 		}
-		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
+		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95), probability(c.GoodShare),
 			joules(c.Energy), cost)
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))
@@ -188,6 +188,29 @@ func planDay(w io.Writer, p *document.Plan) {
 	fmt.Fprintf(w, "  %s on average", units.Figure(d.Mean))
 	if k := p.Contenders[0].Cost; k != nil && k.Scaled != nil {
 		fmt.Fprintf(w, ": $%s per month if GPUs scale with the load, $%s if all stay", units.Thousands(int(*k.Scaled+0.5)), units.Thousands(int(k.PerMonth+0.5)))
+	}
+	fmt.Fprintln(w)
+	planSchedule(w, d)
+}
+
+// planSchedule prints the replicas that follow the load and what they save.
+func planSchedule(w io.Writer, d *document.Day) {
+	if len(d.Schedule) < 2 {
+		return // nothing changes
+	}
+	fmt.Fprintf(w, "  schedule, with replicas that start %s s before they are needed:\n", units.Figure(d.ColdStart))
+	const most = 24
+	t := table.New("from", "until", ">replicas", ">GPUs")
+	for _, s := range d.Schedule[:min(most, len(d.Schedule))] {
+		t.Row(s.From, s.Until, s.Replicas, s.GPUs)
+	}
+	fmt.Fprintln(w, indent(t))
+	if n := len(d.Schedule) - most; n > 0 {
+		fmt.Fprintf(w, "  %d more in the record (--json, --out)\n", n)
+	}
+	fmt.Fprintf(w, "  %s GPU-hours per day instead of %s: saves %s", units.Figure(d.Hours), units.Figure(d.Hours+d.SavedHours), units.Figure(d.SavedHours))
+	if d.SavedPerDay != nil {
+		fmt.Fprintf(w, ", $%s per day, $%s per month", units.Thousands(int(*d.SavedPerDay+0.5)), units.Thousands(int(*d.SavedPerMonth+0.5)))
 	}
 	fmt.Fprintln(w)
 }

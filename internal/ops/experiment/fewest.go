@@ -33,7 +33,7 @@ func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, 
 		return &x.out, err
 	}
 	x.out.Experiment.Devices, x.out.Rejected = x.e.Devices, nil
-	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate, Requests: load.Requests, MaxDevices: MaxDevices}
+	sized := &search.Sized{Simulated: x.eval, Rate: load.Rate, Requests: load.Requests, MaxDevices: MaxDevices, Margin: how.Margin}
 	if err := x.find(ctx, sized); err != nil {
 		return &x.out, err
 	}
@@ -75,12 +75,13 @@ func (x *run) widen() error {
 
 // loaded is a row, simulated once more under the load.
 func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Option, about, error) {
-	out := x.found(r, &r.Best)
-	out.Least = r.Least
-	copies := out.Copies
-	all := load
-	all.Requests = copies * parallel.Fullest(load.Requests, copies)
-	got, err := x.show(ctx, r.Candidate, r.Best.Batch, all)
+	copies, all := max(1, r.Candidate.Copies), *r
+	all.Candidate.Copies = copies + x.how.Spare
+	out := x.found(&all, &r.Best)
+	out.Least, out.Spare = r.Least, x.how.Spare
+	full := load
+	full.Requests = copies * parallel.Fullest(load.Requests, copies)
+	got, err := x.show(ctx, r.Candidate, r.Best.Batch, full)
 	if err != nil {
 		return out, about{}, err
 	}

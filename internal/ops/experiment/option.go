@@ -36,12 +36,14 @@ type Result struct {
 
 // Option is a deployment with its figures.
 type Option struct {
-	// Deployment is whole: simulating it at the concurrency gives the figures.
+	// Deployment is whole: without spare copies, simulating it at the concurrency gives the figures.
 	Deployment deployment.Deployment
 	// Copies of X prefill and Y decode workers, or of one worker that does both (X 0).
 	Copies, X, Y int
-	Used         int // devices
-	Concurrency  int
+	// Spare of the copies are more than a load needs: figures are without them.
+	Spare       int
+	Used        int // devices
+	Concurrency int
 	// Batch is the largest batch of a data-parallel rank, Prompts that of one for
 	// prefill.
 	Batch, Prompts int
@@ -59,7 +61,8 @@ type Option struct {
 	TTFTMean, TPOTMean units.Seconds
 	TTFT95, TPOT95     units.Seconds
 	Chance95           float64
-	Engine             string // as people call it
+	Good               float64 // share of the requests within all limits, 0 without limits
+	Engine             string  // as people call it
 	MemoryBudget       engine.Budget
 	KVPeak             float64 // share of the cache in use at most
 	Binds              search.Verdict

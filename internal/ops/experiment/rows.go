@@ -100,6 +100,9 @@ func (x *run) figures(o *Option, r *simulate.Response) {
 	o.TTFTMean, o.TPOTMean, o.TTFT95, o.TPOT95 = got.TTFT.Mean, got.TPOT.Mean, got.TTFT.P95, got.TPOT.P95
 	o.Chance = r.Expected.Chance(o.TTFT, o.TPOT, o.Latency, x.e.Limits)
 	o.Chance95 = r.Expected.Chance(got.TTFT.P95, got.TPOT.P95, got.Latency.P95, x.e.Limits)
+	if x.e.Limits.Any() {
+		o.Good = got.GoodShare
+	}
 	o.Engine, o.MemoryBudget, o.KVPeak = r.Title, r.Memory, got.KVPeak()
 	o.Memory = r.Memory.InUse(o.KVPeak)
 	o.Expected, o.Budget, o.Energy = r.Expected, r.Budget, r.Energy

@@ -35,6 +35,8 @@ const (
 type How struct {
 	session.Sources
 
+	search.Margin // of a fleet for a load
+
 	Top  int // rows
 	Jobs int // workers, which no answer depends on; 0 = 8
 }

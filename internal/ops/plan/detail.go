@@ -29,7 +29,7 @@ func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
 	}
 	l := money.Load{Devices: c.Devices(), Tokens: c.Throughput, Requests: c.RequestRate}
 	if c.Load > 0 { // what comes, not what it could carry
-		l.Requests = p.r.usual()
+		l.Requests = p.r.average()
 		l.Tokens = l.Requests * float64(c.Experiment.Output)
 	}
 	if c.Energy != nil {
@@ -38,23 +38,23 @@ func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
 	return out.Of(l, *p.r.EnergyPrice)
 }
 
-// usual is the load on average.
-func (r *Request) usual() float64 {
+// average is the load on average.
+func (r *Request) average() float64 {
 	if r.Daily != nil {
 		return mean(r.Daily)
 	}
 	return r.Rate
 }
 
-// meter finds the energy of a contender under the load that comes on average; that of
-// the most load is known.
+// meter finds the energy of a contender under the load that comes on average, with its spare
+// copies; that of the most load without them is known.
 func (p *planning) meter(ctx context.Context, c *Contender) error {
-	usual := p.r.usual()
-	if c.Concurrency == 0 || c.Load == 0 || usual == 0 || usual == p.r.peak() {
+	average := p.r.average()
+	if c.Concurrency == 0 || c.Load == 0 || average == 0 || average == p.r.peak() && c.Spare == 0 {
 		return nil
 	}
 	q := p.traffic(c, 0)
-	q.Deployment, q.Rate = some(&c.Option, 1), usual/float64(c.Copies)
+	q.Deployment, q.Rate = some(&c.Option, 1), average/float64(c.Copies)
 	s, err := simulate.Prepare(p.world, &q)
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	out.Day = p.day(best)
-	return nil
+	out.Day, err = p.day(best)
+	return err
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
@@ -194,23 +194,6 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 		}
 	}
 	return out, err
-}
-
-// day is the devices that each part of a day needs, by what a copy carries.
-func (p *planning) day(c *Contender) *Day {
-	if p.r.Daily == nil || !c.Meets {
-		return nil
-	}
-	each := c.Used / c.Copies
-	carries := c.Capacity.RequestRate / float64(c.Copies)
-	out := &Day{}
-	for _, rate := range p.r.Daily {
-		n := each * search.Needed(rate, carries, c.Copies)
-		out.Devices = append(out.Devices, n)
-		out.Mean += float64(n) / float64(len(p.r.Daily))
-	}
-	out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)
-	return out
 }
 
 // counter reports the progress of work that is done several pieces at a time.

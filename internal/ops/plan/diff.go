@@ -36,7 +36,9 @@ func Effects(ctx context.Context, w *session.Session, a, b Request) ([]FieldEffe
 	}
 	var out []FieldEffect
 	for _, name := range slices.Sorted(maps.Keys(union(ours, theirs))) {
-		if bytes.Equal(ours[name], theirs[name]) || name == "no_changes" {
+		same := bytes.Equal(ours[name], theirs[name]) || name == "no_changes"
+		// Limits and no_limits exclude each other: the one that B has tells the difference.
+		if same || name == "limits" && theirs["no_limits"] != nil || name == "no_limits" && theirs["limits"] != nil {
 			continue
 		}
 		out = append(out, FieldEffect{Field: name, A: string(ours[name]), B: string(theirs[name])})
@@ -61,6 +63,10 @@ func Effects(ctx context.Context, w *session.Session, a, b Request) ([]FieldEffe
 func effect(ctx context.Context, w *session.Session, ours map[string]json.RawMessage, base *Response, value json.RawMessage, x *FieldEffect) error {
 	changed := maps.Clone(ours)
 	delete(changed, x.Field)
+	if x.Field == "limits" || x.Field == "no_limits" {
+		delete(changed, "limits")
+		delete(changed, "no_limits")
+	}
 	if value != nil {
 		changed[x.Field] = value
 	}

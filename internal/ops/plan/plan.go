@@ -25,11 +25,20 @@ type Request struct {
 	Devices int       `json:"gpus,omitempty"`
 	Rate    float64   `json:"rate,omitempty"`
 	Daily   []float64 `json:"daily,omitempty"`
+	// Spare replicas are added to those that the load needs, so that as many may fail.
+	Spare int `json:"spare,omitempty"`
+	// ColdStart is the seconds to start a replica, for the schedule of Daily; null = by the size of the weights.
+	ColdStart *float64 `json:"cold_start_s,omitempty"`
+	// Utilization is the most share of the capacity that the load may take; 0 = 1.
+	Utilization float64 `json:"utilization,omitempty"`
 
 	// Workloads share the deployment.
 	Workloads []session.Workload `json:"workloads"`
 
+	// Limits, if none is set, are those usual for the presets of the workloads, or for chat.
 	Limits workload.Limits `json:"limits,omitzero"`
+	// NoLimits plans for throughput alone, whatever the latency.
+	NoLimits bool `json:"no_limits,omitempty"`
 	// Percentile at which latencies are held to the limits; 0 = their mean.
 	Percentile float64 `json:"percentile,omitempty"`
 	// Confidence with which predictions must meet the limits; 0 = 0.5.
@@ -63,6 +72,8 @@ type Request struct {
 type Response struct {
 	Request Request // complete
 	Model   string
+	// Usual is the limits that were taken because none were given; nil if some were.
+	Usual *Usual
 	// RankedBy says what the contenders are ranked by.
 	RankedBy  RankedBy
 	Workloads []session.PlanWorkload
@@ -82,7 +93,7 @@ type Response struct {
 	Pools []estimate.PoolEstimate
 	// Series is the state of the cluster over the simulated run.
 	Series []sim.Point
-	// Day is the devices and the cost over a day; nil unless rates over a day were given.
+	// Day is the schedule of a day; nil unless rates over a day were given.
 	Day   *Day
 	Notes []string
 }
@@ -147,12 +158,4 @@ type LoadPoint struct {
 	RequestRate    float64
 	Chance         float64
 	Expected       calibration.Expected
-}
-
-// Day is what a fleet needs over a day.
-type Day struct {
-	Devices []int // that each part of the day needs
-	Mean    float64
-	// PerMonth is the cost in US dollars with only these; 0 where no price is known.
-	PerMonth float64
 }

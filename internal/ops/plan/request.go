@@ -54,7 +54,7 @@ func complete(w *session.Session, r *Request) error {
 	if r.EnergyPrice == nil {
 		r.EnergyPrice = new(simulate.DefaultEnergyPrice)
 	}
-	errs = append(errs, r.checkSize(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), session.CheckLimits(r.Limits), r.checkModes(), r.checkPreset(), systems(w, r))
+	errs = append(errs, r.checkSize(), r.checkMargin(), r.checkColdStart(), session.Share("confidence", r.Confidence), session.CheckPercentile(r.Percentile), r.completeLimits(), r.checkModes(), r.checkPreset(), systems(w, r))
 	return session.BadInput(errors.Join(errs...))
 }
 
@@ -137,6 +137,22 @@ func systems(w *session.Session, r *Request) error {
 	}
 	r.Systems = names
 	return errors.Join(errs...)
+}
+
+// margin is what the fleet has beyond its load.
+func (r *Request) margin() search.Margin {
+	return search.Margin{Spare: r.Spare, Utilization: r.Utilization}
+}
+
+// checkMargin reports a wrong margin.
+func (r *Request) checkMargin() error {
+	if r.Devices != 0 && r.margin() != (search.Margin{}) {
+		return field.Errorf("%s and %s need %s or %s", field.Name("spare"), field.Name("utilization"), field.Name("rate"), field.Name("daily"))
+	}
+	if u := r.Utilization; !(u >= 0 && u <= 1) {
+		return field.Errorf("%s must be above 0 and at most 1, got %g", field.Name("utilization"), u)
+	}
+	return field.Between("spare", r.Spare, 0, experiment.MaxDevices)
 }
 
 // peak is the load to carry, 0 where devices are given.

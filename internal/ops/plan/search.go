@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +19,7 @@ import (
 // Run compares systems, engines and modes by simulation, and says what the best
 // deployment carries, what it costs and what would change the answer.
 func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) {
+	usual := r.Usual()
 	if err := complete(w, &r); err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func Run(ctx context.Context, w *session.Session, r Request) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.Request, out.Workloads = r, k.About
+	out.Request, out.Usual, out.Workloads = r, usual, k.About
 	if err := p.detail(ctx, out); err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		return out, err
 	}
 	var r *experiment.Result
-	how := experiment.How{Sources: p.r.Sources, Top: 1, Jobs: p.r.Jobs}
+	how := experiment.How{Sources: p.r.Sources, Margin: p.r.margin(), Top: 1, Jobs: p.r.Jobs}
 	if peak := p.r.peak(); peak > 0 {
 		r, err = experiment.Fewest(ctx, p.world, &how, trial.Load{Rate: peak}, e)
 	} else {
@@ -178,6 +180,8 @@ func (p *planning) contender(ctx context.Context, e experiment.Experiment, front
 		out.Option, out.Meets = r.Rows[0], true
 	case r.Near != nil:
 		out.Option, out.Nearest = *r.Near, r.Nearest
+	default:
+		return out, session.BadInput(fmt.Errorf("no deployment of %s fits on %d devices", e.Model, r.Experiment.Devices))
 	}
 	out.Experiment.System = d.Name
 	if err := p.meter(ctx, &out); err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -20,7 +21,17 @@ type Sized struct {
 	Requests int
 	// MaxDevices bounds what may be needed.
 	MaxDevices int
+	Margin
 }
+
+// Margin is what a fleet has beyond its load.
+type Margin struct {
+	Spare       int     // copies that may fail
+	Utilization float64 // most share of its capacity that a copy may carry; 0 is all
+}
+
+// share is the utilization, all of the capacity by default.
+func (m *Margin) share() float64 { return cmp.Or(m.Utilization, 1) }
 
 var _ Scored = (*Sized)(nil)
 
@@ -35,16 +46,21 @@ func (s *Sized) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return s.score(s.copies(s.carries(&unit, b, n), n)*unit.UnitDevices(), math.Inf(1))
+	return s.score(s.devices(&unit, s.copies(s.carries(&unit, b, n), n)), math.Inf(1))
 }
 
 // copies is how many copies a load needs that each carry some throughput with so many
 // requests in flight.
 func (s *Sized) copies(throughput float64, requests int) int {
 	if s.Requests > 0 {
-		return int(math.Ceil(float64(s.Requests) / float64(requests)))
+		return int(math.Ceil(float64(s.Requests) / float64(requests) / s.share()))
 	}
-	return int(math.Ceil(s.Rate * float64(s.Bench.Output) / throughput))
+	return int(math.Ceil(s.Rate * float64(s.Bench.Output) / throughput / s.share()))
+}
+
+// devices is those of some copies of a unit and of the spare ones.
+func (s *Sized) devices(unit *Candidate, copies int) int {
+	return (copies + s.Spare) * unit.UnitDevices()
 }
 
 // score is that of a number of devices; throughput per device decides between equal ones.
@@ -60,7 +76,7 @@ func (s *Sized) PairBound(perDevice float64) float64 {
 	if s.Requests > 0 {
 		return 0
 	}
-	return s.score(int(math.Ceil(s.Rate*float64(s.Bench.Output)/perDevice)), math.Inf(1))
+	return s.score(s.copies(perDevice, 0)+s.Spare, math.Inf(1)) // a copy has at least a device
 }
 
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
@@ -84,9 +100,9 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 		return r
 	}
 	alone := r.Best
-	each, least := unit.UnitDevices(), s.copies(alone.Throughput, alone.Concurrency)
+	least := s.copies(alone.Throughput, alone.Concurrency)
 	r.Capacity, r.OK, r.Least = alone, false, least
-	for n := least; n*each <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
+	for n := least; s.devices(&unit, n) <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
 		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch)
 		if err != nil {
 			r.refuse(err)
@@ -107,9 +123,9 @@ func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
 
 // take makes so many copies the answer, with their outcome under the load.
 func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
-	each := r.Candidate.UnitDevices()
+	unit := r.Candidate
 	r.Best, r.OK, r.Candidate.Copies = o, true, copies
-	r.Score = s.score(copies*each, r.Capacity.Throughput/float64(each))
+	r.Score = s.score(s.devices(&unit, copies), r.Capacity.Throughput/float64(unit.UnitDevices()))
 }
 
 // atRate finds the copies for a rate: the rate over what one copy carries, where requests
@@ -134,10 +150,9 @@ func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
 		return err
 	}
 	r.OK = false
-	r.Least = int(math.Ceil(s.Rate * float64(s.Bench.Output) / r.Capacity.Throughput))
-	each := unit.UnitDevices()
+	r.Least = s.copies(r.Capacity.Throughput, 0)
 	// The capacity has a sampling error: in rare cases one copy more is needed.
-	for n := r.Least; n*each <= s.MaxDevices && n <= r.Least+2+r.Least/64; n++ {
+	for n := r.Least; s.devices(&unit, n) <= s.MaxDevices && n <= r.Least+2+r.Least/64; n++ {
 		o, v, err := x.at(ctx, s.Rate/float64(n), float64(n))
 		if err != nil {
 			return err
@@ -171,9 +186,9 @@ func (s *Sized) leastRate(unit *Candidate, score float64) float64 {
 	}
 	devices := math.Floor(1 - score)
 	each := float64(unit.UnitDevices())
-	copies := math.Floor(devices / each)
-	out := s.Rate / copies
-	if share := score + devices; copies*each == devices && share < 1 {
+	copies := math.Floor(devices/each) - float64(s.Spare)
+	out := s.Rate / s.share() / copies
+	if share := score + devices; (copies+float64(s.Spare))*each == devices && share < 1 {
 		perDevice := share / (1 - share)
 		out = max(out, perDevice*each/s.Bench.scale()/float64(s.Bench.Output))
 	}
@@ -181,6 +196,6 @@ func (s *Sized) leastRate(unit *Candidate, score float64) float64 {
 }
 
 // Needed is how many of some copies carry a rate of requests that one carries a part of.
-func Needed(rate, carries float64, copies int) int {
-	return min(copies, max(1, int(math.Ceil(rate/carries))))
+func (m *Margin) Needed(rate, carries float64, copies int) int {
+	return min(copies, max(1, int(math.Ceil(rate/carries/m.share()))))
 }
