@@ -25,6 +25,7 @@ type Facts struct {
 	Node        int         `json:"node"`
 	Rack        int         `json:"rack,omitempty"`
 	PowerW      float64     `json:"power_w,omitempty"`
+	Throttle    float64     `json:"throttle,omitempty"` // how much longer products take at the limit of power
 	Price       PriceFacts  `json:"price"`
 	Source      string      `json:"source"`
 }
@@ -105,7 +106,7 @@ func (p *Profile) Facts() Facts {
 		Devices: p.Ranks(),
 		Node:    p.Node,
 		Rack:    p.Rack,
-		PowerW:  p.Power,
+		PowerW:  p.Power, Throttle: p.Throttle,
 		Price:   PriceFacts(p.Price),
 		Source:  p.Source,
 	}

@@ -40,8 +40,8 @@ func render(p *Profile) string {
 		fmt.Fprintf(&b, "  {name: %s, size: %d, bandwidth_gb_s: %s, latency_us: %s, efficiency: %s, topology: %s},\n",
 			l.Name, l.Size, num(float64(l.Bandwidth), 9), num(float64(l.Latency), -6), num(l.Efficiency, 0), l.Topology)
 	}
-	fmt.Fprintf(&b, "]\nnode: %d\nrack: %d\npower_w: %s\nprice: {usd_per_hour: %s, source: %q}\n",
-		p.Node, p.Rack, num(p.Power, 0), num(p.Price.USDPerHour, 0), p.Price.Source)
+	fmt.Fprintf(&b, "]\nnode: %d\nrack: %d\npower_w: %s\nthrottle: %s\nprice: {usd_per_hour: %s, source: %q}\n",
+		p.Node, p.Rack, num(p.Power, 0), num(p.Throttle, 0), num(p.Price.USDPerHour, 0), p.Price.Source)
 	return b.String()
 }
 
@@ -58,6 +58,7 @@ func anyProfile(t *rapid.T) *Profile {
 		MemoryEfficiency:  share.Draw(t, "memory efficiency"),
 		Node:              1,
 		Power:             rapid.Float64Range(0, 1e5).Draw(t, "power"),
+		Throttle:          rapid.Float64Range(0, 1).Draw(t, "throttle"),
 		Price:             Price{rapid.Float64Range(0, 1e5).Draw(t, "price"), "a law"},
 		Source:            "a law",
 	}

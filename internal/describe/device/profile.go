@@ -45,6 +45,9 @@ type Profile struct {
 	Node  int     // devices per node: one server, one tray of GB200
 	Rack  int     // devices per rack that acts as one node (GB200: 72), 0 = none
 	Power float64 // watts per device, 0 = unknown
+	// Throttle is how much longer products take that compute without a pause, at the limit of power, than after one, as a
+	// share; 0 = no longer, or unknown.
+	Throttle float64
 	Price Price
 
 	// Source is the source of the numbers.

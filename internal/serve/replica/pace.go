@@ -46,7 +46,8 @@ type Pace struct {
 	decode, prompt            units.Seconds
 	products, experts, routed units.Seconds // routed is of experts in steps with prompts
 
-	tiles engine.Tiles // of dense products
+	tiles    engine.Tiles  // of dense products
+	throttle units.Seconds // how much longer these take on a device at the limit of its power
 	query int          // rows of a request in decode
 	ranks int          // that share the rows of a step
 }
@@ -56,7 +57,7 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 	p := Pace{
 		host: e.HostFor(d.Generation, engine.Classify(s.Model)), graph: e.Graph,
 		multipliers: Ones(), layers: len(s.Model.Layers), stages: max(1, s.Layout.PP), decode: 1, prompt: 1,
-		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s),
+		tiles: e.TilesOf(d.Generation, s.Quant.Attention), query: 1 + s.MTP, ranks: inStep(s), throttle: units.Seconds(d.Throttle),
 	}
 	if heads := latentHeads(s); heads > 0 {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
@@ -134,8 +135,9 @@ func (p *Pace) alone(t *step.Times, decode, tokens int) work {
 }
 
 // work is what a step occupies the device with: layers without attention, with the gaps between
-// their kernels; what is outside the layers; and attention.
-type work struct{ layers, head, attention, kernels units.Seconds }
+// their kernels; what is outside the layers; and attention. Kernels are without the gaps, and products are the dense ones
+// of the layers.
+type work struct{ layers, head, attention, kernels, products units.Seconds }
 
 // phase are the multipliers of a step with so many tokens of prompts.
 func (p *Pace) phase(tokens int) *[step.Parts]float64 {
@@ -153,7 +155,8 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 		experts = p.routed
 	}
 	products := p.products * units.Seconds(p.tiles.Longer((decode*p.query+tokens+p.ranks-1)/p.ranks))
-	layers := t[step.Products]*units.Seconds(f[step.Products])*products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
+	products *= t[step.Products] * units.Seconds(f[step.Products])
+	layers := products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
 		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	if prefill {
@@ -163,7 +166,7 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	}
 	kernels := layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
-	return work{layers, head, attention, kernels}
+	return work{layers, head, attention, kernels, products}
 }
 
 // launches is how long the host launches the layers of a step, 0 where it replays one graph.
@@ -181,9 +184,16 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 // after which the step lasts as much longer as any step with prompts does.
 func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) sim.Launch {
 	w := p.work(t, decode, tokens)
-	return sim.Launch{
+	out := sim.Launch{
 		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
 		Host:   p.host.Work(decode+prompts) + p.launches(decode, tokens),
 		Rest:   p.host.PerPrefillStep,
 	}
+	// Products of fewer rows take as long as their weights are read (800 TFLOP/s in 16 bits, 4 TB/s).
+	const balance = 200
+	if rows := decode*p.query + tokens; rows > balance {
+		out.Compute = w.products * (1 - balance/units.Seconds(rows))
+		out.Throttled = out.Compute * p.throttle
+	}
+	return out
 }

@@ -26,12 +26,16 @@ func (r *replica) from() units.Seconds {
 // behind is the time of a step with prefill behind the step before; alone it takes as given.
 func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
 	from := r.from()
+	longer := r.power.throttled(l, min(r.plan.end, p.start), p.start)
 	if from == p.start { // and the outputs of the last step are long handled
-		p.launched = min(from+l.Host, p.start+alone)
-		return alone
+		took := max(alone, l.Device+longer)
+		p.launched = min(from+l.Host, p.start+took)
+		r.power.at = p.start + took
+		return took
 	}
-	took := min(alone, max(l.Device, from+l.Host+l.Rest-p.start))
+	took := max(min(alone, max(l.Device, from+l.Host+l.Rest-p.start)), l.Device+longer)
 	p.launched = min(from+l.Host, p.start+took)
+	r.power.at = p.start + took
 	r.handLate(p.launched)
 	return took
 }

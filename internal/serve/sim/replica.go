@@ -49,6 +49,7 @@ type replica struct {
 	links       []units.Seconds // when each has carried what it has
 
 	usage usage
+	power power
 }
 
 // plan is what a replica is doing: one step with prefill, or a run of steps

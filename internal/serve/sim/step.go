@@ -44,8 +44,9 @@ type Launcher interface {
 
 // Launch is a step in its two queues. On a device that is busy the step ends Device after
 // the one before, but not before Rest has passed since the last launch; the host is busy with
-// the step for Host.
-type Launch struct{ Device, Host, Rest units.Seconds }
+// the step for Host. Of Device, Compute draws more power than the device is allowed for long: after a
+// while without a pause it takes Throttled longer.
+type Launch struct{ Device, Host, Rest, Compute, Throttled units.Seconds }
 
 // Meter sees the steps that replicas take and how long they last. Time in which steps of a
 // pipeline overlap is that of the first to end.
