@@ -129,7 +129,7 @@ func ExamplePlanner_Step() {
 		return
 	}
 	fmt.Println(s.Layout, len(s.Operators), "operators")
-	fmt.Println("bound by memory:", s.BoundS.Memory > s.TotalS/2)
+	fmt.Println("bound by memory:", s.Bound.Memory > s.Time/2)
 	// Output:
 	// TP=2 | PP=1 | DP=1 12 operators
 	// bound by memory: true

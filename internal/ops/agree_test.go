@@ -33,11 +33,15 @@ func ofSimulation(s *simulate.Response) figures {
 }
 
 func ofOption(o *experiment.Option) figures {
-	return figures{o.TTFT, o.TPOT, o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
+	return figures{units.Seconds(o.TTFT), units.Seconds(o.TPOT), o.Throughput, o.Chance, o.Expected, o.Energy.PerToken}
 }
 
 func ofEstimate(r *estimate.Response) figures {
-	return figures{r.TTFT, r.TPOT, r.Throughput, r.Chance, r.Expected, r.Energy.PerToken}
+	chance := 1.0
+	if r.Chance != nil {
+		chance = *r.Chance
+	}
+	return figures{units.Seconds(r.TTFT), units.Seconds(r.TPOT), r.Throughput, chance, r.Expected, r.Energy.PerToken}
 }
 
 func ofRow(r *optimize.Row) figures {
@@ -85,7 +89,7 @@ func (a *agreement) experiment(e *experiment.Experiment) {
 		a.is(what, ofOption(o), a.simulate(e, o.Deployment, o.Concurrency, 1))
 		if d := written(a.T, x, o); d != nil {
 			got := a.simulate(e, *d, o.Concurrency, 1)
-			if got.tpot != o.TPOT || got.throughput != o.Throughput {
+			if got.tpot != units.Seconds(o.TPOT) || got.throughput != o.Throughput {
 				a.Errorf("the files of %s run something else: %+v", what, *d)
 			}
 		}

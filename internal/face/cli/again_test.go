@@ -88,7 +88,7 @@ func ask(command string, request []byte) (string, error) {
 		var a *step.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = step.Run(ctx, w, r); err == nil {
-				doc = document.NewStep(a)
+				doc = a
 			}
 		}
 	case "simulate":
@@ -96,7 +96,7 @@ func ask(command string, request []byte) (string, error) {
 		var a *simulate.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = simulate.Run(ctx, w, r); err == nil {
-				doc = document.NewSimulate(a)
+				doc = a.Prediction()
 			}
 		}
 	default:

@@ -29,7 +29,7 @@ func newCheckCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(env, f.json, document.NewCheckResult(res), report.CheckResult)
+			return show(env, f.json, res, report.CheckResult)
 		},
 	}
 	f.set = cmd.Flags()

@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/nargs"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/face/report"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
@@ -227,7 +226,7 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		doc := document.NewSimulate(r)
+		doc := r.Prediction()
 		doc.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
 		err = env.JSON(doc)
 	} else {

@@ -3,7 +3,10 @@ package document
 import (
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
+	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 )
 
@@ -21,20 +24,12 @@ type Optimize struct {
 	Input      int            `json:"input_length,omitempty"`
 	Bins       []workload.Bin `json:"length_distribution,omitempty"` // in place of input_length
 	Output     int            `json:"output_length"`
-	Limits     Limits         `json:"limits"`
+	Limits     session.Limits `json:"limits"`
 	Devices    []Device       `json:"devices"`
 	Explain    []Explanation  `json:"explanations,omitempty"`
 	Tables     *prices.Use    `json:"tables,omitempty"`
 	Notes      []string       `json:"notes"` // on how the model is modelled
 	Caution    string         `json:"caution"`
-}
-
-// Limits are limits in milliseconds; null means none.
-type Limits struct {
-	TTFT *float64 `json:"ttft_ms"`
-	TPOT *float64 `json:"tpot_ms"`
-	// Latency is that of a whole request; left out without such a limit.
-	Latency *float64 `json:"latency_ms,omitempty"`
 }
 
 // Device is the search on one device.
@@ -75,11 +70,11 @@ type Search struct {
 	// Safe is the deployment with the most throughput that meets the limits with a
 	// probability of 0.9, null without limits or if there is none. Basis is the source of the
 	// rows' intervals.
-	Safe      *Safe         `json:"safe_choice"`
-	Basis     string        `json:"interval_basis"`
-	Nearest   *Limits       `json:"nearest_limits"`
-	Artefacts []step.Effect `json:"artefacts"`
-	Notes     []string      `json:"notes"`
+	Safe      *Safe           `json:"safe_choice"`
+	Basis     string          `json:"interval_basis"`
+	Nearest   *session.Limits `json:"nearest_limits"`
+	Artefacts []step.Effect   `json:"artefacts"`
+	Notes     []string        `json:"notes"`
 }
 
 // Row is a deployment at its best batch.
@@ -93,12 +88,12 @@ type Row struct {
 	// Cost is in USD for a million tokens of the throughput, null without a price.
 	Cost *float64 `json:"usd_per_million_tokens"`
 	// Energy is missing where the power of the device is unknown, and of rows by formulas.
-	Energy      *Energy `json:"energy,omitempty"`
-	Concurrency int     `json:"concurrency"`
-	Batch       int     `json:"batch_size"`
-	NumDevices  int     `json:"num_devices"`
-	Replicas    int     `json:"replicas"`
-	Budget      int     `json:"max_batched_tokens"`
+	Energy      *simulate.Energy `json:"energy,omitempty"`
+	Concurrency int              `json:"concurrency"`
+	Batch       int              `json:"batch_size"`
+	NumDevices  int              `json:"num_devices"`
+	Replicas    int              `json:"replicas"`
+	Budget      int              `json:"max_batched_tokens"`
 	// Settings are those of the engine that belong to a simulated row, as "key=value".
 	Settings []string `json:"engine_settings,omitempty"`
 	Chunks   int      `json:"prefill_chunks"`
@@ -125,9 +120,9 @@ type Row struct {
 // Intervals are the 80 % intervals of a row, null where it has no such
 // figure.
 type Intervals struct {
-	Throughput *Interval `json:"throughput"`
-	TTFT       *Interval `json:"ttft_ms"`
-	TPOT       *Interval `json:"tpot_ms"`
+	Throughput *calibration.Interval `json:"throughput"`
+	TTFT       *calibration.Interval `json:"ttft_ms"`
+	TPOT       *calibration.Interval `json:"tpot_ms"`
 }
 
 // Point is a batch of a layout on the frontier.
@@ -211,8 +206,8 @@ type Pair struct {
 
 	// Interval is that of the balanced rate; Chance is the probability that both
 	// phases meet their limits, null without limits.
-	Interval *Interval `json:"balanced_qps_80"`
-	Chance   *float64  `json:"chance_within_limits"`
+	Interval *calibration.Interval `json:"balanced_qps_80"`
+	Chance   *float64              `json:"chance_within_limits"`
 }
 
 // Instances is the split of the device budget.

@@ -133,7 +133,7 @@ func TestOptimize(t *testing.T) {
 	check("the best split", &document.Instances{Prefill: 2, Decode: 7, QPS: 2.5}, one.Ratio.Instances)
 	check("the nearest split", &document.Instances{Prefill: 3, Decode: 5, QPS: 2.5}, one.Ratio.Nearest)
 	low, high := calibration.Error{Low: -0.1, High: 0.3}.Interval(pair.Balanced)
-	check("interval of a pair", &document.Interval{Low: low, High: high}, pair.Interval)
+	check("interval of a pair", &calibration.Interval{Low: low, High: high}, pair.Interval)
 	check("chance of a pair", 0.4, *pair.Chance)
 
 	two := &j.Devices[1].Searches[0]

@@ -2,26 +2,22 @@ package document
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
-	"github.com/plimsoll-project/plimsoll/internal/describe/workload"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	opsstep "github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 )
-
-// Caution ends every result.
-const Caution = "These figures are predictions, not measurements: use them to plan, and measure with your own traffic before you decide."
 
 // NewOptimize converts a response. Command, if not nil, gives the command line of a step.
 func NewOptimize(r *optimize.Response, command func(*opsstep.Request) string) *Optimize {
 	q := &r.Request
 	out := &Optimize{
 		Request: q, Mode: "aggregation", Model: r.Model, Accounting: string(cmp.Or(q.Accounting, formulas.Documented)),
-		Input: q.Input, Output: q.Output, Limits: *limitsOf(q.Limits),
-		Devices: []Device{}, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Input: q.Input, Output: q.Output, Limits: *session.LimitsOf(q.Limits),
+		Devices: []Device{}, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Caution: session.Caution,
 	}
 	if q.Distribution != nil {
 		out.Bins = q.Distribution.Bins
@@ -76,7 +72,7 @@ func pairOf(d *optimize.DeviceResult, p *optimize.Pair) Pair {
 	out := Pair{
 		Ratio: p.Ratio, Balanced: p.Balanced, PQPS: p.PrefillQPS, DQPS: p.DecodeQPS, PSustained: p.Sustained,
 		Prefill: rowOf(&d.Searches[0], &p.P), Decode: rowOf(&d.Searches[1], &p.D),
-		Interval: interval(p.Expected.Throughput, p.Balanced),
+		Interval: p.Expected.Throughput.Around(p.Balanced),
 	}
 	if d.Limited() {
 		out.Chance = &p.Chance
@@ -106,9 +102,9 @@ func searchOf(s *optimize.Search) Search {
 		out.Frontier = append(out.Frontier, Point{p.Label, p.Batch, p.Throughput / float64(s.NumDevices), p.User})
 	}
 	if n := s.Nearest; n != nil {
-		out.Nearest = &Limits{TTFT: some(UpMs(n.TTFT)), TPOT: some(UpMs(n.TPOT))}
+		out.Nearest = &session.Limits{TTFT: some(session.UpMs(n.TTFT)), TPOT: some(session.UpMs(n.TPOT))}
 		if s.Limits.Latency > 0 {
-			out.Nearest.Latency = some(UpMs(n.Latency))
+			out.Nearest.Latency = some(session.UpMs(n.Latency))
 		}
 	}
 	return out
@@ -138,9 +134,9 @@ func rowOf(s *optimize.Search, r *optimize.Row) Row {
 		PrefillStep: ms(o.PrefillTime), DecodeStep: ms(o.DecodeTime),
 		Prefill: breakdown(o.PrefillBound), Decode: breakdown(o.DecodeBound),
 		WeightGiB: o.Use.Weights.GiB(), KVGiB: o.Use.KV.GiB(), ActivationGiB: o.Use.Activation.GiB(),
-		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost), Energy: energyOf(r.Energy),
+		AvailableGiB: o.Use.Available.GiB(), Binds: string(r.Binds), QPS: some(r.QPS), Cost: some(r.Cost), Energy: r.Energy,
 		Intervals: Intervals{
-			Throughput: interval(e.Throughput, o.Throughput), TTFT: interval(e.TTFT, o.TTFT.Ms()), TPOT: interval(e.TPOT, o.TPOT.Ms()),
+			Throughput: e.Throughput.Around(o.Throughput), TTFT: e.TTFT.Around(o.TTFT.Ms()), TPOT: e.TPOT.Around(o.TPOT.Ms()),
 		},
 	}
 	if s.Limited() {
@@ -151,22 +147,6 @@ func rowOf(s *optimize.Search, r *optimize.Row) Row {
 	}
 	return out
 }
-
-func limitsOf(l workload.Limits) *Limits {
-	return &Limits{LimitMs(l.TTFT), LimitMs(l.TPOT), LimitMs(l.Latency)}
-}
-
-// LimitMs is a limit in the milliseconds it was given in, nil for none.
-func LimitMs(s units.Seconds) *float64 {
-	if s == 0 || math.IsInf(float64(s), 1) {
-		return nil
-	}
-	return new(s.TypedMs())
-}
-
-// UpMs is a latency in milliseconds, rounded up to two decimals, so that it meets a limit
-// of this value.
-func UpMs(s units.Seconds) float64 { return math.Ceil(s.Ms()*100) / 100 }
 
 // ms is a duration in milliseconds, null for none.
 func ms(s units.Seconds) *float64 { return some(s.Ms()) }
@@ -189,4 +169,4 @@ func breakdown(b step.Bounds) *Breakdown {
 }
 
 // share is a part of a whole in percent.
-func share(part, whole units.Seconds) float64 { return 100 * shareOf(part, whole) }
+func share(part, whole units.Seconds) float64 { return 100 * units.Share(part, whole) }

@@ -1,9 +1,12 @@
 package document
 
 import (
+	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -33,7 +36,7 @@ type Plan struct {
 
 	Changes   []Change               `json:"changes"`
 	Loads     []Load                 `json:"loads"`
-	Pools     []EstimatePool         `json:"pools"`
+	Pools     []estimate.Pool        `json:"pools"`
 	Timeline  []Moment               `json:"timeline"`
 	Workloads []session.PlanWorkload `json:"workloads"`
 	Day       *Day                   `json:"day,omitempty"`
@@ -55,7 +58,7 @@ type Answer struct {
 	Sentence string `json:"sentence"`
 	Reason   string `json:"reason"`
 	// Nearest are the closest limits that can be met, if the requested ones cannot.
-	Nearest *Limits `json:"nearest_limits,omitempty"`
+	Nearest *session.Limits `json:"nearest_limits,omitempty"`
 }
 
 // Range is a predicted value with its 80 % interval.
@@ -105,13 +108,13 @@ type Contender struct {
 	// Load is the share of its capacity in use, if a rate was requested.
 	Load     *float64           `json:"load,omitempty"`
 	Cost     *Cost              `json:"cost"` // null where no price is known
-	Energy   *Energy            `json:"energy,omitempty"`
-	Memory   Budget             `json:"memory"`
+	Energy   *simulate.Energy   `json:"energy,omitempty"`
+	Memory   engine.Budget      `json:"memory"`
 	KVPeak   float64            `json:"kv_use_peak"`
 	KVTokens int                `json:"kv_tokens"`
 	Tier     string             `json:"tier"`
 	Basis    string             `json:"basis"`
-	Nearest  *Limits            `json:"nearest_limits,omitempty"`
+	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier []experiment.Speed `json:"frontier"`
 
 	Run deployment.Deployment `json:"deployment"`

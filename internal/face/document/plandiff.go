@@ -136,7 +136,9 @@ func (d *PlanDiff) compare(a, b *Contender) {
 		add("$ per month", plain(a.Cost.PerMonth), plain(b.Cost.PerMonth))
 	}
 	if a.Energy != nil && b.Energy != nil {
-		joules := func(e *Energy) Range { return Range{e.PerToken, e.PerTokenInterval.Low, e.PerTokenInterval.High} }
+		joules := func(e *simulate.Energy) Range {
+			return Range{float64(e.PerToken), e.PerTokenInterval.Low, e.PerTokenInterval.High}
+		}
 		add("joules per output token", joules(a.Energy), joules(b.Energy))
 	}
 	d.Changed = d.Best[0] != d.Best[1]

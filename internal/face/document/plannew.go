@@ -5,6 +5,7 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -18,7 +19,7 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 	out := &Plan{
 		Schema: PlanSchema, Version: version, Data: dataHashes(), Command: command(&r.Request), Request: &r.Request, Model: r.Model,
 		RankedBy: string(r.RankedBy), Contenders: []Contender{}, NotRun: append([]plan.NotRun{}, r.Failed...), Changes: []Change{}, Loads: []Load{},
-		Pools: []EstimatePool{}, Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: Caution,
+		Pools: append([]estimate.Pool{}, r.Pools...), Timeline: []Moment{}, Workloads: append([]session.PlanWorkload{}, r.Workloads...), Notes: append([]string{}, r.Notes...), Caution: session.Caution,
 	}
 	for i := range r.Contenders {
 		out.Contenders = append(out.Contenders, contenderOf(&r.Contenders[i]))
@@ -28,9 +29,6 @@ func NewPlan(r *plan.Response, version string, command func(*plan.Request) strin
 	}
 	for i := range r.Loads {
 		out.Loads = append(out.Loads, loadOf(&r.Loads[i]))
-	}
-	for i := range r.Pools {
-		out.Pools = append(out.Pools, estimatePool(&r.Pools[i]))
 	}
 	for _, p := range r.Series {
 		out.Timeline = append(out.Timeline, Moment{float64(p.At), p.Waiting, p.Running, p.KV})
@@ -81,10 +79,10 @@ func contenderOf(c *plan.Contender) Contender {
 		Tokens: rangeOf(c.Throughput, x.Throughput), TokensPerGPU: rangeOf(c.Throughput/devices, x.Throughput),
 		TokensPerUser: second(c.TPOTMean.Rate(), x.TPOT.Inverse()), RequestRate: rangeOf(c.RequestRate, x.Throughput), TTFT: rangeOf(c.TTFTMean.Ms(), x.TTFT), TPOT: second(c.TPOTMean.Ms(), x.TPOT),
 		TTFT95: rangeOf(c.TTFT95.Ms(), x.TTFT), TPOT95: second(c.TPOT95.Ms(), x.TPOT), Latency: c.Latency.Ms(), BoundBy: string(c.Binds),
-		Memory: budgetOf(&c.MemoryBudget), KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
+		Memory: c.MemoryBudget, KVPeak: c.KVPeak, KVTokens: c.MemoryBudget.Tokens, Tier: string(c.Tier), Basis: x.Basis,
 		Frontier: append([]experiment.Speed{}, c.Frontier...), Run: c.Deployment,
 	}
-	out.Energy = energyOf(c.Energy)
+	out.Energy = c.Energy
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
 	}
@@ -92,7 +90,7 @@ func contenderOf(c *plan.Contender) Contender {
 		out.Load = &c.Load
 	}
 	if !c.Meets && c.Nearest.Any() {
-		out.Nearest = limitsOf(c.Nearest)
+		out.Nearest = session.LimitsOf(c.Nearest)
 	}
 	if k := &c.Cost; k.USDPerHour > 0 {
 		more := x.Throughput.Inverse()

@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -107,7 +108,7 @@ func answerOf(p *Plan) Answer {
 	return out
 }
 
-func nearestInWords(l *Limits) string {
+func nearestInWords(l *session.Limits) string {
 	var parts []string
 	if l.TTFT != nil {
 		parts = append(parts, "TTFT "+units.Figure(*l.TTFT)+" ms")

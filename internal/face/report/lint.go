@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/lint"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
@@ -41,7 +41,7 @@ func Lint(w io.Writer, r *lint.Response) {
 	findings(w, r)
 	improvements(w, r)
 	if r.Simulated != nil {
-		fmt.Fprintf(w, "\n%s\n", document.Caution)
+		fmt.Fprintf(w, "\n%s\n", session.Caution)
 	}
 }
 

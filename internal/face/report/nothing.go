@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
@@ -51,9 +51,9 @@ func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *opt
 // nearestLimits names the limits to raise, and the other latency.
 func nearestLimits(p *optimize.Search) string {
 	n := p.Nearest
-	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", document.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", document.UpMs(n.TPOT))
+	ttft, tpot := fmt.Sprintf("TTFT %.2f ms", session.UpMs(n.TTFT)), fmt.Sprintf("TPOT %.2f ms", session.UpMs(n.TPOT))
 	if l := p.Limits.Latency; l > 0 && n.Latency > l {
-		return fmt.Sprintf("request latency %.2f ms (%s, %s)", document.UpMs(n.Latency), ttft, tpot)
+		return fmt.Sprintf("request latency %.2f ms (%s, %s)", session.UpMs(n.Latency), ttft, tpot)
 	}
 	overTTFT := p.Limits.TTFT > 0 && n.TTFT > p.Limits.TTFT
 	overTPOT := p.Limits.TPOT > 0 && n.TPOT > p.Limits.TPOT

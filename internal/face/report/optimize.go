@@ -8,8 +8,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/optimize"
+	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/ops/step"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
@@ -57,7 +57,7 @@ func Optimize(w io.Writer, r *optimize.Response, v OptimizeView) {
 	fmt.Fprintln(w)
 	tables(w, r.Tables)
 	notesOf(w, r.Notes)
-	fmt.Fprintln(w, document.Caution)
+	fmt.Fprintln(w, session.Caution)
 }
 
 // searchBlock prints the block of one search.
@@ -156,7 +156,7 @@ func searchTitle(m search.Mode) string {
 
 // limit prints a limit as Python prints a float, or None.
 func limit(s units.Seconds) string {
-	x := document.LimitMs(s)
+	x := session.LimitMs(s)
 	if x == nil {
 		return "None"
 	}

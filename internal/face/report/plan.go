@@ -11,6 +11,8 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
 	"github.com/plimsoll-project/plimsoll/internal/face/document"
+	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
 // planWidth is that of the text above and below the tables.
@@ -147,11 +149,11 @@ func planSources(w io.Writer, p *document.Plan, shown []int) {
 }
 
 // joules is the energy per output token.
-func joules(e *document.Energy) string {
+func joules(e *simulate.Energy) string {
 	if e == nil {
 		return "–"
 	}
-	return units.Figure(e.PerToken)
+	return units.Figure(float64(e.PerToken))
 }
 
 func bracketed(r document.Range) string {
@@ -239,18 +241,18 @@ func planParts(w io.Writer, p *document.Plan) {
 		for k := range pool.Steps {
 			s := &pool.Steps[k]
 			ops := slices.Clone(s.Operators)
-			slices.SortStableFunc(ops, func(a, b document.EstimateOperator) int { return cmp.Compare(b.Share, a.Share) })
+			slices.SortStableFunc(ops, func(a, b estimate.Operator) int { return cmp.Compare(b.Share, a.Share) })
 			var parts []string
 			for _, o := range ops[:min(most, len(ops))] {
 				parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Name, 100*o.Share))
 			}
-			fmt.Fprintf(w, "  %s step: %s ms in kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time), strings.Join(parts, ", "), 100*s.LimitShare)
+			fmt.Fprintf(w, "  %s step: %s ms in kernels: %s; data-sheet limit %.0f %%\n", s.Phase, units.Figure(s.Time.Ms()), strings.Join(parts, ", "), 100*s.LimitShare)
 		}
 	}
 	last := &p.Pools[len(p.Pools)-1]
 	m := &last.Memory
 	fmt.Fprintf(w, "  memory of a decode GPU: %s GiB weights, %s GiB KV cache (%s tokens, peak use %.0f %%), %s GiB activations, of %s GiB\n",
-		units.Figure(m.WeightsGiB), units.Figure(m.KVGiB), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.ActivationGiB), units.Figure(m.DeviceGiB))
+		units.Figure(m.Weights.GiB()), units.Figure(m.KV.GiB()), units.Thousands(last.KVTokens), 100*last.KVPeak, units.Figure(m.Activation.GiB()), units.Figure(m.Memory.GiB()))
 }
 
 // planNotRun prints the combinations that were not compared.

@@ -109,8 +109,8 @@ func figures(p *document.Plan, c *document.Contender) []figure {
 	}
 	if e := c.Energy; e != nil {
 		out = append(out, figure{
-			Name: "Energy", Value: number(e.PerToken), Unit: "J per output token",
-			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(e.Watts) + " W per GPU on average",
+			Name: "Energy", Value: number(float64(e.PerToken)), Unit: "J per output token",
+			Interval: number(e.PerTokenInterval.Low) + " to " + number(e.PerTokenInterval.High), Note: number(float64(e.Watts)) + " W per GPU on average",
 		})
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/launch"
 	"github.com/plimsoll-project/plimsoll/internal/launch/files"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
@@ -104,7 +105,7 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 	q = out.Request
 	x := &out.Result
 	return Plan(s, &q.Sources, &experiment.Experiment{Input: q.Input, Output: q.Output}, &experiment.Option{
-		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: x.TTFT.Mean, TPOT: x.TPOT.Mean, Throughput: x.OutputRate,
+		Deployment: q.Deployment, Concurrency: q.Concurrency, TTFT: units.InMs(x.TTFT.Mean), TPOT: units.InMsOrNull(x.TPOT.Mean), Throughput: x.OutputRate,
 	}, site)
 }
 

@@ -52,6 +52,7 @@ func Each(ctx context.Context, all []Experiment, out []Result, do func(Experimen
 			got.Failure = failed[i].Error()
 		}
 		out[i] = *got
+		out[i].present()
 	})
 	return cmp.Or(err, Failed(all, failed))
 }

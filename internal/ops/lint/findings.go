@@ -24,12 +24,17 @@ func (x *inspection) add(s Severity, where, what, better string) {
 	x.out.Findings = append(x.out.Findings, Finding{Severity: s, Where: where, What: what, Better: better})
 }
 
-// sort puts the worst findings first.
+// sort puts the worst findings first and counts the errors.
 func (x *inspection) sort() {
 	order := []Severity{SevereError, SevereWarning, SevereHint}
 	sort.SliceStable(x.out.Findings, func(i, j int) bool {
 		return slices.Index(order, x.out.Findings[i].Severity) < slices.Index(order, x.out.Findings[j].Severity)
 	})
+	for i := range x.out.Findings {
+		if x.out.Findings[i].Severity == SevereError {
+			x.out.Errors++
+		}
+	}
 }
 
 // name is the engine's own name of a setting.

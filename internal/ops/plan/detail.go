@@ -63,9 +63,7 @@ func (p *planning) meter(ctx context.Context, c *Contender) error {
 	if err != nil {
 		return err
 	}
-	if c.Energy = got.Energy; c.Energy != nil {
-		c.Energy.Devices *= c.Copies
-	}
+	c.Energy = got.Energy
 	return nil
 }
 
@@ -137,7 +135,7 @@ func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
 }
 
 // pools are the workers of a contender with their steps.
-func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEstimate, error) {
+func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.Pool, error) {
 	part := sample(&c.Option)
 	some := some(&c.Option, part)
 	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
@@ -156,7 +154,7 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.PoolEsti
 		return nil, err
 	}
 	for i := range e.Pools {
-		e.Pools[i].Workers.Count = max(1, c.Deployment.Pools[i].Replicas)
+		e.Pools[i].Workers = max(1, c.Deployment.Pools[i].Replicas)
 	}
 	return e.Pools, nil
 }

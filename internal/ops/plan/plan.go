@@ -79,7 +79,7 @@ type Response struct {
 	// Loads are its figures with fewer and with more requests in flight.
 	Loads []LoadPoint
 	// Pools are its workers, with a prefill and a decode step by operator.
-	Pools []estimate.PoolEstimate
+	Pools []estimate.Pool
 	// Series is the state of the cluster over the simulated run.
 	Series []sim.Point
 	// Day is the devices and the cost over a day; nil unless rates over a day were given.

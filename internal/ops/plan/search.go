@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/pool"
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/money"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
@@ -139,7 +140,7 @@ func (o RankedBy) compare(a, b *Contender) int {
 // over is how many times as long as its limit the latency takes that misses it most.
 func (c *Contender) over() float64 {
 	j := search.Judge{Limits: c.Experiment.Limits}
-	return j.Over(&formulas.Outcome{TTFT: c.TTFT, TPOT: c.TPOT, Latency: c.Latency})
+	return j.Over(&formulas.Outcome{TTFT: units.Seconds(c.TTFT), TPOT: units.Seconds(c.TPOT), Latency: units.Seconds(c.Latency)})
 }
 
 // Name tells the contenders of a plan apart: "h200_sxm vllm disagg".

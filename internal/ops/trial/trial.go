@@ -359,10 +359,5 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	for _, x := range []*float64{&r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
 		*x *= f
 	}
-	if out.Energy != nil {
-		e := *out.Energy
-		e.Devices = e.Devices * copies / of
-		out.Energy = &e
-	}
 	return out, nil
 }

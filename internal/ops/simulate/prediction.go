@@ -1,22 +1,20 @@
-package document
+package simulate
 
 import (
 	"math"
 
-	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
-	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Simulate is a simulated run for programs; times in milliseconds.
-type Simulate struct {
+// Prediction is a simulated run as JSON and the Go package have it; times in milliseconds.
+type Prediction struct {
 	// Command is the command line of this answer, Request the request in JSON.
-	Command string            `json:"command,omitempty"`
-	Request *simulate.Request `json:"request"`
+	Command string   `json:"command,omitempty"`
+	Request *Request `json:"request"`
 
 	Model    string `json:"model"`
 	Device   string `json:"device"`
@@ -25,7 +23,7 @@ type Simulate struct {
 	Tier     string `json:"tier"`
 	KVTokens int    `json:"kv_tokens"`
 	// Memory is how the engine divides that of one device.
-	Memory Budget `json:"memory"`
+	Memory engine.Budget `json:"memory"`
 
 	Requests  int     `json:"requests"`
 	Finished  int     `json:"finished"`
@@ -45,8 +43,8 @@ type Simulate struct {
 
 	// Protocol is steady or benchmark; Steady is null unless the run went on until its figures were steady, and all figures
 	// are of its window.
-	Protocol string  `json:"protocol"`
-	Steady   *Steady `json:"steady"`
+	Protocol string     `json:"protocol"`
+	Steady   *SteadyRun `json:"steady"`
 
 	// Offered is requests per second that came, RequestRate those served.
 	Offered     float64 `json:"offered_requests_per_s"`
@@ -55,9 +53,9 @@ type Simulate struct {
 	OutputRate  float64 `json:"output_tokens_per_s"`
 	// OutputInterval is null if requests come at a rate or from a trace, which then
 	// determine the throughput.
-	OutputInterval *Interval `json:"output_tokens_per_s_80"`
-	GoodRate       float64   `json:"goodput_per_s"`
-	GoodShare      float64   `json:"good_share"`
+	OutputInterval *calibration.Interval `json:"output_tokens_per_s_80"`
+	GoodRate       float64               `json:"goodput_per_s"`
+	GoodShare      float64               `json:"good_share"`
 
 	InFlight    InFlight `json:"in_flight"`
 	Busy        float64  `json:"utilization"`
@@ -79,8 +77,8 @@ type Simulate struct {
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
 }
 
-// Steady is how a run to steady state went.
-type Steady struct {
+// SteadyRun is how a run to steady state went.
+type SteadyRun struct {
 	// Ended is precise where the sampling error is small enough; otherwise overloaded, bounded (by the number of requests)
 	// or replayed (a trace, all of whose requests count).
 	Ended string `json:"ended"`
@@ -101,26 +99,6 @@ type InFlight struct {
 	P95  int     `json:"p95"`
 	P99  int     `json:"p99"`
 	Max  int     `json:"max"`
-}
-
-// Budget is how an engine divides the memory of one device.
-type Budget struct {
-	DeviceGiB     float64 `json:"device_gib"`
-	Share         float64 `json:"share"`
-	ShareOf       string  `json:"share_of"`
-	WeightsGiB    float64 `json:"weights_gib"`
-	ActivationGiB float64 `json:"activation_gib"`
-	WorkspaceGiB  float64 `json:"workspace_gib"`
-	KVGiB         float64 `json:"kv_gib"`
-	StatesGiB     float64 `json:"states_gib,omitempty"`
-	KVPerTokenKiB float64 `json:"kv_per_token_kib"`
-}
-
-func budgetOf(b *engine.Budget) Budget {
-	return Budget{
-		b.Memory.GiB(), b.Share, string(b.ShareOf), b.Weights.GiB(), b.Activation.GiB(), b.Workspace.GiB(),
-		b.KV.GiB(), b.States.GiB(), float64(b.PerToken / units.KiB),
-	}
 }
 
 // Times is the distribution of a time. Low and High are the 80 % interval of the mean.
@@ -149,45 +127,45 @@ func later(s *sim.Summary, e calibration.Error) *Times {
 	return &out
 }
 
-// NewSimulate converts a response.
-func NewSimulate(r *simulate.Response) *Simulate {
+// Prediction is the response as JSON has it.
+func (r *Response) Prediction() *Prediction {
 	s := &r.Result
-	use, prompts := Pools(s)
-	out := &Simulate{
+	use, prompts := r.Pools()
+	out := &Prediction{
 		Request: &r.Request,
-		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: budgetOf(&r.Memory),
+		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: r.Memory,
 		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
 		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
-		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, LatencyError(r)), Basis: r.Expected.Basis,
+		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, r.LatencyError()), Basis: r.Expected.Basis,
 		Protocol: string(r.Request.Protocol), Offered: s.Offered, InFlight: InFlight(s.InFlight),
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...),
+		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Energy: r.Energy,
 	}
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
-		out.Steady = &Steady{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
+		out.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
 	}
 	if r.Request.Concurrency > 0 {
-		out.OutputInterval = interval(r.Expected.Throughput, s.OutputRate)
+		out.OutputInterval = r.Expected.Throughput.Around(s.OutputRate)
 	}
 	if r.Request.Limits.Any() {
 		out.Chance = &r.Chance
 	}
-	out.Energy = energyOf(r.Energy)
 	return out
 }
 
 // LatencyError is the error of request latency. Residuals come from closed loops, in which
 // throughput is the number of requests in flight over their latency.
-func LatencyError(r *simulate.Response) calibration.Error {
+func (r *Response) LatencyError() calibration.Error {
 	return r.Expected.Throughput.Inverse()
 }
 
 // Pools are the replicas that generate, and those that compute prompts: the same
 // unless the run was disaggregated.
-func Pools(s *sim.Result) (generate, prompts *sim.PoolUse) {
+func (r *Response) Pools() (generate, prompts *sim.PoolUse) {
+	s := &r.Result
 	if s.Decode != nil {
 		return s.Decode, &s.Workers
 	}
