@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"fmt"
+
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost/op"
 )
@@ -49,6 +51,16 @@ func (b Bound) String() string {
 
 // MarshalText writes the name.
 func (b Bound) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (b *Bound) UnmarshalText(text []byte) error {
+	for *b = Free; *b < Compute && b.String() != string(text); *b++ {
+	}
+	if b.String() != string(text) {
+		return fmt.Errorf("unknown bound %q", text)
+	}
+	return nil
+}
 
 // Bound returns the largest of memory, communication and arithmetic, launches
 // aside.

@@ -38,12 +38,10 @@ type Budget struct {
 	Weights    units.InGiB `json:"weights_gib"`
 	Activation units.InGiB `json:"activation_gib"`
 	Workspace  units.InGiB `json:"workspace_gib"`
-	// KV is the memory of the KV cache, 0 if the rest does not fit; States is that of recurrent states.
-	KV     units.InGiB `json:"kv_gib"`
-	States units.InGiB `json:"states_gib,omitempty"`
-	// PerToken is the cache of a token, Tokens the capacity of the cache, in whole blocks.
-	PerToken units.InKiB `json:"kv_per_token_kib"`
-	Tokens   int         `json:"-"`
+	KV         units.InGiB `json:"kv_gib"`               // 0 if the rest does not fit
+	States     units.InGiB `json:"states_gib,omitempty"` // recurrent ones
+	PerToken   units.InKiB `json:"kv_per_token_kib"`
+	Tokens     int         `json:"-"` // capacity of the cache, in whole blocks
 }
 
 // InUse is the memory of a device that is in use with a share of its cache.
