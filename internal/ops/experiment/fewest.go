@@ -25,6 +25,7 @@ const mostDevices = 64
 func Fewest(ctx context.Context, w *session.Session, how *How, load trial.Load, e Experiment) (*Result, error) {
 	e.Devices = 2 // to begin with: what it names decides
 	x, err := begin(w, how, e)
+	defer x.out.present()
 	x.out.Experiment = *x.e
 	if err == nil {
 		err = x.widen()

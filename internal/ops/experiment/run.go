@@ -52,7 +52,6 @@ func Each(ctx context.Context, all []Experiment, out []Result, do func(Experimen
 			got.Failure = failed[i].Error()
 		}
 		out[i] = *got
-		out[i].present()
 	})
 	return cmp.Or(err, Failed(all, failed))
 }
@@ -138,6 +137,7 @@ func (x *run) devices() []*device.Profile {
 // of all speeds if frontier is set. The result names the experiment even with an error.
 func Best(ctx context.Context, w *session.Session, how *How, e Experiment, frontier bool) (*Result, error) {
 	x, err := begin(w, how, e)
+	defer x.out.present()
 	if err != nil {
 		return &x.out, err
 	}

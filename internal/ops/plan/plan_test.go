@@ -67,7 +67,7 @@ func TestPlanAgrees(t *testing.T) {
 		if got := &s.Result; got.OutputRate != c.Throughput || got.TTFT.P95 != c.TTFT95 || got.TPOT.Mean != c.TPOTMean {
 			t.Errorf("%s %s: plan %g tokens/s, simulate %g", e.Engine.Name, e.Mode, c.Throughput, got.OutputRate)
 		}
-		if *s.Energy != *c.Energy {
+		if !cmp.Equal(s.Energy, c.Energy) {
 			t.Errorf("%s %s: plan %+v, simulate %+v", e.Engine.Name, e.Mode, c.Energy, s.Energy)
 		}
 		k := c.Cost
