@@ -138,6 +138,9 @@ func (x *run) devices() []*device.Profile {
 func Best(ctx context.Context, w *session.Session, how *How, e Experiment, frontier bool) (*Result, error) {
 	x, err := begin(w, how, e)
 	defer x.out.present()
+	if frontier {
+		x.out.Frontier = []Speed{} // also of an experiment that fails
+	}
 	if err != nil {
 		return &x.out, err
 	}
