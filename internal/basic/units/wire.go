@@ -1,6 +1,9 @@
 package units
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+)
 
 // InMs is a duration that JSON has in milliseconds.
 type InMs Seconds
@@ -30,7 +33,7 @@ func (s InMs) String() string { return Seconds(s).String() }
 func (s InMs) MarshalJSON() ([]byte, error) { return json.Marshal(s.Ms()) }
 
 // UnmarshalJSON reads milliseconds.
-func (s *InMs) UnmarshalJSON(data []byte) error { return scaled(data, s, InMs(Millisecond)) }
+func (s *InMs) UnmarshalJSON(data []byte) error { return readMs(data, s) }
 
 // Ms returns the duration in milliseconds.
 func (s InMsOrNull) Ms() float64 { return Seconds(s).Ms() }
@@ -43,7 +46,7 @@ func (s InMsOrNull) MarshalJSON() ([]byte, error) { return OrNull(s.Ms()).Marsha
 
 // UnmarshalJSON reads milliseconds; null leaves it as it is.
 func (s *InMsOrNull) UnmarshalJSON(data []byte) error {
-	return scaled(data, s, InMsOrNull(Millisecond))
+	return readMs(data, s)
 }
 
 // GiB returns the amount in gibibytes.
@@ -87,6 +90,22 @@ func Share[T ~float64](part, whole T) float64 {
 		return 0
 	}
 	return float64(part / whole)
+}
+
+// readMs reads milliseconds: the duration of which they are the milliseconds, to the last digit, so that what is
+// read and written again is the same.
+func readMs[T ~float64](data []byte, into *T) error {
+	var ms float64
+	err := json.Unmarshal(data, &ms)
+	s := ms / 1e3
+	for _, near := range []float64{s, math.Nextafter(s, math.Inf(-1)), math.Nextafter(s, math.Inf(1))} {
+		if near*1e3 == ms {
+			s = near
+			break
+		}
+	}
+	*into = T(s)
+	return err
 }
 
 // scaled reads a number in a unit.
