@@ -31,7 +31,6 @@ func TestPlanIsPredict(t *testing.T) {
 	}
 	for _, c := range plan.Contenders {
 		p, err := planner.Predict(t.Context(), plimsoll.PredictRequest{
-			Protocol:   "benchmark", // as the search runs its trials
 			Deployment: c.Run, Limits: limits,
 			Traffic: plimsoll.Traffic{Concurrency: c.Concurrency, Workloads: []plimsoll.Workload{load}},
 		})

@@ -37,6 +37,8 @@ type (
 	Layout = parallel.Layout
 	// Formats are number formats that differ from the checkpoint's own: Checkpoint ("fp8"), GEMM, MoE, KV and others.
 	Formats = deployment.Formats
+	// HostCache is host memory for what prefix caches evict.
+	HostCache = deployment.HostCache
 	// Modelling is how a step is modelled, beside what is deployed.
 	Modelling = deployment.Modelling
 )

@@ -46,9 +46,9 @@ func TestJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := plimsoll.Deployment{
 			Model: word.Draw(t, "model"), System: word.Draw(t, "system"),
-			Engine:      plimsoll.Engine{Name: word.Draw(t, "name"), Version: word.Draw(t, "version"), Settings: []string{word.Draw(t, "setting")}},
-			Formats:     plimsoll.Formats{Checkpoint: word.Draw(t, "checkpoint"), KV: word.Draw(t, "kv"), MXFP4Group: size.Draw(t, "group")},
-			LeastLoaded: rapid.Bool().Draw(t, "least"),
+			Engine:  plimsoll.Engine{Name: word.Draw(t, "name"), Version: word.Draw(t, "version"), Settings: []string{word.Draw(t, "setting")}},
+			Formats: plimsoll.Formats{Checkpoint: word.Draw(t, "checkpoint"), KV: word.Draw(t, "kv"), MXFP4Group: size.Draw(t, "group")},
+			Routing: word.Draw(t, "routing"), Host: plimsoll.HostCache{GiB: float64(size.Draw(t, "host"))},
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "pools") {
 			d.Pools = append(d.Pools, plimsoll.Pool{
@@ -88,7 +88,7 @@ func TestOneWireForm(t *testing.T) {
 		{
 			plimsoll.PredictRequest{
 				Deployment: plimsoll.Deployment{
-					Model: "deepseek-ai/DeepSeek-V3", System: "b200_sxm", LeastLoaded: true,
+					Model: "deepseek-ai/DeepSeek-V3", System: "b200_sxm", Routing: "least-loaded",
 					Engine:  plimsoll.Engine{Name: "sglang", Settings: []string{"token_budget=4096"}},
 					Formats: plimsoll.Formats{KV: "fp8"},
 					Pools: []plimsoll.Pool{

@@ -13,18 +13,19 @@ const mark = "# plimsoll: "
 // note is the part of a deployment that is not in the settings of its engines. Files have it
 // as a comment, so that reading a file gives the whole deployment.
 type note struct {
-	System      string               `json:"system"`
-	Engine      string               `json:"engine"`
-	Version     string               `json:"version,omitempty"`
-	AsFamily    string               `json:"as_family,omitempty"`
-	Formats     deployment.Formats   `json:"formats,omitzero"`
-	LeastLoaded bool                 `json:"least_loaded,omitempty"`
-	Modelling   deployment.Modelling `json:"modelling,omitzero"`
-	Input       int                  `json:"input"`
-	Output      int                  `json:"output"`
-	Prefix      int                  `json:"prefix,omitempty"`
-	Copies      int                  `json:"copies"`
-	Pools       []notedPool          `json:"pools,omitempty"`
+	System    string               `json:"system"`
+	Engine    string               `json:"engine"`
+	Version   string               `json:"version,omitempty"`
+	AsFamily  string               `json:"as_family,omitempty"`
+	Formats   deployment.Formats   `json:"formats,omitzero"`
+	Routing   string               `json:"routing,omitempty"`
+	Host      deployment.HostCache `json:"host_cache,omitzero"`
+	Modelling deployment.Modelling `json:"modelling,omitzero"`
+	Input     int                  `json:"input"`
+	Output    int                  `json:"output"`
+	Prefix    int                  `json:"prefix,omitempty"`
+	Copies    int                  `json:"copies"`
+	Pools     []notedPool          `json:"pools,omitempty"`
 }
 
 // notedPool is the same of a pool. Its settings are those that its engine has no name for.
@@ -42,7 +43,7 @@ func (p *Plan) Note(pools []Values, units int) string {
 	d := &p.Deployment
 	n := &note{
 		System: d.System, Engine: pools[0].Engine, Version: pools[0].Version, AsFamily: d.AsFamily,
-		Formats: d.Formats, LeastLoaded: d.LeastLoaded, Modelling: d.Modelling, Input: p.Input, Output: p.Output, Prefix: p.Prefix, Copies: units,
+		Formats: d.Formats, Routing: d.Routing, Host: d.Host, Modelling: d.Modelling, Input: p.Input, Output: p.Output, Prefix: p.Prefix, Copies: units,
 	}
 	for i := range d.Pools {
 		q := &d.Pools[i]

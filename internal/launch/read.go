@@ -188,7 +188,7 @@ func (r *reader) found() (*Found, error) {
 		n = &note{}
 	}
 	out.Input, out.Output, out.Prefix, out.Copies = n.Input, n.Output, n.Prefix, n.Copies
-	d.System, d.AsFamily, d.Formats, d.LeastLoaded, d.Modelling = n.System, n.AsFamily, n.Formats, n.LeastLoaded, n.Modelling
+	d.System, d.AsFamily, d.Formats, d.Routing, d.Host, d.Modelling = n.System, n.AsFamily, n.Formats, n.Routing, n.Host, n.Modelling
 	d.Engine = deployment.Engine{Name: r.launches[0].Engine, Version: cmp.Or(n.Version, r.launches[0].Version)}
 	for i := range r.launches {
 		l := &r.launches[i]

@@ -190,7 +190,7 @@ func (a *agreement) captured(system string) int {
 
 // simulate is the simulation of a deployment under the load of an experiment.
 func (a *agreement) simulate(e *experiment.Experiment, d deployment.Deployment, concurrency int, low float64) figures {
-	q := simulate.Request{Deployment: d, Limits: e.Limits, Protocol: simulate.Benchmark}
+	q := simulate.Request{Deployment: d, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix, q.LengthLow = concurrency, e.Input, e.Output, e.Prefix, low
 	got, err := simulate.Run(a.Context(), new(session.Session), q)
 	if err != nil {

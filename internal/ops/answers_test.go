@@ -115,7 +115,7 @@ func TestDraftsOptimized(t *testing.T) {
 	d := deployment.Deployment{Model: "deepseek-ai/DeepSeek-R1", System: "h200_sxm", Pools: []deployment.Pool{{
 		Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP, Settings: row.Settings,
 	}}}
-	q := simulate.Request{Deployment: d, Protocol: simulate.Benchmark}
+	q := simulate.Request{Deployment: d}
 	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 100
 	got, err := simulate.Run(t.Context(), new(session.Session), q)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestEstimatesAreRows(t *testing.T) {
 				got.Devices != o.Used || got.Pools[len(got.Pools)-1].InUse != o.Memory || got.Expected != o.Expected || float64(got.User) != o.User() {
 				t.Errorf("estimate of %+v: %+v, the row has %+v", q, got, o)
 			}
-			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark}
+			s := simulate.Request{Deployment: got.Deployment, Limits: e.Limits}
 			s.Concurrency, s.Input, s.Output, s.Prefix = o.Concurrency, e.Input, e.Output, e.Prefix
 			sim, err := simulate.Run(t.Context(), new(session.Session), s)
 			if err != nil {

@@ -105,7 +105,7 @@ func (p *Profile) HostFor(generation string, class Class) Host {
 // Step is the time of an engine step whose kernels take gpu: the longer of the
 // GPU and the host work that overlaps with it, and what cannot overlap.
 func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds {
-	work := h.PerStep + h.PerSequence*units.Seconds(sequences)
+	work := h.Work(sequences)
 	exposed := units.Seconds(h.Exposed) * work
 	t := max(gpu, work-exposed) + exposed
 	if prefill {
@@ -114,9 +114,14 @@ func (h Host) Step(gpu units.Seconds, sequences int, prefill bool) units.Seconds
 	return t
 }
 
-// Launch is the time of the layers' kernels, attention left out, when the host
-// launches those of a layer no faster than in the time given: a soft maximum, because
-// short kernels wait for the host and long ones hide it.
-func Launch(kernels, perLayer units.Seconds, layers int) units.Seconds {
-	return units.Seconds(math.Hypot(float64(kernels), float64(layers)*float64(perLayer)))
+// Work is the host's work for a step beside launches.
+func (h Host) Work(sequences int) units.Seconds {
+	return h.PerStep + h.PerSequence*units.Seconds(sequences)
+}
+
+// Launch is the time of the layers' kernels, attention left out, on a device that had nothing
+// to do, when the host needs so long to launch them: a soft maximum, because short kernels wait
+// for the host and long ones hide it.
+func Launch(kernels, launches units.Seconds) units.Seconds {
+	return units.Seconds(math.Hypot(float64(kernels), float64(launches)))
 }

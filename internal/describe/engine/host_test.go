@@ -35,7 +35,7 @@ func TestHostFor(t *testing.T) {
 	p := lookup(t, "vllm")
 	hopper, blackwell := p.HostFor("hopper", Dense), p.HostFor("blackwell", Dense)
 	want := Host{
-		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, PerLayerFloor: 550e-6, PerLayerPieces: 280e-6,
+		PerStep: 1.2e-3, PerSequence: 14e-6, PerPrefillStep: 2.3e-3, PerLayer: 11e-6, PerLayerFloor: 550e-6, PerLayerPieces: 200e-6,
 		APIFixed: 0.7e-3, APIPerToken: 1e-6, First: 13e-3, Exposed: 0.3, Overlapped: true,
 	}
 	near := cmp.Comparer(sameTime)
@@ -102,7 +102,7 @@ func TestStepLaws(t *testing.T) {
 				t.Fatal("more work is no longer")
 			}
 			layers := rapid.IntRange(1, 128).Draw(t, "layers")
-			if l := Launch(gpu, h.PerLayerFloor, layers); l < max(gpu, units.Seconds(layers)*h.PerLayerFloor)-dust {
+			if l := Launch(gpu, units.Seconds(layers)*h.PerLayerFloor); l < max(gpu, units.Seconds(layers)*h.PerLayerFloor)-dust {
 				t.Fatalf("%d layers of %s are launched in %s", layers, gpu, l)
 			}
 		})

@@ -8,17 +8,18 @@ import (
 )
 
 // SlowKernels lists the slow kernels of an engine for a weight format on some device generations, except for models of some
-// widths: the slowdown of dense and of expert products, 0 for none.
+// widths: the slowdown of dense and of expert products, and of the latter in steps with prompts, 0 for none.
 type SlowKernels struct {
-	Weights           string // mxfp8, fp8 block or int4
-	Generations       []string
-	Widths            []string
-	Products, Experts float64
+	Weights                    string // mxfp8, fp8 block, int4 or bf16
+	Generations                []string
+	Widths                     []string
+	Products, Experts, Prompts float64
 }
 
-// Slower is the slowdown of dense and of expert products on a device generation, for a model width and its weight formats.
-func (p *Profile) Slower(generation string, width int, dense, routed dtype.Scheme) (products, experts float64) {
-	products, experts = 1, 1
+// Slower is the slowdown of dense and of expert products on a device generation, for a model width and its weight formats, and
+// that of expert products in steps with prompts.
+func (p *Profile) Slower(generation string, width int, dense, routed dtype.Scheme) (products, experts, prompts float64) {
+	products, experts, prompts = 1, 1, 1
 	for i := range p.Slow {
 		r := &p.Slow[i]
 		if !slices.Contains(r.Generations, generation) || slices.Contains(r.Widths, strconv.Itoa(width)) {
@@ -29,9 +30,10 @@ func (p *Profile) Slower(generation string, width int, dense, routed dtype.Schem
 		}
 		if kernelsOf(routed) == r.Weights {
 			experts = max(experts, r.Experts)
+			prompts = max(prompts, r.Prompts)
 		}
 	}
-	return products, experts
+	return products, experts, max(experts, prompts)
 }
 
 // kernelsOf is the name of a format in SlowKernels.
@@ -43,6 +45,8 @@ func kernelsOf(s dtype.Scheme) string {
 		return "fp8 block"
 	case s.Weight == dtype.INT4 && s.WeightOnly():
 		return "int4"
+	case !s.Quantized():
+		return "bf16"
 	}
 	return ""
 }

@@ -37,8 +37,8 @@ func TestSlower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		products, experts := p.Slower(c.generation, c.width, c.dense, c.routed)
-		if (products > 1) != c.products || (experts > 1) != c.experts || products < 1 || experts < 1 {
+		products, experts, prompts := p.Slower(c.generation, c.width, c.dense, c.routed)
+		if (products > 1) != c.products || (experts > 1) != c.experts || products < 1 || experts < 1 || prompts < experts {
 			t.Errorf("%+v: %g and %g times as long", c, products, experts)
 		}
 	}

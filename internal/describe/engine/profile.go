@@ -69,6 +69,9 @@ type Profile struct {
 
 	Exposed float64 // 1 where nothing overlaps
 	Alone   float64 // share of Exposed that an engine with one device waits for
+	// LaunchAhead says that kernels are launched one by one, or in pieces, while a single device is
+	// busy with the step before: it waits for launches only that outlast its work.
+	LaunchAhead bool
 	// Hosts are the host times by device generation; Generic is for unlisted ones. Use
 	// HostFor.
 	Hosts map[string]*Terms

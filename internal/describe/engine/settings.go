@@ -62,6 +62,7 @@ func (p *Profile) settings() []setting {
 		{"mtp.overlapped", rule{}, "overlap host work while drafting too", &p.MTP.Overlapped},
 		{"host.exposed", shareFrom(0), "share of per_step and per_sequence that the GPU waits for", &p.Exposed},
 		{"host.alone", shareFrom(0), "share of host.exposed that remains with a single device", &p.Alone},
+		{"host.launch_ahead", rule{}, "launch a step with prompts while a single device runs the one before", &p.LaunchAhead},
 	}
 }
 
@@ -116,6 +117,7 @@ func (k *SlowKernels) settings() []setting {
 		{"widths", rule{}, "", &k.Widths},
 		{"products", atLeast(1), "", &k.Products},
 		{"experts", atLeast(1), "", &k.Experts},
+		{"prompts", atLeast(1), "", &k.Prompts},
 	}
 }
 

@@ -36,6 +36,24 @@ func LookupPreset(name string) (Preset, bool) {
 	return all[i], true
 }
 
+// Session is the sessions of a preset, nil if its requests are independent. An agent's first request is that of the preset, of
+// which the cached part is the system prompt and the tools; it grows to 27,000 tokens in 64 turns (SWE-rebench's 67,074
+// OpenHands trajectories have 64.3 turns on average and 27,000 tokens at the deepest one), by the preset's answer and the result of a tool.
+func (p *Preset) Session() *Session {
+	if p.Name != "agentic" {
+		return nil
+	}
+	const turns, deepest = 64, 27_000
+	// An assumption: tools take from less than a second to more than a minute (TraceLab, 2026), and no mean is published.
+	const toolTime = 2
+	user := (deepest-p.Input)/(turns-1) - p.Output
+	longest := func(mean int) int { return int(float64(mean)*2/(1+presetLow) + 0.5) }
+	return &Session{
+		System: p.Prefix, Turns: turns, First: longest(p.Input - p.Prefix), User: longest(user), Output: longest(p.Output),
+		LengthLow: presetLow, Think: toolTime,
+	}
+}
+
 // Longest are the longest input and output, and Low the shortest as a share of them,
 // whose means are the preset's.
 func (p *Preset) Longest() (input, output int, low float64) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// readCSV reads a CSV export of AIPerf or genai-perf: a block of times with their
-// percentiles, and one of single values.
+// readCSV reads a CSV with one line per request, or an export of AIPerf or genai-perf: a block of
+// times with their percentiles, and one of single values.
 func readCSV(data []byte) ([]Run, error) {
 	in := csv.NewReader(bytes.NewReader(data))
 	in.FieldsPerRecord = -1
@@ -21,6 +21,9 @@ func readCSV(data []byte) ([]Run, error) {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err == nil && head == nil && isRequests(record) {
+			return readRequests(record, in)
 		}
 		if err != nil || head == nil && (len(record) < 2 || record[0] != "Metric") {
 			return nil, unknown()

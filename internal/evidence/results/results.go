@@ -37,6 +37,8 @@ type Run struct {
 	GPUs, TP, DP, EP int
 	// TTFTs are those of all requests, in the order they were sent.
 	TTFTs []units.Seconds
+	// TPOTs are those of all requests with more than one token, if the file has one line per request.
+	TPOTs []units.Seconds
 	// Settings are the engine settings the file states, by the names of this program.
 	Settings []Setting
 }
@@ -61,11 +63,13 @@ const (
 	TRTLLM     Format = "trtllm-bench"
 	InferenceX Format = "InferenceX"
 	Simulate   Format = "plimsoll simulate"
+	Requests   Format = "per-request CSV"
 )
 
 // accepted says which files can be read.
 const accepted = "accepted are the JSON of vllm bench serve --save-result, the JSONL of SGLang's bench_serving --output-file, the JSON or CSV that" +
-	" AIPerf and genai-perf export, the JSON of trtllm-bench --report_json, a result of InferenceX, or plimsoll simulate --json"
+	" AIPerf and genai-perf export, the JSON of trtllm-bench --report_json, a result of InferenceX, plimsoll simulate --json, or a CSV with one" +
+	" line per request (isl, osl, ttft_ms, tpot_ms)"
 
 // UnknownError is of files of no known format.
 type UnknownError struct{ Why string }

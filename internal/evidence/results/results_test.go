@@ -40,6 +40,11 @@ Request Throughput (per sec),2.5
 "streaming_metrics":{"avg_ttft_ms":210.0,"avg_tpot_ms":4.1,"ttft_percentiles":{"p50":190.0,"p99":500.0},"tpot_percentiles":{"p50":4.0}}}`
 	inferencexFile = `[{"hw":"h200","tp":8,"conc":16,"model":"deepseek-ai/DeepSeek-R1-0528","framework":"sglang","precision":"fp8","isl":1024,"osl":1024,
 "tput_per_gpu":100.5,"output_tput_per_gpu":50.25,"mean_ttft":0.35,"median_ttft":0.3,"mean_tpot":0.0125,"median_tpot":0.0124}]`
+	requestsFile = `i,arrival_s,isl,osl,ttft_ms,tpot_ms
+0,0.0,1000,100,50,8
+1,0.5,500,1,30,0
+2,1.0,600,199,40,10
+`
 	simulateFile = `{"request":{"concurrency":4},"model":"Qwen/Qwen3-8B","device":"h200_sxm","engine":"vllm","kv_tokens":100000,"finished":40,"duration_s":10,
 "ttft_ms":{"mean":50,"p50":45,"p99":90},"tpot_ms":{"mean":6,"p50":6,"p99":7},"requests_per_s":4,"input_tokens_per_s":4000,"output_tokens_per_s":800}`
 )
@@ -54,6 +59,10 @@ func TestRead(t *testing.T) {
 			Format: results.VLLM, Model: "Qwen/Qwen3-32B", Engine: "vllm", Requests: 40, Concurrency: 4, Duration: 20.5, Input: 1000, Output: 200,
 			TTFT: results.Times{Mean: ms(120), Median: ms(100), P99: ms(300)}, TPOT: results.Times{Mean: ms(9.5), Median: ms(9.4), P99: ms(11)},
 			OutputRate: 390, TotalRate: 2341, TTFTs: []units.Seconds{0.3, 0.1},
+		},
+		requestsFile: {
+			Format: results.Requests, Requests: 3, Input: 700, Output: 100, TTFT: results.Times{Mean: ms(40)}, TPOT: results.Times{Mean: ms(9)},
+			TTFTs: []units.Seconds{ms(50), ms(30), ms(40)}, TPOTs: []units.Seconds{ms(8), ms(10)},
 		},
 		aiperfFile: {
 			Format: results.AIPerf, Model: "Qwen/Qwen3-8B", Requests: 80, Concurrency: 8, Duration: 32, Input: 1000, Output: 256,

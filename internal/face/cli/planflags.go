@@ -210,7 +210,7 @@ func workloadsOf(words []string) ([]session.Workload, error) {
 func workloadOf(word string) (session.Workload, error) {
 	name, spec, ok := strings.Cut(word, "=")
 	if !ok || name == "" || spec == "" {
-		return session.Workload{}, usagef("--workload must be NAME=ISL:OSL[:SHARE], NAME=PRESET[:SHARE] or NAME=FILE[:SHARE], got %q", word)
+		return session.Workload{}, usagef("--workload must be NAME=ISL:OSL[:SHARE], NAME=PRESET[:SHARE], NAME=FILE[:SHARE] or NAME=session:KEY=VALUE,…[:SHARE], got %q", word)
 	}
 	x := session.Workload{Name: name}
 	parts := strings.Split(spec, ":")
@@ -220,6 +220,9 @@ func workloadOf(word string) (session.Workload, error) {
 		}
 		n, err := strconv.ParseFloat(parts[i], 64)
 		return n, err == nil
+	}
+	if parts[0] == sessionWord {
+		return x, sessionOf(&x, name, strings.Join(parts[1:], ":"))
 	}
 	share := 1
 	_, isNumber := number(0)
@@ -302,6 +305,9 @@ func workloadWords(all []session.Workload) []string {
 	for i := range all {
 		x := &all[i]
 		word := fmt.Sprintf("%s=%d:%d", x.Name, x.Input, x.Output)
+		if x.Session != nil {
+			word = x.Name + "=" + sessionWords(x.Session)
+		}
 		if x.IsPreset() {
 			word = x.Name + "=" + x.Preset
 		}

@@ -65,7 +65,7 @@ func (f *simulateFlags) distributions(env *Env) error {
 }
 
 // workloads reads mixed workloads.
-func (f *simulateFlags) workloads() (err error) {
+func (f *simulateFlags) workloads() error {
 	if f.several == nil {
 		return nil
 	}
@@ -74,7 +74,10 @@ func (f *simulateFlags) workloads() (err error) {
 			return usagef("--workload excludes --%s", flag)
 		}
 	}
-	f.Workloads, err = workloadsOf(f.several)
+	all, err := workloadsOf(f.several)
+	if err == nil {
+		f.Workloads = all
+	}
 	return err
 }
 
@@ -98,7 +101,7 @@ func (f *simulateFlags) define(fs *pflag.FlagSet) {
 		fs.StringVar(&f.input, "length-distribution", "", "distribution of prompt lengths: a `file` (YAML bins, CSV or trace), or builtin")
 		fs.StringVar(&f.output, "output-distribution", "", "distribution of output lengths: a `file`, or builtin")
 		nargs.ListVar(fs, &f.several, "workload", nargs.OneOrMore, nargs.Text,
-			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan) or trace file can replace ISL:OSL")
+			"mixed workloads, each `NAME=ISL:OSL[:SHARE]`; a preset (see plimsoll plan), a trace file or session:KEY=VALUE,… can replace ISL:OSL")
 		fs.Float64Var(&f.LengthLow, "length-ratio-low", 1, "shortest length as a share of the longest; lengths are uniform in between")
 		fs.Uint64Var(&f.Seed, "seed", 1, "random seed")
 		nargs.Var(fs, &f.statistic, "percentile", percentileWord, "statistic whose sampling error ends a steady run: mean, or a percentile such as p95")
@@ -128,7 +131,10 @@ func (f *simulateFlags) defineDeployment(fs *pflag.FlagSet) {
 	perfData(fs, &f.PerfData)
 	layoutFlags(fs, &f.serves.Layout, "devices per replica (default TP·DP·PP)", "attention data parallelism within a replica (default 1)")
 	fs.IntVar(&f.serves.Replicas, "replicas", 1, "number of replicas")
-	fs.BoolVar(&d.LeastLoaded, "least-loaded", false, "route requests to the least loaded replica instead of round robin")
+	nargs.Var(fs, &d.Routing, "routing", nargs.OneOf(sim.RoutingNames()...),
+		"how requests are spread over replicas: "+join(sim.RoutingNames())+" (default round-robin)")
+	fs.Float64Var(&d.Host.GiB, "host-cache", 0, "host memory of a replica for KV blocks evicted from its devices, in `GiB`")
+	fs.Float64Var(&d.Host.Bandwidth, "host-bandwidth", deployment.DefaultHostBandwidth, "from the host to one device, in `GB/s`")
 	fs.IntVar(&f.prefill.Replicas, "prefill-replicas", 0, "number of prefill replicas; remaining replicas decode only")
 	fs.IntVar(&f.prefill.Layout.TP, "prefill-tp-size", 0, "tensor parallelism of a prefill replica (default --tp-size)")
 	fs.IntVar(&f.prefill.Layout.DP, "prefill-dp-size", 0, "attention data parallelism of a prefill replica (default --dp-size)")
@@ -203,6 +209,12 @@ func (f *simulateFlags) complete(cmd *cobra.Command, env *Env, args []string) er
 	f.Records, f.Percentile = f.perRequest != "", percentileOf(f.statistic)
 	if f.DeviceFile != "" && !f.set.Changed("device") {
 		f.Deployment.System = ""
+	}
+	if f.Deployment.Host.GiB == 0 {
+		if f.set.Changed("host-bandwidth") {
+			return usagef("--host-bandwidth needs --host-cache")
+		}
+		f.Deployment.Host.Bandwidth = 0
 	}
 	var errs [2]error
 	if f.file != "" {

@@ -45,7 +45,9 @@ func (c *commandLine) deployment(r *simulate.Request) {
 	c.add(l.EP > 1, "ep-size", l.EP)
 	c.add(l.MoETP > 0, "moe-tp-size", l.MoETP)
 	c.add(serves.Replicas > 1, "replicas", serves.Replicas)
-	c.word(d.LeastLoaded, "--least-loaded")
+	c.add(d.Routing != "" && d.Routing != sim.RoundRobin.String(), "routing", d.Routing)
+	c.add(d.Host.GiB > 0, "host-cache", d.Host.GiB)
+	c.add(d.Host.GiB > 0 && d.Host.Bandwidth != deployment.DefaultHostBandwidth, "host-bandwidth", d.Host.Bandwidth)
 	if d.Disaggregated() {
 		p := &d.Pools[0]
 		c.add(true, "prefill-replicas", p.Replicas)

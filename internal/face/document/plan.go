@@ -105,8 +105,10 @@ type Contender struct {
 	Chance   *float64 `json:"within_limits"`
 	Chance95 *float64 `json:"within_limits_p95"`
 	BoundBy  string   `json:"bound_by,omitempty"`
-	// Load is the share of its capacity in use, if a rate was requested.
+	// Load is the share of its capacity in use, if a rate was requested. All figures are then at that rate, but for those of
+	// Capacity.
 	Load     *float64           `json:"load,omitempty"`
+	Capacity *Carried           `json:"capacity,omitempty"`
 	Cost     *Cost              `json:"cost"` // null where no price is known
 	Energy   *simulate.Energy   `json:"energy,omitempty"`
 	Memory   engine.Budget      `json:"memory"`
@@ -151,6 +153,13 @@ type Change struct {
 	// WithinError says that the difference is within the error of the prediction.
 	WithinError bool   `json:"within_error"`
 	Deployment  string `json:"in_words,omitempty"`
+}
+
+// Carried is the most load that a deployment carries within the limits.
+type Carried struct {
+	RequestRate Range `json:"request_rate"`
+	Tokens      Range `json:"tokens_per_second"`
+	Concurrency int   `json:"concurrency"`
 }
 
 // Load is the answer's deployment with a number of requests in flight.

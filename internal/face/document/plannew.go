@@ -86,8 +86,11 @@ func contenderOf(c *plan.Contender) Contender {
 	if e.Limits.Any() {
 		out.Chance, out.Chance95 = &c.Chance, &c.Chance95
 	}
-	if c.Load > 0 {
+	if m := &c.Capacity; c.Load > 0 {
 		out.Load = &c.Load
+		out.Capacity = &Carried{rangeOf(m.RequestRate, x.Throughput), rangeOf(m.Throughput, x.Throughput), m.Concurrency}
+		sure := calibration.Error{} // they are given
+		out.RequestRate, out.Tokens, out.TokensPerGPU = rangeOf(c.RequestRate, sure), rangeOf(c.Throughput, sure), rangeOf(c.Throughput/devices, sure)
 	}
 	if !c.Meets && c.Nearest.Any() {
 		out.Nearest = session.LimitsOf(c.Nearest)

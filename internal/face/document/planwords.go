@@ -95,6 +95,7 @@ func answerOf(p *Plan) Answer {
 	rate := best.RequestRate
 	if best.Load != nil {
 		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
+		out.Sentence += fmt.Sprintf(" They carry about %s (%s to %s).", units.Figure(best.Capacity.RequestRate.Value), units.Figure(best.Capacity.RequestRate.Low), units.Figure(best.Capacity.RequestRate.High))
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
 			gpusInWords(r, best), r.Model, units.Figure(rate.Value), units.Figure(rate.Low), units.Figure(rate.High), units.Thousands(int(best.Tokens.Value+0.5)), within)
@@ -149,9 +150,9 @@ func modeInWords(mode string) string {
 func reasonOf(c *Contender) string {
 	out := map[string]string{
 		"memory":                "Limited by memory: the KV cache holds no more requests.",
-		"TTFT limit":            "Limited by TTFT: more requests in flight would exceed the limit.",
-		"TPOT limit":            "Limited by TPOT: more requests in flight would exceed the limit.",
-		"request latency limit": "Limited by request latency: more requests in flight would exceed the limit.",
+		"TTFT limit":            "Limited by TTFT: more load would exceed the limit.",
+		"TPOT limit":            "Limited by TPOT: more load would exceed the limit.",
+		"request latency limit": "Limited by request latency: more load would exceed the limit.",
 		"saturation":            "Saturated: extra requests only queue.",
 	}[c.BoundBy]
 	if c.Chance != nil {

@@ -64,12 +64,12 @@ func planContenders(w io.Writer, p *document.Plan) {
 		return
 	}
 	fmt.Fprintf(w, "\nContenders, by %s (80 %% intervals in brackets)\n", p.RankedBy)
-	rate := "requests/s"
+	rate := []string{">requests/s"}
 	if p.Contenders[0].Load != nil {
-		rate = "can carry req/s"
+		rate = []string{">at your load: requests/s", ">in flight", ">capacity: requests/s"}
 	}
 	first := table.New("", "system", "engine", "mode", "deployment", ">GPUs", "tokens/s/GPU", "TTFT ms", "TPOT ms")
-	second := table.New("", ">"+rate, ">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">J/token", "$/M tokens", ">$/request", ">$/month")
+	second := table.New(slices.Concat([]string{""}, rate, []string{">TTFT p95", ">TPOT p95", ">in limits: mean", ">p95", ">J/token", "$/M tokens", ">$/request", ">$/month"})...)
 	shown := shownContenders(p)
 	for k, i := range shown {
 		c := &p.Contenders[i]
@@ -90,7 +90,11 @@ func planContenders(w io.Writer, p *document.Plan) {
 		if k := c.Cost; k != nil {
 			cost = []string{bracketed(k.PerMillion), units.Figure(k.PerRequest.Value), units.Thousands(int(k.PerMonth + 0.5))}
 		}
-		second.Row(mark, units.Figure(c.RequestRate.Value), units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
+		load := []string{units.Figure(c.RequestRate.Value)}
+		if m := c.Capacity; m != nil {
+			load = append(load, strconv.Itoa(c.Concurrency), bracketed(m.RequestRate))
+		}
+		second.Row(mark, load, units.Figure(c.TTFT95.Value), tpot95, probability(c.Chance), probability(c.Chance95),
 			joules(c.Energy), cost)
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", indent(first), indent(second))

@@ -66,9 +66,9 @@ func fewest(w io.Writer, x *experiment.Result) {
 	if n.Least < n.Copies {
 		fmt.Fprintf(w, "    - By the capacity of one replica, %d would be enough; simulated at the target they miss the limits\n", n.Least)
 	}
-	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Throughput, n.PerDevice(&x.Experiment), n.RequestRate, n.Concurrency)
-	fmt.Fprintf(w, "    - At the target: %.0f %% load, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
-		100*n.Load, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(n, ""), n.Latency.Ms())
+	fmt.Fprintf(w, "    - Capacity: %.2f tokens/s, %.2f tokens/s/gpu, %.2f req/s, %d requests in flight\n", n.Capacity.Throughput, n.Capacity.Throughput/float64(n.Used), n.Capacity.RequestRate, n.Capacity.Concurrency)
+	fmt.Fprintf(w, "    - At the target: %.0f %% of capacity, %.2f req/s, %d requests in flight, TTFT: %.2fms (%s), TPOT: %s, Request Latency: %.2fms\n",
+		100*n.Load, n.RequestRate, n.Concurrency, n.TTFT.Ms(), plusMinus(e.TTFT), tpotOf(n, ""), n.Latency.Ms())
 	fmt.Fprintf(w, "    - Within the limits: %s\n", chance(n.Chance))
 	energyLine(w, n.Energy)
 	fmt.Fprintf(w, "    - Intervals (80 %%): %s\n", e.Basis)

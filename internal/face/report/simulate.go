@@ -51,6 +51,8 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 			units.Figure(float64(e.PerToken)), plusMinus(e.Error), units.Figure(float64(e.Watts)), unmeasured(e.Tier))
 	}
 	engineUse(w, r)
+	prefixes(w, s)
+	sessions(w, s)
 	fmt.Fprintf(w, "Intervals       80 %%, from %s\n", r.Expected.Basis)
 	tables(w, r.Tables)
 	for _, n := range r.Notes {
@@ -119,6 +121,28 @@ func engineUse(w io.Writer, r *simulate.Response) {
 	if r.Result.Decode != nil {
 		fmt.Fprintf(w, "Prefill         %.0f %% busy\n", 100*prompts.Busy)
 	}
+}
+
+// prefixes prints what prompts found in the prefix cache.
+func prefixes(w io.Writer, s *sim.Result) {
+	if s.CachedShare == 0 && s.Workers.Evictions == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Prefix cache    %.1f %% of prompt tokens found; %d blocks evicted\n", 100*s.CachedShare, s.Workers.Evictions)
+	if s.HostShare > 0 {
+		fmt.Fprintf(w, "Host cache      %.1f %% of prompt tokens found here; %s of loading instead of %s of computing\n",
+			100*s.HostShare, s.Workers.Loading, s.Workers.Spared)
+	}
+}
+
+// sessions prints the time of whole sessions.
+func sessions(w io.Writer, s *sim.Result) {
+	x := s.Sessions
+	if x == nil || x.Count == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Sessions        %d ended, %.3f/s with %.1f turns each; %s from first request to last answer (p95 %s), %s without thinking (p95 %s)\n",
+		x.Count, x.Rate, x.Turns, x.Latency.Mean, x.Latency.P95, x.Working.Mean, x.Working.P95)
 }
 
 // timeline draws requests waiting and running over time.

@@ -78,7 +78,8 @@ func arbitrary(t *rapid.T) *launch.Plan {
 	if slices.Contains([]string{"vllm", "sglang"}, name) && rapid.IntRange(0, 4).Draw(t, "checkpoint") == 0 {
 		p.Deployment.Formats.Checkpoint = "fp8"
 	}
-	p.Deployment.LeastLoaded = rapid.Bool().Draw(t, "least loaded")
+	p.Deployment.Routing = rapid.SampledFrom([]string{"", "least-loaded", "llm-d"}).Draw(t, "routing")
+	p.Deployment.Host.GiB = float64(rapid.IntRange(0, 2).Draw(t, "host cache"))
 	if rapid.IntRange(0, 3).Draw(t, "formats") == 0 {
 		p.Deployment.Pools[0].Formats = deployment.Formats{GEMM: "fp8_block", KV: "fp8"}
 	}

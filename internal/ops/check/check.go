@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/field"
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -221,8 +222,8 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 			out = append(out, Figure{name, unit * predicted, unit * low, unit * high, unit * is, is / predicted, is >= low && is <= high})
 		}
 	}
+	const ms = 1e3
 	times := func(mean, median string, predicted *sim.Summary, is *results.Times, by calibration.Error) {
-		const ms = 1e3
 		if is.Mean > 0 {
 			add(mean, float64(predicted.Mean), float64(is.Mean), by, ms)
 			return
@@ -231,12 +232,27 @@ func figures(run *results.Run, s *sim.Result, e *calibration.Expected) []Figure 
 	}
 	times(FigureTTFT, FigureTTFTMedian, &s.TTFT, &run.TTFT, e.TTFT)
 	times(FigureTPOT, FigureTPOTMedian, &s.TPOT, &run.TPOT, e.TPOT)
+	if run.Format == results.Requests {
+		percentiles(FigureTTFT, &s.TTFT, run.TTFTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TTFT, ms) })
+		percentiles(FigureTPOT, &s.TPOT, run.TPOTs, func(name string, predicted, is float64) { add(name, predicted, is, e.TPOT, ms) })
+	}
 	if run.OutputRate > 0 {
 		add(FigureOutput, s.OutputRate, run.OutputRate, e.Throughput, 1)
 	} else {
 		add(FigureTotal, s.InputRate+s.OutputRate, run.TotalRate, e.Throughput, 1)
 	}
 	return out
+}
+
+// percentiles compares those of single requests; their intervals are those of the mean.
+func percentiles(name string, predicted *sim.Summary, all []units.Seconds, add func(name string, predicted, is float64)) {
+	if len(all) == 0 {
+		return
+	}
+	is := quantile.Of(slices.Clone(all), 0.5, 0.95, 0.99)
+	for i, p := range []units.Seconds{predicted.P50, predicted.P95, predicted.P99} {
+		add(name+[...]string{" p50", " p95", " p99"}[i], float64(p), float64(is[i]))
+	}
 }
 
 // distance is how far measurements lie from predictions: the mean of |ln(measured /

@@ -174,7 +174,7 @@ func newEstimate(r *Request, d deployment.Deployment, s *session.Stage, resolved
 // byRequests takes the figures of a simulation.
 func byRequests(ctx context.Context, w *session.Session, s *session.Stage, out *Response) error {
 	e := &out.Request.Experiment
-	q := simulate.Request{Deployment: out.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark}
+	q := simulate.Request{Deployment: out.Deployment, Limits: e.Limits}
 	q.Concurrency, q.Input, q.Output, q.Prefix = out.Request.Concurrency, e.Input, e.Output, e.Prefix
 	q.Complete()
 	res, err := simulate.Metered(ctx, w, s, &q)

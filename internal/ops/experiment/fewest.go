@@ -12,7 +12,7 @@ import (
 
 // Fewer compares options that carry a load: by devices, then by throughput per device.
 func Fewer(a, b *Option) int {
-	per := func(o *Option) float64 { return o.Throughput / float64(o.Used) }
+	per := func(o *Option) float64 { return o.Capacity.Throughput / float64(o.Used) }
 	return cmp.Or(cmp.Compare(a.Used, b.Used), cmp.Compare(per(b), per(a)))
 }
 
@@ -87,11 +87,14 @@ func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Op
 		return out, about{}, err
 	}
 	x.figures(&out, got)
-	out.Throughput = r.Best.Throughput
+	out.Throughput = got.Result.OutputRate * x.e.scale()
 	out.RequestRate = out.Throughput / float64(x.e.Output)
-	out.Load = load.Rate / out.RequestRate
+	out.Concurrency = r.Best.Concurrency
+	most := float64(copies) * r.Capacity.Throughput
+	out.Capacity = Capacity{Throughput: most, RequestRate: most / float64(x.e.Output), Concurrency: copies * r.Capacity.Concurrency}
+	out.Load = load.Rate / out.Capacity.RequestRate
 	if load.Requests > 0 {
-		out.Load = float64(load.Requests) / float64(out.Concurrency)
+		out.Load = float64(load.Requests) / float64(out.Capacity.Concurrency)
 	}
 	return out, about{got.Tier, x.e.Notes(x.stage, got.Notes)}, nil
 }

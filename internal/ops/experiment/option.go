@@ -84,11 +84,11 @@ type Option struct {
 	Engine       string        `json:"-"` // as people call it
 	MemoryBudget engine.Budget `json:"-"`
 	KVPeak       float64       `json:"-"` // share of the cache in use at most
-	// Load is the share of its capacity that a given load uses, 0 without one. Latencies
-	// are then at the load, throughput and rate those of the capacity. Least is the copies
-	// by what one carries, before all were simulated at the load.
-	Load  float64 `json:"-"`
-	Least int     `json:"-"`
+	// Load is the share of its capacity that a given load uses, 0 without one. All figures
+	// are then at the load, but for Capacity. Least is the copies by what one carries.
+	Load     float64  `json:"-"`
+	Least    int      `json:"-"`
+	Capacity Capacity `json:"-"`
 }
 
 // Need is what a load needs of a deployment that carries it.
@@ -118,6 +118,13 @@ func (o *Option) present(e *Experiment) {
 	if o.Load > 0 {
 		o.Need = &Need{o.Copies, o.Used, o.Least, o.Load}
 	}
+}
+
+// Capacity is the most load within the limits. Without a given load an option's figures are
+// those of its capacity.
+type Capacity struct {
+	Throughput, RequestRate float64 // output tokens and requests per second
+	Concurrency             int     // requests in flight
 }
 
 // Speed is one point of a trade-off.

@@ -72,6 +72,7 @@ func (x *run) option(ctx context.Context, r *search.Result, o *formulas.Outcome)
 	x.figures(&out, got)
 	out.Throughput = got.Result.OutputRate * x.e.scale()
 	out.RequestRate = out.Throughput / float64(x.e.Output)
+	out.Capacity = Capacity{out.Throughput, out.RequestRate, out.Concurrency}
 	return out, about{got.Tier, x.e.Notes(x.stage, got.Notes)}, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 	"github.com/plimsoll-project/plimsoll/internal/ops/trial"
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
-	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // prepared is what searches of the same deployments share, whatever their limits and the
@@ -45,9 +44,6 @@ func (x *run) prepare() error {
 	key := e
 	key.Name, key.Limits, key.Confidence, key.Devices, key.Replica = "", workload.Limits{}, 0, 0, ReplicaSpace{}
 	key.Workers.Sizes, key.Decode.Sizes = search.Sizes{}, search.Sizes{}
-	if sim.HasPercentile(e.Percentile) {
-		key.Percentile = 0
-	}
 	p, err := session.Recall(memo, "benches", maxPrepared, []any{key, x.how.Sources}, find)
 	if err != nil {
 		return err

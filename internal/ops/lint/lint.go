@@ -244,7 +244,7 @@ func readPlain(w *session.Session, name string) ([]byte, error) {
 
 // request is a simulation of a deployment at some concurrency, complete.
 func (x *inspection) request(d *deployment.Deployment, concurrency int) simulate.Request {
-	q := simulate.Request{Deployment: *d, Limits: x.r.Limits, Protocol: simulate.Benchmark}
+	q := simulate.Request{Deployment: *d, Limits: x.r.Limits}
 	q.Concurrency, q.Input, q.Output = concurrency, x.r.Input, x.r.Output
 	if n := x.found.Prefix; n < x.r.Input && x.resolved != nil && x.resolved.Pools[0].Engine.PrefixCaching {
 		q.Prefix = n

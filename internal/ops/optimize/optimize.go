@@ -25,7 +25,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/serve/search"
 )
 
-// Response is the result of an Request.
+// Response is the result of a search.
 type Response struct {
 	Request Request
 	Model   string

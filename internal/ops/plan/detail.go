@@ -129,7 +129,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
-		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits, Protocol: simulate.Benchmark,
+		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
 		Traffic: simulate.Traffic{Concurrency: concurrency, Input: e.Input, Output: e.Output, Prefix: e.Prefix, Workloads: e.Workloads},
 	}
 }
@@ -163,7 +163,7 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.Pool, er
 func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([]LoadPoint, error) {
 	var numbers []int
 	for _, share := range []float64{1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 5.0 / 8, 3.0 / 4, 7.0 / 8, 1, 1.125, 1.25, 1.5} {
-		n := max(1, int(math.Round(share*float64(c.Concurrency))))
+		n := max(1, int(math.Round(share*float64(c.Capacity.Concurrency))))
 		if len(numbers) == 0 || n > numbers[len(numbers)-1] {
 			numbers = append(numbers, n)
 		}
@@ -200,7 +200,7 @@ func (p *planning) day(c *Contender) *Day {
 		return nil
 	}
 	each := c.Used / c.Copies
-	carries := c.Load * c.RequestRate / float64(c.Copies) // of a copy, at the load that its limits allow
+	carries := c.Capacity.RequestRate / float64(c.Copies)
 	out := &Day{}
 	for _, rate := range p.r.Daily {
 		n := each * search.Needed(rate, carries, c.Copies)

@@ -59,7 +59,7 @@ func TestPlanAgrees(t *testing.T) {
 			t.Errorf("%s %s: cli and plan (-cli +plan):\n%s", e.Engine.Name, e.Mode, diff)
 		}
 		s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
-			Deployment: c.Deployment, Limits: e.Limits, Protocol: simulate.Benchmark, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
+			Deployment: c.Deployment, Limits: e.Limits, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Input: e.Input, Output: e.Output},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestPlanWorkloads(t *testing.T) {
 	}
 	c := &p.Contenders[0]
 	s, err := simulate.Run(t.Context(), &session.Session{}, simulate.Request{
-		Deployment: c.Deployment, Limits: c.Experiment.Limits, Protocol: simulate.Benchmark, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
+		Deployment: c.Deployment, Limits: c.Experiment.Limits, Traffic: simulate.Traffic{Concurrency: c.Concurrency, Workloads: r.Workloads},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestPlanMistakes(t *testing.T) {
 		"daily must have a rate above 0":           func(r *Request) { r.Devices, r.Daily = 0, []float64{0, 0} },
 		"got \"chatt\"; nearest: chat":             func(r *Request) { r.Workloads = []session.Workload{{Preset: "chatt"}} },
 		"isl must be":                              func(r *Request) { r.Workloads = []session.Workload{{Output: 3}} },
-		"serving_mode must be agg or disagg":       func(r *Request) { r.Modes = []experiment.ServingMode{"both"} },
+		"serving_mode must be one of agg, disagg":  func(r *Request) { r.Modes = []experiment.ServingMode{"both"} },
 		"unknown device \"h2000\"":                 func(r *Request) { r.Systems = []string{"h2000"} },
 		"price of h200_sxm must be positive":       func(r *Request) { r.Prices = map[string]float64{"h200_sxm": -1} },
 		"more than the 40960 positions":            func(r *Request) { r.Workloads = []session.Workload{{Input: 50000, Output: 10}} },

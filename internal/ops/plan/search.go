@@ -150,7 +150,7 @@ func (c *Contender) Name() string {
 }
 
 // perDevice is the throughput per device, idle ones included.
-func (c *Contender) perDevice() float64 { return c.PerDevice(&c.Experiment) }
+func (c *Contender) perDevice() float64 { return c.Capacity.Throughput / float64(c.Devices()) }
 
 // Devices is those that are paid for: all there are, or those that a load needs.
 func (c *Contender) Devices() int { return c.Option.Devices(&c.Experiment) }

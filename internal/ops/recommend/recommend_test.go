@@ -45,9 +45,9 @@ func TestRecommend(t *testing.T) {
 			least := math.MaxInt
 			for k := range x.Rows {
 				n := &x.Rows[k]
-				carries := n.RequestRate / float64(n.Copies)
+				carries := n.Capacity.RequestRate / float64(n.Copies)
 				if r.Concurrency > 0 {
-					carries = float64(n.Concurrency / n.Copies)
+					carries = float64(n.Capacity.Concurrency / n.Copies)
 				}
 				if want := int(math.Ceil(max(r.Rate, float64(r.Concurrency)) / carries * (1 - 1e-12))); n.Least != want || n.Copies < want {
 					t.Errorf("%+v, %s: %d copies, at least %d, want %d", r.Rate, x.Experiment.Name, n.Copies, n.Least, want)
@@ -58,7 +58,7 @@ func TestRecommend(t *testing.T) {
 				if n.Deployment.Devices() != n.Used || n.Chance < search.DefaultConfidence {
 					t.Errorf("%+v has %d devices, the row %d; within limits %g", n.Deployment, n.Deployment.Devices(), n.Used, n.Chance)
 				}
-				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.PerDevice(&x.Experiment) > x.Rows[k-1].PerDevice(&x.Experiment)) {
+				if k > 0 && (n.Used < x.Rows[k-1].Used || n.Used == x.Rows[k-1].Used && n.Capacity.Throughput > x.Rows[k-1].Capacity.Throughput) {
 					t.Errorf("row %d needs %d, the one before %d", k, n.Used, x.Rows[k-1].Used)
 				}
 				if n.Used < got.Results[got.At].Rows[0].Used {
@@ -96,7 +96,7 @@ func TestRecommendAtRandom(t *testing.T) {
 		one.Pools = append([]deployment.Pool{}, one.Pools...)
 		one.Pools[0].Replicas = 1
 		simulate := func(copies int) *simulate.Response {
-			q := simulate.Request{Deployment: one, Limits: e.Limits, Protocol: simulate.Benchmark}
+			q := simulate.Request{Deployment: one, Limits: e.Limits}
 			q.Rate, q.Input, q.Output = 300/float64(copies), e.Input, e.Output
 			r, err := simulate.Run(t.Context(), new(session.Session), q)
 			if err != nil {

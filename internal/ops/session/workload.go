@@ -21,6 +21,8 @@ type Kinds struct {
 	// tokens of a request, prefix the mean found in the prefix cache.
 	Input, Output, Prefix int
 	Longest               int
+	// Sessions says that some are sessions, whose share of prompts found in the cache a simulation shows.
+	Sessions bool
 }
 
 // PlanWorkload is a workload with the lengths it came to.
@@ -39,6 +41,8 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 	switch {
 	case x.Trace != "":
 		source = x.Trace
+	case x.Session != nil:
+		source = "given as sessions"
 	case x.InputLengths != nil || x.OutputLengths != nil:
 		source = "given as a distribution"
 	}
@@ -46,6 +50,10 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 		p, ok := workload.LookupPreset(x.Preset)
 		if !ok {
 			return "", unknownPreset(x.Preset)
+		}
+		if source = p.Source; x.Session != nil {
+			x.Name = cmp.Or(x.Name, x.Preset)
+			return source, nil
 		}
 		input, output, low := p.Longest()
 		if x.Input == 0 && x.Output == 0 && x.LengthLow == 0 {
@@ -55,7 +63,6 @@ func (x *Workload) complete(alone bool) (source string, err error) {
 			x.Prefix = p.Prefix
 		}
 		x.Input, x.Output = cmp.Or(x.Input, input), cmp.Or(x.Output, output)
-		source = p.Source
 	}
 	x.Name = cmp.Or(x.Name, x.Preset)
 	x.LengthLow = cmp.Or(x.LengthLow, 1)
@@ -72,6 +79,9 @@ func (x *Workload) IsPreset() bool {
 		return false
 	}
 	_, _ = shared.complete(false)
+	if p, _ := workload.LookupPreset(x.Preset); x.Session != nil {
+		return p.Session() != nil && *x.Session == *p.Session()
+	}
 	same := func(p *Workload) bool {
 		return x.Input == p.Input && x.Output == p.Output && x.LengthLow == p.LengthLow && x.Prefix == p.Prefix
 	}
@@ -92,6 +102,9 @@ func (x *Workload) check() error {
 	if !(x.Share > 0) || math.IsInf(x.Share, 1) {
 		errs = append(errs, fmt.Errorf("workload %s: the share must be positive and finite, got %g", x.Name, x.Share))
 	}
+	if x.Session != nil {
+		return errors.Join(append(errs, x.checkSession())...)
+	}
 	if x.Trace != "" {
 		return errors.Join(errs...)
 	}
@@ -107,12 +120,26 @@ func (x *Workload) check() error {
 	return errors.Join(errs...)
 }
 
+// checkSession reports errors in sessions.
+func (x *Workload) checkSession() error {
+	if x.Input != 0 || x.Output != 0 || x.Prefix != 0 || x.Trace != "" || x.InputLengths != nil || x.OutputLengths != nil {
+		return field.Errorf("workload %s: sessions exclude %s, %s, %s and other lengths", x.Name, field.Name("isl"), field.Name("osl"), field.Name("prefix"))
+	}
+	if err := x.Session.Check(); err != nil {
+		return fmt.Errorf("workload %s: %w", x.Name, err)
+	}
+	return nil
+}
+
 // kind is the workload as simulated.
 func (w *Session) kind(x *Workload) (sim.Kind, error) {
 	out := sim.Kind{
 		Share:  x.Share,
 		Input:  sim.Lengths{Tokens: x.Input, Low: x.LengthLow, Distribution: x.InputLengths},
 		Output: sim.Lengths{Tokens: x.Output, Low: x.LengthLow, Distribution: x.OutputLengths},
+	}
+	if x.Session != nil {
+		return sim.Kind{Share: x.Share, Session: x.Session}, nil
 	}
 	if x.Trace == "" {
 		return out, nil
@@ -131,6 +158,10 @@ func (w *Session) kind(x *Workload) (sim.Kind, error) {
 
 // means are the average lengths of a kind, and the longest request.
 func means(k *sim.Kind) (input, output float64, longestRequest int) {
+	if k.Session != nil {
+		input, output, _ = k.Session.Means()
+		return input, output, k.Session.Longest()
+	}
 	if k.Like != nil {
 		for i := range k.Like {
 			q := &k.Like[i]
@@ -151,8 +182,29 @@ func means(k *sim.Kind) (input, output float64, longestRequest int) {
 	return input, output, a + b
 }
 
-// Kinds resolves workloads and completes them in place.
+// Kinds resolves workloads and completes them in place. It takes no sessions: a preset of sessions is requests of their mean lengths.
 func (w *Session) Kinds(all []Workload) (*Kinds, error) {
+	for i := range all {
+		if all[i].Session != nil {
+			return nil, BadInput(field.Errorf("workload %s: sessions can be simulated, not planned for; give their mean lengths and %s",
+				all[i].Name, field.Name("prefix")))
+		}
+	}
+	return w.resolved(all)
+}
+
+// Conversing is Kinds with sessions; a preset that has sessions is those.
+func (w *Session) Conversing(all []Workload) (*Kinds, error) {
+	for i := range all {
+		x := &all[i]
+		if p, ok := workload.LookupPreset(x.Preset); ok && x.Input == 0 && x.Output == 0 && x.Prefix == 0 && x.LengthLow == 0 && x.Session == nil {
+			x.Session = p.Session()
+		}
+	}
+	return w.resolved(all)
+}
+
+func (w *Session) resolved(all []Workload) (*Kinds, error) {
 	out := &Kinds{}
 	var errs []error
 	sum, input, output, prefix := 0.0, 0.0, 0.0, 0.0
@@ -172,6 +224,7 @@ func (w *Session) Kinds(all []Workload) (*Kinds, error) {
 		}
 		in, gen, most := means(&k)
 		out.Mix = append(out.Mix, k)
+		out.Sessions = out.Sessions || k.Session != nil
 		out.About = append(out.About, PlanWorkload{x.Name, k.Share, in, gen, source})
 		out.Longest = max(out.Longest, most)
 		sum, input, output, prefix = sum+k.Share, input+k.Share*in, output+k.Share*gen, prefix+k.Share*float64(x.Prefix)
@@ -214,4 +267,6 @@ type Workload struct {
 	OutputLengths *workload.Distribution `json:"output_distribution,omitempty"`
 	// Trace is a trace file that gives the lengths; its arrival times are ignored.
 	Trace string `json:"trace,omitempty"`
+	// Session, if set, makes the workload sessions of several requests: share is of the sessions.
+	Session *workload.Session `json:"session,omitempty"`
 }

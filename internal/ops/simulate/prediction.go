@@ -62,7 +62,16 @@ type Prediction struct {
 	KVMean      float64  `json:"kv_use_mean"`
 	KVPeak      float64  `json:"kv_use_peak"`
 	Preemptions int      `json:"preemptions"`
-	CachedShare float64  `json:"prefix_cached_share"`
+	// CachedShare is the prompt tokens found in the prefix cache, HostShare those of them found in the host cache.
+	CachedShare float64 `json:"prefix_cached_share"`
+	HostShare   float64 `json:"host_cached_share,omitempty"`
+	// Evictions are KV blocks taken out of prefix caches for others. HostLoading is the time to load blocks from the host
+	// cache, HostSpared the time to compute them.
+	Evictions   int64   `json:"evicted_blocks,omitempty"`
+	HostLoading float64 `json:"host_loading_s,omitempty"`
+	HostSpared  float64 `json:"host_spared_s,omitempty"`
+	// Sessions are those that ended.
+	Sessions *Sessions `json:"sessions,omitempty"`
 
 	// Energy is missing where the power of the device is unknown.
 	Energy *Energy `json:"energy,omitempty"`
@@ -89,6 +98,16 @@ type SteadyRun struct {
 	TTFT    float64 `json:"ttft_sampling_error"`
 	TPOT    float64 `json:"tpot_sampling_error"`
 	Latency float64 `json:"latency_sampling_error"`
+}
+
+// Sessions is the sessions of several requests that ended.
+type Sessions struct {
+	Count int     `json:"count"`
+	Rate  float64 `json:"per_s"`
+	Turns float64 `json:"mean_turns"`
+	// Latency is from the first request to the last answer; Working is without the time between an answer and the next request.
+	Latency Times `json:"latency_ms"`
+	Working Times `json:"latency_without_think_ms"`
 }
 
 // InFlight is requests sent and not yet answered, over time.
@@ -141,6 +160,11 @@ func (r *Response) Prediction() *Prediction {
 		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
 		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
 		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Energy: r.Energy,
+	}
+	out.HostShare, out.Evictions = s.HostShare, s.Workers.Evictions
+	out.HostLoading, out.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
+	if x := s.Sessions; x != nil {
+		out.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, r.LatencyError()), timesOf(&x.Working, r.LatencyError())}
 	}
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.

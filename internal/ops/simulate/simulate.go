@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -141,8 +142,10 @@ func simulate(ctx context.Context, w *session.Session, s *session.Stage, r *Requ
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	if r.Prefix > 0 && !resolved.Pools[0].Engine.PrefixCaching {
-		return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", field.Name("prefix_length")))
+	for name, given := range r.needCache() {
+		if given && !resolved.Pools[0].Engine.PrefixCaching {
+			return nil, session.BadInput(field.Errorf("%s needs the engine setting prefix_caching=true", name))
+		}
 	}
 	config := fleet.Config(client)
 	var meters *replica.Meters
@@ -264,6 +267,13 @@ func (r *Request) checkPrefix() error {
 		return field.Errorf("%s must be less than %s %d, got %d", prefix, field.Name("input_length"), r.Input, r.Prefix)
 	}
 	return nil
+}
+
+// needCache are the settings that need a prefix cache, and whether they are given.
+func (r *Request) needCache() iter.Seq2[field.Name, bool] {
+	return func(yield func(field.Name, bool) bool) {
+		_ = yield("prefix_length", r.Prefix > 0) && yield("host_cache", r.Deployment.Host.GiB > 0)
+	}
 }
 
 // checkPools reports errors in the sizes of pools.

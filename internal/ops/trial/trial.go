@@ -54,10 +54,12 @@ type Shape struct {
 	Captured engine.Graph
 }
 
-// alone is a worker that generates, by itself or beside one for prefill.
+// alone is a worker that generates, by itself or beside others for prefill, whose layout
+// no error depends on.
 type alone struct {
-	layout, prefill parallel.Layout
-	mtp             int
+	layout        parallel.Layout
+	disaggregated bool
+	mtp           int
 }
 
 type expected struct {
@@ -113,7 +115,7 @@ func (x Settings) Of(d *deployment.Deployment, p *deployment.Pool, captured engi
 
 // Bench simulates the candidates.
 func (s *Subject) Bench() *search.Bench {
-	out := &search.Bench{
+	return &search.Bench{
 		Build: func(c search.Candidate, batch int) (search.Built, error) {
 			d := s.Deployment(c, batch)
 			_, f, err := s.Stage.Along(&s.curves, &d)
@@ -124,12 +126,8 @@ func (s *Subject) Bench() *search.Bench {
 		},
 		Closed: func(n int) sim.Client { return s.client(simulate.Traffic{Concurrency: n}) },
 		Open:   func(rate float64) sim.Client { return s.client(simulate.Traffic{Rate: rate}) },
-		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Seed: Seed,
+		Input:  s.input(), Output: s.output(), Prefix: s.Lengths.Prefix, Varied: s.varied(), Scale: s.Scale, Percentile: s.Percentile, Seed: Seed,
 	}
-	if !sim.HasPercentile(s.Percentile) {
-		out.Percentile = s.Percentile
-	}
-	return out
 }
 
 // client sends requests of the subject's lengths.
@@ -201,10 +199,7 @@ func (s *Subject) Errors(c *search.Candidate, requests int, t *search.Trial) sea
 
 // Expect is Errors as the calibration has them.
 func (s *Subject) Expect(c *search.Candidate, requests int, t *search.Trial) *calibration.Expected {
-	key := expected{alone: alone{layout: c.Layout, mtp: c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
-	if c.X > 0 {
-		key.prefill = c.Prefill
-	}
+	key := expected{alone: alone{c.Layout, c.X > 0, c.MTP}, requests: parallel.Fullest(requests, max(1, c.Y)), input: s.longest(), kvPeak: t.KVPeak}
 	if s.Stage.Kinds != nil && t.Input > 0 {
 		key.input = int(math.Round(t.Input))
 	}
@@ -346,7 +341,6 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	q := limits
 	q.Deployment = s.Deployment(some, batch)
 	q.Traffic = s.traffic(simulate.Traffic{Concurrency: l.Requests * of / copies, Rate: l.Rate * float64(of) / float64(copies)})
-	q.Protocol = simulate.Benchmark // as the search runs its trials
 	q.Complete()
 	quiet := *s.World
 	quiet.Progress = nil
@@ -356,7 +350,7 @@ func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Loa
 	}
 	f := float64(copies) / float64(of)
 	r := &out.Result
-	for _, x := range []*float64{&r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
+	for _, x := range []*float64{&r.Offered, &r.RequestRate, &r.InputRate, &r.OutputRate, &r.GoodRate} {
 		*x *= f
 	}
 	return out, nil

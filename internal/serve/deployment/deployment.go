@@ -1,6 +1,9 @@
 package deployment
 
 import (
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
 	"github.com/plimsoll-project/plimsoll/internal/describe/dtype"
@@ -19,9 +22,36 @@ type Deployment struct {
 	Engine  Engine  `json:"engine"`
 	Formats Formats `json:"formats"`
 	Pools   []Pool  `json:"pools"`
-	// LeastLoaded routes requests to the least loaded replica instead of in turn.
-	LeastLoaded bool      `json:"least_loaded,omitempty"`
-	Modelling   Modelling `json:"modelling"`
+	// Routing is how requests are spread over replicas: round-robin (""), least-loaded, session, prefix, llm-d, dynamo or sglang.
+	Routing string `json:"routing,omitempty"`
+	// Host is memory of the hosts for what prefix caches evict.
+	Host      HostCache `json:"host_cache,omitzero"`
+	Modelling Modelling `json:"modelling"`
+}
+
+// HostCache is memory of the hosts that keeps KV blocks evicted from the prefix caches of devices.
+type HostCache struct {
+	// GiB is the memory of one replica, over all its devices.
+	GiB float64 `json:"gib,omitempty"`
+	// Bandwidth is GB/s from the host to one device; 0 is no host cache.
+	Bandwidth float64 `json:"gb_per_s,omitempty"`
+}
+
+// DefaultHostBandwidth is GB/s of one device: PCIe 5.0 with 16 lanes has 64 in each direction, of which large copies reach
+// about four fifths.
+const DefaultHostBandwidth = 50
+
+// Check reports values that no host has.
+func (h *HostCache) Check() error {
+	for _, x := range []struct {
+		name  field.Name
+		value float64
+	}{{"host_cache", h.GiB}, {"host_bandwidth", h.Bandwidth}} {
+		if !(x.value >= 0) || math.IsInf(x.value, 1) {
+			return field.Errorf("%s must be at least 0 and finite, got %g", x.name, x.value)
+		}
+	}
+	return nil
 }
 
 // Engine is a serving engine, its version ("" is the newest) and settings that

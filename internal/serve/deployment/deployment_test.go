@@ -200,8 +200,8 @@ func TestWrittenDown(t *testing.T) {
 		}
 		asked := deployment.Deployment{
 			Model: "Qwen/Qwen3-30B-A3B", System: "h200_sxm", Engine: deployment.Engine{Name: "vllm", Version: "0.19"},
-			Formats:     deployment.Formats{Checkpoint: rapid.SampledFrom([]string{"", "fp8", "fp4"}).Draw(t, "checkpoint"), Linear: rapid.SampledFrom([]dtype.Action{"", dtype.W8A8Dynamic}).Draw(t, "linear")},
-			LeastLoaded: rapid.Bool().Draw(t, "least loaded"), Pools: []deployment.Pool{role(deployment.Both)},
+			Formats: deployment.Formats{Checkpoint: rapid.SampledFrom([]string{"", "fp8", "fp4"}).Draw(t, "checkpoint"), Linear: rapid.SampledFrom([]dtype.Action{"", dtype.W8A8Dynamic}).Draw(t, "linear")},
+			Routing: rapid.SampledFrom([]string{"", "least-loaded", "llm-d"}).Draw(t, "routing"), Pools: []deployment.Pool{role(deployment.Both)},
 			Modelling: deployment.Modelling{EmbeddingTP: rapid.SampledFrom([]graph.EmbeddingTP{graph.EmbeddingCopied, graph.EmbeddingRows}).Draw(t, "embedding")},
 		}
 		if rapid.Bool().Draw(t, "disaggregated") {

@@ -30,12 +30,13 @@ type Parts struct {
 // Resolved is a deployment whose parts are found, defaults filled in and layouts
 // checked.
 type Resolved struct {
-	Model       *model.Model
-	Device      *device.Profile
-	Pricing     prices.Pricing
-	Pools       []Served // one, or prefill and decode in this order
-	LeastLoaded bool
-	Notes       []string // on requested settings that are modelled differently
+	Model   *model.Model
+	Device  *device.Profile
+	Pricing prices.Pricing
+	Pools   []Served // one, or prefill and decode in this order
+	Routing string
+	Host    HostCache
+	Notes   []string // on requested settings that are modelled differently
 	// Assumed are settings from a preset.
 	Assumed []Assumption
 }
@@ -66,10 +67,10 @@ func (d *Deployment) Resolve(p Parts) (*Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkRoles(); err != nil {
+	if err := errors.Join(d.checkRoles(), d.Host.Check()); err != nil {
 		return nil, err
 	}
-	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, LeastLoaded: d.LeastLoaded, Notes: base.Notes}
+	out := &Resolved{Model: p.Model, Device: p.Device, Pricing: base.Pricing, Routing: d.Routing, Host: d.Host, Notes: base.Notes}
 	if d, err = d.preset(base, out); err != nil {
 		return nil, err
 	}

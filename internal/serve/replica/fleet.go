@@ -3,6 +3,7 @@ package replica
 import (
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/field"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
 	"github.com/plimsoll-project/plimsoll/internal/cost/graph"
 	"github.com/plimsoll-project/plimsoll/internal/cost/step"
@@ -59,6 +60,9 @@ func (c *Curves) of(p *deployment.Served, prices cost.Coster) (*step.Curve, erro
 
 // Fleet is NewFleet with curves that are kept; the prices of a device are always the same.
 func (c *Curves) Fleet(d *deployment.Resolved, prices func(*deployment.Served) (cost.Coster, error)) (*Fleet, error) {
+	if _, ok := sim.RoutingNamed(d.Routing); !ok {
+		return nil, field.OneOf("routing", d.Routing, sim.RoutingNames()...)
+	}
 	f := &Fleet{deployment: d}
 	for i := range d.Pools {
 		coster, err := prices(&d.Pools[i])
@@ -107,8 +111,7 @@ func (f *Fleet) Config(client sim.Client) sim.Config {
 // pool is the copies of one kind of replica.
 func (f *Fleet) pool(i int) sim.Pool {
 	p := f.replicas[i].Pool(f.deployment.Pools[i].Replicas)
-	if f.deployment.LeastLoaded {
-		p.Routing = sim.LeastLoaded
-	}
+	p.Routing, _ = sim.RoutingNamed(f.deployment.Routing)
+	p.Engine.Host = f.replicas[i].tier(&f.deployment.Host)
 	return p
 }

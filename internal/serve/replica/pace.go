@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/describe/model"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
 // Multipliers multiplies the prices of a step's parts and the host's times; a
@@ -37,10 +38,13 @@ type Pace struct {
 	multipliers Multipliers
 	layers      int
 	stages      int
+	// ahead says that launches pass behind the step before. Workers of several devices also run ahead, but steps of theirs
+	// were not seen, and the launch times fitted to them count as exposed.
+	ahead bool
 	// Latent attention takes so many times as long in decodes and prompts as its price, dense products and those of
 	// experts whatever the step.
-	decode, prompt    units.Seconds
-	products, experts units.Seconds
+	decode, prompt            units.Seconds
+	products, experts, routed units.Seconds // routed is of experts in steps with prompts
 }
 
 // NewPace prepares the pace of an engine with a model on a device.
@@ -53,10 +57,11 @@ func NewPace(s *graph.Spec, d *device.Profile, e *engine.Profile) Pace {
 		decode, prefill := e.LatentKernels(d.Generation, heads)
 		p.decode, p.prompt = units.Seconds(decode), units.Seconds(prefill)
 	}
-	products, experts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
-	p.products, p.experts = units.Seconds(products), units.Seconds(experts)
+	products, experts, prompts := e.Slower(d.Generation, s.Model.Hidden, s.Quant.Attention, s.Quant.Experts)
+	p.products, p.experts, p.routed = units.Seconds(products), units.Seconds(experts), units.Seconds(prompts)
 	if s.Layout.TP*s.Layout.PP <= 1 && inStep(s) == 1 {
 		p.host.Exposed *= e.Alone
+		p.ahead = e.LaunchAhead
 	}
 	if s.MTP > 0 && !e.MTP.Overlapped {
 		p.host.Exposed, p.host.Overlapped = 1, false
@@ -95,7 +100,7 @@ func (p Pace) Scaled(t Multipliers) Pace {
 // Step is the time of a step with so many requests in decode, prompts and tokens of
 // these, whose kernels take t, and how much of it is the kernels', as scaled.
 func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels units.Seconds) {
-	w := p.work(t, decode, tokens)
+	w := p.alone(t, decode, tokens)
 	return p.host.Step(w.layers+w.head+w.attention, decode+prompts, tokens > 0), w.kernels
 }
 
@@ -105,7 +110,7 @@ func (p *Pace) Step(t *step.Times, decode, prompts, tokens int) (total, kernels 
 // last has the fewest (vLLM, distributed/utils.py, get_pp_indices; TensorRT-LLM, mapping.py,
 // pp_layers); layers count as equal. The host of each stage has all of its work for each batch.
 func (p *Pace) Through(t *step.Times, send units.Seconds, decode, prompts, tokens int) (took, stage units.Seconds) {
-	w := p.work(t, decode, tokens)
+	w := p.alone(t, decode, tokens)
 	share := func(layers int) units.Seconds {
 		return (w.layers + w.attention) * units.Seconds(layers) / units.Seconds(p.layers)
 	}
@@ -116,8 +121,15 @@ func (p *Pace) Through(t *step.Times, send units.Seconds, decode, prompts, token
 	return p.host.Step(w.layers+w.head+w.attention, sequences, prefill), p.host.Step(stage, sequences, prefill)
 }
 
+// alone is the work of a step on a device that had nothing to do: kernels wait for their launches.
+func (p *Pace) alone(t *step.Times, decode, tokens int) work {
+	w := p.work(t, decode, tokens)
+	w.layers = engine.Launch(w.layers, p.launches(decode, tokens))
+	return w
+}
+
 // work is what a step occupies the device with: layers without attention, with the gaps between
-// their kernels and their launches; what is outside the layers; and attention.
+// their kernels; what is outside the layers; and attention.
 type work struct{ layers, head, attention, kernels units.Seconds }
 
 // phase are the multipliers of a step with so many tokens of prompts.
@@ -131,7 +143,11 @@ func (p *Pace) phase(tokens int) *[step.Parts]float64 {
 func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	prefill := tokens > 0
 	f := p.phase(tokens)
-	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*p.experts +
+	experts := p.experts
+	if prefill {
+		experts = p.routed
+	}
+	layers := t[step.Products]*units.Seconds(f[step.Products])*p.products + t[step.Experts]*units.Seconds(f[step.Experts])*experts +
 		t[step.Exchange]*units.Seconds(f[step.Exchange]) + t[step.Elementwise]*units.Seconds(f[step.Elementwise])
 	head, attention := t[step.Head]*units.Seconds(f[step.Head]), t[step.Attention]*units.Seconds(f[step.Attention])
 	if prefill {
@@ -141,11 +157,27 @@ func (p *Pace) work(t *step.Times, decode, tokens int) work {
 	}
 	kernels := layers + head + attention
 	layers += p.host.PerLayer * units.Seconds(p.layers)
-	switch {
-	case prefill && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
-		layers = engine.Launch(layers, p.host.PerLayerFloor, p.layers)
-	case prefill:
-		layers = engine.Launch(layers, p.host.PerLayerPieces, p.layers)
-	}
 	return work{layers, head, attention, kernels}
+}
+
+// launches is how long the host launches the layers of a step, 0 where it replays one graph.
+func (p *Pace) launches(decode, tokens int) units.Seconds {
+	switch {
+	case tokens > 0 && p.graph.EagerPrefill, decode+tokens > p.graph.MaxBatch:
+		return p.host.PerLayerFloor * units.Seconds(p.layers)
+	case tokens > 0:
+		return p.host.PerLayerPieces * units.Seconds(p.layers)
+	}
+	return 0
+}
+
+// Launch is such a step behind another one: the device waits for no launch before the last,
+// after which the step lasts as much longer as any step with prompts does.
+func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) sim.Launch {
+	w := p.work(t, decode, tokens)
+	return sim.Launch{
+		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
+		Host:   p.host.Work(decode+prompts) + p.launches(decode, tokens),
+		Rest:   p.host.PerPrefillStep,
+	}
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/cost"
@@ -133,11 +134,26 @@ func (r *Replica) Pool(n int) sim.Pool {
 		Policy: policy(e.Policy), Stages: r.pace.stages,
 		TokenBudget: tokens * ranks, MaxSequences: all * ranks, BatchSequences: batch * ranks,
 		Blocks: r.KVTokens / e.BlockTokens * ranks, BlockTokens: e.BlockTokens,
-		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, Held: e.HeldTokens,
+		PrefixCache: e.PrefixCaching, Reserve: e.Reserve, PrefillAhead: e.PrefillAhead, ReceiveInterval: e.ReceiveInterval, Overlapped: r.pace.host.Overlapped, LaunchAhead: r.pace.ahead, Held: e.HeldTokens,
 		BatchWaitSteps: e.BatchWait.Steps, BatchWaitRatio: e.BatchWait.Ratio, RankWaitSteps: e.AttentionDP.WaitSteps, Ranks: ranks,
 		VerifiedPerStep: 1 + r.spec.MTP, AcceptedPerStep: r.accepted,
 		APIFixed: r.pace.host.APIFixed, APIPerToken: r.pace.host.APIPerToken, First: r.pace.host.First,
 	}}
+}
+
+// tier is the host cache of a replica as simulated. Each device loads its own part of a cache; ranks that step together
+// load at the same time.
+func (r *Replica) tier(h *deployment.HostCache) sim.Tier {
+	l := &r.spec.Layout
+	ranks, bytes := inStep(&r.spec), h.GiB*float64(units.GiB)
+	if ranks == 1 { // each rank is a replica of its own
+		bytes /= float64(max(1, l.DP))
+	}
+	token := float64(r.Memory.PerToken) * float64(max(1, l.Devices/max(1, l.DP)))
+	return sim.Tier{
+		Blocks:        int(math.Min(bytes/token/float64(r.engine.BlockTokens), math.MaxInt32)),
+		BytesPerToken: units.Bytes(r.Memory.PerToken), Bandwidth: units.BytesPerSecond(h.Bandwidth*1e9) * units.BytesPerSecond(ranks),
+	}
 }
 
 // sequences are the most of a data-parallel rank, and of one of its batches; 0 is as many. vLLM
@@ -206,6 +222,13 @@ func (r *Replica) Step(b sim.Batch) units.Seconds {
 	t := r.curve.Times(&s)
 	took, _ := r.pace.Step(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 	return took
+}
+
+// Launch implements sim.Launcher.
+func (r *Replica) Launch(b sim.Batch) sim.Launch {
+	s := r.sums(&b)
+	t := r.curve.Times(&s)
+	return r.pace.Launch(&t, b.Decode, b.PrefillRequests, b.PrefillTokens)
 }
 
 // Through implements sim.Pipeline.

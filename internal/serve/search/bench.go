@@ -24,7 +24,7 @@ type Bench struct {
 	// that are in the prefix cache. Varied says that requests differ.
 	Input, Output, Prefix int
 	Varied                bool
-	// Percentile is one that summaries are to have beside the usual ones; 0 is none.
+	// Percentile of the times that runs are long enough for; 0 is their mean.
 	Percentile float64
 	// Scale multiplies throughput; 0 is 1.
 	Scale float64
@@ -54,17 +54,20 @@ type Trial struct {
 	TTFT, TPOT, Latency sim.Summary
 	Throughput          float64 // output tokens per second
 	Input               float64 // mean tokens of a prompt
+	InFlight            float64 // requests, on average
 	KVPeak              float64 // share of the cache in use at most
 	Preempted           bool    // requests were stopped and computed again
 	Memory              engine.Budget
 	Refused             bool // no request fits in the cache
+	Overloaded          bool // requests come faster than they are served
 }
 
 type trialOf struct {
 	Candidate
 	Load
 
-	batch int
+	batch  int
+	judged Judge // whose verdict it is for; none of one with precise figures
 }
 
 // maxTrials bounds what a bench remembers: a few hundred bytes each.
@@ -73,14 +76,29 @@ const maxTrials = 1 << 13
 // Run simulates a candidate under a load, once. Its ranks run at most batch requests at
 // a time.
 func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
-	key := trialOf{c, l, batch}
+	return b.trial(ctx, trialOf{Candidate: c, Load: l, batch: batch}, &sim.Steady{Percentile: b.Percentile})
+}
+
+// Decide is Run for the sake of a verdict: it ends as soon as that is clear. Where times are
+// too near a limit to tell it takes less precise ones than a row shows: near capacity they
+// grow much faster than the load, so that an error of twice [sim.DefaultSampling] in a time is a small
+// part of a rung in the rate.
+func (b *Bench) Decide(ctx context.Context, c Candidate, l Load, batch int, j Judge, misses func(sim.Times) bool) (*Trial, error) {
+	const (
+		coarse = 2 * sim.DefaultSampling
+		enough = 3000 // requests
+	)
+	return b.trial(ctx, trialOf{c, l, batch, j}, &sim.Steady{Percentile: b.Percentile, Error: coarse, Misses: misses, Requests: enough})
+}
+
+func (b *Bench) trial(ctx context.Context, key trialOf, rule *sim.Steady) (*Trial, error) {
 	b.mu.Lock()
 	t, ok := b.trials[key]
 	b.mu.Unlock()
 	if ok {
 		return t, nil
 	}
-	t, err := b.run(ctx, c, l, batch)
+	t, err := b.run(ctx, &key, rule)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +111,25 @@ func (b *Bench) Run(ctx context.Context, c Candidate, l Load, batch int) (*Trial
 	return t, nil
 }
 
-func (b *Bench) run(ctx context.Context, c Candidate, l Load, batch int) (*Trial, error) {
-	built, err := b.Build(c, batch)
+func (b *Bench) run(ctx context.Context, of *trialOf, rule *sim.Steady) (*Trial, error) {
+	built, err := b.Build(of.Candidate, of.batch)
 	if err != nil {
 		return nil, err
 	}
 	config := built.Config
-	if l.Requests > 0 {
-		config.Client = b.Closed(l.Requests)
+	if of.Requests > 0 {
+		config.Client = b.Closed(of.Requests)
 	} else {
-		config.Client = b.Open(l.Rate)
+		config.Client = b.Open(of.Rate)
 	}
-	config.Seed, config.Percentile = b.Seed, b.Percentile
+	config.Seed, config.Percentile, config.Steady = b.Seed, b.Percentile, rule
 	r, err := sim.Run(ctx, &config)
 	if err != nil {
 		return nil, err
 	}
 	out := &Trial{
 		TTFT: r.TTFT, TPOT: r.TPOT, Latency: r.Latency, Throughput: b.scale() * r.OutputRate, KVPeak: r.KVPeak(),
+		InFlight: r.InFlight.Mean, Overloaded: r.Sampling.Ended == sim.Overloaded,
 		Memory: built.Memory, Refused: r.Finished == 0, Preempted: r.Workers.Preemptions > 0,
 	}
 	if r.RequestRate > 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
@@ -262,15 +263,13 @@ func (s *bounds) computes() (*worker, int) {
 func (s *bounds) least(requests int) int { return max(1, requests/(s.y*s.generates.ranks)) }
 
 // throughput is the most output tokens per second with so many requests in flight: by
-// Little's law, and by the prompts that can be computed before the last of a benchmark
-// generates its tokens.
+// Little's law, and by the prompts that can be computed.
 func (s *bounds) throughput(requests int) float64 {
 	if requests == 0 {
 		return 0
 	}
 	w, n := s.computes()
-	all := float64(sim.BenchmarkRequests * requests)
-	rate := min(s.little(requests), all/(all/(float64(n)*w.prompts().rate)+s.generated()*s.generates.token(1)))
+	rate := min(s.little(requests), float64(n)*w.prompts().rate)
 	if s.x == 0 {
 		rate = min(rate, float64(s.y)/s.share(requests))
 	}
@@ -283,9 +282,23 @@ func (s *bounds) throughput(requests int) float64 {
 // others wait.
 func (s *bounds) little(requests int) float64 {
 	w, n := s.computes()
-	first, rate := s.ttft(requests, 0), min(float64(n)*w.prompts().rate, float64(requests)/(s.tpot(requests)*s.generated()))
+	first, rate := s.ttft(), min(float64(n)*w.prompts().rate, float64(requests)/(s.tpot(requests)*s.generated()))
 	decode := s.tpot(max(1, requests-int(math.Ceil(rate*first))))
-	rate = float64(requests) / (decode*s.generated() + first)
+	return max(float64(requests)/(decode*s.generated()+first), s.fewer(requests))
+}
+
+// decodes is the most requests per second that so many in the batches of workers that
+// generate may bring.
+func (s *bounds) decodes(requests int) float64 {
+	if requests == 0 {
+		return 0
+	}
+	return max(float64(requests)/(s.tpot(requests)*s.generated()), s.fewer(requests))
+}
+
+// fewer is the most requests per second of smaller batches.
+func (s *bounds) fewer(requests int) float64 {
+	rate := 0.0
 	ranks := s.y * s.generates.ranks
 	for batch := parallel.Fullest(requests, ranks); batch > 1; {
 		batch = power(batch - 1)
@@ -300,14 +313,12 @@ func (s *bounds) share(requests int) float64 {
 }
 
 // latency is the least mean latency of requests: so many are in flight, and each takes its
-// share of a worker, but for the end of a run, when the last ones are alone. That is at
-// most twice the latency of one in ten.
+// share of a worker.
 func (s *bounds) latency(requests int) float64 {
 	if s.x > 0 {
 		return 0
 	}
-	const end = 1 + 2./sim.BenchmarkRequests
-	return float64(requests) * s.share(requests) / float64(s.y) / end
+	return float64(requests) * s.share(requests) / float64(s.y)
 }
 
 func (b *Bench) scale() float64 {
@@ -317,22 +328,26 @@ func (b *Bench) scale() float64 {
 	return b.Scale
 }
 
-// tpot is the least TPOT.
+// alone is the least latency of a request.
+func (s *bounds) alone() float64 { return s.ttft() + s.generated()*s.generates.token(1) }
+
+// waiting is the most requests that may wait for their first token at workers for prefill,
+// and so be in no batch, if none waits longer than a time on average.
+func (s *bounds) waiting(longest units.Seconds) int {
+	if s.x == 0 {
+		return 0
+	}
+	const many = 1 << 30
+	return int(min(many, math.Ceil(float64(s.x)*s.prefill.prompts().rate*float64(longest))))
+}
+
+// tpot is the least TPOT with so many requests in the batches.
 func (s *bounds) tpot(requests int) float64 { return s.generates.token(s.least(requests)) }
 
-// ttft is the least TTFT, on average or at a percentile, with so many requests in
-// flight. A benchmark sends them all at once, then one for each that ends: a request of
-// that first burst waits for half of it on average.
-func (s *bounds) ttft(requests int, percentile float64) float64 {
-	w, n := s.computes()
-	p := w.prompts()
-	burst := float64(requests) / (float64(n) * p.rate)
-	if percentile == 0 {
-		return p.alone + max(0, burst/2-p.alone)/sim.BenchmarkRequests + s.around()
-	}
-	// The slowest are those of the burst, one for each in flight.
-	place := 1 - sim.BenchmarkRequests*(1-percentile/100)
-	return max(p.alone, place*burst) + s.around()
+// ttft is the least TTFT: that of a prompt alone.
+func (s *bounds) ttft() float64 {
+	w, _ := s.computes()
+	return w.prompts().alone + s.around()
 }
 
 // around is what a first token waits for beside its prompt: the host, and where decode

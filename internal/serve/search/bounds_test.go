@@ -36,7 +36,7 @@ func TestBoundsHold(t *testing.T) {
 		n := rapid.IntRange(1, batch).Draw(t, "requests")
 		client := sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output})
 		client.Prefix = s.Prefix
-		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1})
+		got, err := sim.Run(t.Context(), &sim.Config{Client: client, Workers: p, Seed: 1, Steady: &sim.Steady{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestBoundsHold(t *testing.T) {
 		if most := one.throughput(n); got.OutputRate > most*(1+1e-9) {
 			t.Fatalf("%g tokens/s, bound %g", got.OutputRate, most)
 		}
-		if least := one.ttft(n, 0); float64(got.TTFT.Mean) < least*(1-1e-9) {
+		if least := one.ttft(); float64(got.TTFT.Mean) < least*(1-1e-9) {
 			t.Fatalf("TTFT %v, bound %g", got.TTFT.Mean, least)
 		}
 		if least := one.latency(n); float64(got.Latency.Mean) < least*(1-1e-9) {
@@ -81,7 +81,7 @@ func TestBoundsOfPairsHold(t *testing.T) {
 		p, d := pool("prefill"), pool("decode")
 		n := rapid.IntRange(1, 64).Draw(t, "requests")
 		got, err := sim.Run(t.Context(), &sim.Config{
-			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1,
+			Client: sim.Benchmark(n, sim.Lengths{Tokens: s.Input}, sim.Lengths{Tokens: s.Output}), Workers: p, Decode: &d, Seed: 1, Steady: &sim.Steady{},
 		})
 		if err != nil {
 			t.Fatal(err)

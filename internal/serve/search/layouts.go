@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/plimsoll-project/plimsoll/internal/describe/parallel"
@@ -126,10 +127,7 @@ func (m Machine) Layouts(devices int, experts bool, s *Sizes) []parallel.Layout 
 }
 
 // power is the largest power of two up to a number.
-func power(n int) int {
-	p := Powers(max(1, n))
-	return p[len(p)-1]
-}
+func power(n int) int { return 1 << (bits.Len(uint(max(1, n))) - 1) }
 
 // given is a list, or its default.
 func given[T any](list, otherwise []T) []T {

@@ -53,10 +53,10 @@ type Result struct {
 	Binds  Verdict
 	Reason string // of a rejection, one sentence
 	Err    error  // why it could not be run
-	// Alone is the best outcome of one copy, and Least the copies that a load needs by it,
-	// before they were simulated under the load; of a search for the fewest devices.
-	Alone formulas.Outcome
-	Least int
+	// Capacity is the outcome of one copy with the most load within the limits, and Least the
+	// copies that a load needs by it; of a search for the fewest devices.
+	Capacity formulas.Outcome
+	Least    int
 	// Dropped says that the candidate is surely below the floor, and nothing else is
 	// known of it.
 	Dropped bool

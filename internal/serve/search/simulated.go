@@ -5,14 +5,16 @@ import (
 	"errors"
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
 	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
-// Simulated evaluates candidates by simulating their deployments in a closed loop: the
-// figures are exactly those that a simulation of the deployment at that concurrency has.
+// Simulated evaluates candidates by simulating their deployments in a steady state, with a
+// number of requests in flight: the figures are exactly those that a simulation of the
+// deployment at that concurrency has.
 type Simulated struct {
 	Bench *Bench
 	Judge Judge
@@ -24,6 +26,16 @@ type Simulated struct {
 	Devices int
 	// Label is a candidate as printed.
 	Label func(*Candidate) string
+
+	mu    sync.Mutex
+	pairs map[Candidate]batched
+}
+
+// batched is the most requests in the batches of one worker that only generates, and how long one
+// may wait for its first token.
+type batched struct {
+	requests int
+	latest   units.Seconds
 }
 
 var _ Evaluator = (*Simulated)(nil)
@@ -38,7 +50,16 @@ func (s *Simulated) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return s.together(c) * float64(c.times()) * b.throughput(n)
+	return s.together(c) * float64(c.times()) * s.carries(c, b, n)
+}
+
+// carries bounds the throughput of a copy with so many requests in flight.
+func (s *Simulated) carries(c *Candidate, b *bounds, requests int) float64 {
+	out := b.throughput(requests)
+	if c.X == 0 {
+		return out
+	}
+	return min(out, s.Bench.scale()*b.decodes(s.batches(c, b).requests)*float64(s.Bench.Output))
 }
 
 // together is how much more copies are taken to carry than one of them by itself times
@@ -68,7 +89,7 @@ func (s *Simulated) Evaluate(ctx context.Context, c Candidate, floor float64) Re
 	last := s.limit(&c, b)
 	t := climb{
 		loads: s.loads(&c, last), step: 1, floor: floor / s.together(&c), binds: Fits,
-		bound: func(load int) float64 { return float64(c.times()) * b.throughput(load) },
+		bound: func(load int) float64 { return float64(c.times()) * s.carries(&c, b, load) },
 		try: func(load int) (formulas.Outcome, Verdict, bool, error) {
 			return s.try(ctx, c, load, 1)
 		},
@@ -146,14 +167,16 @@ func (s *Simulated) errors(c *Candidate, load int, t *Trial) Errors {
 	return s.Errors(c, load, t)
 }
 
-// plausible says which limit so many requests in flight surely miss, with the errors of
-// an empty or of a full cache, whichever are better.
+// plausible says which limit so many requests in flight surely miss, or in the batches of
+// workers that only generate, with the errors of an empty or of a full cache, whichever
+// are better.
 func (s *Simulated) plausible(c *Candidate, b *bounds, load int, ttft, tpot float64) Verdict {
-	o := formulas.Outcome{
-		TTFT: units.Seconds(ttft * b.ttft(load, s.Judge.Percentile)), TPOT: units.Seconds(tpot * b.tpot(load)),
+	surely := func(e Errors) Verdict {
+		o := formulas.Outcome{TTFT: units.Seconds(ttft * b.ttft()), TPOT: units.Seconds(tpot * b.tpot(load))}
+		return s.surely(b, load, o, e)
 	}
-	v := s.surely(b, load, o, s.errors(c, load, &Trial{}))
-	if v != Fits && s.Errors != nil && s.surely(b, load, o, s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
+	v := surely(s.errors(c, load, &Trial{}))
+	if v != Fits && s.Errors != nil && surely(s.errors(c, load, &Trial{KVPeak: 1})) == Fits {
 		return Fits
 	}
 	return v
@@ -183,12 +206,41 @@ func (s *Simulated) limit(c *Candidate, b *bounds) int {
 	if holds := b.holds(max(1, b.Input-b.Prefix)); holds > 0 && !s.Bench.Varied {
 		most = min(most, (1+min(1, c.X))*holds+1)
 	}
-	n := sort.Search(most*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+	n := 0
+	if c.X == 0 {
+		n = sort.Search(most*ranks, func(i int) bool { return s.plausible(c, b, i+1, 1, 1) != Fits })
+	} else if x := s.batches(c, b); x.requests > 0 {
+		n = min(most*ranks, x.requests+b.waiting(x.latest))
+	}
 	const several = 16
 	if n >= several*ranks {
 		n = n / ranks * ranks
 	}
 	return n
+}
+
+// batches is the most requests in the batches of a copy that may meet the limits, where
+// others compute the prompts. It is found for one worker: the others are like it.
+func (s *Simulated) batches(c *Candidate, b *bounds) batched {
+	one := Candidate{Prefill: c.Prefill, X: 1, Layout: c.Layout, Y: 1, Copies: 1, MTP: c.MTP, Budget: c.Budget}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, ok := s.pairs[one]
+	if !ok {
+		alone := *b
+		alone.x, alone.y = 1, 1
+		out.requests = sort.Search(s.most(&one)*one.UnitRanks(), func(i int) bool { return s.plausible(&one, &alone, i+1, 1, 1) != Fits })
+		e := s.errors(&one, max(1, out.requests), &Trial{})
+		out.latest = s.Judge.latest(e)
+		if s.pairs == nil {
+			s.pairs = map[Candidate]batched{}
+		}
+		s.pairs[one] = out
+	}
+	if out.requests > 0 { // one worker may have one more
+		out.requests = (out.requests+1)*c.Y - 1
+	}
+	return out
 }
 
 // DefaultBatch is the largest batch of a rank that is tried where nobody says: as many

@@ -89,7 +89,7 @@ func TestSimulated(t *testing.T) {
 					t.Fatal(err)
 				}
 				config := built.Config
-				config.Client, config.Seed = bench.Closed(b), bench.Seed
+				config.Client, config.Seed, config.Steady = bench.Closed(b), bench.Seed, &sim.Steady{}
 				r, err := sim.Run(t.Context(), &config)
 				if err != nil {
 					t.Fatal(err)

@@ -2,7 +2,11 @@ package search
 
 import (
 	"context"
+	"errors"
 	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/replica"
 )
 
 // Sized evaluates candidates by the devices that a load needs: as many copies of a unit as
@@ -31,7 +35,7 @@ func (s *Sized) Bound(c *Candidate) float64 {
 	if n == 0 {
 		return math.Inf(-1)
 	}
-	return s.score(s.copies(b.throughput(n), n)*unit.UnitDevices(), math.Inf(1))
+	return s.score(s.copies(s.carries(&unit, b, n), n)*unit.UnitDevices(), math.Inf(1))
 }
 
 // copies is how many copies a load needs that each carry some throughput with so many
@@ -60,63 +64,120 @@ func (s *Sized) PairBound(perDevice float64) float64 {
 }
 
 // Evaluate implements [Evaluator]: it finds what one copy carries, then as many copies as
-// the load needs, and more where that is not enough for requests that come at random.
+// the load needs.
 func (s *Sized) Evaluate(ctx context.Context, c Candidate, floor float64) Result {
 	unit := c.Unit()
-	r := s.Simulated.Evaluate(ctx, unit, s.throughput(&unit, floor))
-	if !r.OK || r.Dropped {
+	if s.Requests > 0 {
+		return s.inFlight(ctx, unit)
+	}
+	r := Result{Candidate: unit, Label: s.Label(&unit), Load: s.load(&unit)}
+	if err := s.atRate(ctx, &r, s.leastRate(&unit, floor)); err != nil {
+		r.refuse(err)
+	}
+	return r
+}
+
+// inFlight finds the copies for a number of requests in flight.
+func (s *Sized) inFlight(ctx context.Context, unit Candidate) Result {
+	r := s.Simulated.Evaluate(ctx, unit, math.Inf(-1))
+	if !r.OK {
 		return r
 	}
-	alone, requests := r.Best, r.Best.Concurrency
-	r.Alone = alone
-	least := s.copies(alone.Throughput, requests)
-	each := unit.UnitDevices()
-	r.OK, r.Least = false, least
+	alone := r.Best
+	each, least := unit.UnitDevices(), s.copies(alone.Throughput, alone.Concurrency)
+	r.Capacity, r.OK, r.Least = alone, false, least
 	for n := least; n*each <= s.MaxDevices && n <= 2*least+2; n += max(1, n/64) {
-		// Requests are dealt out to copies that know nothing of each other: one tells.
-		load := Load{Rate: s.Rate / float64(n)}
-		if s.Requests > 0 {
-			load = Load{Requests: (s.Requests + n - 1) / n}
-		}
-		x, err := s.Bench.Run(ctx, unit, load, unit.Batch(requests))
+		x, err := s.Bench.Run(ctx, unit, Load{Requests: (s.Requests + n - 1) / n}, alone.Batch)
 		if err != nil {
 			r.refuse(err)
 			return r
 		}
-		o := x.outcome(s.Judge.Percentile, 1)
-		o.Batch, o.Concurrency = alone.Batch, requests*n
-		if v := s.verdict(&unit, inFlight(x, load), &o, x); v != Fits {
+		o := x.outcome(s.Judge.Percentile, float64(n))
+		o.Batch, o.Concurrency = alone.Batch, s.Requests
+		if v := s.verdict(&unit, (s.Requests+n-1)/n, &o, x); v != Fits {
 			r.Binds, r.First = v, o
 			continue
 		}
-		// Throughput is what the copies can carry, times are those under the load.
-		o.Throughput = float64(n) * alone.Throughput
-		r.Best, r.OK, r.Candidate.Copies = o, true, n
-		r.Score = s.score(n*each, alone.Throughput/float64(each))
+		s.take(&r, o, n)
 		return r
 	}
 	r.Reason = s.Judge.Reason(r.Binds, &r.First)
 	return r
 }
 
-// inFlight is the requests in flight on average, by Little's law.
-func inFlight(t *Trial, l Load) int {
-	if l.Requests > 0 {
-		return l.Requests
-	}
-	return int(math.Ceil(l.Rate * float64(t.Latency.Mean)))
+// take makes so many copies the answer, with their outcome under the load.
+func (s *Sized) take(r *Result, o formulas.Outcome, copies int) {
+	each := r.Candidate.UnitDevices()
+	r.Best, r.OK, r.Candidate.Copies = o, true, copies
+	r.Score = s.score(copies*each, r.Capacity.Throughput/float64(each))
 }
 
-// throughput is what one copy must carry for a score.
-func (s *Sized) throughput(unit *Candidate, score float64) float64 {
-	if math.IsInf(score, -1) || s.Requests > 0 {
-		return math.Inf(-1)
+// atRate finds the copies for a rate: the rate over what one copy carries, where requests
+// come at random. Copies deal with their own requests and know nothing of each other: one
+// shows what all do. A unit that carries less than the least rate is dropped.
+func (s *Sized) atRate(ctx context.Context, r *Result, least float64) error {
+	unit := r.Candidate
+	b, err := s.Bench.bounds(&unit)
+	if err != nil {
+		return err
 	}
-	copies := int(1-score) / unit.UnitDevices()
-	if copies < 1 {
-		return math.Inf(1)
+	r.Load.Budget = b.budget()
+	last := s.limit(&unit, b)
+	if last == 0 {
+		return s.least(ctx, &unit, &climb{binds: Fits}, r)
 	}
-	return s.Rate * float64(s.Bench.Output) / float64(copies)
+	x := &rates{Sized: s, unit: unit, bounds: b, r: r, least: least}
+	if x.batch, err = s.roomiest(&unit, last); err != nil {
+		return err
+	}
+	if err := x.capacity(ctx, s.carries(&unit, b, last)/s.Bench.scale()/float64(s.Bench.Output)); err != nil || r.Dropped || !r.OK {
+		return err
+	}
+	r.OK = false
+	r.Least = int(math.Ceil(s.Rate * float64(s.Bench.Output) / r.Capacity.Throughput))
+	each := unit.UnitDevices()
+	// The capacity has a sampling error: in rare cases one copy more is needed.
+	for n := r.Least; n*each <= s.MaxDevices && n <= r.Least+2+r.Least/64; n++ {
+		o, v, err := x.at(ctx, s.Rate/float64(n), float64(n))
+		if err != nil {
+			return err
+		}
+		if v == Fits {
+			s.take(r, o, n)
+			return nil
+		}
+		r.Binds, r.First = v, o
+	}
+	r.Reason = s.Judge.Reason(r.Binds, &r.First)
+	return nil
+}
+
+// roomiest is the largest batch of a rank, up to what so many requests in flight need, that
+// leaves room for a cache.
+func (s *Sized) roomiest(unit *Candidate, requests int) (int, error) {
+	for batch := unit.Batch(requests); ; batch /= 2 {
+		_, err := s.Bench.Build(*unit, batch)
+		if batch <= 1 || !errors.Is(err, replica.ErrNoCache) {
+			return batch, err
+		}
+	}
+}
+
+// leastRate is the rate that a copy must carry for a score: so much that few enough copies
+// carry the load, and as much for each device where they have as many devices.
+func (s *Sized) leastRate(unit *Candidate, score float64) float64 {
+	if math.IsInf(score, -1) {
+		return 0
+	}
+	devices := math.Floor(1 - score)
+	each := float64(unit.UnitDevices())
+	copies := math.Floor(devices / each)
+	out := s.Rate / copies
+	if share := score + devices; copies*each == devices && share < 1 {
+		perDevice := share / (1 - share)
+		out = max(out, perDevice*each/s.Bench.scale()/float64(s.Bench.Output))
+	}
+	return out
 }
 
 // Needed is how many of some copies carry a rate of requests that one carries a part of.

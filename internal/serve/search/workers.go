@@ -96,9 +96,9 @@ func (s *Simulated) perDevice(prefill, decode parallel.Layout, mtp, batch int) f
 	}
 	load := batch * c.UnitRanks()
 	if batch == 0 {
-		load = s.limit(&c, b)
+		load = s.batches(&c, b).requests
 	}
-	generates := b.throughput(load)
+	generates := s.Bench.scale() * b.decodes(load) * float64(s.Bench.Output)
 	computes := s.Bench.scale() * b.prefill.prompts().rate * float64(s.Bench.Output)
 	if generates == 0 {
 		return 0
@@ -130,7 +130,7 @@ func (w *Workers) Nearest(ctx context.Context, s *Simulated, workers int) ([]Res
 			if err != nil {
 				continue
 			}
-			if x := b.ttft(1, s.Judge.Percentile); x < soonest {
+			if x := b.ttft(); x < soonest {
 				soonest, best = x, units[0]
 			}
 		}

@@ -3,6 +3,7 @@ package sim
 // fit is what admitting a request would take.
 type fit struct {
 	entries int // remembered beginning of its prompt
+	hosted  int // of these, in the host tier
 	tokens  int // to compute in this step
 	needs   int // blocks that must be available for it to be admitted
 	takes   int // blocks it takes now
@@ -20,10 +21,10 @@ func (r *replica) fits(q *request, budget int) fit {
 		}
 		return f
 	}
-	entries, idle := c.prefix.match(q)
+	entries, idle, hosted := c.prefix.match(q)
 	done := entries * c.prefix.tokens
-	f := fit{entries: entries, tokens: min(q.need-done, budget)}
-	shared := entries * c.prefix.span
+	f := fit{entries: entries, hosted: hosted, tokens: min(q.need-done, budget)}
+	shared := (entries - hosted) * c.prefix.span
 	whole := q.need
 	if r.engine.Policy == InFlight {
 		f.tokens = q.need - done
@@ -56,7 +57,10 @@ func (r *replica) admit(f fit) {
 	r.cache.take(f.takes)
 	q.context = f.entries * r.cache.prefix.tokens
 	if q.generated == 0 {
-		q.cached = int32(q.context)
+		q.cached, q.hosted = int32(q.context), int32(f.hosted*r.cache.prefix.tokens)
+	}
+	if f.hosted > 0 {
+		r.fetch(q, f.hosted*r.cache.prefix.tokens)
 	}
 	r.compute(q, f.tokens)
 }

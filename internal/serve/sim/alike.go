@@ -6,12 +6,17 @@ package sim
 func (c *Config) alike() int {
 	n := max(1, c.Workers.Replicas)
 	loop, ok := c.Client.(ClosedLoop)
-	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
 	if !ok || n == 1 || c.Decode != nil || c.Records || c.Workers.Routing != RoundRobin ||
-		c.Steady == nil && (loop.Warmup > 0 || loop.Spread > 0 || loop.Requests%n != 0) || !same(&loop.Input) || !same(&loop.Output) || loop.Concurrency%n != 0 {
+		c.Steady == nil && (loop.Warmup > 0 || loop.Spread > 0 || loop.Requests%n != 0) || !loop.equal() || loop.Concurrency%n != 0 {
 		return 1
 	}
 	return n
+}
+
+// equal reports whether all requests have the same lengths.
+func (c *ClosedLoop) equal() bool {
+	same := func(l *Lengths) bool { return l.Distribution == nil && (l.Low == 0 || l.Low == 1) }
+	return !c.Mix.converses() && same(&c.Input) && same(&c.Output)
 }
 
 // one is the part of a configuration for one of n identical replicas.
@@ -43,7 +48,7 @@ func (r *Result) times(n int) {
 		*x *= n
 	}
 	w := &r.Workers
-	w.Steps, w.PrefillSteps, w.Preemptions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions
+	w.Steps, w.PrefillSteps, w.Preemptions, w.Evictions = int64(n)*w.Steps, int64(n)*w.PrefillSteps, n*w.Preemptions, int64(n)*w.Evictions
 	for i := range r.Series {
 		r.Series[i].Waiting *= n
 		r.Series[i].Running *= n

@@ -111,27 +111,89 @@ func anyTrace(t *rapid.T, n int) *Trace {
 func anyConfig(t *rapid.T) *Config {
 	pool := func(name string) Pool {
 		return Pool{
-			Replicas: rapid.IntRange(1, 3).Draw(t, name+"replicas"), Routing: Routing(rapid.IntRange(0, 1).Draw(t, name+"routing")),
+			Replicas: rapid.IntRange(1, 3).Draw(t, name+"replicas"), Routing: Routing(rapid.IntRange(0, int(SGLang)).Draw(t, name+"routing")),
 			Engine: anyEngine(t, name), Stepper: anyStepper(t, name),
 		}
 	}
 	c := &Config{Client: anyClient(t), Workers: pool(""), Seed: rapid.Uint64().Draw(t, "seed"), Records: true}
+	if rapid.Bool().Draw(t, "sessions") {
+		c.Client = anyTalks(t)
+		c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "remembered")
+	}
 	begins := rapid.SampledFrom([]int{0, 1, 20, 100}).Draw(t, "common prefix")
 	switch client := c.Client.(type) {
 	case ClosedLoop:
+		if client.Mix != nil {
+			break
+		}
 		client.Prefix = min(begins, client.Input.shortest()-1)
 		c.Client = client
 	case OpenLoop:
+		if client.Mix != nil {
+			break
+		}
 		client.Prefix = min(begins, client.Input.shortest()-1)
 		c.Client = client
 	}
-	if _, trace := c.Client.(*Trace); trace || begins > 0 {
+	if _, trace := c.Client.(*Trace); !converses(c.Client) && (trace || begins > 0) {
 		c.Workers.Engine.PrefixCache = rapid.Bool().Draw(t, "prefix")
 	}
+	c.Workers.Engine.Host = anyTier(t)
 	if rapid.Bool().Draw(t, "disaggregated") {
 		decode := pool("decode ")
 		c.Decode = &decode
 		c.Link = Link{BytesPerToken: 1000, Bandwidth: units.BytesPerSecond(rapid.Float64Range(1e5, 1e8).Draw(t, "bandwidth")), Latency: 0.00191, Parallel: rapid.IntRange(0, 3).Draw(t, "parallel")}
 	}
 	return c
+}
+
+// anyTier draws a host tier whose times are whole ticks.
+func anyTier(t *rapid.T) Tier {
+	return Tier{
+		Blocks: rapid.IntRange(0, 60).Draw(t, "host blocks"), BytesPerToken: units.Bytes(rapid.SampledFrom([]int{0, 1000, 100_000}).Draw(t, "host bytes")),
+		Bandwidth: units.BytesPerSecond(rapid.SampledFrom([]float64{0, 1 << 24}).Draw(t, "host bandwidth")),
+	}
+}
+
+// anySession draws sessions, some of one turn.
+func anySession(t *rapid.T) *workload.Session {
+	turns := rapid.IntRange(1, 5).Draw(t, "turns")
+	return &workload.Session{
+		System: rapid.IntRange(0, 50).Draw(t, "system"), Turns: turns, MinTurns: rapid.IntRange(0, turns).Draw(t, "least turns"),
+		First: rapid.IntRange(1, 60).Draw(t, "first"), User: rapid.IntRange(1, 30).Draw(t, "user"), Output: rapid.IntRange(1, 30).Draw(t, "answer"),
+		LengthLow: rapid.SampledFrom([]float64{0, 0.3}).Draw(t, "low"), Think: units.Seconds(rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "think")),
+	}
+}
+
+// anyTalks draws a client of sessions, alone or beside requests.
+func anyTalks(t *rapid.T) Client {
+	mix := Mix{{Share: 1, Session: anySession(t)}}
+	switch rapid.IntRange(0, 2).Draw(t, "beside") {
+	case 1:
+		mix = append(mix, Kind{Share: 0.5, Input: Lengths{Tokens: 40}, Output: Lengths{Tokens: 9}})
+	case 2:
+		mix = append(mix, Kind{Share: 2, Session: anySession(t)})
+	}
+	n := rapid.IntRange(1, 15).Draw(t, "sessions begun")
+	if rapid.Bool().Draw(t, "closed") {
+		return ClosedLoop{Requests: n, Concurrency: rapid.IntRange(1, 8).Draw(t, "concurrency"), Mix: mix}
+	}
+	return OpenLoop{Requests: n, Rate: rapid.Float64Range(0.3, 20).Draw(t, "rate"), Mix: mix}
+}
+
+func converses(c Client) bool {
+	closed, _ := c.(ClosedLoop)
+	open, _ := c.(OpenLoop)
+	return closed.Mix != nil || open.Mix != nil
+}
+
+// apart lets no two sessions go on at the same time: whose turn would be first depends on when the ends of steps were planned.
+func apart(c Client) {
+	closed, _ := c.(ClosedLoop)
+	open, _ := c.(OpenLoop)
+	for _, k := range append(closed.Mix, open.Mix...) {
+		if k.Session != nil {
+			k.Session.Think = 0.5
+		}
+	}
 }

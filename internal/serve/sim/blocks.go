@@ -3,7 +3,7 @@ package sim
 // cache is the KV space of one replica. Blocks are held by requests, or kept
 // in the prefix cache for prompts to come, or free:
 //
-//	total = held + prefix.idle·prefix.span + free
+//	total = held + prefix.idle.n·prefix.span + free
 type cache struct {
 	total, free int
 	tokens      int // in a block
@@ -14,7 +14,7 @@ type cache struct {
 func (c *cache) blocks(tokens int) int { return (tokens + c.tokens - 1) / c.tokens }
 
 // available is what can be taken: what is free, and what may be evicted.
-func (c *cache) available() int { return c.free + c.prefix.idle*c.prefix.span }
+func (c *cache) available() int { return c.free + c.prefix.idle.n*c.prefix.span }
 
 // held is what requests hold.
 func (c *cache) held() int { return c.total - c.available() }

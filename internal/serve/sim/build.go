@@ -14,6 +14,7 @@ func newSimulation(c *Config) (*simulation, error) {
 	}
 	s := &simulation{config: c}
 	s.draw()
+	s.talks = s.load.talks
 	s.series = newSeries()
 	if e := &c.Workers.Engine; e.PrefixCache && !s.load.coarsen(e.BlockTokens) {
 		return nil, fmt.Errorf("workers: the KV blocks have %d tokens and the trace's blocks %d: one must be a multiple of the other",
@@ -83,8 +84,8 @@ func mostInFlight(c *Config) int {
 
 // build makes the replicas of a pool, in the places given.
 func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
-	engine, steps := p.Engine.normal(), new(priced)
-	made := pool{routing: p.Routing, replicas: s.replicas[from:to]}
+	engine, steps, launcher := p.Engine.normal(), new(priced), p.launcher()
+	made := pool{routing: p.Routing, affinity: p.Routing.affinity(), replicas: s.replicas[from:to]}
 	batches := make([]microBatch, engine.Stages*len(made.replicas))
 	for i := range batches {
 		batches[i] = microBatch{
@@ -95,7 +96,7 @@ func (s *simulation) build(p *Pool, from, to int, decodes bool) pool {
 	for i := range made.replicas {
 		own := batches[i*engine.Stages : (i+1)*engine.Stages]
 		made.replicas[i] = replica{
-			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, decodes: decodes, burst: engine.burst(),
+			sim: s, place: int32(from + i), index: i, engine: &engine, stepper: p.Stepper, launcher: launcher, decodes: decodes, burst: engine.burst(),
 			microBatch: &own[0], batches: own, pipeline: newPipeline(p.Stepper, engine.Stages),
 			cache:    cache{total: engine.Blocks, free: engine.Blocks, tokens: engine.BlockTokens},
 			priced:   steps,
@@ -116,6 +117,12 @@ func (s *simulation) remember(r *replica) {
 		s.warm(r)
 		return
 	}
+	tier := r.engine.Host.room()
+	if s.talks != nil {
+		s.converse(r)
+		r.cache.prefix.host.room = tier
+		return
+	}
 	if s.load.contents == nil {
 		return
 	}
@@ -126,7 +133,19 @@ func (s *simulation) remember(r *replica) {
 		}
 	}
 	tokens := s.load.blockTokens
-	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, tokens/r.engine.BlockTokens)
+	span := tokens / r.engine.BlockTokens
+	r.cache.prefix = newPrefix(s.load.contents, kinds, tokens, span)
+	r.cache.prefix.host.room = tier / span
+}
+
+// converse gives a replica a cache for the prompts and answers of sessions.
+func (s *simulation) converse(r *replica) {
+	if s.talks.known == nil {
+		s.talks.remember(r.engine.BlockTokens)
+		s.load.contents = make([][]uint32, len(s.requests))
+	}
+	r.cache.prefix = newPrefix(s.load.contents, 0, r.engine.BlockTokens, 1)
+	r.cache.prefix.known, r.cache.prefix.answers = s.talks.known, true
 }
 
 // warm gives a replica what all prompts begin with: whole blocks, as one entry, since

@@ -39,19 +39,19 @@ func sizeOf[T any]() float64 { return float64(reflect.TypeFor[T]().Size()) }
 
 // size is how many requests there will be room for, and how many of them are sent at once.
 func (c ClosedLoop) size() (requests, window float64) {
-	return float64(c.Requests), float64(min(c.Concurrency, c.Requests))
+	return c.Mix.meanTurns() * float64(c.Requests), float64(min(c.Concurrency, c.Requests))
 }
 
 // size implements [Client]. Where time ends the loop, room for requests is made as they come: a
 // quarter more than there are, beside the room before it.
 func (o OpenLoop) size() (requests, window float64) {
 	if o.Duration == 0 {
-		return float64(o.Requests), 0
+		return o.Mix.meanTurns() * float64(o.Requests), 0
 	}
 	const growth = 1.25 + 1
-	n := growth * o.Rate * float64(o.Duration)
+	n := growth * o.Mix.meanTurns() * o.Rate * float64(o.Duration)
 	if o.Requests > 0 {
-		n = math.Min(n, growth*float64(o.Requests))
+		n = math.Min(n, growth*o.Mix.meanTurns()*float64(o.Requests))
 	}
 	return n, 0
 }

@@ -68,6 +68,9 @@ const maxRequests = 1 << 24
 // load is a client's requests, drawn beforehand or as they are sent.
 type load struct {
 	requests []request
+	// talks are the sessions that requests are part of, nil without any; starts the places of their first requests.
+	talks  *talks
+	starts []int32
 	// draw, of requests without end, gives a request its lengths; gap is the time to the next arrival, nil in a closed loop.
 	draw   func(*request)
 	gap    func() units.Seconds
@@ -90,6 +93,7 @@ const (
 	outputStream
 	arrivalStream
 	kindStream
+	sessionStream
 )
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
@@ -122,8 +126,8 @@ func checkPrefix(prefix int, input *Lengths, mix Mix) error {
 
 func (c ClosedLoop) check() error {
 	errs := append(checkLengths(&c.Input, &c.Output, c.Mix), checkPrefix(c.Prefix, &c.Input, c.Mix))
-	if c.Requests < 1 || c.Requests > maxRequests {
-		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests, c.Requests))
+	if c.Requests < 1 || c.Requests > maxRequests/c.Mix.turns() {
+		errs = append(errs, fmt.Errorf("requests must be between 1 and %d, got %d", maxRequests/c.Mix.turns(), c.Requests))
 	}
 	if c.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("concurrency must be at least 1, got %d", c.Concurrency))
@@ -146,12 +150,15 @@ func (c ClosedLoop) load(seed uint64) load {
 	for i := range window {
 		l.requests[i].arrived = c.Spread * units.Seconds(i) / units.Seconds(window)
 	}
+	l.expand(c.Mix, seed)
 	return l
 }
 
 // endless implements [Client].
 func (c ClosedLoop) endless(seed uint64) load {
-	return load{window: c.Concurrency, think: c.Think, prefix: c.Prefix, draw: c.Mix.drawer(&c.Input, &c.Output, seed)}
+	return load{
+		window: c.Concurrency, think: c.Think, prefix: c.Prefix, draw: c.Mix.drawer(&c.Input, &c.Output, seed), talks: newTalks(c.Mix, seed),
+	}
 }
 
 func (o OpenLoop) check() error {
@@ -170,7 +177,7 @@ func (o OpenLoop) check() error {
 		errs = append(errs, errors.New("requests and duration must not be negative"))
 	case o.Requests == 0 && o.Duration == 0:
 		errs = append(errs, errors.New("give a number of requests or a duration"))
-	case o.Requests > maxRequests || o.Requests == 0 && o.Rate*float64(o.Duration) > maxRequests/2:
+	case o.Requests > maxRequests/o.Mix.turns() || o.Requests == 0 && o.Rate*float64(o.Duration) > float64(maxRequests/2/o.Mix.turns()):
 		errs = append(errs, fmt.Errorf("more than %d requests", maxRequests))
 	}
 	return errors.Join(append(errs, checkWarmup(o.Warmup))...)
@@ -196,12 +203,15 @@ func (o OpenLoop) load(seed uint64) load {
 		l.requests = append(l.requests, request{arrived: at})
 		draw(&l.requests[len(l.requests)-1])
 	}
+	l.expand(o.Mix, seed)
 	return l
 }
 
 // endless implements [Client].
 func (o OpenLoop) endless(seed uint64) load {
-	return load{prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), draw: o.Mix.drawer(&o.Input, &o.Output, seed)}
+	return load{
+		prefix: o.Prefix, gap: o.gaps(stream(seed, arrivalStream)), draw: o.Mix.drawer(&o.Input, &o.Output, seed), talks: newTalks(o.Mix, seed),
+	}
 }
 
 func checkWarmup(n int) error {

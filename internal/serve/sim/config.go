@@ -77,7 +77,7 @@ func (p *Pool) check(name string) error {
 	if p.Stepper == nil {
 		errs = append(errs, errors.New(name+": no step model"))
 	}
-	if p.Routing < RoundRobin || p.Routing > LeastLoaded {
+	if p.Routing < RoundRobin || p.Routing > SGLang {
 		errs = append(errs, fmt.Errorf("%s: unknown %v", name, p.Routing))
 	}
 	return errors.Join(errs...)

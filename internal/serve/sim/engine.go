@@ -63,6 +63,8 @@ type Engine struct {
 	// PrefixCache keeps the blocks of prompts and reuses them; the client has to
 	// say which prompts begin alike.
 	PrefixCache bool
+	// Host keeps what the prefix cache evicts.
+	Host Tier
 
 	// ReservePrompt admits a prompt only if all of it fits, not just its first
 	// piece. DecodeFirst only; the others always do so.
@@ -86,6 +88,9 @@ type Engine struct {
 	// SGLang, managers/scheduler.py, event_loop_overlap; TensorRT-LLM, pyexecutor/py_executor.py,
 	// _executor_loop_overlap)
 	Overlapped bool
+	// LaunchAhead has launches of steps with prompts pass behind the step before, see ahead.go.
+	// Overlapped engines whose step model is a [Launcher] only.
+	LaunchAhead bool
 	// BatchWaitSteps holds prompts back for so many steps unless the step would
 	// fill BatchWaitRatio of the token budget. InFlight only.
 	BatchWaitSteps int
@@ -153,6 +158,9 @@ func (e *Engine) check(name string) error {
 		"receive interval, waits and verified tokens must not be negative")
 	refuse(!sound(e.APIFixed) || !sound(e.APIPerToken) || !sound(e.First),
 		"API times must not be negative")
+	if err := e.Host.check(); err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	}
 	return errors.Join(errs...)
 }
 

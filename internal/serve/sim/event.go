@@ -130,6 +130,14 @@ func (a *agenda) send(at units.Seconds, request int) {
 	}
 }
 
+// reply plans that a session sends its next request.
+func (a *agenda) reply(at units.Seconds, session int) {
+	a.push(a.plan(at, clientSends, sessionsOwn, uint32(session)))
+}
+
+// sessionsOwn marks what a session sends, in place of a replica.
+const sessionsOwn = -1
+
 // step plans the end of a plan's steps.
 func (a *agenda) step(at units.Seconds, replica int32, version uint32) {
 	a.push(a.plan(at, stepEnds, replica, version))

@@ -14,7 +14,7 @@ func (r *replica) runLength() int64 {
 	if r.evicted || r.sim.single {
 		return 1 // what was preempted may be admitted again
 	}
-	if r.waiting.n > 0 && r.cache.prefix.idle > 0 && r.engine.Policy == DecodeFirst && !r.engine.ReservePrompt {
+	if r.waiting.n > 0 && r.cache.prefix.idle.n > 0 && r.engine.Policy == DecodeFirst && !r.engine.ReservePrompt {
 		// The first in line waits for blocks for its remembered beginning and one
 		// piece more. Once that beginning is evicted, a piece is enough.
 		steps = max(1, r.decode.stepsWithin(steps, r.cache.free))

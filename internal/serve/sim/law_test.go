@@ -59,6 +59,10 @@ func near(t rapid.TB, what string, want, got units.Seconds) {
 func TestJumpsAreSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyConfig(t)
+		if c.Workers.Routing > BySession {
+			c.Workers.Replicas = 1 // routers see the caches as of the last run that has ended
+		}
+		apart(c.Client)
 		jumps, err := Run(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
@@ -177,8 +181,8 @@ func balance(t *rapid.T, s *simulation, r *replica) {
 		t.Fatalf("%d contents in use, %d counted; %d shares, %d counted", len(live), p.live, shares, p.shares)
 	}
 	if held := private + len(live)*p.span; held != r.cache.held() || r.cache.free < 0 ||
-		held+p.idle*p.span+r.cache.free != r.cache.total {
-		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, r.cache.held(), p.idle*p.span, r.cache.free, r.cache.total)
+		held+p.idle.n*p.span+r.cache.free != r.cache.total {
+		t.Fatalf("%d blocks held, %d counted; %d idle, %d free of %d", held, r.cache.held(), p.idle.n*p.span, r.cache.free, r.cache.total)
 	}
 }
 

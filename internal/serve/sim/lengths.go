@@ -62,6 +62,12 @@ func (l *Lengths) drawer(random *rand.Rand) func() int {
 	return func() int { return shortest + random.IntN(span) }
 }
 
+// draw draws a length without a distribution.
+func (l *Lengths) draw(random *rand.Rand) int {
+	shortest := l.shortest()
+	return shortest + random.IntN(l.Tokens-shortest+1)
+}
+
 // shortest is the least that may be drawn.
 func (l *Lengths) shortest() int {
 	if l.Distribution != nil {

@@ -19,6 +19,8 @@ type Kind struct {
 	// Like, if given, replaces the lengths: those of one of these requests, each as
 	// likely. Prompts and answers that belong together stay together.
 	Like []workload.Request
+	// Session, if given, replaces the lengths: what is drawn is a session, its first request and all that follow it.
+	Session *workload.Session
 }
 
 // check reports kinds that no request can be drawn from.
@@ -31,6 +33,10 @@ func (m Mix) check() error {
 			errs = append(errs, fmt.Errorf("kind %d: the share must not be negative, got %g", i+1, k.Share))
 		}
 		sum += k.Share
+		if k.Session != nil {
+			errs = append(errs, k.Session.Check())
+			continue
+		}
 		if k.Like == nil {
 			errs = append(errs, checkLengths(&k.Input, &k.Output, nil)...)
 		}
@@ -47,11 +53,27 @@ func (m Mix) check() error {
 	return errors.Join(errs...)
 }
 
+// turns is the most requests that follow from one drawn.
+func (m Mix) turns() int {
+	most := 1
+	for i := range m {
+		if m[i].Session != nil {
+			most = max(most, m[i].Session.Turns)
+		}
+	}
+	return most
+}
+
 // shortest is the shortest prompt that may be drawn.
 func (m Mix) shortest() int {
 	least := maxTokens
 	for i := range m {
 		k := &m[i]
+		if k.Session != nil {
+			in := k.first()
+			least = min(least, k.Session.System+in.shortest())
+			continue
+		}
 		if k.Like == nil {
 			least = min(least, k.Input.shortest())
 		}
@@ -60,6 +82,15 @@ func (m Mix) shortest() int {
 		}
 	}
 	return least
+}
+
+// first and answer are the lengths of a session's first message and of its answers.
+func (k *Kind) first() Lengths {
+	return Lengths{Tokens: k.Session.First, Low: k.Session.LengthLow}
+}
+
+func (k *Kind) answer() Lengths {
+	return Lengths{Tokens: k.Session.Output, Low: k.Session.LengthLow}
 }
 
 // drawer returns a function that draws the lengths of requests: those of the mix, or
@@ -80,6 +111,12 @@ func (m Mix) drawer(input, output *Lengths, seed uint64) func(*request) {
 		upTo[i] = sum
 		if k.Like != nil {
 			draw[i] = func() (int, int) { q := &k.Like[inputs.IntN(len(k.Like))]; return q.Input, q.Output }
+			continue
+		}
+		if k.Session != nil {
+			first, answer := k.first(), k.answer()
+			in, out := first.drawer(inputs), answer.drawer(outputs)
+			draw[i] = func() (int, int) { return k.Session.System + in(), out() }
 			continue
 		}
 		in, out := k.Input.drawer(inputs), k.Output.drawer(outputs)

@@ -10,10 +10,11 @@ type microBatch struct {
 	decode decodeSet
 	chunks []chunk
 	plan   plan
-	shape  Batch // of the step in flight, its first if there are several
-	hold   bool  // prompts are held back
-	busy   bool  // in flight
-	takes  int   // blocks when its step ends, in a pipeline
+	shape  Batch         // of the step in flight, its first if there are several
+	hold   bool          // prompts are held back
+	busy   bool          // in flight
+	loads  units.Seconds // from the host tier, for this step
+	takes  int           // blocks when its step ends, in a pipeline
 	gaps   gapMeter
 }
 
@@ -78,10 +79,14 @@ func (r *replica) lands(version uint32) bool {
 }
 
 // Through is the time of a step of a batch, and how soon the step of another may follow: after
-// the slowest stage of a pipeline, or else after all of it.
+// the slowest stage of a pipeline, after its kernels where the host runs ahead, or else after
+// all of it.
 func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 	if p.Engine.Stages < 2 {
 		took = p.Stepper.Step(b)
+		if l := p.launcher(); l != nil && b.PrefillTokens > 0 {
+			return took, min(took, l.Launch(b).Device)
+		}
 		return took, took
 	}
 	pipe := newPipeline(p.Stepper, p.Engine.Stages)
@@ -92,7 +97,7 @@ func (p *Pool) Through(b Batch) (took, next units.Seconds) {
 // launch sends a step of the batch through the pipeline.
 func (r *replica) launch(p *plan) {
 	took, stage := r.pipeline.model.Through(r.shape)
-	p.end = r.pipeline.enter(p.start, r.sim.sound(took, p), stage)
+	p.end = r.pipeline.enter(p.start, max(r.loads, r.sim.sound(took, p)), max(r.loads, stage))
 	r.metered(p, p.end-max(p.start, r.pipeline.until))
 	r.pipeline.until = p.end
 	if p.decodes > 0 {

@@ -22,7 +22,7 @@ func (r *replica) prefillFirst() bool {
 	for r.waiting.n > 0 && budget > 0 && (r.engine.PrefillAhead || r.room() > 0) {
 		q := r.waiting.at(0)
 		f := r.fits(q, budget)
-		prompt := float64(q.need - f.entries*r.cache.prefix.tokens)
+		prompt := float64(q.need - (f.entries-f.hosted)*r.cache.prefix.tokens)
 		left := r.toGenerate(q)
 		if !r.vacant() && expected+prompt+float64(min(left, clippedAnswer)) > float64(r.cache.total*r.cache.tokens) ||
 			f.needs > r.spare() {

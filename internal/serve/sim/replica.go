@@ -6,26 +6,29 @@ import "github.com/plimsoll-project/plimsoll/internal/basic/units"
 // begin a step (look at the queue, fill it), to complete it (hand out tokens),
 // and to begin the next.
 type replica struct {
-	sim     *simulation
-	place   int32 // in simulation.replicas
-	index   int   // in its pool
-	engine  *Engine
-	stepper Stepper
-	meter   Meter // nil without one
-	decodes bool  // false in a prefill pool: requests leave after their prompt
-	held    int   // tokens held back; 0 where prompts are computed too
-	burst   int   // the most tokens a request can gain in one step
+	sim      *simulation
+	place    int32 // in simulation.replicas
+	index    int   // in its pool
+	engine   *Engine
+	stepper  Stepper
+	launcher Launcher // nil unless the host runs ahead of the device
+	meter    Meter    // nil without one
+	decodes  bool     // false in a prefill pool: requests leave after their prompt
+	held     int      // tokens held back; 0 where prompts are computed too
+	burst    int      // the most tokens a request can gain in one step
 
 	apiFree units.Seconds // when the API server has done what it has
 	load    int           // requests sent here that have not left
+	owes    int           // tokens of their prompts that are not computed, where a router counts them
 
 	incoming queue // ready, not yet seen by the scheduler
 	noticed  int   // number of these for the next step to be filled
 	fresh    bool  // the last step came after a time without any
 	waiting  queue
 	running  running
-	partial  *request // the prompt that was cut off; always the last of running
-	landing  int      // tokens of prompts whose last piece is in flight
+	handed   []*request // got their first or last token in the step that ended last, where the host runs ahead
+	partial  *request   // the prompt that was cut off; always the last of running
+	landing  int        // tokens of prompts whose last piece is in flight
 	parked   parked
 	cache    cache
 	promised int // blocks that batches in flight take when their steps end
@@ -58,6 +61,8 @@ type plan struct {
 	context    float64
 	run        bool // no prefill
 	cut        bool // ends early, where a new request will be seen
+	// launched is when the host has launched a step with prefill, where it runs ahead of the device.
+	launched units.Seconds
 }
 
 // chunk is a piece of a prompt in a step.
@@ -75,12 +80,15 @@ type usage struct {
 	steps        int64
 	prefillSteps int64
 	preemptions  int
-	blockTime    float64 // Σ blocks held · seconds
-	peak         int     // blocks
+	loading      units.Seconds // from the host tier
+	spared       units.Seconds // computing what was loaded
+	blockTime    float64       // Σ blocks held · seconds
+	peak         int           // blocks
 }
 
 // deliver puts a request in front of the scheduler.
 func (r *replica) deliver(q *request) {
+	q.last = r.sim.now
 	r.incoming.push(q)
 	if r.flying == len(r.batches) {
 		r.interrupt()
@@ -115,7 +123,7 @@ func (r *replica) begin() {
 // fill fills the batch and starts its step; it reports whether there is one.
 func (r *replica) fill() bool {
 	r.chunks = r.chunks[:0]
-	r.evicted, r.hold = false, false
+	r.evicted, r.hold, r.loads = false, false, 0
 	decodes := false
 	switch r.engine.Policy {
 	case PrefillFirst:
@@ -141,7 +149,7 @@ func (r *replica) fill() bool {
 		p.steps = r.runLength()
 		p.end = p.start + r.sim.sound(r.stepper.Decode(p.decodes, p.context, r.growth(p.decodes), int(p.steps)), &p)
 	default:
-		took := r.sim.sound(r.mixed(r.shape), &p)
+		took := max(r.loads, r.sim.sound(r.mixed(&p), &p))
 		p.end = p.start + took
 		r.metered(&p, took)
 	}
@@ -170,6 +178,7 @@ func (r *replica) look() {
 	if now {
 		r.notice()
 	}
+	r.noticeLate()
 	for ; r.noticed > 0; r.noticed-- {
 		r.waiting.push(r.incoming.pop())
 	}
@@ -193,17 +202,25 @@ func (r *replica) growth(n int) float64 { return float64(n) * r.decode.perStep }
 // priced are steps with prefill that a pool took lately, by their prompts: where
 // prompts are equal and nothing generates, there are few different ones.
 type priced [8]struct {
-	batch Batch
-	took  units.Seconds
+	batch  Batch
+	took   units.Seconds
+	launch Launch
 }
 
 // mixed is the time of a step with prefill.
-func (r *replica) mixed(b Batch) units.Seconds {
-	p := &r.priced[b.PrefillRequests%len(r.priced)]
-	if b != p.batch {
-		p.batch, p.took = b, r.stepper.Step(b)
+func (r *replica) mixed(p *plan) units.Seconds {
+	b := r.shape
+	known := &r.priced[b.PrefillRequests%len(r.priced)]
+	if b != known.batch {
+		known.batch, known.took = b, r.stepper.Step(b)
+		if r.launcher != nil {
+			known.launch = r.launcher.Launch(b)
+		}
 	}
-	return p.took
+	if r.launcher == nil {
+		return known.took
+	}
+	return r.behind(p, known.took, &known.launch)
 }
 
 // batch is the shape of a step.
@@ -256,6 +273,7 @@ func (r *replica) complete() {
 		r.since = 0 // engines look after every step with prefill
 		r.usage.prefillSteps++
 	}
+	r.handed = r.handed[:0]
 	for r.decode.n > 0 {
 		q := r.decode.next()
 		if q.finish > r.decode.clock {
@@ -285,6 +303,8 @@ func (r *replica) advance(c chunk) {
 	q.generated++
 	if q.generated == 1 {
 		q.first = r.sim.now
+		r.hand(q)
+		r.owes -= int(q.owed)
 	} else {
 		r.gaps.add(r.sim.now-q.last, 1)
 	}
@@ -320,10 +340,14 @@ func (r *replica) generate(q *request, last units.Seconds) {
 // end ends a request that has all its tokens.
 func (r *replica) end(q *request) {
 	r.holdBack(q)
+	if r.cache.prefix.answers {
+		r.cache.give(r.cache.prefix.learn(q))
+	}
 	r.running.remove(q)
 	r.release(q)
 	r.load--
 	r.sim.finish(q)
+	r.hand(q)
 }
 
 // holdBack delays the first token that a client sees by the tokens held back; they

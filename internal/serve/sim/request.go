@@ -39,7 +39,7 @@ type request struct {
 	shared    int // leading blocks that the prefix cache holds for it
 
 	offset, finish int64         // while decoding: context and end on the token clock
-	last           units.Seconds // when it got its last token, if it does not run
+	last           units.Seconds // when it got its last token, if it does not run; before the first, when it came in
 	sooner, later  int32         // those in the same bucket of the wheel, while decoding
 	serial         int32         // counts the requests of a client
 	epoch          uint32        // counts joins and removals, so that old joiners are known
@@ -49,6 +49,9 @@ type request struct {
 
 	worker, decoder int32 // replicas, from 0 in their pool
 	cached          int32 // prompt tokens found in the prefix cache at first
+	hosted          int32 // of these, in the host tier
+	talk            int32 // its session's place, from 1; 0 without one
+	owed            int32 // tokens of its prompt that a router counts on its replica
 	preempted       int32 // times
 }
 

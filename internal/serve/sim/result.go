@@ -37,9 +37,12 @@ type Result struct {
 	Workers PoolUse
 	Decode  *PoolUse // nil unless disaggregated
 
-	CachedShare float64 // prompt tokens found in the prefix cache
-	Series      []Point
-	Records     []Record // if requested, in order of arrival
+	CachedShare float64 // prompt tokens found in the prefix cache or the host tier
+	HostShare   float64 `json:",omitempty"` // of the prompt tokens, in the host tier
+	// Sessions are those that ended; nil without any in the load.
+	Sessions *Sessions `json:",omitempty"`
+	Series   []Point
+	Records  []Record // if requested, in order of arrival
 }
 
 // PoolUse is how a pool was used from the start to the end of the simulation.
@@ -50,6 +53,9 @@ type PoolUse struct {
 	Steps        int64
 	PrefillSteps int64 // of these, with prefill
 	Preemptions  int
+	Evictions    int64 `json:",omitempty"` // KV blocks taken out of the prefix cache for others
+	// Loading is the time to load blocks from the host tier, Spared that to compute them.
+	Loading, Spared units.Seconds `json:",omitempty"`
 }
 
 // Record is one request.
@@ -58,7 +64,7 @@ type Record struct {
 	Arrival         units.Seconds
 	Input, Output   int
 	Kind            int // of the mix
-	Cached          int // prompt tokens found in the prefix cache
+	Cached          int // prompt tokens found in the prefix cache or the host tier
 	Refused         bool
 	Warmup          bool
 	TTFT            units.Seconds
@@ -100,19 +106,21 @@ func (s *simulation) result() *Result {
 		return s.lasting()
 	}
 	n := len(s.requests)
-	res := &Result{Requests: n, Finished: n - s.refused, Refused: s.refused, Series: s.series.points}
+	res := &Result{Requests: n - s.unsent, Finished: n - s.refused - s.unsent, Refused: s.refused, Series: s.series.points}
 	var t tally
 	t.room(n)
 	for i := range s.requests {
-		if q := &s.requests[i]; q.state != refused && i >= s.load.warmup {
+		if q := &s.requests[i]; q.state == finished && i >= s.load.warmup {
 			ttft, tpot, latency := s.times(q)
 			t.add(q, ttft, tpot, latency, s.config.Limits.Meets(ttft, tpot, latency))
 		}
 	}
 	if s.config.Records {
-		res.Records = make([]Record, n)
+		res.Records = make([]Record, 0, n)
 		for i := range s.requests {
-			res.Records[i] = s.record(&s.requests[i])
+			if q := &s.requests[i]; q.state != unborn {
+				res.Records = append(res.Records, s.record(q))
+			}
 		}
 	}
 	if s.config.Steady != nil {
@@ -121,14 +129,26 @@ func (s *simulation) result() *Result {
 	}
 	t.report(res, max(1, s.config.stands), s.config.Percentile, t.to-t.from)
 	res.InFlight = s.flight.levels(s.now)
-	if last := s.requests[n-1].arrived; last > 0 {
-		res.Offered = float64(n) / float64(last)
+	if last := s.lastArrival(); last > 0 {
+		res.Offered = float64(res.Requests) / float64(last)
 		if s.config.Steady != nil {
 			s.until(last, res)
 		}
 	}
 	s.uses(res, s.now)
 	return res
+}
+
+// lastArrival is when the last request came. Turns of sessions come in another order than that of their places.
+func (s *simulation) lastArrival() units.Seconds {
+	last := s.requests[len(s.requests)-1].arrived
+	for i := range s.requests {
+		if s.talks == nil {
+			break
+		}
+		last = max(last, s.requests[i].arrived)
+	}
+	return last
 }
 
 // until makes the rates of a trace those until its last request came: what is served after it says nothing of the load.
@@ -164,7 +184,10 @@ func (s *simulation) lasting() *Result {
 	res.Offered = res.RequestRate
 	if loop, open := s.config.Client.(OpenLoop); open {
 		res.Offered = loop.Rate
-		if by := loop.Rate * float64(over) / float64(t.arrived); t.out.Ended != Overloaded && t.arrived > 0 {
+		if s.talks != nil {
+			res.Offered *= s.talks.means
+		}
+		if by := res.Offered * float64(over) / float64(t.arrived); t.out.Ended != Overloaded && t.arrived > 0 {
 			for _, x := range []*float64{&res.RequestRate, &res.InputRate, &res.OutputRate, &res.GoodRate, &res.InFlight.Mean} {
 				*x *= by
 			}
@@ -177,6 +200,9 @@ func (s *simulation) lasting() *Result {
 
 // uses adds how the pools were used over a time.
 func (s *simulation) uses(res *Result, over units.Seconds) {
+	if s.talks != nil {
+		res.Sessions = s.talks.result(over, s.config.Percentile)
+	}
 	res.ITL = s.gaps.summary()
 	res.Workers = s.workers.use(over)
 	if len(s.decode.replicas) > 0 {
@@ -189,6 +215,7 @@ func (s *simulation) uses(res *Result, over units.Seconds) {
 type tally struct {
 	ttft, tpot, latency         []units.Seconds
 	input, output, cached, good int
+	hosted                      int
 	from, to                    units.Seconds
 	spent                       units.Seconds   // by all requests, in the simulation
 	scratch                     []units.Seconds // to find percentiles in
@@ -217,6 +244,7 @@ func (t *tally) add(q *request, ttft, tpot, latency units.Seconds, good bool) {
 	t.input += q.input
 	t.output += q.output
 	t.cached += int(q.cached)
+	t.hosted += int(q.hosted)
 	t.spent += q.done - q.arrived
 	if good {
 		t.good++
@@ -233,6 +261,7 @@ func (t *tally) report(res *Result, times int, percentile float64, over units.Se
 	res.Latency = summarize(t.latency, times, percentile)
 	res.GoodShare = float64(t.good) / float64(res.Counted)
 	res.CachedShare = float64(t.cached) / float64(t.input)
+	res.HostShare = float64(t.hosted) / float64(t.input)
 	t.rates(res, over)
 }
 
@@ -260,6 +289,8 @@ func (p *pool) use(over units.Seconds) PoolUse {
 		u.Steps += r.usage.steps
 		u.PrefillSteps += r.usage.prefillSteps
 		u.Preemptions += r.usage.preemptions
+		u.Evictions += r.cache.prefix.evicted
+		u.Loading, u.Spared = u.Loading+r.usage.loading, u.Spared+r.usage.spared
 	}
 	return u
 }

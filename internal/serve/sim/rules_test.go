@@ -384,7 +384,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"another policy", func(_ *sim.Config, e *sim.Engine) { e.Policy = 3 }, "unknown policy 3"},
 		{"replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = -1 }, "replicas must be between 1 and 16384, got -1"},
 		{"too many replicas", func(c *sim.Config, _ *sim.Engine) { c.Workers.Replicas = 16385 }, "replicas must be between 1 and 16384, got 16385"},
-		{"routing", func(c *sim.Config, _ *sim.Engine) { c.Workers.Routing = 2 }, "unknown routing 2"},
+		{"routing", func(c *sim.Config, _ *sim.Engine) { c.Workers.Routing = 7 }, "unknown routing 7"},
 		{"no routing", func(c *sim.Config, _ *sim.Engine) { c.Workers.Routing = -1 }, "unknown routing -1"},
 		{"no stepper", func(c *sim.Config, _ *sim.Engine) { c.Workers.Stepper = nil }, "no step model"},
 		{"no client", func(c *sim.Config, _ *sim.Engine) { c.Client = nil }, "no client given"},

@@ -13,6 +13,7 @@ type simulation struct {
 	config   *Config
 	load     load
 	requests []request
+	talks    *talks // sessions; nil without any
 	replicas []replica
 	workers  pool // of the replicas
 	decode   pool // likewise; none unless disaggregated
@@ -23,6 +24,7 @@ type simulation struct {
 	sent    int     // requests the client has sent, or has planned to
 	left    int     // requests that have not ended
 	refused int
+	unsent  int // turns of sessions that ended early
 	series  series
 	flight  flight
 	steady  *steady  // of a run without end
@@ -134,6 +136,10 @@ func (s *simulation) happen(e *event) {
 	case cacheArrives:
 		s.arrive(&s.requests[e.of], &s.replicas[e.replica])
 	case clientSends:
+		if e.replica == sessionsOwn {
+			s.turn(int(e.of))
+			return
+		}
 		s.receive(&s.requests[e.of])
 	case requestReady:
 		s.replicas[e.replica].deliver(&s.requests[e.of])
@@ -150,8 +156,8 @@ func (s *simulation) open() {
 		s.stagger(n)
 		return
 	}
-	for range min(n, len(s.requests)) {
-		s.plan(s.requests[s.sent].arrived)
+	for range min(n, s.starts()) {
+		s.plan(s.start(s.sent).arrived)
 	}
 }
 
@@ -159,6 +165,7 @@ func (s *simulation) open() {
 func (s *simulation) plan(at units.Seconds) {
 	q := s.next()
 	q.arrived = at
+	s.begins(q, at)
 	s.agenda.send(at, q.id)
 }
 
@@ -166,23 +173,59 @@ func (s *simulation) plan(at units.Seconds) {
 func (s *simulation) next() *request {
 	s.sent++
 	if s.steady == nil {
-		return &s.requests[s.sent-1]
+		return s.start(s.sent - 1)
 	}
-	free := &s.steady.free
-	at := (*free)[len(*free)-1]
-	*free = (*free)[:len(*free)-1]
-	q := &s.requests[at]
-	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
+	q := s.take()
 	s.load.draw(q)
 	q.need = q.input
 	return q
 }
 
+// vacant is a place for the next turn of a session.
+func (s *simulation) vacant() *request {
+	s.sent++
+	return s.take()
+}
+
+// take takes a place that nobody uses.
+func (s *simulation) take() *request {
+	free := &s.steady.free
+	at := (*free)[len(*free)-1]
+	*free = (*free)[:len(*free)-1]
+	q := &s.requests[at]
+	*q = request{id: int(at), serial: int32(s.sent - 1), epoch: q.epoch + 1}
+	return q
+}
+
+// starts is how many requests the client sends of its own accord: not as the next turn of a session.
+func (s *simulation) starts() int {
+	if s.load.starts != nil {
+		return len(s.load.starts)
+	}
+	return len(s.requests)
+}
+
+// start is one of them.
+func (s *simulation) start(i int) *request {
+	if s.load.starts != nil {
+		i = int(s.load.starts[i])
+	}
+	return &s.requests[i]
+}
+
 // receive takes a request from the client, through a router and an API server.
 func (s *simulation) receive(q *request) {
-	s.flight.change(s.now, 1)
 	if s.load.window == 0 {
 		s.follow()
+	}
+	s.enter(q)
+}
+
+// enter takes a request from the client to its replica.
+func (s *simulation) enter(q *request) {
+	s.flight.change(s.now, 1)
+	if s.steady != nil {
+		s.steady.arrived++
 	}
 	if !s.possible(q) {
 		q.state = refused
@@ -191,7 +234,10 @@ func (s *simulation) receive(q *request) {
 		return
 	}
 	q.state = queued
-	r := s.workers.route()
+	r := s.workers.route(q)
+	if s.workers.affinity.tokens {
+		r.owe(q)
+	}
 	q.worker = int32(r.index)
 	service := r.engine.APIFixed + r.engine.APIPerToken*units.Seconds(q.input)
 	if service == 0 {
@@ -205,14 +251,13 @@ func (s *simulation) receive(q *request) {
 // follow plans the next arrival of an open loop or a trace.
 func (s *simulation) follow() {
 	switch t := s.steady; {
-	case t == nil && s.sent < len(s.requests):
-		s.plan(s.requests[s.sent].arrived)
+	case t == nil && s.sent < s.starts():
+		s.plan(s.start(s.sent).arrived)
 	case t == nil:
 		s.last = s.flight.levels(s.now)
 	case len(t.free) == 0:
 		s.flood()
 	default:
-		t.arrived++
 		s.plan(s.now + s.load.gap())
 	}
 }
@@ -238,14 +283,15 @@ func (s *simulation) gone(q *request) {
 	}
 	q.done = s.now
 	s.flight.change(s.now, -1)
+	goesOn := s.replies(q)
 	switch {
 	case s.steady != nil:
 		s.ends(q)
-		if s.load.window > 0 { // a client sends again when it has the answer
+		if s.load.window > 0 && !goesOn { // a client sends again when it has the answer
 			s.plan(s.now + s.workers.replicas[0].engine.First + s.load.think)
 		}
 		return
-	case s.load.window > 0 && s.sent < len(s.requests):
+	case s.load.window > 0 && s.sent < s.starts() && !goesOn:
 		s.plan(s.now + s.load.think)
 	}
 	s.left--

@@ -20,12 +20,30 @@ func (s *simulation) stagger(clients int) {
 		input += float64(q.input) / float64(clients)
 		output += float64(q.output) / float64(clients)
 	}
-	spread := s.takes(input, output, clients) / units.Seconds(clients)
+	spread := s.lasts(s.takes(input, output, clients)) / units.Seconds(clients)
 	for i := range s.requests {
 		q := &s.requests[i]
 		q.arrived *= spread
+		s.begins(q, q.arrived)
 		s.agenda.send(q.arrived, q.id)
 	}
+}
+
+// lasts is how long a client is at it before it begins anew: with a request, or with a session of requests that take so long.
+func (s *simulation) lasts(took units.Seconds) units.Seconds {
+	if s.talks == nil {
+		return took
+	}
+	sum, all := 0.0, units.Seconds(0)
+	for i := range s.talks.mix {
+		k := &s.talks.mix[i]
+		each := took
+		if x := k.Session; x != nil {
+			each = took*units.Seconds(x.MeanTurns()) + x.Think*units.Seconds(x.MeanTurns()-1)
+		}
+		sum, all = sum+k.Share, all+each*units.Seconds(k.Share)
+	}
+	return all / units.Seconds(sum)
 }
 
 // takes is about how long a request takes beside others: its tokens at the pace of a full batch, and the prompts of the others

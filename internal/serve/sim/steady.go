@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/plimsoll-project/plimsoll/internal/basic/quantile"
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 )
 
@@ -22,19 +23,23 @@ type Steady struct {
 	// Requests is how many may end before the run does, steady or not; 0 means [DefaultSteadyRequests], and for closed loops
 	// at least so many for each client that the rule can be met.
 	Requests int
-	// Decide judges only times with a limit, and ends a run as soon as it is clear on which side of their limits
-	// they are.
-	Decide bool
+	// Misses, if not nil, reports whether times miss a limit. The run ends as soon as it is clear whether the judged times do.
+	Misses func(Times) bool
 }
 
 const (
 	// DefaultSampling is the sampling error at which a run ends: a quarter of the error of the best predictions.
 	DefaultSampling = 0.02
-	// DefaultSteadyRequests bounds a run: some tenths of a second.
-	DefaultSteadyRequests = 200_000
+	// DefaultSteadyRequests bounds a run: about a tenth of a second.
+	DefaultSteadyRequests = 50_000
 	// requestsPerClient of a closed loop may end: the warm-up and the window take some ten.
 	requestsPerClient = 32
+	// sessionsPerClient may end: two pass in the warm-up and one in the window at least.
+	sessionsPerClient = 8
 )
+
+// Times are those of requests that limits apply to.
+type Times struct{ TTFT, TPOT, Latency units.Seconds }
 
 // Ending is why a steady run ended.
 type Ending string
@@ -77,9 +82,10 @@ type steady struct {
 
 	free    []int32 // places of requests that nobody uses
 	bound   int
-	cut     int // ended requests when the window began
-	done    int // ended requests
-	closeBy int // ended requests by which the window must have closed
+	cut     int  // ended requests when the window began
+	done    int  // ended requests
+	closeBy int  // ended requests by which the window must have closed
+	last    bool // the window closes in any case
 
 	from      units.Seconds // the window's start
 	flightAt  int           // requests in flight at that time
@@ -108,7 +114,11 @@ func (r *Steady) bound(c Client) int {
 		return r.Requests
 	}
 	loop, _ := c.(ClosedLoop)
-	return max(DefaultSteadyRequests, requestsPerClient*loop.Concurrency)
+	each := requestsPerClient
+	if loop.Mix.converses() {
+		each = int(math.Ceil(sessionsPerClient * loop.Mix.meanTurns()))
+	}
+	return max(DefaultSteadyRequests, each*loop.Concurrency)
 }
 
 // newSteady prepares a run with places for so many requests in flight.
@@ -123,6 +133,9 @@ func newSteady(c *Config, places int) *steady {
 	s.bound = s.rule.bound(c.Client)
 	if loop, ok := c.Client.(OpenLoop); ok && loop.Process == Gamma {
 		s.variation = math.Max(1, loop.Variation)
+	}
+	if loop, ok := c.Client.(OpenLoop); ok && loop.Mix.converses() { // the turns of a session come together
+		s.variation *= math.Sqrt(loop.Mix.meanTurns())
 	}
 	s.check = firstCheck
 	return s
@@ -148,9 +161,14 @@ func (s *simulation) ends(q *request) {
 	switch {
 	case t.phase == closing && s.balanced():
 		s.stop(t.out.Ended)
-	case t.done >= t.bound, len(t.tally.ttft) == 0 && t.done >= firstCheck: // nothing fits
+	case t.phase == closing:
+	case len(t.tally.ttft) == 0 && t.done >= firstCheck, t.done >= t.bound && (t.last || t.phase == warming): // nothing fits, or no balance
 		s.judged()
 		s.stop(Bounded)
+	case t.done >= t.bound:
+		s.judged()
+		t.last, t.out.Ended = true, Bounded
+		s.closes()
 	case t.done >= t.check:
 		s.look()
 	}
@@ -161,7 +179,7 @@ func (s *simulation) look() {
 	t := s.steady
 	n := t.done - t.cut
 	t.check = t.done + max(firstCheck/2, n/4)
-	running := s.running()
+	running, generation := s.running(), s.generation()
 	switch {
 	case t.phase == warming:
 		// Every request that runs has been replaced since the start. Where the end of the warm-up is not
@@ -170,22 +188,55 @@ func (s *simulation) look() {
 			turns   = 2
 			longest = 1000
 		)
-		if t.flooded || n >= turns*running && warm(&t.tally) || n >= max(longest, 2*turns*running) {
+		if s.late() {
+			s.judged()
+			s.stop(Decided)
+		} else if t.flooded || !s.filling() && (n >= turns*generation && warm(&t.tally) || n >= max(longest, 2*turns*generation)) {
 			s.begin()
 		}
 	case t.flooded || s.floods():
 		s.judged()
 		s.stop(Overloaded)
-	case n >= windowTurns*running:
+	case n >= max(windowTurns*running, generation):
 		// Errors that are looked at again and again are small by chance at some time: two looks must agree.
 		before := t.out.Ended
 		t.out.Ended, t.phase = s.judged(), measuring
 		if before != "" && before != Bounded && t.out.Ended != Bounded {
-			t.phase, t.closeBy = closing, t.done+n/4
-			if s.balanced() {
-				s.stop(t.out.Ended)
-			}
+			s.closes()
 		}
+	}
+}
+
+// late reports that requests miss a limit before the warm-up has ended: nearly all of those that ended last do. They wait less
+// when an open loop begins, with nothing in flight, than later on. Sessions find less in the cache at first, so that nothing
+// follows for them.
+func (s *simulation) late() bool {
+	t := s.steady
+	const (
+		most   = 0.9 // of the last
+		lowest = 50  // percentile that this is clear for
+	)
+	loop, open := s.config.Client.(OpenLoop)
+	if t.rule.Misses == nil || !open || loop.Mix.converses() || t.rule.Percentile > 0 && t.rule.Percentile < lowest {
+		return false
+	}
+	newest := func(values []units.Seconds) units.Seconds {
+		last := values[len(values)-len(values)/4:]
+		if len(last) < firstCheck/8 {
+			return 0
+		}
+		t.tally.scratch = append(t.tally.scratch[:0], last...)
+		return quantile.Of(t.tally.scratch, 1-most)[0]
+	}
+	return t.rule.Misses(Times{newest(t.tally.ttft), newest(t.tally.tpot), newest(t.tally.latency)})
+}
+
+// closes ends the run as soon as the window can end.
+func (s *simulation) closes() {
+	t := s.steady
+	t.phase, t.closeBy = closing, t.done+(t.done-t.cut)/4
+	if s.balanced() {
+		s.stop(t.out.Ended)
 	}
 }
 
@@ -206,9 +257,11 @@ func (s *simulation) begin() {
 	t.tally.restart()
 	s.flight.restart(s.now)
 	s.gaps = histogram{}
+	s.talks.restart()
 	for i := range s.replicas {
 		r := &s.replicas[i]
 		r.usage = usage{until: s.now, peak: r.cache.held()}
+		r.cache.prefix.evicted = 0
 	}
 	s.meter()
 }
@@ -268,28 +321,29 @@ func (s *simulation) balanced() bool {
 // judged works out the sampling errors and reports how the run may end; Bounded if it may not.
 func (s *simulation) judged() Ending {
 	t := s.steady
-	precise, plain := true, t.rule.Decide
-	limits := s.config.Limits.Finite()
+	precise := true
+	var low, high Times
 	for _, x := range []struct {
-		values []units.Seconds
-		limit  units.Seconds
-		out    *float64
+		values    []units.Seconds
+		out       *float64
+		low, high *units.Seconds
 	}{
-		{t.tally.ttft, limits.TTFT, &t.out.TTFT}, {t.tally.tpot, limits.TPOT, &t.out.TPOT}, {t.tally.latency, limits.Latency, &t.out.Latency},
+		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT}, {t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
+		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
 	} {
-		if len(x.values) == 0 || t.rule.Decide && x.limit == 0 && limits.Any() {
+		if len(x.values) == 0 {
 			continue
 		}
 		value, e := t.tally.sampled(x.values, t.rule.Percentile)
 		*x.out = e
 		precise = precise && e <= t.rule.Error
 		const sigmas = 3
-		plain = plain && (x.limit == 0 || math.Abs(float64(value-x.limit)) > sigmas*e*float64(value))
+		*x.low, *x.high = value*units.Seconds(1-sigmas*e), value*units.Seconds(1+sigmas*e)
 	}
 	switch {
 	case precise:
 		return Precise
-	case plain:
+	case t.rule.Misses != nil && (t.rule.Misses(low) || !t.rule.Misses(high)):
 		return Decided
 	}
 	return Bounded

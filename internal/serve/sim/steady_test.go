@@ -233,7 +233,8 @@ func TestDecide(t *testing.T) {
 	}
 	for _, factor := range []units.Seconds{0.25, 4} {
 		c := *config
-		c.Limits, c.Steady = workload.Limits{TPOT: factor * whole.TPOT.P99}, &Steady{Percentile: 99, Decide: true}
+		c.Limits = workload.Limits{TPOT: factor * whole.TPOT.P99}
+		c.Steady = &Steady{Percentile: 99, Misses: func(t Times) bool { return t.TPOT > c.Limits.TPOT }}
 		r, err := Run(t.Context(), &c)
 		if err != nil {
 			t.Fatal(err)

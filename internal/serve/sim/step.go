@@ -34,6 +34,19 @@ type Pipeline interface {
 	Through(b Batch) (took, stage units.Seconds)
 }
 
+// Launcher is a step model that knows what a host does while the device is busy.
+type Launcher interface {
+	Stepper
+	// Launch is a step with prefill whose launches begin while the device is busy with the
+	// step before. No part of it exceeds what Step says of the same batch.
+	Launch(b Batch) Launch
+}
+
+// Launch is a step in its two queues. On a device that is busy the step ends Device after
+// the one before, but not before Rest has passed since the last launch; the host is busy with
+// the step for Host.
+type Launch struct{ Device, Host, Rest units.Seconds }
+
 // Meter sees the steps that replicas take and how long they last. Time in which steps of a
 // pipeline overlap is that of the first to end.
 type Meter interface {

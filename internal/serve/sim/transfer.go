@@ -4,7 +4,7 @@ package sim
 // first. The blocks stay taken here until all of it has arrived. The client sees the first
 // token when decoding can begin.
 func (s *simulation) send(q *request, from *replica) {
-	to := s.decode.route()
+	to := s.decode.route(q)
 	q.state = moving
 	q.decoder = int32(to.index)
 	from.sending++

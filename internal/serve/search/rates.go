@@ -1,0 +1,94 @@
+package search
+
+import (
+	"context"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/serve/formulas"
+	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
+)
+
+// rates looks for the capacity of a unit: the largest rate of requests within the limits.
+type rates struct {
+	*Sized
+
+	unit   Candidate
+	bounds *bounds
+	batch  int // limit of a rank
+	r      *Result
+	least  float64 // rate below which the unit is not wanted
+}
+
+// rung is the ratio of two neighbouring rates that are tried: no finer than the sampling
+// error of a trial. Rates are powers of it, whatever the limits and the load, so that
+// equal questions about a unit have equal trials.
+const rung = 1.02
+
+// below is the largest rate that is tried up to some rate, as a power of a rung.
+func below(rate float64) int { return int(math.Floor(math.Log(rate) / math.Log(rung))) }
+
+// capacity finds the largest rate, up to a bound, that meets the limits, and what binds it. It
+// gives up when that is below the least.
+func (x *rates) capacity(ctx context.Context, bound float64) error {
+	rate := func(k int) float64 { return math.Pow(rung, float64(k)) }
+	if x.least > 0 {
+		if _, v, err := x.at(ctx, rate(below(x.least)), 1); err != nil || v != Fits {
+			x.r.Dropped = err == nil
+			return err
+		}
+	}
+	const (
+		first = 8    // rungs below the bound, to begin with: a sixth less
+		idle  = 0.01 // requests in flight are none
+	)
+	high := below(bound) + 1
+	last := below(min(bound, idle/x.bounds.alone()))
+	low := last - 1
+	for k, stride := high-1-first, 4; low+1 < high; {
+		k = max(k, low+1)
+		o, v, err := x.at(ctx, rate(k), 1)
+		if err != nil {
+			return err
+		}
+		if v == Fits {
+			low = k
+			x.r.OK, x.r.Capacity = true, o
+		} else {
+			high = k
+			x.r.Binds, x.r.First = v, o
+		}
+		if k = (low + high) / 2; !x.r.OK { // in growing steps
+			k = high - stride
+			stride *= 2
+		}
+	}
+	if x.r.OK && x.r.Binds == Fits {
+		x.r.Binds = Saturated
+	}
+	if !x.r.OK {
+		x.r.Reason = x.Judge.Reason(x.r.Binds, &x.r.First)
+	}
+	return nil
+}
+
+// misses says which limit times miss at a rate.
+func (x *rates) misses(rate float64, t sim.Times) Verdict {
+	o := formulas.Outcome{TTFT: t.TTFT, TPOT: t.TPOT, Latency: t.Latency}
+	return x.verdict(&x.unit, int(math.Ceil(rate*float64(t.Latency))), &o, &Trial{})
+}
+
+// at is the outcome of so many copies, each with a rate of requests, and what it misses.
+func (x *rates) at(ctx context.Context, rate, copies float64) (formulas.Outcome, Verdict, error) {
+	misses := func(t sim.Times) bool { return x.misses(rate, t) != Fits }
+	t, err := x.Bench.Decide(ctx, x.unit, Load{Rate: rate}, x.batch, x.Judge, misses)
+	if err != nil {
+		return formulas.Outcome{}, Fits, err
+	}
+	o := t.outcome(x.Judge.Percentile, copies)
+	o.Batch, o.Concurrency = x.batch, int(math.Ceil(copies*t.InFlight))
+	v := x.verdict(&x.unit, int(math.Ceil(t.InFlight)), &o, t)
+	if v == Fits && t.Overloaded {
+		v = Saturated
+	}
+	return o, v, nil
+}

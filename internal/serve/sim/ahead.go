@@ -1,0 +1,76 @@
+package sim
+
+import "github.com/plimsoll-project/plimsoll/internal/basic/units"
+
+// A host that runs ahead launches a step while the device is busy with the one before it
+// (vLLM, v1/engine/core.py, step_with_batch_queue):
+//
+//   - it begins with step i when it has handled the outputs of step i−2;
+//   - step i ends on the device when step i−1 has ended and its own kernels have run, but not
+//     before its last launch;
+//   - it handles the outputs of step i when they are there and step i+1 is launched.
+//
+// So launches cost time only where they take longer than two steps on the device. Steps that
+// only generate replay one graph, whose launch always fits behind a step.
+
+// from is when the host began with the step that is filled.
+func (r *replica) from() units.Seconds {
+	last := &r.plan
+	if last.steps == 0 || last.end < r.sim.now {
+		return r.sim.now // the device had nothing to do
+	}
+	step := (last.end - last.start) / units.Seconds(last.steps)
+	return max(last.end-step, last.launched)
+}
+
+// behind is the time of a step with prefill behind the step before; alone it takes as given.
+func (r *replica) behind(p *plan, alone units.Seconds, l *Launch) units.Seconds {
+	from := r.from()
+	if from == p.start { // and the outputs of the last step are long handled
+		p.launched = min(from+l.Host, p.start+alone)
+		return alone
+	}
+	took := min(alone, max(l.Device, from+l.Host+l.Rest-p.start))
+	p.launched = min(from+l.Host, p.start+took)
+	r.handLate(p.launched)
+	return took
+}
+
+// hand notes that the step brought a request its first or last token.
+func (r *replica) hand(q *request) {
+	if r.launcher != nil && r.decodes {
+		r.handed = append(r.handed, q)
+	}
+}
+
+// handLate hands out the tokens of the last step when the next one is launched. A steady run has counted the requests
+// that ended with it: for them the last token comes with the step.
+func (r *replica) handLate(launched units.Seconds) {
+	for _, q := range r.handed {
+		if q.generated == 1 {
+			q.first = max(q.first, launched)
+		}
+		if q.state == finished {
+			q.done = max(q.done, launched)
+		}
+	}
+}
+
+// noticeLate has the scheduler see what came in while the last step was launched.
+func (r *replica) noticeLate() {
+	if r.launcher == nil || r.plan.run {
+		return
+	}
+	for r.noticed < r.incoming.n && r.incoming.at(r.noticed).last <= r.plan.launched {
+		r.noticed++
+	}
+}
+
+// launcher tells how steps are launched where the host runs ahead; else it is nil.
+func (p *Pool) launcher() Launcher {
+	if !p.Engine.Overlapped || !p.Engine.LaunchAhead {
+		return nil
+	}
+	l, _ := p.Stepper.(Launcher)
+	return l
+}

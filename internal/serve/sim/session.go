@@ -1,0 +1,282 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// talk is a session under way.
+type talk struct {
+	serial      int32 // counts sessions
+	kind        int32 // of the mix
+	turn, turns int32 // sent, and in all
+	first       int32 // place of its first request, where all requests have places
+	said        int   // tokens with which the next prompt begins
+	common      int   // leading blocks of contents that are those of the system prompt
+	contents    []uint32
+	started     units.Seconds
+	thought     units.Seconds // time between answers and requests
+}
+
+// talks is the sessions of a run. Where one kind of the mix is sessions, every request is a turn of one.
+type talks struct {
+	mix    Mix
+	open   []talk
+	free   []int32
+	begun  int32
+	seed   uint64
+	source *rand.PCG
+	random *rand.Rand
+	means  float64 // turns of a session
+
+	// Contents of prompts, where there are caches that remember them.
+	blockTokens int
+	known       *catalog
+	system      [][]uint32 // contents of the system prompts, by kind
+
+	latency, working []units.Seconds // of sessions that have ended
+	answered         int             // their turns
+}
+
+// Sessions is the sessions that ended, as a result has them.
+type Sessions struct {
+	Count int
+	Turns float64 // mean
+	Rate  float64 // per second
+	// Latency is from the first request to the last answer, Working the same without the time between an answer and
+	// the next request.
+	Latency, Working Summary
+}
+
+// converses reports whether a mix has sessions of more than one turn or with a common beginning. Other sessions are requests.
+func (m Mix) converses() bool {
+	return slices.ContainsFunc(m, func(k Kind) bool { return k.Session != nil && (k.Session.Turns > 1 || k.Session.System > 0) })
+}
+
+// meanTurns is the mean number of requests that follow from one drawn.
+func (m Mix) meanTurns() float64 {
+	if m == nil {
+		return 1
+	}
+	sum, turns := 0.0, 0.0
+	for i := range m {
+		n := 1.0
+		if m[i].Session != nil {
+			n = m[i].Session.MeanTurns()
+		}
+		sum, turns = sum+m[i].Share, turns+n*m[i].Share
+	}
+	return turns / sum
+}
+
+// newTalks prepares the sessions of a mix; nil where there are none.
+func newTalks(m Mix, seed uint64) *talks {
+	if !m.converses() {
+		return nil
+	}
+	t := &talks{mix: m, seed: seed, source: rand.NewPCG(0, 0), means: m.meanTurns()}
+	t.random = rand.New(t.source)
+	return t
+}
+
+// remember prepares contents in blocks of so many tokens.
+func (t *talks) remember(blockTokens int) {
+	t.blockTokens, t.known, t.system = blockTokens, &catalog{}, make([][]uint32, len(t.mix))
+	for i := range t.mix {
+		if s := t.mix[i].Session; s != nil {
+			for range s.System / blockTokens {
+				t.system[i] = append(t.system[i], t.known.add())
+			}
+		}
+	}
+}
+
+// draws are the random numbers of a turn. They depend on the session and the turn alone, not on what the server does.
+func (t *talks) draws(serial, turn int32) *rand.Rand {
+	t.source.Seed(t.seed, mixed64(sessionStream<<56|uint64(serial)<<16|uint64(turn)))
+	return t.random
+}
+
+// turns draws the number of turns of a session.
+func (t *talks) turns(serial, kind int32) int32 {
+	s := t.mix[kind].Session
+	if s == nil {
+		return 1
+	}
+	return int32(s.Least() + t.draws(serial, 0).IntN(s.Turns-s.Least()+1))
+}
+
+// begin makes a request the first turn of a session. A run without end has the places of sessions that are over for others.
+func (t *talks) begin(q *request, at units.Seconds) *talk {
+	place := len(t.open)
+	if n := len(t.free); n > 0 {
+		place = int(t.free[n-1])
+		t.free = t.free[:n-1]
+	} else {
+		t.open = append(t.open, talk{})
+	}
+	x := &t.open[place]
+	*x = talk{serial: t.begun, kind: q.kind, turn: 1, turns: t.turns(t.begun, q.kind), first: int32(q.id), started: at, contents: x.contents[:0]}
+	t.begun++
+	if t.known != nil {
+		x.contents = append(x.contents, t.system[q.kind]...)
+		x.common = len(x.contents)
+	}
+	q.talk = int32(place) + 1
+	return x
+}
+
+// of is the session of a request.
+func (t *talks) of(q *request) *talk { return &t.open[q.talk-1] }
+
+// contents are those of the prompt and the answer of a request: whole blocks.
+func (t *talks) contents(q *request) []uint32 {
+	x := t.of(q)
+	for len(x.contents) < (q.input+q.output)/t.blockTokens {
+		x.contents = append(x.contents, t.known.add())
+	}
+	return x.contents
+}
+
+// end ends a session: nobody will ask for its contents again.
+func (t *talks) end(q *request) {
+	x := t.of(q)
+	for _, id := range x.contents[x.common:] {
+		t.known.drop(id)
+	}
+	x.contents, x.common = x.contents[:0], 0
+	t.free = append(t.free, q.talk-1)
+}
+
+// begins makes a request that is about to be sent the first turn of a session.
+func (s *simulation) begins(q *request, at units.Seconds) {
+	if s.talks == nil {
+		return
+	}
+	s.talks.begin(q, at)
+	if s.talks.known != nil {
+		s.load.contents[q.id] = s.talks.contents(q)
+	}
+}
+
+// replies has a session go on after an answer, and reports whether it does. One whose prompt is refused ends.
+func (s *simulation) replies(q *request) bool {
+	if s.talks == nil {
+		return false
+	}
+	x := s.talks.of(q)
+	first := s.workers.replicas[0].engine.First
+	if q.state == refused || x.turn == x.turns {
+		if q.state == finished {
+			t := s.talks
+			latency := s.now + first - x.started
+			t.latency, t.working = append(t.latency, latency), append(t.working, latency-x.thought)
+			t.answered += int(x.turns)
+		}
+		if s.steady == nil { // those never sent have places too
+			s.left -= int(x.turns - x.turn)
+			s.unsent += int(x.turns - x.turn)
+		}
+		s.talks.end(q)
+		return false
+	}
+	x.said = q.input + q.output
+	think := units.Seconds(0)
+	if mean := s.talks.mix[x.kind].Session.Think; mean > 0 {
+		think = mean * units.Seconds(s.talks.draws(x.serial, x.turn).ExpFloat64())
+	}
+	x.thought += think
+	s.agenda.reply(s.now+first+think, int(q.talk-1))
+	return true
+}
+
+// turn sends the next request of a session.
+func (s *simulation) turn(place int) {
+	x := &s.talks.open[place]
+	var q *request
+	switch {
+	case s.steady == nil:
+		q = &s.requests[x.first+x.turn]
+	case len(s.steady.free) == 0:
+		s.flood()
+		s.talks.end(&request{talk: int32(place) + 1})
+		return
+	default:
+		q = s.vacant()
+	}
+	k := &s.talks.mix[x.kind]
+	random := s.talks.draws(x.serial, x.turn)
+	_ = random.ExpFloat64() // the time before this turn
+	user, answer := Lengths{Tokens: k.Session.User, Low: k.Session.LengthLow}, k.answer()
+	q.kind, q.talk = x.kind, int32(place)+1
+	q.input, q.output = x.said+user.draw(random), answer.draw(random)
+	q.need, q.arrived = q.input, s.now
+	x.turn++
+	if s.talks.known != nil {
+		s.load.contents[q.id] = s.talks.contents(q)
+	}
+	s.enter(q)
+}
+
+// expand makes places for all turns of the sessions that the requests of a load begin.
+func (l *load) expand(m Mix, seed uint64) {
+	if l.talks = newTalks(m, seed); l.talks == nil {
+		return
+	}
+	n := 0
+	l.starts = make([]int32, len(l.requests))
+	for i := range l.requests {
+		l.starts[i] = int32(n)
+		n += int(l.talks.turns(int32(i), l.requests[i].kind))
+	}
+	all := newRequests(n)
+	for i := range l.requests {
+		all[l.starts[i]] = l.requests[i]
+	}
+	l.requests = all
+}
+
+// result sums up the sessions that ended over a time.
+func (t *talks) result(over units.Seconds, percentile float64) *Sessions {
+	out := &Sessions{Count: len(t.latency)}
+	if out.Count == 0 || over <= 0 {
+		return out
+	}
+	out.Turns = float64(t.answered) / float64(out.Count)
+	out.Rate = float64(out.Count) / float64(over)
+	out.Latency, out.Working = summarize(t.latency, 1, percentile), summarize(t.working, 1, percentile)
+	return out
+}
+
+// restart forgets the sessions that have ended.
+func (t *talks) restart() {
+	if t != nil {
+		t.latency, t.working, t.answered = t.latency[:0], t.working[:0], 0
+	}
+}
+
+// generation is the number of requests that end while all that are under way are replaced: those that run, or those of all
+// open sessions.
+func (s *simulation) generation() int {
+	n := s.running()
+	if s.talks == nil {
+		return n
+	}
+	return max(n, int(s.talks.means*float64(len(s.talks.open)-len(s.talks.free))))
+}
+
+// filling reports whether the caches of sessions have room that they will not have for long: contents of sessions that
+// are over stay until others need the blocks. A quarter of the requests at most is spent on it.
+func (s *simulation) filling() bool {
+	if s.talks == nil || s.talks.known == nil || s.steady.done > s.steady.bound/4 {
+		return false
+	}
+	for i := range s.workers.replicas {
+		if s.workers.replicas[i].cache.prefix.evicted == 0 {
+			return true
+		}
+	}
+	return false
+}

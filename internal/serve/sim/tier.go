@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"errors"
+	"math"
+
+	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+)
+
+// Tier is memory of the host that keeps what the prefix cache of a replica evicts. What a prompt
+// finds there is not computed but loaded, layer by layer beside the computation: a step lasts at
+// least as long as its loads (SGLang's HiCache and LMCache load so; vLLM's offloading connector loads
+// before a request is scheduled, beside the steps of others). Eviction to the host costs no time: it is
+// copied in the other direction of the link.
+type Tier struct {
+	Blocks        int // KV blocks that fit
+	BytesPerToken units.Bytes
+	Bandwidth     units.BytesPerSecond // 0 is no tier
+}
+
+// room is the number of blocks of a tier that can be loaded from.
+func (t *Tier) room() int {
+	if t.Bandwidth <= 0 {
+		return 0
+	}
+	return t.Blocks
+}
+
+// loads is how long it takes to load so many tokens.
+func (t *Tier) loads(tokens int) units.Seconds {
+	if tokens == 0 {
+		return 0
+	}
+	return units.Seconds(float64(t.BytesPerToken) * float64(tokens) / float64(t.Bandwidth))
+}
+
+func (t *Tier) check() error {
+	if t.Blocks < 0 || t.Blocks > math.MaxInt32 || t.BytesPerToken < 0 || !(t.Bandwidth >= 0) || math.IsInf(float64(t.Bandwidth), 0) {
+		return errors.New("host tier: blocks, bytes and bandwidth must not be negative, and the bandwidth must be finite")
+	}
+	return nil
+}
+
+// host is the content of a tier: entries of the prefix cache, the one evicted
+// longest ago first.
+type host struct {
+	recency
+
+	room int // entries
+	has  []bool
+}
+
+// contains reports whether an entry is here.
+func (h *host) contains(i int32) bool { return int(i) < len(h.has) && h.has[i] }
+
+// put adds an entry; it returns the one dropped for it, 0 if none is.
+func (h *host) put(i int32) (dropped int32) {
+	if h.room == 0 {
+		return i
+	}
+	if h.n == h.room {
+		dropped = h.oldest()
+		h.remove(dropped)
+	}
+	h.reach(i)
+	for int(i) >= len(h.has) {
+		h.has = append(h.has, false)
+	}
+	h.has[i] = true
+	h.link(i)
+	return dropped
+}
+
+func (h *host) remove(i int32) {
+	h.unlink(i)
+	h.has[i] = false
+}
+
+// fetch loads so many tokens of a prompt for the step that is filled.
+func (r *replica) fetch(q *request, tokens int) {
+	took := r.engine.Host.loads(tokens)
+	r.loads += took
+	r.usage.loading += took
+	rest := q.need - q.context
+	r.usage.spared += r.computes(q.context-tokens, rest+tokens) - r.computes(q.context, rest)
+}
+
+// computes is the time of a step that computes tokens of a prompt after those before.
+func (r *replica) computes(before, tokens int) units.Seconds {
+	return r.stepper.Step(Batch{
+		PrefillRequests: 1, PrefillTokens: tokens, PrefillContext: before,
+		PrefillPairs: float64(tokens) * (float64(before) + float64(tokens+1)/2), Sampled: 1,
+	})
+}
