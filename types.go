@@ -112,6 +112,8 @@ type (
 
 	// SizeRequest asks for the fewest devices that carry a rate or a concurrency within the limits of experiments.
 	SizeRequest = recommend.Request
+	// How is how experiments are run: their sources, and how many rows each has.
+	How = experiment.How
 	// Experiment is a model, a system, an engine and a mode to size or compare.
 	Experiment = experiment.Experiment
 	// Sizing is the deployments that carry the load, the fewest devices first.

@@ -25,7 +25,7 @@ func world() *session.Session { return new(session.Session) }
 // configured is the result of one experiment.
 func configured(t *testing.T, e experiment.Experiment, top int) *experiment.Result {
 	t.Helper()
-	r, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}, Top: top})
+	r, err := configure.Run(t.Context(), world(), configure.Request{Experiments: []experiment.Experiment{e}, How: experiment.How{Top: top}})
 	if err != nil {
 		t.Fatal(err)
 	}

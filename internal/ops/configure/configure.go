@@ -12,10 +12,7 @@ import (
 // Request asks for the best deployments of several experiments.
 type Request struct {
 	Experiments []experiment.Experiment `json:"experiments"`
-	session.Sources
-
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
+	experiment.How
 }
 
 // Response is the comparison of experiments.
@@ -55,9 +52,8 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	}
 	r.Top = cmp.Or(r.Top, experiment.DefaultTop)
 	out := &Response{Request: r, Results: make([]experiment.Result, len(r.Experiments)), Caution: session.Caution}
-	how := experiment.How{Sources: r.Sources, Top: r.Top, Jobs: r.Jobs}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Best(ctx, s, &how, e, true)
+		return experiment.Best(ctx, s, &r.How, e, true)
 	}); err != nil {
 		return nil, err
 	}
@@ -76,8 +72,8 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 // Generate gives a deployment of an experiment that works, without a search.
 func Generate(ctx context.Context, s *session.Session, e experiment.Experiment, files session.Sources) (*Response, error) {
 	e.Mode = experiment.Aggregated
-	r := Request{Experiments: []experiment.Experiment{e}, Sources: files, Top: 1}
-	found, err := experiment.Unsearched(ctx, s, &experiment.How{Sources: files, Top: r.Top}, e)
+	r := Request{Experiments: []experiment.Experiment{e}, How: experiment.How{Sources: files, Top: 1}}
+	found, err := experiment.Unsearched(ctx, s, &r.How, e)
 	if err != nil {
 		return nil, err
 	}

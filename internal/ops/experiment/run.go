@@ -31,12 +31,12 @@ const (
 	AtATime = 2
 )
 
-// How says how an experiment is run.
+// How says how experiments are run.
 type How struct {
 	session.Sources
 
-	Top  int // rows
-	Jobs int // workers, which no answer depends on; 0 = 8
+	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
+	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
 }
 
 // DefaultTop is the number of rows by default, as AIConfigurator has it.

@@ -17,14 +17,11 @@ import (
 // experiments are not given.
 type Request struct {
 	Experiments []experiment.Experiment `json:"experiments"`
-	session.Sources
+	experiment.How
 
 	// One of these is the load: requests per second, or in flight.
 	Rate        float64 `json:"target_request_rate,omitempty"`
 	Concurrency int     `json:"target_concurrency,omitempty"`
-
-	Top  int `json:"top_n,omitempty"` // rows of each experiment; 0 = 5
-	Jobs int `json:"-"`               // workers, which no answer depends on; 0 = 8
 }
 
 // Response is how many devices a load needs. Latencies are at the load; throughput and
@@ -56,9 +53,9 @@ func Run(ctx context.Context, s *session.Session, r Request) (*Response, error) 
 	out := &Response{
 		Request: r, Rate: r.Rate, Concurrency: r.Concurrency, Results: make([]experiment.Result, len(r.Experiments)), At: -1, Caution: session.Caution,
 	}
-	how, load := experiment.How{Sources: r.Sources, Top: r.Top, Jobs: r.Jobs}, trial.Load{Rate: r.Rate, Requests: r.Concurrency}
+	load := trial.Load{Rate: r.Rate, Requests: r.Concurrency}
 	if err := experiment.Each(ctx, r.Experiments, out.Results, func(e experiment.Experiment) (*experiment.Result, error) {
-		return experiment.Fewest(ctx, s, &how, load, e)
+		return experiment.Fewest(ctx, s, &r.How, load, e)
 	}); err != nil {
 		return nil, err
 	}
