@@ -2,6 +2,7 @@ package units
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
@@ -108,10 +109,12 @@ func readMs[T ~float64](data []byte, into *T) error {
 	return err
 }
 
-// scaled reads a number in a unit.
+// scaled reads a number in a unit. One that is too large for it is an error, as it is for package json.
 func scaled[T ~float64](data []byte, into *T, unit T) error {
 	var x float64
 	err := json.Unmarshal(data, &x)
-	*into = T(x) * unit
+	if *into = T(x) * unit; math.IsInf(float64(*into), 0) {
+		return fmt.Errorf("%g is out of range", x)
+	}
 	return err
 }

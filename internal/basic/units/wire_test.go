@@ -28,6 +28,11 @@ func TestWire(t *testing.T) {
 	if want := `{"A":2000,"B":3000,"C":1,"D":1,"E":4,"F":5}`; err != nil || string(some) != want {
 		t.Errorf("want %s, got %s (%v)", want, some, err)
 	}
+	for _, large := range []string{`{"C":1e305}`, `{"D":-1e306}`} {
+		if err := json.Unmarshal([]byte(large), &quantities{}); err == nil {
+			t.Errorf("%s was read", large)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(0, 1e9)
 		q := quantities{
