@@ -108,7 +108,7 @@ func ExamplePlanner_Optimize() {
 		return
 	}
 	pass := &found.Devices[0].Searches[0]
-	fmt.Println("best:", pass.Best.Parallel)
+	fmt.Println("best:", pass.Best.Label)
 	fmt.Println("limited by:", pass.Best.Binds)
 	fmt.Println("candidates:", len(pass.Candidates))
 	// Output:

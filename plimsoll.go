@@ -111,11 +111,7 @@ func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, e
 
 // Optimize searches layouts and batches of one model for the most throughput within limits.
 func (p *Planner) Optimize(ctx context.Context, r OptimizeRequest) (*Optimization, error) {
-	out, err := answer(ctx, p, "optimize", optimize.Run, r)
-	if err != nil {
-		return nil, err
-	}
-	return document.NewOptimize(out, nil), nil
+	return answer(ctx, p, "optimize", optimize.Run, r)
 }
 
 // Step evaluates one forward pass of a deployment.

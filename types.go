@@ -103,7 +103,7 @@ type (
 	// disaggregated (Disagg) or with matched prefill and decode (PDRatio).
 	OptimizeRequest = optimize.Request
 	// Optimization is the rows of a search, the best first, with every candidate and the Pareto frontier.
-	Optimization = document.Optimize
+	Optimization = optimize.Response
 
 	// StepRequest asks for one forward pass of a deployment.
 	StepRequest = step.Request

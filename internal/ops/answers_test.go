@@ -52,7 +52,7 @@ func TestOneAnswer(t *testing.T) {
 		throughput                    float64
 	}
 	want := answer{
-		row.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
+		row.Candidate.Layout.Label(false), row.Replicas, row.Best.Concurrency, row.Budget, row.Best.TTFT, row.Best.TPOT, row.Best.Throughput,
 	}
 	of := func(o *experiment.Option) answer {
 		p := &o.Deployment.Pools[0]
@@ -113,7 +113,7 @@ func TestDraftsOptimized(t *testing.T) {
 	s := &o.Devices[0].Searches[0]
 	row := &s.Rows[0]
 	d := deployment.Deployment{Model: "deepseek-ai/DeepSeek-R1", System: "h200_sxm", Pools: []deployment.Pool{{
-		Layout: row.Layout, Replicas: row.Replicas, MTP: row.MTP, Settings: row.Settings,
+		Layout: row.Candidate.Layout, Replicas: row.Replicas, MTP: row.Candidate.MTP, Settings: row.Settings,
 	}}}
 	q := simulate.Request{Deployment: d}
 	q.Concurrency, q.Input, q.Output = row.Best.Concurrency, 1000, 100
@@ -180,8 +180,8 @@ func TestRequestLatency(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &o.Devices[0].Searches[0]
-	if len(s.Rows) > 0 || s.Candidates[0].Binds != search.OverLatency || !strings.HasPrefix(s.Candidates[0].Reason, "request latency ") || s.Nearest.Latency <= e.Limits.Latency {
-		t.Errorf("%d rows; %s: %s; nearest %+v", len(s.Rows), s.Candidates[0].Binds, s.Candidates[0].Reason, s.Nearest)
+	if len(s.Rows) > 0 || s.Candidates[0].Rejected != search.OverLatency || !strings.HasPrefix(s.Candidates[0].Reason, "request latency ") || s.Nearest.Latency <= e.Limits.Latency {
+		t.Errorf("%d rows; %s: %s; nearest %+v", len(s.Rows), s.Candidates[0].Rejected, s.Candidates[0].Reason, s.Nearest)
 	}
 }
 

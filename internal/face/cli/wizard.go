@@ -139,7 +139,8 @@ func (e *Env) wizard(f *planFlags) *wizard.Config {
 			return watched(e, f.quiet, func(w *session.Session) (*optimize.Response, error) { return optimize.Run(ctx, w, r) })
 		},
 		Report: func(r *optimize.Response) {
-			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true, Command: stepCommand})
+			r.Say(stepCommand)
+			report.Optimize(out, r, report.OptimizeView{Color: e.Color(e.Stdout), Width: e.Width(), Plots: true})
 		},
 		Plan: func(ctx context.Context, r plan.Request) error { return e.plan(ctx, out, r, f.quiet) },
 	}

@@ -43,20 +43,20 @@ func plan(ctx context.Context, k *Kit, r opsplan.Request) (*document.Plan, error
 	return document.NewPlan(out, k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) }), nil
 }
 
-func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
+func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Jobs = k.Jobs
 	out, err := opsoptimize.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	doc := document.NewOptimize(out, k.Commands.Step)
+	out.Say(func(r *opsstep.Request) string { return say(k.Commands.Step, r) })
 	if out.Request.Distribution == nil { // a command would need a file
-		doc.Command = say(k.Commands.Optimize, &out.Request)
+		out.Command = say(k.Commands.Optimize, &out.Request)
 	}
-	return doc, nil
+	return out, nil
 }
 
-func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*document.Optimize, error) {
+func explain(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {
 	r.Explain = true
 	return optimize(ctx, k, r)
 }

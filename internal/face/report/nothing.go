@@ -11,10 +11,10 @@ import (
 )
 
 // nothing reports that no configuration is feasible, why, and the nearest feasible limits.
-func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *optimize.Search) {
+func nothing(w io.Writer, r *optimize.Response, d *optimize.Device, p *optimize.Search) {
 	counts := map[search.Verdict]int{}
 	for i := range p.Candidates {
-		counts[p.Candidates[i].Binds]++
+		counts[p.Candidates[i].Rejected]++
 	}
 	stars := strings.Repeat("*", frame)
 	fmt.Fprintln(w, "\n"+stars)
@@ -28,7 +28,7 @@ func nothing(w io.Writer, r *optimize.Response, d *optimize.DeviceResult, p *opt
 	default:
 		fmt.Fprintln(w, "No configurations are possible with these sizes.")
 	}
-	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, optimize.Phase(p.Mode), p.NumDevices, d.Device.Name, kernels(p.Compiled))
+	fmt.Fprintf(w, "  %s, %s on %d × %s, %s\n", r.Model, p.Mode, p.NumDevices, d.Name, kernels(p.Compiled))
 	for _, verdict := range []search.Verdict{search.NoMemory, search.OverTPOT, search.OverTTFT, search.OverLatency, search.RangeEnds, search.IllegalShape} {
 		if n := counts[verdict]; n > 0 {
 			fmt.Fprintf(w, "  %d of %d layouts rejected: %s\n", n, len(p.Candidates), verdict)

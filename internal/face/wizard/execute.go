@@ -122,7 +122,7 @@ func (w *wizard) infeasible(r *optimize.Response) *failed {
 	switch {
 	case empty.Nearest != nil:
 		f.fix = fmt.Sprintf(t.FixLimit, nearestLimits(t, empty))
-	case len(empty.Candidates) > 0 && empty.Candidates[0].Binds == search.NoMemory:
+	case len(empty.Candidates) > 0 && empty.Candidates[0].Rejected == search.NoMemory:
 		f.fix = t.FixMemory
 	}
 	return f
