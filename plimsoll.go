@@ -92,11 +92,7 @@ func answer[Request, Response any](ctx context.Context, p *Planner, name string,
 
 // Plan finds how to serve a model within limits.
 func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
-	out, err := answer(ctx, p, "plan", plan.Run, r)
-	if err != nil {
-		return nil, err
-	}
-	return document.NewPlan(out, "", nil), nil
+	return answer(ctx, p, "plan", plan.Run, r)
 }
 
 // Predict simulates traffic on a deployment. The limits may be zero: they affect

@@ -88,9 +88,9 @@ type (
 	// number of devices (Devices), or carry a load (Rate, Daily) on the fewest.
 	PlanRequest = plan.Request
 	// Plan is the record of a plan: the answer in words, the contenders, the best first, and what would change them.
-	Plan = document.Plan
+	Plan = plan.Response
 	// Contender is the best deployment of one system, engine and mode, with its figures and cost.
-	Contender = document.Contender
+	Contender = plan.Contender
 	// ServingMode is agg or disagg.
 	ServingMode = experiment.ServingMode
 

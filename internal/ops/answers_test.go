@@ -71,7 +71,7 @@ func TestOneAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := of(&p.Contenders[0].Option); got != want {
+	if got := of(&p.Contenders[0].Found.Option); got != want {
 		t.Errorf("the optimizer finds %+v, a plan %+v", want, got)
 	}
 }
@@ -258,7 +258,7 @@ func TestEnginesOfDevices(t *testing.T) {
 	}
 	var names []string
 	for i := range p.Contenders {
-		names = append(names, p.Contenders[i].Experiment.Engine.Name)
+		names = append(names, p.Contenders[i].Engine)
 	}
 	for _, want := range []string{"mindie", "vllm", "sglang"} {
 		if !strings.Contains(strings.Join(names, " "), want) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	opscheck "github.com/plimsoll-project/plimsoll/internal/ops/check"
 	opslint "github.com/plimsoll-project/plimsoll/internal/ops/lint"
 	opsoptimize "github.com/plimsoll-project/plimsoll/internal/ops/optimize"
@@ -34,13 +33,14 @@ InferenceX) with the prediction of its deployment: figures inside the intervals,
 	}
 }
 
-func plan(ctx context.Context, k *Kit, r opsplan.Request) (*document.Plan, error) {
+func plan(ctx context.Context, k *Kit, r opsplan.Request) (*opsplan.Response, error) {
 	r.Jobs = k.Jobs
 	out, err := opsplan.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	return document.NewPlan(out, k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) }), nil
+	out.Say(k.Version, func(r *opsplan.Request) string { return say(k.Commands.Plan, r) })
+	return out, nil
 }
 
 func optimize(ctx context.Context, k *Kit, r opsoptimize.Request) (*opsoptimize.Response, error) {

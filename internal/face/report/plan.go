@@ -10,8 +10,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/draw/table"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/simulate"
 )
 
@@ -20,7 +20,7 @@ const planWidth = 110
 
 // Plan prints a plan on one page: the answer, the contenders, what would change the
 // answer, where time and memory go, and the next commands.
-func Plan(w io.Writer, p *document.Plan) {
+func Plan(w io.Writer, p *plan.Response) {
 	for _, text := range []string{p.Answer.Sentence, p.Answer.Reason} {
 		for _, line := range table.Wrap(text, planWidth) {
 			fmt.Fprintln(w, line)
@@ -44,7 +44,7 @@ func Plan(w io.Writer, p *document.Plan) {
 }
 
 // planWorkloads prints the workloads, unless they are two fixed lengths.
-func planWorkloads(w io.Writer, p *document.Plan) {
+func planWorkloads(w io.Writer, p *plan.Response) {
 	if len(p.Workloads) == 1 && p.Workloads[0].Source == "given" {
 		return
 	}
@@ -59,7 +59,7 @@ func planWorkloads(w io.Writer, p *document.Plan) {
 }
 
 // planContenders prints the table of contenders.
-func planContenders(w io.Writer, p *document.Plan) {
+func planContenders(w io.Writer, p *plan.Response) {
 	if len(p.Contenders) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func planContenders(w io.Writer, p *document.Plan) {
 }
 
 // shownContenders are the indices of the contenders that fit a page: all for one or two systems, otherwise the best of each.
-func shownContenders(p *document.Plan) []int {
+func shownContenders(p *plan.Response) []int {
 	const most, few = 20, 2
 	var all, best []int
 	systems := map[string]bool{}
@@ -124,7 +124,7 @@ func shownContenders(p *document.Plan) []int {
 }
 
 // planSources prints the sources of prices and intervals, once each.
-func planSources(w io.Writer, p *document.Plan, shown []int) {
+func planSources(w io.Writer, p *plan.Response, shown []int) {
 	var said []string
 	say := func(line string) {
 		if !slices.Contains(said, line) {
@@ -160,7 +160,7 @@ func joules(e *simulate.Energy) string {
 	return units.Figure(float64(e.PerToken))
 }
 
-func bracketed(r document.Range) string {
+func bracketed(r plan.Range) string {
 	if r.Value == 0 {
 		return "–"
 	}
@@ -181,7 +181,7 @@ func probability(x *float64) string {
 func indent(t *table.Table) string { return "  " + strings.ReplaceAll(t.String(), "\n", "\n  ") }
 
 // planDay prints the GPUs over a day.
-func planDay(w io.Writer, p *document.Plan) {
+func planDay(w io.Writer, p *plan.Response) {
 	d := p.Day
 	if d == nil {
 		return
@@ -195,7 +195,7 @@ func planDay(w io.Writer, p *document.Plan) {
 }
 
 // planChanges prints what would change the answer.
-func planChanges(w io.Writer, p *document.Plan) {
+func planChanges(w io.Writer, p *plan.Response) {
 	if len(p.Changes) == 0 {
 		return
 	}
@@ -234,7 +234,7 @@ func planChanges(w io.Writer, p *document.Plan) {
 }
 
 // planParts prints where the time of a step and the memory of a device go.
-func planParts(w io.Writer, p *document.Plan) {
+func planParts(w io.Writer, p *plan.Response) {
 	if len(p.Pools) == 0 {
 		return
 	}
@@ -260,7 +260,7 @@ func planParts(w io.Writer, p *document.Plan) {
 }
 
 // planNotRun prints the combinations that were not compared.
-func planNotRun(w io.Writer, p *document.Plan) {
+func planNotRun(w io.Writer, p *plan.Response) {
 	if len(p.NotRun) == 0 {
 		return
 	}

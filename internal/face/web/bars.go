@@ -12,8 +12,8 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
-	"github.com/plimsoll-project/plimsoll/internal/face/document"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
+	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
@@ -84,7 +84,7 @@ func (s *stack) close() stack {
 }
 
 // steps are the times of a plan's steps by operator.
-func steps(p *document.Plan) (out []stack) {
+func steps(p *plan.Response) (out []stack) {
 	for i := range p.Pools {
 		for j := range p.Pools[i].Steps {
 			out = append(out, stepOf(&p.Pools[i], &p.Pools[i].Steps[j]))
@@ -135,7 +135,7 @@ func capital(s string) string {
 }
 
 // memories are the memory budgets of a GPU of each pool.
-func memories(p *document.Plan) (out []stack) {
+func memories(p *plan.Response) (out []stack) {
 	for i := range p.Pools {
 		pool := &p.Pools[i]
 		out = append(out, memoryOf("A GPU of a "+worker(pool.Role), &pool.Memory, pool.KVPeak))
@@ -182,7 +182,7 @@ func errorbar(low, value, high, most float64) template.HTML {
 }
 
 // octaves is the scale of the bars of changes on either side: a factor of two to eight, set by the largest.
-func octaves(changes []document.Change) float64 {
+func octaves(changes []plan.Change) float64 {
 	most := 1.0
 	for i := range changes {
 		if r := changes[i].Ratio; r != nil && *r > 0 {

@@ -91,7 +91,7 @@ func found(ctx context.Context, s *session.Session, r *Request) (*launch.Plan, e
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return Plan(s, &out.Request.Sources, &c.Experiment, &c.Option, site)
+	return Plan(s, &out.Request.Sources, &c.Found.Experiment, &c.Found.Option, site)
 }
 
 // given is a deployment that was given, with the figures of its simulation.
@@ -113,7 +113,7 @@ func given(ctx context.Context, s *session.Session, r *Request, site launch.Site
 func contender(r *plan.Response, name string) (*plan.Contender, error) {
 	var names []string
 	for i := range r.Contenders {
-		names = append(names, r.Contenders[i].Name())
+		names = append(names, r.Contenders[i].Name)
 		if name == "" || name == names[i] {
 			return &r.Contenders[i], nil
 		}

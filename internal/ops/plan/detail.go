@@ -19,7 +19,7 @@ import (
 )
 
 // cost is what a contender costs at its throughput.
-func (p *planning) cost(d *device.Profile, c *Contender) money.Cost {
+func (p *planning) cost(d *device.Profile, c *Found) money.Cost {
 	out := money.Cost{USDPerHour: d.Price.USDPerHour, Source: d.Price.Source}
 	if price, ok := p.r.Prices[d.Name]; ok {
 		out = money.Cost{USDPerHour: price, Source: "given"}
@@ -48,7 +48,7 @@ func (r *Request) usual() float64 {
 
 // meter finds the energy of a contender under the load that comes on average; that of
 // the most load is known.
-func (p *planning) meter(ctx context.Context, c *Contender) error {
+func (p *planning) meter(ctx context.Context, c *Found) error {
 	usual := p.r.usual()
 	if c.Concurrency == 0 || c.Load == 0 || usual == 0 || usual == p.r.peak() {
 		return nil
@@ -96,7 +96,7 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if len(out.Contenders) == 0 || out.Contenders[0].Concurrency == 0 {
 		return nil
 	}
-	best := &out.Contenders[0]
+	best := &out.Contenders[0].Found
 	q := p.traffic(best, best.Concurrency)
 	if best.Load > 0 {
 		q.Concurrency, q.Rate = 0, p.r.peak()
@@ -111,9 +111,9 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if err != nil {
 		return err
 	}
-	out.Model, out.Series = run.Model, run.Result.Series
-	for i := range out.Series {
-		out.Series[i].Waiting, out.Series[i].Running = out.Series[i].Waiting*best.Copies/part, out.Series[i].Running*best.Copies/part
+	out.Model = run.Model
+	for _, x := range run.Result.Series {
+		out.Timeline = append(out.Timeline, Moment{x.At, x.Waiting * best.Copies / part, x.Running * best.Copies / part, x.KV})
 	}
 	if out.Pools, err = p.pools(ctx, best); err != nil {
 		return err
@@ -121,12 +121,14 @@ func (p *planning) detail(ctx context.Context, out *Response) error {
 	if out.Loads, err = p.loads(ctx, s, best); err != nil {
 		return err
 	}
-	out.Day = p.day(best)
+	if out.Day = p.day(best); out.Day != nil && out.Contenders[0].Cost != nil {
+		out.Contenders[0].Cost.Scaled = &out.Day.PerMonth
+	}
 	return nil
 }
 
 // traffic is a simulation of a contender's deployment with so many requests in flight.
-func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
+func (p *planning) traffic(c *Found, concurrency int) simulate.Request {
 	e := &c.Experiment
 	return simulate.Request{
 		Deployment: c.Deployment, Sources: p.r.Sources, Limits: e.Limits,
@@ -135,7 +137,7 @@ func (p *planning) traffic(c *Contender, concurrency int) simulate.Request {
 }
 
 // pools are the workers of a contender with their steps.
-func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.Pool, error) {
+func (p *planning) pools(ctx context.Context, c *Found) ([]estimate.Pool, error) {
 	part := sample(&c.Option)
 	some := some(&c.Option, part)
 	r := estimate.Request{Experiment: c.Experiment, Sources: p.r.Sources, Concurrency: max(1, c.Concurrency*part/c.Copies), Steps: true}
@@ -160,7 +162,7 @@ func (p *planning) pools(ctx context.Context, c *Contender) ([]estimate.Pool, er
 }
 
 // loads are the figures of a contender with fewer and with more requests in flight.
-func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([]LoadPoint, error) {
+func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Load, error) {
 	var numbers []int
 	for _, share := range []float64{1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 5.0 / 8, 3.0 / 4, 7.0 / 8, 1, 1.125, 1.25, 1.5} {
 		n := max(1, int(math.Round(share*float64(c.Capacity.Concurrency))))
@@ -168,7 +170,7 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 			numbers = append(numbers, n)
 		}
 	}
-	out := make([]LoadPoint, len(numbers))
+	out := make([]Load, len(numbers))
 	errs := make([]error, len(numbers))
 	err := pool.Each(ctx, len(numbers), session.DefaultJobs, func(i int) {
 		part := sample(&c.Option)
@@ -180,10 +182,10 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 			errs[i] = err
 			return
 		}
-		got, all := &r.Result, float64(c.Copies)/float64(part)
-		out[i] = LoadPoint{
-			Concurrency: numbers[i], TTFT: got.TTFT.Mean, TPOT: got.TPOT.Mean, TTFT95: got.TTFT.P95, TPOT95: got.TPOT.P95,
-			Throughput: got.OutputRate * all, RequestRate: got.RequestRate * all, Chance: r.Chance, Expected: r.Expected,
+		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
+		out[i] = Load{
+			Concurrency: numbers[i], Tokens: rangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all,
+			TTFT: rangeOf(got.TTFT.Mean.Ms(), x.TTFT), TPOT: second(got.TPOT.Mean.Ms(), x.TPOT), TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(), Chance: r.Chance,
 		}
 	})
 	for _, e := range errs {
@@ -195,16 +197,16 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Contender) ([
 }
 
 // day is the devices that each part of a day needs, by what a copy carries.
-func (p *planning) day(c *Contender) *Day {
+func (p *planning) day(c *Found) *Day {
 	if p.r.Daily == nil || !c.Meets {
 		return nil
 	}
 	each := c.Used / c.Copies
 	carries := c.Capacity.RequestRate / float64(c.Copies)
-	out := &Day{}
+	out := &Day{Rates: p.r.Daily}
 	for _, rate := range p.r.Daily {
 		n := each * search.Needed(rate, carries, c.Copies)
-		out.Devices = append(out.Devices, n)
+		out.GPUs = append(out.GPUs, n)
 		out.Mean += float64(n) / float64(len(p.r.Daily))
 	}
 	out.PerMonth = c.Cost.Month(c.Devices(), out.Mean)

@@ -1,4 +1,4 @@
-package document
+package plan
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
 	"github.com/plimsoll-project/plimsoll/internal/ops/experiment"
-	"github.com/plimsoll-project/plimsoll/internal/ops/plan"
 	"github.com/plimsoll-project/plimsoll/internal/ops/session"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 )
 
-// deploymentInWords is what a contender runs: "4 replicas of TP=8", "2 × (3 prefill of
+// inWords is the deployment that was found: "4 replicas of TP=8", "2 × (3 prefill of
 // one GPU, 1 decode of TP=8)".
-func deploymentInWords(c *plan.Contender) string {
+func (c *Found) inWords() string {
 	of := func(n string, role deployment.Role) string {
 		for i := range c.Deployment.Pools {
 			if p := &c.Deployment.Pools[i]; p.Role == role {
@@ -47,7 +46,7 @@ func shortLabel(label string) string {
 }
 
 // limitsInWords is "TTFT 1000 ms and TPOT 10 ms", "" without limits.
-func limitsInWords(r *plan.Request) string {
+func limitsInWords(r *Request) string {
 	var parts []string
 	add := func(name string, s units.Seconds) {
 		if s > 0 {
@@ -69,8 +68,8 @@ func limitsInWords(r *plan.Request) string {
 }
 
 // answerOf puts a plan into words.
-func answerOf(p *Plan) Answer {
-	r := p.Request
+func answerOf(p *Response) Answer {
+	r := &p.Request
 	within := limitsInWords(r)
 	if len(p.Contenders) == 0 {
 		return Answer{Sentence: "No deployment of " + r.Model + " was found."}
@@ -94,7 +93,7 @@ func answerOf(p *Plan) Answer {
 	}
 	rate := best.RequestRate
 	if best.Load != nil {
-		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(peakOf(r)), gpusInWords(r, best), within)
+		out.Sentence = fmt.Sprintf("%s at %s requests per second needs %s%s.", r.Model, units.Figure(r.peak()), gpusInWords(r, best), within)
 		out.Sentence += fmt.Sprintf(" They carry about %s (%s to %s).", units.Figure(best.Capacity.RequestRate.Value), units.Figure(best.Capacity.RequestRate.Low), units.Figure(best.Capacity.RequestRate.High))
 	} else {
 		out.Sentence = fmt.Sprintf("%s serve %s at about %s requests per second (%s to %s), which is %s output tokens per second,%s.",
@@ -123,15 +122,7 @@ func nearestInWords(l *session.Limits) string {
 	return strings.Join(parts, " and ")
 }
 
-func peakOf(r *plan.Request) float64 {
-	most := r.Rate
-	for _, x := range r.Daily {
-		most = max(most, x)
-	}
-	return most
-}
-
-func gpusInWords(r *plan.Request, c *Contender) string {
+func gpusInWords(r *Request, c *Contender) string {
 	n := c.GPUsGiven
 	if r.Devices > 0 {
 		n = r.Devices
@@ -162,7 +153,7 @@ func reasonOf(c *Contender) string {
 }
 
 // nextOf lists the commands to run next.
-func nextOf(p *Plan) []Next {
+func nextOf(p *Response) []Next {
 	out := []Next{}
 	if len(p.Contenders) == 0 || p.Command == "" {
 		return out
@@ -176,7 +167,7 @@ func nextOf(p *Plan) []Next {
 	if x := p.Request.Workloads; len(x) == 1 && x[0].Input > 0 && x[0].Output > 0 {
 		load := fmt.Sprintf("--concurrency %d", best.Concurrency)
 		if best.Load != nil {
-			load = fmt.Sprintf("--rate %g", peakOf(p.Request))
+			load = fmt.Sprintf("--rate %g", p.Request.peak())
 		}
 		line := fmt.Sprintf("plimsoll simulate --deployment %s/deployment.json %s --input-length %d --output-length %d", dir, load, x[0].Input, x[0].Output)
 		if x[0].LengthLow > 0 && x[0].LengthLow != 1 {
