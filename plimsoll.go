@@ -98,11 +98,7 @@ func (p *Planner) Plan(ctx context.Context, r PlanRequest) (*Plan, error) {
 // Predict simulates traffic on a deployment. The limits may be zero: they affect
 // only goodput and the probability of meeting them.
 func (p *Planner) Predict(ctx context.Context, r PredictRequest) (*Prediction, error) {
-	out, err := answer(ctx, p, "simulate", simulate.Run, r)
-	if err != nil {
-		return nil, err
-	}
-	return out.Prediction(), nil
+	return answer(ctx, p, "simulate", simulate.Run, r)
 }
 
 // Optimize searches layouts and batches of one model for the most throughput within limits.

@@ -97,7 +97,7 @@ type (
 	// PredictRequest is a deployment, its traffic, and limits, which may be zero.
 	PredictRequest = simulate.Request
 	// Prediction is a simulated run: times with percentiles and 80 % intervals, throughput, memory, energy.
-	Prediction = simulate.Prediction
+	Prediction = simulate.Response
 
 	// OptimizeRequest asks for the layouts and batches of one model with the most throughput within limits, aggregated,
 	// disaggregated (Disagg) or with matched prefill and decode (PDRatio).

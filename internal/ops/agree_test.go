@@ -29,7 +29,7 @@ type figures struct {
 }
 
 func ofSimulation(s *simulate.Response) figures {
-	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, s.Chance, s.Expected, s.Energy.PerToken}
+	return figures{s.Result.TTFT.Mean, s.Result.TPOT.Mean, s.Result.OutputRate, orSure(s.Chance), s.Expected, s.Energy.PerToken}
 }
 
 func ofOption(o *experiment.Option) figures {

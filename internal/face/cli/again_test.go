@@ -95,7 +95,7 @@ func ask(command string, request []byte) (string, error) {
 		var a *simulate.Response
 		if err = strict(request, &r); err == nil {
 			if a, err = simulate.Run(ctx, w, r); err == nil {
-				doc = a.Prediction()
+				doc = a
 			}
 		}
 	default:

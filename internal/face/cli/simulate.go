@@ -238,9 +238,8 @@ func runSimulate(cmd *cobra.Command, env *Env, f *simulateFlags, args []string) 
 	}
 	tableNotes(env.Note, r.Tables)
 	if f.json {
-		doc := r.Prediction()
-		doc.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
-		err = env.JSON(doc)
+		r.Command = simulateCommand(&r.Request, f.input, f.output, f.file)
+		err = env.JSON(r)
 	} else {
 		report.Simulate(env.Stdout, r, report.OptimizeView{Color: env.Color(env.Stdout), Width: env.Width(), Plots: !f.noPlots})
 	}

@@ -69,16 +69,15 @@ func step(ctx context.Context, k *Kit, r opsstep.Request) (*opsstep.Response, er
 	return out, err
 }
 
-func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*opssimulate.Prediction, error) {
+func simulate(ctx context.Context, k *Kit, r opssimulate.Request) (*opssimulate.Response, error) {
 	out, err := opssimulate.Run(ctx, k.World, r)
 	if err != nil {
 		return nil, err
 	}
-	doc := out.Prediction()
 	if q := &out.Request; q.InputLengths == nil && q.OutputLengths == nil && q.Workloads == nil {
-		doc.Command = say(k.Commands.Simulate, q)
+		out.Command = say(k.Commands.Simulate, q)
 	}
-	return doc, nil
+	return out, nil
 }
 
 func support(ctx context.Context, k *Kit, r opssupport.Request) (*opssupport.Response, error) {

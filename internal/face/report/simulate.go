@@ -44,7 +44,7 @@ func Simulate(w io.Writer, r *simulate.Response, v OptimizeView) {
 	sampling(w, r)
 	if r.Request.Limits.Any() {
 		fmt.Fprintf(w, "Goodput         %.2f requests/s, %.1f %% within the limits\n", s.GoodRate, 100*s.GoodShare)
-		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(r.Chance))
+		fmt.Fprintf(w, "Limits          met by the means with a probability of %s\n", chance(*r.Chance))
 	}
 	if e := r.Energy; e != nil {
 		fmt.Fprintf(w, "Energy          %s J per output token (%s), %s W per device on average%s\n",

@@ -42,7 +42,7 @@ func TestCheckFindsTheCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(run.Prediction())
+		data, err := json.Marshal(run)
 		if err != nil {
 			t.Fatal(err)
 		}

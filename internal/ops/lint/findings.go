@@ -252,10 +252,10 @@ func (x *inspection) cache() {
 
 // limits reports missed limits, and the concurrency that meets them.
 func (x *inspection) limits(ctx context.Context) error {
-	s := x.out.Simulated
+	s := x.out.Prediction
 	if met(s) {
-		if s.Request.Limits.Any() && s.Chance < calibration.LowChance {
-			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100*s.Chance), "")
+		if s.Chance != nil && *s.Chance < calibration.LowChance {
+			x.add(SevereHint, "limits", fmt.Sprintf("the means meet the limits with a probability of only %.0f %%", 100**s.Chance), "")
 		}
 		return nil
 	}

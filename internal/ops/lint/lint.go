@@ -99,12 +99,11 @@ type Response struct {
 
 	// Capacity is null if the deployment cannot start; Prediction also if it serves no
 	// request. Prediction is the one of "plimsoll simulate".
-	Capacity   *Capacity            `json:"capacity"`
-	Simulated  *simulate.Response   `json:"-"`
-	Prediction *simulate.Prediction `json:"prediction"`
-	Errors     int                  `json:"errors"`   // findings that are errors
-	Findings   []Finding            `json:"findings"` // the worst first
-	Better     []Improvement        `json:"better"`
+	Capacity   *Capacity          `json:"capacity"`
+	Prediction *simulate.Response `json:"prediction"`
+	Errors     int                `json:"errors"`   // findings that are errors
+	Findings   []Finding          `json:"findings"` // the worst first
+	Better     []Improvement      `json:"better"`
 }
 
 // inspection is one in progress.
@@ -327,11 +326,9 @@ func (x *inspection) predict(ctx context.Context) error {
 	}
 	q := x.request(&x.d, cmp.Or(x.r.Concurrency, x.out.Capacity.Safe))
 	var err error
-	x.out.Simulated, err = simulate.Metered(ctx, x.world, x.stage, &q)
-	if err != nil {
+	if x.out.Prediction, err = simulate.Metered(ctx, x.world, x.stage, &q); err != nil {
 		return err
 	}
-	x.out.Prediction = x.out.Simulated.Prediction()
 	return x.limits(ctx)
 }
 

@@ -43,7 +43,7 @@ func TestLintCapacity(t *testing.T) {
 			t.Errorf("%s: %+v, findings %v", c.command, got, r.Findings)
 			continue
 		}
-		if s := r.Simulated; s.Request.Concurrency != got.Safe || s.Result.Refused > 0 {
+		if s := r.Prediction; s.Request.Concurrency != got.Safe || s.Result.Refused > 0 {
 			t.Errorf("%s: simulated at %d, %d refused", c.command, s.Request.Concurrency, s.Result.Refused)
 		}
 	}

@@ -185,7 +185,8 @@ func (p *planning) loads(ctx context.Context, s *session.Stage, c *Found) ([]Loa
 		got, x, all := &r.Result, &r.Expected, float64(c.Copies)/float64(part)
 		out[i] = Load{
 			Concurrency: numbers[i], Tokens: rangeOf(got.OutputRate*all, x.Throughput), RequestRate: got.RequestRate * all,
-			TTFT: rangeOf(got.TTFT.Mean.Ms(), x.TTFT), TPOT: second(got.TPOT.Mean.Ms(), x.TPOT), TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(), Chance: r.Chance,
+			TTFT: rangeOf(got.TTFT.Mean.Ms(), x.TTFT), TPOT: second(got.TPOT.Mean.Ms(), x.TPOT), TTFT95: got.TTFT.P95.Ms(), TPOT95: got.TPOT.P95.Ms(),
+			Chance: x.Chance(got.TTFT.Mean, got.TPOT.Mean, got.Latency.Mean, q.Limits),
 		}
 	})
 	for _, e := range errs {

@@ -104,11 +104,11 @@ func TestRecommendAtRandom(t *testing.T) {
 			}
 			return r
 		}
-		if r := simulate(n.Copies); units.InMs(r.Result.TTFT.Mean) != n.TTFT || units.InMsOrNull(r.Result.TPOT.Mean) != n.TPOT || r.Chance != n.Chance {
+		if r := simulate(n.Copies); units.InMs(r.Result.TTFT.Mean) != n.TTFT || units.InMsOrNull(r.Result.TPOT.Mean) != n.TPOT || *r.Chance != n.Chance {
 			t.Errorf("%d copies: the row has %v and %v, the simulation %v and %v", n.Copies, n.TTFT, n.TPOT, r.Result.TTFT.Mean, r.Result.TPOT.Mean)
 		}
 		if n.Copies > n.Least {
-			if r := simulate(n.Copies - 1); n.Copies < 64 && r.Chance >= search.DefaultConfidence {
+			if r := simulate(n.Copies - 1); n.Copies < 64 && *r.Chance >= search.DefaultConfidence {
 				t.Errorf("%d copies would do, got %d", n.Copies-1, n.Copies)
 			}
 		}

@@ -108,16 +108,3 @@ func collect(keys *[]string, path string, v any) {
 		*keys = append(*keys, path)
 	}
 }
-
-// TestListsAreNeverNull: lists are lists even when they are empty.
-func TestListsAreNeverNull(t *testing.T) {
-	for name, r := range steps(t) {
-		if name == "engine" { // has no interval of its own
-			continue
-		}
-		data, err := json.Marshal(r)
-		if err != nil || strings.Contains(string(data), "null") {
-			t.Errorf("%s: %v: %s", name, err, data)
-		}
-	}
-}

@@ -4,25 +4,27 @@ import (
 	"math"
 
 	"github.com/plimsoll-project/plimsoll/internal/cost/prices"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/calibration"
 	"github.com/plimsoll-project/plimsoll/internal/serve/deployment"
 	"github.com/plimsoll-project/plimsoll/internal/serve/sim"
 )
 
-// Prediction is a simulated run as JSON and the Go package have it; times in milliseconds.
-type Prediction struct {
+// Response is a simulated run; times in milliseconds.
+type Response struct {
 	// Command is the command line of this answer, Request the request in JSON.
-	Command string   `json:"command,omitempty"`
-	Request *Request `json:"request"`
+	Command string  `json:"command,omitempty"`
+	Request Request `json:"request"`
 
-	Model    string `json:"model"`
-	Device   string `json:"device"`
-	Engine   string `json:"engine"`
-	Layout   string `json:"layout"`
-	Tier     string `json:"tier"`
-	KVTokens int    `json:"kv_tokens"`
-	// Memory is how the engine divides that of one device.
+	Model    string      `json:"model"`
+	Device   string      `json:"device"`
+	Engine   string      `json:"engine"`
+	Layout   string      `json:"layout"`
+	Tier     device.Tier `json:"tier"`
+	KVTokens int         `json:"kv_tokens"`
+	// Memory is how the engine divides that of one device; its tokens are those of a
+	// data-parallel rank.
 	Memory engine.Budget `json:"memory"`
 
 	Requests  int     `json:"requests"`
@@ -43,7 +45,7 @@ type Prediction struct {
 
 	// Protocol is steady or benchmark; Steady is null unless the run went on until its figures were steady, and all figures
 	// are of its window.
-	Protocol string     `json:"protocol"`
+	Protocol Protocol   `json:"protocol"`
 	Steady   *SteadyRun `json:"steady"`
 
 	// Offered is requests per second that came, RequestRate those served.
@@ -84,6 +86,12 @@ type Prediction struct {
 	Notes  []string    `json:"notes"`
 	// Assumed are settings from a preset.
 	Assumed []deployment.Assumption `json:"assumed_settings,omitempty"`
+
+	Title  string     `json:"-"` // of the engine
+	Budget int        `json:"-"` // of tokens, of the replicas that compute prompts
+	Result sim.Result `json:"-"`
+	// Expected are the expected errors of the means.
+	Expected calibration.Expected `json:"-"`
 }
 
 // SteadyRun is how a run to steady state went.
@@ -146,38 +154,32 @@ func later(s *sim.Summary, e calibration.Error) *Times {
 	return &out
 }
 
-// Prediction is the response as JSON has it.
-func (r *Response) Prediction() *Prediction {
-	s := &r.Result
+// present adds what JSON has of the result and its errors.
+func (r *Response) present() {
+	s, e := &r.Result, &r.Expected
 	use, prompts := r.Pools()
-	out := &Prediction{
-		Request: &r.Request,
-		Model:   r.Model, Device: r.Device, Engine: r.Engine, Layout: r.Layout, Tier: string(r.Tier), KVTokens: r.Memory.Tokens, Memory: r.Memory,
-		Requests: s.Requests, Finished: s.Finished, Refused: s.Refused, DurationS: float64(s.Duration),
-		TTFT: timesOf(&s.TTFT, r.Expected.TTFT), TPOT: later(&s.TPOT, r.Expected.TPOT),
-		ITL: later(&s.ITL, r.Expected.TPOT), Latency: timesOf(&s.Latency, r.LatencyError()), Basis: r.Expected.Basis,
-		Protocol: string(r.Request.Protocol), Offered: s.Offered, InFlight: InFlight(s.InFlight),
-		RequestRate: s.RequestRate, InputRate: s.InputRate, OutputRate: s.OutputRate, GoodRate: s.GoodRate, GoodShare: s.GoodShare,
-		Busy: use.Busy, KVMean: use.KVMean, KVPeak: use.KVPeak, Preemptions: use.Preemptions, CachedShare: s.CachedShare,
-		PrefillLayout: r.PrefillLayout, PrefillBusy: prompts.Busy, Assumed: r.Assumed, Tables: r.Tables, Notes: append([]string{}, r.Notes...), Energy: r.Energy,
-	}
-	out.HostShare, out.Evictions = s.HostShare, s.Workers.Evictions
-	out.HostLoading, out.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
+	r.KVTokens, r.Basis, r.Protocol = r.Memory.Tokens, e.Basis, r.Request.Protocol
+	r.Requests, r.Finished, r.Refused, r.DurationS = s.Requests, s.Finished, s.Refused, float64(s.Duration)
+	r.TTFT, r.TPOT, r.ITL, r.Latency = timesOf(&s.TTFT, e.TTFT), later(&s.TPOT, e.TPOT), later(&s.ITL, e.TPOT), timesOf(&s.Latency, r.LatencyError())
+	r.Offered, r.RequestRate, r.InputRate, r.OutputRate, r.GoodRate, r.GoodShare = s.Offered, s.RequestRate, s.InputRate, s.OutputRate, s.GoodRate, s.GoodShare
+	r.InFlight, r.Busy, r.KVMean, r.KVPeak, r.Preemptions, r.PrefillBusy = InFlight(s.InFlight), use.Busy, use.KVMean, use.KVPeak, use.Preemptions, prompts.Busy
+	r.CachedShare, r.HostShare, r.Evictions = s.CachedShare, s.HostShare, s.Workers.Evictions
+	r.HostLoading, r.HostSpared = float64(s.Workers.Loading), float64(s.Workers.Spared)
 	if x := s.Sessions; x != nil {
-		out.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, r.LatencyError()), timesOf(&x.Working, r.LatencyError())}
+		r.Sessions = &Sessions{x.Count, x.Rate, x.Turns, timesOf(&x.Latency, r.LatencyError()), timesOf(&x.Working, r.LatencyError())}
 	}
 	if x := s.Sampling; x != nil {
 		// A run that ends early may have seen too little for an error.
 		finite := func(e float64) float64 { return math.Min(e, math.MaxFloat32) }
-		out.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
+		r.Steady = &SteadyRun{string(x.Ended), x.Warmup, s.Counted, finite(x.TTFT), finite(x.TPOT), finite(x.Latency)}
 	}
 	if r.Request.Concurrency > 0 {
-		out.OutputInterval = r.Expected.Throughput.Around(s.OutputRate)
+		r.OutputInterval = e.Throughput.Around(s.OutputRate)
 	}
+	r.Chance = nil
 	if r.Request.Limits.Any() {
-		out.Chance = &r.Chance
+		r.Chance = new(e.Chance(s.TTFT.Mean, s.TPOT.Mean, s.Latency.Mean, r.Request.Limits))
 	}
-	return out
 }
 
 // LatencyError is the error of request latency. Residuals come from closed loops, in which
