@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-project/plimsoll/internal/basic/units"
+	"github.com/plimsoll-project/plimsoll/internal/describe/device"
 	"github.com/plimsoll-project/plimsoll/internal/describe/engine"
 	"github.com/plimsoll-project/plimsoll/internal/evidence/provenance"
 	"github.com/plimsoll-project/plimsoll/internal/ops/estimate"
@@ -117,7 +118,7 @@ type Contender struct {
 	Memory   engine.Budget      `json:"memory"`
 	KVPeak   float64            `json:"kv_use_peak"`
 	KVTokens int                `json:"kv_tokens"`
-	Tier     string             `json:"tier"`
+	Tier     device.Tier        `json:"tier"`
 	Basis    string             `json:"basis"`
 	Nearest  *session.Limits    `json:"nearest_limits,omitempty"`
 	Frontier []experiment.Speed `json:"frontier"`
