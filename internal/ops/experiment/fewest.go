@@ -88,7 +88,7 @@ func (x *run) loaded(ctx context.Context, load trial.Load, r *search.Result) (Op
 	}
 	x.figures(&out, got)
 	out.Throughput = got.Result.OutputRate * x.e.scale()
-	out.RequestRate = out.Throughput / float64(x.e.Output)
+	out.RequestRate = got.Result.RequestRate * x.e.scale()
 	out.Concurrency = r.Best.Concurrency
 	most := float64(copies) * r.Capacity.Throughput
 	out.Capacity = Capacity{Throughput: most, RequestRate: most / float64(x.e.Output), Concurrency: copies * r.Capacity.Concurrency}

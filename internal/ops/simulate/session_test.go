@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 	for want, more := range map[string]func(*simulate.Request){
 		"routing must be one of":        func(r *simulate.Request) { r.Deployment.Routing = "llmd" },
 		"host_cache must be at least 0": func(r *simulate.Request) { r.Deployment.Host.GiB = -1 },
-		"excludes isl, osl, prefix":     func(r *simulate.Request) { r.Workloads[0].Input = 3 },
+		"exclude isl, osl, prefix":      func(r *simulate.Request) { r.Workloads[0].Input = 3 },
 		"needs the engine setting prefix": func(r *simulate.Request) {
 			r.Deployment.Host.GiB, r.Deployment.Engine.Name, r.Deployment.Engine.Settings = 1, "vllm", []string{"prefix_caching=false"}
 		},

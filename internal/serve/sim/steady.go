@@ -85,7 +85,7 @@ type steady struct {
 	cut     int  // ended requests when the window began
 	done    int  // ended requests
 	closeBy int  // ended requests by which the window must have closed
-	last    bool // the window closes in any case
+	last    bool // hardly any request may end any more
 
 	from      units.Seconds // the window's start
 	flightAt  int           // requests in flight at that time
@@ -144,6 +144,9 @@ func newSteady(c *Config, places int) *steady {
 // firstCheck is how many requests end before a run first looks: forty groups for [warm].
 const firstCheck = 200
 
+// lastPart is the part of all requests in which the window of a run that is not precise may end.
+const lastPart = 5
+
 // ends counts a request that has ended and decides how the run goes on.
 func (s *simulation) ends(q *request) {
 	t := s.steady
@@ -161,13 +164,12 @@ func (s *simulation) ends(q *request) {
 	switch {
 	case t.phase == closing && s.balanced():
 		s.stop(t.out.Ended)
-	case t.phase == closing:
-	case len(t.tally.ttft) == 0 && t.done >= firstCheck, t.done >= t.bound && (t.last || t.phase == warming): // nothing fits, or no balance
+	case t.done >= t.bound, len(t.tally.ttft) == 0 && t.done >= firstCheck: // nothing fits
 		s.judged()
 		s.stop(Bounded)
-	case t.done >= t.bound:
-		s.judged()
-		t.last, t.out.Ended = true, Bounded
+	case t.phase == measuring && !t.last && t.done >= t.bound-t.bound/lastPart:
+		t.last = true
+		t.out.Ended = s.judged()
 		s.closes()
 	case t.done >= t.check:
 		s.look()
