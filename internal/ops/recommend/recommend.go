@@ -24,8 +24,7 @@ type Request struct {
 	Concurrency int     `json:"target_concurrency,omitempty"`
 }
 
-// Response is how many devices a load needs. Latencies are at the load; throughput and
-// rates are capacities.
+// Response is how many devices a load needs. All figures are at the load.
 type Response struct {
 	Rate        float64 `json:"target_request_rate,omitempty"`
 	Concurrency int     `json:"target_concurrency,omitempty"`
