@@ -327,7 +327,7 @@ type Load struct {
 }
 
 // Show simulates a candidate that is shown, with its energy. Of many copies some are
-// simulated, and the rates are those of all.
+// simulated, and the rates of the result, not those for JSON, are of all.
 func (s *Subject) Show(ctx context.Context, c search.Candidate, batch int, l Load, limits simulate.Request) (*simulate.Response, error) {
 	some := c
 	copies := max(1, c.Copies)
