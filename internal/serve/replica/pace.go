@@ -123,7 +123,7 @@ func (p *Pace) Through(t *step.Times, send units.Seconds, decode, prompts, token
 
 // alone is the work of a step on a device that had nothing to do: kernels wait for their launches.
 func (p *Pace) alone(t *step.Times, decode, tokens int) work {
-	w := p.work(t, decode, tokens)
+	w := p.work(t, tokens)
 	w.layers = engine.Launch(w.layers, p.launches(decode, tokens))
 	return w
 }
@@ -140,7 +140,7 @@ func (p *Pace) phase(tokens int) *[step.Parts]float64 {
 	return &p.multipliers.Decode
 }
 
-func (p *Pace) work(t *step.Times, decode, tokens int) work {
+func (p *Pace) work(t *step.Times, tokens int) work {
 	prefill := tokens > 0
 	f := p.phase(tokens)
 	experts := p.experts
@@ -174,7 +174,7 @@ func (p *Pace) launches(decode, tokens int) units.Seconds {
 // Launch is such a step behind another one: the device waits for no launch before the last,
 // after which the step lasts as much longer as any step with prompts does.
 func (p *Pace) Launch(t *step.Times, decode, prompts, tokens int) sim.Launch {
-	w := p.work(t, decode, tokens)
+	w := p.work(t, tokens)
 	return sim.Launch{
 		Device: p.host.Step(w.layers+w.head+w.attention, decode+prompts, false),
 		Host:   p.host.Work(decode+prompts) + p.launches(decode, tokens),

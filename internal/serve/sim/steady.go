@@ -330,7 +330,8 @@ func (s *simulation) judged() Ending {
 		out       *float64
 		low, high *units.Seconds
 	}{
-		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT}, {t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
+		{t.tally.ttft, &t.out.TTFT, &low.TTFT, &high.TTFT},
+		{t.tally.tpot, &t.out.TPOT, &low.TPOT, &high.TPOT},
 		{t.tally.latency, &t.out.Latency, &low.Latency, &high.Latency},
 	} {
 		if len(x.values) == 0 {
